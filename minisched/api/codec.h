@@ -1,0 +1,367 @@
+#pragma once
+
+// How JSON and the types of minisched/api become each other. For .cc files of
+// minisched/api only: it brings in the JSON library.
+//
+// Each struct has one function that lists its fields, used for both ways:
+//
+//   template <class Visitor, MaybeConst<Taint> T>
+//   void VisitFields(Visitor& visit, T& taint) {
+//     visit("key", taint.key);
+//     …
+//   }
+//
+// and a .cc file makes the types' FromJson and ToJson with
+// MINISCHED_CODEC(Node).
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "minisched/api/json.h"
+#include "minisched/api/meta.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/quantity.h"
+#include "minisched/api/time.h"
+#include "minisched/api/watch_event.h"
+
+namespace minisched {
+
+// True for T and const T: a field list serves reading and writing.
+template <class T, class Struct>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
+
+// A type that is an object of the API, not a part of one.
+template <class T>
+concept ApiObject = requires {
+  T::kResource;
+};
+
+// A place in a JSON document that is being read. It knows its way up, so that
+// an error can name its path; nothing is spent on that unless there is one.
+class JsonPlace {
+ public:
+  explicit JsonPlace(const nlohmann::json& value) : value_(value) {}
+  JsonPlace(const nlohmann::json& value, const JsonPlace& parent,
+            std::string_view key)
+      : value_(value), parent_(&parent), key_(key) {}
+  JsonPlace(const nlohmann::json& value, const JsonPlace& parent,
+            std::size_t index)
+      : value_(value), parent_(&parent), index_(index) {}
+
+  const nlohmann::json& value() const { return value_; }
+
+  // The member of that name, or nullptr where it is absent or null.
+  const nlohmann::json* Find(std::string_view key) const;
+
+  // "spec.containers[2].resources.requests[cpu]", "" for the whole document.
+  std::string Path() const;
+
+  // Throws ParseError: the path, then the message.
+  [[noreturn]] void Fail(const std::string& message) const;
+  [[noreturn]] void FailType(std::string_view expected) const;
+
+ private:
+  const nlohmann::json& value_;
+  const JsonPlace* parent_ = nullptr;
+  std::string_view key_;
+  std::size_t index_ = 0;
+};
+
+// Parses a document. Throws ParseError where it is not JSON.
+nlohmann::json ParseJson(std::string_view text);
+
+// Throws ParseError where the object says it is of another kind.
+void CheckKind(const JsonPlace& place, std::string_view kind);
+
+// What can be told of an object that could not be read.
+MalformedObject DescribeMalformed(const JsonPlace& object,
+                                  const std::string& error);
+
+// Read() and Write() of one value; structs and objects through VisitFields().
+void Read(const JsonPlace& place, std::string& out);
+void Read(const JsonPlace& place, bool& out);
+void Read(const JsonPlace& place, std::int32_t& out);
+void Read(const JsonPlace& place, std::int64_t& out);
+void Read(const JsonPlace& place, Time& out);
+void Read(const JsonPlace& place, Quantity& out);
+template <class T>
+void Read(const JsonPlace& place, std::optional<T>& out);
+template <class T>
+void Read(const JsonPlace& place, std::vector<T>& out);
+template <class T, class Less>
+void Read(const JsonPlace& place, std::map<std::string, T, Less>& out);
+template <class T>
+void Read(const JsonPlace& place, ObjectList<T>& out);
+template <class T>
+void Read(const JsonPlace& place, WatchEvent<T>& out);
+
+void Write(nlohmann::json& json, const std::string& value);
+void Write(nlohmann::json& json, bool value);
+void Write(nlohmann::json& json, std::int32_t value);
+void Write(nlohmann::json& json, std::int64_t value);
+void Write(nlohmann::json& json, Time value);
+void Write(nlohmann::json& json, const Quantity& value);
+template <class T>
+void Write(nlohmann::json& json, const std::vector<T>& value);
+template <class T, class Less>
+void Write(nlohmann::json& json, const std::map<std::string, T, Less>& value);
+
+// A visitor that fills a struct's fields from the members of an object.
+class FieldReader {
+ public:
+  // Throws ParseError where the place holds no object.
+  explicit FieldReader(const JsonPlace& place);
+
+  template <class T>
+  void operator()(std::string_view key, T& field) const {
+    if (const nlohmann::json* member = place_.Find(key)) {
+      Read(JsonPlace(*member, place_, key), field);
+    }
+  }
+
+ private:
+  const JsonPlace& place_;
+};
+
+// A visitor that writes a struct's fields, leaving out the empty ones.
+class FieldWriter {
+ public:
+  explicit FieldWriter(nlohmann::json& json) : json_(json) {}
+
+  template <class T>
+  void operator()(std::string_view key, const T& field) const {
+    nlohmann::json member;
+    Write(member, field);
+    if (!IsEmpty(member)) json_[std::string(key)] = std::move(member);
+  }
+
+  // An optional field that is there is written, whatever its value.
+  template <class T>
+  void operator()(std::string_view key, const std::optional<T>& field) const {
+    if (field) Write(json_[std::string(key)], *field);
+  }
+
+ private:
+  // Null, false, zero, or without content.
+  static bool IsEmpty(const nlohmann::json& member);
+
+  nlohmann::json& json_;
+};
+
+template <class T>
+concept HasFields = requires(FieldReader& reader, T& value) {
+  VisitFields(reader, value);
+};
+
+template <HasFields T>
+void Read(const JsonPlace& place, T& out) {
+  if constexpr (ApiObject<T>) CheckKind(place, T::kResource.kind);
+  const FieldReader reader(place);
+  VisitFields(reader, out);
+}
+
+template <HasFields T>
+void Write(nlohmann::json& json, const T& value) {
+  json = nlohmann::json::object();
+  if constexpr (ApiObject<T>) {
+    json["apiVersion"] = T::kResource.ApiVersion();
+    json["kind"] = T::kResource.kind;
+  }
+  const FieldWriter writer(json);
+  VisitFields(writer, value);
+}
+
+template <class T>
+void Read(const JsonPlace& place, std::optional<T>& out) {
+  Read(place, out.emplace());
+}
+
+template <class T>
+void Read(const JsonPlace& place, std::vector<T>& out) {
+  if (!place.value().is_array()) place.FailType("a list");
+  out.reserve(place.value().size());
+  for (std::size_t i = 0; i < place.value().size(); ++i) {
+    Read(JsonPlace(place.value()[i], place, i), out.emplace_back());
+  }
+}
+
+template <class T>
+void Write(nlohmann::json& json, const std::vector<T>& value) {
+  json = nlohmann::json::array();
+  for (const T& item : value) Write(json.emplace_back(), item);
+}
+
+template <class T, class Less>
+void Read(const JsonPlace& place, std::map<std::string, T, Less>& out) {
+  if (!place.value().is_object()) place.FailType("an object");
+  for (const auto& [key, member] : place.value().items()) {
+    Read(JsonPlace(member, place, key), out[key]);
+  }
+}
+
+template <class T, class Less>
+void Write(nlohmann::json& json, const std::map<std::string, T, Less>& value) {
+  json = nlohmann::json::object();
+  for (const auto& [key, item] : value) Write(json[key], item);
+}
+
+// Reads an object of the server; one that is malformed is described instead.
+template <class T>
+std::shared_ptr<const T> ReadShared(const nlohmann::json& value,
+                                    std::optional<MalformedObject>& malformed) {
+  const JsonPlace place(value);
+  try {
+    auto object = std::make_shared<T>();
+    Read(place, *object);
+    return object;
+  } catch (const ParseError& error) {
+    malformed = DescribeMalformed(place, error.what());
+    return nullptr;
+  }
+}
+
+template <class T>
+void Read(const JsonPlace& place, ObjectList<T>& out) {
+  CheckKind(place, std::string(T::kResource.kind) + "List");
+  const FieldReader reader(place);
+  reader("metadata", out.metadata);
+  const nlohmann::json* items = place.Find("items");
+  if (items == nullptr) return;
+  if (!items->is_array()) JsonPlace(*items, place, "items").FailType("a list");
+  out.items.reserve(items->size());
+  for (const nlohmann::json& item : *items) {
+    std::optional<MalformedObject> malformed;
+    auto object = ReadShared<T>(item, malformed);
+    if (object) out.items.push_back(std::move(object));
+    if (malformed) out.malformed.push_back(*std::move(malformed));
+  }
+}
+
+template <class T>
+void Read(const JsonPlace& place, WatchEvent<T>& out) {
+  using Type = typename WatchEvent<T>::Type;
+  static const std::map<std::string, Type, std::less<>> kTypes = {
+      {"ADDED", Type::kAdded},
+      {"MODIFIED", Type::kModified},
+      {"DELETED", Type::kDeleted},
+      {"BOOKMARK", Type::kBookmark},
+      {"ERROR", Type::kError}};
+  std::string name;
+  const FieldReader reader(place);
+  reader("type", name);
+  const auto type = kTypes.find(name);
+  if (type == kTypes.end()) place.Fail("no such watch event: '" + name + "'");
+  out.type = type->second;
+
+  const nlohmann::json* object = place.Find("object");
+  if (object == nullptr) place.Fail("a watch event without an object");
+  const JsonPlace object_place(*object, place, "object");
+  if (out.type == Type::kError) return Read(object_place, out.status);
+  ObjectMeta metadata;
+  const FieldReader object_reader(object_place);
+  object_reader("metadata", metadata);
+  out.resource_version = metadata.resource_version;
+  if (out.type != Type::kBookmark) {
+    out.object = ReadShared<T>(*object, out.malformed);
+  }
+}
+
+template <class T>
+T FromJson(std::string_view text) {
+  const nlohmann::json document = ParseJson(text);
+  T value{};
+  Read(JsonPlace(document), value);
+  return value;
+}
+
+template <class T>
+std::string ToJson(const T& value) {
+  nlohmann::json document;
+  Write(document, value);
+  return document.dump();
+}
+
+// Makes what json.h promises of an object type T.
+#define MINISCHED_CODEC(T)                                          \
+  template T FromJson<T>(std::string_view);                         \
+  template std::string ToJson<T>(const T&);                         \
+  template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \
+  template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view)
+
+// The types of meta/v1, which all objects share.
+
+template <class Visitor, MaybeConst<OwnerReference> T>
+void VisitFields(Visitor& visit, T& owner) {
+  visit("apiVersion", owner.api_version);
+  visit("kind", owner.kind);
+  visit("name", owner.name);
+  visit("uid", owner.uid);
+  visit("controller", owner.controller);
+}
+
+template <class Visitor, MaybeConst<ObjectMeta> T>
+void VisitFields(Visitor& visit, T& metadata) {
+  visit("name", metadata.name);
+  visit("generateName", metadata.generate_name);
+  visit("namespace", metadata.namespace_name);
+  visit("uid", metadata.uid);
+  visit("resourceVersion", metadata.resource_version);
+  visit("creationTimestamp", metadata.creation_timestamp);
+  visit("deletionTimestamp", metadata.deletion_timestamp);
+  visit("labels", metadata.labels);
+  visit("annotations", metadata.annotations);
+  visit("ownerReferences", metadata.owner_references);
+  visit("finalizers", metadata.finalizers);
+}
+
+template <class Visitor, MaybeConst<Condition> T>
+void VisitFields(Visitor& visit, T& condition) {
+  visit("type", condition.type);
+  visit("status", condition.status);
+  visit("reason", condition.reason);
+  visit("message", condition.message);
+  visit("lastTransitionTime", condition.last_transition_time);
+}
+
+template <class Visitor, MaybeConst<ListMeta> T>
+void VisitFields(Visitor& visit, T& metadata) {
+  visit("resourceVersion", metadata.resource_version);
+  visit("continue", metadata.continue_token);
+  visit("remainingItemCount", metadata.remaining_item_count);
+}
+
+template <class Visitor, MaybeConst<StatusCause> T>
+void VisitFields(Visitor& visit, T& cause) {
+  visit("reason", cause.reason);
+  visit("message", cause.message);
+  visit("field", cause.field);
+}
+
+template <class Visitor, MaybeConst<StatusDetails> T>
+void VisitFields(Visitor& visit, T& details) {
+  visit("name", details.name);
+  visit("group", details.group);
+  visit("kind", details.kind);
+  visit("uid", details.uid);
+  visit("causes", details.causes);
+  visit("retryAfterSeconds", details.retry_after_seconds);
+}
+
+template <class Visitor, MaybeConst<ApiStatus> T>
+void VisitFields(Visitor& visit, T& status) {
+  visit("status", status.status);
+  visit("message", status.message);
+  visit("reason", status.reason);
+  visit("details", status.details);
+  visit("code", status.code);
+}
+
+}  // namespace minisched

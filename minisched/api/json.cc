@@ -1,0 +1,160 @@
+#include "minisched/api/json.h"
+
+#include <limits>
+
+#include "minisched/api/codec.h"
+
+namespace minisched {
+namespace {
+
+// Why a document is not JSON, without the library's prefix.
+std::string Reason(const nlohmann::json::parse_error& error) {
+  const std::string message = error.what();
+  const std::size_t at = message.find("parse error");
+  return at == std::string::npos ? message : message.substr(at);
+}
+
+template <class Int>
+void ReadInt(const JsonPlace& place, Int& out) {
+  const nlohmann::json& value = place.value();
+  if (!value.is_number_integer()) place.FailType("a whole number");
+  const bool fits =
+      value.is_number_unsigned()
+          ? value.get<std::uint64_t>() <=
+                static_cast<std::uint64_t>(std::numeric_limits<Int>::max())
+          : value.get<std::int64_t>() >= std::numeric_limits<Int>::min() &&
+                value.get<std::int64_t>() <= std::numeric_limits<Int>::max();
+  if (!fits) place.Fail("the number " + value.dump() + " does not fit");
+  out = value.get<Int>();
+}
+
+}  // namespace
+
+const nlohmann::json* JsonPlace::Find(std::string_view key) const {
+  const auto member = value_.find(key);
+  if (member == value_.end() || member->is_null()) return nullptr;
+  return &*member;
+}
+
+std::string JsonPlace::Path() const {
+  if (parent_ == nullptr) return "";
+  std::string path = parent_->Path();
+  if (parent_->value_.is_array()) {
+    return path + "[" + std::to_string(index_) + "]";
+  }
+  // A label's key or a resource's name may have dots of its own.
+  if (key_.find('.') != std::string_view::npos) {
+    return path.append("[").append(key_).append("]");
+  }
+  if (!path.empty()) path += ".";
+  return path.append(key_);
+}
+
+void JsonPlace::Fail(const std::string& message) const {
+  const std::string path = Path();
+  throw ParseError(path.empty() ? message : path + ": " + message);
+}
+
+void JsonPlace::FailType(std::string_view expected) const {
+  Fail("expected " + std::string(expected) + ", found a JSON " +
+       value_.type_name());
+}
+
+nlohmann::json ParseJson(std::string_view text) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw ParseError("not JSON: " + Reason(error));
+  }
+}
+
+void CheckKind(const JsonPlace& place, std::string_view kind) {
+  const FieldReader reader(place);
+  std::string found;
+  reader("kind", found);
+  // The items of a list don't say.
+  if (!found.empty() && found != kind) {
+    place.Fail("expected a " + std::string(kind) + ", found a " + found);
+  }
+}
+
+MalformedObject DescribeMalformed(const JsonPlace& object,
+                                  const std::string& error) {
+  MalformedObject malformed;
+  malformed.error = error;
+  try {
+    const FieldReader reader(object);
+    const nlohmann::json* metadata = object.Find("metadata");
+    if (metadata == nullptr) return malformed;
+    const JsonPlace place(*metadata, object, "metadata");
+    const FieldReader fields(place);
+    fields("namespace", malformed.namespace_name);
+    fields("name", malformed.name);
+    fields("resourceVersion", malformed.resource_version);
+  } catch (const ParseError&) {
+    // `error` says already what is wrong; this was only to name the object.
+  }
+  return malformed;
+}
+
+void Read(const JsonPlace& place, std::string& out) {
+  if (!place.value().is_string()) place.FailType("a string");
+  out = place.value().get<std::string>();
+}
+
+void Read(const JsonPlace& place, bool& out) {
+  if (!place.value().is_boolean()) place.FailType("true or false");
+  out = place.value().get<bool>();
+}
+
+void Read(const JsonPlace& place, std::int32_t& out) { ReadInt(place, out); }
+
+void Read(const JsonPlace& place, std::int64_t& out) { ReadInt(place, out); }
+
+void Read(const JsonPlace& place, Time& out) {
+  std::string text;
+  Read(place, text);
+  try {
+    out = ParseTime(text);
+  } catch (const ParseError& error) {
+    place.Fail(error.what());
+  }
+}
+
+void Read(const JsonPlace& place, Quantity& out) {
+  // Upstream takes numbers too: `cpu: 1` in a manifest is one.
+  std::string text;
+  if (place.value().is_number()) {
+    text = place.value().dump();
+  } else {
+    Read(place, text);
+  }
+  try {
+    out = Quantity::Parse(text);
+  } catch (const ParseError& error) {
+    place.Fail(error.what());
+  }
+}
+
+void Write(nlohmann::json& json, const std::string& value) { json = value; }
+void Write(nlohmann::json& json, bool value) { json = value; }
+void Write(nlohmann::json& json, std::int32_t value) { json = value; }
+void Write(nlohmann::json& json, std::int64_t value) { json = value; }
+void Write(nlohmann::json& json, Time value) { json = FormatTime(value); }
+void Write(nlohmann::json& json, const Quantity& value) {
+  json = value.ToString();
+}
+
+FieldReader::FieldReader(const JsonPlace& place) : place_(place) {
+  if (!place.value().is_object()) place.FailType("an object");
+}
+
+bool FieldWriter::IsEmpty(const nlohmann::json& member) {
+  if (member.is_string()) return member.get_ref<const std::string&>().empty();
+  return member.empty() || member == false || member == 0;
+}
+
+template ApiStatus FromJson<ApiStatus>(std::string_view);
+template std::string ToJson<ApiStatus>(const ApiStatus&);
+
+}  // namespace minisched

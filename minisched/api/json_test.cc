@@ -1,0 +1,280 @@
+#include "minisched/api/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "minisched/api/node.h"
+#include "minisched/api/options.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/pod.h"
+#include "minisched/api/status.h"
+#include "minisched/api/watch_event.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+template <class T>
+std::string ErrorOf(std::string_view text) {
+  try {
+    FromJson<T>(text);
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(JsonTest, ReadsAPod) {
+  const Pod pod = FromJson<Pod>(R"({
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {
+      "name": "web-0", "namespace": "shop", "uid": "u1",
+      "resourceVersion": "42", "creationTimestamp": "2026-11-21T10:00:00Z",
+      "deletionTimestamp": null, "labels": {"app": "web"},
+      "managedFields": [{"manager": "kubectl"}],
+      "ownerReferences": [{"kind": "ReplicaSet", "name": "web",
+                           "controller": true}]},
+    "spec": {
+      "nodeName": "node-1", "schedulerName": "minisched", "priority": -5,
+      "schedulingGates": [{"name": "example.com/wait"}],
+      "nodeSelector": {"disk": "ssd"},
+      "tolerations": [{"key": "gpu", "operator": "Exists",
+                       "effect": "NoExecute", "tolerationSeconds": 0}],
+      "containers": [{
+        "name": "main", "image": "nginx",
+        "resources": {"requests": {"cpu": "100m", "memory": "1Gi"},
+                      "limits": {"cpu": 2}},
+        "ports": [{"containerPort": 80, "hostPort": 8080,
+                   "protocol": "TCP"}]}],
+      "initContainers": [{"name": "proxy", "restartPolicy": "Always"}],
+      "overhead": {"memory": "64Mi"}},
+    "status": {
+      "phase": "Pending", "nominatedNodeName": "node-2",
+      "conditions": [{"type": "PodScheduled", "status": "False",
+                      "reason": "Unschedulable", "message": "too big"}]}})");
+
+  EXPECT_EQ(ObjectName(pod.metadata), "shop/web-0");
+  EXPECT_EQ(pod.metadata.uid, "u1");
+  EXPECT_EQ(pod.metadata.resource_version, "42");
+  EXPECT_EQ(pod.metadata.creation_timestamp, ParseTime("2026-11-21T10:00:00Z"));
+  EXPECT_FALSE(pod.metadata.deletion_timestamp);
+  EXPECT_THAT(pod.metadata.labels, ElementsAre(Pair("app", "web")));
+  ASSERT_EQ(pod.metadata.owner_references.size(), 1U);
+  EXPECT_TRUE(pod.metadata.owner_references[0].controller);
+
+  EXPECT_EQ(pod.spec.node_name, "node-1");
+  EXPECT_EQ(pod.spec.scheduler_name, "minisched");
+  EXPECT_EQ(pod.spec.priority, -5);
+  ASSERT_EQ(pod.spec.scheduling_gates.size(), 1U);
+  EXPECT_EQ(pod.spec.scheduling_gates[0].name, "example.com/wait");
+  EXPECT_THAT(pod.spec.node_selector, ElementsAre(Pair("disk", "ssd")));
+  ASSERT_EQ(pod.spec.tolerations.size(), 1U);
+  EXPECT_EQ(pod.spec.tolerations[0].operation, "Exists");
+  EXPECT_EQ(pod.spec.tolerations[0].toleration_seconds, 0);
+  ASSERT_EQ(pod.spec.containers.size(), 1U);
+  const Container& main = pod.spec.containers[0];
+  EXPECT_EQ(main.resources.requests.at("cpu").MilliValue(), 100);
+  EXPECT_EQ(main.resources.requests.at("memory").Value(), 1 << 30);
+  EXPECT_EQ(main.resources.limits.at("cpu").Value(), 2);
+  ASSERT_EQ(main.ports.size(), 1U);
+  EXPECT_EQ(main.ports[0].host_port, 8080);
+  ASSERT_EQ(pod.spec.init_containers.size(), 1U);
+  EXPECT_EQ(pod.spec.init_containers[0].restart_policy, "Always");
+  EXPECT_EQ(pod.spec.overhead.at("memory").ToString(), "64Mi");
+
+  EXPECT_EQ(pod.status.phase, "Pending");
+  EXPECT_EQ(pod.status.nominated_node_name, "node-2");
+  ASSERT_EQ(pod.status.conditions.size(), 1U);
+  EXPECT_EQ(pod.status.conditions[0].reason, "Unschedulable");
+}
+
+TEST(JsonTest, ReadsANode) {
+  const Node node = FromJson<Node>(R"({
+    "metadata": {"name": "node-1"},
+    "spec": {"unschedulable": true,
+             "taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule",
+                         "timeAdded": "2026-11-21T10:00:00Z"}]},
+    "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3900m"},
+               "conditions": [{"type": "Ready", "status": "True"}]}})");
+  EXPECT_EQ(ObjectName(node.metadata), "node-1");
+  EXPECT_TRUE(node.spec.unschedulable);
+  ASSERT_EQ(node.spec.taints.size(), 1U);
+  EXPECT_EQ(node.spec.taints[0].effect, "NoSchedule");
+  EXPECT_TRUE(node.spec.taints[0].time_added);
+  EXPECT_EQ(node.status.capacity.at("cpu").Value(), 4);
+  EXPECT_EQ(node.status.allocatable.at("cpu").MilliValue(), 3900);
+  ASSERT_EQ(node.status.conditions.size(), 1U);
+  EXPECT_EQ(node.status.conditions[0].type, "Ready");
+}
+
+TEST(JsonTest, WritesOnlyWhatIsThere) {
+  Binding binding;
+  binding.metadata.namespace_name = "shop";
+  binding.metadata.name = "web-0";
+  binding.metadata.uid = "u1";
+  binding.target.kind = "Node";
+  binding.target.name = "node-1";
+  EXPECT_EQ(ToJson(binding),
+            R"({"apiVersion":"v1","kind":"Binding",)"
+            R"("metadata":{"name":"web-0","namespace":"shop","uid":"u1"},)"
+            R"("target":{"kind":"Node","name":"node-1"}})");
+}
+
+TEST(JsonTest, WritesOptionalZeros) {
+  Pod pod;
+  pod.spec.priority = 0;
+  pod.spec.tolerations.push_back(
+      {.key = "gpu", .operation = "Exists", .toleration_seconds = 0});
+  EXPECT_EQ(ToJson(pod),
+            R"({"apiVersion":"v1","kind":"Pod","spec":{"priority":0,)"
+            R"("tolerations":[{"key":"gpu","operator":"Exists",)"
+            R"("tolerationSeconds":0}]}})");
+  EXPECT_EQ(ToJson(DeleteOptions{.grace_period_seconds = 0, .uid = "u1"}),
+            R"({"gracePeriodSeconds":0,"preconditions":{"uid":"u1"}})");
+}
+
+TEST(JsonTest, ReadsWhatItWrote) {
+  Pod pod;
+  pod.metadata.name = "a";
+  pod.metadata.creation_timestamp = ParseTime("2026-11-21T10:00:00Z");
+  pod.metadata.labels = {{"x", "y"}};
+  pod.metadata.finalizers = {"example.com/f"};
+  pod.spec.containers.push_back(
+      {.name = "main",
+       .resources = {.requests = {{"cpu", Quantity::Parse("1.5")}}}});
+  const std::string once = ToJson(pod);
+  EXPECT_EQ(ToJson(FromJson<Pod>(once)), once);
+}
+
+TEST(JsonTest, NamesThePathOfAMalformedField) {
+  const struct {
+    const char* text;
+    const char* error;
+  } kCases[] = {
+      {R"([])", "expected an object, found a JSON array"},
+      {R"({"kind": "Node"})", "expected a Pod, found a Node"},
+      {R"({"metadata": {"name": 7}})",
+       "metadata.name: expected a string, found a JSON number"},
+      {R"({"metadata": {"labels": {"a.b/c": 7}}})",
+       "metadata.labels[a.b/c]: expected a string, found a JSON number"},
+      {R"({"metadata": {"creationTimestamp": "yesterday"}})",
+       "metadata.creationTimestamp: "},
+      {R"({"spec": {"containers": {}}})",
+       "spec.containers: expected a list, found a JSON object"},
+      {R"({"spec": {"containers": [{}, {"name": true}]}})",
+       "spec.containers[1].name: expected a string, found a JSON boolean"},
+      {R"({"spec": {"containers": [
+            {"resources": {"requests": {"cpu": "much"}}}]}})",
+       "spec.containers[0].resources.requests.cpu: "},
+      {R"({"spec": {"priority": 1.5}})",
+       "spec.priority: expected a whole number, found a JSON number"},
+      {R"({"spec": {"priority": 2147483648}})",
+       "spec.priority: the number 2147483648 does not fit"},
+      {R"({"spec": {"priority": -2147483649}})",
+       "spec.priority: the number -2147483649 does not fit"},
+      {R"({"spec": {"tolerations": [
+            {"tolerationSeconds": 18446744073709551615}]}})",
+       "spec.tolerations[0].tolerationSeconds: the number "
+       "18446744073709551615 does not fit"},
+  };
+  for (const auto& test : kCases) {
+    EXPECT_THAT(ErrorOf<Pod>(test.text), ::testing::StartsWith(test.error));
+  }
+  EXPECT_THAT(ErrorOf<Pod>("{\"spec\": "),
+              ::testing::StartsWith("not JSON: parse error at line 1"));
+  EXPECT_EQ(ErrorOf<Node>(R"({"spec": {"unschedulable": "yes"}})"),
+            "spec.unschedulable: expected true or false, found a JSON string");
+}
+
+TEST(JsonTest, NestingIsNoDanger) {
+  const std::string deep(200'000, '[');
+  EXPECT_THAT(ErrorOf<Pod>(deep), ::testing::StartsWith("not JSON"));
+  const std::string closed = deep + std::string(200'000, ']');
+  EXPECT_EQ(FromJson<Pod>(R"({"x": )" + closed + "}").metadata.name, "");
+}
+
+TEST(JsonTest, AListKeepsWhatCanBeRead) {
+  const auto list = FromJson<ObjectList<Pod>>(R"({
+    "kind": "PodList", "apiVersion": "v1",
+    "metadata": {"resourceVersion": "7", "continue": "c",
+                 "remainingItemCount": 3},
+    "items": [
+      {"metadata": {"name": "good"}},
+      {"metadata": {"name": "bad", "namespace": "shop",
+                    "resourceVersion": "5"},
+       "spec": {"overhead": {"cpu": "1e999"}}},
+      7]})");
+  EXPECT_EQ(list.metadata.resource_version, "7");
+  EXPECT_EQ(list.metadata.continue_token, "c");
+  EXPECT_EQ(list.metadata.remaining_item_count, 3);
+  ASSERT_EQ(list.items.size(), 1U);
+  EXPECT_EQ(list.items[0]->metadata.name, "good");
+  ASSERT_EQ(list.malformed.size(), 2U);
+  EXPECT_EQ(list.malformed[0].namespace_name, "shop");
+  EXPECT_EQ(list.malformed[0].name, "bad");
+  EXPECT_EQ(list.malformed[0].resource_version, "5");
+  EXPECT_THAT(list.malformed[0].error,
+              ::testing::StartsWith("spec.overhead.cpu: "));
+  EXPECT_EQ(list.malformed[1].error, "expected an object, found a JSON number");
+
+  EXPECT_TRUE(FromJson<ObjectList<Pod>>(R"({"items": null})").items.empty());
+  EXPECT_EQ(ErrorOf<ObjectList<Pod>>(R"({"kind": "NodeList"})"),
+            "expected a PodList, found a NodeList");
+  EXPECT_EQ(ErrorOf<ObjectList<Pod>>(R"({"items": 7})"),
+            "items: expected a list, found a JSON number");
+}
+
+TEST(JsonTest, ReadsWatchEvents) {
+  using Event = WatchEvent<Pod>;
+  const auto added = FromJson<Event>(R"({"type": "ADDED", "object": {
+      "kind": "Pod", "metadata": {"name": "a", "resourceVersion": "8"}}})");
+  EXPECT_EQ(added.type, Event::Type::kAdded);
+  ASSERT_TRUE(added.object);
+  EXPECT_EQ(added.object->metadata.name, "a");
+  EXPECT_EQ(added.resource_version, "8");
+
+  const auto bookmark = FromJson<Event>(R"({"type": "BOOKMARK", "object": {
+      "kind": "Pod", "metadata": {"resourceVersion": "9"}}})");
+  EXPECT_EQ(bookmark.type, Event::Type::kBookmark);
+  EXPECT_FALSE(bookmark.object);
+  EXPECT_EQ(bookmark.resource_version, "9");
+
+  const auto error = FromJson<Event>(R"({"type": "ERROR", "object": {
+      "kind": "Status", "status": "Failure", "reason": "Expired",
+      "message": "too old resource version", "code": 410}})");
+  EXPECT_EQ(error.type, Event::Type::kError);
+  EXPECT_EQ(error.status.code, 410);
+  EXPECT_EQ(error.status.reason, "Expired");
+
+  const auto malformed = FromJson<Event>(R"({"type": "MODIFIED", "object": {
+      "metadata": {"name": "b", "resourceVersion": "10"}, "spec": 7}})");
+  EXPECT_EQ(malformed.type, Event::Type::kModified);
+  EXPECT_FALSE(malformed.object);
+  ASSERT_TRUE(malformed.malformed);
+  EXPECT_EQ(malformed.malformed->name, "b");
+  EXPECT_EQ(malformed.resource_version, "10");
+
+  EXPECT_EQ(ErrorOf<Event>(R"({"type": "RENAMED", "object": {}})"),
+            "no such watch event: 'RENAMED'");
+  EXPECT_EQ(ErrorOf<Event>(R"({"type": "ADDED"})"),
+            "a watch event without an object");
+}
+
+TEST(JsonTest, ReadsAStatus) {
+  const auto status = FromJson<ApiStatus>(R"({
+    "kind": "Status", "status": "Failure", "message": "no such pod",
+    "reason": "NotFound", "code": 404,
+    "details": {"name": "a", "kind": "pods", "retryAfterSeconds": 2,
+                "causes": [{"reason": "FieldValueInvalid", "message": "m",
+                            "field": "spec"}]}})");
+  EXPECT_EQ(status.code, 404);
+  EXPECT_EQ(status.reason, "NotFound");
+  EXPECT_EQ(status.details.retry_after_seconds, 2);
+  ASSERT_EQ(status.details.causes.size(), 1U);
+  EXPECT_EQ(status.details.causes[0].field, "spec");
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,404 @@
+#include "minisched/api/labels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using Operator = Requirement::Operator;
+
+constexpr size_t kMaxNameBytes = 63;
+constexpr size_t kMaxPrefixBytes = 253;
+
+struct OperatorName {
+  std::string_view name;
+  Operator op;
+};
+
+constexpr OperatorName kApiOperators[] = {
+    {"In", Operator::kIn},          {"NotIn", Operator::kNotIn},
+    {"Exists", Operator::kExists},  {"DoesNotExist", Operator::kDoesNotExist},
+    {"Gt", Operator::kGreaterThan}, {"Lt", Operator::kLessThan},
+};
+
+// Those that stand between a key and its value.
+constexpr OperatorName kTextOperators[] = {
+    {"=", Operator::kEquals},     {"==", Operator::kDoubleEquals},
+    {"!=", Operator::kNotEquals}, {"in", Operator::kIn},
+    {"notin", Operator::kNotIn},  {">", Operator::kGreaterThan},
+    {"<", Operator::kLessThan},
+};
+
+bool IsLowerAlphanumeric(char c) {
+  return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9');
+}
+
+bool IsAlphanumeric(char c) {
+  return IsLowerAlphanumeric(c) || ('A' <= c && c <= 'Z');
+}
+
+// The form of a label's value, and of its key after the prefix.
+bool IsName(std::string_view text) {
+  return !text.empty() && IsAlphanumeric(text.front()) &&
+         IsAlphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool IsDnsLabel(std::string_view text) {
+  return !text.empty() && IsLowerAlphanumeric(text.front()) &&
+         IsLowerAlphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsLowerAlphanumeric(c) || c == '-'; });
+}
+
+bool IsDnsSubdomain(std::string_view text) {
+  size_t dot;
+  while ((dot = text.find('.')) != text.npos) {
+    if (!IsDnsLabel(text.substr(0, dot))) return false;
+    text.remove_prefix(dot + 1);
+  }
+  return IsDnsLabel(text);
+}
+
+// As Go's strconv.ParseInt reads it: std::from_chars and a leading plus.
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
+  int64_t number;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
+[[noreturn]] void FailKey(std::string_view key, const char* what) {
+  throw ParseError("invalid label key " + Quoted(key) + ": " + what);
+}
+
+}  // namespace
+
+void CheckLabelKey(std::string_view key) {
+  std::string_view name = key;
+  if (const size_t slash = key.find('/'); slash != key.npos) {
+    const std::string_view prefix = key.substr(0, slash);
+    name = key.substr(slash + 1);
+    if (prefix.empty()) FailKey(key, "prefix part must be non-empty");
+    if (prefix.size() > kMaxPrefixBytes) {
+      FailKey(key, "prefix part must be no more than 253 bytes");
+    }
+    if (!IsDnsSubdomain(prefix)) {
+      FailKey(key,
+              "prefix part a lowercase RFC 1123 subdomain must consist of "
+              "lower case alphanumeric characters, '-' or '.', and must start "
+              "and end with an alphanumeric character");
+    }
+  }
+  if (name.empty()) FailKey(key, "name part must be non-empty");
+  if (name.size() > kMaxNameBytes) {
+    FailKey(key, "name part must be no more than 63 bytes");
+  }
+  if (!IsName(name)) {
+    FailKey(key,
+            "name part must consist of alphanumeric characters, '-', '_' or "
+            "'.', and must start and end with an alphanumeric character");
+  }
+}
+
+void CheckLabelValue(std::string_view value) {
+  if (value.empty()) return;
+  if (value.size() > kMaxNameBytes) {
+    throw ParseError("invalid label value " + Quoted(value) +
+                     ": must be no more than 63 bytes");
+  }
+  if (!IsName(value)) {
+    throw ParseError(
+        "invalid label value " + Quoted(value) +
+        ": a valid label must be an empty string or consist of alphanumeric "
+        "characters, '-', '_' or '.', and must start and end with an "
+        "alphanumeric character");
+  }
+}
+
+std::optional<Operator> Requirement::FindOperator(std::string_view name) {
+  for (const OperatorName& known : kApiOperators) {
+    if (known.name == name) return known.op;
+  }
+  return std::nullopt;
+}
+
+Requirement::Requirement(std::string key, Operator op,
+                         std::vector<std::string> values)
+    : key_(std::move(key)), op_(op), values_(std::move(values)) {
+  CheckLabelKey(key_);
+  const auto require = [this](bool holds, const char* what) {
+    if (!holds) throw ParseError("label key " + Quoted(key_) + ": " + what);
+  };
+  switch (op_) {
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+    case Operator::kNotEquals:
+      require(values_.size() == 1,
+              "exact-match compatibility requires one single value");
+      break;
+    case Operator::kIn:
+    case Operator::kNotIn:
+      require(!values_.empty(),
+              "for 'in', 'notin' operators, values set can't be empty");
+      break;
+    case Operator::kExists:
+    case Operator::kDoesNotExist:
+      require(values_.empty(),
+              "values set must be empty for exists and does not exist");
+      break;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan: {
+      require(values_.size() == 1,
+              "for 'Gt', 'Lt' operators, exactly one value is required");
+      const auto bound = ParseInteger(values_[0]);
+      require(bound.has_value(),
+              "for 'Gt', 'Lt' operators, the value must be an integer");
+      bound_ = *bound;
+      break;
+    }
+  }
+  for (const std::string& value : values_) CheckLabelValue(value);
+  std::sort(values_.begin(), values_.end());
+}
+
+bool Requirement::Matches(const Labels& labels) const {
+  const auto label = labels.find(key_);
+  if (label == labels.end()) {
+    return op_ == Operator::kNotEquals || op_ == Operator::kNotIn ||
+           op_ == Operator::kDoesNotExist;
+  }
+  const std::string& value = label->second;
+  const auto listed = [&] {
+    return std::binary_search(values_.begin(), values_.end(), value);
+  };
+  switch (op_) {
+    case Operator::kEquals:
+    case Operator::kDoubleEquals:
+    case Operator::kIn:
+      return listed();
+    case Operator::kNotEquals:
+    case Operator::kNotIn:
+      return !listed();
+    case Operator::kExists:
+      return true;
+    case Operator::kDoesNotExist:
+      return false;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan: {
+      const auto number = ParseInteger(value);
+      if (!number) return false;
+      return op_ == Operator::kGreaterThan ? *number > bound_
+                                           : *number < bound_;
+    }
+  }
+  return false;
+}
+
+std::string Requirement::ToString() const {
+  if (op_ == Operator::kExists) return key_;
+  if (op_ == Operator::kDoesNotExist) return "!" + key_;
+
+  std::string values;
+  for (const std::string& value : values_) {
+    if (&value != &values_.front()) values += ",";
+    values += value;
+  }
+  if (op_ == Operator::kIn) return key_ + " in (" + values + ")";
+  if (op_ == Operator::kNotIn) return key_ + " notin (" + values + ")";
+
+  const auto name = std::find_if(
+      std::begin(kTextOperators), std::end(kTextOperators),
+      [this](const OperatorName& known) { return known.op == op_; });
+  return key_ + std::string(name->name) + values;
+}
+
+namespace {
+
+// The text form of a selector:
+//
+//   selector:    [requirement {"," requirement}]
+//   requirement: key | "!" key | key operator value
+//              | key ("in" | "notin") "(" value {"," value} ")"
+//
+// Words are separated by space; "in" and "notin" are operators after a key and
+// plain words elsewhere; a value may be left out, which makes it "".
+class SelectorParser {
+ public:
+  explicit SelectorParser(std::string_view text) : rest_(text) { Advance(); }
+
+  std::vector<Requirement> Parse();
+
+ private:
+  // An empty token is the end of the text.
+  void Advance();
+  bool AtEnd() const { return token_.empty(); }
+  bool AtWord() const { return !AtEnd() && !IsSymbol(token_.front()); }
+  // If the token is `symbol`, goes past it.
+  bool Skip(std::string_view symbol);
+  [[noreturn]] void Fail(const char* expected) const;
+
+  Requirement ParseRequirement();
+  std::string ParseKey();
+  Operator ParseOperator();
+  // A word, or nothing before "," or `closing`.
+  std::string ParseValue(std::string_view closing);
+  std::vector<std::string> ParseValues();
+
+  static bool IsSymbol(char c) { return kSymbols.find(c) != kSymbols.npos; }
+  static constexpr std::string_view kSymbols = "=!(),<>";
+  static constexpr std::string_view kSpace = " \t\r\n";
+
+  std::string_view rest_;  // what comes after token_
+  std::string_view token_;
+};
+
+void SelectorParser::Advance() {
+  rest_.remove_prefix(std::min(rest_.find_first_not_of(kSpace), rest_.size()));
+  size_t size = 0;
+  if (rest_.starts_with("==") || rest_.starts_with("!=")) {
+    size = 2;
+  } else if (!rest_.empty() && IsSymbol(rest_.front())) {
+    size = 1;
+  } else {
+    while (size < rest_.size() && !IsSymbol(rest_[size]) &&
+           kSpace.find(rest_[size]) == kSpace.npos) {
+      ++size;
+    }
+  }
+  token_ = rest_.substr(0, size);
+  rest_.remove_prefix(size);
+}
+
+bool SelectorParser::Skip(std::string_view symbol) {
+  if (token_ != symbol) return false;
+  Advance();
+  return true;
+}
+
+void SelectorParser::Fail(const char* expected) const {
+  throw ParseError("found " + Quoted(token_) + ", expected: " + expected);
+}
+
+std::vector<Requirement> SelectorParser::Parse() {
+  std::vector<Requirement> requirements;
+  if (AtEnd()) return requirements;
+  if (!AtWord() && token_ != "!") Fail("!, identifier, or 'end of string'");
+  while (true) {
+    requirements.push_back(ParseRequirement());
+    if (AtEnd()) return requirements;
+    if (!Skip(",")) Fail("',' or 'end of string'");
+    if (!AtWord() && token_ != "!") Fail("identifier after ','");
+  }
+}
+
+Requirement SelectorParser::ParseRequirement() {
+  if (Skip("!")) return {ParseKey(), Operator::kDoesNotExist, {}};
+  std::string key = ParseKey();
+  if (AtEnd() || token_ == ",") return {std::move(key), Operator::kExists, {}};
+  const Operator op = ParseOperator();
+  if (op == Operator::kIn || op == Operator::kNotIn) {
+    return {std::move(key), op, ParseValues()};
+  }
+  return {std::move(key), op, {ParseValue(/*closing=*/"")}};
+}
+
+std::string SelectorParser::ParseKey() {
+  if (!AtWord()) Fail("identifier");
+  std::string key(token_);
+  Advance();
+  return key;
+}
+
+Operator SelectorParser::ParseOperator() {
+  for (const OperatorName& known : kTextOperators) {
+    if (Skip(known.name)) return known.op;
+  }
+  Fail("in, notin, =, ==, !=, gt, lt");
+}
+
+std::string SelectorParser::ParseValue(std::string_view closing) {
+  if (token_ == "," || token_ == closing) return "";
+  if (!AtWord()) Fail("identifier");
+  std::string value(token_);
+  Advance();
+  return value;
+}
+
+std::vector<std::string> SelectorParser::ParseValues() {
+  if (!Skip("(")) Fail("'('");
+  std::set<std::string> values;
+  do {
+    values.insert(ParseValue(/*closing=*/")"));
+  } while (Skip(","));
+  if (!Skip(")")) Fail("',' or ')'");
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+Selector Selector::Parse(std::string_view text) {
+  try {
+    return Selector(SelectorParser(text).Parse());
+  } catch (const ParseError& error) {
+    throw ParseError("cannot parse selector " + Quoted(text) + ": " +
+                     error.what());
+  }
+}
+
+Selector Selector::FromLabelSelector(const LabelSelector& selector) {
+  std::vector<Requirement> requirements;
+  for (const auto& [key, value] : selector.match_labels) {
+    requirements.emplace_back(key, Operator::kEquals, std::vector{value});
+  }
+  for (const auto& [key, name, values] : selector.match_expressions) {
+    const auto op = Requirement::FindOperator(name);
+    if (!op || op == Operator::kGreaterThan || op == Operator::kLessThan) {
+      throw ParseError(Quoted(name) +
+                       " is not a valid label selector operator");
+    }
+    requirements.emplace_back(key, *op, values);
+  }
+  return Selector(std::move(requirements));
+}
+
+Selector Selector::Nothing() {
+  Selector selector = Everything();
+  selector.nothing_ = true;
+  return selector;
+}
+
+Selector::Selector(std::vector<Requirement> requirements)
+    : requirements_(std::move(requirements)) {
+  std::stable_sort(requirements_.begin(), requirements_.end(),
+                   [](const Requirement& a, const Requirement& b) {
+                     return a.key() < b.key();
+                   });
+}
+
+bool Selector::Matches(const Labels& labels) const {
+  return !nothing_ && std::all_of(requirements_.begin(), requirements_.end(),
+                                  [&labels](const Requirement& requirement) {
+                                    return requirement.Matches(labels);
+                                  });
+}
+
+std::string Selector::ToString() const {
+  std::string text;
+  for (const Requirement& requirement : requirements_) {
+    if (!text.empty()) text += ",";
+    text += requirement.ToString();
+  }
+  return text;
+}
+
+}  // namespace minisched

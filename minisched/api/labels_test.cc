@@ -1,0 +1,296 @@
+#include "minisched/api/labels.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using Operator = Requirement::Operator;
+
+// What the ParseError thrown by `function` says; "" if none is.
+std::string ErrorOf(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void ExpectError(const std::string& expected,
+                 const std::function<void()>& function) {
+  const std::string error = ErrorOf(function);
+  EXPECT_NE(error, "");
+  EXPECT_NE(error.find(expected), error.npos) << error;
+}
+
+TEST(SelectorTest, ParseAndPrint) {
+  const struct {
+    std::string text;
+    std::string canonical;
+  } tests[] = {
+      {"", ""},
+      {" \t", ""},
+      {"x=a", "x=a"},
+      {"x==a", "x==a"},
+      {"x!=a", "x!=a"},
+      {"x", "x"},
+      {"!x", "!x"},
+      {"x>1,z<5", "x>1,z<5"},
+      {"x in (b,a)", "x in (a,b)"},
+      {"x notin (b,a,b)", "x notin (a,b)"},
+      // Sorted by key; those of one key stay in order.
+      {"z=1,a=2,m", "a=2,m,z=1"},
+      {"x!=b,a,x!=a", "a,x!=b,x!=a"},
+      // Space.
+      {" x = a , ! y ,\tz\nin\r( b , a ) ", "x=a,!y,z in (a,b)"},
+      {"x in(a)", "x in (a)"},
+      // Values left out.
+      {"x=", "x="},
+      {"x= ,z==", "x=,z=="},
+      {"x in ()", "x in ()"},
+      {"x in (,)", "x in ()"},
+      {"x in (a,,b)", "x in (,a,b)"},
+      {"x in (,a)", "x in (,a)"},
+      {"x in (a,)", "x in (,a)"},
+      // Operators where a word is wanted.
+      {"notin=in", "notin=in"},
+      {"in in (in,notin)", "in in (in,notin)"},
+      {"!in", "!in"},
+      {"example.com/role=db", "example.com/role=db"},
+  };
+  for (const auto& test : tests) {
+    SCOPED_TRACE(test.text);
+    EXPECT_EQ(Selector::Parse(test.text).ToString(), test.canonical);
+    EXPECT_EQ(Selector::Parse(test.canonical).ToString(), test.canonical);
+  }
+}
+
+TEST(SelectorTest, ParseErrors) {
+  const struct {
+    std::string text;
+    std::string error;
+  } tests[] = {
+      {",a", "found \",\", expected: !, identifier, or 'end of string'"},
+      {"=a", "found \"=\", expected: !, identifier, or 'end of string'"},
+      {"a,", "found \"\", expected: identifier after ','"},
+      {"a,,b", "found \",\", expected: identifier after ','"},
+      {"!", "found \"\", expected: identifier"},
+      {"!!a", "found \"!\", expected: identifier"},
+      {"!x=a", "found \"=\", expected: ',' or 'end of string'"},
+      {"x==a==b", "found \"==\", expected: ',' or 'end of string'"},
+      {"x in (a) b", "found \"b\", expected: ',' or 'end of string'"},
+      {"x===a", "found \"=\", expected: identifier"},
+      {"x y", "found \"y\", expected: in, notin, =, ==, !=, gt, lt"},
+      {"x(a)", "found \"(\", expected: in, notin, =, ==, !=, gt, lt"},
+      {"x in a", "found \"a\", expected: '('"},
+      {"x in", "found \"\", expected: '('"},
+      {"x in (a", "found \"\", expected: ',' or ')'"},
+      {"x in (a b)", "found \"b\", expected: ',' or ')'"},
+      {"x in (a,", "found \"\", expected: identifier"},
+      {"x in (=)", "found \"=\", expected: identifier"},
+      {"x=a||y=b", "invalid label value \"a||y\""},
+      {"x<a", "the value must be an integer"},
+      {"x>", "the value must be an integer"},
+      {"x>1.5", "the value must be an integer"},
+      {"x>9223372036854775808", "the value must be an integer"},
+      {"x>-1", "invalid label value \"-1\""},
+      {"a/b/c", "invalid label key \"a/b/c\""},
+      {std::string("a\0b", 3), "invalid label key \"a\\x00b\""},
+  };
+  for (const auto& test : tests) {
+    SCOPED_TRACE(test.text);
+    ExpectError(test.error, [&] { Selector::Parse(test.text); });
+    ExpectError("cannot parse selector " + Quoted(test.text),
+                [&] { Selector::Parse(test.text); });
+  }
+}
+
+TEST(SelectorTest, Matches) {
+  const struct {
+    std::string selector;
+    Labels labels;
+    bool matches;
+  } tests[] = {
+      {"", {}, true},
+      {"", {{"x", "y"}}, true},
+      {"x=y", {{"x", "y"}}, true},
+      {"x=y", {{"x", "z"}}, false},
+      {"x=y", {}, false},
+      {"x=", {{"x", ""}}, true},
+      {"x=", {}, false},
+      {"x==y", {{"x", "y"}}, true},
+      {"x=y,z=w", {{"x", "y"}, {"z", "w"}}, true},
+      {"x=y,z=w", {{"x", "y"}, {"z", "v"}}, false},
+      {"x!=y", {{"x", "z"}}, true},
+      {"x!=y", {{"x", "y"}}, false},
+      {"x!=y", {}, true},
+      {"x in (a,b)", {{"x", "b"}}, true},
+      {"x in (a,b)", {{"x", "c"}}, false},
+      {"x in (a,b)", {}, false},
+      {"x in (a,)", {{"x", ""}}, true},
+      {"x notin (a,b)", {{"x", "c"}}, true},
+      {"x notin (a,b)", {{"x", "a"}}, false},
+      {"x notin (a,b)", {}, true},
+      {"x", {{"x", ""}}, true},
+      {"x", {{"y", ""}}, false},
+      {"!x", {{"y", ""}}, true},
+      {"!x", {{"x", ""}}, false},
+      {"x>1", {{"x", "2"}}, true},
+      {"x>1", {{"x", "1"}}, false},
+      {"x>9", {{"x", "10"}}, true},
+      {"x>1", {{"x", "+2"}}, true},
+      {"x>1", {{"x", "two"}}, false},
+      {"x>1", {{"x", ""}}, false},
+      {"x>1", {}, false},
+      {"x<1", {{"x", "0"}}, true},
+      {"x<1", {{"x", "-5"}}, true},
+      {"x<1", {{"x", "+-5"}}, false},
+      {"x<1", {{"x", "1"}}, false},
+      {"x<1", {{"x", "-9223372036854775809"}}, false},
+      {"x<1", {}, false},
+  };
+  for (const auto& test : tests) {
+    SCOPED_TRACE(test.selector);
+    EXPECT_EQ(Selector::Parse(test.selector).Matches(test.labels),
+              test.matches);
+  }
+}
+
+TEST(SelectorTest, EverythingAndNothing) {
+  EXPECT_TRUE(Selector::Everything().Matches({}));
+  EXPECT_TRUE(Selector::Everything().Matches({{"x", "y"}}));
+  EXPECT_EQ(Selector::Everything().ToString(), "");
+  EXPECT_FALSE(Selector::Nothing().Matches({}));
+  EXPECT_FALSE(Selector::Nothing().Matches({{"x", "y"}}));
+  EXPECT_EQ(Selector::Nothing().ToString(), "");
+}
+
+TEST(SelectorTest, FromLabelSelector) {
+  const LabelSelector selector = {
+      .match_labels = {{"tier", "front"}, {"app", "web"}},
+      .match_expressions = {{"zone", "In", {"b", "a"}},
+                            {"app", "NotIn", {"db"}},
+                            {"spot", "DoesNotExist", {}},
+                            {"rack", "Exists", {}}}};
+  EXPECT_EQ(Selector::FromLabelSelector(selector).ToString(),
+            "app=web,app notin (db),rack,!spot,tier=front,zone in (a,b)");
+  EXPECT_TRUE(Selector::FromLabelSelector({}).Matches({{"x", "y"}}));
+}
+
+TEST(SelectorTest, FromLabelSelectorErrors) {
+  const struct {
+    LabelSelectorRequirement expression;
+    std::string error;
+  } tests[] = {
+      {{"x", "In", {}}, "for 'in', 'notin' operators, values set can't be"},
+      {{"x", "NotIn", {}}, "for 'in', 'notin' operators, values set can't be"},
+      {{"x", "Exists", {"a"}}, "values set must be empty for exists and does"},
+      {{"x", "DoesNotExist", {""}}, "values set must be empty for exists and"},
+      {{"x", "In", {"a", "b c"}}, "invalid label value \"b c\""},
+      {{"", "Exists", {}}, "invalid label key \"\""},
+      {{"x", "Gt", {"1"}}, "\"Gt\" is not a valid label selector operator"},
+      {{"x", "in", {"a"}}, "\"in\" is not a valid label selector operator"},
+      {{"x", "", {"a"}}, "\"\" is not a valid label selector operator"},
+  };
+  for (const auto& test : tests) {
+    SCOPED_TRACE(test.error);
+    ExpectError(test.error, [&] {
+      Selector::FromLabelSelector(
+          {.match_labels = {}, .match_expressions = {test.expression}});
+    });
+  }
+  ExpectError("invalid label value \"no good\"", [] {
+    Selector::FromLabelSelector(
+        {.match_labels = {{"x", "no good"}}, .match_expressions = {}});
+  });
+}
+
+// As a node selector's terms are made.
+TEST(RequirementTest, FromApiOperators) {
+  const auto gt = Requirement::FindOperator("Gt");
+  ASSERT_EQ(gt, Operator::kGreaterThan);
+  const Requirement requirement("cores", *gt, {"8"});
+  EXPECT_TRUE(requirement.Matches({{"cores", "16"}}));
+  EXPECT_FALSE(requirement.Matches({{"cores", "8"}}));
+  EXPECT_EQ(requirement.ToString(), "cores>8");
+
+  EXPECT_EQ(Requirement::FindOperator("Lt"), Operator::kLessThan);
+  EXPECT_EQ(Requirement::FindOperator("DoesNotExist"), Operator::kDoesNotExist);
+  EXPECT_EQ(Requirement::FindOperator("="), std::nullopt);
+}
+
+TEST(RequirementTest, NumberOfValues) {
+  const std::string kExact = "exact-match compatibility requires one single";
+  const std::string kBound = "exactly one value is required";
+  for (const auto& values :
+       std::vector<std::vector<std::string>>{{}, {"1", "2"}}) {
+    for (const auto op :
+         {Operator::kEquals, Operator::kDoubleEquals, Operator::kNotEquals}) {
+      ExpectError(kExact, [&] { Requirement("x", op, values); });
+    }
+    for (const auto op : {Operator::kGreaterThan, Operator::kLessThan}) {
+      ExpectError(kBound, [&] { Requirement("x", op, values); });
+    }
+  }
+}
+
+TEST(LabelsTest, CheckLabelKey) {
+  const std::string long_label(63, 'k');
+  const std::string long_prefix = std::string(249, 'p') + ".com";
+  const std::string longest = long_prefix + "/" + long_label;
+  for (const std::string& key :
+       {std::string("a"), std::string("1-A_b.2"), std::string("a.b-c/D"),
+        std::string("1.2/3"), long_label, longest}) {
+    EXPECT_EQ(ErrorOf([&] { CheckLabelKey(key); }), "") << key;
+  }
+
+  const struct {
+    std::string key;
+    std::string error;
+  } tests[] = {
+      {"", "name part must be non-empty"},
+      {"a/", "name part must be non-empty"},
+      {"/a", "prefix part must be non-empty"},
+      {long_label + "k", "name part must be no more than 63 bytes"},
+      {"p" + long_prefix + "/a", "prefix part must be no more than 253 bytes"},
+      {"-a", "name part must consist of"},
+      {"a.", "name part must consist of"},
+      {"a b", "name part must consist of"},
+      {"\xc3\xa9", "name part must consist of"},
+      {"a/b/c", "name part must consist of"},
+      {"A.b/c", "prefix part a lowercase RFC 1123 subdomain must consist of"},
+      {"a..b/c", "prefix part a lowercase RFC 1123 subdomain"},
+      {"a-.b/c", "prefix part a lowercase RFC 1123 subdomain"},
+      {".a/b", "prefix part a lowercase RFC 1123 subdomain"},
+      {"a./b", "prefix part a lowercase RFC 1123 subdomain"},
+      {"a_b/c", "prefix part a lowercase RFC 1123 subdomain"},
+  };
+  for (const auto& test : tests) {
+    SCOPED_TRACE(test.key);
+    ExpectError(test.error, [&] { CheckLabelKey(test.key); });
+  }
+}
+
+TEST(LabelsTest, CheckLabelValue) {
+  for (const std::string& value :
+       {std::string(), std::string("a"), std::string("A-b_c.1"),
+        std::string(63, 'v')}) {
+    EXPECT_EQ(ErrorOf([&] { CheckLabelValue(value); }), "") << value;
+  }
+  ExpectError("must be no more than 63 bytes",
+              [] { CheckLabelValue(std::string(64, 'v')); });
+  for (const std::string value : {"-a", "a-", "a b", "a/b", "a\n"}) {
+    ExpectError("a valid label must be an empty string or consist of",
+                [&] { CheckLabelValue(value); });
+  }
+}
+
+}  // namespace
+}  // namespace minisched

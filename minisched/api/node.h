@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "minisched/api/meta.h"
+#include "minisched/api/pod.h"
+#include "minisched/api/resource.h"
+
+namespace minisched {
+
+// The types of core/v1 about nodes. See meta.h for what absent fields are.
+
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;  // "NoSchedule", "PreferNoSchedule", "NoExecute"
+  std::optional<Time> time_added;
+};
+
+struct NodeSpec {
+  bool unschedulable = false;  // cordoned
+  std::vector<Taint> taints;
+};
+
+struct NodeStatus {
+  ResourceList capacity;
+  // What pods may use: capacity less what the system keeps.
+  ResourceList allocatable;
+  std::vector<Condition> conditions;
+};
+
+struct Node {
+  static constexpr Resource kResource{"", "v1", "nodes", "Node", false};
+
+  ObjectMeta metadata;
+  NodeSpec spec;
+  NodeStatus status;
+};
+
+}  // namespace minisched

@@ -1,0 +1,93 @@
+#include "minisched/api/pod.h"
+
+#include "minisched/api/codec.h"
+
+namespace minisched {
+
+template <class Visitor, MaybeConst<ResourceRequirements> T>
+void VisitFields(Visitor& visit, T& resources) {
+  visit("requests", resources.requests);
+  visit("limits", resources.limits);
+}
+
+template <class Visitor, MaybeConst<ContainerPort> T>
+void VisitFields(Visitor& visit, T& port) {
+  visit("name", port.name);
+  visit("containerPort", port.container_port);
+  visit("hostPort", port.host_port);
+  visit("hostIP", port.host_ip);
+  visit("protocol", port.protocol);
+}
+
+template <class Visitor, MaybeConst<Container> T>
+void VisitFields(Visitor& visit, T& container) {
+  visit("name", container.name);
+  visit("image", container.image);
+  visit("resources", container.resources);
+  visit("ports", container.ports);
+  visit("restartPolicy", container.restart_policy);
+}
+
+template <class Visitor, MaybeConst<Toleration> T>
+void VisitFields(Visitor& visit, T& toleration) {
+  visit("key", toleration.key);
+  visit("operator", toleration.operation);
+  visit("value", toleration.value);
+  visit("effect", toleration.effect);
+  visit("tolerationSeconds", toleration.toleration_seconds);
+}
+
+template <class Visitor, MaybeConst<PodSchedulingGate> T>
+void VisitFields(Visitor& visit, T& gate) {
+  visit("name", gate.name);
+}
+
+template <class Visitor, MaybeConst<PodSpec> T>
+void VisitFields(Visitor& visit, T& spec) {
+  visit("nodeName", spec.node_name);
+  visit("schedulerName", spec.scheduler_name);
+  visit("schedulingGates", spec.scheduling_gates);
+  visit("nodeSelector", spec.node_selector);
+  visit("tolerations", spec.tolerations);
+  visit("priority", spec.priority);
+  visit("priorityClassName", spec.priority_class_name);
+  visit("containers", spec.containers);
+  visit("initContainers", spec.init_containers);
+  visit("overhead", spec.overhead);
+}
+
+template <class Visitor, MaybeConst<PodStatus> T>
+void VisitFields(Visitor& visit, T& status) {
+  visit("phase", status.phase);
+  visit("conditions", status.conditions);
+  visit("nominatedNodeName", status.nominated_node_name);
+  visit("message", status.message);
+  visit("reason", status.reason);
+}
+
+template <class Visitor, MaybeConst<Pod> T>
+void VisitFields(Visitor& visit, T& pod) {
+  visit("metadata", pod.metadata);
+  visit("spec", pod.spec);
+  visit("status", pod.status);
+}
+
+template <class Visitor, MaybeConst<ObjectReference> T>
+void VisitFields(Visitor& visit, T& reference) {
+  visit("apiVersion", reference.api_version);
+  visit("kind", reference.kind);
+  visit("namespace", reference.namespace_name);
+  visit("name", reference.name);
+  visit("uid", reference.uid);
+}
+
+template <class Visitor, MaybeConst<Binding> T>
+void VisitFields(Visitor& visit, T& binding) {
+  visit("metadata", binding.metadata);
+  visit("target", binding.target);
+}
+
+MINISCHED_CODEC(Pod);
+MINISCHED_CODEC(Binding);
+
+}  // namespace minisched

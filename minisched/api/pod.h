@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "minisched/api/labels.h"
+#include "minisched/api/meta.h"
+#include "minisched/api/quantity.h"
+#include "minisched/api/resource.h"
+
+namespace minisched {
+
+// The types of core/v1 about pods. See meta.h for what absent fields are.
+
+// By resource name: "cpu", "memory", "ephemeral-storage", "nvidia.com/gpu".
+using ResourceList = std::map<std::string, Quantity>;
+
+struct ResourceRequirements {
+  ResourceList requests;
+  ResourceList limits;
+};
+
+struct ContainerPort {
+  std::string name;
+  std::int32_t container_port = 0;
+  std::int32_t host_port = 0;  // 0: none
+  std::string host_ip;
+  std::string protocol;  // "TCP", "UDP", "SCTP"
+};
+
+struct Container {
+  std::string name;
+  std::string image;
+  ResourceRequirements resources;
+  std::vector<ContainerPort> ports;
+  // "Always" makes an init container a sidecar; else empty.
+  std::string restart_policy;
+};
+
+struct Toleration {
+  std::string key;        // empty, with Exists: every taint
+  std::string operation;  // "Equal" (also when empty), "Exists", "Lt", "Gt"
+  std::string value;
+  std::string effect;  // empty: every effect
+  std::optional<std::int64_t> toleration_seconds;
+};
+
+struct PodSchedulingGate {
+  std::string name;
+};
+
+struct PodSpec {
+  // The node the pod is bound to; empty until a scheduler has bound it.
+  std::string node_name;
+  // The scheduler that is to bind it.
+  std::string scheduler_name;
+  // While there are any, no scheduler may try the pod.
+  std::vector<PodSchedulingGate> scheduling_gates;
+  Labels node_selector;
+  std::vector<Toleration> tolerations;
+  std::optional<std::int32_t> priority;
+  std::string priority_class_name;
+  std::vector<Container> containers;
+  std::vector<Container> init_containers;
+  // What running the pod costs beyond its containers.
+  ResourceList overhead;
+};
+
+struct PodStatus {
+  std::string phase;  // "Pending", "Running", "Succeeded", "Failed"
+  std::vector<Condition> conditions;
+  std::string nominated_node_name;
+  std::string message;
+  std::string reason;
+};
+
+struct Pod {
+  static constexpr Resource kResource{"", "v1", "pods", "Pod", true};
+
+  ObjectMeta metadata;
+  PodSpec spec;
+  PodStatus status;
+};
+
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+};
+
+// Ties a pod to a node: posted to a pod's binding subresource. Its metadata
+// name the pod, and with a uid only that very one, not a later namesake.
+struct Binding {
+  static constexpr Resource kResource{"", "v1", "bindings", "Binding", true};
+
+  ObjectMeta metadata;
+  ObjectReference target;
+};
+
+}  // namespace minisched

@@ -1,0 +1,147 @@
+#include "minisched/app/app.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+#include "minisched/testing/http_server.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+// Runs an App against a kubeconfig of the test's own.
+class AppTest : public ::testing::Test {
+ protected:
+  AppTest()
+      : directory_(std::filesystem::temp_directory_path() /
+                   ("app_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directory(directory_);
+  }
+
+  ~AppTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string path() const { return directory_ / "kubeconfig"; }
+
+  void WriteKubeconfig(const std::string& server) {
+    std::ofstream(path()) << "clusters: [{name: c, cluster: {server: '"
+                          << server << "'}}]\n"
+                          << "contexts: [{name: x, context: {cluster: c}}]\n"
+                          << "current-context: x\n";
+  }
+
+  int Run(std::vector<std::string> arguments,
+          const std::function<void(const AppContext&)>& body) {
+    arguments.insert(arguments.begin(),
+                     {"bin/minisched-07", "--kubeconfig", path()});
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) {
+      argv.push_back(argument.c_str());
+    }
+    ::testing::internal::CaptureStderr();
+    App app("A scheduler.");
+    const int code = app.Run(static_cast<int>(argv.size()), argv.data(),
+                             [&](const AppContext& context) {
+                               ran_ = true;
+                               body(context);
+                             });
+    err_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+  int Run() {
+    return Run({}, [](const AppContext&) {});
+  }
+
+  const std::filesystem::path directory_;
+  bool ran_ = false;
+  std::string err_;
+};
+
+void SendVersion(const ServerRequest&, ServerReply reply) {
+  reply.Send(200, R"({"gitVersion":"v1.36.3"})");
+}
+
+TEST_F(AppTest, ConnectsAsTheProgramAndRunsTheBody) {
+  const HttpServer server(SendVersion);
+  WriteKubeconfig(server.url());
+  const int code =
+      Run({"--scheduler-name=mine", "--kube-api-qps=7", "--kube-api-burst=9"},
+          [](const AppContext& context) {
+            EXPECT_EQ(context.scheduler_name, "mine");
+            EXPECT_EQ(context.client.config().qps, 7);
+            EXPECT_EQ(context.client.config().burst, 9);
+            EXPECT_FALSE(context.stop.stop_requested());
+          });
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(ran_);
+  EXPECT_THAT(err_, AllOf(HasSubstr("connected to " + server.url()),
+                          HasSubstr("Kubernetes v1.36.3")));
+  ASSERT_EQ(server.requests().size(), 1U);
+  EXPECT_THAT(server.requests()[0].headers.at("user-agent"),
+              ::testing::StartsWith("minisched-07/"));
+}
+
+TEST_F(AppTest, StopsOnASignal) {
+  // No server here: its thread would take the signal, and die of it.
+  WriteKubeconfig("http://127.0.0.1:1");
+  EXPECT_EQ(Run({},
+                [](const AppContext& context) {
+                  kill(getpid(), SIGTERM);
+                  RealClock().SleepFor(std::chrono::hours(1), context.stop);
+                  throw Cancelled();  // as what a body called would
+                }),
+            0);
+  EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
+}
+
+TEST_F(AppTest, RunsWhileTheServerIsStillAway) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  EXPECT_EQ(Run(), 0);
+  EXPECT_TRUE(ran_);
+  EXPECT_THAT(err_, HasSubstr("not connected yet: http://127.0.0.1:1: "));
+}
+
+TEST_F(AppTest, FailsWithoutAConfiguration) {
+  EXPECT_EQ(Run(), 1);
+  EXPECT_FALSE(ran_);
+  EXPECT_EQ(err_, "minisched-07: kubeconfig " + path() +
+                      ": No such file or directory\n");
+}
+
+TEST_F(AppTest, FailsWhereTheServerDoesNotKnowUs) {
+  const HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(401, R"({"message":"Unauthorized","reason":"Unauthorized"})");
+  });
+  WriteKubeconfig(server.url());
+  EXPECT_EQ(Run(), 1);
+  EXPECT_FALSE(ran_);
+  EXPECT_THAT(err_, EndsWith("minisched-07: " + server.url() +
+                             ": Unauthorized: the server does not accept the "
+                             "credentials of context \"x\" of " +
+                             path() + "\n"));
+}
+
+TEST_F(AppTest, AnUnexpectedErrorIsOneLineToo) {
+  const HttpServer server(SendVersion);
+  WriteKubeconfig(server.url());
+  EXPECT_EQ(Run({}, [](const AppContext&) { throw std::logic_error("oops"); }),
+            1);
+  EXPECT_THAT(err_, EndsWith("minisched-07: oops\n"));
+}
+
+TEST_F(AppTest, WrongFlagsAreCodeTwo) {
+  EXPECT_EQ(Run({"--bogus"}, [](const AppContext&) {}), 2);
+  EXPECT_FALSE(ran_);
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,39 @@
+#include "minisched/app/signals.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace minisched {
+
+StopOnSignal::StopOnSignal() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);
+  thread_ = std::jthread([this](std::stop_token done) { Wait(done); });
+}
+
+StopOnSignal::~StopOnSignal() {
+  thread_.request_stop();
+  // Wakes it: there the signal is blocked, and waited for.
+  // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
+  pthread_kill(thread_.native_handle(), SIGTERM);
+  thread_.join();
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+void StopOnSignal::Wait(const std::stop_token& done) {
+  int signal = 0;
+  while (sigwait(&signals_, &signal) == 0 && !done.stop_requested()) {
+    if (stop_.stop_requested()) {
+      pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+      kill(getpid(), signal);
+    }
+    spdlog::info("stopping on SIG{}", sigabbrev_np(signal));
+    stop_.request_stop();
+  }
+}
+
+}  // namespace minisched

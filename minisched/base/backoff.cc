@@ -1,0 +1,22 @@
+#include "minisched/base/backoff.h"
+
+#include <algorithm>
+
+namespace minisched {
+
+Backoff::Backoff(const Options& options, std::uint64_t seed)
+    : options_(options), current_(options.initial), random_(seed) {}
+
+Backoff::Backoff(const Options& options)
+    : Backoff(options, std::random_device{}()) {}
+
+Backoff::Duration Backoff::Next() {
+  const double base = static_cast<double>(current_.count());
+  const double longest = static_cast<double>(options_.max.count());
+  current_ = Duration(
+      static_cast<Duration::rep>(std::min(base * options_.factor, longest)));
+  std::uniform_real_distribution<double> spread(1, 1 + options_.jitter);
+  return Duration(static_cast<Duration::rep>(base * spread(random_)));
+}
+
+}  // namespace minisched

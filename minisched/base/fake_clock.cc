@@ -1,0 +1,59 @@
+#include "minisched/base/fake_clock.h"
+
+#include <iterator>
+#include <utility>
+
+namespace minisched {
+
+FakeClock::FakeClock()
+    : now_(std::chrono::hours(1)),
+      wall_now_(std::chrono::sys_days(std::chrono::year(2026) /
+                                      std::chrono::January / 1)) {}
+
+Clock::TimePoint FakeClock::Now() const {
+  MutexLock lock(mu_);
+  return now_;
+}
+
+Clock::WallTime FakeClock::WallNow() const {
+  MutexLock lock(mu_);
+  return wall_now_;
+}
+
+bool FakeClock::SleepUntil(TimePoint deadline, std::stop_token stop) {
+  // Declared before the lock: a stop that comes now waits for the lock, and
+  // the callback's destructor waits for it.
+  std::stop_callback wake(stop, [this] {
+    MutexLock lock(mu_);
+    changed_.NotifyAll();
+  });
+  MutexLock lock(mu_);
+  const auto self = deadlines_.insert(deadline);
+  changed_.NotifyAll();
+  while (now_ < deadline && !stop.stop_requested()) changed_.Wait(mu_);
+  deadlines_.erase(self);
+  return now_ >= deadline;
+}
+
+void FakeClock::Advance(Duration duration) {
+  MutexLock lock(mu_);
+  now_ += duration;
+  wall_now_ += std::chrono::duration_cast<WallTime::duration>(duration);
+  changed_.NotifyAll();
+}
+
+std::size_t FakeClock::Sleepers() const {
+  return std::distance(deadlines_.upper_bound(now_), deadlines_.end());
+}
+
+void FakeClock::AwaitSleepers(std::size_t count) {
+  MutexLock lock(mu_);
+  while (Sleepers() < count) changed_.Wait(mu_);
+}
+
+Clock::TimePoint FakeClock::NextDeadline() const {
+  MutexLock lock(mu_);
+  return *deadlines_.upper_bound(now_);
+}
+
+}  // namespace minisched

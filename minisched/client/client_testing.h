@@ -1,0 +1,87 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <optional>
+#include <ostream>
+#include <stop_token>
+#include <string>
+
+#include "minisched/client/errors.h"
+#include "minisched/client/rest_config.h"
+
+namespace minisched {
+
+// Long enough for the slowest machine, and short beside every deadline that a
+// test does not mean to see.
+inline constexpr std::chrono::seconds kPrompt{5};
+
+// A server's client without a rate limit.
+inline RestConfig ConfigFor(const std::string& url) {
+  return {.server = url, .source = "test", .qps = 0};
+}
+
+// What a call ended with.
+struct Outcome {
+  // "ok", "ApiError", "Cancelled", "kLost", ...
+  std::string kind;
+  std::string message;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+  return out << outcome.kind << ": " << outcome.message;
+}
+
+inline std::string KindName(TransportError::Kind kind) {
+  switch (kind) {
+    case TransportError::Kind::kConnect:
+      return "kConnect";
+    case TransportError::Kind::kTls:
+      return "kTls";
+    case TransportError::Kind::kLost:
+      return "kLost";
+    case TransportError::Kind::kTimeout:
+      return "kTimeout";
+    case TransportError::Kind::kProtocol:
+      return "kProtocol";
+  }
+  return "?";
+}
+
+template <class Call>
+Outcome OutcomeOf(Call call) {
+  try {
+    call();
+    return {"ok", ""};
+  } catch (const ApiError& error) {
+    return {"ApiError", error.what()};
+  } catch (const TransportError& error) {
+    return {KindName(error.kind()), error.what()};
+  } catch (const Cancelled& error) {
+    return {"Cancelled", error.what()};
+  } catch (const ConfigError& error) {
+    return {"ConfigError", error.what()};
+  } catch (const std::invalid_argument& error) {
+    return {"invalid_argument", error.what()};
+  }
+}
+
+// Runs `call` on another thread; once `ready` returns, as it does when the call
+// blocks, asks it to stop, which it must do promptly.
+template <class Call, class Ready>
+void ExpectStopsPromptly(Call call, Ready ready) {
+  std::stop_source stop;
+  auto outcome = std::async(std::launch::async, [&] {
+    return OutcomeOf([&] { call(stop.get_token()); });
+  });
+  ready();
+  const auto start = std::chrono::steady_clock::now();
+  stop.request_stop();
+  const Outcome end = outcome.get();
+  EXPECT_EQ(end.kind, "Cancelled") << end;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kPrompt);
+}
+
+}  // namespace minisched

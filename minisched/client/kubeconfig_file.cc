@@ -1,0 +1,187 @@
+#include "minisched/client/kubeconfig_file.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <utility>
+
+#include "minisched/client/errors.h"
+
+namespace minisched {
+namespace {
+
+// A value in a kubeconfig file that may or may not be there. Knows its path,
+// for messages: "clusters[2].cluster.server". Null is the same as not there.
+class Field {
+ public:
+  Field(const YAML::Node& node, std::string file, std::string path)
+      : node_(node), file_(std::move(file)), path_(std::move(path)) {}
+
+  // The value of `key`, where this is a map. The last one counts where a key
+  // comes twice, as upstream.
+  Field Get(const std::string& key) const {
+    YAML::Node value;
+    if (!node_.IsNull() && !node_.IsMap()) Fail("must be a map");
+    for (const auto& entry : node_) {
+      if (entry.first.IsScalar() && entry.first.Scalar() == key) {
+        value.reset(entry.second);
+      }
+    }
+    return Field(value, file_, path_.empty() ? key : path_ + "." + key);
+  }
+
+  std::vector<Field> Items() const {
+    std::vector<Field> items;
+    if (!node_.IsNull() && !node_.IsSequence()) Fail("must be a list");
+    for (const auto& item : node_) {
+      const std::string index = "[" + std::to_string(items.size()) + "]";
+      items.emplace_back(item, file_, path_ + index);
+    }
+    return items;
+  }
+
+  std::string String() const {
+    if (node_.IsNull()) return "";
+    if (!node_.IsScalar()) Fail("must be a string");
+    return node_.Scalar();
+  }
+
+  bool Bool() const {
+    bool value = false;
+    if (node_.IsNull()) return value;
+    if (!node_.IsScalar() || !YAML::convert<bool>::decode(node_, value)) {
+      Fail("must be true or false");
+    }
+    return value;
+  }
+
+  bool IsSet() const {
+    return node_.IsScalar() ? !node_.Scalar().empty() : node_.size() > 0;
+  }
+
+  [[noreturn]] void Fail(const std::string& problem) const {
+    throw ConfigError(file_ + ": " + (path_.empty() ? "the file" : path_) +
+                      " " + problem);
+  }
+
+ private:
+  YAML::Node node_;
+  std::string file_;
+  std::string path_;
+};
+
+Field ParseYaml(const std::string& file, const std::string& text) {
+  try {
+    return Field(YAML::Load(text), file, "");
+  } catch (const YAML::Exception& e) {
+    // After a colon yaml-cpp may quote what it found: perhaps a secret.
+    const std::string problem = e.msg.substr(0, e.msg.find(':'));
+    throw ConfigError(file + ":" + std::to_string(e.mark.line + 1) + ":" +
+                      std::to_string(e.mark.column + 1) +
+                      ": not YAML: " + problem);
+  }
+}
+
+// The items of `list`: each has a name and, under `kind`, a body. By name.
+std::map<std::string, Field> Named(const Field& root, const std::string& list,
+                                   const std::string& kind) {
+  std::map<std::string, Field> bodies;
+  for (const Field& item : root.Get(list).Items()) {
+    const std::string name = item.Get("name").String();
+    if (!bodies.try_emplace(name, item.Get(kind)).second) {
+      item.Fail("is a second " + kind + " " + Quote(name));
+    }
+  }
+  return bodies;
+}
+
+KubeconfigContext ParseContext(const Field& body) {
+  KubeconfigContext context;
+  context.cluster = body.Get("cluster").String();
+  context.user = body.Get("user").String();
+  context.default_namespace = body.Get("namespace").String();
+  return context;
+}
+
+KubeconfigCluster ParseCluster(const Field& body) {
+  KubeconfigCluster cluster;
+  cluster.server = body.Get("server").String();
+  cluster.tls_server_name = body.Get("tls-server-name").String();
+  cluster.insecure_skip_tls_verify =
+      body.Get("insecure-skip-tls-verify").Bool();
+  cluster.certificate_authority = body.Get("certificate-authority").String();
+  cluster.certificate_authority_data =
+      body.Get("certificate-authority-data").String();
+  cluster.proxy_url = body.Get("proxy-url").String();
+  return cluster;
+}
+
+KubeconfigUser ParseUser(const Field& body) {
+  KubeconfigUser user;
+  user.client_certificate = body.Get("client-certificate").String();
+  user.client_certificate_data = body.Get("client-certificate-data").String();
+  user.client_key = body.Get("client-key").String();
+  user.client_key_data = body.Get("client-key-data").String();
+  user.token = body.Get("token").String();
+  user.token_file = body.Get("tokenFile").String();
+  for (const char* name : {"exec", "auth-provider", "username", "password",
+                           "as", "as-uid", "as-groups", "as-user-extra"}) {
+    if (user.unsupported.empty() && body.Get(name).IsSet()) {
+      user.unsupported = name;
+    }
+  }
+  return user;
+}
+
+// Says where an entry is from, and adds it unless there is one of its name.
+template <typename Entry>
+void Add(const std::string& file, const std::string& kind,
+         const std::string& name, Entry entry,
+         std::map<std::string, Entry>& entries) {
+  entry.file = file;
+  entry.label = file + ": " + kind + " " + Quote(name);
+  entries.try_emplace(name, std::move(entry));
+}
+
+}  // namespace
+
+std::string Quote(std::string name) {
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return '"' + name + '"';
+}
+
+std::string Join(const std::vector<std::string>& parts) {
+  std::string joined;
+  for (const std::string& part : parts) {
+    joined += joined.empty() ? part : ", " + part;
+  }
+  return joined;
+}
+
+void MergeKubeconfig(const std::string& file, const std::string& text,
+                     Kubeconfig& config) {
+  const Field root = ParseYaml(file, text);
+  const std::string kind = root.Get("kind").String();
+  const std::string version = root.Get("apiVersion").String();
+  if ((!kind.empty() && kind != "Config") ||
+      (!version.empty() && version != "v1")) {
+    throw ConfigError(file + ": not a kubeconfig: kind " + Quote(kind) +
+                      ", apiVersion " + Quote(version));
+  }
+  for (const auto& [name, body] : Named(root, "contexts", "context")) {
+    Add(file, "context", name, ParseContext(body), config.contexts);
+  }
+  for (const auto& [name, body] : Named(root, "clusters", "cluster")) {
+    Add(file, "cluster", name, ParseCluster(body), config.clusters);
+  }
+  for (const auto& [name, body] : Named(root, "users", "user")) {
+    Add(file, "user", name, ParseUser(body), config.users);
+  }
+  if (config.current_context.empty()) {
+    config.current_context = root.Get("current-context").String();
+  }
+  config.files.push_back(file);
+}
+
+}  // namespace minisched

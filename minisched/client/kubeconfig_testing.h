@@ -1,0 +1,88 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "minisched/client/errors.h"
+#include "minisched/client/kubeconfig.h"
+#include "minisched/client/pem_testing.h"
+
+namespace minisched {
+
+// One context, c, of cluster k and user u, whose bodies are JSON.
+inline std::string OneContext(const std::string& cluster,
+                              const std::string& user) {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+         "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+         "clusters: [{name: k, cluster: {" +
+         cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n";
+}
+
+inline constexpr char kServer[] = "server: \"https://h:6443\"";
+
+// A directory with files in it, which is where $HOME is too.
+class KubeconfigTest : public testing::Test {
+ protected:
+  KubeconfigTest() {
+    std::string name = testing::TempDir() + "kubeconfig_test.XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    dir_ = name;
+    environment_.home = dir_;
+    environment_.service_account_dir = Path("account");
+  }
+  ~KubeconfigTest() override { std::filesystem::remove_all(dir_); }
+
+  std::string Path(const std::string& file) const { return dir_ + "/" + file; }
+
+  std::string Write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directories(
+        std::filesystem::path(Path(file)).parent_path());
+    std::ofstream(Path(file)) << text;
+    return Path(file);
+  }
+
+  // Makes the inside of a pod.
+  void EnterPod() {
+    environment_.service_host = "10.96.0.1";
+    environment_.service_port = "443";
+    Write("account/token", "pod-token\n");
+    Write("account/ca.crt", ca_.certificate);
+    Write("account/namespace", "pod-ns");
+  }
+
+  RestConfig Load(const ConfigFlags& flags = {}) const {
+    return LoadRestConfig(flags, environment_);
+  }
+
+  // The error of Load(), with "DIR" for the directory; empty if there is none.
+  // What tests call secret must not be in it.
+  std::string Error(const ConfigFlags& flags = {}) const {
+    try {
+      Load(flags);
+    } catch (const ConfigError& e) {
+      std::string message = e.what();
+      std::size_t at = 0;
+      while ((at = message.find(dir_)) != std::string::npos) {
+        message.replace(at, dir_.size(), "DIR");
+      }
+      EXPECT_EQ(message.find("secret"), std::string::npos) << message;
+      return message;
+    }
+    return "";
+  }
+
+  // The same, of a kubeconfig with this text.
+  std::string ErrorOf(const std::string& text) const {
+    return Error({.kubeconfig = Write("config", text)});
+  }
+
+  std::string dir_;
+  ConfigEnvironment environment_;
+  const TestCa ca_ = MakeCa("ca");
+};
+
+}  // namespace minisched

@@ -1,0 +1,33 @@
+#include "minisched/client/rate_limiter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace minisched {
+
+using Seconds = std::chrono::duration<double>;
+
+RateLimiter::RateLimiter(double qps, int burst, Clock& clock)
+    : qps_(qps),
+      burst_(std::max(burst, 1)),
+      clock_(clock),
+      tokens_(burst_),
+      updated_(clock.Now()) {}
+
+bool RateLimiter::Wait(std::stop_token stop) {
+  if (stop.stop_requested()) return false;
+  if (qps_ <= 0) return true;
+  return clock_.SleepUntil(Reserve(), std::move(stop));
+}
+
+Clock::TimePoint RateLimiter::Reserve() {
+  MutexLock lock(mu_);
+  const auto now = clock_.Now();
+  tokens_ = std::min(burst_, tokens_ + Seconds(now - updated_).count() * qps_);
+  updated_ = now;
+  tokens_ -= 1;
+  if (tokens_ >= 0) return now;
+  return now + std::chrono::ceil<Clock::Duration>(Seconds(-tokens_ / qps_));
+}
+
+}  // namespace minisched

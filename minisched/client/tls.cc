@@ -1,0 +1,171 @@
+#include "minisched/client/tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <utility>
+#include <vector>
+
+#include "minisched/client/errors.h"
+#include "minisched/client/pem.h"
+
+namespace minisched {
+namespace {
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509_STORE* store) const { X509_STORE_free(store); }
+};
+using BioPtr = std::unique_ptr<BIO, Free>;
+using StorePtr = std::unique_ptr<X509_STORE, Free>;
+
+std::string SubjectOf(const X509* certificate) {
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  X509_NAME_print_ex(bio.get(), X509_get_subject_name(certificate), 0,
+                     XN_FLAG_RFC2253);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return std::string(text, static_cast<std::size_t>(size));
+}
+
+// What a user can make of a refused certificate.
+std::string Explain(X509_STORE_CTX* chain, const std::string& server_name) {
+  const int error = X509_STORE_CTX_get_error(chain);
+  const X509* certificate = X509_STORE_CTX_get_current_cert(chain);
+  const std::string subject =
+      certificate == nullptr ? "" : " \"" + SubjectOf(certificate) + "\"";
+  switch (error) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return "the server's certificate" + subject + " expired on " +
+             FormatAsn1Time(X509_get0_notAfter(certificate));
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return "the server's certificate" + subject + " is not valid before " +
+             FormatAsn1Time(X509_get0_notBefore(certificate));
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return "the server's certificate" + subject + " is not for " +
+             server_name + "; tls-server-name says which name to expect";
+    default:
+      return "the server's certificate" + subject +
+             " is not signed by the configured certificate authority (" +
+             X509_verify_cert_error_string(error) + ")";
+  }
+}
+
+// Where an SSL_CTX keeps its Tls. Not SSL_CTX's app data: asio owns that.
+int ContextIndex() {
+  static const int index =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
+// Called as a handshake starts: says in it which server we want (SNI).
+void AskForServerName(const SSL* ssl, int where, int) {
+  if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
+  const auto* tls = static_cast<const Tls*>(
+      SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ContextIndex()));
+  SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), tls->server_name().c_str());
+}
+
+std::string WithoutBrackets(std::string host) {
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    return host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
+}  // namespace
+
+struct Tls::Material {
+  StorePtr trusted;  // null: the system's
+  std::vector<CertificatePtr> certificates;
+  KeyPtr key;
+};
+
+bool IsIpAddress(const std::string& host) {
+  in6_addr address;
+  const std::string bare = WithoutBrackets(host);
+  return inet_pton(AF_INET, bare.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, bare.c_str(), &address) == 1;
+}
+
+Tls::Tls(const RestConfig& config, std::string host)
+    : server_name_(config.tls_server_name.empty()
+                       ? WithoutBrackets(std::move(host))
+                       : config.tls_server_name),
+      verify_(!config.insecure_skip_tls_verify),
+      material_(std::make_unique<Material>()) {
+  if (!config.ca_data.empty()) {
+    material_->trusted.reset(X509_STORE_new());
+    for (const CertificatePtr& authority : ReadCertificates(
+             {config.ca_data, config.source + ": certificate-authority"})) {
+      X509_STORE_add_cert(material_->trusted.get(), authority.get());
+    }
+  }
+  if (config.client_certificate_data.empty()) return;
+  material_->certificates = ReadCertificates(
+      {config.client_certificate_data, config.source + ": client-certificate"});
+  material_->key =
+      ReadKey({config.client_key_data, config.source + ": client-key"});
+  if (X509_check_private_key(material_->certificates.front().get(),
+                             material_->key.get()) != 1) {
+    ERR_clear_error();
+    throw ConfigError(config.source + ": client-key: the key does not belong " +
+                      "to the client certificate");
+  }
+}
+
+Tls::~Tls() = default;
+
+void Tls::Configure(ssl_ctx_st* context) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_ex_data(context, ContextIndex(), this);
+  if (!IsIpAddress(server_name_)) {
+    SSL_CTX_set_info_callback(context, AskForServerName);
+  }
+  if (verify_) {
+    // Replaces the HTTP library's check, which knows neither another server
+    // name nor how to say what is wrong.
+    SSL_CTX_set_cert_verify_callback(
+        context,
+        [](X509_STORE_CTX* chain, void* self) {
+          return static_cast<Tls*>(self)->Verify(chain);
+        },
+        this);
+    if (material_->trusted) {
+      SSL_CTX_set1_cert_store(context, material_->trusted.get());
+    }
+  }
+  if (!material_->key) return;
+  const auto& certificates = material_->certificates;
+  SSL_CTX_use_certificate(context, certificates.front().get());
+  for (std::size_t i = 1; i < certificates.size(); ++i) {
+    SSL_CTX_add1_chain_cert(context, certificates[i].get());
+  }
+  SSL_CTX_use_PrivateKey(context, material_->key.get());
+}
+
+int Tls::Verify(x509_store_ctx_st* chain) {
+  X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
+  if (IsIpAddress(server_name_)) {
+    X509_VERIFY_PARAM_set1_ip_asc(param, server_name_.c_str());
+  } else {
+    X509_VERIFY_PARAM_set1_host(param, server_name_.c_str(), 0);
+  }
+  X509_STORE_CTX_set_verify_cb(chain,
+                               [](int ok, X509_STORE_CTX*) { return ok; });
+  if (X509_verify_cert(chain) == 1) return 1;
+  MutexLock lock(mu_);
+  error_ = Explain(chain, server_name_);
+  return 0;
+}
+
+std::string Tls::TakeError() {
+  MutexLock lock(mu_);
+  return std::exchange(error_, "");
+}
+
+}  // namespace minisched

@@ -1,0 +1,295 @@
+#include "minisched/client/tls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "minisched/api/time.h"
+#include "minisched/client/client_testing.h"
+#include "minisched/client/pem_testing.h"
+#include "minisched/client/transport.h"
+#include "minisched/testing/http_server.h"
+
+namespace minisched {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::system_clock;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const HttpRequest kGet{.method = "GET", .path = "/"};
+
+// A server with a certificate, and a client that trusts its authority.
+class TlsTest : public testing::Test {
+ protected:
+  std::unique_ptr<HttpServer> Serve(const TestSubject& subject,
+                                    const std::string& client_ca = "") {
+    const TestCertificate pair = Issue(ca_, subject);
+    auto server = std::make_unique<HttpServer>(
+        [](const ServerRequest&, ServerReply reply) { reply.Send(200, "ok"); },
+        ServerOptions{.certificate = pair.certificate,
+                      .key = pair.key,
+                      .client_ca = client_ca});
+    config_ = ConfigFor(server->url());
+    config_.ca_data = ca_.certificate;
+    return server;
+  }
+
+  Outcome Send() const {
+    Transport transport(config_);
+    return OutcomeOf([&] { transport.Send(kGet, {}); });
+  }
+
+  // Sends, and returns the message of the kTls error.
+  std::string Refusal() const {
+    const Outcome outcome = Send();
+    EXPECT_EQ(outcome.kind, "kTls") << outcome;
+    EXPECT_TRUE(outcome.message.starts_with(config_.server + ": "));
+    return outcome.message.substr(
+        std::min(outcome.message.size(), config_.server.size() + 2));
+  }
+
+  const TestCa ca_ = MakeCa("the authority");
+  const TestSubject subject_{.common_name = "server",
+                             .alternative_names = {"IP:127.0.0.1"}};
+  RestConfig config_;
+};
+
+std::string Day(system_clock::time_point time) {
+  return FormatTime(std::chrono::floor<Time::duration>(
+      std::chrono::time_point_cast<std::chrono::seconds>(time)));
+}
+
+// Whom we trust.
+
+TEST_F(TlsTest, TrustsTheConfiguredAuthority) {
+  const auto server = Serve(subject_);
+  EXPECT_EQ(Send().kind, "ok");
+}
+
+TEST_F(TlsTest, TrustsAnyOfSeveralAuthorities) {
+  const auto server = Serve(subject_);
+  config_.ca_data = MakeCa("another").certificate + ca_.certificate;
+  EXPECT_EQ(Send().kind, "ok");
+}
+
+TEST_F(TlsTest, RefusesAnotherAuthority) {
+  const auto server = Serve(subject_);
+  config_.ca_data = MakeCa("another").certificate;
+  EXPECT_EQ(Refusal(),
+            "the server's certificate \"CN=server\" is not signed by the "
+            "configured certificate authority (unable to get local issuer "
+            "certificate)");
+  EXPECT_THAT(server->requests(), IsEmpty());
+}
+
+TEST_F(TlsTest, WithoutAnAuthorityTrustsTheSystems) {
+  const auto server = Serve(subject_);
+  config_.ca_data.clear();
+  EXPECT_THAT(Refusal(), HasSubstr("\"CN=server\" is not signed by "));
+}
+
+TEST_F(TlsTest, RefusesAnExpiredCertificateAndSaysSinceWhen) {
+  TestSubject subject = subject_;
+  subject.not_before = system_clock::now() - hours(3);
+  subject.not_after = system_clock::now() - hours(2);
+  const auto server = Serve(subject);
+  EXPECT_EQ(Refusal(), "the server's certificate \"CN=server\" expired on " +
+                           Day(subject.not_after));
+}
+
+TEST_F(TlsTest, RefusesACertificateOfTheFutureAndSaysFromWhen) {
+  TestSubject subject = subject_;
+  subject.not_before = system_clock::now() + hours(2);
+  subject.not_after = system_clock::now() + hours(3);
+  const auto server = Serve(subject);
+  EXPECT_EQ(Refusal(),
+            "the server's certificate \"CN=server\" is not valid before " +
+                Day(subject.not_before));
+}
+
+TEST_F(TlsTest, SaysItAgainNextTime) {
+  TestSubject subject = subject_;
+  subject.not_after = system_clock::now() - std::chrono::minutes(1);
+  const auto server = Serve(subject);
+  Transport transport(config_);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(OutcomeOf([&] { transport.Send(kGet, {}); }).message,
+                HasSubstr("expired on"));
+  }
+}
+
+TEST_F(TlsTest, SkipsTheCheckWhenToldTo) {
+  TestSubject subject = subject_;
+  subject.not_after = system_clock::now() - std::chrono::minutes(1);
+  subject.alternative_names = {"DNS:elsewhere"};
+  const auto server = Serve(subject);
+  config_.ca_data.clear();
+  config_.insecure_skip_tls_verify = true;
+  EXPECT_EQ(Send().kind, "ok");
+}
+
+// The server's name.
+
+TEST_F(TlsTest, RefusesAnotherAddress) {
+  TestSubject subject = subject_;
+  subject.alternative_names = {"IP:127.0.0.2", "DNS:localhost"};
+  const auto server = Serve(subject);
+  EXPECT_EQ(Refusal(),
+            "the server's certificate \"CN=server\" is not for 127.0.0.1; "
+            "tls-server-name says which name to expect");
+}
+
+// Upstream doesn't either: names in the subject have long been deprecated.
+TEST_F(TlsTest, AnAddressInTheCommonNameDoesNotCount) {
+  const auto server = Serve({.common_name = "127.0.0.1"});
+  EXPECT_THAT(Refusal(), HasSubstr("is not for 127.0.0.1"));
+}
+
+TEST_F(TlsTest, AnAddressIsNotAskedFor) {
+  const auto server = Serve(subject_);
+  ASSERT_EQ(Send().kind, "ok");
+  EXPECT_EQ(server->requests().at(0).server_name, "");
+}
+
+TEST_F(TlsTest, AHostNameIsAskedForAndChecked) {
+  TestSubject subject = subject_;
+  subject.alternative_names = {"DNS:localhost"};
+  const auto server = Serve(subject);
+  config_.server = "https://localhost:" + std::to_string(server->port());
+  ASSERT_EQ(Send().kind, "ok");
+  EXPECT_EQ(server->requests().at(0).server_name, "localhost");
+}
+
+TEST_F(TlsTest, RefusesAnotherHostName) {
+  const auto server = Serve(subject_);
+  config_.server = "https://localhost:" + std::to_string(server->port());
+  EXPECT_THAT(Refusal(), HasSubstr("is not for localhost; "));
+}
+
+TEST_F(TlsTest, TlsServerNameReplacesTheHost) {
+  TestSubject subject = subject_;
+  subject.alternative_names = {"DNS:*.example.com"};
+  const auto server = Serve(subject);
+  config_.tls_server_name = "api.example.com";
+  ASSERT_EQ(Send().kind, "ok");
+  EXPECT_EQ(server->requests().at(0).server_name, "api.example.com");
+
+  config_.tls_server_name = "api.example.org";
+  EXPECT_THAT(Refusal(), HasSubstr("is not for api.example.org"));
+}
+
+TEST_F(TlsTest, TlsServerNameIsAskedForThoughNotChecked) {
+  const auto server = Serve(subject_);
+  config_.tls_server_name = "api.example.com";
+  config_.insecure_skip_tls_verify = true;
+  ASSERT_EQ(Send().kind, "ok");
+  EXPECT_EQ(server->requests().at(0).server_name, "api.example.com");
+}
+
+TEST_F(TlsTest, Ipv6Address) {
+  const TestCertificate pair =
+      Issue(ca_, {.common_name = "server", .alternative_names = {"IP:::1"}});
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, "ok"); },
+      {.address = "::1", .certificate = pair.certificate, .key = pair.key});
+  config_ = ConfigFor(server.url());
+  config_.ca_data = ca_.certificate;
+  EXPECT_EQ(Send().kind, "ok");
+  EXPECT_EQ(server.requests().at(0).server_name, "");
+}
+
+TEST(IsIpAddressTest, TellsAddressesFromNames) {
+  for (const std::string address :
+       {"127.0.0.1", "::1", "[::1]", "[fd00:10:96::1]"}) {
+    EXPECT_TRUE(IsIpAddress(address)) << address;
+  }
+  for (const std::string name : {"localhost", "1.2.3", "1.2.3.4.5", "", "[]"}) {
+    EXPECT_FALSE(IsIpAddress(name)) << name;
+  }
+}
+
+// Who we are.
+
+TEST_F(TlsTest, ShowsItsCertificateWithItsChain) {
+  const TestCa client_ca = MakeCa("client authority");
+  const TestCertificate client = Issue(client_ca, {.common_name = "jane"});
+  const auto server = Serve(subject_, client_ca.certificate);
+  // Whatever follows our own is sent along.
+  config_.client_certificate_data = client.certificate + client_ca.certificate;
+  config_.client_key_data = client.key;
+  ASSERT_EQ(Send().kind, "ok");
+  EXPECT_THAT(server->requests().at(0).client_certificates,
+              ElementsAre("jane", "client authority"));
+}
+
+TEST_F(TlsTest, WithoutACertificateTheServerMayRefuse) {
+  const auto server = Serve(subject_, MakeCa("client authority").certificate);
+  EXPECT_EQ(Refusal(),
+            "TLS handshake failed: tlsv13 alert certificate required");
+}
+
+TEST_F(TlsTest, TheServerMayRefuseOurCertificate) {
+  const auto server = Serve(subject_, MakeCa("client authority").certificate);
+  const TestCertificate client = Issue(ca_, {.common_name = "jane"});
+  config_.client_certificate_data = client.certificate;
+  config_.client_key_data = client.key;
+  EXPECT_EQ(Refusal(), "TLS handshake failed: tlsv1 alert unknown ca");
+}
+
+TEST_F(TlsTest, RefusesWhatIsNoCertificateAtOnce) {
+  const TestCertificate pair = Issue(ca_, {.common_name = "jane"});
+  const auto error = [](RestConfig config) {
+    config.server = "https://127.0.0.1";
+    config.source = "test";
+    const Outcome outcome = OutcomeOf([&] { Transport{config}; });
+    EXPECT_EQ(outcome.kind, "ConfigError") << outcome;
+    return outcome.message;
+  };
+  EXPECT_EQ(error({.ca_data = "x"}),
+            "test: certificate-authority: no PEM certificate in it");
+  EXPECT_EQ(error({.client_certificate_data = pair.certificate}),
+            "test: client-key: no PEM private key in it that can be read");
+  EXPECT_EQ(
+      error({.client_certificate_data = "x", .client_key_data = pair.key}),
+      "test: client-certificate: no PEM certificate in it");
+  EXPECT_EQ(error({.client_certificate_data = pair.certificate,
+                   .client_key_data = EncryptKey(pair.key, "secret")}),
+            "test: client-key: the key is encrypted, which is not supported");
+  EXPECT_EQ(error({.client_certificate_data = pair.certificate,
+                   .client_key_data = Issue(ca_, {"another"}).key}),
+            "test: client-key: the key does not belong to the client "
+            "certificate");
+}
+
+// One side speaks TLS, the other doesn't.
+
+TEST_F(TlsTest, PlainServer) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(400, "?"); });
+  config_ = ConfigFor("https://127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_THAT(Refusal(), HasSubstr("TLS handshake failed: "));
+}
+
+TEST_F(TlsTest, AServerThatAnswersTlsWithHttp) {
+  // As Go's servers do.
+  HttpServer server(
+      [](const ServerRequest&, ServerReply) {},
+      {.silent = true, .greeting = "HTTP/1.0 400 Bad Request\r\n\r\n"});
+  config_ = ConfigFor("https://127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_EQ(Refusal(), "the server does not speak TLS; is it an http:// one?");
+}
+
+TEST_F(TlsTest, PlainClient) {
+  const auto server = Serve(subject_);
+  config_.server = "http://127.0.0.1:" + std::to_string(server->port());
+  EXPECT_EQ(Send().kind, "kLost");
+}
+
+}  // namespace
+}  // namespace minisched

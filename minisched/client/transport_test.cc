@@ -1,0 +1,292 @@
+#include "minisched/client/transport.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "minisched/client/client_testing.h"
+#include "minisched/client/errors.h"
+#include "minisched/testing/http_server.h"
+
+namespace minisched {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+const HttpRequest kGet{.method = "GET", .path = "/pods"};
+const HttpRequest kPost{.method = "POST", .path = "/pods", .body = "{}"};
+
+Outcome Send(Transport& transport, const HttpRequest& request) {
+  return OutcomeOf([&] { transport.Send(request, {}); });
+}
+
+TEST(TransportTest, SendsARequestAndReadsTheAnswer) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(201, "created\n", {{"X-Answer", "yes"}});
+  });
+  Transport transport(ConfigFor(server.url()));
+  const HttpResponse response =
+      transport.Send({.method = "PATCH",
+                      .path = "/a/b",
+                      .query = {{"x", "1"}},
+                      .headers = {{"User-Agent", "test"},
+                                  {"Content-Type", "application/x-test"}},
+                      .body = "text"},
+                     {});
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(response.body, "created\n");
+  EXPECT_EQ(response.headers.at("x-answer"), "yes");
+
+  const ServerRequest request = server.requests().at(0);
+  EXPECT_EQ(request.method, "PATCH");
+  EXPECT_EQ(request.target, "/a/b?x=1");
+  EXPECT_EQ(request.body, "text");
+  EXPECT_EQ(request.headers.at("user-agent"), "test");
+  EXPECT_EQ(request.headers.at("content-type"), "application/x-test");
+}
+
+TEST(TransportTest, EncodesPathAndQuery) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
+  Transport transport(ConfigFor(server.url()));
+  transport.Send({.method = "GET",
+                  .path = "/a b/\u00e4?x=1#y",
+                  .query = {{"labelSelector", "app in (a, b),c!=d"},
+                            {"q", "1&2=3+4%/?#\u00e4"}}},
+                 {});
+  EXPECT_EQ(server.requests().at(0).target,
+            "/a%20b/%C3%A4%3Fx=1%23y"
+            "?labelSelector=app%20in%20%28a%2C%20b%29%2Cc%21%3Dd"
+            "&q=1%262%3D3%2B4%25%2F%3F%23%C3%A4");
+}
+
+TEST(TransportTest, KeepsThePathOfTheServersUrl) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
+  Transport transport(ConfigFor(server.url() + "/clusters/a/"));
+  transport.Send({.method = "GET", .path = "/api", .query = {{"x", "1"}}}, {});
+  EXPECT_EQ(server.requests().at(0).target, "/clusters/a/api?x=1");
+}
+
+TEST(TransportTest, TalksToAnIpv6Address) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, "six"); },
+      {.address = "::1"});
+  Transport transport(ConfigFor(server.url()));
+  EXPECT_EQ(transport.Send(kGet, {}).body, "six");
+  EXPECT_EQ(server.requests().at(0).headers.at("host"),
+            "[::1]:" + std::to_string(server.port()));
+}
+
+TEST(TransportTest, UsesItsConnectionAgain) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, "x"); });
+  Transport transport(ConfigFor(server.url()));
+  for (int i = 0; i < 10; ++i) transport.Send(kGet, {});
+  EXPECT_EQ(server.accepted_connections(), 1);
+}
+
+TEST(TransportTest, ReadsAChunkedBodyOfAnySize) {
+  const std::string large(3'000'000, 'x');
+  HttpServer server([&](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("a");
+    reply.Chunk(large);
+    reply.End();
+  });
+  Transport transport(ConfigFor(server.url()));
+  EXPECT_EQ(transport.Send(kGet, {}).body, "a" + large);
+}
+
+TEST(TransportTest, TakesABodyInAnyCharset) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(502, "<html>Bad Gateway</html>",
+               {{"Content-Type", "text/html; charset=koi8-r"}});
+  });
+  Transport transport(ConfigFor(server.url()));
+  const HttpResponse response = transport.Send(kGet, {});
+  EXPECT_EQ(response.status, 502);
+  EXPECT_EQ(response.body, "<html>Bad Gateway</html>");
+}
+
+// A token that is meant for one server must not be carried to another.
+TEST(TransportTest, DoesNotFollowRedirects) {
+  HttpServer other(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
+  HttpServer server([&](const ServerRequest&, ServerReply reply) {
+    reply.Send(307, "", {{"Location", other.url() + "/elsewhere"}});
+  });
+  Transport transport(ConfigFor(server.url()));
+  EXPECT_EQ(transport.Send(kGet, {}).status, 307);
+  EXPECT_EQ(other.requests().size(), 0);
+}
+
+TEST(TransportTest, RefusesAUrlThatIsNone) {
+  for (const std::string url :
+       {"", "127.0.0.1:6443", "ftp://127.0.0.1", "https://", "http://a b/"}) {
+    const Outcome outcome = OutcomeOf([&] { Transport{ConfigFor(url)}; });
+    EXPECT_EQ(outcome.kind, "ConfigError") << url << ": " << outcome;
+    EXPECT_THAT(outcome.message, HasSubstr("test: ")) << url;
+  }
+}
+
+// Errors.
+
+TEST(TransportTest, RefusedConnection) {
+  std::string url;
+  {
+    HttpServer gone([](const ServerRequest&, ServerReply) {});
+    url = gone.url();
+  }
+  Transport transport(ConfigFor(url));
+  const Outcome outcome = Send(transport, kGet);
+  EXPECT_EQ(outcome.kind, "kConnect");
+  EXPECT_EQ(outcome.message, url + ": connection refused, or no route to it");
+}
+
+TEST(TransportTest, NoSuchHost) {
+  Transport transport(ConfigFor("http://no-such-host.invalid"));
+  const Outcome outcome = Send(transport, kGet);
+  EXPECT_EQ(outcome.kind, "kConnect");
+  EXPECT_EQ(outcome.message, "http://no-such-host.invalid: no such host");
+}
+
+TEST(TransportTest, NotHttp) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Raw("SSH-2.0-OpenSSH_9.2\r\n\r\n");
+  });
+  Transport transport(ConfigFor(server.url()));
+  const Outcome outcome = Send(transport, kGet);
+  EXPECT_EQ(outcome.kind, "kProtocol");
+  EXPECT_EQ(outcome.message, server.url() + ": does not speak HTTP");
+}
+
+TEST(TransportTest, MalformedAnswers) {
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  const std::vector<std::pair<std::string, std::string>> answers = {
+      {"HTTP/1.1 abc\r\n\r\n", "kProtocol"},
+      {"HTTP/1.1\r\n\r\n", "kProtocol"},
+      {"\r\n\r\n", "kProtocol"},
+      {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", "kLost"},
+      {ok + "Content-Length: 9999999999\r\n\r\n{}", "kLost"},
+      // cpprestsdk reads these to the end of the connection.
+      {ok + "Content-Length: abc\r\n\r\n{}", "ok"},
+      {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "ok"},
+      {ok + "\r\n{}", "ok"},
+      // An odd number of bytes can't be in this charset.
+      {ok + "Content-Type: text/html; charset=utf-16\r\n"
+            "Content-Length: 3\r\n\r\nabc",
+       "ok"}};
+  for (const auto& [answer, kind] : answers) {
+    HttpServer server(
+        [&answer = answer](const ServerRequest&, ServerReply reply) {
+          reply.Raw(answer);
+          reply.Close();
+        });
+    Transport transport(ConfigFor(server.url()));
+    const Outcome outcome = Send(transport, kGet);
+    EXPECT_EQ(outcome.kind, kind) << answer << ": " << outcome;
+  }
+}
+
+struct Cut {
+  const char* name;
+  void (*reply)(ServerReply);
+};
+
+class TransportCutTest : public testing::TestWithParam<Cut> {};
+
+TEST_P(TransportCutTest, IsLost) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    GetParam().reply(std::move(reply));
+  });
+  Transport transport(ConfigFor(server.url()));
+  for (const HttpRequest& request : {kGet, kPost}) {
+    const Outcome outcome = Send(transport, request);
+    EXPECT_EQ(outcome.kind, "kLost") << outcome;
+    EXPECT_THAT(outcome.message, HasSubstr(": connection lost: "));
+  }
+  // A broken connection is not kept, and nothing is sent twice.
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+  EXPECT_EQ(server.requests().size(), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , TransportCutTest,
+    testing::Values(Cut{"Close", [](ServerReply reply) { reply.Close(); }},
+                    Cut{"Reset", [](ServerReply reply) { reply.Reset(); }},
+                    Cut{"WithinTheStatusLine",
+                        [](ServerReply reply) {
+                          reply.Raw("HTTP/1.1 20");
+                          reply.Close();
+                        }},
+                    Cut{"WithinTheHeaders",
+                        [](ServerReply reply) {
+                          reply.Raw("HTTP/1.1 200 OK\r\nContent-Le");
+                          reply.Close();
+                        }},
+                    Cut{"AfterTheHeaders",
+                        [](ServerReply reply) {
+                          reply.Raw(
+                              "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
+                          reply.Close();
+                        }},
+                    Cut{"WithinTheBody",
+                        [](ServerReply reply) {
+                          reply.Raw(
+                              "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+                          reply.Reset();
+                        }},
+                    Cut{"BetweenChunks",
+                        [](ServerReply reply) {
+                          reply.Start();
+                          reply.Chunk("{}");
+                          reply.Close();
+                        }},
+                    Cut{"WithinAChunk",
+                        [](ServerReply reply) {
+                          reply.Start();
+                          reply.Raw("ff\r\nabc");
+                          reply.Close();
+                        }}),
+    [](const auto& info) { return info.param.name; });
+
+// The server may end a kept connection at any time.
+
+TEST(TransportTest, AGetGetsOverAConnectionThatWasClosedMeanwhile) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(200, "x");
+    reply.Close();
+  });
+  Transport transport(ConfigFor(server.url()));
+  transport.Send(kGet, {});
+  ASSERT_TRUE(server.AwaitOpenConnections(0));
+  EXPECT_EQ(transport.Send(kGet, {}).body, "x");
+}
+
+// The server that had a POST and then broke may have done what it asked for,
+// so that sending it again is not the transport's to decide.
+TEST(TransportTest, NothingButAGetIsEverSentTwice) {
+  for (const std::string method : {"POST", "PATCH", "DELETE"}) {
+    HttpServer server([](const ServerRequest& request, ServerReply reply) {
+      if (request.method == "GET") return reply.Send(200, "");
+      reply.Close();
+    });
+    Transport transport(ConfigFor(server.url()));
+    transport.Send(kGet, {});
+    const Outcome outcome =
+        Send(transport, {.method = method, .path = "/pods/a", .body = "{}"});
+    EXPECT_EQ(outcome.kind, "kLost") << method << ": " << outcome;
+    EXPECT_EQ(server.requests().size(), 2) << method;
+    EXPECT_EQ(server.requests().at(1).connection, 0) << method;
+  }
+}
+
+}  // namespace
+}  // namespace minisched

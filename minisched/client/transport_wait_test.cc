@@ -1,0 +1,289 @@
+// How long a Transport waits, and how it is told not to.
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <sstream>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "minisched/client/client_testing.h"
+#include "minisched/client/pem_testing.h"
+#include "minisched/client/transport.h"
+#include "minisched/testing/http_server.h"
+
+namespace minisched {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+const HttpRequest kGet{.method = "GET", .path = "/pods"};
+
+// A port that answers no further connection: neither accepts nor refuses.
+class FullListener {
+ public:
+  FullListener() {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address_;
+    auto* address = reinterpret_cast<sockaddr*>(&address_);
+    EXPECT_EQ(bind(listener_, address, size), 0);
+    EXPECT_EQ(getsockname(listener_, address, &size), 0);
+    EXPECT_EQ(listen(listener_, 0), 0);
+    // Fills the queue, which nobody empties.
+    EXPECT_EQ(connect(first_, address, size), 0);
+  }
+  ~FullListener() {
+    close(first_);
+    close(listener_);
+  }
+
+  std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port));
+  }
+
+  // Blocks until somebody tries to connect, as the kernel's table tells.
+  void AwaitConnecting() const {
+    char port[8];
+    std::snprintf(port, sizeof port, ":%04X", ntohs(address_.sin_port));
+    while (true) {
+      std::ifstream table("/proc/net/tcp");
+      std::string line;
+      while (std::getline(table, line)) {
+        std::istringstream fields(line);
+        std::string number, local, remote, state;
+        fields >> number >> local >> remote >> state;
+        if (remote.ends_with(port) && state == "02" /* SYN_SENT */) return;
+      }
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  const int listener_ = socket(AF_INET, SOCK_STREAM, 0);
+  const int first_ = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address_{};
+};
+
+// Loses patience while it connects, or while it waits for the answer.
+RestConfig ImpatientToConnect(const std::string& url) {
+  RestConfig config = ConfigFor(url);
+  config.connect_timeout = 300ms;
+  return config;
+}
+
+RestConfig ImpatientForAnswers(const std::string& url) {
+  RestConfig config = ConfigFor(url);
+  config.request_timeout = 1s;
+  return config;
+}
+
+std::string HttpsUrl(const HttpServer& server) {
+  return "https://127.0.0.1:" + std::to_string(server.port());
+}
+
+// Sends a request that must end by its deadline, with this message.
+void ExpectTimeout(const RestConfig& config, const std::string& message) {
+  Transport transport(config);
+  const auto start = steady_clock::now();
+  const Outcome outcome = OutcomeOf([&] { transport.Send(kGet, {}); });
+  EXPECT_EQ(outcome.kind, "kTimeout") << outcome;
+  EXPECT_EQ(outcome.message, config.server + ": " + message);
+  EXPECT_GE(steady_clock::now() - start, 300ms);
+  EXPECT_LT(steady_clock::now() - start, kPrompt);
+}
+
+TEST(TransportDeadlineTest, Connecting) {
+  const FullListener listener;
+  ExpectTimeout(ImpatientToConnect(listener.url()),
+                "no connection within 0.3 s");
+}
+
+TEST(TransportDeadlineTest, TlsHandshake) {
+  HttpServer server({}, {.silent = true});
+  ExpectTimeout(ImpatientToConnect(HttpsUrl(server)),
+                "no connection within 0.3 s");
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportDeadlineTest, TheRequestsDeadlineHoldsForConnectingToo) {
+  const FullListener listener;
+  ExpectTimeout(ImpatientForAnswers(listener.url()),
+                "no connection within 1 s");
+}
+
+TEST(TransportDeadlineTest, Headers) {
+  HttpServer server([](const ServerRequest&, ServerReply) {});
+  ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportDeadlineTest, Body) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("{");
+  });
+  ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportDeadlineTest, HeadersOfAStream) {
+  HttpServer server([](const ServerRequest&, ServerReply) {});
+  Transport transport(ImpatientForAnswers(server.url()));
+  const Outcome outcome = OutcomeOf([&] { transport.Open(kGet, 1h, {}); });
+  EXPECT_EQ(outcome.kind, "kTimeout");
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportDeadlineTest, SilenceOfAStream) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("hello\nwor");
+  });
+  Transport transport(ConfigFor(server.url()));
+  const auto stream = transport.Open(kGet, 50ms, {});
+  EXPECT_EQ(stream->ReadLine(), "hello");
+  const auto start = steady_clock::now();
+  const Outcome outcome = OutcomeOf([&] { stream->ReadLine(); });
+  EXPECT_EQ(outcome.kind, "kTimeout");
+  EXPECT_EQ(outcome.message, server.url() + ": no answer within 0.05 s");
+  EXPECT_LT(steady_clock::now() - start, kPrompt);
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+// A stream that is not silent may last longer than any deadline.
+TEST(TransportDeadlineTest, AStreamMayOutliveItsRequest) {
+  std::optional<ServerReply> reply;
+  HttpServer server([&](const ServerRequest&, ServerReply r) {
+    r.Start();
+    reply = std::move(r);
+  });
+  Transport transport(ImpatientForAnswers(server.url()));
+  const auto start = steady_clock::now();
+  const auto stream = transport.Open(kGet, 10s, {});
+  int lines = 0;
+  while (steady_clock::now() - start < 1200ms) {
+    reply->Chunk("x\n");
+    ASSERT_EQ(stream->ReadLine(), "x");
+    ++lines;
+  }
+  EXPECT_GT(lines, 1);
+}
+
+TEST(TransportStopTest, BeforeTheStart) {
+  HttpServer server([](const ServerRequest&, ServerReply) {});
+  Transport transport(ConfigFor(server.url()));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(OutcomeOf([&] { transport.Send(kGet, stop.get_token()); }).kind,
+            "Cancelled");
+}
+
+TEST(TransportStopTest, Connecting) {
+  const FullListener listener;
+  Transport transport(ConfigFor(listener.url()));
+  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
+                      [&] { listener.AwaitConnecting(); });
+}
+
+TEST(TransportStopTest, TlsHandshake) {
+  HttpServer server({}, {.silent = true});
+  Transport transport(ConfigFor(HttpsUrl(server)));
+  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
+                      [&] { ASSERT_TRUE(server.AwaitOpenConnections(1)); });
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportStopTest, Headers) {
+  HttpServer server([](const ServerRequest&, ServerReply) {});
+  Transport transport(ConfigFor(server.url()));
+  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
+                      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportStopTest, Body) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("{");
+  });
+  Transport transport(ConfigFor(server.url()));
+  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
+                      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportStopTest, HeadersOfAStream) {
+  HttpServer server([](const ServerRequest&, ServerReply) {});
+  Transport transport(ConfigFor(server.url()));
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Open(kGet, 1h, stop); },
+      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportStopTest, LineOfAStream) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("hello\nwor");
+  });
+  Transport transport(ConfigFor(server.url()));
+  std::promise<void> first_line;
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) {
+        const auto stream = transport.Open(kGet, 1h, stop);
+        EXPECT_EQ(stream->ReadLine(), "hello");
+        first_line.set_value();
+        stream->ReadLine();
+      },
+      [&] { first_line.get_future().wait(); });
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+// A request that nobody waits for any more ends by itself, after its Transport
+// if need be.
+TEST(TransportStopTest, TheTransportMayGoFirst) {
+  const TestCa ca = MakeCa("ca");
+  const TestCertificate certificate =
+      Issue(ca, {.common_name = "server", .alternative_names = {"IP:::1"}});
+  HttpServer server(
+      [](const ServerRequest&, ServerReply) {},
+      {.certificate = certificate.certificate, .key = certificate.key});
+  RestConfig config = ConfigFor(server.url());
+  config.ca_data = ca.certificate;
+  for (int i = 0; i < 5; ++i) {
+    std::stop_source stop;
+    std::jthread stopper([&] { stop.request_stop(); });
+    const Outcome outcome =
+        OutcomeOf([&] { Transport(config).Send(kGet, stop.get_token()); });
+    EXPECT_THAT(outcome.kind, testing::AnyOf("Cancelled", "kTls"));
+  }
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportStopTest, AStreamsConnectionEndsWithIt) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Start();
+    reply.Chunk("hello\n");
+  });
+  Transport transport(ConfigFor(server.url()));
+  {
+    const auto stream = transport.Open(kGet, 1h, {});
+    EXPECT_EQ(stream->ReadLine(), "hello");
+  }
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "minisched/api/json.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/watch_event.h"
+#include "minisched/client/errors.h"
+#include "minisched/client/transport.h"
+
+namespace minisched {
+
+// The events of one watch, as they come. Not thread-safe. Its connection is
+// closed when it is destroyed.
+template <class T>
+class WatchStream {
+ public:
+  explicit WatchStream(std::unique_ptr<HttpStream> stream)
+      : stream_(std::move(stream)) {}
+
+  // The next event; nullopt when the server has ended the watch in good order,
+  // as it does when its time is up: watch on from the last resource version.
+  // A kError event is followed by that end. Blocks. Throws TransportError, and
+  // Cancelled when the watch's stop token asks to stop.
+  std::optional<WatchEvent<T>> Next() {
+    while (std::optional<std::string> line = stream_->ReadLine()) {
+      if (line->empty()) continue;
+      try {
+        return FromJson<WatchEvent<T>>(*line);
+      } catch (const ParseError& error) {
+        throw TransportError(TransportError::Kind::kProtocol,
+                             std::string("not a watch event: ") + error.what());
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::unique_ptr<HttpStream> stream_;
+};
+
+}  // namespace minisched

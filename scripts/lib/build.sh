@@ -1,0 +1,29 @@
+# What the C++ code needs to be built, and building it.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# shellcheck disable=SC2034  # Used by those that source this.
+build_packages=(cmake g++ libcli11-dev libcpprest-dev libgmock-dev libgtest-dev
+  libspdlog-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev
+  pkg-config zlib1g-dev)
+# Clang builds what runs under sanitizers; the versions are pinned where another
+# one would judge differently.
+# shellcheck disable=SC2034
+check_packages=(clang-14 git clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  shellcheck)
+
+# build PRESET [TARGET...]: shows its output where it fails, or on a terminal.
+build() {
+  local preset=$1 log
+  shift
+  log=$root/build/$preset.log
+  mkdir -p "$root/build"
+  info "building${1:+ $*} ($preset) …"
+  (cd "$root" && cmake --preset "$preset" &&
+    cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
+    grep -E 'error|FAILED|CMake Error' -A 6 "$log" | head -n 60 >&2
+    die "the build failed: its output is above, all of it in $log"
+  }
+}

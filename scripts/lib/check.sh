@@ -1,0 +1,80 @@
+# For the tests of our scripts: a cluster of their own, and checks that go on
+# after one has failed. A running cluster of the user's is left alone.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/lib/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+built=$cluster_dir/bin
+work=$(mktemp -d)
+export MINISCHED_CLUSTER_DIR=$work/cluster
+export KUBECONFIG=$MINISCHED_CLUSTER_DIR/kubeconfig
+mkdir -p "$built"
+mkdir -m 700 "$MINISCHED_CLUSTER_DIR"
+ln -s "$built" "$MINISCHED_CLUSTER_DIR/bin"
+
+cluster() { "$root/scripts/cluster" "$@"; }
+kubectl() { "$built/kubectl" --cache-dir "$work/cache" "$@"; }
+
+cleanup() {
+  cluster down >/dev/null 2>&1 || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+# check NAME: the function of that name, which reads as a title.
+check() { check_that "${1//_/ }" "$1"; }
+
+# check_that TITLE COMMAND...
+passed=0 failed=0
+check_that() {
+  local title=$1 status=0
+  shift
+  set +e
+  (
+    set -e
+    "$@"
+  ) >"$work/output" 2>&1 </dev/null
+  status=$?
+  set -e
+  if ((status == 0)); then
+    passed=$((passed + 1))
+    echo "ok - $title"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $title"
+    sed 's/^/  /' "$work/output"
+  fi
+}
+
+# eventually SECONDS COMMAND...
+eventually() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < deadline)) || return 1
+    sleep 0.2
+  done
+}
+
+not() {
+  if "$@"; then
+    echo "did not fail: $*"
+    return 1
+  fi
+}
+
+# refuses PATTERN COMMAND...: it fails, with one line that matches.
+refuses() {
+  local pattern=$1 said
+  shift
+  said=$(not "$@" 2>&1)
+  echo "$said"
+  [[ $(wc -l <<<"$said") == 1 && $said =~ $pattern ]]
+}
+
+# The end of a test script.
+finish() {
+  echo "$passed passed, $failed failed"
+  ((failed == 0))
+}

@@ -1,0 +1,52 @@
+# Helpers that every script here sources.
+# shellcheck shell=bash
+
+# The folder that holds the whole repository, wherever a script was called from.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+info() { printf '%s\n' "$*" >&2; }
+
+# One line: what is wrong, where, and what to do about it.
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Where scripts/cluster keeps all it makes.
+cluster_dir=$(realpath -m "${MINISCHED_CLUSTER_DIR:-$root/.cluster}")
+
+# Prints the path of kubectl: the user's own before the one built here.
+kubectl_bin() {
+  if type -P kubectl; then
+    : # Printed by this.
+  elif [[ -x $cluster_dir/bin/kubectl ]]; then
+    printf '%s\n' "$cluster_dir/bin/kubectl"
+  else
+    die "no kubectl on PATH: install it, or run 'scripts/cluster up'," \
+      "which builds one"
+  fi
+}
+
+# install_packages PKG...: installs the Debian packages that are missing.
+install_packages() {
+  local package missing=() as_root=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == \
+      installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+
+  has apt-get || die "missing packages and no apt-get to get them with:" \
+    "install what your system calls ${missing[*]}"
+  if ((EUID != 0)); then
+    has sudo || die "missing packages and neither root nor sudo to install" \
+      "them: as root, run 'apt-get install ${missing[*]}'"
+    as_root=(sudo)
+  fi
+  info "installing ${missing[*]} …"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q)
+  { "${as_root[@]}" update && "${as_root[@]}" install -y "${missing[@]}"; } \
+    >&2 || die "apt-get could not install ${missing[*]}: its output is above"
+}
