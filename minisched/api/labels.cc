@@ -286,7 +286,8 @@ bool SelectorParser::Skip(std::string_view symbol) {
 }
 
 void SelectorParser::Fail(const char* expected) const {
-  throw ParseError("found " + Quoted(token_) + ", expected: " + expected);
+  throw ParseError("unable to parse requirement: found '" +
+                   std::string(token_) + "', expected: " + expected);
 }
 
 std::vector<Requirement> SelectorParser::Parse() {

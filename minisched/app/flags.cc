@@ -50,6 +50,11 @@ void Flags::Add(const std::string& names, std::optional<std::uint64_t>* value,
   impl_->app.add_option(names, *value, help)->check(CLI::NonNegativeNumber);
 }
 
+void Flags::Add(const std::string& names, std::vector<std::string>* value,
+                const std::string& help) {
+  impl_->app.add_option(names, *value, help);
+}
+
 void Flags::AddCount(const std::string& names, int* value,
                      const std::string& help) {
   impl_->app.add_flag(names, *value, help);

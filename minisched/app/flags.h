@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace minisched {
 
@@ -25,6 +26,9 @@ class Flags {
   void Add(const std::string& names, double* value, const std::string& help);
   void Add(const std::string& names, bool* value, const std::string& help);
   void Add(const std::string& names, std::optional<std::uint64_t>* value,
+           const std::string& help);
+  // A flag that may be given several times, or with several values.
+  void Add(const std::string& names, std::vector<std::string>* value,
            const std::string& help);
   // A flag that counts how often it is given: -v, -vv.
   void AddCount(const std::string& names, int* value, const std::string& help);

@@ -1,0 +1,262 @@
+#include "minisched/api/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using Json = nlohmann::json;
+
+// Of all that is kept for aliases, and all that they stand for.
+constexpr std::size_t kMaxAliasedBytes = 1 << 20;
+constexpr std::size_t kMaxDepth = 500;
+
+[[noreturn]] void Fail(const YAML::Mark& mark, const std::string& what) {
+  throw ParseError("line " + std::to_string(mark.line + 1) + ", column " +
+                   std::to_string(mark.column + 1) + ": " + what);
+}
+
+// Of what is not a number. Follows go-yaml v2 resolve.go.
+const std::unordered_map<std::string_view, Json> kWords = {
+    {"y", true},       {"Y", true},       {"yes", true},    {"Yes", true},
+    {"YES", true},     {"true", true},    {"True", true},   {"TRUE", true},
+    {"on", true},      {"On", true},      {"ON", true},     {"n", false},
+    {"N", false},      {"no", false},     {"No", false},    {"NO", false},
+    {"false", false},  {"False", false},  {"FALSE", false}, {"off", false},
+    {"Off", false},    {"OFF", false},    {"", nullptr},    {"~", nullptr},
+    {"null", nullptr}, {"Null", nullptr}, {"NULL", nullptr}};
+
+// Reads all of `text` as a number, or nothing.
+template <class Number, class... Format>
+std::optional<Number> ReadAll(std::string_view text, Format... format) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number, format...);
+  if (error != std::errc() || at != end) return std::nullopt;
+  return number;
+}
+
+// 10, 0x1f, 0o17 and 017, 0b101, each perhaps with a sign.
+std::optional<Json> ReadInt(std::string_view digits, bool negative) {
+  int base = 10;
+  if (digits.size() > 1 && digits[0] == '0') {
+    const char kind = digits.size() > 2 ? digits[1] : '0';
+    base = kind == 'x' || kind == 'X' ? 16 : kind == 'b' || kind == 'B' ? 2 : 8;
+    const bool has_letter = base != 8 || kind == 'o' || kind == 'O';
+    digits.remove_prefix(has_letter ? 2 : 1);
+  }
+  const auto magnitude = ReadAll<std::uint64_t>(digits, base);
+  if (!magnitude) return std::nullopt;
+  if (!negative) return *magnitude;
+  if (*magnitude > std::uint64_t{1} << 63) return std::nullopt;
+  return static_cast<std::int64_t>(-*magnitude);
+}
+
+// A plain scalar.
+Json Resolve(const std::string& text) {
+  if (const auto word = kWords.find(text); word != kWords.end()) {
+    return word->second;
+  }
+  const auto is_start = [](char c) {
+    return (c >= '0' && c <= '9') || c == '.';
+  };
+  const bool negative = text.starts_with('-');
+  std::string plain = text.substr(negative || text.starts_with('+') ? 1 : 0);
+  if (plain.empty() || !is_start(plain[0])) return text;
+  if (text[0] != '.') std::erase(plain, '_');
+  if (auto number = ReadInt(plain, negative)) return *std::move(number);
+  const auto real = ReadAll<double>(plain, std::chars_format::general);
+  if (!real) return text;
+  // As Go prints it, an integer has no point.
+  if (*real < 1e18 && std::trunc(*real) == *real) {
+    const auto integer = static_cast<std::int64_t>(*real);
+    return negative ? -integer : integer;
+  }
+  return negative ? -*real : *real;
+}
+
+std::size_t Depth(const Json& value) {
+  if (!value.is_structured()) return 0;
+  std::size_t depth = 0;
+  for (const Json& element : value) depth = std::max(depth, Depth(element));
+  return depth + 1;
+}
+
+// Builds the JSON of one document from what the parser comes upon.
+class Builder : public YAML::EventHandler {
+ public:
+  const Json& root() const { return root_; }
+  const YAML::Mark& start() const { return start_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Add(mark, anchor, nullptr);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag,
+                YAML::anchor_t anchor, const std::string& text) override {
+    // "?" is for plain ones without a tag, "!" for those in quotes.
+    static const std::map<std::string_view, bool> kResolved = {
+        {"?", true},
+        {"tag:yaml.org,2002:bool", true},
+        {"tag:yaml.org,2002:float", true},
+        {"tag:yaml.org,2002:int", true},
+        {"tag:yaml.org,2002:null", true}};
+    if (tag == "?" && text == "<<" && AtKey()) {
+      frames_.back().key = text;
+      frames_.back().merge = true;
+      return;
+    }
+    Add(mark, anchor, kResolved.contains(tag) ? Resolve(text) : Json(text));
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto anchored = anchors_.find(anchor);
+    if (anchored == anchors_.end()) Fail(mark, "an anchor contains itself");
+    if (frames_.size() + anchored->second.depth > kMaxDepth) {
+      Fail(mark, "nested too deep");
+    }
+    Count(mark, anchored->second.bytes);
+    Add(mark, 0, anchored->second.value);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/,
+                       YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, anchor, Json::array());
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/,
+                  YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, anchor, Json::object());
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  // A list or map that has not ended yet.
+  struct Frame {
+    YAML::Mark mark;
+    YAML::anchor_t anchor;
+    Json value;
+    std::optional<std::string> key;  // of the value that comes next
+    bool merge = false;              // that key is <<
+  };
+  struct Anchored {
+    Json value;
+    std::size_t bytes;
+    std::size_t depth;
+  };
+
+  // Whether what comes next is a map's key.
+  bool AtKey() const {
+    return !frames_.empty() && frames_.back().value.is_object() &&
+           !frames_.back().key;
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
+    if (AtKey()) Fail(mark, "a key has to be a scalar");
+    frames_.push_back({mark, anchor, std::move(value)});
+  }
+
+  void Close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    Add(frame.mark, frame.anchor, std::move(frame.value));
+  }
+
+  void Count(const YAML::Mark& mark, std::size_t bytes) {
+    aliased_bytes_ += bytes;
+    if (aliased_bytes_ > kMaxAliasedBytes) Fail(mark, "excessive aliasing");
+  }
+
+  // Puts a value that is complete where it belongs.
+  void Add(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
+    if (anchor != 0) {
+      const std::size_t bytes =
+          value.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+      Count(mark, bytes);
+      anchors_[anchor] = {value, bytes, Depth(value)};
+    }
+    if (frames_.empty()) {
+      root_ = std::move(value);
+    } else if (frames_.back().value.is_array()) {
+      frames_.back().value.push_back(std::move(value));
+    } else if (AtKey()) {
+      if (value.is_null() || value.is_structured()) {
+        Fail(mark, "a key has to be a scalar");
+      }
+      frames_.back().key = value.is_string() ? value : Json(value.dump());
+    } else {
+      SetMember(mark, std::move(value));
+    }
+  }
+
+  void SetMember(const YAML::Mark& mark, Json value) {
+    Frame& frame = frames_.back();
+    const std::string key = *std::exchange(frame.key, std::nullopt);
+    if (!std::exchange(frame.merge, false)) {
+      frame.value[key] = std::move(value);
+      return;
+    }
+    // Of a list, the first counts most.
+    if (!value.is_array()) value = Json::array({std::move(value)});
+    for (auto map = value.rbegin(); map != value.rend(); ++map) {
+      if (!map->is_object()) Fail(mark, "<< requires a map");
+      frame.value.update(*map);
+    }
+  }
+
+  Json root_;
+  YAML::Mark start_;
+  std::vector<Frame> frames_;
+  std::map<YAML::anchor_t, Anchored> anchors_;
+  std::size_t aliased_bytes_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> YamlToJson(std::string_view text) {
+  // Not all JSON is YAML: of the escapes, "\ud83d\ude00" is not.
+  if (Json::accept(text)) return {std::string(text)};
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> documents;
+  try {
+    YAML::Parser parser(stream);
+    int position = -1;
+    while (true) {
+      Builder builder;
+      if (!parser.HandleNextDocument(builder)) return documents;
+      // The parser stops before what is no document, and stays there.
+      if (builder.start().pos == position) {
+        Fail(builder.start(), "expected a document");
+      }
+      position = builder.start().pos;
+      if (builder.root().is_null()) continue;
+      documents.push_back(
+          builder.root().dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+  } catch (const YAML::Exception& error) {
+    Fail(error.mark, error.msg);
+  }
+}
+
+}  // namespace minisched

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace minisched {
+
+// The documents of a YAML stream, or the one JSON document, each as JSON text.
+// Documents that are empty are left out.
+//
+// Plain scalars mean what they mean to kubectl, which follows YAML 1.1: `on` is
+// true, 0644 is octal, and a date is a string. Where a key is there twice the
+// last one counts, `<<` being as good as any.
+//
+// Throws ParseError, with line and column, if `text` is malformed, or if its
+// aliases would make much of little.
+std::vector<std::string> YamlToJson(std::string_view text);
+
+}  // namespace minisched

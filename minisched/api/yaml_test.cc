@@ -1,0 +1,139 @@
+#include "minisched/api/yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+using Json = nlohmann::json;
+
+// Of one document.
+Json Convert(std::string_view yaml) {
+  const auto documents = YamlToJson(yaml);
+  return documents.size() == 1 ? Json::parse(documents[0]) : Json("not one");
+}
+
+TEST(YamlTest, ResolvesPlainScalarsAsKubectlDoes) {
+  const struct {
+    const char* yaml;
+    const char* json;
+  } kCases[] = {
+      {"[yes, On, y, True]", "[true, true, true, true]"},
+      {"[no, OFF, n, false]", "[false, false, false, false]"},
+      {"[tRue, yess, <<]", R"(["tRue", "yess", "<<"])"},
+      {"[null, ~, Null, ]", "[null, null, null]"},
+      {"[0, 42, -5, +5, 1_000]", "[0, 42, -5, 5, 1000]"},
+      {"[0x1F, 017, 0o17, 0b101, -0b11]", "[31, 15, 15, 5, -3]"},
+      {"[18446744073709551615, -9223372036854775808]",
+       "[18446744073709551615, -9223372036854775808]"},
+      {"[1.5, -.5, 1e3, 08, 1e-3]", "[1.5, -0.5, 1000, 8, 0.001]"},
+      {"[100m, 1Gi, 1.2.3, 0x, '1', \"yes\", a b]",
+       R"(["100m", "1Gi", "1.2.3", "0x", "1", "yes", "a b"])"},
+      {"[2026-11-21, 2026-11-21T10:00:00Z, 10:30]",
+       R"(["2026-11-21", "2026-11-21T10:00:00Z", "10:30"])"},
+      {"[!!str 1, !!int '3', !mine yes]", R"(["1", 3, "yes"])"},
+      {"{1: a, yes: b, 1.5: c}", R"({"1": "a", "true": "b", "1.5": "c"})"},
+  };
+  for (const auto& [yaml, json] : kCases) {
+    EXPECT_EQ(Convert(yaml).dump(), Json::parse(json).dump()) << yaml;
+  }
+}
+
+TEST(YamlTest, ReadsAManifest) {
+  EXPECT_EQ(Convert(R"(
+apiVersion: v1
+metadata: {name: web}  # a comment
+spec:
+  containers:
+  - name: c
+    args: ["-c", 'it''s']
+    command: &command
+    - |
+      one
+      two
+  - name: d
+    command: *command
+)"),
+            Json::parse(R"({
+  "apiVersion": "v1", "metadata": {"name": "web"},
+  "spec": {"containers": [
+    {"name": "c", "args": ["-c", "it's"], "command": ["one\ntwo\n"]},
+    {"name": "d", "command": ["one\ntwo\n"]}]}})"));
+}
+
+TEST(YamlTest, MergesMaps) {
+  EXPECT_EQ(Convert("a: &a {w: 1, x: 1}\n"
+                    "b: &b {x: 2, z: 2}\n"
+                    "c: {<<: *a, w: 3}\n"
+                    "d: {<<: [*a, *b]}\n"),
+            Json::parse(R"({"a": {"w": 1, "x": 1}, "b": {"x": 2, "z": 2},
+                            "c": {"w": 3, "x": 1},
+                            "d": {"w": 1, "x": 1, "z": 2}})"));
+}
+
+TEST(YamlTest, TakesAStreamOfDocuments) {
+  EXPECT_THAT(YamlToJson("---\n# nothing\n---\na: 1\n---\n---\n- b\n...\n"),
+              ElementsAre(R"({"a":1})", R"(["b"])"));
+  EXPECT_THAT(YamlToJson(""), IsEmpty());
+}
+
+TEST(YamlTest, TakesJson) {
+  EXPECT_EQ(Convert(R"({"a": "\ud83d\ude00\/"})"),
+            Json({{"a", "\xf0\x9f\x98\x80/"}}));
+}
+
+TEST(YamlTest, SaysWhereItIsMalformed) {
+  const struct {
+    std::string yaml;
+    const char* error;
+  } kCases[] = {
+      {"a: 1\nb: [", "line 2, column 1: end of sequence flow not found"},
+      {"a: 1\n b: 2", "line 2, column 3: illegal map value"},
+      {"a: *b", "line 1, column 4: the referenced anchor is not defined"},
+      {"a: &a [*a]", "line 1, column 8: an anchor contains itself"},
+      {"<<: 1", "line 1, column 5: << requires a map"},
+      {"? [a]\n: b", "line 1, column 3: a key has to be a scalar"},
+      {"- a\n,", "line 2, column 1: expected a document"},
+      {"~: b", "line 1, column 1: a key has to be a scalar"},
+      {std::string(10'000, '['), "line 1"},
+  };
+  for (const auto& [yaml, error] : kCases) {
+    EXPECT_THAT([&yaml = yaml] { YamlToJson(yaml); },
+                ThrowsMessage<ParseError>(HasSubstr(error)))
+        << yaml.substr(0, 20);
+  }
+}
+
+TEST(YamlTest, BoundsWhatAliasesStandFor) {
+  // Each level has the one before ten times; or once, but a hundred deep.
+  std::string wide = "a0: &a0 [lol]\n";
+  std::string deep = wide;
+  for (int i = 1; i < 20; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    const std::string before = "*a" + std::to_string(i - 1);
+    std::string start = name;
+    start.append(": &").append(name).append(" ");
+    wide += start + "[";
+    for (int n = 0; n < 10; ++n) wide.append(before).append(",");
+    wide += "]\n";
+    deep.append(start).append(100, '[').append(before).append(100, ']');
+    deep += "\n";
+  }
+  EXPECT_THAT([&] { YamlToJson(wide); },
+              ThrowsMessage<ParseError>(HasSubstr("excessive aliasing")));
+  EXPECT_THAT([&] { YamlToJson(deep); },
+              ThrowsMessage<ParseError>(HasSubstr("nested too deep")));
+}
+
+}  // namespace
+}  // namespace minisched
