@@ -50,8 +50,10 @@ function(minisched_tests name)
     string(REPLACE "-unit" "" program ${name}-${kind}-test)
     add_executable(${program} ${${kind}_tests} ${testing})
     target_link_libraries(${program} PRIVATE ${arg_DEPENDS} GTest::gmock_main)
-    # Building the tests takes longer than running them.
+    # Building the tests takes longer than running them, and clang-tidy longer
+    # than both.
     target_compile_options(${program} PRIVATE -O0)
+    set_target_properties(${program} PROPERTIES CXX_CLANG_TIDY "")
     gtest_discover_tests(${program} TEST_PREFIX "${program}."
       PROPERTIES TIMEOUT 300 LABELS ${kind})
   endforeach()

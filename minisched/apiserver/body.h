@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/object.h"
+#include "minisched/apiserver/registry.h"
+#include "minisched/apiserver/schema.h"
+
+namespace minisched::apiserver {
+
+// What a client sent: read from JSON, YAML or Kubernetes' protobuf, checked
+// against the schema. All throw StatusError, with upstream's texts.
+
+// The body as a document, by its Content-Type (415 for any that a web page can
+// send without asking first). Nesting is limited.
+Json ParseBody(const Request& request);
+
+// Normalizes what a patch has made.
+void NormalizePatched(const Request& request, Json& object,
+                      const SchemaType& type, Reply& reply);
+
+// An object of that type, normalized. `kind` and `api_version` are what the
+// path expects; the body may leave them out.
+Json DecodeObject(const Request& request, const std::string& api_version,
+                  const std::string& kind, Reply& reply);
+
+// DeleteOptions, of the body or the query.
+DeleteOptions DecodeDeleteOptions(const Request& request);
+
+// dryRun=All of the query. Throws where it is anything else.
+bool IsDryRun(const Request& request);
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "minisched/api/time.h"
+#include "minisched/apiserver/object.h"
+
+namespace minisched::apiserver {
+
+// A column of what `kubectl get` prints, which the server makes (a
+// metav1.Table). Follows kubernetes pkg/printers/internalversion/printers.go,
+// but for the descriptions, which nobody reads.
+struct Column {
+  // The cell of an object: a string, number or bool.
+  using Cell = std::function<Json(const Json& object, Time now)>;
+
+  std::string name;  // "Ready"
+  Cell cell;
+  std::string type = "string";  // or "integer", "boolean"
+  std::string format = {};      // "name" for the Name column
+  int priority = 0;             // 1: with -o wide only
+};
+
+using Columns = std::vector<Column>;
+
+// The columns of a resource by its qualified name, "deployments.apps". nullptr
+// for one that has none but NameAndAge(). They live as long as the program.
+const Columns* FindColumns(std::string_view resource);
+const Columns& NameAndAge();
+
+// What most columns are made of. ValueColumn() has the value at a path of keys,
+// "spec.nodeName", or `none` where there is none; its type is that of `none`.
+Column NameColumn();
+Column AgeColumn();
+Column ValueColumn(std::string name, std::string path, Json none = "");
+// The labels at a path: "app=web,tier=front".
+Column LabelsColumn(std::string name, const std::string& path);
+// The same column, with -o wide only.
+Column Wide(Column column);
+
+// Those of which more is printed than that.
+Columns PodColumns();
+Columns NodeColumns();
+Columns ServiceColumns();
+Columns VolumeColumns();
+Columns ClaimColumns();
+Columns EventColumns();
+
+// `text`, or `none` if it is empty.
+std::string OrElse(const std::string& text, std::string_view none);
+
+// How long ago that was, a metav1.Time: "5m"; "<unknown>" for null.
+std::string Ago(const Json& time, Time now);
+
+// With two or three significant digits: "90s", "3h25m", "2y". Follows
+// apimachinery pkg/util/duration/duration.go.
+std::string HumanDuration(std::chrono::microseconds duration);
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,178 @@
+#include "minisched/apiserver/controller.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "minisched/apiserver/errors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+constexpr std::chrono::milliseconds kMoment{50};
+
+// Grows with each failure, as client-go's DefaultTypedControllerRateLimiter.
+std::chrono::milliseconds Backoff(int failures) {
+  return std::chrono::milliseconds(5) * (1 << std::min(failures, 17));
+}
+
+Store::Subscription ListAndWatch(Store& store, const std::string& collection,
+                                 std::function<void(const Event&)> observer) {
+  const std::vector<std::string> collections =
+      collection.empty() ? store.Collections() : std::vector{collection};
+  for (const std::string& each : collections) {
+    for (const auto& [key, object] : store.All(each)) {
+      observer({Event::Type::kAdded, store.version(), object, nullptr});
+    }
+  }
+  return store.Subscribe(
+      collection, [observer = std::move(observer)](
+                      const std::string& /*collection*/, const Event& event) {
+        observer(event);
+      });
+}
+
+}  // namespace
+
+ObjectKey KeyOf(const Json& object) {
+  return {FindKind(GetString(object, "apiVersion"), GetString(object, "kind")),
+          NamespaceOf(object), NameOf(object)};
+}
+
+std::vector<Object> ObjectsIn(const Store& store, const std::string& collection,
+                              const std::string& ns) {
+  std::vector<Object> objects;
+  const Store::Collection& all = store.All(collection);
+  for (auto i = all.lower_bound({ns, ""});
+       i != all.end() && i->first.first == ns; ++i) {
+    objects.push_back(i->second);
+  }
+  return objects;
+}
+
+void RemoveValue(Json& list, const Json& value) {
+  if (!list.is_array()) return;
+  list.erase(std::remove(list.begin(), list.end(), value), list.end());
+}
+
+Index::Index(Store& store, const std::string& collection, Values values)
+    : values_(std::move(values)) {
+  subscription_ = ListAndWatch(store, collection, [this](const Event& event) {
+    if (event.previous) Remove(*event.previous);
+    if (event.type != Event::Type::kDeleted) Add(event.object);
+  });
+}
+
+const std::map<std::string, Object>& Index::operator[](
+    const std::string& value) const {
+  static const auto& none = *new std::map<std::string, Object>();
+  const auto found = objects_.find(value);
+  return found == objects_.end() ? none : found->second;
+}
+
+void Index::Add(const Object& object) {
+  for (const std::string& value : values_(*object)) {
+    objects_[value][UidOf(*object)] = object;
+  }
+}
+
+void Index::Remove(const Json& object) {
+  for (const std::string& value : values_(object)) {
+    const auto found = objects_.find(value);
+    if (found == objects_.end()) continue;
+    found->second.erase(UidOf(object));
+    if (found->second.empty()) objects_.erase(found);
+  }
+}
+
+void Controller::Watch(const std::string& collection,
+                       const std::function<void(const Event&)>& observer) {
+  subscriptions_.push_back(ListAndWatch(store_, collection, observer));
+}
+
+void Controller::Enqueue(const ObjectKey& key) {
+  if (!queued_.insert(key).second) return;
+  queue_.push_back(key);
+  if (queue_.size() == 1) {
+    registry_.loop().Post(WhileAlive([this] { SyncNext(); }));
+  }
+}
+
+void Controller::EnqueueAfter(std::chrono::milliseconds delay,
+                              const ObjectKey& key) {
+  registry_.loop().After(delay, WhileAlive([this, key] { Enqueue(key); }));
+}
+
+void Controller::EnqueueSoon(const ObjectKey& key) {
+  if (!soon_.insert(key).second) return;
+  registry_.loop().After(kMoment, WhileAlive([this, key] {
+                           soon_.erase(key);
+                           Enqueue(key);
+                         }));
+}
+
+void Controller::Every(std::chrono::milliseconds period,
+                       const std::function<void()>& task) {
+  registry_.loop().After(period, WhileAlive([=, this] {
+                           task();
+                           Every(period, task);
+                         }));
+}
+
+Object Controller::Find(const ObjectKey& key) const {
+  return store_.Find(CollectionOf(*key.row), {key.ns, key.name});
+}
+
+void Controller::Edit(const ObjectKey& key, std::string_view subresource,
+                      const std::function<void(Json&)>& change) {
+  registry_.Update(*key.row, subresource, key.ns, key.name,
+                   [&](const Json& old) {
+                     Json object = old;
+                     change(object);
+                     return object;
+                   });
+}
+
+std::function<void()> Controller::WhileAlive(std::function<void()> task) {
+  return [alive = std::weak_ptr(alive_), task = std::move(task)] {
+    if (!alive.expired()) task();
+  };
+}
+
+// One at a time, so that requests are answered in between.
+void Controller::SyncNext() {
+  const ObjectKey key = queue_.front();
+  queued_.erase(key);
+  const bool done = TrySync(key);
+  queue_.pop_front();
+  if (!queue_.empty()) {
+    registry_.loop().Post(WhileAlive([this] { SyncNext(); }));
+  }
+  if (done) {
+    failures_.erase(key);
+  } else {
+    EnqueueAfter(Backoff(failures_[key]++), key);
+  }
+}
+
+bool Controller::TrySync(const ObjectKey& key) {
+  const auto log = [&](spdlog::level::level_enum level, const char* what) {
+    spdlog::log(level, "{} {}/{}: {}", key.row->QualifiedName(), key.ns,
+                key.name, what);
+  };
+  try {
+    Sync(key);
+    return true;
+  } catch (const StatusError& error) {
+    // A controller says by events what its users have to know.
+    log(spdlog::level::debug, error.what());
+    return error.code() == 404 || error.code() == 409;
+  } catch (const std::exception& error) {
+    log(spdlog::level::err, error.what());
+    return false;
+  }
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,145 @@
+#include "minisched/apiserver/controller.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <optional>
+
+#include "minisched/apiserver/cluster_testing.h"
+#include "minisched/apiserver/errors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ResourceRow& ConfigMaps() { return GetResource("", "configmaps"); }
+ObjectKey KeyTo(const std::string& name) {
+  return {&ConfigMaps(), "default", name};
+}
+
+// Notes what it is called for, and fails as it is told.
+class Recorder : public Controller {
+ public:
+  explicit Recorder(Registry& registry) : Controller(registry) {
+    Watch("configmaps", [this](const Event& e) {
+      if (NamespaceOf(*e.object) == "default") Enqueue(*e.object);
+    });
+  }
+  void Sync(const ObjectKey& key) override {
+    synced.push_back(key.name);
+    if (failure) throw StatusError(*failure);
+  }
+  using Controller::Enqueue;
+  using Controller::EnqueueSoon;
+  using Controller::Every;
+
+  std::vector<std::string> synced;
+  std::optional<StatusError> failure;
+};
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  ControllerTest() {
+    cluster_.loop.Run();
+    controller_->synced.clear();
+  }
+
+  TestCluster cluster_;
+  std::optional<Recorder> controller_{cluster_.registry};
+};
+
+TEST_F(ControllerTest, LooksOnceAtWhatChangedSeveralTimes) {
+  cluster_.Create("configmaps", R"({"metadata": {"name": "b"}})");
+  cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
+  cluster_.Patch("configmaps", "b", {{"data", {{"x", "1"}}}});
+  EXPECT_THAT(controller_->synced, IsEmpty());
+  cluster_.loop.Run();
+  EXPECT_THAT(controller_->synced, ElementsAre("b", "a"));
+}
+
+TEST_F(ControllerTest, BeginsWithWhatIsThere) {
+  cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
+  Recorder late(cluster_.registry);
+  cluster_.loop.Run();
+  EXPECT_THAT(late.synced, ElementsAre("a", "kube-root-ca.crt"));
+}
+
+TEST_F(ControllerTest, TriesAgainLaterAndLater) {
+  controller_->failure = BadRequest("no");
+  controller_->Enqueue(KeyTo("a"));
+  cluster_.loop.Run();
+  EXPECT_THAT(controller_->synced, SizeIs(1));
+  cluster_.loop.Advance(milliseconds(5 + 10 + 20));
+  EXPECT_THAT(controller_->synced, SizeIs(4));
+  cluster_.loop.Advance(milliseconds(39));
+  EXPECT_THAT(controller_->synced, SizeIs(4));
+
+  controller_->failure.reset();
+  cluster_.loop.Advance(milliseconds(1));
+  cluster_.loop.Advance(std::chrono::hours(1));
+  EXPECT_THAT(controller_->synced, SizeIs(5));
+}
+
+TEST_F(ControllerTest, LeavesToItsSuccessorWhatHasChanged) {
+  for (const auto& error :
+       {NotFound(ConfigMaps(), "a"), Conflict(ConfigMaps(), "a", "changed")}) {
+    controller_->synced.clear();
+    controller_->failure = error;
+    controller_->Enqueue(KeyTo("a"));
+    cluster_.loop.Advance(std::chrono::hours(1));
+    EXPECT_THAT(controller_->synced, SizeIs(1));
+  }
+}
+
+TEST_F(ControllerTest, LetsChangesComeTogether) {
+  for (int i = 0; i < 5; ++i) {
+    controller_->EnqueueSoon(KeyTo("a"));
+    cluster_.loop.Advance(milliseconds(10));
+  }
+  EXPECT_THAT(controller_->synced, ElementsAre("a"));
+}
+
+TEST_F(ControllerTest, ComesBackPeriodically) {
+  int times = 0;
+  controller_->Every(milliseconds(100), [&] { ++times; });
+  cluster_.loop.Advance(milliseconds(350));
+  EXPECT_EQ(times, 3);
+}
+
+TEST_F(ControllerTest, IsNotCalledOnceItIsGone) {
+  controller_->Every(milliseconds(1), [] { FAIL(); });
+  controller_->EnqueueSoon(KeyTo("a"));
+  controller_->Enqueue(KeyTo("b"));
+  controller_.reset();
+  cluster_.Create("configmaps", R"({"metadata": {"name": "c"}})");
+  cluster_.loop.Advance(std::chrono::seconds(1));
+}
+
+TEST(IndexTest, FindsWhatIsThereNow) {
+  TestCluster cluster;
+  cluster.Create("configmaps",
+                 R"({"metadata": {"name": "a", "labels": {"k": "1"}}})");
+  const Index index(cluster.store, "configmaps", [](const Json& object) {
+    return std::vector{GetString(object, "metadata", "labels", "k")};
+  });
+  const auto names = [&](const std::string& value) {
+    std::vector<std::string> found;
+    for (const auto& [uid, object] : index[value]) {
+      found.push_back(NameOf(*object));
+    }
+    return found;
+  };
+  EXPECT_THAT(names("1"), ElementsAre("a"));
+  cluster.Patch("configmaps", "a", {{"metadata", {{"labels", {{"k", "2"}}}}}});
+  EXPECT_THAT(names("1"), IsEmpty());
+  EXPECT_THAT(names("2"), ElementsAre("a"));
+  cluster.Delete("configmaps", "a");
+  EXPECT_THAT(names("2"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

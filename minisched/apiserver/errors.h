@@ -1,0 +1,82 @@
+#pragma once
+
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "minisched/apiserver/object.h"
+
+namespace minisched::apiserver {
+
+struct ResourceRow;
+
+// Why a request is refused: thrown by whatever finds out, sent to the client as
+// a metav1.Status. The functions below make those of upstream, with its texts.
+// Follows apimachinery pkg/api/errors/errors.go.
+class StatusError : public std::exception {
+ public:
+  // `details` is the Status's, or null for none.
+  StatusError(int code, std::string reason, std::string message,
+              Json details = nullptr);
+
+  int code() const { return code_; }
+  const std::string& reason() const { return reason_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+  // The Status.
+  Json ToJson() const;
+
+ private:
+  int code_;
+  std::string reason_;
+  std::string message_;
+  Json details_;
+};
+
+// pods "web" not found
+StatusError NotFound(const ResourceRow& row, std::string_view name);
+// deployments.apps "web" already exists
+StatusError AlreadyExists(const ResourceRow& row, std::string_view name);
+// Operation cannot be fulfilled on pods "web": WHY
+StatusError Conflict(const ResourceRow& row, std::string_view name,
+                     std::string_view why);
+// pods "web" is forbidden: WHY
+StatusError Forbidden(const ResourceRow& row, std::string_view name,
+                      std::string_view why);
+StatusError BadRequest(const std::string& message);
+StatusError MethodNotSupported(const ResourceRow& row, std::string_view verb);
+// 410: what the client wants to go on from is no longer there.
+StatusError Expired(const std::string& message);
+// Text for a path that is not of the API: 404 as a Status.
+StatusError PathNotFound();
+
+// What is wrong with the fields of an object, as upstream's field.ErrorList.
+// Each finding has the field's path, "spec.containers[0].name". Follows
+// apimachinery pkg/util/validation/field/errors.go.
+class FieldErrors {
+ public:
+  void Required(std::string field, std::string_view detail = {});
+  // `value` is shown: a string in quotes, a struct as JSON.
+  void Invalid(std::string field, const Json& value, std::string_view detail);
+  void NotSupported(std::string field, const Json& value,
+                    const std::vector<std::string>& supported);
+  void Forbidden(std::string field, std::string_view detail);
+  void Duplicate(std::string field, const Json& value);
+  void NotFound(std::string field, const Json& value);
+  void TooLong(std::string field, std::size_t max_bytes);
+  // Whatever else upstream finds. `reason` is a metav1.CauseType.
+  void Add(std::string_view reason, std::string field, std::string message);
+
+  bool empty() const { return causes_.empty(); }
+
+  // Throws a 422 that says it all, if there is anything: `Pod "web" is invalid:
+  // spec.containers: Required value`.
+  void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
+
+ private:
+  // As they go into the Status: reason, message, field.
+  std::vector<Json> causes_;
+};
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace minisched::apiserver {
+
+// A request as the server has read it.
+struct Request {
+  std::string method;                          // "GET"
+  std::string path;                            // decoded: "/api/v1/pods"
+  std::map<std::string, std::string> query;    // decoded
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+
+  // The header or query parameter of that name, "" where there is none.
+  std::string Header(const std::string& name) const;
+  std::string Query(const std::string& name) const;
+};
+
+// Text that comes bit by bit, for as long as both sides like: a watch. On the
+// loop's thread only.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Appends what there is to be sent by now, up to a good bit. Returns false
+  // when nothing will follow; then the response is over.
+  virtual bool Read(std::string& out) = 0;
+  // Called when there is more to read; from the loop, never from within Read().
+  std::function<void()> on_ready;
+};
+
+struct Reply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  // Where it is set, it is what is sent instead of the body.
+  std::unique_ptr<Stream> stream;
+};
+
+// Splits and decodes a request's target, "/api/v1/pods?limit=5". False if it is
+// malformed.
+bool ParseTarget(std::string_view target, Request& request);
+
+// The media types of an Accept or Content-Type header, in the order of their
+// parts; the weights (q=) are ignored, as kube-apiserver does.
+struct MediaType {
+  std::string type;  // "application/json"
+  std::map<std::string, std::string> parameters;
+};
+std::vector<MediaType> ParseMediaTypes(std::string_view header);
+
+}  // namespace minisched::apiserver

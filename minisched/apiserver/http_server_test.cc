@@ -1,0 +1,176 @@
+#include "minisched/apiserver/http_server.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+#include <thread>
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+namespace asio = boost::asio;
+
+// Gives what the test puts into it.
+class TestStream : public Stream {
+ public:
+  bool Read(std::string& out) override {
+    out += text;
+    text.clear();
+    return !ended;
+  }
+  std::string text;
+  bool ended = false;
+};
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  HttpServerTest()
+      : server_(io_, "127.0.0.1", 0,
+                [this](const Request& request) { return Answer(request); }),
+        thread_([this] { io_.run(); }) {}
+  ~HttpServerTest() override {
+    asio::post(io_, [this] {
+      server_.Close();
+      io_.stop();
+    });
+    thread_.join();
+  }
+
+  // The loop's thread.
+  Reply Answer(const Request& request) {
+    Reply reply;
+    if (request.path == "/stream") {
+      auto stream = std::make_unique<TestStream>();
+      stream_ = stream.get();
+      stream->text = "first\n";
+      reply.stream = std::move(stream);
+      return reply;
+    }
+    reply.body = request.method + " " + request.path + " " + request.body;
+    return reply;
+  }
+
+  asio::ip::tcp::socket Connect() {
+    asio::ip::tcp::socket socket(client_);
+    const std::string url = server_.url();
+    const auto port =
+        static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
+    socket.connect({asio::ip::make_address("127.0.0.1"), port});
+    return socket;
+  }
+
+  static void Send(asio::ip::tcp::socket& socket, const std::string& text) {
+    boost::system::error_code ignored;
+    asio::write(socket, asio::buffer(text), ignored);
+  }
+
+  // All there is until the server closes.
+  static std::string ReadAll(asio::ip::tcp::socket& socket) {
+    std::string text;
+    boost::system::error_code end;
+    asio::read(socket, asio::dynamic_buffer(text), end);
+    return text;
+  }
+
+  std::string Exchange(const std::string& request) {
+    auto socket = Connect();
+    Send(socket, request);
+    return ReadAll(socket);
+  }
+
+  asio::io_context io_;
+  asio::io_context client_;
+  TestStream* stream_ = nullptr;
+  HttpServer server_;
+  std::jthread thread_;
+};
+
+TEST_F(HttpServerTest, Answers) {
+  const std::string answer = Exchange(
+      "POST /a%20b?c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      "Content-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /a b body"));
+}
+
+TEST_F(HttpServerTest, KeepsTheConnection) {
+  const std::string answers = Exchange(
+      "GET /1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("GET /1"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+TEST_F(HttpServerTest, LetsAClientAskBeforeItSendsMuch) {
+  const std::string answer = Exchange(
+      "PUT / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      "Expect: 100-continue\r\nContent-Length: 1\r\n\r\nx");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
+  for (const char* host : {"evil.example", "evil.example:80", ""}) {
+    EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: " + std::string(host) +
+                         "\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 403"))
+        << host;
+  }
+}
+
+TEST_F(HttpServerTest, RefusesWhatIsTooLarge) {
+  EXPECT_THAT(Exchange("POST / HTTP/1.1\r\nHost: localhost\r\n"
+                       "Content-Length: 3145729\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: localhost\r\nX: " +
+                       std::string(20'000, 'x') + "\r\n\r\n"),
+              StartsWith("HTTP/1.1 431"));
+}
+
+TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
+  EXPECT_THAT(Exchange("hello\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Exchange("GET /%zz HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->text = "second\n";
+    stream_->on_ready();
+  });
+  asio::read_until(socket, asio::dynamic_buffer(text), "second\n");
+  asio::post(io_, [this] { server_.Close(); });
+  text += ReadAll(socket);
+  EXPECT_THAT(text, HasSubstr("Transfer-Encoding: chunked"));
+  EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
+  {
+    auto socket = Connect();
+    Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    std::string text;
+    asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  }
+  for (bool idle = false; !idle; std::this_thread::yield()) {
+    std::promise<bool> answer;
+    asio::post(io_, [&] { answer.set_value(server_.idle()); });
+    idle = answer.get_future().get();
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "minisched/api/labels.h"
+#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/object.h"
+#include "minisched/apiserver/resources.h"
+
+namespace minisched::apiserver {
+
+// A field selector: "spec.nodeName=node-1,status.phase!=Failed". Follows
+// apimachinery pkg/fields/selector.go.
+class FieldSelector {
+ public:
+  // Throws StatusError (400) where the text is malformed or the row doesn't
+  // offer a field.
+  static FieldSelector Parse(std::string_view text, const ResourceRow& row);
+
+  bool Matches(const Json& object) const;
+  bool empty() const { return terms_.empty(); }
+  // The value that the field has to have, if there is one.
+  std::optional<std::string> Exact(std::string_view field) const;
+
+ private:
+  struct Term {
+    std::string field;  // as the client calls it
+    std::vector<std::string> path;
+    bool equal;
+    std::string value;
+  };
+  std::vector<Term> terms_;
+};
+
+// Which objects a client wants, and from when (metav1.ListOptions).
+struct ListOptions {
+  std::string ns;  // "" for all
+  Selector labels = Selector::Everything();
+  FieldSelector fields;
+  std::string resource_version;
+  std::string resource_version_match;
+  // Of lists.
+  std::int64_t limit = 0;  // 0 for none
+  std::string continue_token;
+  // Of watches.
+  bool watch = false;
+  bool bookmarks = false;
+  std::optional<bool> send_initial_events;
+  std::optional<std::int64_t> timeout_seconds;
+
+  // From the query; a name in the path is like one in the field selector.
+  // Throws StatusError.
+  static ListOptions Parse(const Request& request, const ResourceRow& row,
+                           const std::string& ns, const std::string& name);
+
+  bool Matches(const Json& object) const;
+};
+
+// The query parameter as a number. nullopt where it is absent. Throws
+// StatusError (400).
+std::optional<std::int64_t> QueryInt(const Request& request,
+                                     const std::string& name);
+// True for "true" and "1", as Go's strconv.ParseBool and conversion have it.
+bool QueryBool(const Request& request, const std::string& name);
+
+// A resourceVersion that a client gives. Throws StatusError; its code, as
+// upstream has it, depends on what is asked for.
+std::uint64_t ParseVersion(const std::string& text, int code = 500);
+
+}  // namespace minisched::apiserver

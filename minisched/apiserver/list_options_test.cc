@@ -1,0 +1,83 @@
+#include "minisched/apiserver/list_options.h"
+
+#include <gmock/gmock.h>
+
+#include "minisched/apiserver/errors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::HasSubstr;
+
+const ResourceRow& Pods() { return GetResource("", "pods"); }
+
+Json Pod() {
+  return {{"metadata", {{"name", "web"}, {"namespace", "default"}}},
+          {"spec", {{"nodeName", "node-1"}, {"restartPolicy", "Always"}}},
+          {"status", {{"phase", "Running"}}}};
+}
+
+bool Matches(std::string_view text) {
+  return FieldSelector::Parse(text, Pods()).Matches(Pod());
+}
+
+TEST(FieldSelectorTest, ComparesFields) {
+  EXPECT_TRUE(Matches(""));
+  EXPECT_TRUE(Matches("spec.nodeName=node-1"));
+  EXPECT_TRUE(Matches("spec.nodeName==node-1,status.phase!=Failed"));
+  EXPECT_FALSE(Matches("spec.nodeName="));
+  EXPECT_FALSE(Matches("spec.nodeName=node-1,metadata.name!=web"));
+  EXPECT_TRUE(Matches("status.nominatedNodeName="));
+  EXPECT_TRUE(Matches("spec.hostNetwork=false"));
+  EXPECT_FALSE(Matches("spec.nodeName=node\\,1"));
+}
+
+std::string Refusal(std::string_view text, const ResourceRow& row) {
+  try {
+    FieldSelector::Parse(text, row);
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code(), 400);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FieldSelectorTest, RefusesWhatTheResourceDoesNotOffer) {
+  EXPECT_EQ(Refusal("spec.host=a", Pods()),
+            "field label not supported: spec.host");
+  EXPECT_THAT(Refusal("a=b", GetResource("apps", "deployments")),
+              HasSubstr("is not a known field selector"));
+  EXPECT_EQ(Refusal("status.phase", Pods()),
+            "invalid selector: 'status.phase'; can't understand "
+            "'status.phase'");
+  EXPECT_NE(Refusal("metadata.name=a\\b", Pods()), "");
+}
+
+ListOptions Parse(const std::string& target, const std::string& name = "") {
+  Request request;
+  EXPECT_TRUE(ParseTarget(target, request));
+  return ListOptions::Parse(request, Pods(), "default", name);
+}
+
+TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
+  EXPECT_TRUE(Parse("/", "web").Matches(Pod()));
+  EXPECT_FALSE(Parse("/", "db").Matches(Pod()));
+  EXPECT_TRUE(
+      Parse("/?fieldSelector=metadata.name%3Dweb", "web").Matches(Pod()));
+  EXPECT_THROW(Parse("/?fieldSelector=metadata.name%3Ddb", "web"), StatusError);
+}
+
+TEST(ListOptionsTest, RefusesWhatDoesNotGoTogether) {
+  for (const char* query :
+       {"resourceVersionMatch=Exact", "sendInitialEvents=true",
+        "resourceVersion=0&resourceVersionMatch=Exact",
+        "resourceVersion=1&resourceVersionMatch=Sometimes",
+        "watch=1&sendInitialEvents=1",
+        "watch=1&resourceVersionMatch=NotOlderThan", "limit=many",
+        "labelSelector=a%3D%3D%3D"}) {
+    EXPECT_THROW(Parse("/?" + std::string(query)), StatusError) << query;
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/rest.h"
+
+namespace minisched::apiserver {
+
+// What /metrics tells, under the names that kube-apiserver has for it:
+// apiserver_request_total and apiserver_request_duration_seconds; and, of this
+// server's own, minisched_client_requests_total, by User-Agent.
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  // A request for a resource that has been answered; a watch when it begins.
+  void Count(const Request& request, const RequestInfo& info, int code,
+             std::chrono::duration<double> seconds);
+
+  // The text that Prometheus reads.
+  std::string Text() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace minisched::apiserver

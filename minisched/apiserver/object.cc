@@ -1,0 +1,63 @@
+#include "minisched/apiserver/object.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace minisched::apiserver {
+namespace {
+
+const Json kNull;
+
+}  // namespace
+
+const Json& Get(const Json& value) { return value; }
+
+const Json& Get(const Json& value, std::string_view key) {
+  if (!value.is_object()) return kNull;
+  const auto member = value.find(key);
+  return member == value.end() ? kNull : *member;
+}
+
+std::string NameOf(const Json& object) {
+  return GetString(object, "metadata", "name");
+}
+
+std::string NamespaceOf(const Json& object) {
+  return GetString(object, "metadata", "namespace");
+}
+
+std::string UidOf(const Json& object) {
+  return GetString(object, "metadata", "uid");
+}
+
+bool IsTerminating(const Json& object) {
+  return !Get(object, "metadata", "deletionTimestamp").is_null();
+}
+
+const Json& FindBy(const Json& list, std::string_view key,
+                   std::string_view value) {
+  for (const Json& element : list) {
+    if (Get(element, key) == value) return element;
+  }
+  return kNull;
+}
+
+bool SetCondition(Json& conditions, Json condition, const std::string& now) {
+  if (!conditions.is_array()) conditions = Json::array();
+  const auto old = std::find_if(
+      conditions.begin(), conditions.end(),
+      [&](const Json& c) { return Get(c, "type") == condition["type"]; });
+  if (old == conditions.end()) {
+    condition["lastTransitionTime"] = now;
+    conditions.push_back(std::move(condition));
+    return true;
+  }
+  condition["lastTransitionTime"] = Get(*old, "status") == condition["status"]
+                                        ? Get(*old, "lastTransitionTime")
+                                        : Json(now);
+  if (*old == condition) return false;
+  *old = std::move(condition);
+  return true;
+}
+
+}  // namespace minisched::apiserver

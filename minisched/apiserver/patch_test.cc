@@ -1,0 +1,144 @@
+#include "minisched/apiserver/patch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "minisched/apiserver/errors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kRejected =
+    "the server rejected our request due to an error in our request";
+
+TEST(JsonPatchTest, AppliesItsOperations) {
+  const Json object = Json::parse(R"({"a": {"x/y": 1}, "l": [1, 2]})");
+  const struct {
+    const char* patch;
+    const char* result;
+  } kCases[] = {
+      {"[]", R"({"a": {"x/y": 1}, "l": [1, 2]})"},
+      {R"([{"op": "replace", "path": "/a/x~1y", "value": 2}])",
+       R"({"a": {"x/y": 2}, "l": [1, 2]})"},
+      {R"([{"op": "replace", "path": "/new", "value": 2}])",
+       R"({"a": {"x/y": 1}, "l": [1, 2], "new": 2})"},
+      {R"([{"op": "replace", "path": "", "value": {}}])", "{}"},
+      {R"([{"op": "add", "path": "/l/0", "value": 0},
+           {"op": "add", "path": "/l/-", "value": 3},
+           {"op": "add", "path": "/l/4", "value": 4}])",
+       R"({"a": {"x/y": 1}, "l": [0, 1, 2, 3, 4]})"},
+      {R"([{"op": "replace", "path": "/l/-1", "value": 9}])",
+       R"({"a": {"x/y": 1}, "l": [1, 9]})"},
+      {R"([{"op": "remove", "path": "/a"}, {"op": "remove", "path": "/l/0"}])",
+       R"({"l": [2]})"},
+      {R"([{"op": "move", "from": "/l", "path": "/a/l"}])",
+       R"({"a": {"x/y": 1, "l": [1, 2]}})"},
+      {R"([{"op": "copy", "from": "/l/0", "path": "/b"}])",
+       R"({"a": {"x/y": 1}, "b": 1, "l": [1, 2]})"},
+      {R"([{"op": "test", "path": "/l", "value": [1, 2]},
+           {"op": "test", "path": "/none", "value": null},
+           {"op": "remove", "path": "/l"}])",
+       R"({"a": {"x/y": 1}})"},
+  };
+  for (const auto& [patch, result] : kCases) {
+    EXPECT_EQ(ApplyJsonPatch(object, Json::parse(patch)), Json::parse(result))
+        << patch;
+  }
+}
+
+TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
+  const Json object = Json::parse(R"({"a": {"b": "c"}, "l": [1, 2]})");
+  for (const char* patch : {
+           R"([{"op": "add", "path": "/a/b/c", "value": 1}])",
+           R"([{"op": "add", "path": "/x/y", "value": 1}])",
+           R"([{"op": "add", "path": "/l/3", "value": 1}])",
+           R"([{"op": "add", "path": "/l/x", "value": 1}])",
+           R"([{"op": "add", "path": "a", "value": 1}])",
+           R"([{"op": "add", "path": "/a/~2", "value": 1}])",
+           R"([{"op": "remove", "path": "/x"}])",
+           R"([{"op": "remove", "path": ""}])",
+           R"([{"op": "remove", "path": "/l/2"}])",
+           R"([{"op": "replace", "path": "/l/2", "value": 1}])",
+           R"([{"op": "move", "from": "/a", "path": "/a/b"}])",
+           R"([{"op": "test", "path": "/l", "value": [2, 1]}])",
+           R"([{"op": "nosuch", "path": "/a"}])",
+           R"([{}])",
+       }) {
+    try {
+      ApplyJsonPatch(object, Json::parse(patch));
+      ADD_FAILURE() << patch;
+    } catch (const StatusError& error) {
+      EXPECT_EQ(error.code(), 422) << patch;
+      EXPECT_STREQ(error.what(), kRejected);
+    }
+  }
+}
+
+TEST(JsonPatchTest, RefusesWhatIsNoPatch) {
+  const struct {
+    Json patch;
+    int code;
+    const char* message;
+  } kCases[] = {
+      {Json::object(), 400,
+       "error decoding patch: json: cannot unmarshal object into Go value of "
+       "type []handlers.jsonPatchOp"},
+      {{"x"},
+       400,
+       "error decoding patch: json: cannot unmarshal string into Go value of "
+       "type handlers.jsonPatchOp"},
+      {{{{"op", 1}}},
+       400,
+       "error decoding patch: json: cannot unmarshal number into Go struct "
+       "field jsonPatchOp.op of type string"},
+      {Json(10'001, Json::object()), 413,
+       "Request entity too large: The allowed maximum operations in a JSON "
+       "patch is 10000, got 10001"},
+  };
+  for (const auto& [patch, code, message] : kCases) {
+    try {
+      ApplyJsonPatch(Json::object(), patch);
+      ADD_FAILURE() << message;
+    } catch (const StatusError& error) {
+      EXPECT_EQ(error.code(), code);
+      EXPECT_STREQ(error.what(), message);
+    }
+  }
+}
+
+TEST(JsonPatchTest, DoesNotLetADocumentGrowOutOfAllProportion) {
+  Json wide = Json::array();
+  Json deep = Json::array();
+  for (int i = 0; i < 80; ++i) {
+    wide.push_back(
+        {{"op", "copy"}, {"from", "/a"}, {"path", "/a/" + std::to_string(i)}});
+    deep.push_back({{"op", "move"}, {"from", "/a"}, {"path", "/b"}});
+    deep.push_back({{"op", "add"}, {"path", "/a"}, {"value", {{"x", {{}}}}}});
+    deep.push_back({{"op", "move"}, {"from", "/b"}, {"path", "/a/x/0/y"}});
+  }
+  const Json object = {{"a", {{"s", std::string(1000, 'x')}}}};
+  EXPECT_THROW(ApplyJsonPatch(object, wide), StatusError);
+  EXPECT_THROW(ApplyJsonPatch(object, deep), StatusError);
+}
+
+TEST(MergePatchTest, MergesObjectsAndReplacesTheRest) {
+  EXPECT_EQ(ApplyMergePatch(
+                Json::parse(R"({"a": {"b": 1, "c": 2}, "l": [1], "s": "x"})"),
+                Json::parse(R"({"a": {"b": null, "d": {"e": null}}, "l": [2],
+                                "n": {"x": null, "y": 1}})")),
+            Json::parse(R"({"a": {"c": 2, "d": {}}, "l": [2], "s": "x",
+                            "n": {"y": 1}})"));
+  try {
+    ApplyMergePatch(Json::object(), Json::array());
+    ADD_FAILURE();
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code(), 400);
+    EXPECT_THAT(error.what(), HasSubstr("cannot unmarshal array into Go value "
+                                        "of type map[string]interface {}"));
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

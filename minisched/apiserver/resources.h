@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "minisched/apiserver/columns.h"
+#include "minisched/apiserver/strategy.h"
+
+namespace minisched::apiserver {
+
+// One resource that this server serves: all there is to say about it. Adding
+// a resource is adding a row (resources.cc), and its type to the schema.
+struct ResourceRow {
+  std::string group;  // "" for the core group
+  std::string version = "v1";
+  std::string plural;  // "pods"
+  std::string kind;    // "Pod"
+  bool namespaced = true;
+  std::vector<std::string> short_names;
+  std::vector<std::string> categories;
+  // What it can be asked for, its subresources aside.
+  std::vector<std::string> verbs = {"create", "delete", "deletecollection",
+                                    "get",    "list",   "patch",
+                                    "update", "watch"};
+  // Names of Subresources, in their alphabetical order.
+  std::vector<std::string> subresources;
+  // The fields that a field selector can name, besides metadata.name and
+  // metadata.namespace; each is the path to the value: "spec.nodeName".
+  std::vector<std::string> fields;
+  const Strategy* strategy = nullptr;  // of a row in AllResources(): never
+  const Columns* columns = nullptr;    // nullptr for name and age
+
+  // "v1", "apps/v1": as objects carry it.
+  std::string ApiVersion() const;
+  // "pods", "deployments.apps": as messages name it.
+  std::string QualifiedName() const;
+  // "pod"
+  std::string Singular() const;
+  bool HasSubresource(std::string_view name) const;
+};
+
+// What there may be below an object: a part of it, or an action on it.
+struct Subresource {
+  std::string name;  // "status", "scale", "binding", "eviction", "finalize"
+  std::vector<std::string> verbs;
+  // What is read and written there: "autoscaling", "v1", "Scale". All "" where
+  // it is the object itself; the first two where they are the object's.
+  std::string group;
+  std::string version;
+  std::string kind;
+};
+
+// One of those named above.
+const Subresource& GetSubresource(std::string_view name);
+
+// In the order of discovery. They live as long as the program.
+const std::vector<ResourceRow>& AllResources();
+
+// nullptr where there is none.
+const ResourceRow* FindResource(std::string_view group,
+                                std::string_view version,
+                                std::string_view plural);
+const ResourceRow* FindKind(std::string_view api_version,
+                            std::string_view kind);
+// The one of that group and plural name, which must be there.
+const ResourceRow& GetResource(std::string_view group, std::string_view plural);
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,48 @@
+#include "minisched/apiserver/selectors.h"
+
+#include "minisched/api/labels.h"
+#include "minisched/api/parse_error.h"
+
+namespace minisched::apiserver {
+namespace {
+
+// What is no object has no labels.
+Labels ToLabels(const Json& labels) {
+  return labels.is_object() ? labels.get<Labels>() : Labels();
+}
+
+LabelSelector ToSelector(const Json& json) {
+  LabelSelector selector{.match_labels = ToLabels(Get(json, "matchLabels"))};
+  for (const Json& expression : Get(json, "matchExpressions")) {
+    LabelSelectorRequirement requirement{
+        .key = GetString(expression, "key"),
+        .op = GetString(expression, "operator")};
+    for (const Json& value : Get(expression, "values")) {
+      requirement.values.push_back(value.get<std::string>());
+    }
+    selector.match_expressions.push_back(std::move(requirement));
+  }
+  return selector;
+}
+
+}  // namespace
+
+bool Selects(const Json& selector, const Json& labels) {
+  if (selector.is_null()) return false;
+  try {
+    return Selector::FromLabelSelector(ToSelector(selector))
+        .Matches(ToLabels(labels));
+  } catch (const ParseError&) {
+    return false;
+  }
+}
+
+std::string SelectorText(const Json& selector) {
+  try {
+    return Selector::FromLabelSelector(ToSelector(selector)).ToString();
+  } catch (const ParseError&) {
+    return "";
+  }
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace minisched::apiserver {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  // 0 picks one that is free.
+  unsigned short port = 0;
+  // What a kubelet would do on each node, and what the Deployment and
+  // ReplicaSet controllers would do.
+  bool simulate_kubelet = false;
+  bool simulate_workloads = false;
+};
+
+// The embedded API server: in memory, gone with the process. Everything in it
+// happens on the thread that calls Run().
+class Server {
+ public:
+  // Listens at once. Throws std::runtime_error where it can't.
+  explicit Server(const ServerOptions& options);
+  ~Server();
+
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // "http://127.0.0.1:34567"
+  const std::string& url() const;
+  // A kubeconfig that leads here.
+  std::string Kubeconfig() const;
+
+  // Creates the objects of a manifest, as `kubectl create -f` would: YAML or
+  // JSON, several documents, lists. Before Run(). `source` is what errors call
+  // it. Throws std::runtime_error.
+  void Load(const std::string& manifest, const std::string& source);
+
+  // Serves until Stop() is called; open watches end properly.
+  void Run();
+  // Any thread.
+  void Stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,244 @@
+#include "minisched/apiserver/server.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+namespace asio = boost::asio;
+using Json = nlohmann::json;
+
+// A server that runs as long as this lives.
+class RunningServer {
+ public:
+  explicit RunningServer(const std::string& manifest = "") : server_({}) {
+    if (!manifest.empty()) server_.Load(manifest, "manifest");
+    thread_ = std::jthread([this] { server_.Run(); });
+  }
+  ~RunningServer() { server_.Stop(); }
+
+  asio::ip::tcp::socket Connect() {
+    const std::string& url = server_.url();
+    const auto port =
+        static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
+    asio::ip::tcp::socket socket(io_);
+    socket.connect({asio::ip::make_address("127.0.0.1"), port});
+    return socket;
+  }
+
+ private:
+  asio::io_context io_;
+  Server server_;
+  std::jthread thread_;
+};
+
+void Send(asio::ip::tcp::socket& socket, const std::string& method,
+          const std::string& target, const std::string& body,
+          const std::string& content_type = "application/json") {
+  boost::system::error_code ignored;
+  asio::write(socket,
+              asio::buffer(method + " " + target +
+                           " HTTP/1.1\r\nHost: localhost\r\n"
+                           "Connection: close\r\nContent-Type: " +
+                           content_type + "\r\nContent-Length: " +
+                           std::to_string(body.size()) + "\r\n\r\n" + body),
+              ignored);
+}
+
+// The whole answer, headers and all.
+std::string Exchange(RunningServer& server, const std::string& method,
+                     const std::string& target, const std::string& body = "",
+                     const std::string& content_type = "application/json") {
+  auto socket = server.Connect();
+  Send(socket, method, target, body, content_type);
+  std::string answer;
+  boost::system::error_code end;
+  asio::read(socket, asio::dynamic_buffer(answer), end);
+  return answer;
+}
+
+constexpr char kPods[] = "/api/v1/namespaces/default/pods";
+
+std::string Pod(const std::string& name) {
+  return Json{{"metadata", {{"name", name}}},
+              {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}}
+      .dump();
+}
+
+TEST(ServerTest, LoadsManifests) {
+  RunningServer server(R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}
+)");
+  EXPECT_THAT(Exchange(server, "GET", "/api/v1/namespaces/shop/configmaps/a"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(
+      Exchange(server, "GET", "/api/v1/namespaces/default/configmaps/b"),
+      StartsWith("HTTP/1.1 200"));
+}
+
+std::string LoadError(const std::string& manifest) {
+  Server server({});
+  try {
+    server.Load(manifest, "x.yaml");
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ServerTest, SaysWhatIsWrongWithAManifest) {
+  EXPECT_EQ(LoadError("{apiVersion: v9, kind: Pod, metadata: {name: a}}"),
+            "x.yaml: Pod a: no such kind here: apiVersion \"v9\", kind "
+            "\"Pod\"");
+  EXPECT_THAT(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: a}}"),
+              HasSubstr("x.yaml: Pod a: Pod \"a\" is invalid: "
+                        "spec.containers: Required value"));
+  EXPECT_THAT(LoadError("{apiVersion: v1, kind: Node, spec: {colour: red}}"),
+              HasSubstr("unknown field \"spec.colour\""));
+  EXPECT_THAT(LoadError("a: [b"), StartsWith("x.yaml: "));
+}
+
+TEST(ServerTest, CountsRequests) {
+  RunningServer server;
+  Exchange(server, "POST", kPods, Pod("a"));
+  Exchange(server, "POST", kPods, Pod("a"));
+  const std::string metrics = Exchange(server, "GET", "/metrics");
+  const std::string labels =
+      R"(,group="",resource="pods",scope="namespace",subresource="",)"
+      R"(verb="CREATE",version="v1"} 1)";
+  EXPECT_THAT(metrics,
+              HasSubstr("apiserver_request_total{code=\"201\"" + labels));
+  EXPECT_THAT(metrics,
+              HasSubstr("apiserver_request_total{code=\"409\"" + labels));
+  EXPECT_THAT(metrics, HasSubstr("apiserver_request_duration_seconds_bucket"));
+  EXPECT_THAT(metrics, HasSubstr("minisched_client_requests_total{"));
+}
+
+TEST(ServerTest, AWebPageCannotPost) {
+  RunningServer server;
+  for (const char* type : {"text/plain", "multipart/form-data",
+                           "application/x-www-form-urlencoded"}) {
+    EXPECT_THAT(Exchange(server, "POST", kPods, Pod("a"), type),
+                StartsWith("HTTP/1.1 415"))
+        << type;
+  }
+  EXPECT_THAT(Exchange(server, "POST", kPods, Pod("a"),
+                       "\r\nOrigin: http://evil.example"),
+              StartsWith("HTTP/1.1 415"));
+}
+
+TEST(ServerTest, AnswersWhateverIsSent) {
+  RunningServer server;
+  Exchange(server, "POST", kPods, Pod("a"));
+  const std::string deep = std::string(100'000, '[');
+  const std::string pod = kPods + std::string("/a");
+  const std::vector<std::array<std::string, 4>> requests = {
+      {"POST", kPods, deep, "application/json"},
+      {"POST", kPods, R"({"spec": )" + deep, "application/yaml"},
+      {"POST", kPods, R"({"metadata": [], "spec": 7})", "application/json"},
+      {"POST", kPods, R"({"metadata": {"labels": {"a": null}}})",
+       "application/json"},
+      {"POST", kPods, "k8s", "application/vnd.kubernetes.protobuf"},
+      {"POST", kPods, std::string("k8s\0\xff\xff\xff\xff", 8),
+       "application/vnd.kubernetes.protobuf"},
+      {"POST", kPods, "\"\\ud800\"", "application/json"},
+      {"POST", kPods, "{\"metadata\": {\"name\": \"\xff\"}}",
+       "application/json"},
+      {"POST", kPods, "a: &a [*a]", "application/yaml"},
+      {"POST", kPods, "1e999", "application/json"},
+      {"PATCH", pod, R"({"metadata": null})", "application/merge-patch+json"},
+      {"PATCH", pod, "null", "application/merge-patch+json"},
+      {"PATCH", pod, "[]", "application/strategic-merge-patch+json"},
+      {"PATCH", pod, R"({"spec": {"containers": {"$patch": 1}}})",
+       "application/strategic-merge-patch+json"},
+      {"PATCH", pod, R"([{"op": "remove", "path": ""}])",
+       "application/json-patch+json"},
+      {"PATCH", pod, R"([{"op": "add", "path": "/a/b/c", "value": 1}])",
+       "application/json-patch+json"},
+      {"PATCH", pod, R"([{"op": "replace", "path": "", "value": 3}])",
+       "application/json-patch+json"},
+      {"PATCH", pod + "/status", R"({"status": {"conditions": "x"}})",
+       "application/merge-patch+json"},
+      {"GET", std::string(kPods) + "?labelSelector=(((", "", ""},
+      {"GET", std::string(kPods) + "?fieldSelector=%5C", "", ""},
+      {"GET", std::string(kPods) + "?continue=99999999999999999999:::", "", ""},
+      {"GET", std::string(kPods) + "?timeoutSeconds=x&watch=1", "", ""},
+      {"GET", "//api//v1//", "", ""},
+      {"GET", "/apis///", "", ""},
+      {"DELETE", pod, "[]", "application/json"},
+      {"DELETE", pod, R"({"preconditions": 3})", "application/json"},
+      {"POST", pod + "/binding", R"({"target": []})", "application/json"},
+      {"POST", pod + "/eviction", R"({"deleteOptions": 1})",
+       "application/json"},
+  };
+  for (const auto& [method, target, body, type] : requests) {
+    EXPECT_THAT(Exchange(server, method, target, body, type),
+                StartsWith("HTTP/1.1 4"))
+        << method << " " << target << " " << body.substr(0, 60);
+  }
+  EXPECT_THAT(Exchange(server, "GET", pod), StartsWith("HTTP/1.1 200"));
+}
+
+// Writes, watches, stalls and vanishes, as chance has it.
+void Misbehave(RunningServer& server, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto name = [&] { return "pod-" + std::to_string(random() % 20); };
+  for (int i = 0; i < 100; ++i) {
+    const std::string pod = kPods + ("/" + name());
+    switch (random() % 6) {
+      case 0:
+        Exchange(server, "POST", kPods, Pod(name()));
+        break;
+      case 1:
+        Exchange(server, "PATCH", pod,
+                 R"({"metadata": {"labels": {"a": "b"}}})",
+                 "application/merge-patch+json");
+        break;
+      case 2:
+        Exchange(server, "DELETE", pod + "?gracePeriodSeconds=0");
+        break;
+      case 3:
+        Exchange(server, "GET", kPods);
+        break;
+      default: {
+        auto watcher = server.Connect();
+        Send(watcher, "GET", kPods + std::string("?watch=true"), "");
+        char some[512];
+        boost::system::error_code ignored;
+        if (random() % 2 == 0) watcher.read_some(asio::buffer(some), ignored);
+      }
+    }
+  }
+}
+
+TEST(ServerTest, OutlivesClientsThatMisbehave) {
+  RunningServer server;
+  {
+    std::vector<std::jthread> clients;
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      clients.emplace_back([&server, seed] { Misbehave(server, seed); });
+    }
+  }
+  EXPECT_THAT(Exchange(server, "GET", kPods), StartsWith("HTTP/1.1 200"));
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,151 @@
+#include "minisched/apiserver/watch.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "minisched/apiserver/fake_loop_testing.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class WatchTest : public ::testing::Test {
+ protected:
+  void Put(const std::string& name, const std::string& app = "web") {
+    store_.Put("pods", {{"apiVersion", "v1"},
+                        {"kind", "Pod"},
+                        {"metadata",
+                         {{"namespace", "default"},
+                          {"name", name},
+                          {"labels", {{"app", app}}}}}});
+  }
+
+  void Remove(const std::string& name) {
+    store_.Remove("pods", *store_.Find("pods", {"default", name}));
+  }
+
+  void Start(const std::string& query) {
+    Request request;
+    ASSERT_TRUE(ParseTarget("/?watch=true&" + query, request));
+    watch_.emplace(registry_, GetResource("", "pods"),
+                   ListOptions::Parse(request, GetResource("", "pods"), "", ""),
+                   Encoding::Negotiate(request));
+  }
+
+  // "ADDED a", … of all that there is to read.
+  std::vector<std::string> Read() {
+    loop_.Run();
+    std::string text;
+    open_ = watch_->Read(text);
+    std::vector<std::string> events;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const Json event = Json::parse(line);
+      const Json& object = event["object"];
+      events.push_back(GetString(event, "type") + " " +
+                       (GetString(object, "kind") == "Status"
+                            ? GetString(object, "message")
+                            : NameOf(object)));
+    }
+    return events;
+  }
+
+  FakeLoop loop_;
+  Store store_{5};
+  Registry registry_{store_, loop_};
+  std::optional<Watch> watch_;
+  bool open_ = true;
+};
+
+TEST_F(WatchTest, BeginsWithWhatIsThere) {
+  Put("a");
+  Start("");
+  Put("b");
+  EXPECT_THAT(Read(), ElementsAre("ADDED a", "ADDED b"));
+  EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_TRUE(open_);
+}
+
+TEST_F(WatchTest, GoesOnFromAVersion) {
+  Put("a");
+  const auto version = store_.version();
+  Put("b");
+  Start("resourceVersion=" + std::to_string(version));
+  Put("b");
+  Remove("a");
+  EXPECT_THAT(Read(), ElementsAre("ADDED b", "MODIFIED b", "DELETED a"));
+}
+
+TEST_F(WatchTest, ASelectorMakesChangesAddAndDelete) {
+  Start("labelSelector=app%3Dweb");
+  Put("a", "db");
+  Put("a", "web");
+  Put("a", "web");
+  Put("a", "db");
+  Remove("a");
+  EXPECT_THAT(Read(), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
+}
+
+TEST_F(WatchTest, AVersionThatIsForgottenIsAnErrorAndTheEnd) {
+  Put("a");
+  const auto version = store_.version();
+  for (int i = 0; i < 6; ++i) Put("b");
+  Start("resourceVersion=" + std::to_string(version));
+  EXPECT_THAT(Read(),
+              ElementsAre(StartsWith("ERROR too old resource version")));
+  EXPECT_FALSE(open_);
+}
+
+TEST_F(WatchTest, SaysWhenTheInitialEventsEnd) {
+  Put("a");
+  Start(
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+      "allowWatchBookmarks=true");
+  std::string text;
+  watch_->Read(text);
+  EXPECT_THAT(text, HasSubstr(R"("k8s.io/initial-events-end":"true")"));
+}
+
+TEST_F(WatchTest, BookmarksComeNowAndThenAndAtTheEnd) {
+  Start("allowWatchBookmarks=true&timeoutSeconds=90");
+  EXPECT_THAT(Read(), IsEmpty());
+  loop_.Advance(std::chrono::seconds(60));
+  EXPECT_THAT(Read(), ElementsAre("BOOKMARK "));
+  EXPECT_TRUE(open_);
+  loop_.Advance(std::chrono::seconds(31));
+  EXPECT_THAT(Read(), ElementsAre("BOOKMARK "));
+  EXPECT_FALSE(open_);
+}
+
+TEST_F(WatchTest, WakesItsReaderOnceForManyChanges) {
+  Start("");
+  int woken = 0;
+  watch_->on_ready = [&] { ++woken; };
+  Put("a");
+  Put("b");
+  EXPECT_EQ(woken, 0);
+  loop_.Run();
+  EXPECT_EQ(woken, 1);
+}
+
+TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
+  Start("");
+  for (int i = 0; i < 2001; ++i) Put("a");
+  EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_FALSE(open_);
+}
+
+TEST_F(WatchTest, MayGoBeforeWhatItPosted) {
+  Start("timeoutSeconds=1");
+  Put("a");
+  watch_.reset();
+  loop_.Advance(std::chrono::seconds(2));
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,273 @@
+// What a client finds out before it asks for anything.
+
+#include "minisched/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kAll[] =
+    "create,delete,deletecollection,get,list,patch,update,watch";
+constexpr char kAggregated[] =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+    "application/json";
+
+std::string Join(const json& list) {
+  std::string text;
+  for (const json& item : list) {
+    text += (text.empty() ? "" : ",") + item.get<std::string>();
+  }
+  return text;
+}
+
+// A resource as kubectl api-resources would show it.
+struct Row {
+  std::string name;
+  std::string singular;
+  std::string short_names;
+  std::string kind;
+  bool namespaced = true;
+  std::string verbs = kAll;
+  std::string categories = "";
+};
+
+class DiscoveryTest : public ContractTest {
+ protected:
+  // Expects a group to have these resources, among others.
+  void Expect(const std::string& path, const std::vector<Row>& rows) {
+    const json list = Read(path);
+    const std::size_t start = path.starts_with("/apis/") ? 6 : 5;
+    EXPECT_THAT(list, JsonHas({{"kind", "APIResourceList"},
+                               {"groupVersion", path.substr(start)}}));
+    std::map<std::string, json> found;
+    for (const json& resource : list.at("resources")) {
+      found[resource.at("name")] = resource;
+    }
+    for (const Row& row : rows) {
+      json& resource = found[row.name];
+      ASSERT_TRUE(resource.is_object()) << row.name;
+      EXPECT_THAT(resource, JsonHas({{"singularName", row.singular},
+                                     {"kind", row.kind},
+                                     {"namespaced", row.namespaced}}))
+          << row.name;
+      EXPECT_EQ(Join(resource["verbs"]), row.verbs) << row.name;
+      EXPECT_EQ(Join(resource["shortNames"]), row.short_names) << row.name;
+      EXPECT_EQ(Join(resource["categories"]), row.categories) << row.name;
+    }
+  }
+
+  // The same, of the aggregated answer.
+  static json Find(const json& list, const std::string& key,
+                   const std::string& value) {
+    for (const json& item : list) {
+      if (item.value(key, "") == value) return item;
+    }
+    return nullptr;
+  }
+};
+
+TEST_F(DiscoveryTest, Versions) {
+  EXPECT_THAT(Get("/api"), Answers(200, R"({
+    "kind": "APIVersions", "versions": ["v1"],
+    "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0",
+                                    "serverAddress": "..."}]})"_json));
+  EXPECT_THAT(Get("/api/"), Answers(200, R"({"kind": "APIVersions"})"_json));
+}
+
+TEST_F(DiscoveryTest, Groups) {
+  const Reply reply = Get("/apis");
+  EXPECT_THAT(reply, Answers(200, R"({"kind": "APIGroupList",
+                                      "apiVersion": "v1"})"_json));
+  for (const std::string group :
+       {"apps", "coordination.k8s.io", "events.k8s.io", "policy",
+        "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"}) {
+    const json version = {{"groupVersion", group + "/v1"}, {"version", "v1"}};
+    EXPECT_THAT(
+        Find(reply.body.at("groups"), "name", group),
+        JsonHas({{"versions", {version}}, {"preferredVersion", version}}));
+    EXPECT_THAT(Get("/apis/" + group),
+                Answers(200, {{"kind", "APIGroup"},
+                              {"apiVersion", "v1"},
+                              {"name", group},
+                              {"preferredVersion", version}}));
+  }
+}
+
+TEST_F(DiscoveryTest, Core) {
+  const std::string status = "get,patch,update";
+  Expect("/api/v1",
+         {{"bindings", "binding", "", "Binding", true, "create"},
+          {"configmaps", "configmap", "cm", "ConfigMap"},
+          {"events", "event", "ev", "Event"},
+          {"namespaces", "namespace", "ns", "Namespace", false,
+           "create,delete,get,list,patch,update,watch"},
+          {"namespaces/finalize", "", "", "Namespace", false, "update"},
+          {"namespaces/status", "", "", "Namespace", false, status},
+          {"nodes", "node", "no", "Node", false},
+          {"nodes/status", "", "", "Node", false, status},
+          {"persistentvolumeclaims", "persistentvolumeclaim", "pvc",
+           "PersistentVolumeClaim"},
+          {"persistentvolumes", "persistentvolume", "pv", "PersistentVolume",
+           false},
+          {"pods", "pod", "po", "Pod", true, kAll, "all"},
+          {"pods/binding", "", "", "Binding", true, "create"},
+          {"pods/eviction", "", "", "Eviction", true, "create"},
+          {"pods/status", "", "", "Pod", true, status},
+          {"replicationcontrollers", "replicationcontroller", "rc",
+           "ReplicationController", true, kAll, "all"},
+          {"serviceaccounts", "serviceaccount", "sa", "ServiceAccount"},
+          {"services", "service", "svc", "Service", true, kAll, "all"}});
+}
+
+TEST_F(DiscoveryTest, Apps) {
+  Expect(
+      "/apis/apps/v1",
+      {{"daemonsets", "daemonset", "ds", "DaemonSet", true, kAll, "all"},
+       {"deployments", "deployment", "deploy", "Deployment", true, kAll, "all"},
+       {"deployments/scale", "", "", "Scale", true, "get,patch,update"},
+       {"deployments/status", "", "", "Deployment", true, "get,patch,update"},
+       {"replicasets", "replicaset", "rs", "ReplicaSet", true, kAll, "all"},
+       {"replicasets/scale", "", "", "Scale", true, "get,patch,update"},
+       {"statefulsets", "statefulset", "sts", "StatefulSet", true, kAll,
+        "all"}});
+}
+
+TEST_F(DiscoveryTest, OtherGroups) {
+  Expect("/apis/coordination.k8s.io/v1", {{"leases", "lease", "", "Lease"}});
+  Expect("/apis/events.k8s.io/v1", {{"events", "event", "ev", "Event"}});
+  Expect("/apis/policy/v1",
+         {{"poddisruptionbudgets", "poddisruptionbudget", "pdb",
+           "PodDisruptionBudget"},
+          {"poddisruptionbudgets/status", "", "", "PodDisruptionBudget", true,
+           "get,patch,update"}});
+  Expect("/apis/scheduling.k8s.io/v1",
+         {{"priorityclasses", "priorityclass", "pc", "PriorityClass", false}});
+  Expect("/apis/resource.k8s.io/v1",
+         {{"deviceclasses", "deviceclass", "", "DeviceClass", false},
+          {"resourceclaims", "resourceclaim", "", "ResourceClaim"},
+          {"resourceslices", "resourceslice", "", "ResourceSlice", false}});
+  Expect(
+      "/apis/storage.k8s.io/v1",
+      {{"csidrivers", "csidriver", "", "CSIDriver", false},
+       {"csinodes", "csinode", "", "CSINode", false},
+       {"csistoragecapacities", "csistoragecapacity", "", "CSIStorageCapacity"},
+       {"storageclasses", "storageclass", "sc", "StorageClass", false},
+       {"volumeattachments", "volumeattachment", "", "VolumeAttachment",
+        false}});
+}
+
+TEST_F(DiscoveryTest, KindsOfOtherGroups) {
+  const json core = Read("/api/v1").at("resources");
+  EXPECT_THAT(Find(core, "name", "pods/eviction"),
+              JsonHas(R"({"group": "policy", "version": "v1"})"_json));
+  const json apps = Read("/apis/apps/v1").at("resources");
+  EXPECT_THAT(Find(apps, "name", "deployments/scale"),
+              JsonHas(R"({"group": "autoscaling", "version": "v1"})"_json));
+}
+
+TEST_F(DiscoveryTest, Aggregated) {
+  for (const char* path : {"/api", "/apis"}) {
+    const Reply reply = Get(path, {{"Accept", kAggregated}});
+    EXPECT_THAT(reply, Answers(200, R"({
+      "kind": "APIGroupDiscoveryList",
+      "apiVersion": "apidiscovery.k8s.io/v2"})"_json));
+    EXPECT_EQ(reply.headers.at("content-type"),
+              "application/json;g=apidiscovery.k8s.io;v=v2;"
+              "as=APIGroupDiscoveryList");
+  }
+}
+
+TEST_F(DiscoveryTest, AggregatedCore) {
+  const Reply reply = Get("/api", {{"Accept", kAggregated}});
+  const json& group = reply.body.at("items").at(0);
+  EXPECT_EQ(group.at("metadata"), json::object());
+  const json& version = group.at("versions").at(0);
+  EXPECT_EQ(version.at("version"), "v1");
+  const json pods = Find(version.at("resources"), "resource", "pods");
+  EXPECT_THAT(pods, JsonHas(R"({
+    "resource": "pods", "singularResource": "pod", "scope": "Namespaced",
+    "responseKind": {"group": "", "version": "", "kind": "Pod"},
+    "shortNames": ["po"], "categories": ["all"]})"_json));
+  EXPECT_EQ(Join(pods.at("verbs")), kAll);
+  EXPECT_THAT(Find(pods.at("subresources"), "subresource", "eviction"),
+              JsonHas(R"({"verbs": ["create"], "responseKind": {
+                "group": "policy", "version": "v1",
+                "kind": "Eviction"}})"_json));
+  EXPECT_THAT(Find(version.at("resources"), "resource", "nodes"),
+              JsonHas(R"({"scope": "Cluster"})"_json));
+}
+
+TEST_F(DiscoveryTest, AggregatedGroups) {
+  const Reply reply = Get("/apis", {{"Accept", kAggregated}});
+  json apps;
+  for (const json& group : reply.body.at("items")) {
+    if (group.at("metadata").at("name") == "apps") apps = group;
+  }
+  const json& resources = apps.at("versions").at(0).at("resources");
+  const json deployments = Find(resources, "resource", "deployments");
+  EXPECT_EQ(Join(deployments.at("shortNames")), "deploy");
+  EXPECT_THAT(Find(deployments.at("subresources"), "subresource", "scale"),
+              JsonHas(R"({"responseKind": {"group": "autoscaling",
+                "version": "v1", "kind": "Scale"}})"_json));
+}
+
+TEST_F(DiscoveryTest, AggregatedIsKeptByItsTag) {
+  const Reply reply = Get("/apis", {{"Accept", kAggregated}});
+  ASSERT_TRUE(reply.headers.contains("etag"));
+  const Reply again = Get(
+      "/apis",
+      {{"Accept", kAggregated}, {"If-None-Match", reply.headers.at("etag")}});
+  EXPECT_EQ(again.status, 304);
+  EXPECT_EQ(again.text, "");
+}
+
+TEST_F(DiscoveryTest, Version) {
+  const Reply reply = Get("/version");
+  EXPECT_THAT(reply, Answers(200, R"({
+    "major": "1", "minor": "36", "gitVersion": "...", "gitCommit": "...",
+    "gitTreeState": "...", "buildDate": "...", "goVersion": "...",
+    "compiler": "...", "platform": "..."})"_json));
+  EXPECT_THAT(reply.body.at("gitVersion").get<std::string>(),
+              StartsWith("v1.36."));
+}
+
+TEST_F(DiscoveryTest, Health) {
+  for (const char* path : {"/healthz", "/livez", "/readyz", "/readyz/ping",
+                           "/livez/ping", "/healthz/ping"}) {
+    const Reply reply = Get(path);
+    EXPECT_EQ(reply.status, 200) << path;
+    EXPECT_EQ(reply.text, "ok") << path;
+    EXPECT_EQ(reply.headers.at("content-type"), "text/plain; charset=utf-8");
+  }
+  EXPECT_EQ(Get("/readyz/nope").status, 404);
+  const std::string verbose = Get("/readyz?verbose").text;
+  EXPECT_THAT(verbose, StartsWith("[+]ping ok\n"));
+  EXPECT_THAT(verbose, HasSubstr("readyz check passed\n"));
+}
+
+// What kubectl explain and diff ask for.
+TEST_F(DiscoveryTest, OpenApi) {
+  const Reply index = Get("/openapi/v3");
+  EXPECT_EQ(index.status, 200);
+  const std::string url = index.body.at("paths")
+                              .at("apis/scheduling.k8s.io/v1")
+                              .at("serverRelativeURL");
+  EXPECT_THAT(url, StartsWith("/openapi/v3/apis/scheduling.k8s.io/v1?hash="));
+  EXPECT_THAT(Get("/openapi/v3/apis/scheduling.k8s.io/v1"),
+              Answers(200, R"({"openapi": "3.0.0", "paths": "...",
+                "components": {"schemas": {
+                  "io.k8s.api.scheduling.v1.PriorityClass": {
+                    "type": "object",
+                    "properties": {"value": "..."},
+                    "x-kubernetes-group-version-kind": [{
+                      "group": "scheduling.k8s.io", "version": "v1",
+                      "kind": "PriorityClass"}]}}}})"_json));
+  EXPECT_EQ(Get("/openapi/v3/nope").status, 404);
+}
+
+}  // namespace
+}  // namespace minisched

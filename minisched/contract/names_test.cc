@@ -1,0 +1,157 @@
+// Metadata that the server refuses: names, labels, annotations, finalizers,
+// owners.
+
+#include "minisched/contract/contract_testing.h"
+#include "minisched/contract/messages_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::HasSubstr;
+
+class NamesTest : public ContractTest {
+ protected:
+  // Creates a config map "a" with this metadata, but for show.
+  Reply Try(const std::string& metadata) {
+    return Post("configmaps?dryRun=All",
+                Named("a", {{"metadata", json::parse(metadata)}}));
+  }
+};
+
+TEST_F(NamesTest, NoName) {
+  EXPECT_THAT(Post("configmaps", R"({"metadata": {}})"_json),
+              Invalid("ConfigMap", "",
+                      {"metadata.name: Required value: name or generateName is "
+                       "required"}));
+}
+
+TEST_F(NamesTest, InvalidName) {
+  for (const std::string name : {"Web", "a_b", "-a", "a.", "a b"}) {
+    EXPECT_THAT(Post("configmaps", Named(name)),
+                Invalid("ConfigMap", name,
+                        {"metadata.name: Invalid value: \"" + name +
+                         "\": " + kNoSubdomain}));
+  }
+  EXPECT_THAT(
+      Post("pods", Pod("Web")),
+      Invalid("Pod", "Web",
+              {"metadata.name: Invalid value: \"Web\": " + kNoSubdomain}));
+}
+
+TEST_F(NamesTest, LongName) {
+  const std::string name(254, 'a');
+  EXPECT_THAT(Post("configmaps", Named(name)),
+              Invalid("ConfigMap", name,
+                      {"metadata.name: Invalid value: \"" + name +
+                       "\": must be no more than 253 characters"}));
+  EXPECT_THAT(Post("configmaps?dryRun=All", Named(name.substr(1))),
+              Answers(201));
+}
+
+TEST_F(NamesTest, InvalidGenerateName) {
+  const Reply reply =
+      Post("configmaps", R"({"metadata": {"generateName": "Bad_"}})"_json);
+  EXPECT_THAT(reply, Refuses(422, "Invalid", HasSubstr("Bad_")));
+  EXPECT_THAT(reply.body.at("details").at("causes"),
+              JsonHas(R"([{"field": "metadata.generateName"},
+                          {"field": "metadata.name"}])"_json));
+}
+
+TEST_F(NamesTest, NamesInPaths) {
+  EXPECT_THAT(Get("pods/a%b"),
+              Refuses(400, "BadRequest",
+                      "Name parameter invalid: \"a%b\": may not contain '%'"));
+  EXPECT_THAT(Get("pods/A_b"),
+              Refuses(404, "NotFound", "pods \"A_b\" not found"));
+}
+
+TEST_F(NamesTest, InvalidLabels) {
+  EXPECT_THAT(
+      Try(R"({"labels": {"a b": "x", "ok": "no!"}})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.labels: Invalid value: \"a b\": " + kNoQualifiedName,
+               "metadata.labels: Invalid value: \"no!\": " + kNoLabelValue}));
+}
+
+TEST_F(NamesTest, LabelsThatAreFine) {
+  EXPECT_THAT(Try(R"({"labels": {"a.b/c_D-1": "x_Y.z-1", "e": ""}})"),
+              Answers(201));
+}
+
+TEST_F(NamesTest, LongLabels) {
+  const std::string name(64, 'a');
+  EXPECT_THAT(Try(R"({"labels": {")" + name + R"(": "x"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"" + name +
+                       "\": name part must be no more than 63 bytes"}));
+  EXPECT_THAT(Try(R"({"labels": {"x": ")" + name + R"("}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"" + name +
+                       "\": must be no more than 63 bytes"}));
+}
+
+TEST_F(NamesTest, InvalidLabelPrefix) {
+  EXPECT_THAT(Try(R"({"labels": {"A/b": "x", "a/b/c": "x"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"A/b\": prefix part " +
+                           kNoSubdomain,
+                       "metadata.labels: Invalid value: \"a/b/c\": a valid "
+                       "label key must consist of..."}));
+}
+
+TEST_F(NamesTest, LabelsMustBeText) {
+  EXPECT_THAT(Try(R"({"labels": {"a": 1}})"),
+              Refuses(400, "BadRequest",
+                      "ConfigMap in version \"v1\" cannot be handled as a "
+                      "ConfigMap: json: cannot unmarshal number into Go struct "
+                      "field ObjectMeta.metadata.labels of type string"));
+}
+
+TEST_F(NamesTest, InvalidAnnotations) {
+  EXPECT_THAT(Try(R"({"annotations": {"-x": "any text!"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.annotations: Invalid value: \"-x\": " +
+                       kNoQualifiedName}));
+}
+
+TEST_F(NamesTest, TooManyAnnotations) {
+  EXPECT_THAT(
+      Try(R"({"annotations": {"x": ")" + std::string(262144, 'x') + R"("}})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.annotations: Too long: may not be more than 262144 "
+               "bytes"}));
+}
+
+TEST_F(NamesTest, InvalidFinalizers) {
+  EXPECT_THAT(Try(R"({"finalizers": ["noslash"]})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.finalizers[0]: Invalid value: \"noslash\": "
+                       "name is neither a standard finalizer name nor is it "
+                       "fully qualified"}));
+  EXPECT_THAT(Try(R"({"finalizers": ["x.y/z", "orphan"]})"), Answers(201));
+}
+
+TEST_F(NamesTest, InvalidOwners) {
+  EXPECT_THAT(
+      Try(R"({"ownerReferences": [{"kind": "x"}]})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.ownerReferences.apiVersion: Invalid value: \"\": "
+               "version must not be empty",
+               "metadata.ownerReferences.name: Invalid value: \"\": must not "
+               "be empty",
+               "metadata.ownerReferences.uid: Invalid value: \"\": must not "
+               "be empty"}));
+}
+
+TEST_F(NamesTest, TwoControllers) {
+  EXPECT_THAT(Try(R"({"ownerReferences": [
+            {"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "1",
+             "controller": true},
+            {"apiVersion": "v1", "kind": "Pod", "name": "b", "uid": "2",
+             "controller": true}]})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.ownerReferences: Invalid value..."}));
+}
+
+}  // namespace
+}  // namespace minisched

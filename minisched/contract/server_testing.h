@@ -1,0 +1,50 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "minisched/client/rest_config.h"
+#include "minisched/client/transport.h"
+
+namespace minisched {
+
+// The server under test, one for the whole program: the real cluster whose
+// directory $MINISCHED_REAL_CLUSTER names, else a minisched-apiserver of our
+// own.
+class ServerUnderTest : public testing::Environment {
+ public:
+  static ServerUnderTest& Instance();
+
+  void SetUp() override;
+  void TearDown() override;
+
+  bool embedded() const { return pid_ > 0; }
+  const RestConfig& config() const { return config_; }
+  Transport& transport() { return *transport_; }
+
+  // Namespaces that are empty, for the next test. A real cluster takes so long
+  // to delete one that a queue would form, and tests wait.
+  std::vector<std::string>& empty_namespaces() { return empty_namespaces_; }
+
+  // Deletes a namespace after the last test.
+  void DeleteLater(std::string namespace_name) {
+    leftovers_.push_back(std::move(namespace_name));
+  }
+
+ private:
+  // Starts the program and returns once it serves.
+  void Start(const std::string& kubeconfig);
+
+  RestConfig config_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<std::string> empty_namespaces_;
+  std::vector<std::string> leftovers_;
+  pid_t pid_ = 0;
+};
+
+}  // namespace minisched
