@@ -1,0 +1,52 @@
+# What the server says of itself.
+# shellcheck shell=bash disable=SC2154
+
+version_of_client_and_server() {
+  kubectl version
+  kubectl cluster-info
+}
+
+raw_paths() {
+  kubectl get --raw /healthz
+  kubectl get --raw /livez
+  kubectl get --raw /readyz
+  # What it was built with, and when, is its own affair.
+  kubectl get --raw /version | grep -Eo '"(major|minor)": ?"[0-9]+"' |
+    tr -d ' '
+  kubectl get --raw /api/v1/namespaces/default/pods/none
+  kubectl get --raw /apis/apps/v1/nothing
+  kubectl get --raw /apis/nothing/v1
+  kubectl get --raw /nothing
+}
+
+# The kinds that those meet who schedule pods: the real server has others too.
+kinds='^NAME |^(bindings|configmaps|events|namespaces|nodes|persistentvolume'
+kinds+='claims|persistentvolumes|pods|replicationcontrollers|services|deploy'
+kinds+='ments|replicasets|statefulsets|leases|poddisruptionbudgets|priority'
+kinds+='classes|csidrivers|csinodes|csistoragecapacities|storageclasses|volume'
+kinds+='attachments|deviceclasses|resourceclaims|resourceslices) '
+groups='^(apps|coordination.k8s.io|events.k8s.io|policy|resource.k8s.io|'
+groups+='scheduling.k8s.io|storage.k8s.io)/|^v1$'
+
+api_resources_that_scheduling_needs() {
+  kubectl api-resources | grep -E "$kinds"
+}
+
+api_resources_wide_have_their_verbs_and_categories() {
+  kubectl api-resources -o wide | grep -E "$kinds"
+}
+
+api_resources_of_one_group() {
+  kubectl api-resources --api-group policy
+  kubectl api-resources --api-group scheduling.k8s.io -o name
+  kubectl api-resources --api-group nothing
+}
+
+api_versions_that_scheduling_needs() {
+  kubectl api-versions | grep -E "$groups"
+}
+
+no_metrics() {
+  kubectl top nodes
+  kubectl top pods
+}

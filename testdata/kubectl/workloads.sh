@@ -1,0 +1,163 @@
+# Deployments and ReplicaSets: kubectl scale, rollout and set.
+# shellcheck shell=bash disable=SC2154
+
+scale_a_deployment() {
+  given_deployment
+  kubectl scale deployment web --replicas 4
+  running 4 -l app=web
+  await '^4$' get deployment web -o 'jsonpath={.status.availableReplicas}'
+  kubectl get deployment web
+  kubectl scale deployment web --replicas 1 --current-replicas 2
+  kubectl scale deployment web --replicas 1 --current-replicas 4
+  running 1 -l app=web
+  kubectl scale deployment web --replicas 0
+  await 'No resources' get pods
+  kubectl get deployment,rs
+  kubectl scale --replicas 2 -f deployment.yaml
+  kubectl scale deployment web --replicas -1
+  kubectl scale deployment none --replicas 1
+  kubectl scale configmap none --replicas 1
+  kubectl scale pod none --replicas 1
+}
+
+scale_a_replicaset_by_itself() {
+  given kubectl create -f - <<'EOT'
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: single
+spec:
+  replicas: 1
+  selector:
+    matchLabels:
+      app: single
+  template:
+    metadata:
+      labels:
+        app: single
+    spec:
+      containers:
+        - name: nginx
+          image: nginx:1.29
+EOT
+  running 1
+  kubectl scale rs single --replicas 3
+  running 3
+  await '^3$' get rs single -o 'jsonpath={.status.availableReplicas}'
+  kubectl get rs
+  kubectl get pods
+  kubectl describe rs single | grep -v SuccessfulCreate
+}
+
+rollout_of_a_new_image() {
+  given_deployment
+  kubectl rollout status deployment/web
+  kubectl set image deployment/web nginx=nginx:1.30
+  given kubectl rollout status deployment/web
+  running 2
+  kubectl rollout status deployment web
+  kubectl rollout history deployment/web
+  kubectl rollout history deployment/web --revision 2
+  kubectl rollout history deployment/web --revision 9
+  kubectl get rs --sort-by .spec.replicas -o wide
+  kubectl set image deployment/web nginx=nginx:1.30
+  kubectl set image deployment/web none=nginx:1.30
+  kubectl set image deployment/none nginx=nginx:1.30
+}
+
+rollout_undo() {
+  given_deployment
+  given kubectl set image deployment/web nginx=nginx:1.30
+  given kubectl annotate deployment/web kubernetes.io/change-cause='newer nginx'
+  given kubectl rollout status deployment/web
+  await 'newer nginx' rollout history deployment/web
+  kubectl rollout undo deployment/web
+  given kubectl rollout status deployment/web
+  running 2
+  kubectl rollout history deployment/web
+  kubectl get deployment web -o wide
+  kubectl rollout undo deployment/web --to-revision 7
+  kubectl rollout undo deployment/web --to-revision 3
+  kubectl get deployment web -o 'jsonpath={.metadata.annotations}'
+}
+
+rollout_restart() {
+  given_deployment
+  kubectl rollout restart deployment/web
+  given kubectl rollout status deployment/web
+  running 2
+  kubectl get rs --sort-by .spec.replicas
+  kubectl get pods
+  kubectl get deployment web -o 'jsonpath={.spec.template.metadata}'
+  kubectl rollout restart deployment none
+  kubectl rollout restart pod none
+}
+
+rollout_that_does_not_get_on() {
+  given_deployment
+  given kubectl patch deployment web -p '{"spec": {"template": {"spec":
+    {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}}}}'
+  await '^1$' get deployment web -o 'jsonpath={.status.updatedReplicas}'
+  kubectl rollout status deployment/web --timeout 1s
+  kubectl get deployment web
+  kubectl get pods --sort-by .status.phase
+  kubectl rollout status deployment/none
+}
+
+rollout_pause_and_resume() {
+  given_deployment
+  kubectl rollout pause deployment/web
+  kubectl rollout pause deployment/web
+  kubectl set image deployment/web nginx=nginx:1.30
+  kubectl set resources deployment/web --requests cpu=50m
+  await Paused get deployment web -o 'jsonpath={.status.conditions[*].reason}'
+  kubectl rollout undo deployment/web
+  kubectl rollout restart deployment/web
+  kubectl get rs
+  kubectl rollout resume deployment/web
+  kubectl rollout resume deployment/web
+  given kubectl rollout status deployment/web
+  await '^0$' get rs --sort-by .spec.replicas \
+    -o 'jsonpath={.items[0].status.replicas}'
+  kubectl get rs --sort-by .spec.replicas
+}
+
+set_what_a_deployment_runs() {
+  given_deployment
+  kubectl set env deployment/web COLOUR=blue
+  kubectl set env deployment/web --list
+  kubectl set resources deployment/web --limits cpu=200m,memory=128Mi
+  kubectl set serviceaccount deployment web robot
+  kubectl set selector service none app=web
+  kubectl get deployment web -o 'jsonpath={.spec.template.spec}'
+}
+
+recreate_in_place_of_rolling() {
+  sed 's/^spec:/&\n  strategy: {type: Recreate}/' deployment.yaml \
+    >"$scratch/recreate.yaml"
+  given kubectl apply -f "$scratch/recreate.yaml"
+  given kubectl rollout status deployment/web
+  kubectl set image deployment/web nginx=nginx:1.30
+  given kubectl rollout status deployment/web
+  running 2
+  kubectl get rs --sort-by .spec.replicas
+  kubectl describe deployment web | grep -E 'Strategy|Scal'
+}
+
+a_lost_pod_is_replaced() {
+  given_deployment
+  before=$("$built/kubectl" get pods -o name | head -n 1)
+  given kubectl delete "$before"
+  running 2
+  kubectl get pods
+  kubectl get "$before" 2>&1
+}
+
+a_pod_that_leaves_its_replicaset_stays() {
+  given_deployment
+  pod=$("$built/kubectl" get pods -o name | head -n 1)
+  kubectl label "$pod" app=loner --overwrite 2>&1 | sed '/^\$/d'
+  running 3
+  kubectl get pods -L app --sort-by .metadata.labels.app
+  kubectl get pods -l app=loner -o 'jsonpath={.items[0].metadata.ownerReferences}'
+}
