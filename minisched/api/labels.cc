@@ -286,8 +286,8 @@ bool SelectorParser::Skip(std::string_view symbol) {
 }
 
 void SelectorParser::Fail(const char* expected) const {
-  throw ParseError("unable to parse requirement: found '" +
-                   std::string(token_) + "', expected: " + expected);
+  throw ParseError("found '" + std::string(token_) +
+                   "', expected: " + expected);
 }
 
 std::vector<Requirement> SelectorParser::Parse() {
@@ -295,7 +295,12 @@ std::vector<Requirement> SelectorParser::Parse() {
   if (AtEnd()) return requirements;
   if (!AtWord() && token_ != "!") Fail("!, identifier, or 'end of string'");
   while (true) {
-    requirements.push_back(ParseRequirement());
+    try {
+      requirements.push_back(ParseRequirement());
+    } catch (const ParseError& error) {
+      throw ParseError("unable to parse requirement: " +
+                       std::string(error.what()));
+    }
     if (AtEnd()) return requirements;
     if (!Skip(",")) Fail("',' or 'end of string'");
     if (!AtWord() && token_ != "!") Fail("identifier after ','");

@@ -13,6 +13,7 @@
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/base/mutex.h"
+#include "minisched/testing/embedded_server.h"
 #include "minisched/testing/http_server.h"
 
 namespace minisched {
@@ -22,6 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 std::string PodJson(const std::string& name, const std::string& spec = "{}",
@@ -44,8 +46,8 @@ std::string ListJson(const std::vector<std::string>& items) {
   return R"({"metadata":{"resourceVersion":"1"},"items":[)" + json + "]}";
 }
 
-// As much of an API server as this scheduler asks. Pods stay in the list until
-// they are bound. Thread-safe.
+// As much of an API server as this scheduler asks, to fail as tests want it to.
+// Pods stay in the list until they are bound. Thread-safe.
 class FakeApi {
  public:
   FakeApi()
@@ -53,7 +55,12 @@ class FakeApi {
           Handle(request, std::move(reply));
         }) {}
 
-  std::string url() const { return server_.url(); }
+  RestConfig config() const {
+    RestConfig config;
+    config.server = server_.url();
+    config.qps = 0;
+    return config;
+  }
 
   void AddPod(const std::string& name, const std::string& json) EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -115,19 +122,12 @@ class FakeApi {
   HttpServer server_;  // last: it calls Handle()
 };
 
-RestConfig ConfigOf(const FakeApi& api) {
-  RestConfig config;
-  config.server = api.url();
-  config.qps = 0;
-  return config;
-}
-
 // A scheduler that runs round by round.
 class RunningScheduler {
  public:
-  explicit RunningScheduler(const FakeApi& api,
+  explicit RunningScheduler(const RestConfig& config,
                             const SchedulerOptions& options = {})
-      : client_(ConfigOf(api)),
+      : client_(config),
         scheduler_(client_, "minisched", options, clock_),
         thread_([this](std::stop_token stop) { scheduler_.Run(stop); }) {
     clock_.AwaitSleepers(1);  // the first round is over
@@ -145,76 +145,66 @@ class RunningScheduler {
   std::jthread thread_;
 };
 
+std::string NodeYaml(const std::string& name) {
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + "}}\n";
+}
+
+std::string PodYaml(const std::string& name, const std::string& more = "") {
+  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name +
+         "}, spec: {schedulerName: minisched, " + more +
+         "containers: [{name: c, image: i}]}}\n";
+}
+
+// By pod, the nodes of those that are bound.
+std::map<std::string, std::string> Places(const EmbeddedServer& server) {
+  Client client(server.config());
+  std::map<std::string, std::string> places;
+  for (const auto& pod : client.List<Pod>().items) {
+    if (pod->spec.node_name.empty()) continue;
+    places[pod->metadata.name] = pod->spec.node_name;
+  }
+  return places;
+}
+
 TEST(SchedulerTest, BindsAPendingPod) {
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("web-0", PodJson("web-0"));
-  const RunningScheduler scheduler(api);
-
-  const auto bindings = api.bindings();
-  ASSERT_THAT(bindings, ElementsAre(Key("web-0")));
-  const Binding& binding = bindings.at("web-0");
-  EXPECT_EQ(binding.metadata.namespace_name, "shop");
-  EXPECT_EQ(binding.metadata.uid, "uid-web-0");
-  EXPECT_EQ(binding.target.kind, "Node");
-  EXPECT_EQ(binding.target.name, "node-1");
-  EXPECT_EQ(api.requests().back().target,
-            "/api/v1/namespaces/shop/pods/web-0/binding");
+  const EmbeddedServer server(NodeYaml("node-1") + PodYaml("web-0"));
+  const RunningScheduler scheduler(server.config());
+  EXPECT_THAT(Places(server), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST(SchedulerTest, AsksForItsOwnPendingPodsOnly) {
-  FakeApi api;
-  RunningScheduler scheduler(api);
-  scheduler.NextRound();
-  const auto requests = api.requests();
-  // Nothing waits, so nothing but the pods was asked for.
-  ASSERT_THAT(requests, SizeIs(2));
-  EXPECT_THAT(requests[0].target,
-              HasSubstr("fieldSelector=spec.nodeName%3D%2Cspec.schedulerName"
-                        "%3Dminisched%2Cstatus.phase%21%3DSucceeded%2C"
-                        "status.phase%21%3DFailed"));
+TEST(SchedulerTest, LeavesOtherPodsAlone) {
+  const EmbeddedServer server(
+      NodeYaml("node-1") + PodYaml("gated", "schedulingGates: [{name: g}], ") +
+      PodYaml("taken", "nodeName: node-9, ") +
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
+      "{containers: [{name: c, image: i}]}}\n" +
+      PodYaml("web-0"));
+  const RunningScheduler scheduler(server.config());
+  EXPECT_THAT(Places(server),
+              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
 }
 
-TEST(SchedulerTest, LeavesGatedAndDeletedPodsAlone) {
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("gated",
-             PodJson("gated", R"({"schedulingGates":[{"name":"g"}]})"));
-  api.AddPod("deleted",
-             PodJson("deleted", "{}",
-                     R"(,"deletionTimestamp":"2026-11-21T10:00:00Z")"));
-  api.AddPod("web-0", PodJson("web-0"));
-  const RunningScheduler scheduler(api);
-  EXPECT_THAT(api.bindings(), ElementsAre(Key("web-0")));
+std::string NodesAndPods(int pods) {
+  std::string yaml =
+      NodeYaml("node-1") + NodeYaml("node-2") + NodeYaml("node-3");
+  for (int i = 0; i < pods; ++i) yaml += PodYaml("web-" + std::to_string(i));
+  return yaml;
 }
 
 TEST(SchedulerTest, UsesEveryNodeSoonerOrLater) {
-  FakeApi api;
-  for (const char* node : {"node-1", "node-2", "node-3"}) api.AddNode(node);
-  for (int i = 0; i < 100; ++i) {
-    const std::string name = "web-" + std::to_string(i);
-    api.AddPod(name, PodJson(name));
-  }
-  const RunningScheduler scheduler(api);
+  const EmbeddedServer server(NodesAndPods(100));
+  const RunningScheduler scheduler(server.config());
+  const auto places = Places(server);
   std::set<std::string> used;
-  const auto bindings = api.bindings();
-  for (const auto& [pod, binding] : bindings) used.insert(binding.target.name);
-  EXPECT_THAT(bindings, SizeIs(100));
+  for (const auto& [pod, node] : places) used.insert(node);
+  EXPECT_THAT(places, SizeIs(100));
   EXPECT_THAT(used, SizeIs(3));
 }
 
 std::map<std::string, std::string> PlaceTenPods(std::uint64_t seed) {
-  FakeApi api;
-  for (const char* node : {"node-1", "node-2", "node-3"}) api.AddNode(node);
-  for (char c = 'a'; c <= 'j'; ++c) {
-    api.AddPod(std::string(1, c), PodJson(std::string(1, c)));
-  }
-  const RunningScheduler scheduler(api, {.seed = seed});
-  std::map<std::string, std::string> places;
-  for (const auto& [pod, binding] : api.bindings()) {
-    places[pod] = binding.target.name;
-  }
-  return places;
+  const EmbeddedServer server(NodesAndPods(10));
+  const RunningScheduler scheduler(server.config(), {.seed = seed});
+  return Places(server);
 }
 
 TEST(SchedulerTest, TheSameSeedPlacesTheSame) {
@@ -225,13 +215,48 @@ TEST(SchedulerTest, TheSameSeedPlacesTheSame) {
 }
 
 TEST(SchedulerTest, WaitsForANode) {
-  FakeApi api;
-  api.AddPod("web-0", PodJson("web-0"));
-  RunningScheduler scheduler(api);
-  EXPECT_THAT(api.bindings(), IsEmpty());
-  api.AddNode("node-1");
+  const EmbeddedServer server(PodYaml("web-0"));
+  RunningScheduler scheduler(server.config());
+  EXPECT_THAT(Places(server), IsEmpty());
+  Client client(server.config());
+  Node node;
+  node.metadata.name = "node-1";
+  client.Create(node);
   scheduler.NextRound();
-  EXPECT_THAT(api.bindings(), ElementsAre(Key("web-0")));
+  EXPECT_THAT(Places(server), ElementsAre(Pair("web-0", "node-1")));
+}
+
+TEST(SchedulerTest, BindsThisPodAndNoNamesake) {
+  FakeApi api;
+  api.AddNode("node-1");
+  api.AddPod("web-0", PodJson("web-0"));
+  const RunningScheduler scheduler(api.config());
+  const auto bindings = api.bindings();
+  ASSERT_THAT(bindings, ElementsAre(Key("web-0")));
+  EXPECT_EQ(bindings.at("web-0").metadata.uid, "uid-web-0");
+}
+
+TEST(SchedulerTest, LeavesPodsAloneThatAreBeingDeleted) {
+  FakeApi api;
+  api.AddNode("node-1");
+  api.AddPod("deleted",
+             PodJson("deleted", "{}",
+                     R"(,"deletionTimestamp":"2026-11-21T10:00:00Z")"));
+  const RunningScheduler scheduler(api.config());
+  EXPECT_THAT(api.bindings(), IsEmpty());
+}
+
+TEST(SchedulerTest, AsksForNothingElseWhileNothingWaits) {
+  FakeApi api;
+  RunningScheduler scheduler(api.config());
+  scheduler.NextRound();
+  const auto requests = api.requests();
+  // Nothing waits, so nothing but the pods was asked for.
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_THAT(requests[0].target,
+              HasSubstr("fieldSelector=spec.nodeName%3D%2Cspec.schedulerName"
+                        "%3Dminisched%2Cstatus.phase%21%3DSucceeded%2C"
+                        "status.phase%21%3DFailed"));
 }
 
 TEST(SchedulerTest, GoesOnWhenAPodIsGoneOrTaken) {
@@ -242,7 +267,7 @@ TEST(SchedulerTest, GoesOnWhenAPodIsGoneOrTaken) {
   }
   api.Fail("a-gone", 404);
   api.Fail("b-taken", 409);
-  const RunningScheduler scheduler(api);
+  const RunningScheduler scheduler(api.config());
   EXPECT_THAT(api.bindings(), ElementsAre(Key("c-there")));
 }
 
@@ -251,7 +276,7 @@ TEST(SchedulerTest, GoesOnAfterAMalformedPod) {
   api.AddNode("node-1");
   api.AddPod("absurd", PodJson("absurd", R"({"overhead":{"cpu":"1e99"}})"));
   api.AddPod("web-0", PodJson("web-0"));
-  const RunningScheduler scheduler(api);
+  const RunningScheduler scheduler(api.config());
   EXPECT_THAT(api.bindings(), ElementsAre(Key("web-0")));
 }
 
@@ -265,7 +290,7 @@ TEST_P(FailureTest, TriesAgainInTheNextRound) {
   api.AddNode("node-1");
   api.AddPod("web-0", PodJson("web-0"));
   api.Fail(part, status);
-  RunningScheduler scheduler(api);
+  RunningScheduler scheduler(api.config());
   EXPECT_THAT(api.bindings(), IsEmpty());
   api.Heal();
   scheduler.NextRound();

@@ -16,7 +16,8 @@ s/(resourceVersion\\?"?: ?\\?")[0-9]+/\1VERSION/g
 s/\.[0-9a-f]{16}\b/.HEX/g
 s/\b[0-9a-f]{64}\b/SHA256/g
 
-# The file that an edit is made in.
+# The files of kubectl diff, and the one that an edit is made in.
+s|/tmp/(LIVE\|MERGED)-[0-9]+|/tmp/\1|g
 s|/tmp/kubectl-edit-[0-9]+|/tmp/kubectl-edit|g
 
 # Names made up by the server, in its alphabet: a ReplicaSet's, which ends in
@@ -25,10 +26,9 @@ s/(pod-template-hash(=|"?: ))"?[bcdfghjklmnpqrstvwxz2456789]+"?/\1HASH/g
 s/-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b/-HASH/g
 s/-[bcdfghjklmnpqrstvwxz2456789]{5}\b/-RAND/g
 
-# Where things are: servers, pods, Services, the files of diff.
+# Where things are: servers, pods, Services.
 s|https?://[^/ ]*:[0-9]+|URL|g
 s/\b([0-9]{1,3}\.){3}[0-9]{1,3}\b/IP/g
-s|/tmp/(LIVE\|MERGED)-[0-9]+|/tmp/\1|g
 
 # What a pod may not change is shown as a difference of Go's structs there, and
 # as a JSON patch here.
@@ -44,7 +44,7 @@ s/([ (])[2-9]m($|[ )])/\1AGE\2/g
 s/ \(x[0-9]+ over AGE\)//g
 
 # Who plays the kubelets, and who keeps their leases.
-s/kwok-[0-9.]+/KUBELET/g
+s/(kwok|minisched)-[0-9.]+/KUBELET/g
 s/(HolderIdentity: +).*/\1HOLDER/
 
 # How wide columns are follows from all of the above, and is kubectl's own work.
