@@ -40,9 +40,9 @@ class PodBindingTest : public StrategyTest {
   }
 
   std::vector<std::string> Bind(const Json& patch, bool dry_run = false) {
-    const Json binding = With(R"({"metadata": {"name": "web"},
-                                  "target": {"kind": "Node", "name": "n"}})"_json,
-                              patch);
+    const Json plain = R"({"metadata": {"name": "web"},
+                           "target": {"kind": "Node", "name": "n"}})"_json;
+    const Json binding = With(plain, patch);
     return Errors([&] { BindPod(registry_, "t", "web", binding, dry_run); });
   }
   std::vector<std::string> Bind() { return Bind(Json::object()); }

@@ -1,6 +1,6 @@
-#include <algorithm>
-#include <map>
+#include <cctype>
 #include <optional>
+#include <vector>
 
 #include "minisched/api/quantity.h"
 #include "minisched/apiserver/defaults.h"
@@ -27,22 +27,22 @@ std::string QosClassOf(const Json& pod) {
       }
     }
   }
-  std::map<std::string, Quantity> sums[2];
+  bool any = false;
   bool guaranteed = true;
   for (const Json* each : resources) {
     for (const auto* name : {"cpu", "memory"}) {
-      const auto add = [&](const char* list, auto& sum) {
-        const auto text = GetString(*each, list, name);
-        const Quantity quantity = Quantity::Parse(text.empty() ? "0" : text);
-        if (quantity.Sign() > 0) sum[name] += quantity;
-        return quantity.Sign() > 0;
+      const auto amount = [&](const char* list) {
+        const std::string text = GetString(*each, list, name);
+        return text.empty() ? Quantity() : Quantity::Parse(text);
       };
-      add("requests", sums[0]);
-      guaranteed &= add("limits", sums[1]);
+      const Quantity request = amount("requests");
+      const Quantity limit = amount("limits");
+      any |= request.Sign() > 0 || limit.Sign() > 0;
+      guaranteed &= limit.Sign() > 0 && request == limit;
     }
   }
-  if (sums[0].empty() && sums[1].empty()) return "BestEffort";
-  return guaranteed && sums[0] == sums[1] ? "Guaranteed" : "Burstable";
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
 }
 
 // Makes expressions of the selector out of matchLabelKeys and

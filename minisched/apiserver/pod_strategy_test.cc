@@ -173,6 +173,8 @@ struct InvalidSpec {
   std::vector<std::string> errors;
 };
 
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): the messages are long.
+
 // What a real kube-apiserver v1.36.3 says.
 const std::vector<InvalidSpec>& InvalidSpecs() {
   static const auto& specs = *new std::vector<InvalidSpec>{
@@ -232,7 +234,8 @@ const std::vector<InvalidSpec>& InvalidSpecs() {
       {R"({"affinity": {"podAntiAffinity": {
            "requiredDuringSchedulingIgnoredDuringExecution": [
              {"topologyKey": "z", "matchLabelKeys": ["x"]},
-             {"topologyKey": "z", "labelSelector": {"matchLabels": {"app": "x"}},
+             {"topologyKey": "z",
+              "labelSelector": {"matchLabels": {"app": "x"}},
               "matchLabelKeys": ["app"], "mismatchLabelKeys": ["app"]}
            ]}}})"_json,
        {"REQUIRED[0].matchLabelKeys: Forbidden: must not be specified when "
@@ -358,6 +361,8 @@ TEST_F(PodStrategyTest, InvalidContainer) {
         << test.spec;
   }
 }
+
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 TEST_F(PodStrategyTest, Update) {
   const Json pod = CreatePod(WithSpec({{"activeDeadlineSeconds", 5}}));

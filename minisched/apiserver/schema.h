@@ -67,9 +67,9 @@ struct SchemaType {
 };
 
 // The types of the API as they come with Kubernetes, read from schema.txt,
-// which scripts/controlplane/schema makes from upstream's Go types. Everything
-// that has to know fields goes by it: decoding JSON and protobuf, strategic
-// merge patches, OpenAPI.
+// which scripts/controlplane/schema.go makes from upstream's Go types.
+// Everything that has to know fields goes by it: decoding JSON and protobuf,
+// strategic merge patches, OpenAPI.
 class Schema {
  public:
   // The one built in. Lives as long as the program.

@@ -13,8 +13,7 @@
 
 namespace minisched::apiserver {
 
-// NOLINTNEXTLINE(google-global-names-in-headers): for tests
-using namespace nlohmann::literals;
+using nlohmann::literals::json_literals::operator""_json;
 
 // A test of what the API does with objects of some kind. There is a namespace
 // "t".

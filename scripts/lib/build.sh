@@ -6,8 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034  # Used by those that source this.
 build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
-  libgmock-dev libgtest-dev libspdlog-dev libssl-dev libyaml-cpp-dev
-  ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev zlib1g-dev)
+  libgmock-dev libgtest-dev libprotozero-dev libspdlog-dev libssl-dev
+  libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
+  zlib1g-dev)
 # Clang builds what runs under sanitizers; the versions are pinned where another
 # one would judge differently.
 # shellcheck disable=SC2034

@@ -1,7 +1,9 @@
+//go:build ignore
+
 // schema prints the types of the Kubernetes API that minisched-apiserver knows,
 // as minisched/apiserver/schema.txt has them. In scripts/controlplane:
 //
-//	go run ./schema >../../minisched/apiserver/schema.txt
+//	go run schema.go >../../minisched/apiserver/schema.txt
 package main
 
 import (
@@ -27,7 +29,7 @@ import (
 )
 
 const header = `# The types of the Kubernetes API that minisched-apiserver knows. Made from
-# upstream's Go types by scripts/controlplane/schema; not to be edited.
+# upstream's Go types by scripts/controlplane/schema.go; not to be edited.
 #
 #   kind API_VERSION KIND TYPE     what the objects of a kind are
 #   type TYPE = OTHER              a name for a scalar or a map
