@@ -306,7 +306,8 @@ Reply Server::Impl::HandleOther(const Request& request) {
   }
   if (path == "/openapi/v2") return OpenApiV2(request);
   if (path == "/openapi/v3/api/v1") return JsonReply(OpenApiV3("", "v1"));
-  if (path.starts_with("/openapi/v3/apis/") && parts.size() == 5) {
+  if (path.starts_with("/openapi/v3/apis/") && parts.size() == 5 &&
+      IsServed(parts[3], parts[4])) {
     return JsonReply(OpenApiV3(parts[3], parts[4]));
   }
   if (parts[0] == "api" || (parts[0] == "apis" && IsServed(parts[1]))) {
