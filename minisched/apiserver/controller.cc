@@ -12,6 +12,7 @@ namespace minisched::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{50};
+constexpr std::chrono::microseconds kMomentForEach{50};
 
 // Grows with each failure, as client-go's DefaultTypedControllerRateLimiter.
 std::chrono::milliseconds Backoff(int failures) {
@@ -105,12 +106,15 @@ void Controller::EnqueueAfter(std::chrono::milliseconds delay,
   registry_.loop().After(delay, WhileAlive([this, key] { Enqueue(key); }));
 }
 
-void Controller::EnqueueSoon(const ObjectKey& key) {
+void Controller::EnqueueSoon(const ObjectKey& key, std::size_t to_look_at) {
   if (!soon_.insert(key).second) return;
-  registry_.loop().After(kMoment, WhileAlive([this, key] {
-                           soon_.erase(key);
-                           Enqueue(key);
-                         }));
+  const auto moment = kMoment + to_look_at * kMomentForEach;
+  registry_.loop().After(
+      std::chrono::duration_cast<std::chrono::milliseconds>(moment),
+      WhileAlive([this, key] {
+        soon_.erase(key);
+        Enqueue(key);
+      }));
 }
 
 void Controller::Every(std::chrono::milliseconds period,

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <compare>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
@@ -92,9 +93,10 @@ class Controller {
   void Enqueue(const ObjectKey& key);
   void Enqueue(const Json& object) { Enqueue(KeyOf(object)); }
   void EnqueueAfter(std::chrono::milliseconds delay, const ObjectKey& key);
-  // Lets changes come together for a moment first: for objects that take long
-  // to look at, and that many things happen to.
-  void EnqueueSoon(const ObjectKey& key);
+  // Lets changes come together for a moment first: for objects that many things
+  // happen to. The more there is to look at, the longer, so that it never takes
+  // up more than a part of the time.
+  void EnqueueSoon(const ObjectKey& key, std::size_t to_look_at);
   // Calls `task` again and again.
   void Every(std::chrono::milliseconds period,
              const std::function<void()>& task);

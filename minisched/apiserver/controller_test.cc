@@ -97,10 +97,13 @@ TEST_F(ControllerTest, LeavesToItsSuccessorWhatHasChanged) {
 
 TEST_F(ControllerTest, LetsChangesComeTogether) {
   for (int i = 0; i < 5; ++i) {
-    controller_->EnqueueSoon(KeyTo("a"));
+    controller_->EnqueueSoon(KeyTo("a"), 0);
+    controller_->EnqueueSoon(KeyTo("large"), 10'000);
     cluster_.loop.Advance(milliseconds(10));
   }
   EXPECT_THAT(controller_->synced, ElementsAre("a"));
+  cluster_.loop.Advance(milliseconds(500));
+  EXPECT_THAT(controller_->synced, ElementsAre("a", "large"));
 }
 
 TEST_F(ControllerTest, ComesBackPeriodically) {
@@ -112,7 +115,7 @@ TEST_F(ControllerTest, ComesBackPeriodically) {
 
 TEST_F(ControllerTest, IsNotCalledOnceItIsGone) {
   controller_->Every(milliseconds(1), [] { FAIL(); });
-  controller_->EnqueueSoon(KeyTo("a"));
+  controller_->EnqueueSoon(KeyTo("a"), 0);
   controller_->Enqueue(KeyTo("b"));
   controller_.reset();
   cluster_.Create("configmaps", R"({"metadata": {"name": "c"}})");

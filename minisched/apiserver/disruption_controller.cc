@@ -37,7 +37,7 @@ DisruptionController::DisruptionController(Registry& registry)
          ObjectsIn(store_, CollectionOf(Budgets()), NamespaceOf(*e.object))) {
       if (IsFor(*budget, *e.object) ||
           (e.previous && IsFor(*budget, *e.previous))) {
-        EnqueueSoon(KeyOf(*budget));
+        EnqueueSoon(KeyOf(*budget), store_.All(CollectionOf(Pods())).size());
       }
     }
   });

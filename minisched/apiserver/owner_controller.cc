@@ -65,10 +65,12 @@ void OwnerController::EnqueueOwner(const Json& child) {
   const Json& controller = ControllerOf(child);
   if (!controller.is_null()) {
     if (Get(controller, "kind") != row_.kind) return;
-    return EnqueueSoon({&row_, ns, GetString(controller, "name")});
+    return EnqueueSoon({&row_, ns, GetString(controller, "name")},
+                       children_[GetString(controller, "uid")].size());
   }
   for (const Object& owner : ObjectsIn(store_, CollectionOf(row_), ns)) {
-    if (IsSelected(*owner, child)) EnqueueSoon(KeyOf(*owner));
+    if (!IsSelected(*owner, child)) continue;
+    EnqueueSoon(KeyOf(*owner), children_[OrphansOf(ns)].size());
   }
 }
 

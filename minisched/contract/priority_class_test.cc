@@ -12,6 +12,10 @@ class PriorityClassTest : public ContractTest {
     std::string name = Unique("pc");
     Create("priorityclasses", Named(name, change));
     DeleteLater("priorityclasses/" + name);
+    // What admits pods to the real server hears of it a little later.
+    Await("the class to be known", [&] {
+      return TryPod({{"priorityClassName", name}}).status == 201;
+    });
     return name;
   }
 
