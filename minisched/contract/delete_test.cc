@@ -78,10 +78,10 @@ TEST_F(DeleteTest, GraceCanOnlyShrink) {
     return Answers(200,
                    {{"metadata", {{"deletionGracePeriodSeconds", seconds}}}});
   };
-  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 20}}), grace(20));
-  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 60}}), grace(20));
-  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 5}}), grace(5));
-  EXPECT_THAT(Delete("pods/a?gracePeriodSeconds=3"), grace(3));
+  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 200}}), grace(200));
+  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 600}}), grace(200));
+  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 100}}), grace(100));
+  EXPECT_THAT(Delete("pods/a?gracePeriodSeconds=50"), grace(50));
   EXPECT_THAT(Delete("pods/a?gracePeriodSeconds=0"), grace(0));
 }
 
