@@ -24,16 +24,17 @@ Json DetailsOf(const ResourceRow& row, std::string_view name) {
 }  // namespace
 
 StatusError::StatusError(int code, std::string reason, std::string message,
-                         Json details)
+                         Json details, Json metadata)
     : code_(code),
       reason_(std::move(reason)),
       message_(std::move(message)),
-      details_(std::move(details)) {}
+      details_(std::move(details)),
+      metadata_(std::move(metadata)) {}
 
 Json StatusError::ToJson() const {
-  Json status = {{"kind", "Status"},           {"apiVersion", "v1"},
-                 {"metadata", Json::object()}, {"status", "Failure"},
-                 {"message", message_},        {"code", code_}};
+  Json status = {{"kind", "Status"},      {"apiVersion", "v1"},
+                 {"metadata", metadata_}, {"status", "Failure"},
+                 {"message", message_},   {"code", code_}};
   if (!reason_.empty()) status["reason"] = reason_;
   if (!details_.is_null()) status["details"] = details_;
   return status;
@@ -78,8 +79,11 @@ StatusError MethodNotSupported(const ResourceRow& row, std::string_view verb) {
           DetailsOf(row, "")};
 }
 
-StatusError Expired(const std::string& message) {
-  return {410, "Expired", message};
+StatusError Expired(const std::string& message,
+                    const std::string& continue_token) {
+  Json metadata = Json::object();
+  if (!continue_token.empty()) metadata["continue"] = continue_token;
+  return {410, "Expired", message, nullptr, std::move(metadata)};
 }
 
 StatusError PathNotFound() {

@@ -17,9 +17,9 @@ struct ResourceRow;
 // Follows apimachinery pkg/api/errors/errors.go.
 class StatusError : public std::exception {
  public:
-  // `details` is the Status's, or null for none.
+  // `details` and `metadata` are the Status's; of the former null is none.
   StatusError(int code, std::string reason, std::string message,
-              Json details = nullptr);
+              Json details = nullptr, Json metadata = Json::object());
 
   int code() const { return code_; }
   const std::string& reason() const { return reason_; }
@@ -32,6 +32,7 @@ class StatusError : public std::exception {
   std::string reason_;
   std::string message_;
   Json details_;
+  Json metadata_;
 };
 
 // pods "web" not found
@@ -46,8 +47,10 @@ StatusError Forbidden(const ResourceRow& row, std::string_view name,
                       std::string_view why);
 StatusError BadRequest(const std::string& message);
 StatusError MethodNotSupported(const ResourceRow& row, std::string_view verb);
-// 410: what the client wants to go on from is no longer there.
-StatusError Expired(const std::string& message);
+// 410: what the client wants to go on from is no longer there; it may go on
+// with the token, if there is one, at the cost of an inconsistent list.
+StatusError Expired(const std::string& message,
+                    const std::string& continue_token = "");
 // Text for a path that is not of the API: 404 as a Status.
 StatusError PathNotFound();
 

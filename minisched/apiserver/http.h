@@ -32,17 +32,29 @@ class Stream {
   // Appends what there is to be sent by now, up to a good bit. Returns false
   // when nothing will follow; then the response is over.
   virtual bool Read(std::string& out) = 0;
+  // Once Read() has returned false: the connection is to be closed without the
+  // proper end of a response, as if it were lost.
+  virtual bool broken_off() const { return false; }
   // Called when there is more to read; from the loop, never from within Read().
   std::function<void()> on_ready;
 };
 
 struct Reply {
+  // Whether the client gets it.
+  enum class Delivery {
+    kSent,
+    kDropped,   // no: the connection is closed
+    kWithheld,  // no: the client waits until it leaves, or the server does
+  };
+  Delivery delivery = Delivery::kSent;
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   // Where it is set, it is what is sent instead of the body.
   std::unique_ptr<Stream> stream;
+  // Called when it has been sent, or could not be. Not of a stream.
+  std::function<void()> on_sent;
 };
 
 // Splits and decodes a request's target, "/api/v1/pods?limit=5". False if it is

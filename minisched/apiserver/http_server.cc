@@ -1,314 +1,25 @@
 #include "minisched/apiserver/http_server.h"
 
-#include <boost/algorithm/string.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <chrono>
-#include <optional>
 #include <utility>
+
+#include "minisched/apiserver/http_session.h"
 
 namespace minisched::apiserver {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
 using boost::system::error_code;
-using std::chrono::seconds;
 
-constexpr std::size_t kMaxBody = 3 << 20;
-constexpr std::size_t kMaxHeader = 16 << 10;
-// How long a connection may have no request, a request may take to arrive, and
-// a client may leave unread what it asked for.
-constexpr seconds kIdle{180};
-constexpr seconds kReading{30};
-constexpr seconds kWriting{30};
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
-constexpr char kTooLarge[] =
-    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
-    R"("message":"Request entity too large: limit is 3145728",)"
-    R"("reason":"RequestEntityTooLarge","code":413})";
-
-bool IsOwnHost(std::string host) {
-  const auto colon = host.rfind(':');
-  if (colon != host.npos && host.find(']', colon) == host.npos) {
-    host.resize(colon);
-  }
-  boost::trim_if(host, boost::is_any_of("[]"));
-  error_code not_an_address;
-  asio::ip::make_address(host, not_an_address);
-  return boost::iequals(host, "localhost") || !not_an_address;
-}
-
-Reply PlainReply(int status, std::string text) {
-  Reply reply;
-  reply.status = status;
-  reply.content_type = "text/plain; charset=utf-8";
-  reply.body = std::move(text);
-  return reply;
-}
-
 }  // namespace
-
-// One connection. Lives as long as an operation on it is under way.
-class HttpServer::Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(HttpServer& server, asio::ip::tcp::socket socket)
-      : server_(&server), stream_(std::move(socket)) {
-    server_->sessions_.insert(this);
-  }
-  ~Session() {
-    if (server_ != nullptr) server_->sessions_.erase(this);
-  }
-
-  void Read() {
-    if (closing_) return Shut();
-    parser_.emplace();
-    parser_->body_limit(kMaxBody);
-    parser_->header_limit(kMaxHeader);
-    stream_.expires_after(buffer_.size() == 0 ? kIdle : kReading);
-    http::async_read_header(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Fail(error);
-          self->ReadBody();
-        });
-  }
-
-  // The server is going: what is under way ends as it should.
-  void Close(bool server_is_gone) {
-    closing_ = true;
-    if (server_is_gone) {
-      server_ = nullptr;
-      return Shut();
-    }
-    if (reply_.stream) {
-      ended_ = true;
-      if (!writing_) WriteStream();
-    } else if (!busy_) {
-      Shut();
-    }
-  }
-
- private:
-  void ReadBody() {
-    busy_ = true;
-    stream_.expires_after(kReading);
-    if (boost::iequals(parser_->get()[http::field::expect], "100-continue")) {
-      proceed_.result(http::status::continue_);
-      proceed_.version(11);
-      http::async_write(
-          stream_, proceed_,
-          [self = shared_from_this()](error_code error, std::size_t) {
-            if (error) return self->Fail(error);
-            self->ReadRest();
-          });
-    } else {
-      ReadRest();
-    }
-  }
-
-  void ReadRest() {
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Fail(error);
-          self->Handle();
-        });
-  }
-
-  // Answers what can be answered before the connection ends.
-  void Fail(error_code error) {
-    closing_ = true;
-    if (error == http::error::body_limit) {
-      Reply reply = PlainReply(413, kTooLarge);
-      reply.content_type = "application/json";
-      Answer(std::move(reply));
-    } else if (error == http::error::header_limit) {
-      Answer(PlainReply(431, "the headers are larger than 16 kB\n"));
-    } else if (error.category() ==
-                   http::make_error_code(http::error::bad_method).category() &&
-               error != http::error::end_of_stream &&
-               error != http::error::partial_message) {
-      Answer(PlainReply(400, "not HTTP: " + error.message() + "\n"));
-    } else {
-      Shut();
-    }
-  }
-
-  void Handle() {
-    auto message = parser_->release();
-    Request request;
-    request.method = message.method_string().to_string();
-    for (const auto& field : message) {
-      request.headers[boost::to_lower_copy(field.name_string().to_string())] =
-          field.value().to_string();
-    }
-    request.body = std::move(message.body());
-    keep_alive_ = message.keep_alive();
-    head_ = message.method() == http::verb::head;
-    const std::string target = message.target().to_string();
-    if (!IsOwnHost(request.Header("host"))) {
-      return Answer(PlainReply(
-          403,
-          "Host has to be localhost or an IP address, so that no web "
-          "page can reach this server\n"));
-    }
-    if (!ParseTarget(target, request)) {
-      return Answer(PlainReply(400, "malformed path or query\n"));
-    }
-    if (server_ == nullptr) return Shut();
-    Answer(server_->handler_(request));
-  }
-
-  void Answer(Reply reply) {
-    reply_ = std::move(reply);
-    if (reply_.stream) return StartStream();
-    response_ = {};
-    FillHeader(response_);
-    if (head_) {
-      response_.content_length(reply_.body.size());
-    } else {
-      response_.body() = std::move(reply_.body);
-      response_.prepare_payload();
-    }
-    stream_.expires_after(kWriting);
-    serializer_.emplace(response_);
-    http::async_write(
-        stream_, *serializer_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          self->busy_ = false;
-          // What the library calls the end of an answer without keep-alive.
-          if (error == http::error::end_of_stream) error = {};
-          if (error) return self->Shut();
-          if (self->keep_alive_) return self->Read();
-          self->Finish();
-        });
-  }
-
-  template <class Message>
-  void FillHeader(Message& message) {
-    message.version(11);
-    message.result(static_cast<unsigned>(reply_.status));
-    message.set(http::field::content_type, reply_.content_type);
-    message.set(http::field::cache_control, "no-cache, private");
-    for (const auto& [name, value] : reply_.headers) {
-      message.insert(name, value);
-    }
-    keep_alive_ = keep_alive_ && !closing_;
-    message.keep_alive(keep_alive_);
-  }
-
-  void StartStream() {
-    stream_header_ = {};
-    keep_alive_ = false;  // Nothing follows a stream.
-    FillHeader(stream_header_);
-    stream_header_.chunked(true);
-    // Posted: whoever changes something must not get to write from within.
-    reply_.stream->on_ready = [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (self && !self->writing_) self->WriteStream();
-    };
-    writing_ = true;
-    stream_serializer_.emplace(stream_header_);
-    http::async_write_header(
-        stream_, *stream_serializer_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Shut();
-          self->AwaitLeave();
-          self->WriteStream();
-        });
-  }
-
-  // Sends what there is; with nothing there, waits to be called by on_ready.
-  void WriteStream() {
-    if (!reply_.stream) return;
-    chunk_.clear();
-    if (!reply_.stream->Read(chunk_)) ended_ = true;
-    writing_ = true;
-    if (chunk_.empty() && !ended_) {
-      writing_ = false;
-      stream_.expires_never();
-      return;
-    }
-    stream_.expires_after(kWriting);
-    if (chunk_.empty()) {
-      asio::async_write(stream_, http::make_chunk_last(),
-                        [self = shared_from_this()](error_code, std::size_t) {
-                          self->Shut();
-                        });
-      return;
-    }
-    asio::async_write(
-        stream_, http::make_chunk(asio::buffer(chunk_)),
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Shut();
-          self->WriteStream();
-        });
-  }
-
-  // A client has nothing to say during a stream; it reads to its end, or goes.
-  void AwaitLeave() {
-    stream_.socket().async_receive(
-        asio::buffer(unexpected_),
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Shut();
-          self->AwaitLeave();
-        });
-  }
-
-  // Hears the client out: it may still be sending what was refused, and would
-  // miss the answer if the connection broke.
-  void Finish() {
-    error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(kReading);
-    Drain();
-  }
-
-  void Drain() {
-    stream_.async_read_some(
-        asio::buffer(unexpected_),
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Shut();
-          self->Drain();
-        });
-  }
-
-  void Shut() {
-    reply_.stream.reset();
-    error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-    stream_.close();
-  }
-
-  HttpServer* server_;
-  beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::empty_body> proceed_;
-  Reply reply_;
-  bool busy_ = false;  // with a request that has begun
-  bool keep_alive_ = true;
-  bool head_ = false;
-  bool closing_ = false;
-  // An answer with a body.
-  http::response<http::string_body> response_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
-  // An answer with a stream.
-  http::response<http::empty_body> stream_header_;
-  std::optional<http::response_serializer<http::empty_body>> stream_serializer_;
-  std::string chunk_;
-  bool writing_ = false;
-  bool ended_ = false;
-  char unexpected_[4096];
-};
 
 HttpServer::HttpServer(asio::io_context& io, const std::string& address,
                        unsigned short port, Handler handler)
     : acceptor_(io, {asio::ip::make_address(address), port}),
+      endpoint_(acceptor_.local_endpoint()),
       retry_(io),
       handler_(std::move(handler)) {
   Accept();
@@ -319,11 +30,10 @@ HttpServer::~HttpServer() {
 }
 
 std::string HttpServer::url() const {
-  const auto endpoint = acceptor_.local_endpoint();
-  const std::string address = endpoint.address().to_string();
+  const std::string address = endpoint_.address().to_string();
   return "http://" +
-         (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
-         std::to_string(endpoint.port());
+         (endpoint_.address().is_v6() ? "[" + address + "]" : address) + ":" +
+         std::to_string(endpoint_.port());
 }
 
 void HttpServer::Close() {
@@ -335,9 +45,47 @@ void HttpServer::Close() {
   }
 }
 
+void HttpServer::GoAway(std::chrono::milliseconds duration) {
+  away_ = true;
+  error_code ignored;
+  acceptor_.close(ignored);
+  for (Session* session : std::set<Session*>(sessions_)) session->BreakOff();
+  // Without listening: so nobody else gets the port meanwhile.
+  Bind(ignored);
+  retry_.expires_after(duration);
+  retry_.async_wait([this](error_code aborted) {
+    if (!aborted) Return();
+  });
+}
+
+void HttpServer::Bind(error_code& error) {
+  acceptor_.open(endpoint_.protocol(), error);
+  if (error) return;
+  // Connections of before may linger.
+  acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  acceptor_.bind(endpoint_, error);
+  if (error) acceptor_.close();
+}
+
+void HttpServer::Return() {
+  error_code error;
+  if (!acceptor_.is_open()) Bind(error);
+  if (!error) {
+    acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  }
+  if (error) {
+    retry_.expires_after(kAcceptRetry);
+    return retry_.async_wait([this](error_code aborted) {
+      if (!aborted) Return();
+    });
+  }
+  away_ = false;
+  Accept();
+}
+
 void HttpServer::Accept() {
   acceptor_.async_accept([this](error_code error, asio::ip::tcp::socket peer) {
-    if (error == asio::error::operation_aborted) return;
+    if (error == asio::error::operation_aborted || away_) return;
     if (error) {  // Out of file descriptors, say: some will be closed.
       retry_.expires_after(kAcceptRetry);
       retry_.async_wait([this](error_code aborted) {

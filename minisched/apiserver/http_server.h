@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <set>
@@ -21,7 +22,10 @@ namespace minisched::apiserver {
 // localhost nor an IP address is refused.
 class HttpServer {
  public:
-  using Handler = std::function<Reply(const Request&)>;
+  // Called once for each request, on the loop's thread, at once or later; what
+  // comes after the client has left goes nowhere.
+  using Respond = std::function<void(Reply)>;
+  using Handler = std::function<void(Request, const Respond&)>;
 
   // Listens at once, so that `port` 0 can be asked for what it became. Throws
   // boost::system::system_error where it can't.
@@ -36,16 +40,24 @@ class HttpServer {
   std::string url() const;
 
   // Takes no more connections, and ends those that there are: streams with a
-  // proper end, the others when they have their answer.
+  // proper end, those that are being answered when they have their answer, and
+  // the others at once.
   void Close();
+  // For that long it is as if there were no server: connections are refused,
+  // and those that there are have been broken off. Once more is from anew.
+  void GoAway(std::chrono::milliseconds duration);
   // There are no connections left.
   bool idle() const { return sessions_.empty(); }
 
  private:
   class Session;
   void Accept();
+  void Bind(boost::system::error_code& error);
+  void Return();
 
   boost::asio::ip::tcp::acceptor acceptor_;
+  const boost::asio::ip::tcp::endpoint endpoint_;
+  bool away_ = false;
   boost::asio::steady_timer retry_;
   Handler handler_;
   std::set<Session*> sessions_;

@@ -27,15 +27,24 @@ class TestStream : public Stream {
     text.clear();
     return !ended;
   }
+  bool broken_off() const override { return broken; }
   std::string text;
   bool ended = false;
+  bool broken = false;
 };
 
 class HttpServerTest : public ::testing::Test {
  protected:
   HttpServerTest()
-      : server_(io_, "127.0.0.1", 0,
-                [this](const Request& request) { return Answer(request); }),
+      : server_(
+            io_, "127.0.0.1", 0,
+            [this](const Request& request, const HttpServer::Respond& respond) {
+              if (request.path == "/later") {
+                respond_ = respond;
+              } else {
+                respond(Answer(request));
+              }
+            }),
         thread_([this] { io_.run(); }) {}
   ~HttpServerTest() override {
     asio::post(io_, [this] {
@@ -52,9 +61,12 @@ class HttpServerTest : public ::testing::Test {
       auto stream = std::make_unique<TestStream>();
       stream_ = stream.get();
       stream->text = "first\n";
+      stream->broken = request.Query("broken") == "true";
       reply.stream = std::move(stream);
       return reply;
     }
+    if (request.path == "/drop") reply.delivery = Reply::Delivery::kDropped;
+    if (request.path == "/hang") reply.delivery = Reply::Delivery::kWithheld;
     reply.body = request.method + " " + request.path + " " + request.body;
     return reply;
   }
@@ -87,9 +99,19 @@ class HttpServerTest : public ::testing::Test {
     return ReadAll(socket);
   }
 
+  // Waits for something that is true on the loop's thread.
+  void Until(const std::function<bool()>& condition) {
+    for (bool is = false; !is; std::this_thread::yield()) {
+      std::promise<bool> answer;
+      asio::post(io_, [&] { answer.set_value(condition()); });
+      is = answer.get_future().get();
+    }
+  }
+
   asio::io_context io_;
   asio::io_context client_;
   TestStream* stream_ = nullptr;
+  HttpServer::Respond respond_;
   HttpServer server_;
   std::jthread thread_;
 };
@@ -158,6 +180,19 @@ TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
   EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
 }
 
+TEST_F(HttpServerTest, BreaksOffAStreamThatIsBroken) {
+  auto socket = Connect();
+  Send(socket, "GET /stream?broken=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  text += ReadAll(socket);
+  EXPECT_THAT(text, EndsWith("first\n\r\n"));
+}
+
 TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
   {
     auto socket = Connect();
@@ -165,10 +200,70 @@ TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
     std::string text;
     asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
   }
-  for (bool idle = false; !idle; std::this_thread::yield()) {
-    std::promise<bool> answer;
-    asio::post(io_, [&] { answer.set_value(server_.idle()); });
-    idle = answer.get_future().get();
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, AnswersLater) {
+  auto socket = Connect();
+  Send(socket,
+       "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n"
+       "GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  asio::post(io_, [this] {
+    Reply reply;
+    reply.body = "at last";
+    respond_(std::move(reply));
+  });
+  const std::string answers = ReadAll(socket);
+  EXPECT_THAT(answers, HasSubstr("at lastHTTP/1.1 200"));
+  EXPECT_THAT(answers, EndsWith("GET /next "));
+}
+
+TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
+  for (const char* path : {"/later", "/hang"}) {
+    {
+      auto socket = Connect();
+      Send(socket,
+           "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      Until([this] { return !server_.idle(); });
+    }
+    Until([this] { return server_.idle(); });
+  }
+  asio::post(io_, [this] { respond_({}); });
+  EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\n\r\n"),
+              EndsWith("GET /1 "));
+}
+
+TEST_F(HttpServerTest, DropsARequest) {
+  EXPECT_EQ(Exchange("GET /drop HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
+}
+
+TEST_F(HttpServerTest, HangsUntilItCloses) {
+  auto socket = Connect();
+  Send(socket, "GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return !server_.idle(); });
+  asio::post(io_, [this] { server_.Close(); });
+  EXPECT_EQ(ReadAll(socket), "");
+}
+
+TEST_F(HttpServerTest, GoesAwayAndComesBack) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] { server_.GoAway(std::chrono::hours(1)); });
+  EXPECT_EQ(ReadAll(socket), "");
+  EXPECT_THROW(Connect(), boost::system::system_error);
+
+  asio::post(io_, [this] { server_.GoAway(std::chrono::milliseconds(1)); });
+  for (std::string answer; answer.empty(); std::this_thread::yield()) {
+    try {
+      answer = Exchange(
+          "GET /1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      EXPECT_THAT(answer, EndsWith("GET /1 "));
+    } catch (const boost::system::system_error&) {
+    }
   }
 }
 

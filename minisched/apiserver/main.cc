@@ -40,6 +40,7 @@ struct Options {
   bool simulate = false;
   std::string kubeconfig_out;
   std::vector<std::string> load;
+  std::string faults;
 };
 
 void Serve(Options& options) {
@@ -54,6 +55,9 @@ void Serve(Options& options) {
   minisched::apiserver::Server server(options.server);
   for (const std::string& name : options.load) {
     server.Load(ReadFile(name), name);
+  }
+  if (!options.faults.empty()) {
+    server.SetFaults(ReadFile(options.faults), options.faults);
   }
   if (!options.kubeconfig_out.empty()) {
     WriteFile(options.kubeconfig_out, server.Kubeconfig());
@@ -79,6 +83,9 @@ int main(int argc, char** argv) {
             "Write a kubeconfig for this server to that file");
   flags.Add("--load", &options.load,
             "Create the objects of these manifests first");
+  flags.Add("--faults", &options.faults,
+            "Misbehave as this file has it: see "
+            "docs/reference/embedded-api-server.md");
   flags.Add("--simulate", &options.simulate,
             "Simulate kubelets, and the controllers of Deployments and "
             "ReplicaSets");

@@ -83,4 +83,21 @@ std::string Metrics::Text() const {
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
 
+Json Metrics::Clients() const {
+  Json items = Json::array();
+  for (const auto& family : families_->clients.Collect()) {
+    for (const auto& metric : family.metric) {
+      std::map<std::string, std::string> labels;
+      for (const auto& label : metric.label) labels[label.name] = label.value;
+      items.push_back(
+          {{"userAgent", labels["user_agent"]},
+           {"verb", boost::to_lower_copy(labels["verb"])},
+           {"resource", labels["resource"]},
+           {"subresource", labels["subresource"]},
+           {"count", static_cast<std::uint64_t>(metric.counter.value)}});
+    }
+  }
+  return items;
+}
+
 }  // namespace minisched::apiserver

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "minisched/apiserver/http.h"
+#include "minisched/apiserver/object.h"
 #include "minisched/apiserver/rest.h"
 
 namespace minisched::apiserver {
@@ -18,11 +19,16 @@ class Metrics {
   ~Metrics();
 
   // A request for a resource that has been answered; a watch when it begins.
+  // Where a fault has kept back the answer, `code` is 0.
   void Count(const Request& request, const RequestInfo& info, int code,
              std::chrono::duration<double> seconds);
 
   // The text that Prometheus reads.
   std::string Text() const;
+
+  // minisched_client_requests_total as a list of objects: userAgent, verb as
+  // RequestInfo has it, resource, subresource and count.
+  Json Clients() const;
 
  private:
   struct Families;

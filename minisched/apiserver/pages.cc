@@ -53,7 +53,8 @@ std::pair<Store::Collection, std::uint64_t> Snapshot(
       throw BadRequest(
           "specifying resource version is not allowed when using continue");
     }
-    version = Page::Parse(options.continue_token).version;
+    const Page page = Page::Parse(options.continue_token);
+    if (page.version > 0) version = page.version;
   } else if (!options.resource_version.empty()) {
     const std::uint64_t wanted = ParseVersion(options.resource_version, 400);
     if (wanted > version) throw TooLargeVersion(wanted, version);
@@ -64,13 +65,19 @@ std::pair<Store::Collection, std::uint64_t> Snapshot(
     if (exact) version = wanted;
   }
   auto all = store.AllAt(collection, version);
+  if (!all && options.continue_token.empty()) {
+    throw Expired("The resourceVersion for the provided list is too old.");
+  }
   if (!all) {
     throw Expired(
-        options.continue_token.empty()
-            ? "The resourceVersion for the provided list is too old."
-            : "The provided continue parameter is too old to display a "
-              "consistent list result. You can start a new list without the "
-              "continue parameter.");
+        "The provided continue parameter is too old to display a consistent "
+        "list result. You can start a new list without the continue parameter, "
+        "or use the continue token in this response to retrieve the remainder "
+        "of the results. Continuing with the provided token results in an "
+        "inconsistent list - objects that were created, modified, or deleted "
+        "between the time the first chunk was returned and now may show up in "
+        "the list.",
+        Page{0, Page::Parse(options.continue_token).after}.ToToken());
   }
   return {*std::move(all), version};
 }

@@ -12,12 +12,15 @@
 #include "minisched/api/yaml.h"
 #include "minisched/apiserver/asio_loop.h"
 #include "minisched/apiserver/body.h"
+#include "minisched/apiserver/control.h"
 #include "minisched/apiserver/deployment_controller.h"
 #include "minisched/apiserver/discovery.h"
 #include "minisched/apiserver/disruption_controller.h"
 #include "minisched/apiserver/encoding.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/event_view.h"
+#include "minisched/apiserver/fault_effect.h"
+#include "minisched/apiserver/faults.h"
 #include "minisched/apiserver/garbage_collector.h"
 #include "minisched/apiserver/http_server.h"
 #include "minisched/apiserver/kubelet_simulator.h"
@@ -27,6 +30,7 @@
 #include "minisched/apiserver/openapi.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/replica_set_controller.h"
+#include "minisched/apiserver/replies.h"
 #include "minisched/apiserver/rest.h"
 #include "minisched/apiserver/schema.h"
 #include "minisched/apiserver/store.h"
@@ -50,31 +54,6 @@ const Json kSystemPriorityClasses = {
      {"description",
       "Used for system critical pods that must run in the cluster, but can be "
       "moved to another node if necessary."}}};
-
-Reply JsonReply(const Json& document, int status = 200) {
-  Reply reply;
-  reply.status = status;
-  reply.body = document.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return reply;
-}
-
-Reply TextReply(std::string text, int status = 200) {
-  Reply reply;
-  reply.status = status;
-  reply.content_type = "text/plain; charset=utf-8";
-  reply.body = std::move(text);
-  return reply;
-}
-
-Reply ErrorReply(const StatusError& error) {
-  const Json status = error.ToJson();
-  Reply reply = JsonReply(status, error.code());
-  const auto retry = GetInt(status, "details", "retryAfterSeconds");
-  if (retry > 0) {
-    reply.headers.emplace_back("Retry-After", std::to_string(retry));
-  }
-  return reply;
-}
 
 // With a tag, for who has asked before: kubectl keeps what it has learnt.
 Reply Tagged(const Request& request, Reply reply) {
@@ -164,7 +143,9 @@ class Server::Impl {
  public:
   explicit Impl(const ServerOptions& options)
       : http_(io_, options.address, options.port,
-              [this](const Request& request) { return Handle(request); }),
+              [this](Request request, const HttpServer::Respond& respond) {
+                Serve(std::move(request), respond);
+              }),
         url_(http_.url()) {
     for (const Json& priority_class : kSystemPriorityClasses) {
       registry_.Create(GetResource("scheduling.k8s.io", "priorityclasses"), "",
@@ -189,12 +170,22 @@ class Server::Impl {
     });
   }
   void Load(const std::string& manifest, const std::string& source);
+  void SetFaults(Faults faults) {
+    loop_.Post([this, faults = std::move(faults)] { faults_ = faults; });
+  }
+  void Compact() {
+    loop_.Post([this] { store_.Compact(); });
+  }
+  void GoAway(std::chrono::milliseconds duration) {
+    loop_.Post([this, duration] { http_.GoAway(duration); });
+  }
 
  private:
   // Ends the loop once all connections have ended, or time is up.
   void AwaitIdle(std::chrono::milliseconds left);
-  Reply Handle(const Request& request);
-  Reply HandleResource(const Request& request, const RequestInfo& info);
+  void Serve(Request request, const HttpServer::Respond& respond);
+  // `info` is nullopt where it isn't for a resource.
+  Reply Handle(const Request& request, const std::optional<RequestInfo>& info);
   Reply HandleOther(const Request& request);
 
   boost::asio::io_context io_{1};
@@ -203,6 +194,10 @@ class Server::Impl {
   Registry registry_{store_, loop_};
   Rest rest_{registry_};
   Metrics metrics_;
+  Faults faults_;
+  Control control_{
+      faults_, store_, metrics_,
+      [this](std::chrono::milliseconds duration) { http_.GoAway(duration); }};
   NamespaceController namespaces_{registry_};
   GarbageCollector garbage_collector_{registry_};
   DisruptionController disruption_{registry_};
@@ -231,10 +226,25 @@ void Server::Impl::AwaitIdle(std::chrono::milliseconds left) {
   loop_.After(kPause, [this, left] { AwaitIdle(left - kPause); });
 }
 
-Reply Server::Impl::Handle(const Request& request) {
+void Server::Impl::Serve(Request request, const HttpServer::Respond& respond) {
+  const auto info = RequestInfo::Parse(request);
+  if (!info) return respond(Handle(request, info));
+  const auto start = std::chrono::steady_clock::now();
+  const FaultEffect effect = faults_.Strike(request, *info);
+  const auto shared = std::make_shared<const Request>(std::move(request));
+  Befall(
+      loop_, effect, [=, this] { return Handle(*shared, info); },
+      [=, this](Reply reply) {
+        metrics_.Count(*shared, *info, reply.status,
+                       std::chrono::steady_clock::now() - start);
+        respond(std::move(reply));
+      });
+}
+
+Reply Server::Impl::Handle(const Request& request,
+                           const std::optional<RequestInfo>& info) {
   try {
-    const auto info = RequestInfo::Parse(request);
-    Reply reply = info ? HandleResource(request, *info) : HandleOther(request);
+    Reply reply = info ? rest_.Handle(request, *info) : HandleOther(request);
     // As Go's encoder ends what it writes.
     if (!reply.body.empty() &&
         reply.content_type.starts_with("application/json")) {
@@ -251,21 +261,8 @@ Reply Server::Impl::Handle(const Request& request) {
   }
 }
 
-Reply Server::Impl::HandleResource(const Request& request,
-                                   const RequestInfo& info) {
-  const auto start = std::chrono::steady_clock::now();
-  Reply reply;
-  try {
-    reply = rest_.Handle(request, info);
-  } catch (const StatusError& error) {
-    reply = ErrorReply(error);
-  }
-  metrics_.Count(request, info, reply.status,
-                 std::chrono::steady_clock::now() - start);
-  return reply;
-}
-
 Reply Server::Impl::HandleOther(const Request& request) {
+  if (Control::Owns(request)) return control_.Handle(request);
   if (request.method != "GET" && request.method != "HEAD") {
     throw StatusError(
         405, "MethodNotAllowed",
@@ -383,6 +380,18 @@ void Server::Load(const std::string& manifest, const std::string& source) {
   impl_->Load(manifest, source);
 }
 
+void Server::SetFaults(const std::string& document, const std::string& source) {
+  try {
+    impl_->SetFaults(Faults::Parse(document));
+  } catch (const ParseError& error) {
+    throw std::runtime_error(source + ": " + error.what());
+  }
+}
+
+void Server::Compact() { impl_->Compact(); }
+void Server::GoAway(std::chrono::milliseconds duration) {
+  impl_->GoAway(duration);
+}
 void Server::Run() { impl_->Run(); }
 void Server::Stop() { impl_->Stop(); }
 

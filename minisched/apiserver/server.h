@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -38,8 +39,20 @@ class Server {
 
   // Serves until Stop() is called; open watches end properly.
   void Run();
-  // Any thread.
+
+  // The following any thread may call, before Run() too.
   void Stop();
+  // Misbehaves from now on as that document has it, YAML or JSON (faults.h), in
+  // place of what it had; "{}" ends it. `source` is what errors call it. Throws
+  // std::runtime_error.
+  void SetFaults(const std::string& document,
+                 const std::string& source = "faults");
+  // Forgets what changed until now, as etcd's compaction does: a watch from a
+  // version before gets its 410.
+  void Compact();
+  // For that long it is as if there were no server: connections are refused,
+  // and those that there are are broken off. All objects are there after it.
+  void GoAway(std::chrono::milliseconds duration);
 
  private:
   class Impl;

@@ -2,12 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
+
+#include "minisched/apiserver/running_server_testing.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -15,57 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-namespace asio = boost::asio;
 using Json = nlohmann::json;
-
-// A server that runs as long as this lives.
-class RunningServer {
- public:
-  explicit RunningServer(const std::string& manifest = "") : server_({}) {
-    if (!manifest.empty()) server_.Load(manifest, "manifest");
-    thread_ = std::jthread([this] { server_.Run(); });
-  }
-  ~RunningServer() { server_.Stop(); }
-
-  asio::ip::tcp::socket Connect() {
-    const std::string& url = server_.url();
-    const auto port =
-        static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-    asio::ip::tcp::socket socket(io_);
-    socket.connect({asio::ip::make_address("127.0.0.1"), port});
-    return socket;
-  }
-
- private:
-  asio::io_context io_;
-  Server server_;
-  std::jthread thread_;
-};
-
-void Send(asio::ip::tcp::socket& socket, const std::string& method,
-          const std::string& target, const std::string& body,
-          const std::string& content_type = "application/json") {
-  boost::system::error_code ignored;
-  asio::write(socket,
-              asio::buffer(method + " " + target +
-                           " HTTP/1.1\r\nHost: localhost\r\n"
-                           "Connection: close\r\nContent-Type: " +
-                           content_type + "\r\nContent-Length: " +
-                           std::to_string(body.size()) + "\r\n\r\n" + body),
-              ignored);
-}
-
-// The whole answer, headers and all.
-std::string Exchange(RunningServer& server, const std::string& method,
-                     const std::string& target, const std::string& body = "",
-                     const std::string& content_type = "application/json") {
-  auto socket = server.Connect();
-  Send(socket, method, target, body, content_type);
-  std::string answer;
-  boost::system::error_code end;
-  asio::read(socket, asio::dynamic_buffer(answer), end);
-  return answer;
-}
 
 constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 

@@ -22,6 +22,9 @@ class EmbeddedServer {
   // How to reach it; without a rate limit.
   RestConfig config() const;
 
+  // To make it misbehave: SetFaults(), Compact(), GoAway().
+  apiserver::Server& server() { return server_; }
+
  private:
   apiserver::Server server_;
   std::jthread thread_;

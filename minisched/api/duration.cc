@@ -1,0 +1,90 @@
+#include "minisched/api/duration.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <iomanip>
+#include <limits>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// From small to large, and so that "ms" is met before "m".
+constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
+    {{"ns", 1},
+     {"µs", 1e3},
+     {"us", 1e3},
+     {"ms", 1e6},
+     {"s", 1e9},
+     {"m", 60e9},
+     {"h", 3600e9}}};
+
+[[noreturn]] void Fail(std::string_view text) {
+  throw ParseError("invalid duration " + Quoted(text) +
+                   ": a number with a unit is wanted, as in 200ms, 1.5s or 2m");
+}
+
+// Takes a number and its unit from the front of `rest`.
+double TakePart(std::string_view text, std::string_view& rest) {
+  // from_chars takes signs, "inf" and exponents too.
+  std::size_t length = 0;
+  while (length < rest.size() &&
+         (std::isdigit(static_cast<unsigned char>(rest[length])) != 0 ||
+          rest[length] == '.')) {
+    ++length;
+  }
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(rest.data(), rest.data() + length, number);
+  if (error != std::errc() || end != rest.data() + length) Fail(text);
+  rest.remove_prefix(length);
+  for (const auto& [unit, scale] : kUnits) {
+    if (!rest.starts_with(unit)) continue;
+    rest.remove_prefix(unit.size());
+    return number * scale;
+  }
+  Fail(text);
+}
+
+}  // namespace
+
+nanoseconds ParseDuration(std::string_view text) {
+  std::string_view rest = text;
+  const bool negative = rest.starts_with('-');
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  if (rest == "0") return nanoseconds(0);
+  if (rest.empty()) Fail(text);
+  double total = 0;
+  while (!rest.empty()) total += TakePart(text, rest);
+  constexpr auto kMax =
+      static_cast<double>(std::numeric_limits<std::int64_t>::max());
+  if (total >= kMax) Fail(text);
+  const nanoseconds duration(std::llround(total));
+  return negative ? -duration : duration;
+}
+
+std::string FormatDuration(nanoseconds duration) {
+  const auto total = static_cast<double>(duration.count());
+  auto [name, scale] = kUnits.front();
+  for (const auto& unit : kUnits) {
+    if (std::abs(total) >= unit.second) std::tie(name, scale) = unit;
+  }
+  if (total == 0) return "0s";
+  std::ostringstream out;
+  out << std::setprecision(3) << std::fixed << total / scale;
+  std::string number = out.str();
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.ends_with('.')) number.pop_back();
+  return number.append(name);
+}
+
+}  // namespace minisched
