@@ -29,6 +29,7 @@
 #include "minisched/api/meta.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/quantity.h"
+#include "minisched/api/reference.h"
 #include "minisched/api/time.h"
 #include "minisched/api/watch_event.h"
 
@@ -91,6 +92,7 @@ void Read(const JsonPlace& place, bool& out);
 void Read(const JsonPlace& place, std::int32_t& out);
 void Read(const JsonPlace& place, std::int64_t& out);
 void Read(const JsonPlace& place, Time& out);
+void Read(const JsonPlace& place, MicroTime& out);
 void Read(const JsonPlace& place, Quantity& out);
 template <class T>
 void Read(const JsonPlace& place, std::optional<T>& out);
@@ -108,6 +110,7 @@ void Write(nlohmann::json& json, bool value);
 void Write(nlohmann::json& json, std::int32_t value);
 void Write(nlohmann::json& json, std::int64_t value);
 void Write(nlohmann::json& json, Time value);
+void Write(nlohmann::json& json, MicroTime value);
 void Write(nlohmann::json& json, const Quantity& value);
 template <class T>
 void Write(nlohmann::json& json, const std::vector<T>& value);
@@ -296,7 +299,7 @@ std::string ToJson(const T& value) {
   template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \
   template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view)
 
-// The types of meta/v1, which all objects share.
+// The types of meta/v1, and others that several kinds share.
 
 template <class Visitor, MaybeConst<OwnerReference> T>
 void VisitFields(Visitor& visit, T& owner) {
@@ -320,6 +323,15 @@ void VisitFields(Visitor& visit, T& metadata) {
   visit("annotations", metadata.annotations);
   visit("ownerReferences", metadata.owner_references);
   visit("finalizers", metadata.finalizers);
+}
+
+template <class Visitor, MaybeConst<ObjectReference> T>
+void VisitFields(Visitor& visit, T& reference) {
+  visit("apiVersion", reference.api_version);
+  visit("kind", reference.kind);
+  visit("namespace", reference.namespace_name);
+  visit("name", reference.name);
+  visit("uid", reference.uid);
 }
 
 template <class Visitor, MaybeConst<Condition> T>

@@ -121,6 +121,8 @@ void Read(const JsonPlace& place, Time& out) {
   }
 }
 
+void Read(const JsonPlace& place, MicroTime& out) { Read(place, out.time); }
+
 void Read(const JsonPlace& place, Quantity& out) {
   // Upstream takes numbers too: `cpu: 1` in a manifest is one.
   std::string text;
@@ -141,6 +143,9 @@ void Write(nlohmann::json& json, bool value) { json = value; }
 void Write(nlohmann::json& json, std::int32_t value) { json = value; }
 void Write(nlohmann::json& json, std::int64_t value) { json = value; }
 void Write(nlohmann::json& json, Time value) { json = FormatTime(value); }
+void Write(nlohmann::json& json, MicroTime value) {
+  json = FormatMicroTime(value.time);
+}
 void Write(nlohmann::json& json, const Quantity& value) {
   json = value.ToString();
 }

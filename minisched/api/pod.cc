@@ -42,6 +42,48 @@ void VisitFields(Visitor& visit, T& gate) {
   visit("name", gate.name);
 }
 
+template <class Visitor, MaybeConst<PersistentVolumeClaimVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("claimName", source.claim_name);
+}
+
+template <class Visitor, MaybeConst<EphemeralVolumeSource> T>
+void VisitFields(Visitor& /*visit*/, T& /*source*/) {}
+
+template <class Visitor, MaybeConst<Volume> T>
+void VisitFields(Visitor& visit, T& volume) {
+  visit("name", volume.name);
+  visit("persistentVolumeClaim", volume.persistent_volume_claim);
+  visit("ephemeral", volume.ephemeral);
+}
+
+template <class Visitor, MaybeConst<PodResourceClaim> T>
+void VisitFields(Visitor& visit, T& claim) {
+  visit("name", claim.name);
+}
+
+template <class Visitor, MaybeConst<PodAffinityTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("topologyKey", term.topology_key);
+}
+
+template <class Visitor, MaybeConst<PodAffinity> T>
+void VisitFields(Visitor& visit, T& affinity) {
+  visit("requiredDuringSchedulingIgnoredDuringExecution", affinity.required);
+}
+
+template <class Visitor, MaybeConst<Affinity> T>
+void VisitFields(Visitor& visit, T& affinity) {
+  visit("podAffinity", affinity.pod_affinity);
+  visit("podAntiAffinity", affinity.pod_anti_affinity);
+}
+
+template <class Visitor, MaybeConst<TopologySpreadConstraint> T>
+void VisitFields(Visitor& visit, T& constraint) {
+  visit("topologyKey", constraint.topology_key);
+  visit("whenUnsatisfiable", constraint.when_unsatisfiable);
+}
+
 template <class Visitor, MaybeConst<PodSpec> T>
 void VisitFields(Visitor& visit, T& spec) {
   visit("nodeName", spec.node_name);
@@ -54,6 +96,10 @@ void VisitFields(Visitor& visit, T& spec) {
   visit("containers", spec.containers);
   visit("initContainers", spec.init_containers);
   visit("overhead", spec.overhead);
+  visit("affinity", spec.affinity);
+  visit("topologySpreadConstraints", spec.topology_spread_constraints);
+  visit("volumes", spec.volumes);
+  visit("resourceClaims", spec.resource_claims);
 }
 
 template <class Visitor, MaybeConst<PodStatus> T>
@@ -70,15 +116,6 @@ void VisitFields(Visitor& visit, T& pod) {
   visit("metadata", pod.metadata);
   visit("spec", pod.spec);
   visit("status", pod.status);
-}
-
-template <class Visitor, MaybeConst<ObjectReference> T>
-void VisitFields(Visitor& visit, T& reference) {
-  visit("apiVersion", reference.api_version);
-  visit("kind", reference.kind);
-  visit("namespace", reference.namespace_name);
-  visit("name", reference.name);
-  visit("uid", reference.uid);
 }
 
 template <class Visitor, MaybeConst<Binding> T>

@@ -9,6 +9,7 @@
 #include "minisched/api/labels.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/quantity.h"
+#include "minisched/api/reference.h"
 #include "minisched/api/resource.h"
 
 namespace minisched {
@@ -52,6 +53,45 @@ struct PodSchedulingGate {
   std::string name;
 };
 
+struct PersistentVolumeClaimVolumeSource {
+  std::string claim_name;
+};
+
+// A claim that is made for the pod and goes with it.
+struct EphemeralVolumeSource {};
+
+// Of all kinds of volumes, those that bear upon where a pod can run.
+struct Volume {
+  std::string name;
+  std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
+  std::optional<EphemeralVolumeSource> ephemeral;
+};
+
+// A device, or the like, that the pod wants to have.
+struct PodResourceClaim {
+  std::string name;
+};
+
+struct PodAffinityTerm {
+  std::string topology_key;
+};
+
+// PodAffinity and PodAntiAffinity upstream.
+struct PodAffinity {
+  // requiredDuringSchedulingIgnoredDuringExecution
+  std::vector<PodAffinityTerm> required;
+};
+
+struct Affinity {
+  PodAffinity pod_affinity;
+  PodAffinity pod_anti_affinity;
+};
+
+struct TopologySpreadConstraint {
+  std::string topology_key;
+  std::string when_unsatisfiable;  // "DoNotSchedule", "ScheduleAnyway"
+};
+
 struct PodSpec {
   // The node the pod is bound to; empty until a scheduler has bound it.
   std::string node_name;
@@ -67,6 +107,10 @@ struct PodSpec {
   std::vector<Container> init_containers;
   // What running the pod costs beyond its containers.
   ResourceList overhead;
+  Affinity affinity;
+  std::vector<TopologySpreadConstraint> topology_spread_constraints;
+  std::vector<Volume> volumes;
+  std::vector<PodResourceClaim> resource_claims;
 };
 
 struct PodStatus {
@@ -83,14 +127,6 @@ struct Pod {
   ObjectMeta metadata;
   PodSpec spec;
   PodStatus status;
-};
-
-struct ObjectReference {
-  std::string api_version;
-  std::string kind;
-  std::string namespace_name;
-  std::string name;
-  std::string uid;
 };
 
 // Ties a pod to a node: posted to a pod's binding subresource. Its metadata

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,13 @@ namespace minisched {
 
 // UTC, as fine as the finest that Kubernetes keeps (metav1.MicroTime).
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
+
+// A time that objects carry with its microseconds: metav1.MicroTime.
+struct MicroTime {
+  Time time;
+
+  auto operator<=>(const MicroTime&) const = default;
+};
 
 // Reads a metav1.Time or MicroTime: "2026-11-21T10:00:00Z", with a fraction of
 // a second ("10:00:00.25Z"; what is below a microsecond is dropped) or an

@@ -153,15 +153,19 @@ class Client {
   // Binds the pod that the binding's metadata name to its target.
   void Bind(const Binding& binding, std::stop_token stop = {});
 
- private:
+  // A call for which there is no type, in its own words.
   struct Request {
     std::string method;
-    std::string path;
+    std::string path;  // not encoded
     std::vector<std::pair<std::string, std::string>> query = {};
     std::string content_type = "application/json";
     std::string body = {};
   };
 
+  // Returns the body of a success.
+  std::string Send(const Request& request, const std::stop_token& stop = {});
+
+ private:
   static Request ListRequest(const Resource& resource,
                              const ListOptions& options);
   static Request PatchRequest(std::string path, PatchType type,
@@ -202,8 +206,6 @@ class Client {
   // Calls `attempt`, which sends the request, until its answer is a success.
   void Try(const Request& request, const std::stop_token& stop,
            const std::function<const HttpResponse&()>& attempt);
-  // Returns the body of a success.
-  std::string Send(const Request& request, const std::stop_token& stop);
   std::unique_ptr<HttpStream> OpenWatch(const Resource& resource,
                                         const WatchOptions& options,
                                         std::stop_token stop);

@@ -14,6 +14,8 @@ build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
 # shellcheck disable=SC2034
 check_packages=(clang-14 git clang-format-14 clang-tidy-14 libclang-rt-14-dev
   shellcheck)
+# shellcheck disable=SC2034
+book_packages=(git python3 python3-venv)
 
 # build PRESET [TARGET...]: shows its output where it fails, or on a terminal.
 build() {

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "minisched/api/json.h"
+#include "minisched/api/pod.h"
+#include "minisched/base/mutex.h"
+#include "minisched/informer/shared_informer.h"
+#include "minisched/testing/scripted_api.h"
+
+namespace minisched {
+
+// How long tests wait for what is bound to come.
+inline constexpr std::chrono::seconds kPatience{20};
+
+// A pod of the namespace "ns".
+inline std::string PodJson(const std::string& name, int version,
+                           const std::string& more_metadata = "",
+                           const std::string& spec = "{}") {
+  return R"({"kind":"Pod","metadata":{"namespace":"ns","name":")" + name +
+         R"(","uid":"uid-)" + name + R"(","resourceVersion":")" +
+         std::to_string(version) + "\"" + more_metadata + R"(},"spec":)" +
+         spec + "}";
+}
+
+// One that can't be read.
+inline std::string BrokenPodJson(const std::string& name, int version) {
+  return PodJson(name, version, "", R"({"priority":"high"})");
+}
+
+inline std::shared_ptr<const Pod> MakePod(const std::string& name, int version,
+                                          const std::string& spec = "{}") {
+  return std::make_shared<const Pod>(
+      FromJson<Pod>(PodJson(name, version, "", spec)));
+}
+
+inline std::string ListJson(int version,
+                            const std::vector<std::string>& items) {
+  std::string json;
+  for (const std::string& item : items) {
+    json += (json.empty() ? "" : ",") + item;
+  }
+  return R"({"metadata":{"resourceVersion":")" + std::to_string(version) +
+         R"("},"items":[)" + json + "]}";
+}
+
+inline std::string EventJson(const std::string& type,
+                             const std::string& object) {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+}
+
+inline std::string BookmarkJson(int version) {
+  return EventJson("BOOKMARK",
+                   R"({"kind":"Pod","metadata":{"resourceVersion":")" +
+                       std::to_string(version) + "\"}}");
+}
+
+inline std::string StatusJson(int code, const std::string& message) {
+  return R"({"kind":"Status","status":"Failure","code":)" +
+         std::to_string(code) + R"(,"message":")" + message + R"("})";
+}
+
+// Thread-safe; grows, and can be waited for.
+class Log {
+ public:
+  void Add(std::string line) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    lines_.push_back(std::move(line));
+    changed_.NotifyAll();
+  }
+
+  std::vector<std::string> lines() const EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    return lines_;
+  }
+
+  // The lines, once there are `count`, or those that there are after 20 s.
+  std::vector<std::string> Await(std::size_t count) EXCLUDES(mu_) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    MutexLock lock(mu_);
+    while (lines_.size() < count &&
+           std::chrono::steady_clock::now() < deadline) {
+      changed_.WaitUntil(mu_, {}, deadline);
+    }
+    return lines_;
+  }
+
+  // Lets an informer write into it: "add ns/web@1", "+add" where it is in the
+  // initial list, "update ns/web@1@2", "delete ns/web@2".
+  template <class T>
+  ResourceEventHandler<T> Handler() {
+    using Object = std::shared_ptr<const T>;
+    return {
+        .on_add =
+            [this](const Object& object, bool is_in_initial_list) {
+              Add((is_in_initial_list ? "+add " : "add ") + Name(object));
+            },
+        .on_update =
+            [this](const Object& old, const Object& now) {
+              Add("update " + Name(old) + "@" + now->metadata.resource_version);
+            },
+        .on_delete =
+            [this](const Object& last) { Add("delete " + Name(last)); }};
+  }
+
+ private:
+  template <class Object>
+  static std::string Name(const Object& object) {
+    return ObjectName(object->metadata) + "@" +
+           object->metadata.resource_version;
+  }
+
+  mutable Mutex mu_;
+  CondVar changed_;
+  std::vector<std::string> lines_ GUARDED_BY(mu_);
+};
+
+}  // namespace minisched

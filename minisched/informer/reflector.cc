@@ -1,0 +1,11 @@
+#include "minisched/informer/reflector.h"
+
+#include <spdlog/spdlog.h>
+
+namespace minisched {
+
+void WarnOfMalformed(std::string_view kind, const MalformedObject& object) {
+  spdlog::warn("ignoring {} {}: {}", kind, ObjectName(object), object.error);
+}
+
+}  // namespace minisched

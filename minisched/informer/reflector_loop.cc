@@ -1,0 +1,108 @@
+#include "minisched/informer/reflector_loop.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "minisched/client/errors.h"
+
+namespace minisched {
+namespace {
+
+// Without a failure for so long the server is well, and waits start small.
+constexpr std::chrono::minutes kHealthy{2};
+// A watch that ends sooner did not do what watches are for.
+constexpr std::chrono::seconds kShortWatch{1};
+
+constexpr int kTooManyRequests = 429;
+constexpr int kGone = 410;
+
+}  // namespace
+
+ReflectorLoop::ReflectorLoop(std::string resource,
+                             const Backoff::Options& backoff, Clock& clock)
+    : resource_(std::move(resource)), clock_(clock), backoff_(backoff) {}
+
+void ReflectorLoop::Run(const std::stop_token& stop) {
+  try {
+    while (!stop.stop_requested()) {
+      if (!ListAndWatch(stop) && !Wait(stop)) break;
+    }
+  } catch (const Cancelled&) {
+    // As asked.
+  }
+  CloseWatch();
+}
+
+bool ReflectorLoop::ListAndWatch(const std::stop_token& stop) {
+  const char* doing = version_.empty() ? "list" : "watch";
+  try {
+    if (version_.empty()) {
+      version_ = List(stop);
+      spdlog::debug("listed {}, at version {}", resource_, version_);
+      doing = "watch";
+    }
+    return Watch(stop);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const ApiError& error) {
+    // A server that has too much to do has no use for a list on top.
+    if (error.code() != kTooManyRequests) version_.clear();
+    // What 410 says is no one's fault.
+    spdlog::log(
+        error.code() == kGone ? spdlog::level::info : spdlog::level::warn,
+        "could not {} {}, trying again: {}", doing, resource_, error.what());
+  } catch (const TransportError& error) {
+    // Nobody knows what it was that couldn't be read.
+    if (error.kind() == TransportError::Kind::kProtocol) version_.clear();
+    spdlog::warn("could not {} {}, trying again: {}", doing, resource_,
+                 error.what());
+  } catch (const std::exception& error) {
+    version_.clear();
+    spdlog::error("could not {} {}, trying again: {}", doing, resource_,
+                  error.what());
+  }
+  return false;
+}
+
+bool ReflectorLoop::Watch(const std::stop_token& stop) {
+  const Clock::TimePoint start = clock_.Now();
+  OpenWatch(version_, stop);
+  int events = 0;
+  std::string end = "the server ended it";
+  try {
+    while (const std::optional<std::string> version = TakeEvent()) {
+      if (!version->empty()) version_ = *version;
+      ++events;
+    }
+  } catch (const TransportError& error) {
+    if (error.kind() != TransportError::Kind::kLost) throw;
+    end = error.what();
+  }
+  CloseWatch();
+  const bool is_short = clock_.Now() - start < kShortWatch;
+  if (is_short && events == 0) {
+    // Perhaps the version is to blame, or a proxy: start over.
+    version_.clear();
+    spdlog::warn(
+        "very short watch of {}: unexpected watch close, it lasted less than "
+        "a second and no items were received ({})",
+        resource_, end);
+  } else {
+    spdlog::debug("watch of {} is over after {} events: {}", resource_, events,
+                  end);
+  }
+  return !is_short;
+}
+
+bool ReflectorLoop::Wait(const std::stop_token& stop) {
+  CloseWatch();
+  const Clock::TimePoint now = clock_.Now();
+  if (now - waited_ >= kHealthy) backoff_.Reset();
+  waited_ = now;
+  return clock_.SleepFor(backoff_.Next(), stop);
+}
+
+}  // namespace minisched

@@ -1,0 +1,355 @@
+#include "minisched/informer/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "minisched/base/fake_clock.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/informer_testing.h"
+#include "minisched/informer/shared_informer.h"
+
+namespace minisched {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A reflector, and the store of an informer that it fills, against a server
+// that does what the test says, at a time that the test decides.
+class ReflectorTest : public testing::Test {
+ protected:
+  void Start(InformerOptions<Pod> options = {}) {
+    options.clock = &clock_;
+    options.on_malformed = [this](const MalformedObject& object) {
+      malformed_.Add(ObjectName(object) + "@" + object.resource_version + ": " +
+                     object.error);
+    };
+    informer_.emplace(client_, std::move(options));
+    informer_->AddEventHandler(changes_.Handler<Pod>());
+    informer_->Start(stop_.get_token());
+  }
+
+  // The reflector lists next, and gets this.
+  void AnswerList(const std::string& list) {
+    auto [request, reply] = api_.Take();
+    EXPECT_THAT(request.target, Not(HasSubstr("watch=")));
+    reply.Send(200, list);
+  }
+
+  // The reflector watches next, from that version, and is left waiting.
+  ServerReply TakeWatch(int version) {
+    auto [request, reply] = api_.Take();
+    EXPECT_THAT(request.target,
+                AllOf(HasSubstr("watch=true"),
+                      HasSubstr("resourceVersion=" + std::to_string(version))));
+    return reply;
+  }
+
+  ServerReply StartWatch(int version) {
+    ServerReply reply = TakeWatch(version);
+    reply.Start();
+    return reply;
+  }
+
+  // The reflector waits next, which takes no time. Returns how long.
+  milliseconds SkipWait() {
+    clock_.AwaitSleepers(1);
+    const auto wait = clock_.NextDeadline() - clock_.Now();
+    clock_.Advance(wait);
+    return std::chrono::duration_cast<milliseconds>(wait);
+  }
+
+  void ExpectWait(milliseconds least) {
+    const milliseconds wait = SkipWait();
+    EXPECT_GE(wait, least);
+    EXPECT_LE(wait, 2 * least);
+  }
+
+  ScriptedApi api_;
+  FakeClock clock_;
+  Client client_{api_.config(), clock_};
+  Log changes_;
+  Log malformed_;
+  std::stop_source stop_;
+  std::optional<SharedInformer<Pod>> informer_;  // last: it uses the others
+};
+
+TEST_F(ReflectorTest, ListsThenWatches) {
+  Start({.namespace_name = "ns",
+         .label_selector = "app=web",
+         .field_selector = "spec.nodeName="});
+  auto [request, reply] = api_.Take();
+  EXPECT_EQ(request.target,
+            "/api/v1/namespaces/ns/pods?labelSelector=app%3Dweb&"
+            "fieldSelector=spec.nodeName%3D&limit=500");
+  EXPECT_FALSE(informer_->HasSynced());
+  reply.Send(200, ListJson(10, {PodJson("a", 3), PodJson("b", 5)}));
+
+  auto watch = api_.Take();
+  EXPECT_THAT(
+      watch.request.target,
+      AllOf(HasSubstr("/api/v1/namespaces/ns/pods?labelSelector=app%3Dweb&"
+                      "fieldSelector=spec.nodeName%3D&watch=true"),
+            HasSubstr("timeoutSeconds="), HasSubstr("allowWatchBookmarks=true"),
+            HasSubstr("resourceVersion=10")));
+  EXPECT_TRUE(informer_->HasSynced());
+  watch.reply.Start();
+  watch.reply.Chunk(EventJson("ADDED", PodJson("c", 11)));
+  watch.reply.Chunk(EventJson("MODIFIED", PodJson("a", 12)));
+  watch.reply.Chunk(EventJson("DELETED", PodJson("b", 13)));
+  EXPECT_THAT(changes_.Await(5),
+              ElementsAre("+add ns/a@3", "+add ns/b@5", "add ns/c@11",
+                          "update ns/a@3@12", "delete ns/b@13"));
+  EXPECT_EQ(informer_->store().size(), 2);
+}
+
+TEST_F(ReflectorTest, WatchesOnFromTheLastEventOrBookmark) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  clock_.Advance(minutes(5));
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  watch.End();
+  watch = StartWatch(11);
+  clock_.Advance(minutes(5));
+  watch.Chunk(BookmarkJson(50));
+  watch.End();
+  // And where nothing came at all.
+  watch = StartWatch(50);
+  clock_.Advance(minutes(5));
+  watch.End();
+  StartWatch(50);
+  EXPECT_THAT(changes_.Await(1), ElementsAre("add ns/a@11"));
+}
+
+TEST_F(ReflectorTest, WatchesOnAfterALostConnection) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  changes_.Await(1);
+  clock_.Advance(seconds(1));
+  watch.Reset();
+  watch = StartWatch(11);
+  watch.Chunk(EventJson("DELETED", PodJson("a", 12)));
+  EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "delete ns/a@12"));
+}
+
+TEST_F(ReflectorTest, HalfAnEventCountsForNothing) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)) + R"({"type":"ADDED","obj)");
+  changes_.Await(1);
+  clock_.Advance(seconds(1));
+  watch.Reset();
+  StartWatch(11);
+}
+
+// The version is too old, as the server says in its answer or in an event.
+class GoneTest : public ReflectorTest,
+                 public testing::WithParamInterface<bool> {};
+
+TEST_P(GoneTest, ListsAgainAndMakesUpForWhatItMissed) {
+  Start();
+  AnswerList(ListJson(10, {PodJson("changed", 1), PodJson("gone", 2),
+                           PodJson("same", 3), PodJson("reborn", 4)}));
+  const std::string gone = StatusJson(410, "too old resource version");
+  ServerReply watch = TakeWatch(10);
+  if (GetParam()) {
+    watch.Start();
+    watch.Chunk(EventJson("ERROR", gone));
+    watch.End();
+  } else {
+    watch.Send(410, gone);
+  }
+  ExpectWait(milliseconds(800));
+  AnswerList(ListJson(
+      20, {PodJson("changed", 11), PodJson("new", 12), PodJson("same", 3),
+           R"({"metadata":{"namespace":"ns","name":"reborn","uid":"another",)"
+           R"("resourceVersion":"13"}})"}));
+  StartWatch(20);
+  const auto changes = changes_.Await(9);
+  EXPECT_THAT(
+      std::vector(changes.begin() + 4, changes.end()),
+      ElementsAre("delete ns/gone@2", "update ns/changed@1@11", "add ns/new@12",
+                  "delete ns/reborn@4", "add ns/reborn@13"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Gone, GoneTest, testing::Bool());
+
+TEST_F(ReflectorTest, WaitsLongerEachTimeTheListFails) {
+  Start();
+  milliseconds least(800);
+  for (int i = 0; i < 8; ++i) {
+    api_.Take().reply.Send(500, StatusJson(500, "out of order"));
+    ExpectWait(least);
+    least = std::min(2 * least, milliseconds(30'000));
+  }
+  EXPECT_FALSE(informer_->HasSynced());
+  AnswerList(ListJson(10, {PodJson("a", 3)}));
+  StartWatch(10);
+  EXPECT_TRUE(informer_->HasSynced());
+}
+
+TEST_F(ReflectorTest, WaitsStartSmallAgainAfterTwoGoodMinutes) {
+  Start();
+  for (const int least : {800, 1600, 3200}) {
+    api_.Take().reply.Send(403, StatusJson(403, "forbidden"));
+    ExpectWait(milliseconds(least));
+  }
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = TakeWatch(10);
+  clock_.Advance(minutes(2));
+  watch.Send(500, StatusJson(500, "out of order"));
+  ExpectWait(milliseconds(800));
+}
+
+TEST_F(ReflectorTest, ABusyServerIsNotListedAgain) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  TakeWatch(10).Send(429, StatusJson(429, "too many requests"));
+  ExpectWait(milliseconds(800));
+  StartWatch(10);
+}
+
+TEST_F(ReflectorTest, ListsAgainWhenTheWatchIsRefused) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  TakeWatch(10).Send(500, StatusJson(500, "out of order"));
+  ExpectWait(milliseconds(800));
+  AnswerList(ListJson(11, {}));
+  StartWatch(11);
+}
+
+TEST_F(ReflectorTest, ListsAgainAfterGarbage) {
+  Start();
+  AnswerList(ListJson(10, {PodJson("a", 1)}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk("<html>\n");
+  ExpectWait(milliseconds(800));
+  AnswerList("<html>");
+  ExpectWait(milliseconds(1600));
+  AnswerList(R"({"items":[]})");  // of no version
+  ExpectWait(milliseconds(3200));
+  AnswerList(ListJson(12, {PodJson("a", 1)}));
+  StartWatch(12);
+  EXPECT_THAT(changes_.Await(1), ElementsAre("+add ns/a@1"));
+}
+
+TEST_F(ReflectorTest, VeryShortWatchesDoNotSpin) {
+  Start();
+  for (const int least : {800, 1600, 3200, 6400}) {
+    AnswerList(ListJson(10, {}));
+    StartWatch(10).End();
+    ExpectWait(milliseconds(least));
+  }
+  // With an event it is no failure, but does not spin either.
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  watch.End();
+  ExpectWait(milliseconds(12'800));
+  StartWatch(11);
+}
+
+TEST_F(ReflectorTest, AServerThatIsNotThereIsTriedAgain) {
+  auto gone = std::make_unique<ScriptedApi>();
+  const RestConfig config = gone->config();
+  gone.reset();
+  Client client(config, clock_);
+  SharedInformer<Pod> informer(client, {.clock = &clock_});
+  informer.Start({});
+  ExpectWait(milliseconds(800));
+  ExpectWait(milliseconds(1600));
+  EXPECT_FALSE(informer.HasSynced());
+}
+
+TEST_F(ReflectorTest, ReportsMalformedObjectsOnceAndGoesOn) {
+  Start();
+  const std::string list =
+      ListJson(10, {BrokenPodJson("bad", 1), PodJson("good", 2)});
+  AnswerList(list);
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", BrokenPodJson("worse", 11)));
+  watch.Chunk(EventJson("ADDED", PodJson("better", 12)));
+  EXPECT_THAT(changes_.Await(2),
+              ElementsAre("+add ns/good@2", "add ns/better@12"));
+  EXPECT_THAT(malformed_.lines(),
+              ElementsAre("ns/bad@1: spec.priority: expected a whole number, "
+                          "found a JSON string",
+                          "ns/worse@11: spec.priority: expected a whole "
+                          "number, found a JSON string"));
+
+  // The same again on a re-list; then another version of it; then a cure.
+  watch.Chunk(EventJson("ERROR", StatusJson(410, "gone")));
+  SkipWait();
+  AnswerList(list);
+  watch = StartWatch(10);
+  EXPECT_EQ(malformed_.lines().size(), 2);
+  watch.Chunk(EventJson("MODIFIED", BrokenPodJson("bad", 13)));
+  EXPECT_EQ(malformed_.Await(3).size(), 3);
+  watch.Chunk(EventJson("MODIFIED", PodJson("bad", 14)));
+  EXPECT_THAT(changes_.Await(4),
+              ElementsAre("+add ns/good@2", "add ns/better@12",
+                          "delete ns/better@12", "add ns/bad@14"));
+}
+
+TEST_F(ReflectorTest, AKnownObjectThatBecomesMalformedStays) {
+  Start();
+  AnswerList(ListJson(10, {PodJson("a", 1), PodJson("b", 2)}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("MODIFIED", BrokenPodJson("a", 11)));
+  watch.Chunk(EventJson("ERROR", StatusJson(410, "gone")));
+  SkipWait();
+  AnswerList(ListJson(20, {BrokenPodJson("a", 11), BrokenPodJson("b", 12)}));
+  watch = StartWatch(20);
+  watch.Chunk(EventJson("DELETED", BrokenPodJson("b", 21)));
+  EXPECT_THAT(changes_.Await(3),
+              ElementsAre("+add ns/a@1", "+add ns/b@2", "delete ns/b@2"));
+  EXPECT_EQ(malformed_.lines().size(), 2);
+  EXPECT_EQ(informer_->store().Get("ns", "a")->metadata.resource_version, "1");
+}
+
+TEST_F(ReflectorTest, StopsWhileItLists) {
+  Start();
+  api_.Take();
+  stop_.request_stop();
+  informer_.reset();
+}
+
+TEST_F(ReflectorTest, StopsWhileItWatches) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  StartWatch(10);
+  stop_.request_stop();
+  informer_.reset();
+}
+
+TEST_F(ReflectorTest, StopsWhileItWaits) {
+  Start();
+  api_.Take().reply.Send(500, "");
+  clock_.AwaitSleepers(1);
+  stop_.request_stop();
+  informer_.reset();
+}
+
+TEST_F(ReflectorTest, StopsWhenItIsDestroyed) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  StartWatch(10);
+  informer_.reset();
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,1 @@
+"""Checks and builds the book: see scripts/book."""

@@ -1,0 +1,104 @@
+"""`book check`. Needs nothing but Python: MkDocs is for `book build` alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from . import console
+from .links import check_links
+from .listings import check_listings
+from .page import Page
+from .report import Report
+from .run import Runner
+from .tables import check_table
+
+
+def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
+    options = _parse(arguments)
+    root = options.root.resolve()
+    try:
+        paths = _pages(root, options.page)
+    except ValueError as error:
+        print(f"book: {error}", file=sys.stderr)
+        return 1
+    pages = {path: Page.read(root / path) for path in paths}
+    if options.has_commands:
+        found = any(
+            console.is_run(fence)
+            for path, page in pages.items()
+            if _is_of_the_book(path)
+            for fence in page.fences
+        )
+        return 0 if found else 1
+
+    report = Report(out)
+    runner = None
+    if not options.no_run:
+        runner = Runner(root, options.binaries.resolve(), options.deadline)
+    for path, page in pages.items():
+        _check(root, path, page, runner, options.fix, report)
+    return report.finish()
+
+
+def _check(
+    root: Path,
+    path: Path,
+    page: Page,
+    runner: Runner | None,
+    fix: bool,
+    report: Report,
+) -> None:
+    check_links(root, path, page, report)
+    if not _is_of_the_book(path):
+        return
+    check_listings(root, path, page, report)
+    check_table(root, path, page, report, fix)
+    if runner:
+        runner.check_page(path, page, report)
+
+
+def _is_of_the_book(path: Path) -> bool:
+    """Of the READMEs only the links are checked."""
+    return path.parts[0] == "docs"
+
+
+def _pages(root: Path, names: list[str]) -> list[Path]:
+    """Those named, seen from the root, or all."""
+    if not names:
+        readmes = [root / "README.md", *root.glob("steps/*/README.md")]
+        found = [
+            *root.glob("docs/**/*.md"),
+            *(r for r in readmes if r.exists()),
+        ]
+        return sorted(page.relative_to(root) for page in found)
+    paths = []
+    for name in names:
+        file = Path(name).resolve()
+        if not file.is_file():
+            raise ValueError(f"no such page: {name}")
+        if not file.is_relative_to(root):
+            raise ValueError(f"{name} is no page of {root}")
+        paths.append(file.relative_to(root))
+    return paths
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="book check", add_help=False)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument(
+        "--binaries", type=Path, default=Path(os.devnull), metavar="FOLDER"
+    )
+    parser.add_argument("--deadline", type=float, default=60.0)
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--has-commands", action="store_true")
+    parser.add_argument("page", nargs="*")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,166 @@
+"""What MkDocs is told beyond mkdocs.yml: the order of the pages, and those that
+are made of the repository's files at build time.
+
+MkDocs loads this file by itself, so it has no package to import from relatively.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from book_tool import sources
+from book_tool.listings import FREE_STANDING
+from book_tool.page import Page
+from book_tool.steps import changes, diff_page, pairs, scripts_diff
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page as SitePage
+
+_MERMAID = "assets/mermaid.min.js"
+_STYLE = "assets/book.css"
+_TOOL = Path(__file__).parent
+
+
+def _root(config: MkDocsConfig) -> Path:
+    return Path(config.config_file_path).parent
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    root = _root(config)
+    docs = Path(config.docs_dir)
+    reference = sorted(p.name for p in docs.glob("reference/*.md"))
+    diffs = [{_title(p): _diff_name(p)} for p in pairs(root)]
+    config.nav = [
+        {"Start": "index.md"},
+        *sorted(page.name for page in docs.glob("[0-9][0-9]-*.md")),
+    ]
+    if reference:
+        config.nav.append({"Reference": [f"reference/{n}" for n in reference]})
+    if diffs:
+        config.nav.append({"From step to step": diffs})
+    # Material would ask that host how many stars the repository has.
+    config.extra["repository"] = config.repo_url
+    config.repo_url = config.repo_name = config.edit_uri = None
+    config.extra_css.append(_STYLE)
+    return config
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    root = _root(config)
+    pages = {
+        file.src_uri: file.content_string
+        for file in files.documentation_pages()
+    }
+    for pair in pairs(root):
+        files.append(
+            _generated(config, _diff_name(pair), _diff_text(root, pair))
+        )
+    for uri, text in sources.pages(root, _linked(root, pages)).items():
+        files.append(_generated(config, uri, text))
+    mermaid = Path(os.environ["MINISCHED_MERMAID"]).read_text(encoding="utf-8")
+    # Material starts it, with the colours of the palette.
+    mermaid += "\nmermaid.initialize({startOnLoad: false});\n"
+    files.append(_generated(config, _MERMAID, mermaid))
+    style = (_TOOL / "book.css").read_text(encoding="utf-8")
+    files.append(_generated(config, _STYLE, style))
+    return files
+
+
+def on_page_markdown(
+    markdown: str, *, page: SitePage, config: MkDocsConfig, **_: Any
+) -> str:
+    uri = page.file.src_uri
+    if page.file.generated_by:
+        return markdown
+    root = _root(config)
+    repository = config.extra["repository"]
+    text = Page(markdown).replace_links(
+        lambda target: _site_target(root, uri, target, repository)
+    )
+    text = text.replace(f' title="{FREE_STANDING}"', "")
+    text = re.sub(r"^<details>", '<details markdown="1">', text, flags=re.M)
+    source = _site_target(root, uri, Path(uri).name, repository, own=True)
+    return f"{text}\n[Source of this page]({source}){{ .book-source }}\n"
+
+
+def on_post_page(output: str, *, page: SitePage, **_: Any) -> str:
+    """Mermaid is large: only pages with a diagram load it."""
+    if 'class="mermaid"' not in output:
+        return output
+    up = "../" * page.file.dest_uri.count("/")
+    script = f'<script src="{up}{_MERMAID}"></script>'
+    return output.replace("</head>", f"{script}</head>", 1)
+
+
+def _generated(config: MkDocsConfig, uri: str, text: str) -> File:
+    return File.generated(config, uri, content=text)
+
+
+def _title(pair: tuple[str, str]) -> str:
+    return f"{pair[0][:2]} → {pair[1]}"
+
+
+def _diff_name(pair: tuple[str, str]) -> str:
+    return f"diffs/{pair[0][:2]}-{pair[1][:2]}.md"
+
+
+def _diff_text(root: Path, pair: tuple[str, str]) -> str:
+    """One section a file, in the order of scripts/diff."""
+    before, after = pair
+    text = sources.FRONT + f"# {_title(pair)}\n\n"
+    text += f"All that changes from {before} to {after}, "
+    text += f"as `scripts/diff {before[:2]}` shows it; tests come last.\n"
+    whole = scripts_diff(root, before, after)
+    diffs = re.split(r"^(?=diff --git )", whole, flags=re.M)[1:]
+    for change, diff in zip(changes(root, before, after), diffs, strict=True):
+        body = re.sub(r"\A(?:(?!@@|Binary).*\n)*", "", diff).rstrip("\n")
+        text += f"\n## {change.file}\n\n{change.lines}\n\n"
+        if body:
+            text += sources.fenced("diff", body)
+    return text
+
+
+def _linked(root: Path, pages: dict[str, str]) -> set[str]:
+    """The files and folders that pages link to and that are no pages."""
+    found = {f"docs/{uri}" for uri in pages}
+    for uri, text in pages.items():
+        for link in Page(text).links:
+            name = _outside(root, uri, link.text)
+            if name:
+                found.add(name)
+    return found
+
+
+def _outside(root: Path, uri: str, target: str) -> str | None:
+    """What a link leads to, seen from the root, if the site has no page of it
+    by itself."""
+    url = urlsplit(target)
+    if url.scheme or not url.path:
+        return None
+    name = os.path.normpath(Path("docs", uri).parent / unquote(url.path))
+    path = root / name
+    if not path.exists() or diff_page(root, name):
+        return None
+    if name.startswith("docs/") and path.is_file():
+        return None
+    return name
+
+
+def _site_target(
+    root: Path, uri: str, target: str, repository: str | None, own: bool = False
+) -> str:
+    name = f"docs/{uri}" if own else _outside(root, uri, target)
+    if not name:
+        return target
+    anchor = urlsplit(target).fragment
+    if repository:
+        kind = "tree" if (root / name).is_dir() else "blob"
+        link = f"{repository.rstrip('/')}/{kind}/HEAD/{name}"
+    else:
+        link = os.path.relpath(sources.uri(root, name), Path(uri).parent)
+        anchor = re.sub(r"^L(\d+).*", r"__codelineno-0-\1", anchor)
+    return f"{link}#{anchor}" if anchor else link

@@ -1,0 +1,68 @@
+from pathlib import Path
+
+from .links import check_links
+from .testing import RepositoryTest, faults
+
+
+class LinksTest(RepositoryTest):
+    def faults_of(self, text: str) -> list[str]:
+        return faults(
+            lambda page, report: check_links(
+                self.root, Path("docs/reference/p.md"), page, report
+            ),
+            text,
+        )
+
+    def test_what_exists(self) -> None:
+        self.write("docs/a b.md", "# One (1)\n# Two\n")
+        for target in (
+            *(
+                "../a%20b.md",
+                "../a%20b.md#one-1",
+                "../../steps/01-poll/",
+                "#here",
+            ),
+            *("../../steps/01-poll/poll.h#L1", "../diffs/01-02.md", "../"),
+            *(
+                "https://example.com/x?y#z",
+                "http://127.0.0.1:80",
+                "mailto:a@b.c",
+            ),
+        ):
+            self.assertEqual(
+                self.faults_of(f"# Here\n[x]({target})\n"), [], target
+            )
+
+    def test_what_does_not(self) -> None:
+        for target, message in {
+            "none.md": "dead link: none.md (there is no docs/reference/none.md)",
+            "#none": "no heading here for the link to #none",
+            "../02-watch.md#none": "dead anchor: no heading in docs/02-watch.md",
+            "../../steps/01-poll/poll.h#L2": "dead anchor: steps/01-poll/poll.h has 1",
+            "../../steps/01-poll#x": "dead anchor",
+            "../diffs/02-03.md": "dead link",
+            "../../../x": "leaves the repository",
+            "/docs/index.md": "links are relative to the page",
+            "https://": "not a URL",
+            "ftp://example.com": "links are relative, or http(s)",
+        }.items():
+            said = self.faults_of(f"\n[x]({target})\n")
+            self.assertEqual(len(said), 1, target)
+            self.assertTrue(said[0].startswith("docs/reference/p.md:2: "), said)
+            self.assertIn(message, said[0])
+
+    def test_paths_between_backticks(self) -> None:
+        for text in (
+            *("scripts/diff 01 --stat", "steps/", "steps/*/scheduler.{cc,h}"),
+            *("steps/NN-title/", "steps/…", "minisched-demo/web", "x/y"),
+        ):
+            said = self.faults_of(f"`{text}`\n")
+            missing = "steps/*/scheduler.h" if "{" in text else None
+            expected = [f"docs/reference/p.md:1: no file or folder {missing}"]
+            self.assertEqual(said, expected if missing else [], text)
+        self.assertIn(
+            "no file or folder scripts/no", self.faults_of("`scripts/no`")[0]
+        )
+
+    def test_references(self) -> None:
+        self.assertIn("[b] is defined nowhere", self.faults_of("[a][b]\n")[0])

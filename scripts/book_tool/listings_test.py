@@ -1,0 +1,68 @@
+from pathlib import Path
+
+from .listings import check_listings
+from .testing import RepositoryTest, faults
+
+FILE = "steps/01-poll/scheduler.cc"
+
+
+class ListingsTest(RepositoryTest):
+    def faults_of(
+        self, *lines: str, fence: str = f'cpp title="{FILE}"'
+    ) -> list[str]:
+        text = "\n".join([f"```{fence}", *lines, "```", ""])
+        return faults(
+            lambda page, report: check_listings(
+                self.root, Path("p.md"), page, report
+            ),
+            text,
+        )
+
+    def test_lines_in_a_row(self) -> None:
+        self.assertEqual(self.faults_of("    ScheduleOne();", "  }"), [])
+
+    def test_dedented_as_a_whole(self) -> None:
+        self.assertEqual(self.faults_of("  ScheduleOne();", "}"), [])
+        self.assertNotEqual(self.faults_of("  ScheduleOne();", "  }"), [])
+
+    def test_elisions(self) -> None:
+        self.assertEqual(
+            self.faults_of(
+                "namespace minisched {",
+                "",
+                "// …",
+                "    ScheduleOne();",
+                "…",
+                "}",
+            ),
+            [],
+        )
+
+    def test_parts_in_the_wrong_order(self) -> None:
+        self.assertTrue(
+            self.faults_of(
+                "    ScheduleOne();", "// …", "namespace minisched {"
+            )[0].startswith(
+                f"p.md:4: not in {FILE}, or not there in this order:"
+            )
+        )
+
+    def test_a_changed_line_is_shown_beside_the_real_one(self) -> None:
+        said = self.faults_of("    ScheduleOne();", "  };")
+        self.assertTrue(said[0].startswith(f"p.md:3: not in {FILE}"))
+        self.assertEqual(said[1:], ["    listing:   };", "    line 8:   }"])
+
+    def test_code_needs_a_title(self) -> None:
+        self.assertIn(
+            "a cpp block without a title", self.faults_of(fence="cpp")[0]
+        )
+        self.assertIn("a fence without a language", self.faults_of(fence="")[0])
+        for fence in ("text", "diff", 'sh title="not in the repository"'):
+            self.assertEqual(self.faults_of("x", fence=fence), [])
+
+    def test_the_file_must_be_there(self) -> None:
+        self.assertEqual(
+            self.faults_of("x", fence='cpp title="steps/none.cc"'),
+            ["p.md:1: no file steps/none.cc to list"],
+        )
+        self.assertIn("an empty listing", self.faults_of("")[0])

@@ -1,0 +1,39 @@
+"""What a check has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+
+@dataclass
+class Report:
+    """Counts checks, and prints each fault as soon as it is known."""
+
+    out: TextIO
+    passed: int = 0
+    failed: int = 0
+    skipped: list[str] = field(default_factory=list)  # Pages, and why.
+
+    def ok(self) -> None:
+        self.passed += 1
+
+    def fault(self, path: Path | str, line: int, message: str) -> None:
+        """The message's first line says what is wrong; what follows shows it."""
+        self.failed += 1
+        first, *rest = message.splitlines()
+        print(f"{path}:{line}: {first}", file=self.out)
+        for text in rest:
+            print(f"    {text}".rstrip(), file=self.out)
+        self.out.flush()
+
+    def note(self, message: str) -> None:
+        print(message, file=self.out, flush=True)
+
+    def finish(self) -> int:
+        """The exit code."""
+        if self.skipped:
+            self.note(f"skipped: {'; '.join(self.skipped)}")
+        print(f"{self.passed} passed, {self.failed} failed", file=self.out)
+        return 1 if self.failed else 0

@@ -1,0 +1,78 @@
+"""The steps, and what changes from one to the next, as scripts/diff has it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_DIFF_PAGE = re.compile(r"docs/diffs/(\d\d)-(\d\d)\.md")
+
+
+@dataclass(frozen=True)
+class Change:
+    kind: str  # "new", "changed" or "gone"
+    added: int
+    removed: int
+    file: str
+
+    @property
+    def is_test(self) -> bool:
+        return self.file.endswith("_test.cc")
+
+    @property
+    def lines(self) -> str:
+        """As the tables of the book count them."""
+        if self.kind == "gone":
+            return "gone"
+        if self.kind == "new":
+            return f"new, {self.added}"
+        return f"+{self.added} −{self.removed}"
+
+
+def list_steps(root: Path) -> list[str]:
+    found = (root / "steps").glob("[0-9][0-9]-*/")
+    return sorted(step.name for step in found)
+
+
+def pairs(root: Path) -> list[tuple[str, str]]:
+    """Each step with the one that follows it."""
+    steps = list_steps(root)
+    return list(zip(steps, steps[1:]))
+
+
+def diff_page(root: Path, name: str) -> tuple[str, str] | None:
+    """The steps that docs/diffs/01-02.md compares: `book build` makes that page,
+    so it is there for links, and nowhere else."""
+    match = _DIFF_PAGE.fullmatch(name)
+    if not match:
+        return None
+    for before, after in pairs(root):
+        if (before[:2], after[:2]) == match.groups():
+            return before, after
+    return None
+
+
+def changes(root: Path, before: str, after: str) -> list[Change]:
+    found = []
+    for line in scripts_diff(root, "--porcelain", before, after).splitlines():
+        kind, added, removed, file = line.split("\t")
+        found.append(Change(kind, _count(added), _count(removed), file))
+    return found
+
+
+def scripts_diff(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [str(root / "scripts/diff"), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    return done.stdout
+
+
+def _count(text: str) -> int:
+    return 0 if text == "-" else int(text)

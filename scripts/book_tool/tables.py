@@ -1,0 +1,140 @@
+"""A chapter's table of changed files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .page import Page
+from .report import Report
+from .steps import Change, changes, pairs
+
+_MARK = "<!-- changed-files -->"
+_HEADER = ["file", "what changes", "lines"]
+_CHAPTER = re.compile(r"(\d\d)-[^/]+\.md")
+_NAME = re.compile(r"\[?`([^`]+)`\]?(?:\([^)]*\))?$")
+
+
+@dataclass(frozen=True)
+class Row:
+    line: int
+    file: str
+    lines: str
+
+
+def check_table(
+    root: Path, path: Path, page: Page, report: Report, fix: bool = False
+) -> None:
+    """Of docs/NN-title.md, with NN from 02 on. With `fix`, wrong counts are
+    written anew in place."""
+    chapter = _CHAPTER.fullmatch(path.name)
+    if path.parent != Path("docs") or not chapter or int(chapter[1]) < 2:
+        return
+    pair = next((p for p in pairs(root) if p[1][:2] == chapter[1]), None)
+    if not pair:
+        report.fault(path, 1, f"no step {chapter[1]}, or none before it")
+        return
+    marks = [i for i, line in enumerate(page.lines) if line.strip() == _MARK]
+    if len(marks) != 1:
+        report.fault(
+            path,
+            1,
+            f"one table of changed files, after {_MARK}, not {len(marks)}",
+        )
+        return
+    try:
+        rows = _read(page.lines, marks[0] + 1)
+    except ValueError as error:
+        report.fault(path, marks[0] + 1, str(error))
+        return
+    real = {
+        change.file: change
+        for change in changes(root, *pair)
+        if not change.is_test and change.file != "README.md"
+    }
+    fixes = _compare(pair, path, marks[0] + 1, rows, real, report, fix)
+    if fixes:
+        _write_counts(root / path, page.lines, fixes)
+
+
+def _read(lines: list[str], start: int) -> list[Row]:
+    if start + 1 >= len(lines) or _cells(lines[start]) != _HEADER:
+        raise ValueError(
+            f"no table after this, with columns {' | '.join(_HEADER)}"
+        )
+    rows = []
+    for index in range(start + 2, len(lines)):
+        cells = _cells(lines[index])
+        if not cells:
+            break
+        name = _NAME.match(cells[0])
+        if len(cells) != 3 or not name:
+            raise ValueError(
+                f"line {index + 1} is not | `file` | what changes | lines |"
+            )
+        rows.append(Row(index + 1, name[1], cells[2]))
+    return rows
+
+
+def _cells(line: str) -> list[str]:
+    if not line.lstrip().startswith("|"):
+        return []
+    inner = line.strip().strip("|")
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", inner)]
+
+
+def _compare(
+    pair: tuple[str, str],
+    path: Path,
+    at: int,
+    rows: list[Row],
+    real: dict[str, Change],
+    report: Report,
+    fix: bool,
+) -> dict[int, str]:
+    """Reports, and returns the counts to fix, by line."""
+    fixes: dict[int, str] = {}
+    seen = set()
+    for row in rows:
+        file = re.sub(rf"^steps/({pair[0]}|{pair[1]})/", "", row.file)
+        change = real.get(file)
+        if file in seen:
+            report.fault(path, row.line, f"{file} is in the table twice")
+        elif not change:
+            report.fault(
+                path, row.line, f"{file} is the same in {pair[0]} and {pair[1]}"
+            )
+        elif _meaning(row.lines) == _meaning(change.lines):
+            report.ok()
+        elif fix:
+            fixes[row.line] = change.lines
+            report.ok()
+        else:
+            report.fault(
+                path, row.line, f"{file}: {change.lines}, and not {row.lines}"
+            )
+        seen.add(file)
+    for file, change in real.items():
+        if file not in seen:
+            report.fault(
+                path, at, f"{file} is missing in the table ({change.lines})"
+            )
+    return fixes
+
+
+def _meaning(lines: str) -> tuple[str, ...] | str:
+    """What is counted: a minus may be a hyphen, and a zero left out."""
+    if lines == "gone" or re.fullmatch(r"new, \d+", lines):
+        return lines
+    counts = re.fullmatch(r"(?:\+(\d+))?\s*(?:[−-](\d+))?", lines)
+    if not counts or not lines:
+        return f"neither: {lines}"
+    return tuple(count or "0" for count in counts.groups())
+
+
+def _write_counts(file: Path, lines: list[str], fixes: dict[int, str]) -> None:
+    for number, count in fixes.items():
+        head, _, _ = lines[number - 1].rstrip().rstrip("|").rpartition("|")
+        lines[number - 1] = f"{head}| {count} |"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
