@@ -1,0 +1,26 @@
+// What becomes of a pod that could not be scheduled. Follows
+// handleSchedulingFailure of kube-scheduler's schedule_one.go.
+#include <utility>
+
+#include "minisched/app/logging.h"
+#include "scheduler.h"
+
+namespace minisched {
+
+void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+                                        const std::string& message) {
+  const ObjectMeta metadata = info.pod->metadata;
+  spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata), message);
+  const auto now =
+      informers_.pods.store().Get(metadata.namespace_name, metadata.name);
+  // Gone, or bound by someone else, while we tried: not ours any more.
+  if (!now || now->metadata.uid != metadata.uid ||
+      !now->spec.node_name.empty()) {
+    queue_.Done(metadata.uid);
+    return;
+  }
+  info.pod = now;
+  queue_.AddUnschedulableIfNotPresent(std::move(info));
+}
+
+}  // namespace minisched

@@ -1,0 +1,226 @@
+#include "scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "minisched/base/fake_clock.h"
+#include "minisched/testing/embedded_server.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+// How long tests wait for what is bound to come.
+constexpr std::chrono::seconds kPatience{20};
+
+std::string NodeYaml(const std::string& name) {
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + "}}\n";
+}
+
+std::string PodYaml(const std::string& name, const std::string& more = "") {
+  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name +
+         "}, spec: {schedulerName: minisched, " + more +
+         "containers: [{name: c, image: i}]}}\n";
+}
+
+std::string NodesAndPods(int pods) {
+  std::string yaml =
+      NodeYaml("node-1") + NodeYaml("node-2") + NodeYaml("node-3");
+  for (int i = 0; i < pods; ++i) yaml += PodYaml("web-" + std::to_string(i));
+  return yaml;
+}
+
+// An API server, and a scheduler on it whose time stands still.
+class SchedulerTest : public ::testing::Test {
+ protected:
+  void StartServer(const std::string& manifest) {
+    scheduler_.reset();
+    server_ = std::make_unique<EmbeddedServer>(manifest);
+    client_ = std::make_unique<Client>(server_->config());
+  }
+
+  // Then its flush thread sleeps; and so may others, that wait to try again.
+  void StartScheduler(const SchedulerOptions& options = {}) {
+    scheduler_ = std::make_unique<Running>(*client_, options, clock_);
+    clock_.AwaitSleepers(1);
+  }
+
+  void Start(const std::string& manifest) {
+    StartServer(manifest);
+    StartScheduler();
+  }
+
+  // By pod, the nodes of those that are bound.
+  std::map<std::string, std::string> Places() {
+    std::map<std::string, std::string> places;
+    for (const auto& pod : client_->List<Pod>().items) {
+      if (pod->spec.node_name.empty()) continue;
+      places[pod->metadata.name] = pod->spec.node_name;
+    }
+    return places;
+  }
+
+  // The same, once there are so many.
+  std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
+    AwaitThat([&] { return Places().size() >= count; });
+    return Places();
+  }
+
+  // Moves the scheduler's time on until it is so.
+  void AwaitThat(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!done()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      clock_.Advance(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  void CreatePod(const std::string& name) {
+    Pod pod;
+    pod.metadata.namespace_name = "default";
+    pod.metadata.name = name;
+    pod.spec.scheduler_name = "minisched";
+    pod.spec.containers = {{.name = "c", .image = "i"}};
+    client_->Create(pod);
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<EmbeddedServer> server_;
+  std::unique_ptr<Client> client_;
+
+ private:
+  struct Running {
+    Running(Client& client, const SchedulerOptions& options, Clock& clock)
+        : scheduler(client, "minisched", options, clock),
+          thread([this](std::stop_token stop) { scheduler.Run(stop); }) {}
+
+    Scheduler scheduler;
+    std::jthread thread;
+  };
+  std::unique_ptr<Running> scheduler_;
+};
+
+TEST_F(SchedulerTest, BindsAPodThatWaits) {
+  Start(NodeYaml("node-1") + PodYaml("web-0"));
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
+}
+
+TEST_F(SchedulerTest, BindsPodsAsTheyCome) {
+  Start(NodeYaml("node-1"));
+  for (const char* name : {"a", "b", "c"}) {
+    CreatePod(name);
+    AwaitThat([&] { return Places().contains(name); });
+  }
+}
+
+TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
+  Start(NodeYaml("node-1") +
+        PodYaml("gated", "schedulingGates: [{name: g}], ") +
+        PodYaml("taken", "nodeName: node-9, ") +
+        "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
+        "{containers: [{name: c, image: i}]}}\n" +
+        PodYaml("web-0"));
+  EXPECT_THAT(AwaitPlaces(2),
+              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
+}
+
+TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
+  Start(NodeYaml("node-1") +
+        PodYaml("gated", "schedulingGates: [{name: g}], "));
+  CreatePod("web-0");  // after it in the queue
+  AwaitPlaces(1);
+  client_->Patch<Pod>("default", "gated", PatchType::kMerge,
+                      R"({"spec":{"schedulingGates":null}})");
+  EXPECT_THAT(AwaitPlaces(2), Contains(Pair("gated", "node-1")));
+}
+
+TEST_F(SchedulerTest, UsesEveryNodeSoonerOrLater) {
+  Start(NodesAndPods(100));
+  std::set<std::string> used;
+  for (const auto& [pod, node] : AwaitPlaces(100)) used.insert(node);
+  EXPECT_THAT(used, SizeIs(3));
+}
+
+TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
+  const auto place_ten_pods = [&](std::uint64_t seed) {
+    StartServer(NodesAndPods(10));
+    StartScheduler({.seed = seed});
+    return AwaitPlaces(10);
+  };
+  const auto places = place_ten_pods(1);
+  EXPECT_EQ(place_ten_pods(1), places);
+  EXPECT_NE(place_ten_pods(2), places);
+}
+
+TEST_F(SchedulerTest, WaitsForANode) {
+  Start(PodYaml("web-0"));
+  Node node;
+  node.metadata.name = "node-1";
+  client_->Create(node);
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
+}
+
+TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
+  Start(PodYaml("gone") + PodYaml("taken") + PodYaml("web-0"));
+  client_->Delete<Pod>("default", "gone", {.grace_period_seconds = 0});
+  Binding binding;
+  binding.metadata.namespace_name = "default";
+  binding.metadata.name = "taken";
+  binding.target = {.kind = "Node", .name = "node-9"};
+  client_->Bind(binding);
+  Node node;
+  node.metadata.name = "node-1";
+  client_->Create(node);
+  EXPECT_THAT(AwaitPlaces(2),
+              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
+}
+
+// Bindings fail, two times: with an answer, and without one.
+class FailureTest : public SchedulerTest,
+                    public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(FailureTest, IsTriedAgain) {
+  StartServer(NodeYaml("node-1") + PodYaml("web-0"));
+  server_->server().SetFaults(
+      std::string("faults: [{match: {resource: pods/binding}, times: 2, ") +
+      GetParam() + "}]");
+  StartScheduler();
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Failures, FailureTest,
+                         ::testing::Values("error: {code: 500}",
+                                           "error: {code: 409}",
+                                           "error: {code: 500, after: true}",
+                                           "drop: before", "drop: after"));
+
+TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
+  Start(NodeYaml("node-1") + PodYaml("before"));
+  AwaitPlaces(1);
+  server_->server().GoAway(std::chrono::milliseconds(200));
+  AwaitThat([&] {
+    try {
+      CreatePod("after");
+      return true;
+    } catch (const TransportError&) {
+      return false;
+    }
+  });
+  EXPECT_THAT(AwaitPlaces(2), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,98 @@
+#include "scheduling_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace minisched {
+namespace {
+
+constexpr std::chrono::seconds kRetryAfter{1};
+
+}  // namespace
+
+void SchedulingQueue::Add(const std::shared_ptr<const Pod>& pod) {
+  Update(pod);
+}
+
+void SchedulingQueue::Update(const std::shared_ptr<const Pod>& pod) {
+  const std::string& uid = pod->metadata.uid;
+  MutexLock lock(mu_);
+  if (in_flight_.contains(uid)) return;
+  if (const auto active = in_active_.find(uid); active != in_active_.end()) {
+    active->second->pod = pod;
+  } else if (const auto failed = unschedulable_.find(uid);
+             failed != unschedulable_.end()) {
+    failed->second.pod = pod;
+  } else {
+    PushActive({.pod = pod, .timestamp = clock_.Now()});
+  }
+}
+
+void SchedulingQueue::Delete(const Pod& pod) {
+  const std::string& uid = pod.metadata.uid;
+  MutexLock lock(mu_);
+  unschedulable_.erase(uid);
+  const auto active = in_active_.find(uid);
+  if (active == in_active_.end()) return;
+  active_.erase(active->second);
+  in_active_.erase(active);
+}
+
+std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
+  MutexLock lock(mu_);
+  while (active_.empty() && !closed_) changed_.Wait(mu_);
+  if (closed_) return std::nullopt;
+  QueuedPodInfo info = std::move(active_.front());
+  active_.pop_front();
+  in_active_.erase(info.pod->metadata.uid);
+  in_flight_.insert(info.pod->metadata.uid);
+  ++info.attempts;
+  return info;
+}
+
+void SchedulingQueue::Done(const std::string& uid) {
+  MutexLock lock(mu_);
+  in_flight_.erase(uid);
+}
+
+void SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
+  const std::string uid = info.pod->metadata.uid;
+  MutexLock lock(mu_);
+  in_flight_.erase(uid);
+  if (in_active_.contains(uid)) return;
+  info.timestamp = clock_.Now();
+  unschedulable_.emplace(uid, std::move(info));
+}
+
+void SchedulingQueue::FlushUnschedulablePods() {
+  MutexLock lock(mu_);
+  const auto now = clock_.Now();
+  std::vector<QueuedPodInfo> due;
+  for (const auto& [uid, info] : unschedulable_) {
+    if (info.timestamp + kRetryAfter <= now) due.push_back(info);
+  }
+  std::sort(due.begin(), due.end(), [](const auto& a, const auto& b) {
+    return a.timestamp < b.timestamp;
+  });
+  for (QueuedPodInfo& info : due) {
+    unschedulable_.erase(info.pod->metadata.uid);
+    info.timestamp = now;
+    PushActive(std::move(info));
+  }
+}
+
+void SchedulingQueue::Close() {
+  MutexLock lock(mu_);
+  closed_ = true;
+  changed_.NotifyAll();
+}
+
+void SchedulingQueue::PushActive(QueuedPodInfo info) {
+  const std::string uid = info.pod->metadata.uid;
+  in_active_[uid] = active_.insert(active_.end(), std::move(info));
+  changed_.NotifyOne();
+}
+
+}  // namespace minisched

@@ -1,0 +1,183 @@
+#include "scheduling_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "minisched/base/fake_clock.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// The uid is the name, unless it is given.
+std::shared_ptr<const Pod> MakePod(const std::string& name,
+                                   const std::string& version = "1",
+                                   const std::string& uid = "") {
+  auto pod = std::make_shared<Pod>();
+  pod->metadata.namespace_name = "shop";
+  pod->metadata.name = name;
+  pod->metadata.uid = uid.empty() ? name : uid;
+  pod->metadata.resource_version = version;
+  return pod;
+}
+
+class SchedulingQueueTest : public ::testing::Test {
+ protected:
+  void Add(const std::string& name) { queue_.Add(MakePod(name)); }
+
+  // Pops the pod that must be there.
+  QueuedPodInfo Pop() {
+    auto info = queue_.Pop();
+    if (!info) throw std::logic_error("the queue is closed");
+    return *info;
+  }
+
+  // Pops it, and fails to schedule it.
+  void Fail() { queue_.AddUnschedulableIfNotPresent(Pop()); }
+
+  // The names of all that can be had now.
+  std::vector<std::string> Rest() {
+    queue_.Add(MakePod("the end"));
+    std::vector<std::string> names;
+    while (true) {
+      const std::string name = Pop().pod->metadata.name;
+      if (name != "the end") {
+        names.push_back(name);
+        continue;
+      }
+      queue_.Done(name);
+      return names;
+    }
+  }
+
+  FakeClock clock_;
+  SchedulingQueue queue_{clock_};
+};
+
+TEST_F(SchedulingQueueTest, FirstComeFirstServed) {
+  for (const char* name : {"b", "a", "c"}) Add(name);
+  EXPECT_THAT(Rest(), ElementsAre("b", "a", "c"));
+}
+
+TEST_F(SchedulingQueueTest, APodIsThereOnceAndKeepsItsPlace) {
+  Add("a");
+  Add("b");
+  Add("a");
+  queue_.Update(MakePod("a", "2"));
+  EXPECT_EQ(Pop().pod->metadata.resource_version, "2");
+  EXPECT_THAT(Rest(), ElementsAre("b"));
+}
+
+TEST_F(SchedulingQueueTest, WhatIsDeletedIsNotPopped) {
+  Add("a");
+  Add("b");
+  queue_.Delete(*MakePod("a"));
+  queue_.Delete(*MakePod("nobody"));
+  EXPECT_THAT(Rest(), ElementsAre("b"));
+}
+
+TEST_F(SchedulingQueueTest, ANamesakeIsAnotherPod) {
+  queue_.Add(MakePod("a", "1", "old"));
+  queue_.Add(MakePod("a", "2", "new"));
+  queue_.Delete(*MakePod("a", "1", "old"));
+  EXPECT_EQ(Pop().pod->metadata.uid, "new");
+  EXPECT_THAT(Rest(), IsEmpty());
+}
+
+TEST_F(SchedulingQueueTest, APodInFlightDoesNotComeBackByAnUpdate) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Update(MakePod("a", "2"));
+  EXPECT_THAT(Rest(), IsEmpty());
+  queue_.Done("a");
+  queue_.Update(MakePod("a", "3"));
+  EXPECT_THAT(Rest(), ElementsAre("a"));
+}
+
+TEST_F(SchedulingQueueTest, AFailedPodIsTriedAgainAfterASecond) {
+  Add("a");
+  Fail();
+  clock_.Advance(std::chrono::milliseconds(999));
+  queue_.FlushUnschedulablePods();
+  EXPECT_THAT(Rest(), IsEmpty());
+  clock_.Advance(std::chrono::milliseconds(1));
+  queue_.FlushUnschedulablePods();
+  const QueuedPodInfo info = Pop();
+  EXPECT_EQ(info.pod->metadata.name, "a");
+  EXPECT_EQ(info.attempts, 2);
+}
+
+TEST_F(SchedulingQueueTest, FailedPodsComeBackInTheOrderOfTheirFailures) {
+  for (const char* name : {"c", "a", "b"}) Add(name);
+  for (int i = 0; i < 3; ++i) {
+    Fail();
+    clock_.Advance(std::chrono::milliseconds(1));
+  }
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePods();
+  EXPECT_THAT(Rest(), ElementsAre("c", "a", "b"));
+}
+
+TEST_F(SchedulingQueueTest, AFailedPodKeepsWaitingThroughUpdates) {
+  Add("a");
+  Fail();
+  queue_.Update(MakePod("a", "2"));
+  EXPECT_THAT(Rest(), IsEmpty());
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePods();
+  EXPECT_EQ(Pop().pod->metadata.resource_version, "2");
+}
+
+TEST_F(SchedulingQueueTest, AFailedPodThatIsDeletedIsForgotten) {
+  Add("a");
+  Fail();
+  queue_.Delete(*MakePod("a"));
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePods();
+  EXPECT_THAT(Rest(), IsEmpty());
+}
+
+TEST_F(SchedulingQueueTest, PopWaitsForAPod) {
+  auto popped = std::async(std::launch::async, [&] { return Pop(); });
+  Add("a");
+  EXPECT_EQ(popped.get().pod->metadata.name, "a");
+}
+
+TEST_F(SchedulingQueueTest, CloseEndsPop) {
+  Add("a");
+  queue_.Close();
+  EXPECT_FALSE(queue_.Pop());
+  SchedulingQueue empty(clock_);
+  auto popped = std::async(std::launch::async, [&] { return empty.Pop(); });
+  empty.Close();
+  EXPECT_FALSE(popped.get());
+}
+
+TEST_F(SchedulingQueueTest, ManyThreadsAndEachPodOnce) {
+  constexpr int kPods = 2000;
+  std::multiset<std::string> seen;
+  {
+    std::jthread adder([&] {
+      for (int i = 0; i < kPods; ++i) Add(std::to_string(i));
+    });
+    std::jthread updater([&] {
+      for (int i = 0; i < kPods; ++i) Add(std::to_string(i));
+    });
+    // Not done with: what is in flight does not come again.
+    while (seen.size() < kPods) seen.insert(Pop().pod->metadata.name);
+  }
+  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), kPods);
+  EXPECT_THAT(Rest(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace minisched

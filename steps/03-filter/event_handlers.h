@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "informers.h"
+#include "minisched/informer/shared_informer.h"
+#include "scheduling_queue.h"
+
+namespace minisched {
+
+// Lets what happens in the cluster find its way into the scheduler: pods that
+// nobody has bound yet and that ask for `scheduler_name` into `queue`. To be
+// called once, before the informers are started; `queue` must outlive them.
+// Returns what tells when the queue has all pods that were there at the start.
+//
+// Follows kube-scheduler's eventhandlers.go.
+HandlerRegistration AddAllEventHandlers(Informers& informers,
+                                        SchedulingQueue& queue,
+                                        const std::string& scheduler_name);
+
+}  // namespace minisched

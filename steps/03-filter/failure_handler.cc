@@ -1,0 +1,58 @@
+// What becomes of a pod that could not be scheduled. Follows
+// handleSchedulingFailure of kube-scheduler's schedule_one.go.
+#include <utility>
+
+#include "minisched/api/conditions.h"
+#include "minisched/app/logging.h"
+#include "scheduler.h"
+
+namespace minisched {
+
+void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+                                        const Status& status,
+                                        const std::stop_token& stop) {
+  const ObjectMeta metadata = info.pod->metadata;
+  spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata),
+               status.reason());
+  const auto now =
+      informers_.pods.store().Get(metadata.namespace_name, metadata.name);
+  // Gone, or bound by someone else, while we tried: not ours any more.
+  if (!now || now->metadata.uid != metadata.uid ||
+      !now->spec.node_name.empty()) {
+    queue_.Done(metadata.uid);
+    return;
+  }
+  info.pod = now;
+  queue_.AddUnschedulableIfNotPresent(std::move(info));
+
+  recorder_.Eventf(GetReference(*now), {}, "Warning", "FailedScheduling",
+                   "Scheduling", status.reason());
+  const Condition condition{
+      .type = "PodScheduled",
+      .status = "False",
+      .reason = status.IsRejected() ? "Unschedulable" : "SchedulerError",
+      .message = status.reason()};
+  try {
+    PatchPodCondition(*now, condition, stop);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    spdlog::warn("could not tell why pod {} waits: {}", ObjectName(metadata),
+                 error.what());
+  }
+}
+
+void Scheduler::PatchPodCondition(const Pod& pod, const Condition& condition,
+                                  const std::stop_token& stop) {
+  PodStatus patched = pod.status;
+  if (!UpdateCondition(patched.conditions, condition, clock_.WallNow())) return;
+  Pod patch;
+  patch.metadata.uid = pod.metadata.uid;  // not of a namesake
+  // Conditions are merged by type, so that only this one changes.
+  patch.status.conditions = {
+      *FindCondition(patched.conditions, condition.type)};
+  client_.Patch<Pod>(pod.metadata.namespace_name, pod.metadata.name,
+                     PatchType::kStrategicMerge, ToJson(patch), "status", stop);
+}
+
+}  // namespace minisched

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "minisched/api/pod.h"
+#include "node_info.h"
+#include "snapshot.h"
+#include "status.h"
+
+namespace minisched {
+
+// What plugins note down for one pod, from one extension point to the next.
+class CycleState {};
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual std::string_view Name() const = 0;
+};
+
+// Says which nodes a pod can't run on.
+class FilterPlugin : public virtual Plugin {
+ public:
+  virtual Status Filter(CycleState& state, const Pod& pod,
+                        const NodeInfo& node) const = 0;
+};
+
+// What plugins get to know of the scheduler that they are part of.
+class Handle {
+ public:
+  virtual ~Handle() = default;
+  virtual const Snapshot& SnapshotSharedLister() const = 0;
+};
+
+// The plugins, and asking them. Follows kube-scheduler's framework/runtime.
+class Framework final : public Handle {
+ public:
+  // With the plugins that kube-scheduler has by default, as far as they are
+  // here, in its order. `snapshot` must outlive it.
+  explicit Framework(const Snapshot& snapshot);
+
+  const Snapshot& SnapshotSharedLister() const override { return snapshot_; }
+
+  // Asks one plugin after the other; the first that objects has it.
+  Status RunFilterPlugins(CycleState& state, const Pod& pod,
+                          const NodeInfo& node) const;
+
+ private:
+  const Snapshot& snapshot_;
+  std::vector<std::unique_ptr<FilterPlugin>> filter_plugins_;
+};
+
+}  // namespace minisched

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "framework.h"
+
+namespace minisched {
+
+// Turns down nodes that are cordoned, unless the pod tolerates just that, as
+// those of DaemonSets do. Follows plugins/nodeunschedulable.
+class NodeUnschedulable final : public FilterPlugin {
+ public:
+  explicit NodeUnschedulable(const Handle& /*handle*/) {}
+  std::string_view Name() const override { return "NodeUnschedulable"; }
+  Status Filter(CycleState& state, const Pod& pod,
+                const NodeInfo& node) const override;
+};
+
+}  // namespace minisched

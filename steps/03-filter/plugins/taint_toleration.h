@@ -1,0 +1,17 @@
+#pragma once
+
+#include "framework.h"
+
+namespace minisched {
+
+// Turns down nodes with a taint, of effect NoSchedule or NoExecute, that the
+// pod does not tolerate. Follows plugins/tainttoleration.
+class TaintToleration final : public FilterPlugin {
+ public:
+  explicit TaintToleration(const Handle& /*handle*/) {}
+  std::string_view Name() const override { return "TaintToleration"; }
+  Status Filter(CycleState& state, const Pod& pod,
+                const NodeInfo& node) const override;
+};
+
+}  // namespace minisched

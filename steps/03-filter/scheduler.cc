@@ -1,0 +1,140 @@
+#include "scheduler.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "event_handlers.h"
+#include "minisched/app/logging.h"
+#include "unsupported.h"
+
+namespace minisched {
+namespace {
+
+constexpr std::chrono::seconds kFlushPeriod{1};
+
+// What the API server would refuse to bind: a pod that is being deleted, or
+// that has gates left to open. Should that change, there will be an event.
+bool SkipPodSchedule(const Pod& pod) {
+  return pod.metadata.deletion_timestamp || !pod.spec.scheduling_gates.empty();
+}
+
+}  // namespace
+
+void SchedulerOptions::AddFlags(Flags& flags) {
+  flags.Add("--seed", &seed, "Repeat the chances of an earlier run");
+}
+
+Scheduler::Scheduler(Client& client, std::string scheduler_name,
+                     const SchedulerOptions& options, Clock& clock)
+    : client_(client),
+      scheduler_name_(std::move(scheduler_name)),
+      clock_(clock),
+      random_(options.seed ? *options.seed : std::random_device{}()),
+      event_client_(client.config(), clock),
+      recorder_(event_client_, scheduler_name_, clock),
+      framework_(snapshot_),
+      queue_(clock),
+      informers_(client, clock) {}
+
+void Scheduler::Run(std::stop_token stop) {
+  spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
+  const HandlerRegistration handlers =
+      AddAllEventHandlers(informers_, queue_, scheduler_name_);
+  informers_.Start(stop);
+  if (!informers_.WaitForCacheSync(stop) || !handlers.WaitForSync(stop)) return;
+
+  const std::stop_callback close(stop, [this] { queue_.Close(); });
+  const std::jthread flush([this](const std::stop_token& done) {
+    while (clock_.SleepFor(kFlushPeriod, done)) queue_.FlushUnschedulablePods();
+  });
+  try {
+    while (ScheduleOne(stop)) {
+    }
+  } catch (const Cancelled&) {
+    // As asked to.
+  }
+}
+
+bool Scheduler::ScheduleOne(const std::stop_token& stop) {
+  const std::optional<QueuedPodInfo> info = queue_.Pop();
+  if (!info) return false;
+  const Pod& pod = *info->pod;
+  if (SkipPodSchedule(pod)) {
+    queue_.Done(pod.metadata.uid);
+    return true;
+  }
+  try {
+    CycleState state;
+    const Node& node = SchedulePod(state, pod);
+    Bind(pod, node, stop);
+    spdlog::info("bound {} to {}", ObjectName(pod.metadata),
+                 node.metadata.name);
+    queue_.Done(pod.metadata.uid);
+    recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
+                     fmt::format("Successfully assigned {} to {}",
+                                 ObjectName(pod.metadata), node.metadata.name));
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Unschedulable& error) {
+    HandleSchedulingFailure(*info, {Code::kUnschedulable, error.what()}, stop);
+  } catch (const std::exception& error) {
+    HandleSchedulingFailure(*info, {Code::kError, error.what()}, stop);
+  }
+  return true;
+}
+
+const Node& Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
+  snapshot_.Update(informers_);
+  if (snapshot_.List().empty()) {
+    throw Unschedulable("no nodes available to schedule pods");
+  }
+  const std::string unsupported = FindUnsupported(pod);
+  if (!unsupported.empty()) {
+    throw Unschedulable("this scheduler does not know yet about " +
+                        unsupported);
+  }
+  Diagnosis diagnosis;
+  const Nodes feasible = FindNodesThatFitPod(state, pod, diagnosis);
+  if (feasible.empty()) {
+    throw FitError(snapshot_.List().size(), std::move(diagnosis));
+  }
+  return SelectHost(feasible);
+}
+
+Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
+                                                const Pod& pod,
+                                                Diagnosis& diagnosis) const {
+  Nodes feasible;
+  for (const NodeInfo& node : snapshot_.List()) {
+    const Status status = framework_.RunFilterPlugins(state, pod, node);
+    if (status.code() == Code::kError) {
+      throw std::runtime_error(status.reason());
+    }
+    if (status.IsSuccess()) {
+      feasible.push_back(node);
+    } else {
+      diagnosis.node_to_status[node.node().metadata.name] = status;
+    }
+  }
+  return feasible;
+}
+
+const Node& Scheduler::SelectHost(const Nodes& nodes) {
+  std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
+  return nodes[any(random_)].node();
+}
+
+void Scheduler::Bind(const Pod& pod, const Node& node,
+                     const std::stop_token& stop) {
+  Binding binding;
+  binding.metadata.namespace_name = pod.metadata.namespace_name;
+  binding.metadata.name = pod.metadata.name;
+  // This pod, not one of the same name that was created since.
+  binding.metadata.uid = pod.metadata.uid;
+  binding.target.kind = "Node";
+  binding.target.name = node.metadata.name;
+  client_.Bind(binding, stop);
+}
+
+}  // namespace minisched

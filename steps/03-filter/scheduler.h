@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "fit_error.h"
+#include "framework.h"
+#include "informers.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/app/flags.h"
+#include "minisched/base/clock.h"
+#include "minisched/client/client.h"
+#include "minisched/events/event_recorder.h"
+#include "scheduling_queue.h"
+#include "snapshot.h"
+
+namespace minisched {
+
+struct SchedulerOptions {
+  // Where chance decides, the same seed decides the same. Unset: never the
+  // same.
+  std::optional<std::uint64_t> seed;
+
+  // Lets the command line set them.
+  void AddFlags(Flags& flags);
+};
+
+// Gives each pod that waits for this scheduler a node that it fits on, and says
+// why where there is none. Not thread-safe: Run() is called once.
+class Scheduler {
+ public:
+  // `client` and `clock` must outlive the scheduler.
+  Scheduler(Client& client, std::string scheduler_name,
+            const SchedulerOptions& options, Clock& clock = RealClock());
+
+  // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
+  // again a second later.
+  void Run(std::stop_token stop);
+
+ private:
+  using Nodes = std::vector<NodeInfo>;
+
+  // Takes the pod whose turn it is, once there is one, and binds it. Returns
+  // false when the queue is closed. Throws Cancelled.
+  bool ScheduleOne(const std::stop_token& stop);
+  // The node for a pod, which is there until the next call. Throws
+  // Unschedulable, which may be a FitError.
+  const Node& SchedulePod(CycleState& state, const Pod& pod);
+  // Notes down in the diagnosis why the others don't.
+  Nodes FindNodesThatFitPod(CycleState& state, const Pod& pod,
+                            Diagnosis& diagnosis) const;
+  const Node& SelectHost(const Nodes& nodes);
+  void Bind(const Pod& pod, const Node& node, const std::stop_token& stop);
+  // Sees to it that the pod is tried again, if it still is to be, and tells why
+  // it has to wait: by an event, and a condition. Throws Cancelled.
+  void HandleSchedulingFailure(QueuedPodInfo info, const Status& status,
+                               const std::stop_token& stop);
+  void PatchPodCondition(const Pod& pod, const Condition& condition,
+                         const std::stop_token& stop);
+
+  Client& client_;
+  const std::string scheduler_name_;
+  Clock& clock_;
+  std::mt19937_64 random_;
+  Client event_client_;  // with a rate limit of its own
+  EventRecorder recorder_;
+  Snapshot snapshot_;
+  Framework framework_;
+  SchedulingQueue queue_;
+  Informers informers_;  // last: their handlers use the queue
+};
+
+}  // namespace minisched

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+namespace minisched {
+
+// What a plugin may say. Those up to kPending upstream too, in that order.
+enum class Code {
+  kSuccess,
+  kError,          // something is wrong; has nothing to do with the pod
+  kUnschedulable,  // not as things are
+  // Not as things are, and removing pods from the node would not help.
+  kUnschedulableAndUnresolvable,
+  kWait,    // from Permit: not yet
+  kSkip,    // this plugin has nothing to say about this pod
+  kPending  // not before something outside of the cluster has happened
+};
+
+// A plugin's answer, and why. A value. Follows k8s.io/kube-scheduler/framework.
+class Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string reason)
+      : code_(code), reason_(std::move(reason)) {}
+
+  Code code() const { return code_; }
+  const std::string& reason() const { return reason_; }
+
+  bool IsSuccess() const { return code_ == Code::kSuccess; }
+  // The pod was turned down, in contrast to: something went wrong.
+  bool IsRejected() const {
+    return code_ == Code::kUnschedulable ||
+           code_ == Code::kUnschedulableAndUnresolvable ||
+           code_ == Code::kPending;
+  }
+
+ private:
+  Code code_ = Code::kSuccess;
+  std::string reason_;
+};
+
+}  // namespace minisched
