@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "minisched/api/labels.h"
 #include "minisched/api/parse_error.h"
@@ -19,6 +20,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxWaiting = 1000;
+constexpr std::size_t kMaxSeries = 1000;
 constexpr int kMaxTries = 12;
 constexpr seconds kRetry{10};  // and up to a quarter more
 constexpr minutes kFinish{6};
@@ -65,6 +67,7 @@ EventRecorder::EventRecorder(Client& client,
       clock_(clock),
       writer_(client),
       next_cleanup_(clock.Now() + kFinish),
+      cleanup_size_(kMaxSeries),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 EventRecorder::~EventRecorder() {
@@ -191,7 +194,9 @@ std::optional<EventRecorder::AllSeries::iterator> EventRecorder::Take(
     bool stopping) {
   MutexLock lock(mu_);
   const Clock::TimePoint now = clock_.Now();
-  if (now >= next_cleanup_) ForgetOldSeries(now);
+  if (now >= next_cleanup_ || series_.size() > cleanup_size_) {
+    ForgetOldSeries(now);
+  }
   if (waiting_.empty()) return std::nullopt;
   const Waiting next = *waiting_.begin();
   if (!stopping && std::max(next.when, not_before_) > now) return std::nullopt;
@@ -263,11 +268,25 @@ Clock::TimePoint EventRecorder::TryAgain(AllSeries::iterator series) {
   return later;
 }
 
+// After six minutes, or, where there are many, earlier: of what was said once,
+// as of each pod that it is scheduled, the older half is forgotten.
 void EventRecorder::ForgetOldSeries(Clock::TimePoint now) {
-  std::erase_if(series_, [now](const auto& entry) {
-    return !entry.second.waits && now - entry.second.seen >= kFinish;
+  Clock::TimePoint once_until = now - kFinish;
+  if (series_.size() > kMaxSeries) {
+    std::vector<Clock::TimePoint> seen;
+    for (const auto& [key, it] : series_) seen.push_back(it.seen);
+    const auto middle = seen.begin() + static_cast<long>(seen.size() / 2);
+    std::nth_element(seen.begin(), middle, seen.end());
+    once_until = std::max(once_until, *middle);
+  }
+  std::erase_if(series_, [&](const auto& entry) {
+    const Series& it = entry.second;
+    return !it.waits &&
+           it.seen <= (it.event.series ? now - kFinish : once_until);
   });
   next_cleanup_ = now + kFinish;
+  // Not at every event, where many are there to stay.
+  cleanup_size_ = std::max(kMaxSeries, 2 * series_.size());
 }
 
 void EventRecorder::Sleep(const std::stop_token& stop) {

@@ -33,7 +33,8 @@ namespace minisched {
 // Where the server can't be reached, or is out of order (429, 5xx), an event is
 // tried 12 times, 10 s apart; any other refusal is final. At most 1,000 events
 // wait to be written: while there are as many, new ones are dropped, though
-// repeats still count. Each of these is logged.
+// repeats still count. Each of these is logged. Of more than 1,000 series those
+// that were never repeated are forgotten before their time.
 //
 // Different from client-go:
 // - Another note makes another series. There a repeat changes nothing but the
@@ -130,7 +131,9 @@ class EventRecorder {
   std::int64_t last_stamp_ GUARDED_BY(mu_) = 0;  // in a name
   // While the server is not there nothing is written.
   Clock::TimePoint not_before_ GUARDED_BY(mu_){};
+  // When to forget old series: at that time, or when there are more than that.
   Clock::TimePoint next_cleanup_ GUARDED_BY(mu_){};
+  std::size_t cleanup_size_ GUARDED_BY(mu_);
   std::stop_source wake_ GUARDED_BY(mu_);  // ends Sleep()
   std::mt19937_64 random_ GUARDED_BY(mu_){std::random_device{}()};
   std::jthread thread_;  // last: it uses the others

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -75,6 +76,16 @@ class EventRecorderTest : public testing::Test {
     clock_.AwaitSleepers(1);
   }
 
+  // Soon there are so many.
+  void AwaitEvents(std::size_t count) {
+    const auto deadline = std::chrono::steady_clock::now() + seconds(20);
+    while (Events().size() < count &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+    ASSERT_THAT(Events(), SizeIs(count));
+  }
+
   // All that has been said is on the server.
   void Flush() { recorder_.reset(); }
 
@@ -105,6 +116,27 @@ TEST_F(EventRecorderTest, WritesAnEvent) {
   EXPECT_EQ(event.related, node);
   EXPECT_EQ(event.note, "Successfully assigned web-0 to node-1");
   EXPECT_EQ(event.type, "Normal");
+}
+
+// What is said again and again is remembered, however much else is said once.
+TEST_F(EventRecorderTest, ForgetsFirstWhatWasSaidOnce) {
+  SayFailed(*recorder_, "twice");
+  SayFailed(*recorder_, "once");
+  ExpectCounts({1, 1});
+  SayFailed(*recorder_, "twice");
+  ExpectCounts({1, 2});
+  for (int i = 0; i < 1200; ++i) {
+    clock_.Advance(milliseconds(1));
+    SayFailed(*recorder_, "pod-" + std::to_string(i));
+    if (i % 400 == 399) AwaitEvents(i + 3);
+  }
+  SayFailed(*recorder_, "once");
+  SayFailed(*recorder_, "twice");
+  Flush();
+  std::map<std::string, int> events;
+  for (const Event& event : Events()) ++events[event.regarding.name];
+  EXPECT_EQ(events["once"], 2);
+  EXPECT_EQ(events["twice"], 1);
 }
 
 TEST_F(EventRecorderTest, WhatHasNoNamespaceIsToldInDefault) {
