@@ -236,7 +236,8 @@ void EventRecorder::Settle(AllSeries::iterator series, const Event& written,
       if (count(it.event) != count(written)) Await(series, it.next_write);
       break;
     case Outcome::kRefused:
-      series_.erase(series);
+      // Remembered all the same, or each repeat would start anew.
+      it.next_write = clock_.Now() + kBetweenWrites;
       break;
     case Outcome::kNoServer:
       if (stopping) {

@@ -31,10 +31,11 @@ namespace minisched {
 // once, those that follow at most every 30 s, the last one always.
 //
 // Where the server can't be reached, or is out of order (429, 5xx), an event is
-// tried 12 times, 10 s apart; any other refusal is final. At most 1,000 events
-// wait to be written: while there are as many, new ones are dropped, though
-// repeats still count. Each of these is logged. Of more than 1,000 series those
-// that were never repeated are forgotten before their time.
+// tried 12 times, 10 s apart. One that is refused otherwise is tried again when
+// it is repeated, 30 s later at the earliest. At most 1,000 events wait to be
+// written: while there are as many, new ones are dropped, though repeats still
+// count. Each of these is logged. Of more than 1,000 series, those that were
+// never repeated are forgotten before their time.
 //
 // Different from client-go:
 // - Another note makes another series. There a repeat changes nothing but the

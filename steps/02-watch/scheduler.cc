@@ -12,10 +12,9 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// What the API server would refuse to bind: a pod that is being deleted, or
-// that has gates left to open. Should that change, there will be an event.
+// The API server would refuse to bind it, and it won't change its mind.
 bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp || !pod.spec.scheduling_gates.empty();
+  return pod.metadata.deletion_timestamp.has_value();
 }
 
 }  // namespace

@@ -146,6 +146,16 @@ TEST_F(SchedulingQueueTest, AFailedPodThatIsDeletedIsForgotten) {
   EXPECT_THAT(Rest(), IsEmpty());
 }
 
+TEST_F(SchedulingQueueTest, APodThatIsDeletedInFlightDoesNotComeBack) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Delete(*MakePod("a"));
+  queue_.AddUnschedulableIfNotPresent(info);
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePods();
+  EXPECT_THAT(Rest(), IsEmpty());
+}
+
 TEST_F(SchedulingQueueTest, PopWaitsForAPod) {
   auto popped = std::async(std::launch::async, [&] { return Pop(); });
   Add("a");

@@ -8,6 +8,8 @@ namespace {
 using PodPtr = std::shared_ptr<const Pod>;
 
 bool IsAssigned(const Pod& pod) { return !pod.spec.node_name.empty(); }
+// Nobody may try it yet. Gates can be taken away, but never added.
+bool IsGated(const Pod& pod) { return !pod.spec.scheduling_gates.empty(); }
 
 }  // namespace
 
@@ -20,14 +22,15 @@ HandlerRegistration AddAllEventHandlers(Informers& informers,
   return informers.pods.AddEventHandler(
       {.on_add =
            [=, &queue](const PodPtr& pod, bool /*is_in_initial_list*/) {
-             if (!IsAssigned(*pod) && is_ours(*pod)) queue.Add(pod);
+             if (IsAssigned(*pod) || IsGated(*pod) || !is_ours(*pod)) return;
+             queue.Add(pod);
            },
        .on_update =
            [=, &queue](const PodPtr& old, const PodPtr& pod) {
              if (IsAssigned(*old) || !is_ours(*old)) return;
              if (IsAssigned(*pod)) {
                queue.Delete(*pod);  // by us, or by somebody else
-             } else {
+             } else if (!IsGated(*pod)) {
                queue.Update(pod);
              }
            },

@@ -47,7 +47,8 @@ void Scheduler::PatchPodCondition(const Pod& pod, const Condition& condition,
   PodStatus patched = pod.status;
   if (!UpdateCondition(patched.conditions, condition, clock_.WallNow())) return;
   Pod patch;
-  patch.metadata.uid = pod.metadata.uid;  // not of a namesake
+  // Of this very state: it may have been bound after all, with the answer lost.
+  patch.metadata.resource_version = pod.metadata.resource_version;
   // Conditions are merged by type, so that only this one changes.
   patch.status.conditions = {
       *FindCondition(patched.conditions, condition.type)};

@@ -16,7 +16,7 @@ Framework::Framework(const Snapshot& snapshot) : snapshot_(snapshot) {
 Status Framework::RunFilterPlugins(CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
   for (const auto& plugin : filter_plugins_) {
-    const Status status = plugin->Filter(state, pod, node);
+    Status status = plugin->Filter(state, pod, node);
     spdlog::debug("{}: {} says of {}: {}", ObjectName(pod.metadata),
                   plugin->Name(), node.node().metadata.name,
                   status.IsSuccess() ? "fits" : status.reason());

@@ -13,10 +13,9 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// What the API server would refuse to bind: a pod that is being deleted, or
-// that has gates left to open. Should that change, there will be an event.
+// The API server would refuse to bind it, and it won't change its mind.
 bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp || !pod.spec.scheduling_gates.empty();
+  return pod.metadata.deletion_timestamp.has_value();
 }
 
 }  // namespace
@@ -108,13 +107,12 @@ Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
   Nodes feasible;
   for (const NodeInfo& node : snapshot_.List()) {
     const Status status = framework_.RunFilterPlugins(state, pod, node);
-    if (status.code() == Code::kError) {
-      throw std::runtime_error(status.reason());
-    }
     if (status.IsSuccess()) {
       feasible.push_back(node);
-    } else {
+    } else if (status.IsRejected()) {
       diagnosis.node_to_status[node.node().metadata.name] = status;
+    } else {
+      throw std::runtime_error(status.reason());
     }
   }
   return feasible;

@@ -52,7 +52,7 @@ class Scheduler {
   // The node for a pod, which is there until the next call. Throws
   // Unschedulable, which may be a FitError.
   const Node& SchedulePod(CycleState& state, const Pod& pod);
-  // Notes down in the diagnosis why the others don't.
+  // Notes down in the diagnosis why the other nodes don't.
   Nodes FindNodesThatFitPod(CycleState& state, const Pod& pod,
                             Diagnosis& diagnosis) const;
   const Node& SelectHost(const Nodes& nodes);

@@ -279,6 +279,8 @@ TEST_P(FailureTest, IsTriedAgain) {
       GetParam() + "}]");
   StartScheduler();
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
+  // Bound it stays, and nobody says otherwise.
+  AwaitThat([&] { return WhyItWaits(*client_, "web-0") == ": "; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Failures, FailureTest,

@@ -33,6 +33,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const Pod>& pod) {
 void SchedulingQueue::Delete(const Pod& pod) {
   const std::string& uid = pod.metadata.uid;
   MutexLock lock(mu_);
+  in_flight_.erase(uid);
   unschedulable_.erase(uid);
   const auto active = in_active_.find(uid);
   if (active == in_active_.end()) return;
@@ -60,8 +61,7 @@ void SchedulingQueue::Done(const std::string& uid) {
 void SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  in_flight_.erase(uid);
-  if (in_active_.contains(uid)) return;
+  if (in_flight_.erase(uid) == 0) return;  // deleted while it was tried
   info.timestamp = clock_.Now();
   unschedulable_.emplace(uid, std::move(info));
 }

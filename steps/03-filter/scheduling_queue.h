@@ -42,9 +42,9 @@ class SchedulingQueue {
   // A pod that is new, or that is known after all: then as Update().
   void Add(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
 
-  // The pod has changed. It keeps its place; where it has none, having been
-  // given up, it is worth a try again. For one that is in flight this does
-  // nothing: who tries it will look at its newest state by themselves.
+  // The pod has changed. It keeps its place; where it has none, it gets one.
+  // For one that is in flight this does nothing: should the try fail, it comes
+  // back in its newest state.
   void Update(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
 
   // The pod is gone, or bound.
@@ -58,7 +58,7 @@ class SchedulingQueue {
   void Done(const std::string& uid) EXCLUDES(mu_);
 
   // The pod that was popped could not be scheduled: it is to be tried again
-  // after a while.
+  // after a while; unless it has been deleted meanwhile.
   void AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
   // Moves the pods back to the activeQ that were tried a second ago or longer.

@@ -4,7 +4,7 @@
 
 namespace minisched {
 
-// What a plugin may say. Those up to kPending upstream too, in that order.
+// What a plugin may say: upstream's codes, in upstream's order.
 enum class Code {
   kSuccess,
   kError,          // something is wrong; has nothing to do with the pod
