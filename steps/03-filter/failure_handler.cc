@@ -13,7 +13,7 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const std::stop_token& stop) {
   const ObjectMeta metadata = info.pod->metadata;
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata),
-               status.reason());
+               status.Message());
   const auto now =
       informers_.pods.store().Get(metadata.namespace_name, metadata.name);
   // Gone, or bound by someone else, while we tried: not ours any more.
@@ -26,12 +26,12 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 
   recorder_.Eventf(GetReference(*now), {}, "Warning", "FailedScheduling",
-                   "Scheduling", status.reason());
+                   "Scheduling", status.Message());
   const Condition condition{
       .type = "PodScheduled",
       .status = "False",
       .reason = status.IsRejected() ? "Unschedulable" : "SchedulerError",
-      .message = status.reason()};
+      .message = status.Message()};
   try {
     PatchPodCondition(*now, condition, stop);
   } catch (const Cancelled&) {

@@ -11,7 +11,7 @@ namespace {
 std::string Message(std::size_t num_all_nodes, const Diagnosis& diagnosis) {
   std::map<std::string, int> counts;
   for (const auto& [node, status] : diagnosis.node_to_status) {
-    ++counts[status.reason()];
+    for (const std::string& reason : status.reasons()) ++counts[reason];
   }
   // In the order of the text, so that "10 …" comes before "2 …": as upstream.
   std::set<std::string> reasons;

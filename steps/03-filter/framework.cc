@@ -19,7 +19,7 @@ Status Framework::RunFilterPlugins(CycleState& state, const Pod& pod,
     Status status = plugin->Filter(state, pod, node);
     spdlog::debug("{}: {} says of {}: {}", ObjectName(pod.metadata),
                   plugin->Name(), node.node().metadata.name,
-                  status.IsSuccess() ? "fits" : status.reason());
+                  status.IsSuccess() ? "fits" : status.Message());
     if (!status.IsSuccess()) return status;
   }
   return {};

@@ -108,11 +108,11 @@ Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
   for (const NodeInfo& node : snapshot_.List()) {
     const Status status = framework_.RunFilterPlugins(state, pod, node);
     if (status.IsSuccess()) {
-      feasible.push_back(node);
+      feasible.push_back(&node);
     } else if (status.IsRejected()) {
       diagnosis.node_to_status[node.node().metadata.name] = status;
     } else {
-      throw std::runtime_error(status.reason());
+      throw std::runtime_error(status.Message());
     }
   }
   return feasible;
@@ -120,7 +120,7 @@ Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
 
 const Node& Scheduler::SelectHost(const Nodes& nodes) {
   std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
-  return nodes[any(random_)].node();
+  return nodes[any(random_)]->node();
 }
 
 void Scheduler::Bind(const Pod& pod, const Node& node,

@@ -44,7 +44,7 @@ class Scheduler {
   void Run(std::stop_token stop);
 
  private:
-  using Nodes = std::vector<NodeInfo>;
+  using Nodes = std::vector<const NodeInfo*>;  // of the snapshot
 
   // Takes the pod whose turn it is, once there is one, and binds it. Returns
   // false when the queue is closed. Throws Cancelled.

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace minisched {
 
@@ -21,10 +25,14 @@ class Status {
  public:
   Status() = default;
   Status(Code code, std::string reason)
-      : code_(code), reason_(std::move(reason)) {}
+      : code_(code), reasons_{std::move(reason)} {}
 
   Code code() const { return code_; }
-  const std::string& reason() const { return reason_; }
+  // For people; each is counted over all nodes.
+  const std::vector<std::string>& reasons() const { return reasons_; }
+  std::string Message() const {
+    return fmt::format("{}", fmt::join(reasons_, ", "));
+  }
 
   bool IsSuccess() const { return code_ == Code::kSuccess; }
   // The pod was turned down, in contrast to: something went wrong.
@@ -36,7 +44,7 @@ class Status {
 
  private:
   Code code_ = Code::kSuccess;
-  std::string reason_;
+  std::vector<std::string> reasons_;
 };
 
 }  // namespace minisched

@@ -49,7 +49,7 @@ void Expect(const Case& c, const std::string& reason) {
   const Status status = Filter<Plugin>(c.pod, c.node);
   EXPECT_EQ(status.code(),
             c.fits ? Code::kSuccess : Code::kUnschedulableAndUnresolvable);
-  EXPECT_EQ(status.reason(), c.fits ? "" : reason);
+  EXPECT_EQ(status.Message(), c.fits ? "" : reason);
 }
 
 class NodeUnschedulableTest : public ::testing::TestWithParam<Case> {};
