@@ -61,6 +61,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const Pod& pod = *info->pod;
   if (SkipPodSchedule(pod)) {
     queue_.Done(pod.metadata.uid);
+    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                     "Scheduling",
+                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
     return true;
   }
   try {
@@ -84,7 +87,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 }
 
 const Node& Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
-  snapshot_.Update(informers_);
+  snapshot_.Update(informers_.nodes.store().List());
   if (snapshot_.List().empty()) {
     throw Unschedulable("no nodes available to schedule pods");
   }

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "informers.h"
+#include "minisched/api/node.h"
 #include "node_info.h"
 
 namespace minisched {
@@ -15,11 +16,9 @@ class Snapshot {
   const std::vector<NodeInfo>& List() const { return nodes_; }
 
   // At the start of a cycle.
-  void Update(const Informers& informers) {
+  void Update(const std::vector<std::shared_ptr<const Node>>& nodes) {
     nodes_.clear();
-    for (const auto& node : informers.nodes.store().List()) {
-      nodes_.emplace_back(node);
-    }
+    for (const auto& node : nodes) nodes_.emplace_back(node);
   }
 
  private:
