@@ -107,6 +107,11 @@ int PlayAll(const Options& options) {
     }
     return kPassed;
   }
+  if (options.embedded && options.player.scheduler.empty()) {
+    throw minisched::scenario::CannotPlay(
+        "--embedded starts a server without a scheduler: say with --scheduler "
+        "which to start");
+  }
   Story story(options.json ? std::cerr : std::cout,
               isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0 &&
                   std::getenv("NO_COLOR") == nullptr);

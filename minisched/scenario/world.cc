@@ -217,7 +217,7 @@ class PodsJudge {
                  MatchesText(wanted.reason, condition->reason) &&
                  MatchesText(wanted.message, condition->message);
         },
-        "no such condition have");
+        "without such a condition are");
   }
 
   void JudgeEvents() {
@@ -231,7 +231,7 @@ class PodsJudge {
       }
     }
     Each([&](const Pod& pod) { return counts.contains(pod.metadata.name); },
-         "no such event have");
+         "without such an event are");
     for (const auto& pod : pods_) {
       const int count = counts[pod->metadata.name];
       if (wanted.at_most && count > *wanted.at_most) {

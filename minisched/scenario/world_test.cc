@@ -134,11 +134,12 @@ TEST_F(WorldTest, Pending) {
   EXPECT_EQ(Say("{pods: p1, pending: '0/2 nodes are available: 2 Too many '}"),
             "met");
   EXPECT_EQ(Say("{pods: p1, pending: '* Too many pods*'}"), "met");
-  EXPECT_EQ(
-      Say("{pods: p1, pending: 0/3}"),
-      "not yet: no such condition have 1 of 1: p1: no node, Unschedulable: 0/2 "
-      "nodes are available: 2 Too many pods. More.");
-  EXPECT_THAT(Say("{pods: p2, pending: 0/2}"), StartsWith("not yet: no such"));
+  EXPECT_EQ(Say("{pods: p1, pending: 0/3}"),
+            "not yet: without such a condition are 1 of 1: p1: no node, "
+            "Unschedulable: 0/2 "
+            "nodes are available: 2 Too many pods. More.");
+  EXPECT_THAT(Say("{pods: p2, pending: 0/2}"),
+              StartsWith("not yet: without such"));
   EXPECT_THAT(Say("{pods: p3, pending: 0/2}"), StartsWith("broken: bound are"));
 }
 
@@ -150,9 +151,9 @@ TEST_F(WorldTest, Conditions) {
             "met");
   EXPECT_THAT(
       Say("{pods: p1, condition: {type: PodScheduled, status: 'True'}}"),
-      StartsWith("not yet: no such condition have"));
+      StartsWith("not yet: without such a condition are"));
   EXPECT_THAT(Say("{pods: p1, condition: {type: Ready}}"),
-              StartsWith("not yet: no such condition have"));
+              StartsWith("not yet: without such a condition are"));
 }
 
 TEST_F(WorldTest, Phase) {
@@ -178,7 +179,7 @@ TEST_F(WorldTest, Events) {
   EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling, atMost: 1}}"),
             "broken: p1 has 2 such events");
   EXPECT_EQ(Say("{pods: p*, event: {reason: Scheduled}}"),
-            "not yet: no such event have 1 of 2: p1: no node");
+            "not yet: without such an event are 1 of 2: p1: no node");
 }
 
 TEST_F(WorldTest, SpreadOverNodes) {
