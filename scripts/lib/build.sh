@@ -13,7 +13,7 @@ build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
 # one would judge differently.
 # shellcheck disable=SC2034
 check_packages=(clang-14 git clang-format-14 clang-tidy-14 libclang-rt-14-dev
-  shellcheck)
+  python3 shellcheck)
 # shellcheck disable=SC2034
 book_packages=(git python3 python3-venv)
 
