@@ -78,7 +78,7 @@ class EventRecorderTest : public testing::Test {
 
   // Soon there are so many.
   void AwaitEvents(std::size_t count) {
-    const auto deadline = std::chrono::steady_clock::now() + seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + seconds(120);
     while (Events().size() < count &&
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(milliseconds(50));
