@@ -317,6 +317,7 @@ void VisitFields(Visitor& visit, T& metadata) {
   visit("namespace", metadata.namespace_name);
   visit("uid", metadata.uid);
   visit("resourceVersion", metadata.resource_version);
+  visit("generation", metadata.generation);
   visit("creationTimestamp", metadata.creation_timestamp);
   visit("deletionTimestamp", metadata.deletion_timestamp);
   visit("labels", metadata.labels);
@@ -341,6 +342,7 @@ void VisitFields(Visitor& visit, T& condition) {
   visit("reason", condition.reason);
   visit("message", condition.message);
   visit("lastTransitionTime", condition.last_transition_time);
+  visit("observedGeneration", condition.observed_generation);
 }
 
 template <class Visitor, MaybeConst<ListMeta> T>

@@ -141,6 +141,8 @@ TEST(JsonTest, ReadsWhatItWrote) {
   pod.metadata.creation_timestamp = ParseTime("2026-11-21T10:00:00Z");
   pod.metadata.labels = {{"x", "y"}};
   pod.metadata.finalizers = {"example.com/f"};
+  pod.metadata.generation = 3;
+  pod.status.conditions = {{.type = "Ready", .observed_generation = 2}};
   pod.spec.containers.push_back(
       {.name = "main",
        .resources = {.requests = {{"cpu", Quantity::Parse("1.5")}}}});

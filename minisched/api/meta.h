@@ -31,6 +31,8 @@ struct ObjectMeta {
   std::string uid;
   // Opaque; changes with each write of the object.
   std::string resource_version;
+  // Grows with each change of what is wanted (spec); 0 where it isn't counted.
+  std::int64_t generation = 0;
   std::optional<Time> creation_timestamp;
   // Set once the object is being deleted.
   std::optional<Time> deletion_timestamp;
@@ -48,6 +50,8 @@ struct Condition {
   std::string reason;
   std::string message;
   std::optional<Time> last_transition_time;
+  // The generation that it was found out of; 0 where that isn't said.
+  std::int64_t observed_generation = 0;
 };
 
 struct ListMeta {

@@ -1,15 +1,38 @@
 #include "minisched/app/logging.h"
 
+#include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <memory>
+#include <string_view>
 
 namespace minisched {
+namespace {
+
+// The level in five columns. spdlog can only cut its names off: "warni".
+class Level final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    const auto name = spdlog::level::to_string_view(message.level);
+    const bool warns = message.level == spdlog::level::warn;
+    fmt::format_to(std::back_inserter(out), "{:5.5}",
+                   warns ? "warn" : std::string_view(name.data(), name.size()));
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<Level>();
+  }
+};
+
+}  // namespace
 
 void SetUpLogging(int verbosity) {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
       "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
-  spdlog::set_pattern("%H:%M:%S.%e %^%-5!l%$ %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<Level>('*').set_pattern("%H:%M:%S.%e %^%*%$ %v");
+  spdlog::set_formatter(std::move(formatter));
   spdlog::set_level(verbosity >= 2   ? spdlog::level::trace
                     : verbosity == 1 ? spdlog::level::debug
                                      : spdlog::level::info);

@@ -78,24 +78,23 @@ void Scheduler::ScheduleOne(const Pod& pod, const Nodes& nodes,
     spdlog::warn("no nodes available to schedule pods: {} waits", name);
     return;
   }
-  const Node& node = SelectHost(nodes);
+  const std::string host = SelectHost(nodes);
   try {
-    Bind(pod, node, stop);
-    spdlog::info("bound {} to {}", name, node.metadata.name);
+    Bind(pod, host, stop);
+    spdlog::info("bound {} to {}", name, host);
   } catch (const ApiError& error) {
     // Gone, or bound by someone else since we listed it: not ours any more.
     // Whatever else it is, the pod is still there in the next round.
-    spdlog::warn("could not bind {} to {}: {}", name, node.metadata.name,
-                 error.what());
+    spdlog::warn("could not bind {} to {}: {}", name, host, error.what());
   }
 }
 
-const Node& Scheduler::SelectHost(const Nodes& nodes) {
+std::string Scheduler::SelectHost(const Nodes& nodes) {
   std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
-  return *nodes[any(random_)];
+  return nodes[any(random_)]->metadata.name;
 }
 
-void Scheduler::Bind(const Pod& pod, const Node& node,
+void Scheduler::Bind(const Pod& pod, const std::string& host,
                      const std::stop_token& stop) {
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
@@ -103,7 +102,7 @@ void Scheduler::Bind(const Pod& pod, const Node& node,
   // This pod, not one of the same name that was created since.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
-  binding.target.name = node.metadata.name;
+  binding.target.name = host;
   client_.Bind(binding, stop);
 }
 

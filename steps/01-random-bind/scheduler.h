@@ -45,8 +45,9 @@ class Scheduler {
   // Throws TransportError and Cancelled: then the round is over.
   void ScheduleOne(const Pod& pod, const Nodes& nodes,
                    const std::stop_token& stop);
-  const Node& SelectHost(const Nodes& nodes);
-  void Bind(const Pod& pod, const Node& node, const std::stop_token& stop);
+  std::string SelectHost(const Nodes& nodes);
+  void Bind(const Pod& pod, const std::string& host,
+            const std::stop_token& stop);
 
   Client& client_;
   const std::string scheduler_name_;

@@ -64,11 +64,10 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     HandleSchedulingFailure(*info, "no nodes available to schedule pods");
     return true;
   }
-  const Node& node = SelectHost(nodes);
+  const std::string host = SelectHost(nodes);
   try {
-    Bind(pod, node, stop);
-    spdlog::info("bound {} to {}", ObjectName(pod.metadata),
-                 node.metadata.name);
+    Bind(pod, host, stop);
+    spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
     queue_.Done(pod.metadata.uid);
   } catch (const Cancelled&) {
     throw;
@@ -78,12 +77,12 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   return true;
 }
 
-const Node& Scheduler::SelectHost(const Nodes& nodes) {
+std::string Scheduler::SelectHost(const Nodes& nodes) {
   std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
-  return *nodes[any(random_)];
+  return nodes[any(random_)]->metadata.name;
 }
 
-void Scheduler::Bind(const Pod& pod, const Node& node,
+void Scheduler::Bind(const Pod& pod, const std::string& host,
                      const std::stop_token& stop) {
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
@@ -91,7 +90,7 @@ void Scheduler::Bind(const Pod& pod, const Node& node,
   // This pod, not one of the same name that was created since.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
-  binding.target.name = node.metadata.name;
+  binding.target.name = host;
   client_.Bind(binding, stop);
 }
 

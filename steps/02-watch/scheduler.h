@@ -45,8 +45,9 @@ class Scheduler {
   // Takes the pod whose turn it is, once there is one, and binds it. Returns
   // false when the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
-  const Node& SelectHost(const Nodes& nodes);
-  void Bind(const Pod& pod, const Node& node, const std::stop_token& stop);
+  std::string SelectHost(const Nodes& nodes);
+  void Bind(const Pod& pod, const std::string& host,
+            const std::stop_token& stop);
   // Sees to it that the pod is tried again, if it still is to be.
   void HandleSchedulingFailure(QueuedPodInfo info, const std::string& message);
 

@@ -31,7 +31,8 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
       .type = "PodScheduled",
       .status = "False",
       .reason = status.IsRejected() ? "Unschedulable" : "SchedulerError",
-      .message = status.Message()};
+      .message = status.Message(),
+      .observed_generation = now->metadata.generation};
   try {
     PatchPodCondition(*now, condition, stop);
   } catch (const Cancelled&) {

@@ -8,19 +8,25 @@
 namespace minisched {
 
 Framework::Framework(const Snapshot& snapshot) : snapshot_(snapshot) {
-  filter_plugins_.push_back(std::make_unique<NodeUnschedulable>(*this));
-  filter_plugins_.push_back(std::make_unique<NodeName>(*this));
-  filter_plugins_.push_back(std::make_unique<TaintToleration>(*this));
+  Add<NodeUnschedulable>();
+  Add<NodeName>();
+  Add<TaintToleration>();
 }
 
 Status Framework::RunFilterPlugins(CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
-  for (const auto& plugin : filter_plugins_) {
-    Status status = plugin->Filter(state, pod, node);
-    spdlog::debug("{}: {} says of {}: {}", ObjectName(pod.metadata),
-                  plugin->Name(), node.node().metadata.name,
-                  status.IsSuccess() ? "fits" : status.Message());
-    if (!status.IsSuccess()) return status;
+  const bool verbose = spdlog::should_log(spdlog::level::debug);
+  for (const FilterPlugin* plugin : filter_plugins_) {
+    const Status status = plugin->Filter(state, pod, node);
+    if (verbose) {
+      spdlog::debug("{}: {} says of {}: {}", ObjectName(pod.metadata),
+                    plugin->Name(), node.node().metadata.name,
+                    status.IsSuccess() ? "fits" : status.Message());
+    }
+    if (status.IsSuccess()) continue;
+    if (status.IsRejected()) return status;
+    return {Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                      plugin->Name(), status.Message())};
   }
   return {};
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "minisched/api/pod.h"
@@ -41,15 +43,28 @@ class Framework final : public Handle {
   // here, in its order. `snapshot` must outlive it.
   explicit Framework(const Snapshot& snapshot);
 
+  // Makes a plugin, which comes after those that there are, and puts it into
+  // the list of each extension point that it is for. Not while plugins run.
+  template <class T>
+  void Add() {
+    auto plugin = std::make_unique<T>(*this);
+    if constexpr (std::derived_from<T, FilterPlugin>) {
+      filter_plugins_.push_back(plugin.get());
+    }
+    plugins_.push_back(std::move(plugin));
+  }
+
   const Snapshot& SnapshotSharedLister() const override { return snapshot_; }
 
-  // Asks one plugin after the other; the first that objects has it.
+  // Asks one plugin after the other; the first that doesn't say yes has it.
   Status RunFilterPlugins(CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 
  private:
   const Snapshot& snapshot_;
-  std::vector<std::unique_ptr<FilterPlugin>> filter_plugins_;
+  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  // Those of plugins_ that are for an extension point.
+  std::vector<const FilterPlugin*> filter_plugins_;
 };
 
 }  // namespace minisched

@@ -68,14 +68,13 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   }
   try {
     CycleState state;
-    const Node& node = SchedulePod(state, pod);
-    Bind(pod, node, stop);
-    spdlog::info("bound {} to {}", ObjectName(pod.metadata),
-                 node.metadata.name);
+    const std::string host = SchedulePod(state, pod);
+    Bind(pod, host, stop);
+    spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
     queue_.Done(pod.metadata.uid);
     recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
                      fmt::format("Successfully assigned {} to {}",
-                                 ObjectName(pod.metadata), node.metadata.name));
+                                 ObjectName(pod.metadata), host));
   } catch (const Cancelled&) {
     throw;
   } catch (const Unschedulable& error) {
@@ -86,15 +85,15 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   return true;
 }
 
-const Node& Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
+std::string Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.nodes.store().List());
   if (snapshot_.List().empty()) {
     throw Unschedulable("no nodes available to schedule pods");
   }
   const std::string unsupported = FindUnsupported(pod);
   if (!unsupported.empty()) {
-    throw Unschedulable("this scheduler does not know yet about " +
-                        unsupported);
+    throw std::runtime_error("this scheduler does not know yet about " +
+                             unsupported);
   }
   Diagnosis diagnosis;
   const Nodes feasible = FindNodesThatFitPod(state, pod, diagnosis);
@@ -121,12 +120,12 @@ Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
   return feasible;
 }
 
-const Node& Scheduler::SelectHost(const Nodes& nodes) {
+std::string Scheduler::SelectHost(const Nodes& nodes) {
   std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
-  return nodes[any(random_)]->node();
+  return nodes[any(random_)]->node().metadata.name;
 }
 
-void Scheduler::Bind(const Pod& pod, const Node& node,
+void Scheduler::Bind(const Pod& pod, const std::string& host,
                      const std::stop_token& stop) {
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
@@ -134,7 +133,7 @@ void Scheduler::Bind(const Pod& pod, const Node& node,
   // This pod, not one of the same name that was created since.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
-  binding.target.name = node.metadata.name;
+  binding.target.name = host;
   client_.Bind(binding, stop);
 }
 

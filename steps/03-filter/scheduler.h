@@ -49,14 +49,15 @@ class Scheduler {
   // Takes the pod whose turn it is, once there is one, and binds it. Returns
   // false when the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
-  // The node for a pod, which is there until the next call. Throws
-  // Unschedulable, which may be a FitError.
-  const Node& SchedulePod(CycleState& state, const Pod& pod);
+  // The name of the node for a pod. Throws Unschedulable, which may be a
+  // FitError.
+  std::string SchedulePod(CycleState& state, const Pod& pod);
   // Notes down in the diagnosis why the other nodes don't.
   Nodes FindNodesThatFitPod(CycleState& state, const Pod& pod,
                             Diagnosis& diagnosis) const;
-  const Node& SelectHost(const Nodes& nodes);
-  void Bind(const Pod& pod, const Node& node, const std::stop_token& stop);
+  std::string SelectHost(const Nodes& nodes);
+  void Bind(const Pod& pod, const std::string& host,
+            const std::stop_token& stop);
   // Sees to it that the pod is tried again, if it still is to be, and tells why
   // it has to wait: by an event, and a condition. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info, const Status& status,

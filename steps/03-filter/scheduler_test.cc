@@ -217,6 +217,11 @@ TEST_F(SchedulerTest, SaysWhyAPodWaits) {
   EXPECT_EQ(WhyItWaits(*client_, "web-0"),
             "Unschedulable: 0/2 nodes are available: 2 node(s) were "
             "unschedulable.");
+  const auto pod = client_->Get<Pod>("default", "web-0");
+  EXPECT_EQ(FindCondition(pod->status.conditions, "PodScheduled")
+                ->observed_generation,
+            pod->metadata.generation);
+  EXPECT_GT(pod->metadata.generation, 0);
   client_->Patch<Node>("", "b", PatchType::kMerge,
                        R"({"spec":{"unschedulable":null}})");
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "b")));
@@ -263,7 +268,7 @@ TEST_F(SchedulerTest, DoesNotIgnoreWhatItDoesNotKnow) {
                 "persistentVolumeClaim: {claimName: c}}], "));
   AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
   EXPECT_EQ(WhyItWaits(*client_, "web-0"),
-            "Unschedulable: this scheduler does not know yet about persistent "
+            "SchedulerError: this scheduler does not know yet about persistent "
             "volume claims");
   EXPECT_THAT(Places(), SizeIs(0));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framework.h"
+#include "minisched/api/taints.h"
 
 namespace minisched {
 
@@ -10,8 +11,16 @@ class NodeUnschedulable final : public FilterPlugin {
  public:
   explicit NodeUnschedulable(const Handle& /*handle*/) {}
   std::string_view Name() const override { return "NodeUnschedulable"; }
-  Status Filter(CycleState& state, const Pod& pod,
-                const NodeInfo& node) const override;
+  Status Filter(CycleState& /*state*/, const Pod& pod,
+                const NodeInfo& node) const override {
+    const Taint cordoned{.key = "node.kubernetes.io/unschedulable",
+                         .effect = "NoSchedule"};
+    if (!node.node().spec.unschedulable ||
+        TolerationsTolerateTaint(pod.spec.tolerations, cordoned)) {
+      return {};
+    }
+    return {Code::kUnschedulableAndUnresolvable, "node(s) were unschedulable"};
+  }
 };
 
 }  // namespace minisched

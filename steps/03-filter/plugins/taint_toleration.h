@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framework.h"
+#include "minisched/api/taints.h"
 
 namespace minisched {
 
@@ -10,8 +11,19 @@ class TaintToleration final : public FilterPlugin {
  public:
   explicit TaintToleration(const Handle& /*handle*/) {}
   std::string_view Name() const override { return "TaintToleration"; }
-  Status Filter(CycleState& state, const Pod& pod,
-                const NodeInfo& node) const override;
+  Status Filter(CycleState& /*state*/, const Pod& pod,
+                const NodeInfo& node) const override {
+    for (const Taint& taint : node.node().spec.taints) {
+      // PreferNoSchedule is a wish: a matter for scores.
+      if (taint.effect == "PreferNoSchedule" ||
+          TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
+        continue;
+      }
+      return {Code::kUnschedulableAndUnresolvable,
+              "node(s) had untolerated taint(s)"};
+    }
+    return {};
+  }
 };
 
 }  // namespace minisched
