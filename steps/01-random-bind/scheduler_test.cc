@@ -3,147 +3,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/base/mutex.h"
 #include "minisched/testing/embedded_server.h"
-#include "minisched/testing/http_server.h"
 
 namespace minisched {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Key;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-std::string PodJson(const std::string& name, const std::string& spec = "{}",
-                    const std::string& more_metadata = "") {
-  return R"({"metadata":{"namespace":"shop","name":")" + name +
-         R"(","uid":"uid-)" + name + "\"" + more_metadata + R"(},"spec":)" +
-         spec + "}";
-}
-
-std::string NodeJson(const std::string& name) {
-  return R"({"metadata":{"name":")" + name + R"("}})";
-}
-
-std::string ListJson(const std::vector<std::string>& items) {
-  std::string json;
-  for (const std::string& item : items) {
-    if (!json.empty()) json += ",";
-    json += item;
-  }
-  return R"({"metadata":{"resourceVersion":"1"},"items":[)" + json + "]}";
-}
-
-// As much of an API server as this scheduler asks, to fail as tests want it to.
-// Pods stay in the list until they are bound. Thread-safe.
-class FakeApi {
- public:
-  FakeApi()
-      : server_([this](const ServerRequest& request, ServerReply reply) {
-          Handle(request, std::move(reply));
-        }) {}
-
-  RestConfig config() const {
-    RestConfig config;
-    config.server = server_.url();
-    config.qps = 0;
-    return config;
-  }
-
-  void AddPod(const std::string& name, const std::string& json) EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    pods_[name] = json;
-  }
-
-  void AddNode(const std::string& name) EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    nodes_.push_back(NodeJson(name));
-  }
-
-  // From now on requests whose target has `part` get this answer. Status 0:
-  // none, the connection is cut.
-  void Fail(const std::string& part, int status) EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    failures_[part] = status;
-  }
-
-  void Heal() EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    failures_.clear();
-  }
-
-  // By pod, the bindings that were accepted.
-  std::map<std::string, Binding> bindings() const EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    return bindings_;
-  }
-
-  std::vector<ServerRequest> requests() const { return server_.requests(); }
-
- private:
-  void Handle(const ServerRequest& request, ServerReply reply) EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    for (const auto& [part, status] : failures_) {
-      if (request.target.find(part) == std::string::npos) continue;
-      if (status == 0) return reply.Close();
-      return reply.Send(status, R"({"message":"no luck"})");
-    }
-    if (request.method == "POST") {
-      const auto binding = FromJson<Binding>(request.body);
-      bindings_[binding.metadata.name] = binding;
-      pods_.erase(binding.metadata.name);
-      return reply.Send(201, R"({"kind":"Status","status":"Success"})");
-    }
-    if (request.target.find("/pods") == std::string::npos) {
-      return reply.Send(200, ListJson(nodes_));
-    }
-    std::vector<std::string> pods;
-    for (const auto& [name, json] : pods_) pods.push_back(json);
-    reply.Send(200, ListJson(pods));
-  }
-
-  mutable Mutex mu_;
-  std::map<std::string, std::string> pods_ GUARDED_BY(mu_);
-  std::vector<std::string> nodes_ GUARDED_BY(mu_);
-  std::map<std::string, int> failures_ GUARDED_BY(mu_);
-  std::map<std::string, Binding> bindings_ GUARDED_BY(mu_);
-  HttpServer server_;  // last: it calls Handle()
-};
-
-// A scheduler that runs round by round.
-class RunningScheduler {
- public:
-  explicit RunningScheduler(const RestConfig& config,
-                            const SchedulerOptions& options = {})
-      : client_(config),
-        scheduler_(client_, "minisched", options, clock_),
-        thread_([this](std::stop_token stop) { scheduler_.Run(stop); }) {
-    clock_.AwaitSleepers(1);  // the first round is over
-  }
-
-  void NextRound() {
-    clock_.Advance(std::chrono::seconds(1));
-    clock_.AwaitSleepers(1);
-  }
-
- private:
-  FakeClock clock_;
-  Client client_;
-  Scheduler scheduler_;
-  std::jthread thread_;
-};
+// How long tests wait for what will come for certain.
+constexpr std::chrono::seconds kPatience{20};
 
 std::string NodeYaml(const std::string& name) {
   return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + "}}\n";
@@ -155,35 +35,6 @@ std::string PodYaml(const std::string& name, const std::string& more = "") {
          "containers: [{name: c, image: i}]}}\n";
 }
 
-// By pod, the nodes of those that are bound.
-std::map<std::string, std::string> Places(const EmbeddedServer& server) {
-  Client client(server.config());
-  std::map<std::string, std::string> places;
-  for (const auto& pod : client.List<Pod>().items) {
-    if (pod->spec.node_name.empty()) continue;
-    places[pod->metadata.name] = pod->spec.node_name;
-  }
-  return places;
-}
-
-TEST(SchedulerTest, BindsAPendingPod) {
-  const EmbeddedServer server(NodeYaml("node-1") + PodYaml("web-0"));
-  const RunningScheduler scheduler(server.config());
-  EXPECT_THAT(Places(server), ElementsAre(Pair("web-0", "node-1")));
-}
-
-TEST(SchedulerTest, LeavesOtherPodsAlone) {
-  const EmbeddedServer server(
-      NodeYaml("node-1") + PodYaml("gated", "schedulingGates: [{name: g}], ") +
-      PodYaml("taken", "nodeName: node-9, ") +
-      "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
-      "{containers: [{name: c, image: i}]}}\n" +
-      PodYaml("web-0"));
-  const RunningScheduler scheduler(server.config());
-  EXPECT_THAT(Places(server),
-              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
-}
-
 std::string NodesAndPods(int pods) {
   std::string yaml =
       NodeYaml("node-1") + NodeYaml("node-2") + NodeYaml("node-3");
@@ -191,118 +42,190 @@ std::string NodesAndPods(int pods) {
   return yaml;
 }
 
-TEST(SchedulerTest, UsesEveryNodeSoonerOrLater) {
-  const EmbeddedServer server(NodesAndPods(100));
-  const RunningScheduler scheduler(server.config());
-  const auto places = Places(server);
+// An API server, and a scheduler on it whose time stands still.
+class SchedulerTest : public ::testing::Test {
+ protected:
+  void StartServer(const std::string& manifest) {
+    scheduler_.reset();
+    server_ = std::make_unique<EmbeddedServer>(manifest);
+    client_ = std::make_unique<Client>(server_->config());
+  }
+
+  // Returns once one of its threads sleeps, on its clock.
+  void StartScheduler(const SchedulerOptions& options = {}) {
+    scheduler_ = std::make_unique<Running>(*client_, options, clock_);
+    clock_.AwaitSleepers(1);
+  }
+
+  void Start(const std::string& manifest) {
+    StartServer(manifest);
+    StartScheduler();
+  }
+
+  // By pod, the nodes of those that are bound.
+  std::map<std::string, std::string> Places() {
+    std::map<std::string, std::string> places;
+    for (const auto& pod : client_->List<Pod>().items) {
+      if (pod->spec.node_name.empty()) continue;
+      places[pod->metadata.name] = pod->spec.node_name;
+    }
+    return places;
+  }
+
+  // The same, once there are so many.
+  std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
+    AwaitThat([&] { return Places().size() >= count; });
+    return Places();
+  }
+
+  // Moves the scheduler's time on until it is so.
+  void AwaitThat(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!done()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      clock_.Advance(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  void CreatePod(const std::string& name) {
+    Pod pod;
+    pod.metadata.namespace_name = "default";
+    pod.metadata.name = name;
+    pod.spec.scheduler_name = "minisched";
+    pod.spec.containers = {{.name = "c", .image = "i"}};
+    client_->Create(pod);
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<EmbeddedServer> server_;
+  std::unique_ptr<Client> client_;
+
+ private:
+  struct Running {
+    Running(Client& client, const SchedulerOptions& options, Clock& clock)
+        : scheduler(client, "minisched", options, clock),
+          thread([this](std::stop_token stop) { scheduler.Run(stop); }) {}
+
+    Scheduler scheduler;
+    std::jthread thread;
+  };
+  std::unique_ptr<Running> scheduler_;
+};
+
+TEST_F(SchedulerTest, BindsAPodThatWaits) {
+  Start(NodeYaml("node-1") + PodYaml("web-0"));
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
+}
+
+TEST_F(SchedulerTest, BindsPodsAsTheyCome) {
+  Start(NodeYaml("node-1"));
+  for (const char* name : {"a", "b", "c"}) {
+    CreatePod(name);
+    AwaitThat([&] { return Places().contains(name); });
+  }
+}
+
+TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
+  Start(NodeYaml("node-1") +
+        PodYaml("gated", "schedulingGates: [{name: g}], ") +
+        PodYaml("taken", "nodeName: node-9, ") +
+        "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
+        "{containers: [{name: c, image: i}]}}\n" +
+        PodYaml("web-0"));
+  EXPECT_THAT(AwaitPlaces(2),
+              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
+}
+
+TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
+  Start(NodeYaml("node-1") +
+        PodYaml("gated", "schedulingGates: [{name: g}], "));
+  CreatePod("web-0");
+  AwaitPlaces(1);
+  client_->Patch<Pod>("default", "gated", PatchType::kMerge,
+                      R"({"spec":{"schedulingGates":null}})");
+  EXPECT_THAT(AwaitPlaces(2), Contains(Pair("gated", "node-1")));
+}
+
+TEST_F(SchedulerTest, UsesEveryNodeSoonerOrLater) {
+  Start(NodesAndPods(100));
   std::set<std::string> used;
-  for (const auto& [pod, node] : places) used.insert(node);
-  EXPECT_THAT(places, SizeIs(100));
+  for (const auto& [pod, node] : AwaitPlaces(100)) used.insert(node);
   EXPECT_THAT(used, SizeIs(3));
 }
 
-std::map<std::string, std::string> PlaceTenPods(std::uint64_t seed) {
-  const EmbeddedServer server(NodesAndPods(10));
-  const RunningScheduler scheduler(server.config(), {.seed = seed});
-  return Places(server);
+TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
+  const auto place_ten_pods = [&](std::uint64_t seed) {
+    StartServer(NodesAndPods(10));
+    StartScheduler({.seed = seed});
+    return AwaitPlaces(10);
+  };
+  const auto places = place_ten_pods(1);
+  EXPECT_EQ(place_ten_pods(1), places);
+  EXPECT_NE(place_ten_pods(2), places);
 }
 
-TEST(SchedulerTest, TheSameSeedPlacesTheSame) {
-  const auto places = PlaceTenPods(1);
-  EXPECT_THAT(places, SizeIs(10));
-  EXPECT_EQ(PlaceTenPods(1), places);
-  EXPECT_NE(PlaceTenPods(2), places);
-}
-
-TEST(SchedulerTest, WaitsForANode) {
-  const EmbeddedServer server(PodYaml("web-0"));
-  RunningScheduler scheduler(server.config());
-  EXPECT_THAT(Places(server), IsEmpty());
-  Client client(server.config());
+TEST_F(SchedulerTest, WaitsForANode) {
+  Start(PodYaml("web-0"));
   Node node;
   node.metadata.name = "node-1";
-  client.Create(node);
-  scheduler.NextRound();
-  EXPECT_THAT(Places(server), ElementsAre(Pair("web-0", "node-1")));
+  client_->Create(node);
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST(SchedulerTest, BindsThisPodAndNoNamesake) {
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("web-0", PodJson("web-0"));
-  const RunningScheduler scheduler(api.config());
-  const auto bindings = api.bindings();
-  ASSERT_THAT(bindings, ElementsAre(Key("web-0")));
-  EXPECT_EQ(bindings.at("web-0").metadata.uid, "uid-web-0");
+TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
+  Start(PodYaml("gone") + PodYaml("taken") + PodYaml("web-0"));
+  client_->Delete<Pod>("default", "gone", {.grace_period_seconds = 0});
+  Binding binding;
+  binding.metadata.namespace_name = "default";
+  binding.metadata.name = "taken";
+  binding.target = {.kind = "Node", .name = "node-9"};
+  client_->Bind(binding);
+  Node node;
+  node.metadata.name = "node-1";
+  client_->Create(node);
+  EXPECT_THAT(AwaitPlaces(2),
+              ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
 }
 
-TEST(SchedulerTest, LeavesPodsAloneThatAreBeingDeleted) {
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("deleted",
-             PodJson("deleted", "{}",
-                     R"(,"deletionTimestamp":"2026-11-21T10:00:00Z")"));
-  const RunningScheduler scheduler(api.config());
-  EXPECT_THAT(api.bindings(), IsEmpty());
+// Requests fail, with an answer or without one.
+class FailureTest : public SchedulerTest,
+                    public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(FailureTest, IsTriedAgain) {
+  StartServer(NodeYaml("node-1") + PodYaml("web-0"));
+  server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
+  StartScheduler();
+  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST(SchedulerTest, AsksForNothingElseWhileNothingWaits) {
-  FakeApi api;
-  RunningScheduler scheduler(api.config());
-  scheduler.NextRound();
-  const auto requests = api.requests();
-  // Nothing waits, so nothing but the pods was asked for.
-  ASSERT_THAT(requests, SizeIs(2));
-  EXPECT_THAT(requests[0].target,
-              HasSubstr("fieldSelector=spec.nodeName%3D%2Cspec.schedulerName"
-                        "%3Dminisched%2Cstatus.phase%21%3DSucceeded%2C"
-                        "status.phase%21%3DFailed"));
+constexpr const char* kFailures[] = {
+    "match: {resource: pods/binding}, times: 2, error: {code: 500}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 409}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 500, after: "
+    "true}",
+    "match: {resource: pods/binding}, times: 2, drop: before",
+    "match: {resource: pods/binding}, times: 2, drop: after",
+    "match: {resource: nodes}, times: 2, error: {code: 500}",
+    "match: {resource: nodes}, times: 2, error: {code: 401}",
+    "match: {resource: nodes}, times: 2, drop: before",
+};
+INSTANTIATE_TEST_SUITE_P(Failures, FailureTest, ::testing::ValuesIn(kFailures));
+
+TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
+  Start(NodeYaml("node-1") + PodYaml("before"));
+  AwaitPlaces(1);
+  server_->server().GoAway(std::chrono::milliseconds(200));
+  AwaitThat([&] {
+    try {
+      CreatePod("after");
+      return true;
+    } catch (const TransportError&) {
+      return false;
+    }
+  });
+  EXPECT_THAT(AwaitPlaces(2), SizeIs(2));
 }
-
-TEST(SchedulerTest, GoesOnWhenAPodIsGoneOrTaken) {
-  FakeApi api;
-  api.AddNode("node-1");
-  for (const char* pod : {"a-gone", "b-taken", "c-there"}) {
-    api.AddPod(pod, PodJson(pod));
-  }
-  api.Fail("a-gone", 404);
-  api.Fail("b-taken", 409);
-  const RunningScheduler scheduler(api.config());
-  EXPECT_THAT(api.bindings(), ElementsAre(Key("c-there")));
-}
-
-TEST(SchedulerTest, GoesOnAfterAMalformedPod) {
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("absurd", PodJson("absurd", R"({"overhead":{"cpu":"1e99"}})"));
-  api.AddPod("web-0", PodJson("web-0"));
-  const RunningScheduler scheduler(api.config());
-  EXPECT_THAT(api.bindings(), ElementsAre(Key("web-0")));
-}
-
-// A request fails, with this status, or with none: then the connection is cut.
-class FailureTest
-    : public ::testing::TestWithParam<std::pair<const char*, int>> {};
-
-TEST_P(FailureTest, TriesAgainInTheNextRound) {
-  const auto& [part, status] = GetParam();
-  FakeApi api;
-  api.AddNode("node-1");
-  api.AddPod("web-0", PodJson("web-0"));
-  api.Fail(part, status);
-  RunningScheduler scheduler(api.config());
-  EXPECT_THAT(api.bindings(), IsEmpty());
-  api.Heal();
-  scheduler.NextRound();
-  EXPECT_THAT(api.bindings(), ElementsAre(Key("web-0")));
-}
-
-INSTANTIATE_TEST_SUITE_P(Failures, FailureTest,
-                         ::testing::Values(std::pair("/pods?", 500),
-                                           std::pair("/pods?", 401),
-                                           std::pair("/nodes", 403),
-                                           std::pair("/binding", 500),
-                                           std::pair("/binding", 0)));
 
 }  // namespace
 }  // namespace minisched

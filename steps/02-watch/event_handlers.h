@@ -8,10 +8,10 @@
 
 namespace minisched {
 
-// Lets what happens in the cluster find its way into the scheduler: pods that
-// nobody has bound yet and that ask for `scheduler_name` into `queue`. To be
-// called once, before the informers are started; `queue` must outlive them.
-// Returns what tells when the queue has all pods that were there at the start.
+// Puts the pods that nobody has bound yet and that ask for `scheduler_name`
+// into `queue`, and takes them out again. To be called once, before the
+// informers are started; `queue` must outlive them. Once the registration has
+// synced, the queue has all pods that were there at the start.
 //
 // Follows kube-scheduler's eventhandlers.go.
 HandlerRegistration AddAllEventHandlers(Informers& informers,

@@ -11,15 +11,15 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const std::string& message) {
   const ObjectMeta metadata = info.pod->metadata;
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata), message);
-  const auto now =
+  const auto current =
       informers_.pods.store().Get(metadata.namespace_name, metadata.name);
   // Gone, or bound by someone else, while we tried: not ours any more.
-  if (!now || now->metadata.uid != metadata.uid ||
-      !now->spec.node_name.empty()) {
+  if (!current || current->metadata.uid != metadata.uid ||
+      !current->spec.node_name.empty()) {
     queue_.Done(metadata.uid);
     return;
   }
-  info.pod = now;
+  info.pod = current;
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 }
 

@@ -1,16 +1,21 @@
 // What a server can hold that nobody expects: objects of a newer version, or
-// older than today's rules. A pod that can't be read is reported (by the
-// reflector) and left alone; the rest goes on.
+// older than today's rules. One that can't be read is reported and left alone;
+// the rest goes on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "minisched/api/json.h"
 #include "minisched/base/mutex.h"
 #include "minisched/testing/http_server.h"
 #include "scheduler.h"
@@ -19,6 +24,7 @@ namespace minisched {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The names of pods, and what there is to them.
 const std::pair<std::string, std::string> kPods[] = {
@@ -48,9 +54,11 @@ constexpr char kNodes[] = R"(
   {"metadata": {"name": "node-1"}, "status": null, "engine": {"steam": true}}
 )";
 
-std::string Pods() {
+// All of them, or those that a field selector asks for.
+std::string Pods(bool only_ours) {
   std::string pods;
   for (const auto& [name, rest] : kPods) {
+    if (only_ours && rest.find("minisched") == std::string::npos) continue;
     pods += (pods.empty() ? "" : ",") +
             fmt::format(R"({{"metadata": {{"namespace": "default",
                             "name": "{0}", "uid": "{0}"}}, {1}}})",
@@ -78,11 +86,10 @@ class OddServer {
   void Handle(const ServerRequest& request, ServerReply reply) {
     const std::string& target = request.target;
     if (target.find("/binding") != std::string::npos) {
-      const auto start = target.find("/pods/") + 6;
-      const std::string pod = target.substr(start, target.rfind('/') - start);
-      const bool fits = request.body.find("\"node-1\"") != std::string::npos;
+      const auto binding = FromJson<Binding>(request.body);
       MutexLock lock(mu_);
-      bound_.insert(pod + (fits ? "" : " to a node that makes no sense"));
+      bound_.insert(fmt::format("{} (uid {}) to {}", binding.metadata.name,
+                                binding.metadata.uid, binding.target.name));
       reply.Send(201, R"({"kind": "Status", "status": "Success"})");
     } else if (request.method != "GET") {
       reply.Send(201, request.body);  // an event
@@ -90,8 +97,9 @@ class OddServer {
       reply.Start();  // and nothing ever happens
     } else {
       const bool pods = target.find("/pods") != std::string::npos;
+      const bool only_ours = target.find("schedulerName") != std::string::npos;
       reply.Send(200, R"({"metadata": {"resourceVersion": "1"}, "items": [)" +
-                          (pods ? Pods() : kNodes) + "]}");
+                          (pods ? Pods(only_ours) : kNodes) + "]}");
     }
   }
 
@@ -104,19 +112,34 @@ class OddServer {
 };
 
 TEST(OddObjectsTest, AreReportedAndTheRestGoesOn) {
+  std::ostringstream log;
+  const auto logger = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
   const OddServer server;
-  Client client(server.config());
-  Scheduler scheduler(client, "minisched", {});
-  const std::jthread thread(
-      [&](const std::stop_token& stop) { scheduler.Run(stop); });
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (server.bound().size() < 4 &&
-         std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  {
+    Client client(server.config());
+    Scheduler scheduler(client, "minisched", {});
+    const std::jthread thread(
+        [&](const std::stop_token& stop) { scheduler.Run(stop); });
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (server.bound().size() < 4 &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
-  EXPECT_THAT(server.bound(), ElementsAre("from-the-future", "huge-quantity",
-                                          "large", "no-status"));
+  spdlog::set_default_logger(logger);
+  EXPECT_THAT(server.bound(),
+              ElementsAre("from-the-future (uid from-the-future) to node-1",
+                          "huge-quantity (uid huge-quantity) to node-1",
+                          "large (uid large) to node-1",
+                          "no-status (uid no-status) to node-1"));
+  for (const char* object : {"Node absurd-node: status.allocatable.cpu: ",
+                             "Pod default/absurd-quantity: spec.containers[0]",
+                             "Pod default/no-quantity: spec.containers[0]"}) {
+    EXPECT_THAT(log.str(), HasSubstr(object));
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class Scheduler {
             const SchedulerOptions& options, Clock& clock = RealClock());
 
   // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
-  // again a second later.
+  // again a second or two later.
   void Run(std::stop_token stop);
 
  private:

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// How long tests wait for what is bound to come.
+// How long tests wait for what will come for certain.
 constexpr std::chrono::seconds kPatience{20};
 
 std::string NodeYaml(const std::string& name) {
@@ -51,7 +51,7 @@ class SchedulerTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
   }
 
-  // Then its flush thread sleeps; and so may others, that wait to try again.
+  // Returns once one of its threads sleeps, on its clock.
   void StartScheduler(const SchedulerOptions& options = {}) {
     scheduler_ = std::make_unique<Running>(*client_, options, clock_);
     clock_.AwaitSleepers(1);
@@ -140,7 +140,7 @@ TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
 TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], "));
-  CreatePod("web-0");  // after it in the queue
+  CreatePod("web-0");
   AwaitPlaces(1);
   client_->Patch<Pod>("default", "gated", PatchType::kMerge,
                       R"({"spec":{"schedulingGates":null}})");
@@ -188,24 +188,29 @@ TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
               ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
 }
 
-// Bindings fail, two times: with an answer, and without one.
+// Requests fail, with an answer or without one.
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(FailureTest, IsTriedAgain) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
-  server_->server().SetFaults(
-      std::string("faults: [{match: {resource: pods/binding}, times: 2, ") +
-      GetParam() + "}]");
+  server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
   StartScheduler();
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Failures, FailureTest,
-                         ::testing::Values("error: {code: 500}",
-                                           "error: {code: 409}",
-                                           "error: {code: 500, after: true}",
-                                           "drop: before", "drop: after"));
+constexpr const char* kFailures[] = {
+    "match: {resource: pods/binding}, times: 2, error: {code: 500}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 409}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 500, after: "
+    "true}",
+    "match: {resource: pods/binding}, times: 2, drop: before",
+    "match: {resource: pods/binding}, times: 2, drop: after",
+    "match: {resource: nodes}, times: 2, error: {code: 500}",
+    "match: {resource: nodes}, times: 2, error: {code: 401}",
+    "match: {resource: nodes}, times: 2, drop: before",
+};
+INSTANTIATE_TEST_SUITE_P(Failures, FailureTest, ::testing::ValuesIn(kFailures));
 
 TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
   Start(NodeYaml("node-1") + PodYaml("before"));

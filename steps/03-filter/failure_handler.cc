@@ -14,27 +14,27 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
   const ObjectMeta metadata = info.pod->metadata;
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata),
                status.Message());
-  const auto now =
+  const auto current =
       informers_.pods.store().Get(metadata.namespace_name, metadata.name);
   // Gone, or bound by someone else, while we tried: not ours any more.
-  if (!now || now->metadata.uid != metadata.uid ||
-      !now->spec.node_name.empty()) {
+  if (!current || current->metadata.uid != metadata.uid ||
+      !current->spec.node_name.empty()) {
     queue_.Done(metadata.uid);
     return;
   }
-  info.pod = now;
+  info.pod = current;
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 
-  recorder_.Eventf(GetReference(*now), {}, "Warning", "FailedScheduling",
+  recorder_.Eventf(GetReference(*current), {}, "Warning", "FailedScheduling",
                    "Scheduling", status.Message());
   const Condition condition{
       .type = "PodScheduled",
       .status = "False",
       .reason = status.IsRejected() ? "Unschedulable" : "SchedulerError",
       .message = status.Message(),
-      .observed_generation = now->metadata.generation};
+      .observed_generation = current->metadata.generation};
   try {
-    PatchPodCondition(*now, condition, stop);
+    PatchPodCondition(*current, condition, stop);
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
@@ -48,7 +48,8 @@ void Scheduler::PatchPodCondition(const Pod& pod, const Condition& condition,
   PodStatus patched = pod.status;
   if (!UpdateCondition(patched.conditions, condition, clock_.WallNow())) return;
   Pod patch;
-  // Of this very state: it may have been bound after all, with the answer lost.
+  // Refused if the pod has changed: it may have been bound, and only the answer
+  // was lost.
   patch.metadata.resource_version = pod.metadata.resource_version;
   // Conditions are merged by type, so that only this one changes.
   patch.status.conditions = {

@@ -43,8 +43,8 @@ class Framework final : public Handle {
   // here, in its order. `snapshot` must outlive it.
   explicit Framework(const Snapshot& snapshot);
 
-  // Makes a plugin, which comes after those that there are, and puts it into
-  // the list of each extension point that it is for. Not while plugins run.
+  // Makes a plugin and puts it last in the list of each extension point that it
+  // is for. Not while plugins are asked.
   template <class T>
   void Add() {
     auto plugin = std::make_unique<T>(*this);
@@ -56,7 +56,8 @@ class Framework final : public Handle {
 
   const Snapshot& SnapshotSharedLister() const override { return snapshot_; }
 
-  // Asks one plugin after the other; the first that doesn't say yes has it.
+  // Asks one plugin after the other, up to the first that does not let the node
+  // pass: that one's answer it is.
   Status RunFilterPlugins(CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 

@@ -40,7 +40,7 @@ class Scheduler {
             const SchedulerOptions& options, Clock& clock = RealClock());
 
   // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
-  // again a second later.
+  // again a second or two later.
   void Run(std::stop_token stop);
 
  private:
@@ -49,10 +49,10 @@ class Scheduler {
   // Takes the pod whose turn it is, once there is one, and binds it. Returns
   // false when the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
-  // The name of the node for a pod. Throws Unschedulable, which may be a
-  // FitError.
+  // The name of the node for a pod. Throws Unschedulable where there is none,
+  // and other exceptions where something went wrong.
   std::string SchedulePod(CycleState& state, const Pod& pod);
-  // Notes down in the diagnosis why the other nodes don't.
+  // Notes down in the diagnosis why the others don't fit.
   Nodes FindNodesThatFitPod(CycleState& state, const Pod& pod,
                             Diagnosis& diagnosis) const;
   std::string SelectHost(const Nodes& nodes);
@@ -62,6 +62,7 @@ class Scheduler {
   // it has to wait: by an event, and a condition. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info, const Status& status,
                                const std::stop_token& stop);
+  // Does nothing if the pod has that condition already.
   void PatchPodCondition(const Pod& pod, const Condition& condition,
                          const std::stop_token& stop);
 

@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// How long tests wait for what is bound to come.
+// How long tests wait for what will come for certain.
 constexpr std::chrono::seconds kPatience{20};
 
 std::string NodeYaml(const std::string& name) {
@@ -53,7 +53,7 @@ class SchedulerTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
   }
 
-  // Then its flush thread sleeps; and so may others, that wait to try again.
+  // Returns once one of its threads sleeps, on its clock.
   void StartScheduler(const SchedulerOptions& options = {}) {
     scheduler_ = std::make_unique<Running>(*client_, options, clock_);
     clock_.AwaitSleepers(1);
@@ -142,7 +142,7 @@ TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
 TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], "));
-  CreatePod("web-0");  // after it in the queue
+  CreatePod("web-0");
   AwaitPlaces(1);
   client_->Patch<Pod>("default", "gated", PatchType::kMerge,
                       R"({"spec":{"schedulingGates":null}})");
@@ -261,6 +261,18 @@ TEST_F(SchedulerTest, SaysWhereAPodWent) {
   EXPECT_EQ(event->reporting_controller, "minisched");
 }
 
+TEST_F(SchedulerTest, LeavesPodsAloneThatAreBeingDeleted) {
+  StartServer(NodeYaml("node-1") + PodYaml("web-0"));
+  client_->Patch<Pod>("default", "web-0", PatchType::kMerge,
+                      R"({"metadata":{"finalizers":["example.com/f"]}})");
+  client_->Delete<Pod>("default", "web-0", {});
+  StartScheduler();
+  AwaitThat([&] { return !client_->List<Event>().items.empty(); });
+  EXPECT_EQ(client_->List<Event>().items[0]->note,
+            "skip schedule deleting pod: default/web-0");
+  EXPECT_THAT(Places(), SizeIs(0));
+}
+
 TEST_F(SchedulerTest, DoesNotIgnoreWhatItDoesNotKnow) {
   Start(NodeYaml("node-1") +
         PodYaml("web-0",
@@ -273,26 +285,31 @@ TEST_F(SchedulerTest, DoesNotIgnoreWhatItDoesNotKnow) {
   EXPECT_THAT(Places(), SizeIs(0));
 }
 
-// Bindings fail, two times: with an answer, and without one.
+// Requests fail, with an answer or without one.
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(FailureTest, IsTriedAgain) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
-  server_->server().SetFaults(
-      std::string("faults: [{match: {resource: pods/binding}, times: 2, ") +
-      GetParam() + "}]");
+  server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
   StartScheduler();
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
   // Bound it stays, and nobody says otherwise.
   AwaitThat([&] { return WhyItWaits(*client_, "web-0") == ": "; });
 }
 
-INSTANTIATE_TEST_SUITE_P(Failures, FailureTest,
-                         ::testing::Values("error: {code: 500}",
-                                           "error: {code: 409}",
-                                           "error: {code: 500, after: true}",
-                                           "drop: before", "drop: after"));
+constexpr const char* kFailures[] = {
+    "match: {resource: pods/binding}, times: 2, error: {code: 500}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 409}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 500, after: "
+    "true}",
+    "match: {resource: pods/binding}, times: 2, drop: before",
+    "match: {resource: pods/binding}, times: 2, drop: after",
+    "match: {resource: nodes}, times: 2, error: {code: 500}",
+    "match: {resource: nodes}, times: 2, error: {code: 401}",
+    "match: {resource: nodes}, times: 2, drop: before",
+};
+INSTANTIATE_TEST_SUITE_P(Failures, FailureTest, ::testing::ValuesIn(kFailures));
 
 TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
   Start(NodeYaml("node-1") + PodYaml("before"));

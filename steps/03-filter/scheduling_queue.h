@@ -34,12 +34,16 @@ struct QueuedPodInfo {
 //                        └── unschedulable ◀┘
 //
 // Invariant: a pod is in one place at most.
+//
+// A pod in flight is being tried. It is remembered so that an update doesn't
+// bring it in a second time, and so that it stays out if it is deleted
+// meanwhile.
 class SchedulingQueue {
  public:
   // `clock` must outlive the queue.
   explicit SchedulingQueue(Clock& clock) : clock_(clock) {}
 
-  // A pod that is new, or that is known after all: then as Update().
+  // A pod that is new. If it is known already, this is an Update().
   void Add(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
 
   // The pod has changed. It keeps its place; where it has none, it gets one.
@@ -61,8 +65,8 @@ class SchedulingQueue {
   // after a while; unless it has been deleted meanwhile.
   void AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
-  // Moves the pods back to the activeQ that were tried a second ago or longer.
-  // To be called now and then.
+  // Moves pods back to the activeQ, once a second has passed since they were
+  // tried. To be called now and then.
   void FlushUnschedulablePods() EXCLUDES(mu_);
 
   // Pop() returns nullopt from now on.
@@ -75,7 +79,7 @@ class SchedulingQueue {
   Mutex mu_;
   CondVar changed_;
   std::list<QueuedPodInfo> active_ GUARDED_BY(mu_);
-  // By uid, as all that follow.
+  // By uid, as the next two.
   std::unordered_map<std::string, std::list<QueuedPodInfo>::iterator> in_active_
       GUARDED_BY(mu_);
   std::unordered_map<std::string, QueuedPodInfo> unschedulable_ GUARDED_BY(mu_);

@@ -11,7 +11,7 @@ namespace minisched {
 // What a plugin may say: upstream's codes, in upstream's order.
 enum class Code {
   kSuccess,
-  kError,          // something is wrong; has nothing to do with the pod
+  kError,          // no answer: something went wrong
   kUnschedulable,  // not as things are
   // Not as things are, and removing pods from the node would not help.
   kUnschedulableAndUnresolvable,

@@ -20,10 +20,10 @@ class NoHandle final : public Handle {
   Snapshot snapshot_;
 };
 
-template <class Plugin>
+template <class T>
 Status Filter(const std::string& pod, const std::string& node) {
   CycleState state;
-  return Plugin(NoHandle())
+  return T(NoHandle())
       .Filter(state, FromJson<Pod>(R"({"spec":)" + pod + "}"),
               NodeInfo(std::make_shared<const Node>(FromJson<Node>(node))));
 }
@@ -44,9 +44,9 @@ std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
   return info.param.name;
 }
 
-template <class Plugin>
+template <class T>
 void Expect(const Case& c, const std::string& reason) {
-  const Status status = Filter<Plugin>(c.pod, c.node);
+  const Status status = Filter<T>(c.pod, c.node);
   EXPECT_EQ(status.code(),
             c.fits ? Code::kSuccess : Code::kUnschedulableAndUnresolvable);
   EXPECT_EQ(status.Message(), c.fits ? "" : reason);
