@@ -27,10 +27,10 @@ HandlerRegistration AddAllEventHandlers(Informers& informers,
            },
        .on_update =
            [=, &queue](const PodPtr& old, const PodPtr& pod) {
-             if (IsAssigned(*old) || !is_ours(*old)) return;
-             if (IsAssigned(*pod)) {
-               queue.Delete(*pod);  // by us, or by somebody else
-             } else if (!IsGated(*pod)) {
+             if (IsAssigned(*old)) return;
+             if (IsAssigned(*pod)) {  // by us, or by somebody else
+               if (is_ours(*old)) queue.Delete(*pod);
+             } else if (is_ours(*old) && !IsGated(*pod)) {
                queue.Update(pod);
              }
            },

@@ -8,9 +8,10 @@
 namespace minisched {
 
 void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
-                                        const std::string& message) {
+                                        const std::exception& error) {
   const ObjectMeta metadata = info.pod->metadata;
-  spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata), message);
+  spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata),
+               error.what());
   const auto current =
       informers_.pods.store().Get(metadata.namespace_name, metadata.name);
   // Gone, or bound by someone else, while we tried: not ours any more.

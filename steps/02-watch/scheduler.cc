@@ -1,6 +1,7 @@
 #include "scheduler.h"
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -61,7 +62,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   }
   const Nodes nodes = informers_.nodes.store().List();
   if (nodes.empty()) {
-    HandleSchedulingFailure(*info, "no nodes available to schedule pods");
+    HandleSchedulingFailure(
+        *info, std::runtime_error("no nodes available to schedule pods"));
     return true;
   }
   const std::string host = SelectHost(nodes);
@@ -72,7 +74,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
-    HandleSchedulingFailure(*info, error.what());
+    HandleSchedulingFailure(*info, error);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <random>
@@ -49,7 +50,7 @@ class Scheduler {
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);
   // Sees to it that the pod is tried again, if it still is to be.
-  void HandleSchedulingFailure(QueuedPodInfo info, const std::string& message);
+  void HandleSchedulingFailure(QueuedPodInfo info, const std::exception& error);
 
   Client& client_;
   const std::string scheduler_name_;

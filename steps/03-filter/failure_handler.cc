@@ -2,18 +2,18 @@
 // handleSchedulingFailure of kube-scheduler's schedule_one.go.
 #include <utility>
 
-#include "minisched/api/conditions.h"
 #include "minisched/app/logging.h"
+#include "minisched/client/pod_condition.h"
 #include "scheduler.h"
 
 namespace minisched {
 
 void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
-                                        const Status& status,
+                                        const std::exception& error,
                                         const std::stop_token& stop) {
   const ObjectMeta metadata = info.pod->metadata;
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(metadata),
-               status.Message());
+               error.what());
   const auto current =
       informers_.pods.store().Get(metadata.namespace_name, metadata.name);
   // Gone, or bound by someone else, while we tried: not ours any more.
@@ -26,36 +26,22 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 
   recorder_.Eventf(GetReference(*current), {}, "Warning", "FailedScheduling",
-                   "Scheduling", status.Message());
+                   "Scheduling", error.what());
+  const bool rejected = dynamic_cast<const Unschedulable*>(&error) != nullptr;
   const Condition condition{
       .type = "PodScheduled",
       .status = "False",
-      .reason = status.IsRejected() ? "Unschedulable" : "SchedulerError",
-      .message = status.Message(),
+      .reason = rejected ? "Unschedulable" : "SchedulerError",
+      .message = error.what(),
       .observed_generation = current->metadata.generation};
   try {
-    PatchPodCondition(*current, condition, stop);
+    PatchPodCondition(client_, current, condition, clock_.WallNow(), stop);
   } catch (const Cancelled&) {
     throw;
-  } catch (const std::exception& error) {
+  } catch (const std::exception& failure) {
     spdlog::warn("could not tell why pod {} waits: {}", ObjectName(metadata),
-                 error.what());
+                 failure.what());
   }
-}
-
-void Scheduler::PatchPodCondition(const Pod& pod, const Condition& condition,
-                                  const std::stop_token& stop) {
-  PodStatus patched = pod.status;
-  if (!UpdateCondition(patched.conditions, condition, clock_.WallNow())) return;
-  Pod patch;
-  // Refused if the pod has changed: it may have been bound, and only the answer
-  // was lost.
-  patch.metadata.resource_version = pod.metadata.resource_version;
-  // Conditions are merged by type, so that only this one changes.
-  patch.status.conditions = {
-      *FindCondition(patched.conditions, condition.type)};
-  client_.Patch<Pod>(pod.metadata.namespace_name, pod.metadata.name,
-                     PatchType::kStrategicMerge, ToJson(patch), "status", stop);
 }
 
 }  // namespace minisched

@@ -18,8 +18,9 @@ std::string Message(std::size_t num_all_nodes, const Diagnosis& diagnosis) {
   for (const auto& [reason, count] : counts) {
     reasons.insert(fmt::format("{} {}", count, reason));
   }
-  return fmt::format("0/{} nodes are available: {}.", num_all_nodes,
-                     fmt::join(reasons, ", "));
+  auto text = fmt::format("0/{} nodes are available:", num_all_nodes);
+  if (!reasons.empty()) text += fmt::format(" {}.", fmt::join(reasons, ", "));
+  return text;
 }
 
 }  // namespace

@@ -21,6 +21,19 @@ TEST(FitErrorTest, CountsEachReason) {
                "node(s) had untolerated taint(s).");
 }
 
+TEST(FitErrorTest, ANodeMayHaveSeveralReasons) {
+  const Status status{Code::kUnschedulable, "too small", "too hot"};
+  EXPECT_EQ(status.Message(), "too small, too hot");
+  EXPECT_STREQ(
+      FitError(2, {{{"node-1", status}, {"node-2", Rejected("too hot")}}})
+          .what(),
+      "0/2 nodes are available: 1 too small, 2 too hot.");
+}
+
+TEST(FitErrorTest, WithoutReasonsItEndsAtTheColon) {
+  EXPECT_STREQ(FitError(2, {}).what(), "0/2 nodes are available:");
+}
+
 // As upstream, which sorts the texts: "10 …" comes before "2 …".
 TEST(FitErrorTest, SortsByText) {
   Diagnosis diagnosis;

@@ -6,15 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "cycle_state.h"
 #include "minisched/api/pod.h"
 #include "node_info.h"
 #include "snapshot.h"
 #include "status.h"
 
 namespace minisched {
-
-// What plugins note down for one pod, from one extension point to the next.
-class CycleState {};
 
 class Plugin {
  public:

@@ -1,6 +1,7 @@
 #include "scheduler.h"
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -77,10 +78,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
                                  ObjectName(pod.metadata), host));
   } catch (const Cancelled&) {
     throw;
-  } catch (const Unschedulable& error) {
-    HandleSchedulingFailure(*info, {Code::kUnschedulable, error.what()}, stop);
   } catch (const std::exception& error) {
-    HandleSchedulingFailure(*info, {Code::kError, error.what()}, stop);
+    HandleSchedulingFailure(*info, error, stop);
   }
   return true;
 }
@@ -103,16 +102,15 @@ std::string Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
   return SelectHost(feasible);
 }
 
-Scheduler::Nodes Scheduler::FindNodesThatFitPod(CycleState& state,
-                                                const Pod& pod,
-                                                Diagnosis& diagnosis) const {
+Nodes Scheduler::FindNodesThatFitPod(CycleState& state, const Pod& pod,
+                                     Diagnosis& diagnosis) const {
   Nodes feasible;
-  for (const NodeInfo& node : snapshot_.List()) {
-    const Status status = framework_.RunFilterPlugins(state, pod, node);
+  for (const NodeInfo* node : snapshot_.List()) {
+    const Status status = framework_.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
-      feasible.push_back(&node);
+      feasible.push_back(node);
     } else if (status.IsRejected()) {
-      diagnosis.node_to_status[node.node().metadata.name] = status;
+      diagnosis.node_to_status[node->node().metadata.name] = status;
     } else {
       throw std::runtime_error(status.Message());
     }

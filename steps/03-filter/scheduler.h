@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <random>
@@ -44,8 +45,6 @@ class Scheduler {
   void Run(std::stop_token stop);
 
  private:
-  using Nodes = std::vector<const NodeInfo*>;  // of the snapshot
-
   // Takes the pod whose turn it is, once there is one, and binds it. Returns
   // false when the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
@@ -60,11 +59,8 @@ class Scheduler {
             const std::stop_token& stop);
   // Sees to it that the pod is tried again, if it still is to be, and tells why
   // it has to wait: by an event, and a condition. Throws Cancelled.
-  void HandleSchedulingFailure(QueuedPodInfo info, const Status& status,
+  void HandleSchedulingFailure(QueuedPodInfo info, const std::exception& error,
                                const std::stop_token& stop);
-  // Does nothing if the pod has that condition already.
-  void PatchPodCondition(const Pod& pod, const Condition& condition,
-                         const std::stop_token& stop);
 
   Client& client_;
   const std::string scheduler_name_;

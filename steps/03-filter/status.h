@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +25,10 @@ enum class Code {
 class Status {
  public:
   Status() = default;
-  Status(Code code, std::string reason)
-      : code_(code), reasons_{std::move(reason)} {}
+  // With any number of reasons, or none.
+  template <std::convertible_to<std::string>... Reasons>
+  explicit(false) Status(Code code, Reasons&&... reasons)
+      : code_(code), reasons_{std::forward<Reasons>(reasons)...} {}
 
   Code code() const { return code_; }
   // For people; each is counted over all nodes.

@@ -15,8 +15,9 @@ class TaintToleration final : public FilterPlugin {
                 const NodeInfo& node) const override {
     for (const Taint& taint : node.node().spec.taints) {
       // PreferNoSchedule is a wish: a matter for scores.
-      if (taint.effect == "PreferNoSchedule" ||
-          TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
+      const bool keeps_off =
+          taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+      if (!keeps_off || TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
         continue;
       }
       return {Code::kUnschedulableAndUnresolvable,

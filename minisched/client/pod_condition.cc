@@ -1,0 +1,46 @@
+#include "minisched/client/pod_condition.h"
+
+#include <string>
+
+#include "minisched/api/conditions.h"
+#include "minisched/api/json.h"
+#include "minisched/client/errors.h"
+
+namespace minisched {
+namespace {
+
+constexpr int kMaxTries = 4;
+
+bool Waits(const Pod& pod, const std::string& uid) {
+  return pod.metadata.uid == uid && pod.spec.node_name.empty();
+}
+
+}  // namespace
+
+bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
+                       const Condition& condition, Time now,
+                       const std::stop_token& stop) {
+  const ObjectMeta known = pod->metadata;
+  for (int tries = 1; Waits(*pod, known.uid); ++tries) {
+    PodStatus patched = pod->status;
+    if (!UpdateCondition(patched.conditions, condition, now)) return true;
+    Pod patch;
+    patch.metadata.resource_version = pod->metadata.resource_version;
+    // Conditions are merged by type, so that only this one changes.
+    patch.status.conditions = {
+        *FindCondition(patched.conditions, condition.type)};
+    try {
+      client.Patch<Pod>(known.namespace_name, known.name,
+                        PatchType::kStrategicMerge, ToJson(patch), "status",
+                        stop);
+      return true;
+    } catch (const ApiError& error) {
+      if (error.code() == 404) return false;
+      if (error.code() != 409 || tries == kMaxTries) throw;
+    }
+    pod = client.Get<Pod>(known.namespace_name, known.name, stop);
+  }
+  return false;
+}
+
+}  // namespace minisched

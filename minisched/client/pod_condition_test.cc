@@ -1,0 +1,103 @@
+#include "minisched/client/pod_condition.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "minisched/api/conditions.h"
+#include "minisched/client/errors.h"
+#include "minisched/testing/embedded_server.h"
+
+namespace minisched {
+namespace {
+
+const Time kNow = ParseTime("2026-11-21T10:00:00Z");
+
+Condition Waits(const std::string& why) {
+  return {.type = "PodScheduled",
+          .status = "False",
+          .reason = "Unschedulable",
+          .message = why};
+}
+
+class PodConditionTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<const Pod> Get() {
+    return client_.Get<Pod>("default", "web");
+  }
+
+  void Change(const std::string& patch) {
+    client_.Patch<Pod>("default", "web", PatchType::kMerge, patch);
+  }
+
+  std::string Message() {
+    const auto pod = Get();
+    const Condition* found =
+        FindCondition(pod->status.conditions, "PodScheduled");
+    return found == nullptr ? "" : found->message;
+  }
+
+  EmbeddedServer server_{
+      "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: "
+      "[{name: c, image: i}]}}"};
+  Client client_{server_.config()};
+};
+
+TEST_F(PodConditionTest, IsSetOnce) {
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kNow));
+  const auto pod = Get();
+  EXPECT_EQ(FindCondition(pod->status.conditions, "PodScheduled")
+                ->last_transition_time,
+            kNow);
+  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("full"), kNow));
+  EXPECT_EQ(Get()->metadata.resource_version, pod->metadata.resource_version);
+  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("too hot"), kNow));
+  EXPECT_EQ(Message(), "too hot");
+}
+
+TEST_F(PodConditionTest, IsSetThoughThePodHasChanged) {
+  const auto old = Get();
+  Change(R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_TRUE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_EQ(Message(), "full");
+  EXPECT_EQ(Get()->metadata.labels.at("a"), "b");
+}
+
+TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsBound) {
+  const auto old = Get();
+  Binding binding;
+  binding.metadata = {.name = "web", .namespace_name = "default"};
+  binding.target = {.kind = "Node", .name = "node-1"};
+  client_.Bind(binding);
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_EQ(Message(), "");
+}
+
+TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsGone) {
+  const auto old = Get();
+  client_.Delete<Pod>("default", "web", {.grace_period_seconds = 0});
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  Pod namesake;
+  namesake.metadata = {.name = "web", .namespace_name = "default"};
+  namesake.spec.containers = {{.name = "c", .image = "i"}};
+  client_.Create(namesake);
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_EQ(Message(), "");
+}
+
+TEST_F(PodConditionTest, GivesUpAfterFourConflicts) {
+  const auto set_conflicts = [&](int times) {
+    server_.server().SetFaults(
+        "faults: [{match: {verbs: [patch]}, times: " + std::to_string(times) +
+        ", error: {code: 409}}]");
+  };
+  set_conflicts(3);
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kNow));
+  set_conflicts(4);
+  EXPECT_THROW(PatchPodCondition(client_, Get(), Waits("too hot"), kNow),
+               ApiError);
+  EXPECT_EQ(Message(), "full");
+}
+
+}  // namespace
+}  // namespace minisched
