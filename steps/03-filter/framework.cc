@@ -17,7 +17,7 @@ Status Framework::RunFilterPlugins(CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
   const bool verbose = spdlog::should_log(spdlog::level::debug);
   for (const FilterPlugin* plugin : filter_plugins_) {
-    const Status status = plugin->Filter(state, pod, node);
+    Status status = plugin->Filter(state, pod, node);
     if (verbose) {
       spdlog::debug("{}: {} says of {}: {}", ObjectName(pod.metadata),
                     plugin->Name(), node.node().metadata.name,

@@ -25,10 +25,9 @@ enum class Code {
 class Status {
  public:
   Status() = default;
-  // With any number of reasons, or none.
-  template <std::convertible_to<std::string>... Reasons>
-  explicit(false) Status(Code code, Reasons&&... reasons)
-      : code_(code), reasons_{std::forward<Reasons>(reasons)...} {}
+  template <std::convertible_to<std::string>... More>
+  Status(Code code, std::string reason, More&&... more)
+      : code_(code), reasons_{std::move(reason), std::forward<More>(more)...} {}
 
   Code code() const { return code_; }
   // For people; each is counted over all nodes.
