@@ -21,10 +21,8 @@ Json ParseBody(const Request& request);
 void NormalizePatched(const Request& request, Json& object,
                       const SchemaType& type, Reply& reply);
 
-// An object of that type, normalized. `kind` and `api_version` are what the
-// path expects; the body may leave them out.
-Json DecodeObject(const Request& request, const std::string& api_version,
-                  const std::string& kind, Reply& reply);
+// An object of the row's kind, which the body need not repeat, normalized.
+Json DecodeObject(const Request& request, const ResourceRow& row, Reply& reply);
 
 // DeleteOptions, of the body or the query.
 DeleteOptions DecodeDeleteOptions(const Request& request);

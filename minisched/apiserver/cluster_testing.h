@@ -1,13 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "minisched/apiserver/controllers.h"
 #include "minisched/apiserver/fake_loop_testing.h"
-#include "minisched/apiserver/namespace_controller.h"
 #include "minisched/apiserver/registry.h"
 
 namespace minisched::apiserver {
@@ -88,7 +89,7 @@ class TestCluster {
   FakeLoop loop;
   Store store;
   Registry registry{store, loop};
-  NamespaceController namespaces{registry};
+  std::unique_ptr<Controller> namespaces = NewNamespaceController(registry);
 
  private:
   static const ResourceRow& Row(const std::string& plural) {

@@ -1,11 +1,14 @@
 #include "minisched/apiserver/columns.h"
 
+#include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string/trim.hpp>
 #include <map>
+#include <set>
 #include <utility>
 
-#include "minisched/apiserver/event_view.h"
-#include "minisched/apiserver/selectors.h"
+#include "minisched/apiserver/views.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -13,82 +16,101 @@ namespace {
 using boost::algorithm::join;
 
 const Json& AtPath(const Json& object, std::string_view path) {
-  if (path.empty()) return object;
   const std::size_t dot = path.find('.');
   const Json& member = Get(object, path.substr(0, dot));
   return dot == path.npos ? member : AtPath(member, path.substr(dot + 1));
 }
 
-// The same column, said to be of another type.
-Column As(std::string type, Column column) {
-  column.type = std::move(type);
+// The same column, said to be of text.
+Column AsText(Column column) {
+  column.type = "string";
   return column;
 }
-
-// The member `key` of each element of the list there, "a,b"; with no key, the
-// elements.
-Column ListColumn(std::string name, const std::string& path,
-                  const std::string& key, const std::string& none = "") {
-  return {std::move(name), [path, key, none](const Json& object, Time) {
-            std::vector<std::string> texts;
-            for (const Json& element : AtPath(object, path)) {
-              texts.push_back(GetString(AtPath(element, key)));
-            }
-            return Json(OrElse(join(texts, ","), none));
-          }};
-}
-
-constexpr const char* kContainers = "spec.template.spec.containers";
-
-Column Containers() {
-  return Wide(ListColumn("Containers", kContainers, "name"));
-}
-
-Column Images() { return Wide(ListColumn("Images", kContainers, "image")); }
 
 Json ReadyReplicas(const Json& object, Time /*now*/) {
   return std::to_string(GetInt(object, "status", "readyReplicas")) + "/" +
          std::to_string(GetInt(object, "spec", "replicas"));
 }
 
-Json DataCount(const Json& object, Time /*now*/) {
-  return Get(object, "data").size() + Get(object, "binaryData").size();
+Json NodeStatus(const Json& node, Time /*now*/) {
+  const Json& conditions = Get(node, "status", "conditions");
+  const std::string ready =
+      GetString(FindBy(conditions, "type", "Ready"), "status");
+  return std::string(ready.empty()     ? "Unknown"
+                     : ready == "True" ? "Ready"
+                                       : "NotReady") +
+         (GetBool(node, "spec", "unschedulable") ? ",SchedulingDisabled" : "");
 }
 
-Json DriverCount(const Json& node, Time /*now*/) {
-  return Get(node, "spec", "drivers").size();
-}
-
-Column StorageClassName() {
-  Column column = NameColumn();
-  column.cell = [](const Json& object, Time) {
-    const Json& annotations = Get(object, "metadata", "annotations");
-    for (const char* key :
-         {"storageclass.kubernetes.io/is-default-class",
-          "storageclass.beta.kubernetes.io/is-default-class"}) {
-      if (Get(annotations, key) == "true") return NameOf(object) + " (default)";
-    }
-    return NameOf(object);
-  };
-  return column;
-}
-
-Column Attacher() {
-  Column column = ValueColumn("Attacher", "spec.attacher");
-  column.format = "name";
-  return column;
-}
-
-Json ResourceClaimState(const Json& claim, Time /*now*/) {
-  const Json& status = Get(claim, "status");
-  const bool allocated = !Get(status, "allocation").is_null();
-  std::vector<std::string> states;
-  if (IsTerminating(claim)) states.emplace_back("deleted");
-  if (allocated) states.emplace_back("allocated");
-  if (allocated && !Get(status, "reservedFor").empty()) {
-    states.emplace_back("reserved");
+Json NodeRoles(const Json& node, Time /*now*/) {
+  constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
+  std::set<std::string> roles;
+  for (const auto& [key, value] : Get(node, "metadata", "labels").items()) {
+    if (key.starts_with(kPrefix)) roles.insert(key.substr(kPrefix.size()));
+    if (key == "kubernetes.io/role") roles.insert(GetString(value));
   }
-  return OrElse(join(states, ","), "pending");
+  roles.erase("");
+  return OrElse(join(roles, ","), "<none>");
+}
+
+Column NodeAddress(std::string name, const std::string& type) {
+  return Wide({std::move(name), [type](const Json& node, Time) {
+                 const Json& addresses = Get(node, "status", "addresses");
+                 const Json& found = FindBy(addresses, "type", type);
+                 return Json(OrElse(GetString(found, "address"), "<none>"));
+               }});
+}
+
+Json NodeKernel(const Json& node, Time /*now*/) {
+  const Json& info = Get(node, "status", "nodeInfo");
+  const std::string architecture = GetString(info, "architecture");
+  return OrElse(GetString(info, "kernelVersion"), "<unknown>") +
+         (architecture.empty() ? "" : " (" + architecture + ")");
+}
+
+Columns NodeColumns() {
+  const auto info = [](const char* name, const std::string& key,
+                       const char* none) {
+    return ValueColumn(name, "status.nodeInfo." + key, none);
+  };
+  return {
+      NameColumn(),
+      {"Status", NodeStatus},
+      {"Roles", NodeRoles},
+      AgeColumn(),
+      info("Version", "kubeletVersion", ""),
+      NodeAddress("Internal-IP", "InternalIP"),
+      NodeAddress("External-IP", "ExternalIP"),
+      Wide(info("OS-Image", "osImage", "<unknown>")),
+      Wide({"Kernel-Version", NodeKernel}),
+      Wide(info("Container-Runtime", "containerRuntimeVersion", "<unknown>"))};
+}
+
+Json LastSeen(const Json& event, Time now) {
+  Json time = Get(event, "series", "lastObservedTime");
+  for (const char* key : {"lastTimestamp", "firstTimestamp", "eventTime"}) {
+    if (time.is_null()) time = Get(event, key);
+  }
+  return Ago(time, now);
+}
+
+Json EventObject(const Json& event, Time /*now*/) {
+  const std::string name = GetString(event, "involvedObject", "name");
+  return boost::algorithm::to_lower_copy(
+             GetString(event, "involvedObject", "kind")) +
+         (name.empty() ? "" : "/" + name);
+}
+
+Json EventMessage(const Json& event, Time /*now*/) {
+  return boost::algorithm::trim_copy(GetString(event, "message"));
+}
+
+Columns EventColumns() {
+  return {{"Last Seen", LastSeen},
+          ValueColumn("Type", "type"),
+          ValueColumn("Reason", "reason"),
+          {"Object", EventObject},
+          {"Message", EventMessage}};
 }
 
 // Both forms of an event print alike.
@@ -105,93 +127,33 @@ Columns EventsV1Columns() {
 std::map<std::string, Columns, std::less<>> MakeColumns() {
   const Column name = NameColumn();
   const Column age = AgeColumn();
-  const Column selector = Wide(
-      {"Selector", [](const Json& object, Time) {
-         return OrElse(SelectorText(Get(object, "spec", "selector")), "<none>");
-       }});
   return {
-      {"configmaps", {name, {"Data", DataCount}, age}},
       {"events", EventColumns()},
       {"namespaces", {name, ValueColumn("Status", "status.phase"), age}},
       {"nodes", NodeColumns()},
-      {"persistentvolumeclaims", ClaimColumns()},
-      {"persistentvolumes", VolumeColumns()},
       {"pods", PodColumns()},
-      {"replicationcontrollers",
-       {name, ValueColumn("Desired", "spec.replicas", 0),
-        ValueColumn("Current", "status.replicas", 0),
-        ValueColumn("Ready", "status.readyReplicas", 0), age, Containers(),
-        Images(), Wide(LabelsColumn("Selector", "spec.selector"))}},
-      {"secrets",
-       {name, ValueColumn("Type", "type"), {"Data", DataCount}, age}},
-      {"services", ServiceColumns()},
-      {"daemonsets.apps",
-       {name, ValueColumn("Desired", "status.desiredNumberScheduled", 0),
-        ValueColumn("Current", "status.currentNumberScheduled", 0),
-        ValueColumn("Ready", "status.numberReady", 0),
-        ValueColumn("Up-to-date", "status.updatedNumberScheduled", 0),
-        ValueColumn("Available", "status.numberAvailable", 0),
-        LabelsColumn("Node Selector", "spec.template.spec.nodeSelector"), age,
-        Containers(), Images(), selector}},
       {"deployments.apps",
        {name,
         {"Ready", ReadyReplicas},
-        As("string", ValueColumn("Up-to-date", "status.updatedReplicas", 0)),
-        As("string", ValueColumn("Available", "status.availableReplicas", 0)),
-        age,
-        Containers(),
-        Images(),
-        selector}},
+        AsText(ValueColumn("Up-to-date", "status.updatedReplicas", 0)),
+        AsText(ValueColumn("Available", "status.availableReplicas", 0)),
+        age}},
       {"replicasets.apps",
        {name, ValueColumn("Desired", "spec.replicas", 0),
         ValueColumn("Current", "status.replicas", 0),
-        ValueColumn("Ready", "status.readyReplicas", 0), age, Containers(),
-        Images(), selector}},
-      {"statefulsets.apps",
-       {name, {"Ready", ReadyReplicas}, age, Containers(), Images()}},
+        ValueColumn("Ready", "status.readyReplicas", 0), age}},
       {"events.events.k8s.io", EventsV1Columns()},
       {"poddisruptionbudgets.policy",
        {name, ValueColumn("Min Available", "spec.minAvailable", "N/A"),
         ValueColumn("Max Unavailable", "spec.maxUnavailable", "N/A"),
         ValueColumn("Allowed Disruptions", "status.disruptionsAllowed", 0),
         age}},
-      {"csidrivers.storage.k8s.io",
-       {name, ValueColumn("AttachRequired", "spec.attachRequired", true),
-        ValueColumn("PodInfoOnMount", "spec.podInfoOnMount", false),
-        ValueColumn("StorageCapacity", "spec.storageCapacity", false),
-        ListColumn("TokenRequests", "spec.tokenRequests", "audience",
-                   "<unset>"),
-        ValueColumn("RequiresRepublish", "spec.requiresRepublish", false),
-        ListColumn("Modes", "spec.volumeLifecycleModes", "", "<none>"), age}},
-      {"csinodes.storage.k8s.io",
-       {name, As("integer", {"Drivers", DriverCount}), age}},
-      // Upstream's has a printer too, which isn't used.
-      {"csistoragecapacities.storage.k8s.io",
-       {name,
-        As("date", ValueColumn("Created At", "metadata.creationTimestamp"))}},
-      {"storageclasses.storage.k8s.io",
-       {StorageClassName(), ValueColumn("Provisioner", "provisioner"),
-        ValueColumn("ReclaimPolicy", "reclaimPolicy", "Delete"),
-        ValueColumn("VolumeBindingMode", "volumeBindingMode", "Immediate"),
-        As("string",
-           ValueColumn("AllowVolumeExpansion", "allowVolumeExpansion", false)),
-        age}},
-      {"volumeattachments.storage.k8s.io",
-       {name, Attacher(), ValueColumn("PV", "spec.source.persistentVolumeName"),
-        ValueColumn("Node", "spec.nodeName"),
-        ValueColumn("Attached", "status.attached", false), age}},
       {"priorityclasses.scheduling.k8s.io",
        {name, ValueColumn("Value", "value", 0),
         ValueColumn("Global-Default", "globalDefault", false), age,
         ValueColumn("PreemptionPolicy", "preemptionPolicy")}},
       {"leases.coordination.k8s.io",
        {name, ValueColumn("Holder", "spec.holderIdentity"), age}},
-      {"resourceclaims.resource.k8s.io",
-       {name, {"State", ResourceClaimState}, age}},
-      {"resourceslices.resource.k8s.io",
-       {name, ValueColumn("Node", "spec.nodeName"),
-        ValueColumn("Driver", "spec.driver"),
-        ValueColumn("Pool", "spec.pool.name"), age}},
   };
 }
 
@@ -204,21 +166,15 @@ std::string Rounded(std::int64_t number, const char* unit, std::int64_t rest,
 
 }  // namespace
 
-const Columns* FindColumns(std::string_view resource) {
+const Columns& FindColumns(std::string_view resource) {
   static const auto& all = *new auto(MakeColumns());
+  static const auto& name_and_age = *new Columns{NameColumn(), AgeColumn()};
   const auto columns = all.find(resource);
-  return columns == all.end() ? nullptr : &columns->second;
-}
-
-const Columns& NameAndAge() {
-  static const auto& columns = *new Columns{NameColumn(), AgeColumn()};
-  return columns;
+  return columns == all.end() ? name_and_age : columns->second;
 }
 
 Column NameColumn() {
-  return {.name = "Name",
-          .cell = [](const Json& object, Time) { return NameOf(object); },
-          .format = "name"};
+  return {"Name", [](const Json& object, Time) { return NameOf(object); }};
 }
 
 Column AgeColumn() {
@@ -245,18 +201,8 @@ Column ValueColumn(std::string name, std::string path, Json none) {
           type};
 }
 
-Column LabelsColumn(std::string name, const std::string& path) {
-  return {std::move(name), [path](const Json& object, Time) {
-            std::vector<std::string> pairs;
-            for (const auto& [key, value] : AtPath(object, path).items()) {
-              pairs.push_back(key + "=" + GetString(value));
-            }
-            return Json(OrElse(join(pairs, ","), "<none>"));
-          }};
-}
-
 Column Wide(Column column) {
-  column.priority = 1;
+  column.wide = true;
   return column;
 }
 

@@ -21,34 +21,24 @@ struct Column {
   std::string name;  // "Ready"
   Cell cell;
   std::string type = "string";  // or "integer", "boolean"
-  std::string format = {};      // "name" for the Name column
-  int priority = 0;             // 1: with -o wide only
+  bool wide = false;            // with -o wide only
 };
 
 using Columns = std::vector<Column>;
 
-// The columns of a resource by its qualified name, "deployments.apps". nullptr
-// for one that has none but NameAndAge(). They live as long as the program.
-const Columns* FindColumns(std::string_view resource);
-const Columns& NameAndAge();
+// The columns of a resource by its qualified name, "deployments.apps": name and
+// age for one that has no others. They live as long as the program.
+const Columns& FindColumns(std::string_view resource);
 
 // What most columns are made of. ValueColumn() has the value at a path of keys,
 // "spec.nodeName", or `none` where there is none; its type is that of `none`.
 Column NameColumn();
 Column AgeColumn();
 Column ValueColumn(std::string name, std::string path, Json none = "");
-// The labels at a path: "app=web,tier=front".
-Column LabelsColumn(std::string name, const std::string& path);
 // The same column, with -o wide only.
 Column Wide(Column column);
 
-// Those of which more is printed than that.
 Columns PodColumns();
-Columns NodeColumns();
-Columns ServiceColumns();
-Columns VolumeColumns();
-Columns ClaimColumns();
-Columns EventColumns();
 
 // `text`, or `none` if it is empty.
 std::string OrElse(const std::string& text, std::string_view none);

@@ -8,7 +8,6 @@
 #include "minisched/api/parse_error.h"
 #include "minisched/apiserver/body.h"
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/replies.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -16,8 +15,8 @@ namespace {
 constexpr double kLongestAway = 3600;
 
 const std::map<std::string, std::set<std::string>> kMethods = {
-    {"/minisched/faults", {"GET", "HEAD", "PUT", "DELETE"}},
-    {"/minisched/requests", {"GET", "HEAD"}},
+    {"/minisched/faults", {"GET", "PUT", "DELETE"}},
+    {"/minisched/requests", {"GET"}},
     {"/minisched/compact", {"POST"}},
     {"/minisched/away", {"POST"}}};
 
@@ -28,15 +27,6 @@ Reply Success(int status = 200) {
                     {"status", "Success"},
                     {"code", status}},
                    status);
-}
-
-// What says for how long to be away: the query, or the body.
-Json SecondsOf(const Request& request) {
-  if (request.body.empty()) {
-    return Json::parse(request.Query("seconds"), nullptr, false);
-  }
-  const Json body = ParseBody(request);
-  return body.is_object() && body.size() == 1 ? Get(body, "seconds") : Json();
 }
 
 }  // namespace
@@ -55,12 +45,7 @@ bool Control::Owns(const Request& request) {
 Reply Control::Handle(const Request& request) {
   const auto methods = kMethods.find(request.path);
   if (methods == kMethods.end()) throw PathNotFound();
-  if (!methods->second.contains(request.method)) {
-    throw StatusError(
-        405, "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-        Json::object());
-  }
+  if (!methods->second.contains(request.method)) throw MethodNotAllowed();
   // A web page can send a POST without a body to whom it likes, but not hide
   // that it does.
   if (request.method == "POST" && !request.Header("origin").empty()) {
@@ -88,7 +73,10 @@ Reply Control::HandleFaults(const Request& request) {
 }
 
 Reply Control::HandleAway(const Request& request) {
-  const Json seconds = SecondsOf(request);
+  const Json seconds =
+      request.body.empty()
+          ? Json::parse(request.Query("seconds"), nullptr, false)
+          : Get(ParseBody(request), "seconds");
   if (!seconds.is_number() || seconds <= 0 || seconds > kLongestAway) {
     throw BadRequest(
         "seconds: must be a number above 0 and up to 3600, in the query "

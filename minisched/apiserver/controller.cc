@@ -6,18 +6,11 @@
 #include <exception>
 #include <utility>
 
-#include "minisched/apiserver/errors.h"
-
 namespace minisched::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{50};
-constexpr std::chrono::microseconds kMomentForEach{50};
-
-// Grows with each failure, as client-go's DefaultTypedControllerRateLimiter.
-std::chrono::milliseconds Backoff(int failures) {
-  return std::chrono::milliseconds(5) * (1 << std::min(failures, 17));
-}
+constexpr std::chrono::seconds kRetry{1};
 
 Store::Subscription ListAndWatch(Store& store, const std::string& collection,
                                  std::function<void(const Event&)> observer) {
@@ -61,8 +54,16 @@ void RemoveValue(Json& list, const Json& value) {
 Index::Index(Store& store, const std::string& collection, Values values)
     : values_(std::move(values)) {
   subscription_ = ListAndWatch(store, collection, [this](const Event& event) {
-    if (event.previous) Remove(*event.previous);
-    if (event.type != Event::Type::kDeleted) Add(event.object);
+    if (event.previous) {
+      for (const std::string& value : values_(*event.previous)) {
+        objects_[value].erase(UidOf(*event.previous));
+        if (objects_[value].empty()) objects_.erase(value);
+      }
+    }
+    if (event.type == Event::Type::kDeleted) return;
+    for (const std::string& value : values_(*event.object)) {
+      objects_[value][UidOf(*event.object)] = event.object;
+    }
   });
 }
 
@@ -73,21 +74,6 @@ const std::map<std::string, Object>& Index::operator[](
   return found == objects_.end() ? none : found->second;
 }
 
-void Index::Add(const Object& object) {
-  for (const std::string& value : values_(*object)) {
-    objects_[value][UidOf(*object)] = object;
-  }
-}
-
-void Index::Remove(const Json& object) {
-  for (const std::string& value : values_(object)) {
-    const auto found = objects_.find(value);
-    if (found == objects_.end()) continue;
-    found->second.erase(UidOf(object));
-    if (found->second.empty()) objects_.erase(found);
-  }
-}
-
 void Controller::Watch(const std::string& collection,
                        const std::function<void(const Event&)>& observer) {
   subscriptions_.push_back(ListAndWatch(store_, collection, observer));
@@ -96,33 +82,28 @@ void Controller::Watch(const std::string& collection,
 void Controller::Enqueue(const ObjectKey& key) {
   if (!queued_.insert(key).second) return;
   queue_.push_back(key);
-  if (queue_.size() == 1) {
-    registry_.loop().Post(WhileAlive([this] { SyncNext(); }));
-  }
+  if (queue_.size() == 1) registry_.loop().Post([this] { SyncNext(); });
 }
 
 void Controller::EnqueueAfter(std::chrono::milliseconds delay,
                               const ObjectKey& key) {
-  registry_.loop().After(delay, WhileAlive([this, key] { Enqueue(key); }));
+  registry_.loop().After(delay, [this, key] { Enqueue(key); });
 }
 
-void Controller::EnqueueSoon(const ObjectKey& key, std::size_t to_look_at) {
+void Controller::EnqueueSoon(const ObjectKey& key) {
   if (!soon_.insert(key).second) return;
-  const auto moment = kMoment + to_look_at * kMomentForEach;
-  registry_.loop().After(
-      std::chrono::duration_cast<std::chrono::milliseconds>(moment),
-      WhileAlive([this, key] {
-        soon_.erase(key);
-        Enqueue(key);
-      }));
+  registry_.loop().After(kMoment, [this, key] {
+    soon_.erase(key);
+    Enqueue(key);
+  });
 }
 
 void Controller::Every(std::chrono::milliseconds period,
                        const std::function<void()>& task) {
-  registry_.loop().After(period, WhileAlive([=, this] {
-                           task();
-                           Every(period, task);
-                         }));
+  registry_.loop().After(period, [=, this] {
+    task();
+    Every(period, task);
+  });
 }
 
 Object Controller::Find(const ObjectKey& key) const {
@@ -139,43 +120,19 @@ void Controller::Edit(const ObjectKey& key, std::string_view subresource,
                    });
 }
 
-std::function<void()> Controller::WhileAlive(std::function<void()> task) {
-  return [alive = std::weak_ptr(alive_), task = std::move(task)] {
-    if (!alive.expired()) task();
-  };
-}
-
 // One at a time, so that requests are answered in between.
 void Controller::SyncNext() {
   const ObjectKey key = queue_.front();
-  queued_.erase(key);
-  const bool done = TrySync(key);
   queue_.pop_front();
-  if (!queue_.empty()) {
-    registry_.loop().Post(WhileAlive([this] { SyncNext(); }));
-  }
-  if (done) {
-    failures_.erase(key);
-  } else {
-    EnqueueAfter(Backoff(failures_[key]++), key);
-  }
-}
-
-bool Controller::TrySync(const ObjectKey& key) {
-  const auto log = [&](spdlog::level::level_enum level, const char* what) {
-    spdlog::log(level, "{} {}/{}: {}", key.row->QualifiedName(), key.ns,
-                key.name, what);
-  };
+  queued_.erase(key);
+  if (!queue_.empty()) registry_.loop().Post([this] { SyncNext(); });
   try {
     Sync(key);
-    return true;
-  } catch (const StatusError& error) {
-    // A controller says by events what its users have to know.
-    log(spdlog::level::debug, error.what());
-    return error.code() == 404 || error.code() == 409;
   } catch (const std::exception& error) {
-    log(spdlog::level::err, error.what());
-    return false;
+    // A controller says by events what its users have to know.
+    spdlog::debug("{} {}/{}: {}", key.row->QualifiedName(), key.ns, key.name,
+                  error.what());
+    EnqueueAfter(kRetry, key);
   }
 }
 

@@ -2,18 +2,15 @@
 
 #include <chrono>
 #include <compare>
-#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "minisched/apiserver/loop.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/resources.h"
@@ -55,9 +52,6 @@ class Index {
       const std::string& value) const;
 
  private:
-  void Add(const Object& object);
-  void Remove(const Json& object);
-
   Values values_;
   std::unordered_map<std::string, std::map<std::string, Object>> objects_;
   Store::Subscription subscription_;
@@ -66,7 +60,8 @@ class Index {
 // What looks after some kinds of objects inside the server, as upstream's
 // controllers do from outside: it notes which objects have changed, and
 // compares each with what should be once the loop gets to it. What it misses on
-// the way from one state to the next doesn't matter. On the loop's thread only.
+// the way from one state to the next doesn't matter. On the loop's thread only;
+// the loop must not run any more once it is gone.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -79,8 +74,7 @@ class Controller {
       : registry_(registry), store_(registry.store()) {}
 
   // Makes things as they should be for that object. What it throws makes it be
-  // called again after a while, unless it says that something is gone or has
-  // changed: then whoever did that has noted the object, too.
+  // called again after a second.
   virtual void Sync(const ObjectKey& key) = 0;
 
   // Calls `observer` for each object of a collection ("" for all) that there
@@ -94,9 +88,8 @@ class Controller {
   void Enqueue(const Json& object) { Enqueue(KeyOf(object)); }
   void EnqueueAfter(std::chrono::milliseconds delay, const ObjectKey& key);
   // Lets changes come together for a moment first: for objects that many things
-  // happen to. The more there is to look at, the longer, so that it never takes
-  // up more than a part of the time.
-  void EnqueueSoon(const ObjectKey& key, std::size_t to_look_at);
+  // happen to.
+  void EnqueueSoon(const ObjectKey& key);
   // Calls `task` again and again.
   void Every(std::chrono::milliseconds period,
              const std::function<void()>& task);
@@ -111,19 +104,13 @@ class Controller {
   Store& store_;
 
  private:
-  // The task, which does nothing once this is gone.
-  std::function<void()> WhileAlive(std::function<void()> task);
   void SyncNext();
-  // False if it has to be done again.
-  bool TrySync(const ObjectKey& key);
 
   // Each key that is due is in both.
   std::deque<ObjectKey> queue_;
   std::set<ObjectKey> queued_;
   std::set<ObjectKey> soon_;
-  std::map<ObjectKey, int> failures_;
   std::vector<Store::Subscription> subscriptions_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace minisched::apiserver

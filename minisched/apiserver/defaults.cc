@@ -1,42 +1,9 @@
 #include "minisched/apiserver/defaults.h"
 
-#include <algorithm>
-#include <string>
+#include <string_view>
 
 namespace minisched::apiserver {
 namespace {
-
-void ApplyDefault(Json& object, std::string_view path, const Json& value) {
-  const std::size_t dot = path.find('.');
-  std::string_view keys = path.substr(0, dot);
-  const std::string_view rest =
-      dot == path.npos ? std::string_view() : path.substr(dot + 1);
-  const bool each = keys.ends_with("[]");
-  if (each) keys.remove_suffix(2);
-  while (!keys.empty()) {
-    const std::string_view key = keys.substr(0, keys.find('|'));
-    keys.remove_prefix(std::min(key.size() + 1, keys.size()));
-    const auto member = object.find(key);
-    if (rest.empty()) {
-      if (Get(object, key).is_null()) object[std::string(key)] = value;
-    } else if (member != object.end() && each) {
-      for (Json& element : *member) ApplyDefault(element, rest, value);
-    } else if (member != object.end()) {
-      ApplyDefault(*member, rest, value);
-    }
-  }
-}
-
-// Always for "web" and "web:latest", as those change.
-std::string PullPolicyOf(std::string_view image) {
-  if (image.empty()) return "IfNotPresent";
-  const std::size_t digest = image.find('@');
-  const std::string_view name = image.substr(0, digest);
-  const std::size_t colon = name.find(':', name.rfind('/') + 1);
-  const bool latest = colon == name.npos ? digest == image.npos
-                                         : name.substr(colon + 1) == "latest";
-  return latest ? "Always" : "IfNotPresent";
-}
 
 // Calls `function` with each element of the list `key`, if there is one.
 template <typename Function>
@@ -46,96 +13,61 @@ void ForEach(Json& object, std::string_view key, const Function& function) {
   for (Json& element : *list) function(element);
 }
 
-void SetContainerDefaults(Json& container) {
-  static const auto& defaults = *new Defaults{
-      {"terminationMessagePath", "/dev/termination-log"},
-      {"terminationMessagePolicy", "File"},
-      {"ports[].protocol", "TCP"},
-      {"env[].valueFrom.fieldRef.apiVersion", "v1"},
-      {"env[].valueFrom.fileKeyRef.optional", false},
-      {"livenessProbe|readinessProbe|startupProbe.timeoutSeconds", 1},
-      {"livenessProbe|readinessProbe|startupProbe.periodSeconds", 10},
-      {"livenessProbe|readinessProbe|startupProbe.successThreshold", 1},
-      {"livenessProbe|readinessProbe|startupProbe.failureThreshold", 3},
-      {"livenessProbe|readinessProbe|startupProbe.httpGet.path", "/"},
-      {"livenessProbe|readinessProbe|startupProbe.httpGet.scheme", "HTTP"},
-      {"livenessProbe|readinessProbe|startupProbe.grpc.service", ""},
-      {"lifecycle.postStart|preStop.httpGet.path", "/"},
-      {"lifecycle.postStart|preStop.httpGet.scheme", "HTTP"},
-  };
-  ApplyDefaults(container, defaults);
-  ApplyDefault(container, "imagePullPolicy",
-               PullPolicyOf(GetString(container, "image")));
+// Always for "web" and "web:latest", as those change.
+const char* PullPolicyOf(std::string_view image) {
+  if (image.empty()) return "IfNotPresent";
+  const std::size_t digest = image.find('@');
+  const std::string_view name = image.substr(0, digest);
+  const std::size_t colon = name.find(':', name.rfind('/') + 1);
+  const bool latest = colon == name.npos ? digest == image.npos
+                                         : name.substr(colon + 1) == "latest";
+  return latest ? "Always" : "IfNotPresent";
 }
 
-void SetVolumeDefaults(Json& volume) {
-  static const auto& defaults = *new Defaults{
-      {"configMap|downwardAPI|projected|secret.defaultMode", 0644},
-      {"downwardAPI.items[].fieldRef.apiVersion", "v1"},
-      {"ephemeral.volumeClaimTemplate.spec.volumeMode", "Filesystem"},
-      {"hostPath.type", ""},
-      {"projected.sources[].downwardAPI.items[].fieldRef.apiVersion", "v1"},
-      {"projected.sources[].serviceAccountToken.expirationSeconds", 3600},
-  };
-  if (volume.size() <= 1) volume["emptyDir"] = Json::object();  // but a name
-  ApplyDefaults(volume, defaults);
-  ApplyDefault(volume, "image.pullPolicy",
-               PullPolicyOf(GetString(volume, "image", "reference")));
+void SetContainerDefaults(Json& container) {
+  SetDefault(container, "terminationMessagePath", "/dev/termination-log");
+  SetDefault(container, "terminationMessagePolicy", "File");
+  SetDefault(container, "imagePullPolicy",
+             PullPolicyOf(GetString(container, "image")));
+  ForEach(container, "ports",
+          [](Json& port) { SetDefault(port, "protocol", "TCP"); });
 }
 
 // Who limits what a container may use, but doesn't say what it needs, needs as
 // much. On the host's network, a port is the host's.
 void SetContainerOfPodDefaults(Json& container, bool host_network) {
-  for (const auto& [name, limit] :
-       Get(container, "resources", "limits").items()) {
-    Json& requests = container["resources"]["requests"];
-    if (!requests.contains(name)) requests[name] = limit;
+  const Json limits = Get(container, "resources", "limits");
+  for (const auto& [name, limit] : limits.items()) {
+    SetDefault(container["resources"]["requests"], name, limit);
   }
   if (!host_network) return;
   ForEach(container, "ports", [](Json& port) {
-    if (port.contains("containerPort")) {
-      ApplyDefault(port, "hostPort", port["containerPort"]);
-    }
+    SetDefault(port, "hostPort", Get(port, "containerPort"));
   });
 }
 
 }  // namespace
 
-void ApplyDefaults(Json& object, const Defaults& defaults) {
-  for (const auto& [path, value] : defaults) ApplyDefault(object, path, value);
+void SetDefault(Json& object, const std::string& key, const Json& value) {
+  if (Get(object, key).is_null() && !value.is_null()) object[key] = value;
 }
 
 void SetPodSpecDefaults(Json& spec) {
-  static const auto& defaults = *new Defaults{
-      {"restartPolicy", "Always"},
-      {"dnsPolicy", "ClusterFirst"},
-      {"schedulerName", "default-scheduler"},
-      {"securityContext", Json::object()},
-      {"terminationGracePeriodSeconds", 30},
-  };
-  ApplyDefaults(spec, defaults);
-  ForEach(spec, "volumes", SetVolumeDefaults);
-  for (const auto* list :
-       {"containers", "initContainers", "ephemeralContainers"}) {
-    ForEach(spec, list, SetContainerDefaults);
-  }
-  // Two names of the same thing, the second one deprecated.
-  if (spec.contains("serviceAccountName")) {
-    spec["serviceAccount"] = spec["serviceAccountName"];
-  } else if (spec.contains("serviceAccount")) {
-    spec["serviceAccountName"] = spec["serviceAccount"];
-  }
+  SetDefault(spec, "restartPolicy", "Always");
+  SetDefault(spec, "dnsPolicy", "ClusterFirst");
+  SetDefault(spec, "schedulerName", "default-scheduler");
+  SetDefault(spec, "securityContext", Json::object());
+  SetDefault(spec, "terminationGracePeriodSeconds", 30);
+  ForEach(spec, "containers", SetContainerDefaults);
+  ForEach(spec, "initContainers", SetContainerDefaults);
 }
 
 void SetPodDefaults(Json& pod) {
   Json& spec = pod["spec"];
   SetPodSpecDefaults(spec);
-  ApplyDefault(spec, "enableServiceLinks", true);
-  if (GetInt(spec, "terminationGracePeriodSeconds") < 0) {
-    spec["terminationGracePeriodSeconds"] = 1;
-  }
+  SetDefault(spec, "enableServiceLinks", true);
   const bool host_network = GetBool(spec, "hostNetwork");
-  for (const auto* list : {"containers", "initContainers"}) {
+  for (const char* list : {"containers", "initContainers"}) {
     ForEach(spec, list, [&](Json& container) {
       SetContainerOfPodDefaults(container, host_network);
     });

@@ -1,263 +1,206 @@
-#include "minisched/apiserver/deployment_controller.h"
-
 #include <algorithm>
-#include <chrono>
-#include <set>
-#include <tuple>
+#include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "minisched/api/time.h"
-#include "minisched/apiserver/deployment_util.h"
+#include "minisched/apiserver/controllers.h"
+#include "minisched/apiserver/event_recorder.h"
+#include "minisched/apiserver/owner_controller.h"
 
 namespace minisched::apiserver {
 namespace {
 
 constexpr char kHash[] = "pod-template-hash";
-constexpr char kRevisions[] = "deployment.kubernetes.io/revision-history";
 
-Json WithoutHash(Json pod_template) {
-  if (!Get(pod_template, "metadata", "labels").is_null()) {
-    pod_template["metadata"]["labels"].erase(kHash);
-  }
-  return pod_template;
+bool IsRecreate(const Json& deployment) {
+  return Get(deployment, "spec", "strategy", "type") == "Recreate";
 }
 
-// A name for the template, in the alphabet of generated names. Upstream prints
-// its own types for that, so the hashes differ.
-std::string HashOf(const Json& pod_template, std::int64_t collisions) {
-  std::uint32_t hash = 2166136261;  // FNV-1a
-  for (const char c : pod_template.dump() + std::to_string(collisions)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
-  }
+// How many pods there may be beyond those that are wanted, and how many of
+// those may be missing, while pods are replaced.
+struct Leeway {
+  std::int64_t surge;
+  std::int64_t unavailable;
+};
+
+Leeway LeewayOf(const Json& deployment) {
+  const std::int64_t wanted = Replicas(deployment);
+  if (IsRecreate(deployment)) return {0, wanted};
+  const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
+  Leeway leeway{Scaled(Get(rolling, "maxSurge"), wanted, true),
+                Scaled(Get(rolling, "maxUnavailable"), wanted, false)};
+  // By rounding, both may be none.
+  if (leeway.surge == 0 && leeway.unavailable == 0) leeway.unavailable = 1;
+  leeway.unavailable = std::min(leeway.unavailable, wanted);
+  return leeway;
+}
+
+// Of a ReplicaSet, which may be nullptr.
+std::int64_t Size(const Object& set) { return set ? Replicas(*set) : 0; }
+std::int64_t Available(const Object& set) {
+  return set ? GetInt(*set, "status", "availableReplicas") : 0;
+}
+
+std::int64_t Sum(const std::vector<Object>& sets, const char* part,
+                 const char* key) {
+  std::int64_t sum = 0;
+  for (const Object& set : sets) sum += GetInt(*set, part, key);
+  return sum;
+}
+
+bool HavePods(const std::vector<Object>& sets) {
+  return Sum(sets, "spec", "replicas") + Sum(sets, "status", "replicas") +
+             Sum(sets, "status", "terminatingReplicas") >
+         0;
+}
+
+// Names this very Deployment's template, in the alphabet of generated names.
+// Upstream's hashes are others.
+std::string HashOf(const Json& deployment) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-  std::string text = std::to_string(hash);
-  for (char& c : text) c = kAlphabet[c % kAlphabet.size()];
+  const std::size_t hash = std::hash<std::string>()(
+      UidOf(deployment) + deployment["spec"]["template"].dump());
+  std::string text = std::to_string(1'000'000'000 + hash % 1'000'000'000);
+  for (char& c : text) c = kAlphabet[c - '0'];
   return text;
 }
 
-// Gives the ReplicaSet of the template its Deployment's annotations and the
-// revision, keeping the one that it had, if there is one, for the history.
-void Annotate(Json& set, const Json& deployment, std::int64_t revision) {
-  static const auto& own = *new std::set<std::string>{
-      "kubectl.kubernetes.io/last-applied-configuration",
-      "deprecated.deployment.rollback.to",
-      kRevision,
-      kRevisions,
-      kDesiredReplicas,
-      kMaxReplicas};
-  const std::string before = Annotation(set, kRevision);
-  Json& annotations = set["metadata"]["annotations"];
-  for (const auto& [key, value] :
-       Get(deployment, "metadata", "annotations").items()) {
-    if (!own.contains(key)) annotations[key] = value;
-  }
-  if (NumberFrom(set, kRevision) >= revision) return;
-  annotations[kRevision] = std::to_string(revision);
-  if (before.empty()) return;
-  const std::string history = Annotation(set, kRevisions);
-  annotations[kRevisions] = history.empty() ? before : history + "," + before;
-}
-
-std::int64_t MaxRevision(const std::vector<Object>& sets) {
-  std::int64_t max = 0;
-  for (const Object& set : sets) {
-    max = std::max(max, NumberFrom(*set, kRevision));
-  }
-  return max;
-}
-
-}  // namespace
-
-std::vector<Object> DeploymentController::Rollout::Sets() const {
-  std::vector<Object> sets = old;
-  if (current) sets.push_back(current);
-  return sets;
-}
-
-DeploymentController::DeploymentController(Registry& registry)
-    : OwnerController(registry, GetResource("apps", "deployments"),
-                      GetResource("apps", "replicasets")),
-      recorder_(registry, "deployment-controller") {}
-
-void DeploymentController::Sync(const ObjectKey& key) {
-  Rollout rollout = Load(key);
-  if (!rollout.deployment) return;
-  if (IsTerminating(*rollout.deployment)) return UpdateStatus(rollout, false);
-  SyncRevision(rollout);
-  CheckPaused(rollout);
-  const bool paused = GetBool(*rollout.deployment, "spec", "paused");
-  if (paused || IsScalingEvent(rollout)) {
-    Scale(rollout);
-    if (paused) DeleteOldest(rollout);
-    return UpdateStatus(rollout, false);
-  }
-  if (IsRollingUpdate(*rollout.deployment)) {
-    if (!rollout.current) CreateCurrent(rollout);
-    if (rollout.current && !RollUp(rollout)) RollDown(rollout);
-  } else {
-    Recreate(rollout);
-  }
-  const Json& deployment = *rollout.deployment;
-  if (IsComplete(deployment, Get(deployment, "status"))) DeleteOldest(rollout);
-  UpdateStatus(rollout, true);
-}
-
-DeploymentController::Rollout DeploymentController::Load(const ObjectKey& key) {
-  Rollout rollout{key, Find(key), nullptr, {}};
-  if (!rollout.deployment) return rollout;
-  std::vector<Object> sets = Claim(*rollout.deployment);
-  const auto age = [](const Object& set) {
-    return std::tuple(GetString(*set, "metadata", "creationTimestamp"),
-                      NameOf(*set));
-  };
-  std::sort(sets.begin(), sets.end(),
-            [&](const Object& a, const Object& b) { return age(a) < age(b); });
-  const Json& wanted = (*rollout.deployment)["spec"]["template"];
-  for (Object& set : sets) {
-    if (!rollout.current && WithoutHash((*set)["spec"]["template"]) == wanted) {
-      rollout.current = std::move(set);
-    } else {
-      rollout.old.push_back(std::move(set));
-    }
-  }
-  return rollout;
-}
-
-void DeploymentController::SyncRevision(Rollout& rollout) {
-  if (!rollout.current) return;
-  const Json& deployment = *rollout.deployment;
-  const ObjectKey current = KeyOf(*rollout.current);
-  Edit(current, "", [&](Json& set) {
-    Annotate(set, deployment, MaxRevision(rollout.old) + 1);
-    set["spec"]["minReadySeconds"] =
-        GetInt(deployment, "spec", "minReadySeconds");
-  });
-  rollout.current = Find(current);
-  EditDeployment(rollout, "status", [&](Json& edited) {
-    edited["metadata"]["annotations"][kRevision] =
-        Annotation(*rollout.current, kRevision);
-  });
-}
-
-void DeploymentController::CheckPaused(Rollout& rollout) {
-  if (!HasProgressDeadline(*rollout.deployment)) return;
-  EditDeployment(rollout, "status", [&](Json& edited) {
-    const std::string reason = GetString(
-        FindBy(Get(edited, "status", "conditions"), "type", "Progressing"),
-        "reason");
-    const bool was_paused = reason == "DeploymentPaused";
-    const bool paused = GetBool(edited, "spec", "paused");
-    if (paused == was_paused || reason == "ProgressDeadlineExceeded") return;
-    SetDeploymentCondition(
-        edited["status"], "Progressing", "Unknown",
-        paused ? "DeploymentPaused" : "DeploymentResumed",
-        paused ? "Deployment is paused" : "Deployment is resumed",
-        registry_.Now());
-  });
-}
-
-// What belongs to it was scaled for another size.
-bool DeploymentController::IsScalingEvent(const Rollout& rollout) const {
-  const std::vector<Object> active = Active(rollout.Sets());
-  return std::any_of(active.begin(), active.end(), [&](const Object& set) {
-    return !Annotation(*set, kDesiredReplicas).empty() &&
-           NumberFrom(*set, kDesiredReplicas) != Replicas(*rollout.deployment);
-  });
-}
-
-void DeploymentController::CreateCurrent(Rollout& rollout) {
-  const Json& deployment = *rollout.deployment;
+Json ReplicaSetFor(const Json& deployment, const std::string& name,
+                   std::int64_t size) {
   const Json& spec = deployment["spec"];
-  const std::string hash =
-      HashOf(spec["template"], GetInt(deployment, "status", "collisionCount"));
-  const std::string name =
-      NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash;
-  const ObjectKey key{&child_row_, rollout.key.ns, name};
-  if (Find(key)) {  // not ours, or of another template
-    return EditDeployment(rollout, "status", [](Json& edited) {
-      edited["status"]["collisionCount"] =
-          GetInt(edited, "status", "collisionCount") + 1;
-    });
-  }
-  const std::int64_t size =
-      NewSize(deployment, 0, Sum(rollout.old, "spec", "replicas"));
   Json set = {{"metadata",
                {{"name", name},
-                {"ownerReferences", {ReferenceToController(deployment)}},
                 {"labels", Get(spec, "template", "metadata", "labels")}}},
               {"spec",
                {{"replicas", size},
-                {"minReadySeconds", GetInt(spec, "minReadySeconds")},
                 {"selector", spec["selector"]},
                 {"template", spec["template"]}}}};
-  set["metadata"]["labels"][kHash] = hash;
-  set["spec"]["selector"]["matchLabels"][kHash] = hash;
-  set["spec"]["template"]["metadata"]["labels"][kHash] = hash;
-  Annotate(set, deployment, MaxRevision(rollout.old) + 1);
-  AnnotateReplicas(set, deployment);
-  rollout.current = registry_.Create(child_row_, key.ns, std::move(set));
-  if (size > 0) {
-    recorder_.Record(
-        deployment, "Normal", "ScalingReplicaSet",
-        "Scaled up replica set " + name + " from 0 to " + std::to_string(size));
+  for (Json* labels :
+       {&set["metadata"]["labels"], &set["spec"]["selector"]["matchLabels"],
+        &set["spec"]["template"]["metadata"]["labels"]}) {
+    (*labels)[kHash] = HashOf(deployment);
   }
-  EditDeployment(rollout, "status", [&](Json& edited) {
-    edited["metadata"]["annotations"][kRevision] =
-        Annotation(*rollout.current, kRevision);
-  });
-  if (!HasProgressDeadline(*rollout.deployment)) return;
-  EditDeployment(rollout, "status", [&](Json& edited) {
-    SetDeploymentCondition(
-        edited["status"], "Progressing", "True", "NewReplicaSetCreated",
-        "Created new replica set \"" + name + "\"", registry_.Now());
-  });
+  return set;
 }
 
-void DeploymentController::DeleteOldest(const Rollout& rollout) {
-  const Json& limit = Get(*rollout.deployment, "spec", "revisionHistoryLimit");
-  if (limit.is_null()) return;
-  std::vector<Object> sets = rollout.old;
-  std::erase_if(sets, [](const Object& set) { return IsTerminating(*set); });
-  std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) {
-    return NumberFrom(*a, kRevision) < NumberFrom(*b, kRevision);
-  });
-  const auto keep = limit.get<std::size_t>();
-  for (std::size_t i = 0; i + keep < sets.size(); ++i) {
-    const Json& set = *sets[i];
-    if (Replicas(set) == 0 && GetInt(set, "status", "replicas") == 0 &&
-        GetInt(set, "metadata", "generation") <=
-            GetInt(set, "status", "observedGeneration")) {
-      registry_.Delete(child_row_, NamespaceOf(set), NameOf(set));
+class DeploymentController : public OwnerController {
+ public:
+  explicit DeploymentController(Registry& registry)
+      : OwnerController(registry, GetResource("apps", "deployments"),
+                        GetResource("apps", "replicasets")),
+        recorder_(registry, "deployment-controller") {}
+
+ private:
+  void Sync(const ObjectKey& key) override {
+    const Object deployment = Find(key);
+    if (!deployment) return;
+    const std::string hash = HashOf(*deployment);
+    const ObjectKey current{&child_row_, key.ns,
+                            key.name.substr(0, 252 - hash.size()) + "-" + hash};
+    if (!IsTerminating(*deployment)) Roll(*deployment, current);
+    UpdateStatus(*deployment, current);
+  }
+
+  // Brings the ReplicaSets a step closer to what is wanted.
+  void Roll(const Json& deployment, const ObjectKey& current_key) {
+    const std::int64_t wanted = Replicas(deployment);
+    const Leeway leeway = LeewayOf(deployment);
+    const Object current = Find(current_key);
+    std::vector<Object> old = ChildrenOf(deployment);
+    std::erase(old, current);
+    const std::int64_t old_size = Sum(old, "spec", "replicas");
+
+    std::int64_t size = 0;
+    if (!IsRecreate(deployment) || !HavePods(old)) {
+      size = std::min(
+          wanted, std::max(Size(current), wanted + leeway.surge - old_size));
+      Scale(deployment, current_key, size);
     }
+    // What the old ones have more than it takes for enough pods to be
+    // available.
+    std::int64_t spare = old_size + std::min(Available(current), size) -
+                         (wanted - leeway.unavailable);
+    const auto shrink = [&](Object& set, std::int64_t by) {
+      by = std::min(by, spare);
+      if (by <= 0) return;
+      Scale(deployment, KeyOf(*set), Size(set) - by);
+      set = Find(KeyOf(*set));
+      spare -= by;
+    };
+    // First those pods go that are no use.
+    for (Object& set : old) shrink(set, Size(set) - Available(set));
+    for (Object& set : old) shrink(set, Size(set));
   }
-}
 
-void DeploymentController::UpdateStatus(Rollout& rollout, bool rolling) {
-  using std::chrono::seconds;
-  const Object before = rollout.deployment;
-  const Json& deployment = *before;
-  const Json none;
-  const Json& current = rollout.current ? *rollout.current : none;
-  const std::vector<Object> sets = rollout.Sets();
-  Json status = DeploymentStatus(deployment, current, sets, registry_.Now());
-  const seconds deadline(GetInt(deployment, "spec", "progressDeadlineSeconds"));
-  if (rolling) {
-    JudgeProgress(deployment, current, sets, registry_.Now(),
-                  FormatTime(registry_.loop().Now() - deadline), status);
+  // Makes the ReplicaSet if there is none.
+  void Scale(const Json& deployment, const ObjectKey& key, std::int64_t size) {
+    const Object set = Find(key);
+    const std::int64_t before = Size(set);
+    if (!set) {
+      CreateChild(deployment, ReplicaSetFor(deployment, key.name, size));
+    } else {
+      Edit(key, "", [&](Json& edited) { edited["spec"]["replicas"] = size; });
+    }
+    if (size == before) return;
+    recorder_.Record(deployment, "Normal", "ScalingReplicaSet",
+                     std::string("Scaled ") + (before < size ? "up" : "down") +
+                         " replica set " + key.name + " from " +
+                         std::to_string(before) + " to " +
+                         std::to_string(size));
   }
-  EditDeployment(rollout, "status",
-                 [&](Json& edited) { edited["status"] = std::move(status); });
-  // Each sign of progress puts off the time to look for it again.
-  if (rolling && rollout.deployment != before && HasProgressDeadline(*before)) {
-    EnqueueAfter(deadline + seconds(1), rollout.key);
-  }
-}
 
-void DeploymentController::EditDeployment(
-    Rollout& rollout, std::string_view subresource,
-    const std::function<void(Json&)>& change) {
-  Edit(rollout.key, subresource, change);
-  rollout.deployment = Find(rollout.key);
+  void UpdateStatus(const Json& deployment, const ObjectKey& current_key) {
+    const std::int64_t wanted = Replicas(deployment);
+    const std::vector<Object> sets = ChildrenOf(deployment);
+    const Object current = Find(current_key);
+    Json status = {
+        {"observedGeneration", GetInt(deployment, "metadata", "generation")},
+        {"updatedReplicas",
+         current ? GetInt(*current, "status", "replicas") : 0},
+        {"conditions", Get(deployment, "status", "conditions")}};
+    for (const char* key : {"replicas", "readyReplicas", "availableReplicas",
+                            "terminatingReplicas"}) {
+      status[key] = Sum(sets, "status", key);
+    }
+    const std::int64_t available = status["availableReplicas"];
+    status["unavailableReplicas"] =
+        std::max<std::int64_t>(Sum(sets, "spec", "replicas") - available, 0);
+
+    const auto set_condition = [&](const char* type, bool value,
+                                   const char* reason, const std::string& why) {
+      SetCondition(status["conditions"],
+                   {{"type", type},
+                    {"status", value ? "True" : "False"},
+                    {"reason", reason},
+                    {"message", why}},
+                   registry_.Now());
+    };
+    if (available >= wanted - LeewayOf(deployment).unavailable) {
+      set_condition("Available", true, "MinimumReplicasAvailable",
+                    "Deployment has minimum availability.");
+    } else {
+      set_condition("Available", false, "MinimumReplicasUnavailable",
+                    "Deployment does not have minimum availability.");
+    }
+    const bool done = status["updatedReplicas"] == wanted &&
+                      status["replicas"] == wanted && available == wanted;
+    set_condition(
+        "Progressing", true,
+        done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
+        "ReplicaSet \"" + current_key.name +
+            (done ? "\" has successfully progressed." : "\" is progressing."));
+    Edit(KeyOf(deployment), "status",
+         [&](Json& edited) { edited["status"] = status; });
+  }
+
+  EventRecorder recorder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> NewDeploymentController(Registry& registry) {
+  return std::make_unique<DeploymentController>(registry);
 }
 
 }  // namespace minisched::apiserver

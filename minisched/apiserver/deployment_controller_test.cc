@@ -1,13 +1,9 @@
-#include "minisched/apiserver/deployment_controller.h"
-
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "minisched/apiserver/cluster_testing.h"
-#include "minisched/apiserver/deployment_util.h"
-#include "minisched/apiserver/kubelet_simulator.h"
-#include "minisched/apiserver/replica_set_controller.h"
+#include "minisched/apiserver/owner_controller.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -17,35 +13,10 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Le;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
-TEST(LeewayTest, FollowsFromTheStrategy) {
-  struct Case {
-    int replicas;
-    Json surge;
-    Json unavailable;
-    int want_surge;
-    int want_unavailable;
-  };
-  const Case cases[] = {
-      {10, "25%", "25%", 3, 2}, {1, "25%", "25%", 1, 0}, {4, 2, 3, 2, 3},
-      {2, 0, "1%", 0, 1},       {3, 0, 10, 0, 3},        {0, "25%", 1, 0, 0},
-  };
-  for (const Case& c : cases) {
-    const Leeway leeway = Leeway::Of(
-        {{"spec",
-          {{"replicas", c.replicas},
-           {"strategy",
-            {{"type", "RollingUpdate"},
-             {"rollingUpdate",
-              {{"maxSurge", c.surge}, {"maxUnavailable", c.unavailable}}}}}}}});
-    EXPECT_EQ(leeway.surge, c.want_surge) << c.replicas << c.surge;
-    EXPECT_EQ(leeway.unavailable, c.want_unavailable) << c.replicas << c.surge;
-  }
-}
+using SizeByImage = std::map<std::string, std::int64_t>;
 
 class DeploymentControllerTest : public ::testing::Test {
  protected:
@@ -79,8 +50,8 @@ class DeploymentControllerTest : public ::testing::Test {
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(10)); }
 
   // What each ReplicaSet wants, by its image.
-  std::map<std::string, std::int64_t> Sizes() {
-    std::map<std::string, std::int64_t> sizes;
+  SizeByImage Sizes() {
+    SizeByImage sizes;
     for (const Json& set : cluster_.All("replicasets")) {
       sizes[ImageOf(set)] = Replicas(set);
     }
@@ -107,9 +78,12 @@ class DeploymentControllerTest : public ::testing::Test {
   }
 
   TestCluster cluster_;
-  KubeletSimulator kubelets_{cluster_.registry};
-  ReplicaSetController replica_sets_{cluster_.registry};
-  DeploymentController deployments_{cluster_.registry};
+  std::unique_ptr<Controller> kubelets_ =
+      NewKubeletSimulator(cluster_.registry);
+  std::unique_ptr<Controller> replica_sets_ =
+      NewReplicaSetController(cluster_.registry);
+  std::unique_ptr<Controller> deployments_ =
+      NewDeploymentController(cluster_.registry);
 };
 
 TEST_F(DeploymentControllerTest, MakesAReplicaSetOfItsTemplate) {
@@ -119,12 +93,6 @@ TEST_F(DeploymentControllerTest, MakesAReplicaSetOfItsTemplate) {
       GetString(set, "metadata", "labels", "pod-template-hash");
   EXPECT_EQ(NameOf(set), "web-" + hash);
   EXPECT_EQ(set["spec"]["selector"]["matchLabels"]["pod-template-hash"], hash);
-  EXPECT_EQ(set["metadata"]["annotations"],
-            Json({{"deployment.kubernetes.io/desired-replicas", "2"},
-                  {"deployment.kubernetes.io/max-replicas", "3"},
-                  {"deployment.kubernetes.io/revision", "1"},
-                  {"note", "mine"}}));
-  EXPECT_EQ(Annotation(Deployment(), kRevision), "1");
 
   Json status = Deployment()["status"];
   EXPECT_EQ(Condition("Available"),
@@ -148,9 +116,7 @@ TEST_F(DeploymentControllerTest, RollsWithinItsLeeway) {
   Make(8);
   Change(Image("two"));
   std::int64_t pods = 8;
-  for (int i = 0;
-       i < 1000 &&
-       Sizes() != std::map<std::string, std::int64_t>{{"one", 0}, {"two", 8}};
+  for (int i = 0; i < 1000 && Sizes() != SizeByImage{{"one", 0}, {"two", 8}};
        ++i) {
     cluster_.loop.Advance(milliseconds(10));
     pods = cluster_.All("pods").size();
@@ -159,44 +125,73 @@ TEST_F(DeploymentControllerTest, RollsWithinItsLeeway) {
   Settle();
   EXPECT_THAT(cluster_.Names("pods"), SizeIs(8));
   EXPECT_EQ(Deployment()["status"]["updatedReplicas"], 8);
-  EXPECT_EQ(Annotation(Deployment(), kRevision), "2");
 }
 
 TEST_F(DeploymentControllerTest, ARolloutThatCannotGoOnKeepsWhatWorks) {
   Make(4);
   Change(Image("two", /*bound=*/false));
   Settle();
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 3}, {"two", 2}}));
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 3}, {"two", 2}}));
   EXPECT_EQ(Deployment()["status"]["unavailableReplicas"], 2);
   EXPECT_THAT(Condition("Progressing"), HasSubstr("is progressing."));
-  cluster_.loop.Advance(std::chrono::minutes(11));
-  EXPECT_THAT(Condition("Progressing"),
-              HasSubstr("ProgressDeadlineExceeded: ReplicaSet"));
 
-  // Undone, it is as before, but for its revision.
-  Change(Image("one"));
+  // One that can takes the place of both.
+  Change(Image("three"));
   Settle();
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 4}, {"two", 0}}));
-  EXPECT_EQ(Annotation(SetOf("one"), kRevision), "3");
-  EXPECT_EQ(
-      Annotation(SetOf("one"), "deployment.kubernetes.io/revision-history"),
-      "1");
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 0}, {"three", 4}}));
   EXPECT_THAT(Condition("Progressing"), HasSubstr("NewReplicaSetAvailable"));
 }
 
-TEST_F(DeploymentControllerTest, GrowsInProportionInTheMiddleOfARollout) {
-  Make(10, {{"strategy",
-             {{"rollingUpdate", {{"maxSurge", 3}, {"maxUnavailable", 2}}}}}});
+TEST_F(DeploymentControllerTest, BackAtAnEarlierTemplateItTakesItsReplicaSet) {
+  Make(2);
+  Change(Image("two"));
+  Settle();
+  Change(Image("one"));
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}, {"two", 0}}));
+}
+
+TEST_F(DeploymentControllerTest, ItsLeewayFollowsFromItsStrategy) {
+  struct Case {
+    int replicas;
+    Json surge;
+    Json unavailable;
+    int want_old;
+    int want_new;
+  };
+  const Case cases[] = {
+      {10, "25%", "25%", 8, 5}, {1, "25%", "25%", 1, 1}, {4, 2, 3, 1, 4},
+      {2, 0, "1%", 1, 1},       {3, 0, 10, 0, 3},        {0, "25%", 1, 0, 0},
+  };
+  for (const Case& c : cases) {
+    Make(c.replicas,
+         {{"strategy",
+           {{"rollingUpdate",
+             {{"maxSurge", c.surge}, {"maxUnavailable", c.unavailable}}}}}});
+    Change(Image("two", /*bound=*/false));
+    Settle();
+    EXPECT_EQ(Sizes(), (SizeByImage{{"one", c.want_old}, {"two", c.want_new}}))
+        << c.replicas << c.surge;
+    cluster_.Delete("deployments", "web");
+    for (const std::string& name : cluster_.Names("replicasets")) {
+      cluster_.Delete("replicasets", name);
+    }
+  }
+}
+
+TEST_F(DeploymentControllerTest, ScalesInTheMiddleOfARollout) {
+  Make(4);
   Change(Image("two", /*bound=*/false));
   Settle();
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 8}, {"two", 5}}));
-  Change({{"replicas", 15}});
+  Change({{"replicas", 8}});
   Settle();
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 11}, {"two", 7}}));
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 3}, {"two", 7}}));
+  Change({{"replicas", 2}});
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}, {"two", 2}}));
+  Change({{"replicas", 0}});
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 0}}));
 }
 
 TEST_F(DeploymentControllerTest, RecreateHasThePodsGoFirst) {
@@ -210,55 +205,14 @@ TEST_F(DeploymentControllerTest, RecreateHasThePodsGoFirst) {
     EXPECT_TRUE(empty || !sizes.contains("two"));
   }
   EXPECT_TRUE(empty);
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 0}, {"two", 3}}));
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 3}}));
 }
 
-TEST_F(DeploymentControllerTest, PausedItScalesButDoesNotRoll) {
-  Make(2);
-  Change({{"paused", true}});
-  Settle();
-  EXPECT_EQ(Condition("Progressing"), "DeploymentPaused: Deployment is paused");
-  Change(Image("two"));
-  Change({{"replicas", 3}});
-  Settle();
-  EXPECT_EQ(Sizes(), (std::map<std::string, std::int64_t>{{"one", 3}}));
-  Change({{"paused", false}});
-  Settle();
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"one", 0}, {"two", 3}}));
-}
-
-TEST_F(DeploymentControllerTest, KeepsSomeOfItsHistory) {
-  Make(1, {{"revisionHistoryLimit", 1}});
-  for (const char* image : {"two", "three"}) {
-    Change(Image(image));
-    Settle();
-  }
-  EXPECT_EQ(Sizes(),
-            (std::map<std::string, std::int64_t>{{"three", 1}, {"two", 0}}));
-}
-
-TEST_F(DeploymentControllerTest, SaysWhatKeepsItsPodsFromBeingMade) {
+TEST_F(DeploymentControllerTest, WithoutItsPodsItIsNotAvailable) {
   Make(1, {{"template", {{"spec", {{"priorityClassName", "none"}}}}}});
-  EXPECT_THAT(Condition("ReplicaFailure"), HasSubstr("FailedCreate: "));
   EXPECT_EQ(Condition("Available"),
             "MinimumReplicasUnavailable: Deployment does not have minimum "
             "availability.");
-}
-
-TEST_F(DeploymentControllerTest, AnotherReplicaSetOfThatNameIsNoObstacle) {
-  Make(1);
-  const Json set = SetOf("one");
-  const std::string name = NameOf(set);
-  cluster_.Delete("deployments", "web");
-  cluster_.Patch(
-      "replicasets", name,
-      {{"metadata",
-        {{"labels", {{"app", "other"}}}, {"ownerReferences", nullptr}}}});
-  Make(1);
-  EXPECT_THAT(cluster_.Names("replicasets"), SizeIs(2));
-  EXPECT_EQ(Deployment()["status"]["collisionCount"], 1);
 }
 
 TEST_F(DeploymentControllerTest, AtRestItWritesNothing) {
@@ -267,8 +221,8 @@ TEST_F(DeploymentControllerTest, AtRestItWritesNothing) {
   Settle();
   const auto version = cluster_.store.version();
   cluster_.loop.Advance(std::chrono::seconds(1));
-  DeploymentController second(cluster_.registry);
-  ReplicaSetController third(cluster_.registry);
+  const auto second = NewDeploymentController(cluster_.registry);
+  const auto third = NewReplicaSetController(cluster_.registry);
   cluster_.loop.Advance(std::chrono::seconds(1));
   EXPECT_EQ(cluster_.store.version(), version);
 }

@@ -9,12 +9,6 @@
 namespace minisched::apiserver {
 namespace {
 
-#ifdef __aarch64__
-constexpr const char* kPlatform = "linux/arm64";
-#else
-constexpr const char* kPlatform = "linux/amd64";
-#endif
-
 // The groups but for the core group, in their order. Each has one version.
 std::vector<const ResourceRow*> FirstOfGroups() {
   std::vector<const ResourceRow*> rows;
@@ -34,11 +28,6 @@ Json GroupOf(const ResourceRow& row) {
           {"preferredVersion", version}};
 }
 
-void AddNames(const ResourceRow& row, Json& resource) {
-  if (!row.short_names.empty()) resource["shortNames"] = row.short_names;
-  if (!row.categories.empty()) resource["categories"] = row.categories;
-}
-
 // The APIResources of a row: itself and its subresources.
 void AddResources(const ResourceRow& row, Json& resources) {
   Json& resource = resources.emplace_back(Json{{"name", row.plural},
@@ -46,7 +35,8 @@ void AddResources(const ResourceRow& row, Json& resources) {
                                                {"namespaced", row.namespaced},
                                                {"kind", row.kind},
                                                {"verbs", row.verbs}});
-  AddNames(row, resource);
+  if (!row.short_names.empty()) resource["shortNames"] = row.short_names;
+  if (!row.categories.empty()) resource["categories"] = row.categories;
   for (const std::string& name : row.subresources) {
     const Subresource& part = GetSubresource(name);
     Json& sub = resources.emplace_back(
@@ -60,44 +50,6 @@ void AddResources(const ResourceRow& row, Json& resources) {
       sub["version"] = part.version;
     }
   }
-}
-
-Json KindOf(const std::string& group, const std::string& version,
-            const std::string& kind) {
-  return {{"group", group}, {"version", version}, {"kind", kind}};
-}
-
-// An APIResourceDiscovery: a row with its subresources in it.
-Json AggregatedResource(const ResourceRow& row) {
-  Json resource = {{"resource", row.plural},
-                   {"responseKind", KindOf("", "", row.kind)},
-                   {"scope", row.namespaced ? "Namespaced" : "Cluster"},
-                   {"singularResource", row.Singular()},
-                   {"verbs", row.verbs}};
-  AddNames(row, resource);
-  for (const std::string& name : row.subresources) {
-    const Subresource& part = GetSubresource(name);
-    resource["subresources"].push_back(
-        {{"subresource", name},
-         {"responseKind", KindOf(part.group, part.version,
-                                 part.kind.empty() ? row.kind : part.kind)},
-         {"verbs", part.verbs}});
-  }
-  return resource;
-}
-
-// An APIGroupDiscovery.
-Json AggregatedGroup(const std::string& group) {
-  Json version = {{"freshness", "Current"}, {"resources", Json::array()}};
-  for (const ResourceRow& row : AllResources()) {
-    if (row.group != group) continue;
-    version["version"] = row.version;
-    version["resources"].push_back(AggregatedResource(row));
-  }
-  Json metadata = Json::object();
-  if (!group.empty()) metadata["name"] = group;
-  return {{"metadata", std::move(metadata)},
-          {"versions", Json::array({std::move(version)})}};
 }
 
 }  // namespace
@@ -144,36 +96,17 @@ Json ApiResourceList(std::string_view group, std::string_view version) {
   return document;
 }
 
-Json AggregatedDiscovery(bool core) {
-  Json items = Json::array();
-  if (core) {
-    items.push_back(AggregatedGroup(""));
-  } else {
-    for (const ResourceRow* row : FirstOfGroups()) {
-      items.push_back(AggregatedGroup(row->group));
-    }
-  }
-  return {{"kind", "APIGroupDiscoveryList"},
-          {"apiVersion", "apidiscovery.k8s.io/v2"},
-          {"metadata", Json::object()},
-          {"items", std::move(items)}};
-}
-
 Json VersionInfo() {
   // Clients go by the numbers; what follows the "+" doesn't count for them.
   return {{"major", "1"},
           {"minor", "36"},
-          {"emulationMajor", "1"},
-          {"emulationMinor", "36"},
-          {"minCompatibilityMajor", "1"},
-          {"minCompatibilityMinor", "35"},
           {"gitVersion", "v1.36.3+minisched"},
           {"gitCommit", ""},
           {"gitTreeState", ""},
           {"buildDate", ""},
           {"goVersion", ""},
           {"compiler", "c++"},
-          {"platform", kPlatform}};
+          {"platform", "linux"}};
 }
 
 }  // namespace minisched::apiserver

@@ -8,8 +8,9 @@
 namespace minisched::apiserver {
 
 // What clients read to learn what there is: documents made of AllResources().
-// Follows apiserver pkg/endpoints/discovery. Those that don't find what they
-// are asked for throw PathNotFound().
+// Follows apiserver pkg/endpoints/discovery; clients that would rather have it
+// all in one document, which there isn't, fall back on these. Those that don't
+// find what they are asked for throw PathNotFound().
 
 // GET /api. `server_address` is where clients reach this server: "host:port".
 Json ApiVersions(const std::string& server_address);
@@ -18,10 +19,6 @@ Json ApiGroupList();
 Json ApiGroup(std::string_view group);
 // GET /api/VERSION (`group` is "") and /apis/GROUP/VERSION
 Json ApiResourceList(std::string_view group, std::string_view version);
-
-// All of that in one document, apidiscovery.k8s.io/v2: GET /api has the core
-// group, GET /apis the others.
-Json AggregatedDiscovery(bool core);
 
 // GET /version
 Json VersionInfo();

@@ -62,31 +62,5 @@ TEST(DiscoveryTest, SubresourcesOfOtherKinds) {
       "kind": "Binding", "verbs": ["create"]})"));
 }
 
-TEST(DiscoveryTest, Aggregated) {
-  const Json core = AggregatedDiscovery(true);
-  ASSERT_EQ(core["items"].size(), 1U);
-  EXPECT_EQ(core["items"][0]["metadata"], Json::object());
-
-  const Json others = AggregatedDiscovery(false);
-  EXPECT_EQ(others["apiVersion"], "apidiscovery.k8s.io/v2");
-  EXPECT_EQ(others["items"].size(), ApiGroupList()["groups"].size());
-  const Json& version = others["items"][0]["versions"][0];
-  EXPECT_EQ(version["version"], "v1");
-  EXPECT_EQ(FindBy(version["resources"], "resource", "deployments"),
-            Json::parse(R"({
-      "resource": "deployments", "singularResource": "deployment",
-      "responseKind": {"group": "", "version": "", "kind": "Deployment"},
-      "scope": "Namespaced", "shortNames": ["deploy"], "categories": ["all"],
-      "verbs": ["create", "delete", "deletecollection", "get", "list", "patch",
-                "update", "watch"],
-      "subresources": [
-          {"subresource": "scale", "verbs": ["get", "patch", "update"],
-           "responseKind": {"group": "autoscaling", "version": "v1",
-                            "kind": "Scale"}},
-          {"subresource": "status", "verbs": ["get", "patch", "update"],
-           "responseKind": {"group": "", "version": "",
-                            "kind": "Deployment"}}]})"));
-}
-
 }  // namespace
 }  // namespace minisched::apiserver

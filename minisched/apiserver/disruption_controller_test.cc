@@ -1,5 +1,3 @@
-#include "minisched/apiserver/disruption_controller.h"
-
 #include <gmock/gmock.h>
 
 #include "minisched/apiserver/cluster_testing.h"
@@ -60,14 +58,13 @@ class DisruptionControllerTest : public ::testing::Test {
   }
 
   TestCluster cluster_;
-  DisruptionController controller_{cluster_.registry};
+  std::unique_ptr<Controller> controller_ =
+      NewDisruptionController(cluster_.registry);
 };
 
 TEST_F(DisruptionControllerTest, CountsPodsAgainstAMinimum) {
   Make({{"minAvailable", 1}});
   EXPECT_THAT(Numbers(), ElementsAre(0, 1, 0, 0));
-  EXPECT_THAT(cluster_.Events("PodDisruptionBudget"),
-              ElementsAre("NoPods: No matching pods found"));
   MakePods(3, 2);
   EXPECT_THAT(Numbers(), ElementsAre(3, 1, 2, 1));
   const Json status = cluster_.Get("poddisruptionbudgets", "b")["status"];
@@ -90,19 +87,18 @@ TEST_F(DisruptionControllerTest, SoAreThoseThatMayBeMissing) {
   EXPECT_THAT(Numbers(), ElementsAre(4, 3, 4, 1));
 }
 
-TEST_F(DisruptionControllerTest, PodsThatWereEvictedDoNotCountForAWhile) {
+TEST_F(DisruptionControllerTest, PodsThatWereEvictedDoNotCount) {
   MakePods(3, 3);
   Make({{"minAvailable", 1}});
-  cluster_.Patch("poddisruptionbudgets", "b",
-                 {{"status",
-                   {{"disruptedPods",
-                     {{"web-0", cluster_.registry.Now()},
-                      {"none", cluster_.registry.Now()}}}}}},
-                 "status");
+  cluster_.Patch(
+      "poddisruptionbudgets", "b",
+      {{"status", {{"disruptedPods", {{"web-0", cluster_.registry.Now()}}}}}},
+      "status");
+  cluster_.Delete("pods", "web-0");
   Settle();
-  EXPECT_THAT(Numbers(), ElementsAre(3, 1, 2, 1));
-  cluster_.loop.Advance(std::chrono::minutes(3));
-  EXPECT_THAT(Numbers(), ElementsAre(3, 1, 3, 2));
+  EXPECT_THAT(Numbers(), ElementsAre(2, 1, 2, 1));
+  const Json budget = cluster_.Get("poddisruptionbudgets", "b");
+  EXPECT_FALSE(budget["status"].contains("disruptedPods"));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace minisched::apiserver {
 
-// How a client wants objects to be written: as they are, as a table (kubectl),
-// or only their metadata. What the Accept header says.
+// How a client wants objects to be written: as they are, or as a table
+// (kubectl). What the Accept header says.
 class Encoding {
  public:
   // The first that can be served. Throws StatusError (406) if there is none.
@@ -23,18 +23,10 @@ class Encoding {
   std::string List(const ResourceRow& row,
                    const std::vector<apiserver::Object>& objects,
                    const Json& metadata, Time now) const;
-  // Anything else, which has one form only.
-  std::string Document(const Json& document) const;
-
-  const std::string& content_type() const { return content_type_; }
 
  private:
-  enum class Form { kWhole, kTable, kMetadata };
-  Form form_ = Form::kWhole;
-  std::string as_;  // what the client calls it
-  std::string content_type_ = "application/json";
+  bool table_ = false;
   std::string include_object_ = "Metadata";  // in a table's rows
-  bool pretty_ = false;
 };
 
 }  // namespace minisched::apiserver

@@ -1,6 +1,7 @@
 #include "minisched/apiserver/errors.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <utility>
 
 #include "minisched/apiserver/resources.h"
@@ -9,9 +10,7 @@ namespace minisched::apiserver {
 namespace {
 
 // As Go's %q prints it.
-std::string Quote(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Quote(std::string_view text) { return Dump(text); }
 
 Json DetailsOf(const ResourceRow& row, std::string_view name) {
   Json details = Json::object();
@@ -24,20 +23,27 @@ Json DetailsOf(const ResourceRow& row, std::string_view name) {
 }  // namespace
 
 StatusError::StatusError(int code, std::string reason, std::string message,
-                         Json details, Json metadata)
+                         Json details)
     : code_(code),
       reason_(std::move(reason)),
       message_(std::move(message)),
-      details_(std::move(details)),
-      metadata_(std::move(metadata)) {}
+      details_(std::move(details)) {}
 
 Json StatusError::ToJson() const {
-  Json status = {{"kind", "Status"},      {"apiVersion", "v1"},
-                 {"metadata", metadata_}, {"status", "Failure"},
-                 {"message", message_},   {"code", code_}};
+  Json status = {{"kind", "Status"},           {"apiVersion", "v1"},
+                 {"metadata", Json::object()}, {"status", "Failure"},
+                 {"message", message_},        {"code", code_}};
   if (!reason_.empty()) status["reason"] = reason_;
   if (!details_.is_null()) status["details"] = details_;
   return status;
+}
+
+Reply StatusError::ToReply() const {
+  Reply reply = JsonReply(ToJson(), code_);
+  if (const auto retry = GetInt(details_, "retryAfterSeconds")) {
+    reply.headers.emplace_back("Retry-After", std::to_string(retry));
+  }
+  return reply;
 }
 
 StatusError NotFound(const ResourceRow& row, std::string_view name) {
@@ -72,18 +78,14 @@ StatusError BadRequest(const std::string& message) {
   return {400, "BadRequest", message};
 }
 
-StatusError MethodNotSupported(const ResourceRow& row, std::string_view verb) {
+StatusError MethodNotAllowed() {
   return {405, "MethodNotAllowed",
-          std::string(verb) + " is not supported on resources of kind " +
-              Quote(row.QualifiedName()),
-          DetailsOf(row, "")};
+          "the server does not allow this method on the requested resource",
+          Json::object()};
 }
 
-StatusError Expired(const std::string& message,
-                    const std::string& continue_token) {
-  Json metadata = Json::object();
-  if (!continue_token.empty()) metadata["continue"] = continue_token;
-  return {410, "Expired", message, nullptr, std::move(metadata)};
+StatusError Expired(const std::string& message) {
+  return {410, "Expired", message};
 }
 
 StatusError PathNotFound() {
@@ -130,15 +132,6 @@ void FieldErrors::Duplicate(std::string field, const Json& value) {
       "Duplicate value: " + value.dump());
 }
 
-void FieldErrors::NotFound(std::string field, const Json& value) {
-  Add("FieldValueNotFound", std::move(field), "Not found: " + value.dump());
-}
-
-void FieldErrors::TooLong(std::string field, std::size_t max_bytes) {
-  Add("FieldValueTooLong", std::move(field),
-      "Too long: may not be more than " + std::to_string(max_bytes) + " bytes");
-}
-
 void FieldErrors::ThrowIfAny(const ResourceRow& row,
                              std::string_view name) const {
   if (causes_.empty()) return;
@@ -151,8 +144,7 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
       messages.push_back(std::move(message));
     }
   }
-  std::string all = messages.front();
-  for (std::size_t i = 1; i < messages.size(); ++i) all += ", " + messages[i];
+  std::string all = boost::join(messages, ", ");
   if (messages.size() > 1) all = "[" + all + "]";
 
   const std::string kind =
@@ -163,6 +155,10 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
   throw StatusError(422, "Invalid",
                     kind + " " + Quote(name) + " is invalid: " + all,
                     std::move(details));
+}
+
+void FieldErrors::ThrowIfAny(const std::string& options_kind) const {
+  ThrowIfAny({.group = "meta.k8s.io", .kind = options_kind}, "");
 }
 
 }  // namespace minisched::apiserver

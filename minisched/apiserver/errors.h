@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "minisched/apiserver/http.h"
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {
@@ -17,22 +18,23 @@ struct ResourceRow;
 // Follows apimachinery pkg/api/errors/errors.go.
 class StatusError : public std::exception {
  public:
-  // `details` and `metadata` are the Status's; of the former null is none.
+  // `details` are the Status's; null is none.
   StatusError(int code, std::string reason, std::string message,
-              Json details = nullptr, Json metadata = Json::object());
+              Json details = nullptr);
 
   int code() const { return code_; }
   const std::string& reason() const { return reason_; }
   const char* what() const noexcept override { return message_.c_str(); }
   // The Status.
   Json ToJson() const;
+  // That as an answer, with Retry-After where the details say so.
+  Reply ToReply() const;
 
  private:
   int code_;
   std::string reason_;
   std::string message_;
   Json details_;
-  Json metadata_;
 };
 
 // pods "web" not found
@@ -46,11 +48,10 @@ StatusError Conflict(const ResourceRow& row, std::string_view name,
 StatusError Forbidden(const ResourceRow& row, std::string_view name,
                       std::string_view why);
 StatusError BadRequest(const std::string& message);
-StatusError MethodNotSupported(const ResourceRow& row, std::string_view verb);
-// 410: what the client wants to go on from is no longer there; it may go on
-// with the token, if there is one, at the cost of an inconsistent list.
-StatusError Expired(const std::string& message,
-                    const std::string& continue_token = "");
+// 405: no such method on that path.
+StatusError MethodNotAllowed();
+// 410: what the client wants to go on from is no longer there.
+StatusError Expired(const std::string& message);
 // Text for a path that is not of the API: 404 as a Status.
 StatusError PathNotFound();
 
@@ -66,8 +67,6 @@ class FieldErrors {
                     const std::vector<std::string>& supported);
   void Forbidden(std::string field, std::string_view detail);
   void Duplicate(std::string field, const Json& value);
-  void NotFound(std::string field, const Json& value);
-  void TooLong(std::string field, std::size_t max_bytes);
   // Whatever else upstream finds. `reason` is a metav1.CauseType.
   void Add(std::string_view reason, std::string field, std::string message);
 
@@ -76,6 +75,8 @@ class FieldErrors {
   // Throws a 422 that says it all, if there is anything: `Pod "web" is invalid:
   // spec.containers: Required value`.
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
+  // The same of a request's options, "ListOptions".
+  void ThrowIfAny(const std::string& options_kind) const;
 
  private:
   // As they go into the Status: reason, message, field.

@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "minisched/apiserver/replies.h"
-
 namespace minisched::apiserver {
 namespace {
 
@@ -84,24 +82,17 @@ class FaultyStream : public Stream {
       std::make_shared<FaultyStream*>(this);
 };
 
-Reply Undelivered(Reply::Delivery delivery) {
-  Reply reply;
-  reply.status = 0;
-  reply.delivery = delivery;
-  return reply;
-}
-
 Reply Answer(Loop& loop, const FaultEffect& effect,
              const std::function<Reply()>& handle) {
   const bool handled = effect.end == FaultEffect::End::kAnswer || effect.after;
   Reply reply = handled ? handle() : Reply();
   switch (effect.end) {
     case FaultEffect::End::kError:
-      return ErrorReply(*effect.error);
+      return effect.error->ToReply();
     case FaultEffect::End::kDrop:
-      return Undelivered(Reply::Delivery::kDropped);
+      return {.delivery = Reply::Delivery::kDropped, .status = 0};
     case FaultEffect::End::kHang:
-      return Undelivered(Reply::Delivery::kWithheld);
+      return {.delivery = Reply::Delivery::kWithheld, .status = 0};
     case FaultEffect::End::kAnswer:
       break;
   }

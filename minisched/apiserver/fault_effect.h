@@ -31,6 +31,11 @@ struct FaultEffect {
   // off so long after the beginning.
   std::chrono::milliseconds watch_delay{0};
   std::optional<std::chrono::milliseconds> watch_cut;
+
+  bool DoesNothing() const {
+    return latency.count() == 0 && end == End::kAnswer &&
+           watch_delay.count() == 0 && !watch_cut;
+  }
 };
 
 // Answers a request as `effect` has it: `handle` makes it take effect, and

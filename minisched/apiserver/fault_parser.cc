@@ -4,7 +4,6 @@
 #include <boost/algorithm/string/join.hpp>
 #include <chrono>
 #include <map>
-#include <vector>
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
@@ -14,274 +13,230 @@ namespace minisched::apiserver {
 namespace {
 
 using End = FaultEffect::End;
+using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
 // Longer than anybody means, and short enough for every clock.
 constexpr std::chrono::hours kLongest{24 * 365};
 
-[[noreturn]] void Fail(const std::string& path, const std::string& what) {
-  throw ParseError((path.empty() ? "the document" : path) + ": " + what);
+bool Contains(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string Shown(const Json& value) {
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "a list";
-  if (value.is_string()) return Quoted(value.get<std::string>());
-  return value.dump();
-}
+// A value in the document and the path to it. What is absent is null.
+class Field {
+ public:
+  Field(const Json& value, std::string path)
+      : value_(&value), path_(std::move(path)) {}
 
-std::string Below(const std::string& path, const std::string& key) {
-  return path.empty() ? key : path + "." + key;
-}
+  explicit operator bool() const { return !value_->is_null(); }
+  const Json& json() const { return *value_; }
 
-std::string Text(const Json& value, const std::string& path) {
-  if (!value.is_string()) Fail(path, "must be a string, is " + Shown(value));
-  auto text = value.get<std::string>();
-  if (text.empty()) Fail(path, "must not be empty");
-  return text;
-}
-
-// "" where it is absent.
-std::string TextOf(const Json& object, const std::string& path,
-                   const std::string& key) {
-  return object.contains(key) ? Text(object[key], Below(path, key)) : "";
-}
-
-std::optional<milliseconds> DurationOf(const Json& object,
-                                       const std::string& path,
-                                       const std::string& key) {
-  if (!object.contains(key)) return std::nullopt;
-  const std::string where = Below(path, key);
-  const Json& value = object[key];
-  if (!value.is_string()) {
-    Fail(where, "must be a duration such as 200ms or 1.5s, is " + Shown(value));
+  [[noreturn]] void Fail(const std::string& what) const {
+    throw ParseError((path_.empty() ? "the document" : path_) + ": " + what);
   }
+  // Fails unless what it must be is so.
+  void Check(bool is_so, const std::string& what) const {
+    if (is_so) return;
+    Fail("must be " + what + ", is " +
+         (value_->is_object()  ? "an object"
+          : value_->is_array() ? "a list"
+                               : value_->dump()));
+  }
+
+  Field operator[](const std::string& key) const {
+    return {Get(*value_, key), path_.empty() ? key : path_ + "." + key};
+  }
+  // Has to be an object, with none but these keys.
+  void AllowOnly(const Words& keys) const {
+    Check(value_->is_object(), "an object");
+    for (const auto& [key, value] : value_->items()) {
+      if (Contains(keys, key)) continue;
+      (*this)[key].Fail("unknown field; there are " + boost::join(keys, ", "));
+    }
+  }
+  std::vector<Field> Items() const {
+    Check(value_->is_array(), "a list");
+    std::vector<Field> items;
+    for (const Json& item : *value_) {
+      items.emplace_back(item,
+                         path_ + "[" + std::to_string(items.size()) + "]");
+    }
+    return items;
+  }
+
+  // Absent: "".
+  std::string Text() const {
+    if (!*this) return "";
+    const auto* text = value_->get_ptr<const std::string*>();
+    Check(text != nullptr && !text->empty(), "a string that is not empty");
+    return *text;
+  }
+  std::string OneOf(const Words& words) const {
+    Check(value_->is_string() && Contains(words, *value_),
+          "one of " + boost::join(words, ", "));
+    return *value_;
+  }
+  std::uint64_t Count(std::uint64_t least) const {
+    Check(value_->is_number_unsigned() && *value_ >= least,
+          "a whole number from " + std::to_string(least) + " on");
+    return *value_;
+  }
+  double Between(int least, int most) const {
+    Check(value_->is_number() && *value_ >= least && *value_ <= most,
+          "from " + std::to_string(least) + " to " + std::to_string(most));
+    return *value_;
+  }
+  milliseconds Duration() const;
+
+ private:
+  const Json* value_;
+  std::string path_;
+};
+
+milliseconds Field::Duration() const {
+  Check(value_->is_string(), "a duration such as 200ms or 1.5s");
+  std::chrono::nanoseconds exact{};
   try {
-    const auto exact = ParseDuration(value.get<std::string>());
-    const auto duration = std::chrono::duration_cast<milliseconds>(exact);
-    if (duration < milliseconds(1) || duration > kLongest) {
-      Fail(where, "must be from 1ms to a year, is " + Shown(value));
-    }
-    return duration;
+    exact = ParseDuration(value_->get<std::string>());
   } catch (const ParseError& error) {
-    const std::string what = error.what();
-    if (what.starts_with(where)) throw;
-    Fail(where, what);
+    Fail(error.what());
   }
+  Check(exact >= milliseconds(1) && exact <= kLongest, "from 1ms to a year");
+  return std::chrono::duration_cast<milliseconds>(exact);
 }
 
-std::set<std::string> Verbs(const Json& value, const std::string& path) {
-  static const std::vector<std::string> kVerbs = {
-      "get",    "list",  "watch",  "create",
-      "update", "patch", "delete", "deletecollection"};
-  if (!value.is_array() || value.empty()) {
-    Fail(path, "must be a list of verbs, as in [create, patch]");
-  }
-  std::set<std::string> verbs;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    const std::string where = path + "[" + std::to_string(i) + "]";
-    const std::string verb = Text(value[i], where);
-    if (std::find(kVerbs.begin(), kVerbs.end(), verb) == kVerbs.end()) {
-      Fail(where, "unknown verb " + Quoted(verb) + "; there are " +
-                      boost::join(kVerbs, ", "));
-    }
-    verbs.insert(verb);
-  }
-  return verbs;
-}
-
-std::string Resource(const std::string& name, const std::string& path) {
+bool IsServed(const std::string& name) {
   const auto slash = name.find('/');
-  for (const ResourceRow& row : AllResources()) {
-    if (row.plural != name.substr(0, slash)) continue;
-    if (slash == name.npos || row.HasSubresource(name.substr(slash + 1))) {
-      return name;
-    }
-  }
-  Fail(path, "no resource " + Quoted(name) +
-                 " here; it is named as in pods or pods/binding");
+  const auto& all = AllResources();
+  return std::any_of(all.begin(), all.end(), [&](const ResourceRow& row) {
+    return row.plural == name.substr(0, slash) &&
+           (slash == name.npos || row.HasSubresource(name.substr(slash + 1)));
+  });
 }
 
-FaultMatch Match(const Json& value, const std::string& path) {
-  CheckFaultFields(value, path,
-                   {"verbs", "resource", "namespace", "name", "userAgent"});
-  FaultMatch match;
-  if (value.contains("verbs")) {
-    match.verbs = Verbs(value["verbs"], Below(path, "verbs"));
+FaultMatch ParseMatch(const Field& field) {
+  field.AllowOnly({"verbs", "resource", "namespace", "name", "userAgent"});
+  FaultMatch match{.resource = field["resource"].Text(),
+                   .ns = field["namespace"].Text(),
+                   .name = field["name"].Text(),
+                   .user_agent = field["userAgent"].Text()};
+  if (!match.resource.empty() && !IsServed(match.resource)) {
+    field["resource"].Fail("no resource " + Quoted(match.resource) +
+                           " here; it is named as in pods or pods/binding");
   }
-  match.resource = TextOf(value, path, "resource");
-  if (!match.resource.empty()) {
-    Resource(match.resource, Below(path, "resource"));
+  if (const Field verbs = field["verbs"]) {
+    for (const Field& verb : verbs.Items()) {
+      match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
+                                     "patch", "delete", "deletecollection"}));
+    }
+    verbs.Check(!match.verbs.empty(), "a list of verbs");
   }
-  match.ns = TextOf(value, path, "namespace");
-  match.name = TextOf(value, path, "name");
-  match.user_agent = TextOf(value, path, "userAgent");
   return match;
 }
 
-// What a status code means where nothing more is said: those of
-// NewGenericServerResponse in apimachinery pkg/api/errors/errors.go, and of
-// what the server itself says of a 410 and a 500.
-std::pair<std::string, std::string> DefaultStatus(int code) {
-  static const std::map<int, std::pair<std::string, std::string>> kStatuses = {
-      {400,
-       {"BadRequest", "the server rejected our request for an unknown reason"}},
-      {401,
-       {"Unauthorized",
-        "the server has asked for the client to provide credentials"}},
-      {403, {"Forbidden", "forbidden"}},
-      {404, {"NotFound", "the server could not find the requested resource"}},
-      {405,
-       {"MethodNotAllowed",
-        "the server does not allow this method on the requested resource"}},
-      {406,
-       {"NotAcceptable",
-        "the server was unable to respond with a content type that the client "
-        "supports"}},
-      {409, {"Conflict", "the server reported a conflict"}},
-      {410,
-       {"Expired", "The resourceVersion for the provided list is too old."}},
-      {413, {"RequestEntityTooLarge", "Request entity too large"}},
-      {415, {"UnsupportedMediaType", "415: Unsupported Media Type"}},
-      {422,
-       {"Invalid",
-        "the server rejected our request due to an error in our request"}},
-      {429,
-       {"TooManyRequests",
-        "the server has received too many requests and has asked us to try "
-        "again later"}},
-      {503,
-       {"ServiceUnavailable",
-        "the server is currently unable to handle the request"}},
-      {504,
-       {"Timeout",
-        "the server was unable to return a response in the time allotted, but "
-        "may still be processing the request"}}};
-  const auto found = kStatuses.find(code);
-  if (found != kStatuses.end()) return found->second;
-  if (code >= 500) {
-    return {"InternalError", "Internal error occurred: a fault was injected"};
-  }
-  return {"", "the server responded with the status code " +
-                  std::to_string(code) +
-                  " but did not return more information"};
+// What upstream calls a status code, in apimachinery pkg/api/errors/errors.go.
+std::string DefaultReason(int code) {
+  static const std::map<int, std::string> kReasons = {
+      {400, "BadRequest"},    {401, "Unauthorized"},
+      {403, "Forbidden"},     {404, "NotFound"},
+      {409, "Conflict"},      {410, "Expired"},
+      {422, "Invalid"},       {429, "TooManyRequests"},
+      {500, "InternalError"}, {503, "ServiceUnavailable"},
+      {504, "Timeout"}};
+  const auto found = kReasons.find(code);
+  return found == kReasons.end() ? "" : found->second;
 }
 
-void SetError(const Json& value, const std::string& path, FaultEffect& effect) {
-  CheckFaultFields(value, path,
-                   {"code", "reason", "message", "retryAfterSeconds", "after"});
-  if (!value.contains("code")) Fail(Below(path, "code"), "is required");
-  const Json& code = value["code"];
-  if (!code.is_number_integer() || code < 400 || code > 599) {
-    Fail(Below(path, "code"), "must be from 400 to 599, is " + Shown(code));
-  }
-  auto [reason, message] = DefaultStatus(code.get<int>());
-  if (value.contains("reason")) reason = TextOf(value, path, "reason");
-  if (value.contains("message")) message = TextOf(value, path, "message");
+StatusError ParseStatus(const Field& field) {
+  field.AllowOnly({"code", "reason", "message", "retryAfterSeconds", "after"});
+  const Field code_field = field["code"];
+  if (!code_field) code_field.Fail("is required");
+  const int code = static_cast<int>(code_field.Between(400, 599));
+  const Field reason = field["reason"];
+  const Field message = field["message"];
   Json details;
-  if (value.contains("retryAfterSeconds")) {
-    details["retryAfterSeconds"] =
-        ParseFaultCount(value, path, "retryAfterSeconds", 1);
+  if (const Field seconds = field["retryAfterSeconds"]) {
+    details["retryAfterSeconds"] = seconds.Count(1);
   }
-  if (value.contains("after")) {
-    const Json& after = value["after"];
-    if (!after.is_boolean()) {
-      Fail(Below(path, "after"), "must be true or false, is " + Shown(after));
-    }
-    effect.after = after;
-  }
-  effect.error.emplace(code.get<int>(), reason, message, details);
+  return {code, reason ? reason.Text() : DefaultReason(code),
+          message ? message.Text() : "a fault was injected", details};
 }
 
-void SetEnd(const Json& fault, const std::string& path, FaultEffect& effect) {
-  static const std::vector<std::pair<std::string, End>> kEnds = {
-      {"error", End::kError}, {"drop", End::kDrop}, {"hang", End::kHang}};
+// How the request ends, by the one member that says it.
+void SetEnd(const Field& field, FaultEffect& effect) {
   std::string ended_by;
-  for (const auto& [key, end] : kEnds) {
-    if (!fault.contains(key)) continue;
-    const std::string where = Below(path, key);
-    if (!ended_by.empty()) Fail(where, "cannot go together with " + ended_by);
+  for (const char* key : {"error", "drop", "hang", "watch"}) {
+    const Field end = field[key];
+    if (!end) continue;
+    if (!ended_by.empty()) end.Fail("cannot go together with " + ended_by);
     ended_by = key;
-    effect.end = end;
-    if (end == End::kError) {
-      SetError(fault[key], where, effect);
-    } else if (fault[key] == "before" || fault[key] == "after") {
-      effect.after = fault[key] == "after";
-    } else {
-      Fail(where, "must be before or after, is " + Shown(fault[key]));
-    }
   }
-  if (!ended_by.empty() && fault.contains("watch")) {
-    Fail(Below(path, "watch"), "cannot go together with " + ended_by);
+  if (ended_by == "error") {
+    const Field error = field["error"];
+    effect.end = End::kError;
+    effect.error = ParseStatus(error);
+    if (const Field after = error["after"]) {
+      after.Check(after.json().is_boolean(), "true or false");
+      effect.after = after.json();
+    }
+  } else if (ended_by == "drop" || ended_by == "hang") {
+    effect.end = ended_by == "drop" ? End::kDrop : End::kHang;
+    effect.after = field[ended_by].OneOf({"before", "after"}) == "after";
   }
 }
 
-void SetWatch(const Json& value, const std::string& path, Fault& fault) {
-  CheckFaultFields(value, path, {"delay", "cut"});
-  if (value.empty()) Fail(path, "does nothing: it takes delay and cut");
-  if (!fault.match.verbs.empty() && !fault.match.verbs.contains("watch")) {
-    Fail(path, "match.verbs leaves out watch, so that it never strikes");
+void SetWatch(const Field& field, Fault& fault) {
+  field.AllowOnly({"delay", "cut"});
+  const auto& verbs = fault.match.verbs;
+  if (!verbs.empty() && !verbs.contains("watch")) {
+    field.Fail("match.verbs leaves out watch, so that it never strikes");
   }
   fault.of_watches = true;
-  fault.effect.watch_delay =
-      DurationOf(value, path, "delay").value_or(milliseconds(0));
-  fault.effect.watch_cut = DurationOf(value, path, "cut");
+  if (const Field delay = field["delay"]) {
+    fault.effect.watch_delay = delay.Duration();
+  }
+  if (const Field cut = field["cut"]) fault.effect.watch_cut = cut.Duration();
+}
+
+Fault ParseFault(const Field& field) {
+  // `struck` is what Faults::ToJson() adds: what it gives can be given back.
+  field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
+                   "hang", "watch", "struck"});
+  Fault fault;
+  if (const Field match = field["match"]) fault.match = ParseMatch(match);
+  if (const Field chance = field["probability"]) {
+    fault.probability = chance.Between(0, 1);
+  }
+  if (const Field times = field["times"]) fault.times = times.Count(1);
+  if (const Field latency = field["latency"]) {
+    fault.effect.latency = latency.Duration();
+  }
+  SetEnd(field, fault.effect);
+  if (const Field watch = field["watch"]) SetWatch(watch, fault);
+  if (fault.effect.DoesNothing()) {
+    field.Fail("does nothing: it takes latency, error, drop, hang or watch");
+  }
+  return fault;
 }
 
 }  // namespace
 
-void CheckFaultFields(const Json& value, const std::string& path,
-                      std::initializer_list<const char*> fields) {
-  if (!value.is_object()) Fail(path, "must be an object, is " + Shown(value));
-  for (const auto& [key, member] : value.items()) {
-    if (std::find(fields.begin(), fields.end(), key) != fields.end()) continue;
-    const std::vector<std::string> known(fields.begin(), fields.end());
-    Fail(Below(path, key),
-         "unknown field; there are " + boost::join(known, ", "));
-  }
-}
-
-std::uint64_t ParseFaultCount(const Json& object, const std::string& path,
-                              const std::string& key, std::uint64_t min) {
-  const Json& value = object[key];
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < min) {
-    Fail(Below(path, key), "must be a whole number from " +
-                               std::to_string(min) + " on, is " + Shown(value));
-  }
-  return value;
-}
-
-Fault ParseFault(const Json& value, const std::string& path) {
-  // `struck` is what ToJson() adds: what it gives can be given back.
-  CheckFaultFields(value, path,
-                   {"match", "probability", "times", "latency", "error", "drop",
-                    "hang", "watch", "struck"});
-  Fault fault;
-  if (value.contains("match")) {
-    fault.match = Match(value["match"], Below(path, "match"));
-  }
-  if (value.contains("probability")) {
-    const Json& chance = value["probability"];
-    if (!chance.is_number() || !(chance >= 0 && chance <= 1)) {
-      Fail(Below(path, "probability"),
-           "must be from 0 to 1, is " + Shown(chance));
+std::vector<Fault> ParseFaults(const Json& document) {
+  const Field root(document, "");
+  root.AllowOnly({"seed", "faults"});
+  const Field seed_field = root["seed"];
+  const std::uint64_t seed = seed_field ? seed_field.Count(0) : 0;
+  std::vector<Fault> faults;
+  if (const Field all = root["faults"]) {
+    for (const Field& field : all.Items()) {
+      std::seed_seq seeds{seed, seed >> 32,
+                          static_cast<std::uint64_t>(faults.size())};
+      faults.push_back(ParseFault(field));
+      faults.back().random.seed(seeds);
     }
-    fault.probability = chance;
   }
-  if (value.contains("times")) {
-    fault.times = ParseFaultCount(value, path, "times", 1);
-  }
-  fault.effect.latency =
-      DurationOf(value, path, "latency").value_or(milliseconds(0));
-  SetEnd(value, path, fault.effect);
-  if (value.contains("watch")) {
-    SetWatch(value["watch"], Below(path, "watch"), fault);
-  }
-  if (fault.effect.latency == milliseconds(0) &&
-      fault.effect.end == End::kAnswer && !fault.of_watches) {
-    Fail(path, "does nothing: it takes latency, error, drop, hang or watch");
-  }
-  return fault;
+  return faults;
 }
 
 }  // namespace minisched::apiserver

@@ -63,18 +63,9 @@ bool FaultMatch::Matches(const Request& request,
          MatchesAgent(user_agent, request.Header("user-agent"));
 }
 
-Faults::Faults(const Json& document) : document_(document) {
-  CheckFaultFields(document, "", {"seed", "faults"});
-  const std::uint64_t seed =
-      document.contains("seed") ? ParseFaultCount(document, "", "seed", 0) : 0;
-  if (!document.contains("faults")) document_["faults"] = Json::array();
-  const Json& all = document_["faults"];
-  if (!all.is_array()) throw ParseError("faults: must be a list");
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    faults_.push_back(ParseFault(all[i], "faults[" + std::to_string(i) + "]"));
-    std::seed_seq seeds{seed, seed >> 32, static_cast<std::uint64_t>(i)};
-    faults_.back().random.seed(seeds);
-  }
+Faults::Faults(const Json& document)
+    : document_(document), faults_(ParseFaults(document)) {
+  document_.emplace("faults", Json::array());
 }
 
 Faults Faults::Parse(const std::string& text) {

@@ -33,12 +33,34 @@ std::optional<std::string> Decode(std::string_view text, bool plus_is_space) {
 
 }  // namespace
 
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  boost::split(parts, text, [=](char c) { return c == separator; });
+  return parts;
+}
+
 std::string Request::Header(const std::string& name) const {
   return Find(headers, name);
 }
 
 std::string Request::Query(const std::string& name) const {
   return Find(query, name);
+}
+
+std::string Request::ContentType() const {
+  const auto types = ParseMediaTypes(Header("content-type"));
+  return types.empty() ? std::string() : types.front().type;
+}
+
+Reply JsonReply(const Json& document, int status) {
+  // It ends as Go's encoder ends what it writes.
+  return {.status = status, .body = Dump(document) + "\n"};
+}
+
+Reply TextReply(std::string text, int status) {
+  return {.status = status,
+          .content_type = "text/plain; charset=utf-8",
+          .body = std::move(text)};
 }
 
 bool ParseTarget(std::string_view target, Request& request) {
@@ -48,14 +70,11 @@ bool ParseTarget(std::string_view target, Request& request) {
   request.path = *path;
   if (mark == target.npos) return true;
 
-  std::vector<std::string> pairs;
-  const std::string query(target.substr(mark + 1));
-  boost::split(pairs, query, [](char c) { return c == '&'; });
-  for (const std::string_view pair : pairs) {
-    const auto equals = pair.find('=');
+  for (const std::string& pair : Split(target.substr(mark + 1), '&')) {
+    const auto equals = std::min(pair.find('='), pair.size());
     const auto key = Decode(pair.substr(0, equals), true);
-    const auto value =
-        Decode(equals == pair.npos ? "" : pair.substr(equals + 1), true);
+    const auto value = Decode(
+        boost::erase_head_copy(pair, static_cast<int>(equals) + 1), true);
     if (!key || !value) return false;
     if (!key->empty()) request.query.emplace(*key, *value);
   }
@@ -64,19 +83,16 @@ bool ParseTarget(std::string_view target, Request& request) {
 
 std::vector<MediaType> ParseMediaTypes(std::string_view header) {
   std::vector<MediaType> types;
-  std::vector<std::string> ranges;
-  boost::split(ranges, header, [](char c) { return c == ','; });
-  for (const std::string& range : ranges) {
-    std::vector<std::string> parts;
-    boost::split(parts, range, [](char c) { return c == ';'; });
+  for (const std::string& range : Split(header, ',')) {
+    const auto parts = Split(range, ';');
     MediaType type;
     type.type = boost::to_lower_copy(boost::trim_copy(parts[0]));
     if (type.type.empty()) continue;
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      const auto equals = parts[i].find('=');
+    for (const std::string& part : parts) {
+      const auto equals = part.find('=');
       if (equals == std::string::npos) continue;
-      type.parameters[boost::trim_copy(parts[i].substr(0, equals))] =
-          boost::trim_copy(parts[i].substr(equals + 1));
+      type.parameters[boost::trim_copy(part.substr(0, equals))] =
+          boost::trim_copy(part.substr(equals + 1));
     }
     types.push_back(std::move(type));
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "minisched/apiserver/object.h"
+
 namespace minisched::apiserver {
 
 // A request as the server has read it.
@@ -22,6 +24,8 @@ struct Request {
   // The header or query parameter of that name, "" where there is none.
   std::string Header(const std::string& name) const;
   std::string Query(const std::string& name) const;
+  // The media type of the body, "application/json"; "" where none is said.
+  std::string ContentType() const;
 };
 
 // Text that comes bit by bit, for as long as both sides like: a watch. On the
@@ -56,6 +60,12 @@ struct Reply {
   // Called when it has been sent, or could not be. Not of a stream.
   std::function<void()> on_sent;
 };
+
+Reply JsonReply(const Json& document, int status = 200);
+Reply TextReply(std::string text, int status = 200);
+
+// The parts of a text; an empty one has one, which is empty.
+std::vector<std::string> Split(std::string_view text, char separator);
 
 // Splits and decodes a request's target, "/api/v1/pods?limit=5". False if it is
 // malformed.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "minisched/apiserver/errors.h"
+
 namespace minisched::apiserver {
 namespace {
 
@@ -17,16 +19,11 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMaxBody = 3 << 20;
 constexpr std::size_t kMaxHeader = 16 << 10;
-// How long a connection may have no request, a request may take to arrive, and
-// a client may leave unread what it asked for.
+// How long a client may take for its next request, may leave unread what it
+// asked for, and is heard out after that.
 constexpr seconds kIdle{180};
-constexpr seconds kReading{30};
 constexpr seconds kWriting{30};
-
-constexpr char kTooLarge[] =
-    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
-    R"("message":"Request entity too large: limit is 3145728",)"
-    R"("reason":"RequestEntityTooLarge","code":413})";
+constexpr seconds kDraining{30};
 
 bool IsOwnHost(std::string host) {
   const auto colon = host.rfind(':');
@@ -37,14 +34,6 @@ bool IsOwnHost(std::string host) {
   error_code not_an_address;
   asio::ip::make_address(host, not_an_address);
   return boost::iequals(host, "localhost") || !not_an_address;
-}
-
-Reply PlainReply(int status, std::string text) {
-  Reply reply;
-  reply.status = status;
-  reply.content_type = "text/plain; charset=utf-8";
-  reply.body = std::move(text);
-  return reply;
 }
 
 }  // namespace
@@ -63,12 +52,17 @@ void HttpServer::Session::Read() {
   parser_.emplace();
   parser_->body_limit(kMaxBody);
   parser_->header_limit(kMaxHeader);
-  stream_.expires_after(buffer_.size() == 0 ? kIdle : kReading);
-  http::async_read_header(
+  stream_.expires_after(kIdle);
+  http::async_read(
       stream_, buffer_, *parser_,
       [self = shared_from_this()](error_code error, std::size_t) {
-        if (error) return self->Fail(error);
-        self->ReadBody();
+        if (!error) return self->Handle();
+        if (error != http::error::body_limit) return self->Shut();
+        self->closing_ = true;
+        self->Answer(StatusError(413, "RequestEntityTooLarge",
+                                 "Request entity too large: limit is " +
+                                     std::to_string(kMaxBody))
+                         .ToReply());
       });
 }
 
@@ -91,50 +85,8 @@ void HttpServer::Session::BreakOff() {
   Shut();
 }
 
-void HttpServer::Session::ReadBody() {
-  busy_ = true;
-  stream_.expires_after(kReading);
-  if (boost::iequals(parser_->get()[http::field::expect], "100-continue")) {
-    proceed_.result(http::status::continue_);
-    proceed_.version(11);
-    http::async_write(
-        stream_, proceed_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->Fail(error);
-          self->ReadRest();
-        });
-  } else {
-    ReadRest();
-  }
-}
-
-void HttpServer::Session::ReadRest() {
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = shared_from_this()](error_code error, std::size_t) {
-                     if (error) return self->Fail(error);
-                     self->Handle();
-                   });
-}
-
-void HttpServer::Session::Fail(error_code error) {
-  closing_ = true;
-  if (error == http::error::body_limit) {
-    Reply reply = PlainReply(413, kTooLarge);
-    reply.content_type = "application/json";
-    Answer(std::move(reply));
-  } else if (error == http::error::header_limit) {
-    Answer(PlainReply(431, "the headers are larger than 16 kB\n"));
-  } else if (error.category() ==
-                 http::make_error_code(http::error::bad_method).category() &&
-             error != http::error::end_of_stream &&
-             error != http::error::partial_message) {
-    Answer(PlainReply(400, "not HTTP: " + error.message() + "\n"));
-  } else {
-    Shut();
-  }
-}
-
 void HttpServer::Session::Handle() {
+  busy_ = true;
   auto message = parser_->release();
   Request request;
   request.method = message.method_string().to_string();
@@ -144,16 +96,15 @@ void HttpServer::Session::Handle() {
   }
   request.body = std::move(message.body());
   keep_alive_ = message.keep_alive();
-  head_ = message.method() == http::verb::head;
   const std::string target = message.target().to_string();
   if (!IsOwnHost(request.Header("host"))) {
     return Answer(
-        PlainReply(403,
-                   "Host has to be localhost or an IP address, so that no web "
-                   "page can reach this server\n"));
+        TextReply("Host has to be localhost or an IP address, so that no web "
+                  "page can reach this server\n",
+                  403));
   }
   if (!ParseTarget(target, request)) {
-    return Answer(PlainReply(400, "malformed path or query\n"));
+    return Answer(TextReply("malformed path or query\n", 400));
   }
   if (server_ == nullptr) return Shut();
   waiting_ = shared_from_this();
@@ -190,15 +141,10 @@ void HttpServer::Session::Answer(Reply reply) {
   if (reply_.stream) return StartStream();
   response_ = {};
   FillHeader(response_);
-  if (head_) {
-    response_.content_length(reply_.body.size());
-  } else {
-    response_.body() = std::move(reply_.body);
-    response_.prepare_payload();
-  }
+  response_.body() = std::move(reply_.body);
+  response_.prepare_payload();
   stream_.expires_after(kWriting);
-  serializer_.emplace(response_);
-  http::async_write(stream_, *serializer_,
+  http::async_write(stream_, response_,
                     [self = shared_from_this()](error_code error, std::size_t) {
                       self->busy_ = false;
                       if (self->reply_.on_sent) self->reply_.on_sent();
@@ -286,7 +232,7 @@ void HttpServer::Session::AwaitLeave() {
 void HttpServer::Session::Finish() {
   error_code ignored;
   stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(kReading);
+  stream_.expires_after(kDraining);
   Drain();
 }
 

@@ -29,10 +29,6 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   using EmptyBody = boost::beast::http::empty_body;
   using StringBody = boost::beast::http::string_body;
 
-  void ReadBody();
-  void ReadRest();
-  // Answers what can be answered before the connection ends.
-  void Fail(boost::system::error_code error);
   void Handle();
   // Meanwhile the client may leave. One that says more has to wait.
   void AwaitAnswer();
@@ -56,18 +52,14 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<StringBody>> parser_;
-  boost::beast::http::response<EmptyBody> proceed_;
   Reply reply_;
   bool busy_ = false;  // with a request that has begun
   // This, while the handler has yet to answer: nothing else may hold it then.
   std::shared_ptr<Session> waiting_;
   bool keep_alive_ = true;
-  bool head_ = false;
   bool closing_ = false;
   // An answer with a body.
   boost::beast::http::response<StringBody> response_;
-  std::optional<boost::beast::http::response_serializer<StringBody>>
-      serializer_;
   // An answer with a stream.
   boost::beast::http::response<EmptyBody> stream_header_;
   std::optional<boost::beast::http::response_serializer<EmptyBody>>

@@ -1,13 +1,15 @@
 #include "minisched/apiserver/kubelet_admission.h"
 
 #include <algorithm>
-#include <functional>
-#include <vector>
+#include <utility>
 
 #include "minisched/api/labels.h"
+#include "minisched/api/pod.h"
 
 namespace minisched::apiserver {
 namespace {
+
+using std::chrono::seconds;
 
 ResourceList ToResources(const Json& json) {
   ResourceList resources;
@@ -28,145 +30,123 @@ void RaiseTo(ResourceList& resources, const ResourceList& at_least) {
   }
 }
 
-// Init containers run one after the other, before the others do; sidecars among
-// them keep running. Follows PodRequests() of k8s.io/component-helpers.
+bool IsSidecar(const Json& init_container) {
+  return Get(init_container, "restartPolicy") == "Always";
+}
+
+// Those that don't end before the others begin.
+std::vector<Json> LastingContainersOf(const Json& spec) {
+  std::vector<Json> containers;
+  for (const Json& container : Get(spec, "containers")) {
+    containers.push_back(container);
+  }
+  for (const Json& container : Get(spec, "initContainers")) {
+    if (IsSidecar(container)) containers.push_back(container);
+  }
+  return containers;
+}
+
+// One of "pods" included. Follows PodRequests() of k8s.io/component-helpers.
 ResourceList RequestsOf(const Json& spec) {
   const auto requests = [](const Json& container) {
     return ToResources(Get(container, "resources", "requests"));
   };
   ResourceList sum;
-  ResourceList sidecars;
-  ResourceList init;
-  for (const Json& container : Get(spec, "containers")) {
+  for (const Json& container : LastingContainersOf(spec)) {
     Add(sum, requests(container));
   }
+  // Init containers run one after the other, while the sidecars that were
+  // before them do.
+  ResourceList sidecars;
   for (const Json& container : Get(spec, "initContainers")) {
-    ResourceList now = requests(container);
-    if (GetString(container, "restartPolicy") == "Always") {
-      Add(sum, now);
-      Add(sidecars, now);
-      now = sidecars;
-    } else {
-      Add(now, sidecars);
-    }
-    RaiseTo(init, now);
+    ResourceList now = sidecars;
+    Add(now, requests(container));
+    RaiseTo(sum, now);
+    if (IsSidecar(container)) sidecars = now;
   }
-  RaiseTo(sum, init);
   // What the pod says as a whole counts instead.
   for (const auto& [name, quantity] : requests(spec)) sum[name] = quantity;
   Add(sum, ToResources(Get(spec, "overhead")));
+  sum["pods"] = Quantity::FromValue(1);
   return sum;
 }
 
-std::set<Demand::Port> PortsOf(const Json& spec) {
-  std::set<Demand::Port> ports;
-  const auto add = [&](const Json& containers, bool sidecars_only) {
-    for (const Json& container : containers) {
-      if (sidecars_only && GetString(container, "restartPolicy") != "Always") {
-        continue;
-      }
-      for (const Json& port : Get(container, "ports")) {
-        const std::int64_t number = GetInt(port, "hostPort");
-        const std::string ip = GetString(port, "hostIP");
-        if (number == 0) continue;
-        ports.emplace(number, GetString(port, "protocol"),
-                      ip.empty() ? "0.0.0.0" : ip);
-      }
+std::vector<Json> HostPortsOf(const Json& pod) {
+  std::vector<Json> ports;
+  for (const Json& container : LastingContainersOf(Get(pod, "spec"))) {
+    for (const Json& port : Get(container, "ports")) {
+      if (GetInt(port, "hostPort") != 0) ports.push_back(port);
     }
-  };
-  add(Get(spec, "containers"), false);
-  add(Get(spec, "initContainers"), true);
+  }
   return ports;
 }
 
-bool Conflict(const Demand::Port& a, const Demand::Port& b) {
-  const auto& [a_number, a_protocol, a_ip] = a;
-  const auto& [b_number, b_protocol, b_ip] = b;
-  return a_number == b_number && a_protocol == b_protocol &&
-         (a_ip == b_ip || a_ip == "0.0.0.0" || b_ip == "0.0.0.0");
-}
-
-bool HasFreePorts(const Demand& demand, const Demand& used) {
-  return std::none_of(
-      demand.ports.begin(), demand.ports.end(), [&](const auto& wanted) {
-        // Those of that number are together.
-        auto i = used.ports.lower_bound({std::get<0>(wanted), "", ""});
-        for (; i != used.ports.end() && std::get<0>(*i) == std::get<0>(wanted);
-             ++i) {
-          if (Conflict(wanted, *i)) return true;
-        }
-        return false;
-      });
-}
-
-// A name of a vendor's own, "nvidia.com/gpu".
-bool IsExtended(const std::string& resource) {
-  return resource.find('/') != resource.npos &&
-         resource.find("kubernetes.io/") == resource.npos &&
-         !resource.starts_with("requests.");
-}
-
-std::optional<Rejection> RejectForResource(const std::string& name,
-                                           const Quantity& wanted,
-                                           const Quantity& used,
-                                           const Quantity& capacity) {
-  Quantity total = used;
-  total += wanted;
-  if (total <= capacity) return std::nullopt;
-  const auto text = [&](const Quantity& quantity) {
-    return std::to_string(name == "cpu" ? quantity.MilliValue()
-                                        : quantity.Value());
+bool Conflict(const Json& a, const Json& b) {
+  const auto ip = [](const Json& port) {
+    const std::string text = GetString(port, "hostIP");
+    return text.empty() ? "0.0.0.0" : text;
   };
-  return Rejection{"OutOf" + name, "Node didn't have enough resource: " + name +
-                                       ", requested: " + text(wanted) +
-                                       ", used: " + text(used) +
-                                       ", capacity: " + text(capacity)};
+  return Get(a, "hostPort") == Get(b, "hostPort") &&
+         Get(a, "protocol") == Get(b, "protocol") &&
+         (ip(a) == ip(b) || ip(a) == "0.0.0.0" || ip(b) == "0.0.0.0");
 }
 
-std::optional<Rejection> RejectForResources(const Demand& demand,
-                                            const Json& node,
-                                            const Demand& used) {
-  const ResourceList capacity = ToResources(Get(node, "status", "allocatable"));
-  const auto in = [](const ResourceList& list, const std::string& name) {
-    const auto found = list.find(name);
-    return found == list.end() ? Quantity() : found->second;
-  };
-  const auto pods = static_cast<std::int64_t>(used.pods);
-  if (auto no =
-          RejectForResource("pods", Quantity::FromValue(1),
-                            Quantity::FromValue(pods), in(capacity, "pods"))) {
-    return no;
-  }
-  std::vector<std::string> names = {"cpu", "memory", "ephemeral-storage"};
-  for (const auto& [name, quantity] : demand.requests) {
-    // What the node doesn't know may be given out by something else.
-    if (!IsExtended(name) || capacity.contains(name)) names.push_back(name);
-  }
-  for (const std::string& name : names) {
-    const Quantity wanted = in(demand.requests, name);
-    if (wanted.IsZero()) continue;
-    if (auto no = RejectForResource(name, wanted, in(used.requests, name),
-                                    in(capacity, name))) {
-      return no;
+bool HasFreePorts(const Json& pod, const std::vector<Object>& others) {
+  for (const Json& wanted : HostPortsOf(pod)) {
+    for (const Object& other : others) {
+      for (const Json& taken : HostPortsOf(*other)) {
+        if (Conflict(wanted, taken)) return false;
+      }
     }
+  }
+  return true;
+}
+
+std::optional<Rejection> RejectForResources(const Json& pod, const Json& node,
+                                            const std::vector<Object>& others) {
+  ResourceList capacity = ToResources(Get(node, "status", "allocatable"));
+  ResourceList used;
+  for (const Object& other : others) {
+    Add(used, RequestsOf(Get(*other, "spec")));
+  }
+  const ResourceList requests = RequestsOf(Get(pod, "spec"));
+  // A kubelet names the first that is short, and looks at these first.
+  std::vector<std::string> names = {"pods", "cpu", "memory",
+                                    "ephemeral-storage"};
+  for (const auto& [name, wanted] : requests) names.push_back(name);
+  for (const std::string& name : names) {
+    const auto request = requests.find(name);
+    if (request == requests.end()) continue;
+    const Quantity& wanted = request->second;
+    // What a node doesn't know may be given out by something else.
+    const bool extended = name.find('/') != name.npos;
+    if (wanted.IsZero() || (extended && !capacity.contains(name))) continue;
+    Quantity total = used[name];
+    total += wanted;
+    if (total <= capacity[name]) continue;
+    const auto text = [&, cpu = name == "cpu"](const Quantity& quantity) {
+      return std::to_string(cpu ? quantity.MilliValue() : quantity.Value());
+    };
+    return Rejection{"OutOf" + name, "Node didn't have enough resource: " +
+                                         name + ", requested: " + text(wanted) +
+                                         ", used: " + text(used[name]) +
+                                         ", capacity: " + text(capacity[name])};
   }
   return std::nullopt;
 }
 
-// One that can't be understood matches nothing.
-bool Matches(const Json& expression, const Labels& labels) {
-  const auto op = Requirement::FindOperator(GetString(expression, "operator"));
-  if (!op) return false;
-  const Json& values = Get(expression, "values");
-  try {
-    return Requirement(GetString(expression, "key"), *op,
-                       values.is_array()
-                           ? values.get<std::vector<std::string>>()
-                           : std::vector<std::string>())
-        .Matches(labels);
-  } catch (const std::exception&) {
-    return false;
-  }
+bool MatchesAll(const Json& expressions, const Labels& labels) {
+  return std::all_of(
+      expressions.begin(), expressions.end(), [&](const Json& expression) {
+        const std::string op = GetString(expression, "operator");
+        std::vector<std::string> values;
+        for (const Json& value : Get(expression, "values")) {
+          values.push_back(value);
+        }
+        return Requirement(GetString(expression, "key"),
+                           Requirement::FindOperator(op).value(), values)
+            .Matches(labels);
+      });
 }
 
 bool MatchesNodeAffinity(const Json& spec, const Json& node) {
@@ -180,79 +160,16 @@ bool MatchesNodeAffinity(const Json& spec, const Json& node) {
   const Json& required = Get(spec, "affinity", "nodeAffinity",
                              "requiredDuringSchedulingIgnoredDuringExecution");
   if (required.is_null()) return true;
-  const auto all = [](const Json& expressions, const Labels& of) {
-    return std::all_of(
-        expressions.begin(), expressions.end(),
-        [&](const Json& expression) { return Matches(expression, of); });
-  };
   const Json& terms = Get(required, "nodeSelectorTerms");
   return std::any_of(terms.begin(), terms.end(), [&](const Json& term) {
     const Json& by_label = Get(term, "matchExpressions");
     const Json& by_field = Get(term, "matchFields");
-    return !(by_label.empty() && by_field.empty()) && all(by_label, labels) &&
-           all(by_field, fields);
+    return !(by_label.empty() && by_field.empty()) &&
+           MatchesAll(by_label, labels) && MatchesAll(by_field, fields);
   });
 }
 
-}  // namespace
-
-Demand Demand::Of(const Json& pod) {
-  const Json& spec = Get(pod, "spec");
-  return {RequestsOf(spec), PortsOf(spec), 1};
-}
-
-Demand& Demand::operator+=(const Demand& other) {
-  Add(requests, other.requests);
-  ports.insert(other.ports.begin(), other.ports.end());
-  pods += other.pods;
-  return *this;
-}
-
-Demand& Demand::operator-=(const Demand& other) {
-  for (const auto& [name, quantity] : other.requests) {
-    requests[name] -= quantity;
-  }
-  for (const Port& port : other.ports) ports.erase(port);
-  pods -= other.pods;
-  return *this;
-}
-
-std::optional<Rejection> Reject(const Json& pod, const Demand& demand,
-                                const Json& node, const Demand& used) {
-  if (auto no = RejectForResources(demand, node, used)) return no;
-  const auto predicate = [](const std::string& name, const std::string& why) {
-    return Rejection{name, "Predicate " + name + " failed: " + why};
-  };
-  if (!MatchesNodeAffinity(Get(pod, "spec"), node)) {
-    return predicate("NodeAffinity",
-                     "node(s) didn't match Pod's node affinity/selector");
-  }
-  if (!HasFreePorts(demand, used)) {
-    return predicate(
-        "NodePorts",
-        "node(s) didn't have free ports for the requested pod ports");
-  }
-  if (!FindUntoleratedTaint(node, pod, "NoExecute").is_null()) {
-    return predicate("TaintToleration",
-                     "node(s) had taints that the pod didn't tolerate");
-  }
-  return std::nullopt;
-}
-
-const Json& FindUntoleratedTaint(const Json& node, const Json& pod,
-                                 const std::string& effect) {
-  static const Json& none = *new Json();
-  const Json& tolerations = Get(pod, "spec", "tolerations");
-  for (const Json& taint : Get(node, "spec", "taints")) {
-    if (GetString(taint, "effect") == effect &&
-        std::none_of(tolerations.begin(), tolerations.end(),
-                     [&](const Json& t) { return Tolerates(t, taint); })) {
-      return taint;
-    }
-  }
-  return none;
-}
-
+// Follows ToleratesTaint() of k8s.io/component-helpers.
 bool Tolerates(const Json& toleration, const Json& taint) {
   const auto any_or_same = [&](const char* key) {
     const std::string value = GetString(toleration, key);
@@ -263,6 +180,54 @@ bool Tolerates(const Json& toleration, const Json& taint) {
   if (op == "Exists") return true;
   return (op.empty() || op == "Equal") &&
          GetString(toleration, "value") == GetString(taint, "value");
+}
+
+}  // namespace
+
+std::optional<Rejection> Reject(const Json& pod, const Json& node,
+                                const std::vector<Object>& others) {
+  if (auto no = RejectForResources(pod, node, others)) return no;
+  const auto predicate = [](const std::string& name, const std::string& why) {
+    return Rejection{name, "Predicate " + name + " failed: " + why};
+  };
+  if (!MatchesNodeAffinity(Get(pod, "spec"), node)) {
+    return predicate("NodeAffinity",
+                     "node(s) didn't match Pod's node affinity/selector");
+  }
+  if (!HasFreePorts(pod, others)) {
+    return predicate(
+        "NodePorts",
+        "node(s) didn't have free ports for the requested pod ports");
+  }
+  if (ToleratedFor(pod, node) == seconds(0)) {
+    return predicate("TaintToleration",
+                     "node(s) had taints that the pod didn't tolerate");
+  }
+  return std::nullopt;
+}
+
+std::optional<seconds> ToleratedFor(const Json& pod, const Json& node) {
+  std::optional<seconds> shortest;
+  const Json& tolerations = Get(pod, "spec", "tolerations");
+  for (const Json& taint : Get(node, "spec", "taints")) {
+    if (Get(taint, "effect") != "NoExecute") continue;
+    // The first that tolerates it counts.
+    const auto toleration =
+        std::find_if(tolerations.begin(), tolerations.end(),
+                     [&](const Json& t) { return Tolerates(t, taint); });
+    if (toleration == tolerations.end()) return seconds(0);
+    if (!toleration->contains("tolerationSeconds")) continue;
+    const seconds time(std::clamp<std::int64_t>(
+        GetInt(*toleration, "tolerationSeconds"), 0, 1'000'000'000));
+    shortest = std::min(shortest.value_or(time), time);
+  }
+  return shortest;
+}
+
+std::vector<std::string> NodeOfPod(const Json& pod) {
+  std::string node = GetString(pod, "spec", "nodeName");
+  if (node.empty()) return {};
+  return {std::move(node)};
 }
 
 }  // namespace minisched::apiserver

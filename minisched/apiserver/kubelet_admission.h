@@ -1,29 +1,13 @@
 #pragma once
 
-#include <cstddef>
+#include <chrono>
 #include <optional>
-#include <set>
 #include <string>
-#include <tuple>
+#include <vector>
 
-#include "minisched/api/pod.h"
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {
-
-// What one pod, or all pods of a node, take of a node.
-struct Demand {
-  using Port = std::tuple<std::int64_t, std::string, std::string>;
-
-  ResourceList requests;
-  std::set<Port> ports;  // number, protocol, IP ("0.0.0.0" for any)
-  std::size_t pods = 0;
-
-  static Demand Of(const Json& pod);
-
-  Demand& operator+=(const Demand& other);
-  Demand& operator-=(const Demand& other);
-};
 
 // As the status of the pod gives them.
 struct Rejection {
@@ -31,17 +15,17 @@ struct Rejection {
   std::string message;  // "Node didn't have enough resource: cpu, requested: …"
 };
 
-// Whether a kubelet would run a pod that asks for `demand` on a node whose pods
-// take `used`. Follows pkg/kubelet/lifecycle/predicate.go.
-std::optional<Rejection> Reject(const Json& pod, const Demand& demand,
-                                const Json& node, const Demand& used);
+// Whether a kubelet would run the pod on a node where those others run. Follows
+// pkg/kubelet/lifecycle/predicate.go.
+std::optional<Rejection> Reject(const Json& pod, const Json& node,
+                                const std::vector<Object>& others);
 
-// The first taint of that effect that the pod doesn't tolerate; null where it
-// tolerates all.
-const Json& FindUntoleratedTaint(const Json& node, const Json& pod,
-                                 const std::string& effect);
+// How long the pod may stay on the node, for its NoExecute taints; nullopt for
+// as long as it likes.
+std::optional<std::chrono::seconds> ToleratedFor(const Json& pod,
+                                                 const Json& node);
 
-// Follows ToleratesTaint() of k8s.io/component-helpers.
-bool Tolerates(const Json& toleration, const Json& taint);
+// The name of the node that a pod is bound to, none if it isn't: for an Index.
+std::vector<std::string> NodeOfPod(const Json& pod);
 
 }  // namespace minisched::apiserver

@@ -20,33 +20,36 @@ Json Containers(const std::vector<std::string>& cpus,
   return containers;
 }
 
-std::string CpuOf(const Json& spec) {
-  return Demand::Of({{"spec", spec}}).requests["cpu"].ToString();
+// In thousandths.
+int CpuOf(const Json& spec) {
+  const Json node = {{"status", {{"allocatable", {{"pods", "1"}}}}}};
+  const std::string message = Reject({{"spec", spec}}, node, {})->message;
+  return std::stoi(message.substr(message.find("requested: ") + 11));
 }
 
-TEST(DemandTest, IsTheSumOfTheContainers) {
-  EXPECT_EQ(CpuOf({{"containers", Containers({"100m", "1"})}}), "1100m");
+TEST(RequestsTest, IsTheSumOfTheContainers) {
+  EXPECT_EQ(CpuOf({{"containers", Containers({"100m", "1"})}}), 1100);
 }
 
-TEST(DemandTest, InitContainersRunBeforeTheOthersAndSidecarsBesides) {
+TEST(RequestsTest, InitContainersRunBeforeTheOthersAndSidecarsBesides) {
   EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
                    {"initContainers", Containers({"3", "2"})}}),
-            "3");
+            3000);
   EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
                    {"initContainers", Containers({"3"}, "Always")}}),
-            "4");
+            4000);
   Json init = Containers({"500m"}, "Always");
   init.push_back(Containers({"2"})[0]);
   EXPECT_EQ(
       CpuOf({{"containers", Containers({"1"})}, {"initContainers", init}}),
-      "2500m");
+      2500);
 }
 
-TEST(DemandTest, OverheadAddsToWhatThePodSaysAsAWhole) {
+TEST(RequestsTest, OverheadAddsToWhatThePodSaysAsAWhole) {
   EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
                    {"resources", {{"requests", {{"cpu", "5"}}}}},
                    {"overhead", {{"cpu", "250m"}}}}),
-            "5250m");
+            5250);
 }
 
 const Json kNode = Json::parse(R"({
@@ -56,12 +59,12 @@ const Json kNode = Json::parse(R"({
 
 std::string ReasonAndMessage(const std::string& pod_spec, Json node = kNode,
                              const std::string& others = "[]") {
-  Demand used;
+  std::vector<Object> running;
   for (const Json& other : Json::parse(others)) {
-    used += Demand::Of({{"spec", other}});
+    running.push_back(std::make_shared<const Json>(Json{{"spec", other}}));
   }
-  const Json pod = {{"spec", Json::parse(pod_spec)}};
-  const auto rejection = Reject(pod, Demand::Of(pod), node, used);
+  const auto rejection =
+      Reject({{"spec", Json::parse(pod_spec)}}, node, running);
   return rejection ? rejection->reason + ": " + rejection->message : "";
 }
 
@@ -94,6 +97,17 @@ TEST(RejectTest, TurnsDownWhatDoesNot) {
                 "ephemeral-storage, requested: 1, used: 0, capacity: 0");
 }
 
+TEST(RejectTest, NamesWhatAKubeletLooksAtFirst) {
+  const std::string large =
+      Requesting(R"({"cpu": "4", "ephemeral-storage": "1", "memory": "4Gi"})");
+  EXPECT_THAT(ReasonAndMessage(large, kNode, "[{}, {}, {}]"),
+              HasSubstr("OutOfpods"));
+  EXPECT_THAT(ReasonAndMessage(large), HasSubstr("OutOfcpu"));
+  EXPECT_THAT(ReasonAndMessage(
+                  Requesting(R"({"ephemeral-storage": "1", "memory": "4Gi"})")),
+              HasSubstr("OutOfmemory"));
+}
+
 std::string Affine(const std::string& terms) {
   return R"({"affinity": {"nodeAffinity": {
     "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": )" +
@@ -124,9 +138,6 @@ TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
                        "operator": "In", "values": ["n"]}]}])"),
        true},
       {Affine("[{}]"), false},
-      {Affine(
-           R"([{"matchExpressions": [{"key": "size", "operator": "Near"}]}])"),
-       false},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(ReasonAndMessage(c.spec), c.fits ? "" : no) << c.spec;

@@ -1,13 +1,14 @@
-#include "minisched/apiserver/kubelet_simulator.h"
+#include <fmt/format.h>
 
-#include <arpa/inet.h>
-
-#include <algorithm>
 #include <array>
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "minisched/api/time.h"
+#include "minisched/apiserver/controllers.h"
+#include "minisched/apiserver/event_recorder.h"
+#include "minisched/apiserver/kubelet_admission.h"
 #include "minisched/apiserver/pods.h"
 
 namespace minisched::apiserver {
@@ -15,32 +16,11 @@ namespace {
 
 // What a node says that it runs.
 constexpr char kSoftware[] = "minisched-0.1.0";
-// A lease lasts 40 s; kubelets renew it every 10 s.
-constexpr std::chrono::seconds kLease{40};
-constexpr std::chrono::seconds kRenewLease{30};
-// Of the pods on nodes that have no podCIDR.
-constexpr char kPodCidr[] = "10.0.0.0/8";
 
 const ResourceRow& Nodes() { return GetResource("", "nodes"); }
-const ResourceRow& Pods() { return GetResource("", "pods"); }
-
-std::string NodeOf(const Json& pod) {
-  return GetString(pod, "spec", "nodeName");
-}
-
-std::vector<std::string> NodeOfBound(const Json& pod) {
-  std::string node = NodeOf(pod);
-  if (node.empty()) return {};
-  return {std::move(node)};
-}
 
 // Its condition Ready is true.
 bool IsReady(const Json& object) { return IsPodReady(object); }
-
-bool HasEnded(const Json& pod) {
-  const Json& phase = Get(pod, "status", "phase");
-  return phase == "Succeeded" || phase == "Failed";
-}
 
 constexpr std::array<const char*, 4> kNodeConditions[] = {
     {"Ready", "True", "KubeletReady", "kubelet is posting ready status"},
@@ -54,80 +34,67 @@ constexpr std::array<const char*, 4> kNodeConditions[] = {
      "RouteController created a route"},
 };
 
+constexpr std::array<const char*, 2> kNodeInfo[] = {
+    {"architecture", "amd64"},
+    {"operatingSystem", "linux"},
+    {"containerRuntimeVersion", kSoftware},
+    {"kernelVersion", kSoftware},
+    {"kubeProxyVersion", kSoftware},
+    {"kubeletVersion", kSoftware},
+};
+
 // Fills in what the node doesn't say itself.
-void CompleteStatus(Json& node, const std::string& now) {
-  Json& status = node["status"];
-  Json conditions = Json::array();
+void CompleteStatus(Json& status, const std::string& now) {
   for (const auto& [type, value, reason, message] : kNodeConditions) {
-    conditions.push_back(
-        {{"type", type},
-         {"status", value},
-         {"reason", reason},
-         {"message", message},
-         {"lastHeartbeatTime", now},
-         {"lastTransitionTime", node["metadata"]["creationTimestamp"]}});
+    SetCondition(status["conditions"],
+                 {{"type", type},
+                  {"status", value},
+                  {"reason", reason},
+                  {"message", message},
+                  {"lastHeartbeatTime", now}},
+                 now);
   }
-  for (const Json& other : Get(status, "conditions")) {
-    if (FindBy(conditions, "type", GetString(other, "type")).is_null()) {
-      conditions.push_back(other);
+  for (const auto& [key, value] : kNodeInfo) {
+    if (GetString(status, "nodeInfo", key).empty()) {
+      status["nodeInfo"][key] = value;
     }
   }
-  Json completed = {
-      {"phase", "Running"},
-      {"capacity", {{"cpu", "1k"}, {"memory", "1Ti"}, {"pods", "1M"}}},
-      {"allocatable", {{"cpu", "1k"}, {"memory", "1Ti"}, {"pods", "1M"}}},
-      {"daemonEndpoints", {{"kubeletEndpoint", {{"Port", 0}}}}}};
-  Json info = {{"architecture", "amd64"}, {"operatingSystem", "linux"}};
-  for (const char* key : {"containerRuntimeVersion", "kernelVersion",
-                          "kubeProxyVersion", "kubeletVersion"}) {
-    info[key] = kSoftware;
+  for (const char* key : {"capacity", "allocatable"}) {
+    if (Get(status, key).is_null()) {
+      status[key] = {{"cpu", "1k"}, {"memory", "1Ti"}, {"pods", "1M"}};
+    }
   }
-  for (const auto& [key, value] : Get(status, "nodeInfo").items()) {
-    if (!GetString(value).empty()) info[key] = value;
-  }
-  completed.update(status);
-  completed["conditions"] = std::move(conditions);
-  completed["nodeInfo"] = std::move(info);
-  status = std::move(completed);
+  status["phase"] = "Running";
 }
 
-Json Started(const std::string& now) {
-  return {{"running", {{"startedAt", now}}}};
-}
-
-Json StatusOf(const Json& container, const std::string& now) {
-  return {{"name", container["name"]},
-          {"image", Get(container, "image")},
-          {"ready", true},
-          {"restartCount", 0},
-          {"state", Started(now)}};
-}
-
-Json StatusOfInit(const Json& container, const std::string& now) {
-  Json status = StatusOf(container, now);
-  if (GetString(container, "restartPolicy") == "Always") {
-    status["started"] = true;
-  } else {
-    status["state"] = {{"terminated",
-                        {{"exitCode", 0},
-                         {"reason", "Completed"},
-                         {"startedAt", now},
-                         {"finishedAt", now}}}};
+// Of containers that run or, as init containers do, have run.
+Json StatusesOf(const Json& containers, bool init, const std::string& now) {
+  Json statuses = Json::array();
+  for (const Json& container : containers) {
+    Json status = {{"name", container["name"]},
+                   {"image", Get(container, "image")},
+                   {"ready", true},
+                   {"restartCount", 0}};
+    if (init && GetString(container, "restartPolicy") != "Always") {
+      status["state"]["terminated"] = {{"exitCode", 0},
+                                       {"reason", "Completed"},
+                                       {"startedAt", now},
+                                       {"finishedAt", now}};
+    } else {
+      status["state"]["running"]["startedAt"] = now;
+      if (init) status["started"] = true;
+    }
+    statuses.push_back(std::move(status));
   }
-  return status;
+  return statuses;
 }
 
 void SetRunning(Json& pod, const std::string& now) {
   const Json& spec = pod["spec"];
   Json& status = pod["status"];
-  std::vector<std::string> types = {"Initialized", "Ready", "ContainersReady"};
-  for (const Json& gate : Get(spec, "readinessGates")) {
-    types.push_back(GetString(gate, "conditionType"));
-  }
   Json conditions = Json::array();
-  for (const std::string& type : types) {
-    conditions.push_back(
-        {{"type", type}, {"status", "True"}, {"lastTransitionTime", now}});
+  for (const char* type : {"Initialized", "Ready", "ContainersReady"}) {
+    SetCondition(conditions, {{"type", type}, {"status", "True"}}, now);
   }
   for (const Json& other : Get(status, "conditions")) {
     if (FindBy(conditions, "type", GetString(other, "type")).is_null()) {
@@ -135,197 +102,129 @@ void SetRunning(Json& pod, const std::string& now) {
     }
   }
   status["conditions"] = std::move(conditions);
-  status["containerStatuses"] = Json::array();
-  for (const Json& container : Get(spec, "containers")) {
-    status["containerStatuses"].push_back(StatusOf(container, now));
-  }
-  status["initContainerStatuses"] = Json::array();
-  for (const Json& container : Get(spec, "initContainers")) {
-    status["initContainerStatuses"].push_back(StatusOfInit(container, now));
-  }
+  status["containerStatuses"] = StatusesOf(spec["containers"], false, now);
+  status["initContainerStatuses"] =
+      StatusesOf(Get(spec, "initContainers"), true, now);
   status["phase"] = "Running";
   status["startTime"] = now;
 }
 
 std::string HostIp(const Json& node) {
   const Json& addresses = Get(node, "status", "addresses");
-  for (const char* type : {"InternalIP", "ExternalIP"}) {
-    const Json& found = FindBy(addresses, "type", type);
-    if (!found.is_null()) return GetString(found, "address");
+  return GetString(FindBy(addresses, "type", "InternalIP"), "address");
+}
+
+class KubeletSimulator : public Controller {
+ public:
+  explicit KubeletSimulator(Registry& registry)
+      : Controller(registry),
+        recorder_(registry, "kubelet"),
+        pods_(store_, "pods", NodeOfPod) {
+    Watch("nodes", [this](const Event& e) {
+      Enqueue(*e.object);
+      // Pods wait for their node to be ready.
+      if (e.previous && IsReady(*e.previous) == IsReady(*e.object)) return;
+      for (const auto& [uid, pod] : pods_[NameOf(*e.object)]) Enqueue(*pod);
+    });
+    Watch("pods", [this](const Event& e) { Enqueue(*e.object); });
   }
-  return "";
-}
 
-// The first address of an IPv4 CIDR; 0 if it is none.
-std::uint32_t FirstAddress(const std::string& cidr) {
-  in_addr address{};
-  inet_pton(AF_INET, cidr.substr(0, cidr.find('/')).c_str(), &address);
-  return ntohl(address.s_addr);
-}
+ private:
+  void Sync(const ObjectKey& key) override {
+    const Object object = Find(key);
+    if (!object) return;
+    if (key.row == &Nodes()) {
+      SyncNode(key, *object);
+    } else {
+      SyncPod(key, *object);
+    }
+  }
 
-std::string ToText(std::uint32_t ip) {
-  const in_addr address{htonl(ip)};
-  std::array<char, INET_ADDRSTRLEN> text{};
-  return inet_ntop(AF_INET, &address, text.data(), text.size());
-}
+  void SyncNode(const ObjectKey& key, const Json& node) {
+    if (!IsReady(node)) {
+      Edit(key, "status", [&](Json& edited) {
+        CompleteStatus(edited["status"], registry_.Now());
+      });
+    }
+    EnsureLease(node);
+  }
+
+  // It is never renewed: nobody here doubts that the node lives.
+  void EnsureLease(const Json& node) {
+    const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
+                        "kube-node-lease", NameOf(node)};
+    if (Find(key)) return;
+    const Json owner = {{"apiVersion", "v1"},
+                        {"kind", "Node"},
+                        {"name", key.name},
+                        {"uid", UidOf(node)}};
+    registry_.Create(
+        *key.row, key.ns,
+        {{"metadata", {{"name", key.name}, {"ownerReferences", {owner}}}},
+         {"spec",
+          {{"holderIdentity", key.name},
+           {"leaseDurationSeconds", 40},
+           {"renewTime", FormatMicroTime(registry_.loop().Now())}}}});
+  }
+
+  void SyncPod(const ObjectKey& key, const Json& pod) {
+    const Object node =
+        Find({&Nodes(), "", GetString(pod, "spec", "nodeName")});
+    if (!node || !IsReady(*node)) return;
+    if (IsTerminating(pod)) {
+      registry_.Delete(*key.row, key.ns, key.name, {.grace_period = 0});
+      return;
+    }
+    if (GetString(pod, "status", "phase") != "Pending") return;
+    std::vector<Object> others;
+    for (const auto& [uid, other] : pods_[NameOf(*node)]) {
+      if (Get(*other, "status", "phase") == "Running") others.push_back(other);
+    }
+    const auto no = Reject(pod, *node, others);
+    if (!no) return Start(key, *node);
+    recorder_.Record(pod, "Warning", no->reason, no->message);
+    Edit(key, "status", [&](Json& edited) {
+      edited["status"].update({{"phase", "Failed"},
+                               {"reason", no->reason},
+                               {"message", "Pod was rejected: " + no->message},
+                               {"startTime", registry_.Now()}});
+    });
+  }
+
+  void Start(const ObjectKey& key, const Json& node) {
+    Edit(key, "status", [&](Json& pod) {
+      SetRunning(pod, registry_.Now());
+      const std::string host_ip = HostIp(node);
+      const std::string ip =
+          GetBool(pod, "spec", "hostNetwork") ? host_ip : NewPodIp();
+      Json& status = pod["status"];
+      if (!host_ip.empty()) {
+        status["hostIP"] = host_ip;
+        status["hostIPs"] = {{{"ip", host_ip}}};
+      }
+      if (!ip.empty()) {
+        status["podIP"] = ip;
+        status["podIPs"] = {{{"ip", ip}}};
+      }
+    });
+  }
+
+  // In 10.0.0.0/8, whatever the podCIDR of the node.
+  std::string NewPodIp() {
+    ++last_ip_;
+    return fmt::format("10.{}.{}.{}", last_ip_ >> 16 & 255, last_ip_ >> 8 & 255,
+                       last_ip_ & 255);
+  }
+
+  EventRecorder recorder_;
+  Index pods_;  // by node
+  std::uint32_t last_ip_ = 0;
+};
 
 }  // namespace
 
-KubeletSimulator::KubeletSimulator(Registry& registry)
-    : Controller(registry),
-      recorder_(registry, "kubelet"),
-      pods_(store_, CollectionOf(Pods()), NodeOfBound) {
-  Watch(CollectionOf(Nodes()), [this](const Event& e) {
-    Enqueue(*e.object);
-    // Pods wait for their node to be ready.
-    if (e.previous && IsReady(*e.previous) == IsReady(*e.object)) return;
-    for (const auto& [uid, pod] : pods_[NameOf(*e.object)]) Enqueue(*pod);
-  });
-  Watch(CollectionOf(Pods()), [this](const Event& e) {
-    if (!NodeOf(*e.object).empty()) Enqueue(*e.object);
-  });
-  Every(kRenewLease, [this] {
-    for (const auto& [key, node] : store_.All(CollectionOf(Nodes()))) {
-      Enqueue(*node);
-    }
-  });
-}
-
-void KubeletSimulator::Sync(const ObjectKey& key) {
-  if (key.row == &Nodes()) {
-    SyncNode(key);
-  } else {
-    SyncPod(key);
-  }
-}
-
-void KubeletSimulator::SyncNode(const ObjectKey& key) {
-  const Object node = Find(key);
-  if (!node) return;
-  if (!IsReady(*node)) {
-    Edit(key, "status",
-         [&](Json& edited) { CompleteStatus(edited, registry_.Now()); });
-  }
-  RenewLease(*node);
-}
-
-void KubeletSimulator::RenewLease(const Json& node) {
-  const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
-                      "kube-node-lease", NameOf(node)};
-  const Time now = registry_.loop().Now();
-  const Object old = Find(key);
-  if (!old) {
-    registry_.Create(*key.row, key.ns,
-                     {{"metadata",
-                       {{"name", key.name},
-                        {"ownerReferences",
-                         {{{"apiVersion", "v1"},
-                           {"kind", "Node"},
-                           {"name", key.name},
-                           {"uid", UidOf(node)}}}}}},
-                      {"spec",
-                       {{"holderIdentity", key.name},
-                        {"leaseDurationSeconds", kLease.count()},
-                        {"renewTime", FormatMicroTime(now)}}}});
-    return;
-  }
-  const std::string renewed = GetString(*old, "spec", "renewTime");
-  if (!renewed.empty() && now - ParseTime(renewed) < kRenewLease / 2) return;
-  Edit(key, "",
-       [&](Json& lease) { lease["spec"]["renewTime"] = FormatMicroTime(now); });
-}
-
-void KubeletSimulator::SyncPod(const ObjectKey& key) {
-  const Object pod = Find(key);
-  const auto known = running_.find(key);
-  if (known != running_.end() &&
-      (!pod || UidOf(*pod) != known->second.uid || HasEnded(*pod))) {
-    Forget(key);
-  }
-  if (!pod) return;
-  const Object node = Find({&Nodes(), "", NodeOf(*pod)});
-  if (!node) return;
-  if (IsTerminating(*pod)) {
-    registry_.Delete(Pods(), key.ns, key.name,
-                     {.grace_period = 0, .uid = UidOf(*pod)});
-    return;
-  }
-  if (HasEnded(*pod) || !IsReady(*node)) return;
-  if (!running_.contains(key) && !Admit(key, *pod, *node)) return;
-  if (Get(*pod, "status", "phase") != "Running") Start(key, *pod, *node);
-}
-
-void KubeletSimulator::Forget(const ObjectKey& key) {
-  const auto known = running_.extract(key);
-  const Running& running = known.mapped();
-  Demand& used = used_[running.node];
-  used -= running.demand;
-  if (used.pods == 0) used_.erase(running.node);
-  if (!running.cidr.empty()) {
-    addresses_[running.cidr].free.push_back(running.ip);
-  }
-}
-
-bool KubeletSimulator::Admit(const ObjectKey& key, const Json& pod,
-                             const Json& node) {
-  Demand demand = Demand::Of(pod);
-  Demand& used = used_[NameOf(node)];
-  // One that runs already has been admitted by somebody else.
-  if (Get(pod, "status", "phase") != "Running") {
-    if (const auto no = Reject(pod, demand, node, used)) {
-      recorder_.Record(pod, "Warning", no->reason, no->message, NameOf(node));
-      Edit(key, "status", [&](Json& edited) {
-        Json& status = edited["status"];
-        status["phase"] = "Failed";
-        status["reason"] = no->reason;
-        status["message"] = "Pod was rejected: " + no->message;
-        status["startTime"] = registry_.Now();
-      });
-      return false;
-    }
-  }
-  used += demand;
-  running_[key] = {UidOf(pod), NameOf(node), std::move(demand), "", 0};
-  return true;
-}
-
-void KubeletSimulator::Start(const ObjectKey& key, const Json& pod,
-                             const Json& node) {
-  const std::string host_ip = HostIp(node);
-  const std::string pod_ip = GetBool(pod, "spec", "hostNetwork")
-                                 ? host_ip
-                                 : PodIp(running_.at(key), node);
-  Edit(key, "status", [&](Json& edited) {
-    SetRunning(edited, registry_.Now());
-    Json& status = edited["status"];
-    if (!host_ip.empty()) {
-      status["hostIP"] = host_ip;
-      status["hostIPs"] = {{{"ip", host_ip}}};
-    }
-    if (!pod_ip.empty()) {
-      status["podIP"] = pod_ip;
-      status["podIPs"] = {{{"ip", pod_ip}}};
-    }
-  });
-}
-
-std::string KubeletSimulator::PodIp(Running& running, const Json& node) {
-  if (running.cidr.empty()) {
-    running.cidr = GetString(node, "spec", "podCIDR");
-    if (running.cidr.empty()) running.cidr = kPodCidr;
-    auto& [last, free] =
-        addresses_
-            .try_emplace(running.cidr,
-                         Addresses{FirstAddress(running.cidr), {}})
-            .first->second;
-    if (free.empty()) {
-      running.ip = ++last;
-    } else {
-      running.ip = free.back();
-      free.pop_back();
-    }
-  }
-  return ToText(running.ip);
+std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry) {
+  return std::make_unique<KubeletSimulator>(registry);
 }
 
 }  // namespace minisched::apiserver

@@ -19,38 +19,6 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// At commas that no backslash comes before.
-std::vector<std::string> SplitTerms(std::string_view text) {
-  std::vector<std::string> terms(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) {
-      terms.back() += text[i++];
-    } else if (text[i] == ',') {
-      terms.emplace_back();
-      continue;
-    }
-    terms.back() += text[i];
-  }
-  return terms;
-}
-
-// Of "\\", "\," and "\=". Nothing else may be escaped.
-std::optional<std::string> Unescape(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      if (++i == text.size()) return std::nullopt;
-      if (text[i] != '\\' && text[i] != ',' && text[i] != '=') {
-        return std::nullopt;
-      }
-    } else if (text[i] == '=') {
-      return std::nullopt;
-    }
-    plain += text[i];
-  }
-  return plain;
-}
-
 [[noreturn]] void FailUnknownField(const ResourceRow& row,
                                    const std::string& field) {
   // Kinds with fields of their own say it in another way than the others.
@@ -81,10 +49,6 @@ bool IsFlag(const std::string& field) {
 }
 
 void Validate(const ListOptions& options) {
-  static const ResourceRow kListOptions{.group = "meta.k8s.io",
-                                        .kind = "ListOptions",
-                                        .strategy = nullptr,
-                                        .columns = nullptr};
   const std::string field = "resourceVersionMatch";
   const std::string& match = options.resource_version_match;
   FieldErrors errors;
@@ -93,14 +57,6 @@ void Validate(const ListOptions& options) {
       errors.Forbidden(field,
                        "sendInitialEvents requires setting "
                        "resourceVersionMatch to NotOlderThan");
-    }
-    if (!match.empty() && !options.send_initial_events) {
-      errors.Forbidden(field,
-                       "resourceVersionMatch is forbidden for watch unless "
-                       "sendInitialEvents is provided");
-    }
-    if (!match.empty() && match != "NotOlderThan") {
-      errors.NotSupported(field, match, {"NotOlderThan"});
     }
   } else {
     if (!match.empty() && options.resource_version.empty()) {
@@ -111,21 +67,8 @@ void Validate(const ListOptions& options) {
     if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
       errors.NotSupported(field, match, {"Exact", "NotOlderThan", ""});
     }
-    if (match == "Exact" && options.resource_version == "0") {
-      errors.Forbidden(field,
-                       "resourceVersionMatch \"exact\" is forbidden for "
-                       "resourceVersion \"0\"");
-    }
-    if (options.send_initial_events) {
-      errors.Forbidden("sendInitialEvents",
-                       "sendInitialEvents is forbidden for list");
-    }
   }
-  if (!match.empty() && !options.continue_token.empty()) {
-    errors.Forbidden(
-        field, "resourceVersionMatch is forbidden when continue is provided");
-  }
-  errors.ThrowIfAny(kListOptions, "");
+  errors.ThrowIfAny("ListOptions");
 }
 
 }  // namespace
@@ -133,32 +76,25 @@ void Validate(const ListOptions& options) {
 FieldSelector FieldSelector::Parse(std::string_view text,
                                    const ResourceRow& row) {
   FieldSelector selector;
-  const std::vector<std::string> terms = SplitTerms(text);
-  for (const std::string_view term : terms) {
+  for (const std::string& term : Split(text, ',')) {
     if (term.empty()) continue;
     const auto equals = term.find('=');
-    const bool negated =
-        equals != term.npos && equals > 0 && term[equals - 1] == '!';
-    const bool doubled =
-        equals != term.npos && term.compare(equals, 2, "==") == 0;
-    const auto value = equals == term.npos
-                           ? std::nullopt
-                           : Unescape(term.substr(equals + 1 + doubled));
-    if (!value) {
+    if (equals == term.npos) {
       throw BadRequest("invalid selector: '" + std::string(text) +
-                       "'; can't understand '" + std::string(term) + "'");
+                       "'; can't understand '" + term + "'");
     }
-    const std::string field(term.substr(0, equals - negated));
+    const bool negated = equals > 0 && term[equals - 1] == '!';
+    const bool doubled = term.compare(equals, 2, "==") == 0;
+    const std::string field = term.substr(0, equals - negated);
     const bool known = field == "metadata.name" ||
                        (row.namespaced && field == "metadata.namespace") ||
                        std::find(row.fields.begin(), row.fields.end(), field) !=
                            row.fields.end();
     if (!known) FailUnknownField(row, field);
-    std::vector<std::string> path;
     const std::string stored =
         row.plural == "events" ? StoredName(field) : field;
-    boost::split(path, stored, [](char c) { return c == '.'; });
-    selector.terms_.push_back({field, std::move(path), !negated, *value});
+    selector.terms_.push_back({field, Split(stored, '.'), !negated,
+                               term.substr(equals + 1 + doubled)});
   }
   return selector;
 }
@@ -171,13 +107,6 @@ bool FieldSelector::Matches(const Json& object) const {
     if (text.empty() && IsFlag(term.field)) text = "false";
     return (text == term.value) == term.equal;
   });
-}
-
-std::optional<std::string> FieldSelector::Exact(std::string_view field) const {
-  for (const Term& term : terms_) {
-    if (term.equal && term.field == field) return term.value;
-  }
-  return std::nullopt;
 }
 
 ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
@@ -204,26 +133,18 @@ ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
   options.timeout_seconds = QueryInt(request, "timeoutSeconds");
   Validate(options);
 
-  options.fields = FieldSelector::Parse(request.Query("fieldSelector"), row);
-  if (!name.empty()) {
-    if (options.fields.empty()) {
-      options.fields = FieldSelector::Parse("metadata.name=" + name, row);
-    } else if (options.fields.Exact("metadata.name") != name) {
-      throw BadRequest(
-          "fieldSelector metadata.name doesn't match requested name");
-    }
-  }
+  options.fields =
+      FieldSelector::Parse(request.Query("fieldSelector") +
+                               (name.empty() ? "" : ",metadata.name=" + name),
+                           row);
   return options;
 }
 
 bool ListOptions::Matches(const Json& object) const {
   if (!ns.empty() && NamespaceOf(object) != ns) return false;
   if (!fields.Matches(object)) return false;
-  Labels found;
-  for (const auto& [key, value] : Get(object, "metadata", "labels").items()) {
-    found.emplace(key, value.get<std::string>());
-  }
-  return labels.Matches(found);
+  const Json& there = Get(object, "metadata", "labels");
+  return labels.Matches(there.is_null() ? Labels() : there.get<Labels>());
 }
 
 std::optional<std::int64_t> QueryInt(const Request& request,

@@ -14,7 +14,8 @@
 namespace minisched::apiserver {
 
 // A field selector: "spec.nodeName=node-1,status.phase!=Failed". Follows
-// apimachinery pkg/fields/selector.go.
+// apimachinery pkg/fields/selector.go, but for backslashes: no field that is
+// offered can have a value that needs them.
 class FieldSelector {
  public:
   // Throws StatusError (400) where the text is malformed or the row doesn't
@@ -22,9 +23,6 @@ class FieldSelector {
   static FieldSelector Parse(std::string_view text, const ResourceRow& row);
 
   bool Matches(const Json& object) const;
-  bool empty() const { return terms_.empty(); }
-  // The value that the field has to have, if there is one.
-  std::optional<std::string> Exact(std::string_view field) const;
 
  private:
   struct Term {

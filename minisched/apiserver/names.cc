@@ -1,15 +1,12 @@
 #include "minisched/apiserver/names.h"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
+#include <boost/algorithm/string/case_conv.hpp>
 
 namespace minisched::apiserver {
 namespace {
 
 using Messages = std::vector<std::string>;
-
-constexpr std::size_t kMaxAnnotationBytes = 256 << 10;
 
 bool IsLower(char c) {
   return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9');
@@ -41,11 +38,11 @@ void CheckLength(std::string_view value, std::size_t max, Messages& messages,
                      " " + unit);
 }
 
-Messages CheckPathSegment(std::string_view name, bool prefix) {
-  Messages messages;
-  if (!prefix && (name == "." || name == "..")) {
+Messages CheckPathSegment(std::string_view name) {
+  if (name == "." || name == "..") {
     return {"may not be '" + std::string(name) + "'"};
   }
+  Messages messages;
   for (const char c : {'/', '%'}) {
     if (name.find(c) == name.npos) continue;
     messages.push_back(std::string("may not contain '") + c + "'");
@@ -53,84 +50,53 @@ Messages CheckPathSegment(std::string_view name, bool prefix) {
   return messages;
 }
 
-Messages CheckName(std::string name, Strategy::NameRule rule, bool prefix) {
-  // Something will follow a prefix, so that it may end with a dash.
+// `prefix`: something will follow it, so that it may end with a dash.
+void ValidateName(const Field& field, Strategy::NameRule rule, bool prefix) {
+  std::string name = field.text();
   if (prefix && name.size() > 1 && name.back() == '-') name.back() = 'a';
-  switch (rule) {
-    case Strategy::NameRule::kSubdomain:
-      return CheckDns1123Subdomain(name);
-    case Strategy::NameRule::kLabel:
-      return CheckDns1123Label(name);
-    case Strategy::NameRule::kLabel1035:
-      return CheckDns1035Label(name);
-    case Strategy::NameRule::kPathSegment:
-      break;
-  }
-  return CheckPathSegment(name, prefix);
+  const auto check = rule == Strategy::NameRule::kSubdomain
+                         ? CheckDns1123Subdomain
+                     : rule == Strategy::NameRule::kLabel ? CheckDns1123Label
+                                                          : CheckPathSegment;
+  for (const std::string& message : check(name)) field.Invalid(message);
 }
 
-void ValidateAnnotations(const Json& annotations, FieldErrors& errors) {
-  const std::string field = "metadata.annotations";
-  std::size_t size = 0;
-  for (const auto& [key, value] : annotations.items()) {
-    std::string lower = key;
-    for (char& c : lower) c = static_cast<char>(std::tolower(c));
-    AddInvalid(errors, field, key, CheckLabelKey(lower));
-    size += key.size() + value.get_ref<const std::string&>().size();
-  }
-  if (size > kMaxAnnotationBytes) errors.TooLong(field, kMaxAnnotationBytes);
-}
-
-void ValidateOwnerReferences(const Json& owners, FieldErrors& errors) {
-  const std::string field = "metadata.ownerReferences";
-  std::string controller;
-  for (const Json& owner : owners) {
-    const auto require = [&](const std::string& key, std::string_view detail) {
-      if (!GetString(owner, key).empty()) return;
-      errors.Invalid("metadata.ownerReferences." + key, "", detail);
-    };
-    require("apiVersion", "version must not be empty");
-    for (const char* key : {"kind", "name", "uid"}) {
-      require(key, "must not be empty");
+// The garbage collector goes by these.
+void ValidateOwnerReferences(const Field& owners) {
+  for (const Json& owner : owners.value()) {
+    for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
+      if (!GetString(owner, key).empty()) continue;
+      owners[key].Invalid("", key == "apiVersion" ? "version must not be empty"
+                                                  : "must not be empty");
     }
-    if (Get(owner, "kind") == "Event" && Get(owner, "apiVersion") == "v1") {
-      errors.Invalid(field, owner,
-                     "/v1, Kind=Event is disallowed from being an owner");
-    }
-    if (!GetBool(owner, "controller")) continue;
-    std::string name = GetString(owner, "kind");
-    name.append("/").append(GetString(owner, "name"));
-    if (controller.empty()) {
-      controller = std::move(name);
-      continue;
-    }
-    errors.Invalid(field, owners,
-                   "Only one reference can have Controller set to true. Found "
-                   "\"true\" in references for " +
-                       controller + " and " + name);
   }
 }
 
-void ValidateFinalizers(const Json& finalizers, FieldErrors& errors) {
-  const std::string field = "metadata.finalizers";
-  int cascading = 0;
-  for (std::size_t i = 0; i < finalizers.size(); ++i) {
-    const auto& name = finalizers[i].get_ref<const std::string&>();
-    ValidateFinalizer(name, i, field, errors);
-    cascading += name == "orphan" || name == "foregroundDeletion";
+// What an object says of itself, new or changed.
+void ValidateCommon(const Field& metadata) {
+  ValidateLabels(metadata["labels"]);
+  const Field annotations = metadata["annotations"];
+  for (const auto& [key, value] : annotations.value().items()) {
+    for (const std::string& message :
+         CheckLabelKey(boost::algorithm::to_lower_copy(key))) {
+      annotations.Invalid(key, message);
+    }
   }
-  if (cascading > 1) {
-    errors.Invalid(
-        field, finalizers,
-        "finalizer orphan and foregroundDeletion cannot be both set");
-  }
+  ValidateOwnerReferences(metadata["ownerReferences"]);
 }
 
-// What names, labels and the like have in common, new or changed.
-void ValidateCommon(const Json& metadata, FieldErrors& errors) {
-  ValidateLabels(Get(metadata, "labels"), "metadata.labels", errors);
-  ValidateAnnotations(Get(metadata, "annotations"), errors);
-  ValidateOwnerReferences(Get(metadata, "ownerReferences"), errors);
+// What is going away isn't held back any further.
+void ValidateNoNewFinalizers(const Field& finalizers, const Json& old) {
+  std::string added;
+  for (const Json& finalizer : finalizers.value()) {
+    if (std::find(old.begin(), old.end(), finalizer) != old.end()) continue;
+    added += (added.empty() ? "" : ", ") + finalizer.dump();
+  }
+  if (added.empty()) return;
+  finalizers.Forbidden(
+      "no new finalizers can be added if the object is being deleted, found "
+      "new finalizers []string{" +
+      added + "}");
 }
 
 }  // namespace
@@ -158,20 +124,6 @@ Messages CheckDns1123Subdomain(std::string_view value) {
       "characters, '-' or '.', and must start and end with an alphanumeric "
       "character (e.g. 'example.com', regex used for validation is "
       "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
-  return messages;
-}
-
-Messages CheckDns1035Label(std::string_view value) {
-  Messages messages;
-  CheckLength(value, 63, messages, "characters");
-  if (HasForm(value, IsLower, "-") && !('0' <= value[0] && value[0] <= '9')) {
-    return messages;
-  }
-  messages.emplace_back(
-      "a DNS-1035 label must consist of lower case alphanumeric characters or "
-      "'-', start with an alphabetic character, and end with an alphanumeric "
-      "character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-      "'[a-z]([-a-z0-9]*[a-z0-9])?')");
   return messages;
 }
 
@@ -219,120 +171,73 @@ Messages CheckLabelValue(std::string_view value) {
   return messages;
 }
 
-void ValidateFinalizer(const std::string& name, std::size_t index,
-                       const std::string& field, FieldErrors& errors) {
-  AddInvalid(errors, field, name, CheckLabelKey(name));
-  for (const char* standard : {"kubernetes", "orphan", "foregroundDeletion"}) {
-    if (name == standard) return;
-  }
-  if (name.find('/') != name.npos) return;
-  errors.Invalid(
-      field + "[" + std::to_string(index) + "]", name,
-      "name is neither a standard finalizer name nor is it fully qualified");
-}
-
-void AddInvalid(FieldErrors& errors, const std::string& field,
-                const Json& value, const Messages& messages) {
-  for (const std::string& message : messages) {
-    errors.Invalid(field, value, message);
+void ValidateLabels(const Field& labels) {
+  for (const auto& [key, value] : labels.value().items()) {
+    labels.Conform(CheckLabelKey, key);
+    labels.Conform(CheckLabelValue, GetString(value));
   }
 }
 
-void ValidateLabels(const Json& labels, const std::string& field,
-                    FieldErrors& errors) {
-  for (const auto& [key, value] : labels.items()) {
-    AddInvalid(errors, field, key, CheckLabelKey(key));
-    AddInvalid(errors, field, value,
-               CheckLabelValue(value.get_ref<const std::string&>()));
-  }
-}
-
-void ValidateLabelSelector(const Json& selector, const std::string& field,
-                           FieldErrors& errors) {
-  ValidateLabels(Get(selector, "matchLabels"), field + ".matchLabels", errors);
-  const Json& expressions = Get(selector, "matchExpressions");
-  for (std::size_t i = 0; i < expressions.size(); ++i) {
-    const Json& expression = expressions[i];
-    const std::string path =
-        field + ".matchExpressions[" + std::to_string(i) + "]";
-    const std::string op = GetString(expression, "operator");
-    const Json& values = Get(expression, "values");
-    if (op == "In" || op == "NotIn") {
-      if (values.empty()) {
-        errors.Required(path + ".values",
-                        "must be specified when `operator` is 'In' or 'NotIn'");
-      }
-    } else if (op == "Exists" || op == "DoesNotExist") {
-      if (!values.empty()) {
-        errors.Forbidden(path + ".values",
-                         "may not be specified when `operator` is 'Exists' or "
-                         "'DoesNotExist'");
-      }
-    } else {
-      errors.Invalid(path + ".operator", op, "not a valid selector operator");
+void ValidateRequirement(const Field& requirement, bool of_node,
+                         bool check_values) {
+  const Field op = requirement["operator"];
+  const Field values = requirement["values"];
+  const std::string name = op.text();
+  if (name == "In" || name == "NotIn") {
+    values.Require("must be specified when `operator` is 'In' or 'NotIn'");
+  } else if (name == "Exists" || name == "DoesNotExist") {
+    if (!values.value().empty()) {
+      values.Forbidden(
+          "may not be specified when `operator` is 'Exists' or "
+          "'DoesNotExist'");
     }
-    AddInvalid(errors, path + ".key", Get(expression, "key"),
-               CheckLabelKey(GetString(expression, "key")));
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      AddInvalid(errors, path + ".values[" + std::to_string(k) + "]", values[k],
-                 CheckLabelValue(values[k].get_ref<const std::string&>()));
+  } else if (of_node && (name == "Gt" || name == "Lt")) {
+    if (values.value().size() != 1) {
+      values.Required(
+          "must be specified single value when `operator` is 'Lt' or 'Gt'");
     }
+  } else {
+    op.Invalid(name, "not a valid selector operator");
+  }
+  requirement["key"].Conform(CheckLabelKey);
+  if (!check_values) return;
+  for (const Field& value : values.elements()) value.Conform(CheckLabelValue);
+}
+
+void ValidateLabelSelector(const Field& selector) {
+  ValidateLabels(selector["matchLabels"]);
+  for (const Field& requirement : selector["matchExpressions"].elements()) {
+    ValidateRequirement(requirement);
   }
 }
 
 void ValidateMetadata(const Json& metadata, bool namespaced,
                       Strategy::NameRule rule, FieldErrors& errors) {
-  if (const std::string base = GetString(metadata, "generateName");
-      !base.empty()) {
-    AddInvalid(errors, "metadata.generateName", base,
-               CheckName(base, rule, true));
+  const Field field(metadata, "metadata", errors);
+  const Field base = field["generateName"];
+  if (base.exists()) ValidateName(base, rule, true);
+  if (field["name"].Require("name or generateName is required")) {
+    ValidateName(field["name"], rule, false);
   }
-  if (const std::string name = GetString(metadata, "name"); !name.empty()) {
-    AddInvalid(errors, "metadata.name", name, CheckName(name, rule, false));
-  } else {
-    errors.Required("metadata.name", "name or generateName is required");
-  }
-  const std::string ns = GetString(metadata, "namespace");
   if (namespaced) {
-    AddInvalid(errors, "metadata.namespace", ns, CheckDns1123Label(ns));
-  } else if (!ns.empty()) {
-    errors.Forbidden("metadata.namespace", "not allowed on this type");
+    field["namespace"].Conform(CheckDns1123Label);
+  } else if (field["namespace"].exists()) {
+    field["namespace"].Forbidden("not allowed on this type");
   }
-  ValidateCommon(metadata, errors);
-  ValidateFinalizers(Get(metadata, "finalizers"), errors);
+  ValidateCommon(field);
 }
 
 void ValidateMetadataUpdate(const Json& metadata, const Json& old,
                             FieldErrors& errors) {
-  const Json& finalizers = Get(metadata, "finalizers");
-  ValidateFinalizers(finalizers, errors);
+  const Field field(metadata, "metadata", errors);
   if (!Get(old, "deletionTimestamp").is_null()) {
-    std::set<std::string> added;
-    for (const Json& finalizer : finalizers) {
-      const Json& before = Get(old, "finalizers");
-      if (std::find(before.begin(), before.end(), finalizer) == before.end()) {
-        added.insert(finalizer.get<std::string>());
-      }
-    }
-    std::string list;
-    for (const std::string& name : added) {
-      list += (list.empty() ? "\"" : ", \"") + name + "\"";
-    }
-    if (!list.empty()) {
-      errors.Forbidden("metadata.finalizers",
-                       "no new finalizers can be added if the object is being "
-                       "deleted, found new finalizers []string{" +
-                           list + "}");
-    }
+    ValidateNoNewFinalizers(field["finalizers"], Get(old, "finalizers"));
   }
   for (const char* key : {"name", "namespace", "uid", "creationTimestamp",
                           "deletionTimestamp", "deletionGracePeriodSeconds"}) {
-    if (Get(metadata, key) != Get(old, key)) {
-      errors.Invalid("metadata." + std::string(key), Get(metadata, key),
-                     "field is immutable");
-    }
+    field[key].Unchanged(Get(old, key));
   }
-  ValidateCommon(metadata, errors);
+  ValidateCommon(field);
 }
 
 }  // namespace minisched::apiserver

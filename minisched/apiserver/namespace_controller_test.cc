@@ -1,5 +1,3 @@
-#include "minisched/apiserver/namespace_controller.h"
-
 #include <gmock/gmock.h>
 
 #include "minisched/apiserver/cluster_testing.h"
@@ -14,8 +12,10 @@ class NamespaceControllerTest : public ::testing::Test {
  protected:
   void Make(const std::string& name) {
     cluster_.Create("namespaces", {{"metadata", {{"name", name}}}});
-    cluster_.loop.Run();
+    Settle();
   }
+
+  void Settle() { cluster_.loop.Advance(std::chrono::seconds(1)); }
 
   TestCluster cluster_;
 };
@@ -34,7 +34,7 @@ TEST_F(NamespaceControllerTest, EachHasAServiceAccountAndTheCa) {
 
   cluster_.Delete("serviceaccounts", "default", {}, "mine");
   cluster_.Delete("configmaps", "kube-root-ca.crt", {}, "mine");
-  cluster_.loop.Run();
+  Settle();
   EXPECT_FALSE(cluster_.Get("serviceaccounts", "default", "mine").is_null());
   EXPECT_FALSE(
       cluster_.Get("configmaps", "kube-root-ca.crt", "mine").is_null());
@@ -48,7 +48,7 @@ TEST_F(NamespaceControllerTest, OneThatIsDeletedTakesEverythingAlong) {
                     {{"metadata", {{"name", "a"}, {"namespace", ns}}}});
   }
   cluster_.Delete("namespaces", "mine");
-  cluster_.loop.Run();
+  Settle();
   EXPECT_TRUE(cluster_.Get("namespaces", "mine").is_null());
   EXPECT_TRUE(cluster_.Get("configmaps", "a", "mine").is_null());
   EXPECT_FALSE(cluster_.Get("configmaps", "a", "other").is_null());
@@ -70,11 +70,11 @@ TEST_F(NamespaceControllerTest, ItStaysWhileAnythingInItDoes) {
             30);
 
   cluster_.Delete("pods", "p", {.grace_period = 0}, "mine");
-  cluster_.loop.Run();
+  Settle();
   EXPECT_FALSE(cluster_.Get("namespaces", "mine").is_null());
   cluster_.Patch("configmaps", "a", {{"metadata", {{"finalizers", nullptr}}}},
                  "", "mine");
-  cluster_.loop.Run();
+  Settle();
   EXPECT_TRUE(cluster_.Get("namespaces", "mine").is_null());
 }
 

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <optional>
-#include <utility>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/quantity.h"
@@ -16,9 +14,6 @@ namespace minisched::apiserver {
 namespace {
 
 using Kind = SchemaField::Kind;
-
-// Upstream reports no more than this.
-constexpr std::size_t kMaxUnknown = 100;
 
 // Where in the object a value is. On the stack, below that of what holds it.
 struct Place {
@@ -41,14 +36,12 @@ struct Place {
     return path.append(key.data() != nullptr ? key : field->name);
   }
 
-  // "spec.containers.name": Go leaves out keys and indices, and names what is
-  // inlined.
+  // "spec.containers.name": Go leaves out keys and indices.
   std::string GoPath() const {
     if (parent == nullptr) return "";
     std::string path = parent->GoPath();
     if (IsElement()) return path;
     if (!path.empty()) path += ".";
-    if (!field->embedded.empty()) path += field->embedded + ".";
     return path + field->name;
   }
 };
@@ -64,18 +57,19 @@ struct Place {
                    "\" cannot be handled as a " + kind + ": " + why);
 }
 
-// What Go calls a JSON value.
-std::string Describe(const Json& value) {
-  return value.is_boolean() ? "bool" : value.type_name();
-}
-
-[[noreturn]] void FailType(const Place& place, const std::string& value,
+// `type` is what Go expects there.
+[[noreturn]] void FailType(const Place& place, const Json& value,
                            const std::string& type) {
-  std::string target = "value";
-  if (place.field != nullptr) {
-    target = "struct field " + place.in->go_name + "." + place.GoPath();
-  }
-  Fail(place, "json: cannot unmarshal " + value + " into Go " + target +
+  const std::string target =
+      place.field == nullptr
+          ? "value"
+          : "struct field " + place.in->go_name + "." + place.GoPath();
+  const bool is_number_wanted = type == "int32" || type == "int64";
+  const std::string given = value.is_boolean() ? "bool"
+                            : value.is_number() && is_number_wanted
+                                ? "number " + value.dump()
+                                : value.type_name();
+  Fail(place, "json: cannot unmarshal " + given + " into Go " + target +
                   " of type " + type);
 }
 
@@ -87,36 +81,25 @@ std::string GoType(const Place& place) {
   return type.substr(type.find(']') + 1);
 }
 
-// Without ParseError's mention of what was to be parsed.
-std::string Reason(const ParseError& error) {
-  const std::string what = error.what();
-  return what.substr(what.rfind("\": ") + 3);
-}
-
-template <class Int>
-void CheckInt(const Json& value, const Place& place) {
-  using Limits = std::numeric_limits<Int>;
-  const std::string type = sizeof(Int) == 4 ? "int32" : "int64";
-  if (!value.is_number()) FailType(place, Describe(value), type);
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <=
-                              static_cast<std::uint64_t>(Limits::max())
-                        : value.is_number_integer() &&
-                              value.get<std::int64_t>() >= Limits::min() &&
-                              value.get<std::int64_t>() <= Limits::max();
-  if (!fits) FailType(place, "number " + value.dump(), type);
+void CheckInt(const Json& value, const Place& place, bool wide) {
+  using Int32 = std::numeric_limits<std::int32_t>;
+  // What is beyond any int64 is unsigned, or no integer.
+  const std::int64_t number =
+      value.is_number_integer() ? value.get<std::int64_t>() : 0;
+  const bool fits =
+      value.is_number_integer() &&
+      (number >= 0 || !value.is_number_unsigned()) &&
+      (wide || (Int32::min() <= number && number <= Int32::max()));
+  if (!fits) FailType(place, value, wide ? "int64" : "int32");
 }
 
 // What can be told in thousandths.
 const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
 
 void NormalizeQuantity(Json& value, const Place& place) {
-  std::string text =
-      value.is_string() ? value.get<std::string>() : value.dump();
-  text.erase(0, text.find_first_not_of(" \t\r\n"));
-  text.erase(text.find_last_not_of(" \t\r\n") + 1);
   try {
-    auto quantity = Quantity::Parse(text);
+    auto quantity = Quantity::Parse(value.is_string() ? value.get<std::string>()
+                                                      : value.dump());
     // In a ResourceList, the only maps of quantities that there are,
     // thousandths are the finest that count.
     if (place.field->map && quantity < kMaxMilli) {
@@ -125,54 +108,31 @@ void NormalizeQuantity(Json& value, const Place& place) {
     }
     value = quantity.ToString();
   } catch (const ParseError& error) {
-    Fail(place, Reason(error));
+    // Without its mention of what was to be parsed.
+    const std::string what = error.what();
+    Fail(place, what.substr(what.rfind("\": ") + 3));
   }
 }
 
 void NormalizeTime(Json& value, const Place& place) {
-  if (!value.is_string()) FailType(place, Describe(value), "string");
+  if (!value.is_string()) FailType(place, value, "string");
   const std::string text = value;
   const bool micro = place.field->kind == Kind::kMicroTime;
-  const auto fail = [&](const std::string& rest, const std::string& layout) {
-    Fail(place, "parsing time " + Json(text).dump() +
-                    " as \"2006-01-02T15:04:05" + (micro ? ".000000" : "") +
-                    "Z07:00\": cannot parse " + Json(rest).dump() + " as \"" +
-                    layout + "\"");
-  };
+  // "2006-01-02T15:04:05" has 19 bytes. Exactly six digits have to follow.
+  const bool precise = text.find_first_not_of(".0123456789", 19) == 19 + 7;
+  std::string unparsed = Json(text).dump() + " as \"2006\"";
   try {
     const Time time = ParseTime(text);
-    // "2006-01-02T15:04:05" has 19 bytes. Exactly six digits have to follow.
-    if (micro && text.find_first_not_of(".0123456789", 19) != 19 + 7) {
-      fail(text.substr(19), ".000000");
+    if (!micro || precise) {
+      value = micro ? FormatMicroTime(time) : FormatTime(time);
+      return;
     }
-    value = micro ? FormatMicroTime(time) : FormatTime(time);
+    unparsed = Json(text.substr(19)).dump() + " as \".000000\"";
   } catch (const ParseError&) {
-    fail(text, "2006");
   }
-}
-
-// How much of `text` is base64.
-std::size_t Base64Size(std::string_view text) {
-  const std::size_t digits =
-      std::min(text.size(), text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                   "abcdefghijklmnopqrstuvwxyz"
-                                                   "0123456789+/"));
-  const std::string_view padding = text.substr(digits);
-  const std::size_t rest = digits % 4;
-  if (rest == 0 && padding.empty()) return digits;
-  if ((rest == 2 && padding == "==") || (rest == 3 && padding == "=")) {
-    return text.size();
-  }
-  return padding.empty() ? digits - rest : digits;
-}
-
-void NormalizeBytes(Json& value, const Place& place) {
-  if (!value.is_string()) FailType(place, Describe(value), "[]uint8");
-  auto& text = value.get_ref<std::string&>();
-  std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
-  const std::size_t size = Base64Size(text);
-  if (size == text.size()) return;
-  Fail(place, "illegal base64 data at input byte " + std::to_string(size));
+  Fail(place, "parsing time " + Json(text).dump() +
+                  " as \"2006-01-02T15:04:05" + (micro ? ".000000" : "") +
+                  "Z07:00\": cannot parse " + unparsed);
 }
 
 class Normalizer {
@@ -219,12 +179,12 @@ bool IsOmitted(const Json& value, const SchemaField& field) {
 
 void Normalizer::Object(Json& object, const SchemaType& type,
                         const Place& place) {
-  if (!object.is_object()) FailType(place, Describe(object), GoType(place));
+  if (!object.is_object()) FailType(place, object, GoType(place));
   for (auto member = object.begin(); member != object.end();) {
     const SchemaField* field = type.Find(member.key());
     if (field != nullptr) {
       Field(*member, {&place, &type, field});
-    } else if (unknown.size() < kMaxUnknown) {
+    } else {
       const Place where{&place, &type, nullptr, member.key()};
       unknown.push_back("unknown field " + Json(where.Path()).dump());
     }
@@ -245,7 +205,7 @@ void Normalizer::Field(Json& value, const Place& place) {
   }
   if (value.is_null()) return;
   if (field.list ? !value.is_array() : !value.is_object()) {
-    FailType(place, Describe(value), GoType(place));
+    FailType(place, value, GoType(place));
   }
   int index = 0;
   for (auto element = value.begin(); element != value.end(); ++element) {
@@ -261,21 +221,19 @@ void Normalizer::Field(Json& value, const Place& place) {
 void Normalizer::Value(Json& value, const Place& place) {
   if (value.is_null()) return;
   const auto expect = [&](bool is_so) {
-    if (!is_so) FailType(place, Describe(value), GoType(place));
+    if (!is_so) FailType(place, value, GoType(place));
   };
   switch (place.field->kind) {
     case Kind::kString:
+    case Kind::kBytes:
       return expect(value.is_string());
     case Kind::kBool:
       return expect(value.is_boolean());
     case Kind::kInt32:
-      return CheckInt<std::int32_t>(value, place);
     case Kind::kInt64:
-      return CheckInt<std::int64_t>(value, place);
+      return CheckInt(value, place, place.field->kind == Kind::kInt64);
     case Kind::kIntOrString:
-      return value.is_string() ? void() : CheckInt<std::int32_t>(value, place);
-    case Kind::kBytes:
-      return NormalizeBytes(value, place);
+      return value.is_string() ? void() : CheckInt(value, place, false);
     case Kind::kQuantity:
       return NormalizeQuantity(value, place);
     case Kind::kTime:

@@ -18,6 +18,10 @@ const Json& Get(const Json& value, std::string_view key) {
   return member == value.end() ? kNull : *member;
 }
 
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string NameOf(const Json& object) {
   return GetString(object, "metadata", "name");
 }

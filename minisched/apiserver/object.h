@@ -44,6 +44,9 @@ bool GetBool(const Json& value, Keys... keys) {
   return member.is_boolean() && member.get<bool>();
 }
 
+// As text; bytes that are no UTF-8, which can come in escapes, are replaced.
+std::string Dump(const Json& json);
+
 // The parts of metadata that are asked for everywhere.
 std::string NameOf(const Json& object);
 std::string NamespaceOf(const Json& object);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,30 +11,29 @@ namespace minisched::apiserver {
 // The reference to the controller that an object belongs to; null where it
 // belongs to none.
 const Json& ControllerOf(const Json& object);
-// The reference for what belongs to `owner`.
-Json ReferenceToController(const Json& owner);
 
-// A pod that is neither going nor over; anything else that isn't going.
-bool IsActive(const Json& object);
+// How many pods a workload wants: its spec.replicas.
+std::int64_t Replicas(const Json& workload);
+
+// An IntOrString: a number, or "25%" of `total`.
+std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
 
 // A controller of objects that have others of their own: Sync() is called for
-// one as often as it or one of those changes. Follows
-// pkg/controller/controller_ref_manager.go.
+// one as often as it or one of those changes. Unlike upstream's it neither
+// adopts what its selector selects nor lets go of what it doesn't.
 class OwnerController : public Controller {
  protected:
   OwnerController(Registry& registry, const ResourceRow& row,
                   const ResourceRow& child_row);
 
-  // What belongs to `owner`, once it has adopted the active orphans that its
-  // selector selects, and let go of what it doesn't select.
-  std::vector<Object> Claim(const Json& owner);
+  std::vector<Object> ChildrenOf(const Json& owner) const;
+  // Makes one more.
+  Object CreateChild(const Json& owner, Json child);
 
-  const ResourceRow& row_;
   const ResourceRow& child_row_;
-  Index children_;  // by the uids of their controllers
 
  private:
-  void EnqueueOwner(const Json& child);
+  Index children_;  // by the uids of their controllers
 };
 
 }  // namespace minisched::apiserver

@@ -12,8 +12,6 @@ namespace minisched::apiserver {
 // Where a list that came in pages goes on, and the version that it is of. The
 // token is opaque to clients.
 struct Page {
-  // 0 is that of when it goes on: what a client gets in place of a token that
-  // has expired, if it would rather have the rest than begin anew.
   std::uint64_t version;
   Store::Key after;
 

@@ -6,17 +6,18 @@
 namespace minisched::apiserver {
 
 // What `object` becomes by a patch of the three kinds that there are. They
-// throw StatusError, 400 or 422, with upstream's texts, where the patch can't
-// be applied. The result is not normalized.
+// throw StatusError where the patch can't be applied. The result is not
+// normalized.
 
-// RFC 6902. At most 10,000 operations.
+// RFC 6902. At most 10,000 operations. As upstream's library is laxer than the
+// RFC, "replace" adds what isn't there.
 Json ApplyJsonPatch(const Json& object, const Json& patch);
 
 // RFC 7386.
 Json ApplyMergePatch(const Json& object, const Json& patch);
 
 // Merges lists where the type says so, and understands the directives $patch
-// (replace, merge, delete), $retainKeys, $deleteFromPrimitiveList/… and
+// (replace, delete), $retainKeys, $deleteFromPrimitiveList/… and
 // $setElementOrder/…. Follows apimachinery pkg/util/strategicpatch/patch.go.
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type);

@@ -29,8 +29,6 @@ TEST(JsonPatchTest, AppliesItsOperations) {
            {"op": "add", "path": "/l/-", "value": 3},
            {"op": "add", "path": "/l/4", "value": 4}])",
        R"({"a": {"x/y": 1}, "l": [0, 1, 2, 3, 4]})"},
-      {R"([{"op": "replace", "path": "/l/-1", "value": 9}])",
-       R"({"a": {"x/y": 1}, "l": [1, 9]})"},
       {R"([{"op": "remove", "path": "/a"}, {"op": "remove", "path": "/l/0"}])",
        R"({"l": [2]})"},
       {R"([{"op": "move", "from": "/l", "path": "/a/l"}])",
@@ -38,7 +36,6 @@ TEST(JsonPatchTest, AppliesItsOperations) {
       {R"([{"op": "copy", "from": "/l/0", "path": "/b"}])",
        R"({"a": {"x/y": 1}, "b": 1, "l": [1, 2]})"},
       {R"([{"op": "test", "path": "/l", "value": [1, 2]},
-           {"op": "test", "path": "/none", "value": null},
            {"op": "remove", "path": "/l"}])",
        R"({"a": {"x/y": 1}})"},
   };
@@ -62,6 +59,10 @@ TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
            R"([{"op": "remove", "path": "/l/2"}])",
            R"([{"op": "replace", "path": "/l/2", "value": 1}])",
            R"([{"op": "move", "from": "/a", "path": "/a/b"}])",
+           R"([{"op": "add", "path": "/l/0", "value": {}},
+               {"op": "move", "from": "/l/0", "path": "/l/0/x"}])",
+           R"(["x"])",
+           R"([{"op": 1}])",
            R"([{"op": "test", "path": "/l", "value": [2, 1]}])",
            R"([{"op": "nosuch", "path": "/a"}])",
            R"([{}])",
@@ -77,33 +78,16 @@ TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
 }
 
 TEST(JsonPatchTest, RefusesWhatIsNoPatch) {
-  const struct {
-    Json patch;
-    int code;
-    const char* message;
-  } kCases[] = {
-      {Json::object(), 400,
-       "error decoding patch: json: cannot unmarshal object into Go value of "
-       "type []handlers.jsonPatchOp"},
-      {{"x"},
-       400,
-       "error decoding patch: json: cannot unmarshal string into Go value of "
-       "type handlers.jsonPatchOp"},
-      {{{{"op", 1}}},
-       400,
-       "error decoding patch: json: cannot unmarshal number into Go struct "
-       "field jsonPatchOp.op of type string"},
-      {Json(10'001, Json::object()), 413,
-       "Request entity too large: The allowed maximum operations in a JSON "
-       "patch is 10000, got 10001"},
-  };
-  for (const auto& [patch, code, message] : kCases) {
+  const Json too_many(10'001, Json::object());
+  for (const Json& patch : {Json::object(), Json("x"), too_many}) {
     try {
       ApplyJsonPatch(Json::object(), patch);
-      ADD_FAILURE() << message;
+      ADD_FAILURE() << patch;
     } catch (const StatusError& error) {
-      EXPECT_EQ(error.code(), code);
-      EXPECT_STREQ(error.what(), message);
+      EXPECT_EQ(error.code(), 400);
+      EXPECT_STREQ(error.what(),
+                   "error decoding patch: a JSON patch is a list of at most "
+                   "10000 operations");
     }
   }
 }
@@ -135,8 +119,7 @@ TEST(MergePatchTest, MergesObjectsAndReplacesTheRest) {
     ADD_FAILURE();
   } catch (const StatusError& error) {
     EXPECT_EQ(error.code(), 400);
-    EXPECT_THAT(error.what(), HasSubstr("cannot unmarshal array into Go value "
-                                        "of type map[string]interface {}"));
+    EXPECT_THAT(error.what(), HasSubstr("a merge patch is an object"));
   }
 }
 

@@ -8,39 +8,16 @@ namespace minisched::apiserver {
 namespace {
 
 // Upstream forgets to make a 422 of these.
-void CheckBinding(const Json& binding) {
-  std::string errors;
-  const auto add = [&](const std::string& error) {
-    errors += (errors.empty() ? "" : ", ") + error;
-  };
-  const std::string kind = GetString(binding, "target", "kind");
-  const bool bad_kind = !kind.empty() && kind != "Node";
-  const bool nameless = GetString(binding, "target", "name").empty();
-  if (bad_kind) {
-    add("target.kind: Unsupported value: " + Json(kind).dump() +
-        R"(: supported values: "Node", "<empty>")");
+void CheckTarget(const Json& target) {
+  const std::string kind = GetString(target, "kind");
+  if (!kind.empty() && kind != "Node") {
+    throw StatusError(500, "",
+                      "target.kind: Unsupported value: " + Dump(kind) +
+                          R"(: supported values: "Node", "<empty>")");
   }
-  if (nameless) add("target.name: Required value");
-  if (errors.empty()) return;
-  throw StatusError(500, "",
-                    bad_kind && nameless ? "[" + errors + "]" : errors);
-}
-
-void CheckPreconditions(const Json& pod, const Json& binding) {
-  const auto check = [&](const std::string& field, const std::string& what) {
-    const std::string wanted = GetString(binding, "metadata", field);
-    const std::string there = GetString(pod, "metadata", field);
-    if (wanted.empty() || wanted == there) return;
-    throw Conflict(
-        GetResource("", "pods"), NameOf(pod),
-        "StorageError: invalid object, Code: 4, Key: /registry/pods/" +
-            NamespaceOf(pod) + "/" + NameOf(pod) +
-            ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: " +
-            what + " in precondition: " + wanted + ", " + what +
-            " in object meta: " + there);
-  };
-  check("uid", "UID");
-  check("resourceVersion", "ResourceVersion");
+  if (GetString(target, "name").empty()) {
+    throw StatusError(500, "", "target.name: Required value");
+  }
 }
 
 // Why the pod can't have a node; "" if it can.
@@ -67,10 +44,13 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
   if (NameOf(binding) != name) {
     throw BadRequest("name in URL does not match name in Binding object");
   }
-  CheckBinding(binding);
+  CheckTarget(Get(binding, "target"));
   const ResourceRow& pods = GetResource("", "pods");
   Json pod = *registry.Get(pods, ns, name);
-  CheckPreconditions(pod, binding);
+  CheckPreconditions(
+      pods, pod,
+      {.uid = UidOf(binding),
+       .resource_version = GetString(binding, "metadata", "resourceVersion")});
   if (const std::string why = WhyNot(pod); !why.empty()) {
     ResourceRow row = pods;
     row.plural = "pods/binding";  // is what upstream calls it here

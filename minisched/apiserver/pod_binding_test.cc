@@ -102,9 +102,7 @@ TEST_F(PodBindingTest, Refuses) {
                           ".spec.schedulingGates"));
   EXPECT_THAT(Bind(R"({"metadata": {"uid": "u"}})"_json),
               ElementsAre("409 Operation cannot be fulfilled on pods \"web\": "
-                          "StorageError: invalid object, Code: 4, Key: "
-                          "/registry/pods/t/web, ResourceVersion: 0, "
-                          "AdditionalErrorMsg: Precondition failed: UID in "
+                          "Precondition failed: UID in "
                           "precondition: u, UID in object meta: " +
                           UidOf(pod)));
   EXPECT_THAT(Bind(R"({"metadata": {"resourceVersion": "1"}})"_json),
@@ -116,9 +114,8 @@ TEST_F(PodBindingTest, Refuses) {
               ElementsAre("500 target.name: Required value"));
   EXPECT_THAT(
       Bind(R"({"target": {"name": null, "kind": "X"}})"_json),
-      ElementsAre("500 [target.kind: Unsupported value: \"X\": supported "
-                  "values: \"Node\", \"<empty>\", target.name: Required "
-                  "value]"));
+      ElementsAre("500 target.kind: Unsupported value: \"X\": supported "
+                  "values: \"Node\", \"<empty>\""));
 }
 
 TEST_F(PodBindingTest, RefusesWhatIsGoing) {
@@ -137,7 +134,7 @@ TEST_F(PodBindingTest, Evicts) {
                           "object"));
   EXPECT_THAT(Evict(R"({"deleteOptions": {"preconditions":
                         {"uid": "u"}}})"_json),
-              ElementsAre(HasSubstr("the UID in the precondition (u)")));
+              ElementsAre(HasSubstr("UID in precondition: u")));
   EXPECT_EQ(Stored(pod), pod);
 
   EXPECT_THAT(
@@ -165,7 +162,6 @@ TEST_F(PodBindingTest, EvictsWithinTheBudget) {
   const Json status = Stored(budget)["status"];
   EXPECT_EQ(status["disruptionsAllowed"], 0);
   EXPECT_EQ(status["disruptedPods"], Json({{"web", registry_.Now()}}));
-  EXPECT_EQ(status["conditions"][0]["reason"], "InsufficientPods");
 }
 
 TEST_F(PodBindingTest, RefusesToEvict) {
@@ -175,17 +171,6 @@ TEST_F(PodBindingTest, RefusesToEvict) {
   EXPECT_EQ(Refusal(),
             "The disruption budget budget needs 1 healthy pods and has 1 "
             "currently");
-  Update(budget, R"({"status": {"currentHealthy": 2}})"_json, "status");
-  EXPECT_EQ(Refusal(),
-            "The disruption budget budget does not allow evicting pods "
-            "currently");
-  Update(budget, R"({"status": {"conditions": [
-    {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed",
-     "message": "why"}]}})"_json,
-         "status");
-  EXPECT_EQ(Refusal(),
-            "The disruption budget budget does not allow evicting pods "
-            "currently because it failed sync: why");
   Update(budget, R"({"spec": {"minAvailable": 2}})"_json);
   EXPECT_EQ(Refusal(),
             "The disruption budget budget is still being processed by the "

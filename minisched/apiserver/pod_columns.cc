@@ -15,17 +15,7 @@ struct PodSummary {
   int total = 0;
   std::string status;
   std::int64_t restarts = 0;
-  std::string last_restart;  // a metav1.Time; "" for none known
 };
-
-// Adds the restarts of one container.
-void AddRestarts(const Json& container, PodSummary& summary) {
-  summary.restarts += GetInt(container, "restartCount");
-  // As text, these times are ordered as they are.
-  summary.last_restart =
-      std::max(summary.last_restart,
-               GetString(container, "lastState", "terminated", "finishedAt"));
-}
 
 // "Error", "ExitCode:3", "Signal:9"
 std::string TerminationReason(const Json& terminated) {
@@ -59,33 +49,31 @@ std::string PhaseOf(const Json& pod) {
 }
 
 // Looks at the init containers up to the first that is still to succeed, and
-// returns whether there is one. `sidecars` gets the restarts of those alone.
-bool AddInitContainers(const Json& pod, PodSummary& summary,
-                       PodSummary& sidecars) {
+// returns whether there is one.
+bool AddInitContainers(const Json& pod, PodSummary& summary) {
   const Json& containers = Get(pod, "spec", "initContainers");
   int index = 0;
+  std::int64_t restarts = 0;
   for (const Json& status : Get(pod, "status", "initContainerStatuses")) {
-    const bool restartable =
-        IsRestartable(FindBy(containers, "name", GetString(status, "name")));
-    AddRestarts(status, summary);
-    if (restartable) AddRestarts(status, sidecars);
-
     const Json& terminated = Get(status, "state", "terminated");
     const std::string waiting = GetString(status, "state", "waiting", "reason");
+    const bool restartable =
+        IsRestartable(FindBy(containers, "name", GetString(status, "name")));
+    restarts += GetInt(status, "restartCount");
+    if (restartable) summary.restarts += GetInt(status, "restartCount");
     if (!terminated.is_null() && GetInt(terminated, "exitCode") == 0) {
       // Done.
     } else if (restartable && GetBool(status, "started")) {
       if (GetBool(status, "ready")) ++summary.ready;
     } else {
-      summary.status = "Init:";
-      if (!terminated.is_null()) {
-        summary.status += TerminationReason(terminated);
-      } else if (!waiting.empty() && waiting != "PodInitializing") {
-        summary.status += waiting;
-      } else {
-        summary.status +=
-            std::to_string(index) + "/" + std::to_string(containers.size());
-      }
+      const std::string progress =
+          std::to_string(index) + "/" + std::to_string(containers.size());
+      summary.status =
+          "Init:" + (!terminated.is_null() ? TerminationReason(terminated)
+                     : waiting == "PodInitializing"
+                         ? progress
+                         : OrElse(waiting, progress));
+      summary.restarts = restarts;
       return true;
     }
     ++index;
@@ -99,7 +87,7 @@ void AddContainers(const Json& pod, PodSummary& summary) {
   std::string error;
   const Json& statuses = Get(pod, "status", "containerStatuses");
   for (auto status = statuses.rbegin(); status != statuses.rend(); ++status) {
-    AddRestarts(*status, summary);
+    summary.restarts += GetInt(*status, "restartCount");
     const Json& terminated = Get(*status, "state", "terminated");
     const std::string waiting =
         GetString(*status, "state", "waiting", "reason");
@@ -132,20 +120,11 @@ PodSummary Summarize(const Json& pod) {
       static_cast<int>(Get(pod, "spec", "containers").size() +
                        std::count_if(init_containers.begin(),
                                      init_containers.end(), IsRestartable));
-
-  PodSummary sidecars;
-  if (!AddInitContainers(pod, summary, sidecars) ||
-      HasCondition(pod, "Initialized")) {
-    summary.restarts = sidecars.restarts;
-    summary.last_restart = sidecars.last_restart;
+  if (!AddInitContainers(pod, summary) || HasCondition(pod, "Initialized")) {
     AddContainers(pod, summary);
   }
-
   const std::string phase = GetString(pod, "status", "phase");
-  if (!IsTerminating(pod)) return summary;
-  if (GetString(pod, "status", "reason") == "NodeLost") {
-    summary.status = "Unknown";
-  } else if (phase != "Failed" && phase != "Succeeded") {
+  if (IsTerminating(pod) && phase != "Failed" && phase != "Succeeded") {
     summary.status = "Terminating";
   }
   return summary;
@@ -158,13 +137,13 @@ Json Ready(const Json& pod, Time /*now*/) {
 
 Json Status(const Json& pod, Time /*now*/) { return Summarize(pod).status; }
 
-Json Restarts(const Json& pod, Time now) {
-  const PodSummary summary = Summarize(pod);
-  std::string text = std::to_string(summary.restarts);
-  if (summary.restarts != 0 && !summary.last_restart.empty()) {
-    text += " (" + Ago(summary.last_restart, now) + " ago)";
-  }
-  return text;
+Json Restarts(const Json& pod, Time /*now*/) {
+  return std::to_string(Summarize(pod).restarts);
+}
+
+Json PodIp(const Json& pod, Time /*now*/) {
+  const Json& ips = Get(pod, "status", "podIPs");
+  return ips.empty() ? "<none>" : GetString(ips[0], "ip");
 }
 
 Json ReadinessGates(const Json& pod, Time /*now*/) {
@@ -175,11 +154,6 @@ Json ReadinessGates(const Json& pod, Time /*now*/) {
         return HasCondition(pod, GetString(gate, "conditionType"));
       });
   return std::to_string(open) + "/" + std::to_string(gates.size());
-}
-
-Json PodIp(const Json& pod, Time /*now*/) {
-  const Json& ips = Get(pod, "status", "podIPs");
-  return OrElse(ips.empty() ? "" : GetString(ips[0], "ip"), "<none>");
 }
 
 }  // namespace

@@ -14,19 +14,6 @@ const ResourceRow& Budgets() {
   return GetResource("policy", "poddisruptionbudgets");
 }
 
-DeleteOptions OptionsOf(const Json& eviction, bool dry_run) {
-  const Json& json = Get(eviction, "deleteOptions");
-  DeleteOptions options{
-      .propagation = GetString(json, "propagationPolicy"),
-      .uid = GetString(json, "preconditions", "uid"),
-      .resource_version = GetString(json, "preconditions", "resourceVersion"),
-      .dry_run = dry_run || !Get(json, "dryRun").empty()};
-  if (json.contains("gracePeriodSeconds")) {
-    options.grace_period = GetInt(json, "gracePeriodSeconds");
-  }
-  return options;
-}
-
 // A pod that is on its way out, or hasn't begun, is no loss to anyone.
 bool CanIgnoreBudget(const Json& pod) {
   const std::string phase = GetString(pod, "status", "phase");
@@ -68,60 +55,29 @@ StatusError TooManyRequests(const std::string& why, int retry_after) {
           std::move(details)};
 }
 
-std::string WhyNoDisruption(const Json& budget) {
-  const Json& status = Get(budget, "status");
-  const Json& condition =
-      FindBy(Get(status, "conditions"), "type", "DisruptionAllowed");
-  const std::string reason = GetString(condition, "reason");
-  const std::string message = Get(condition, "status") == "False"
-                                  ? GetString(condition, "message")
-                                  : "";
-  const std::string start = "The disruption budget " + NameOf(budget);
-  std::string refusal = start + " does not allow evicting pods currently";
-  const std::int64_t desired = GetInt(status, "desiredHealthy");
-  const std::int64_t current = GetInt(status, "currentHealthy");
-  if (!message.empty() && reason == "SyncFailed") {
-    return refusal + " because it failed sync: " + message;
-  }
-  if (current <= desired) {
-    return start + " needs " + std::to_string(desired) +
-           " healthy pods and has " + std::to_string(current) + " currently";
-  }
-  if (!message.empty()) return refusal + " (" + reason + "): " + message;
-  return refusal;
-}
-
-// Says whether the budget allows anything, as its condition.
-void SetDisruptionAllowed(Json& status, const std::string& now) {
-  const bool allowed = GetInt(status, "disruptionsAllowed") > 0;
-  SetCondition(status["conditions"],
-               {{"type", "DisruptionAllowed"},
-                {"status", allowed ? "True" : "False"},
-                {"reason", allowed ? "SufficientPods" : "InsufficientPods"},
-                {"message", ""},
-                {"observedGeneration", GetInt(status, "observedGeneration")}},
-               now);
-}
-
 // Takes one from what the budget allows. The disruption controller counts
 // anew once it sees the pod go.
 void TakeFromBudget(Registry& registry, const Json& budget,
                     const std::string& pod, bool dry_run) {
-  if (GetInt(budget, "status", "observedGeneration") <
+  const std::string name = "The disruption budget " + NameOf(budget);
+  const Json& status = Get(budget, "status");
+  if (GetInt(status, "observedGeneration") <
       GetInt(budget, "metadata", "generation")) {
-    throw TooManyRequests("The disruption budget " + NameOf(budget) +
-                              " is still being processed by the server.",
+    throw TooManyRequests(name + " is still being processed by the server.",
                           10);
   }
-  if (GetInt(budget, "status", "disruptionsAllowed") <= 0) {
-    throw TooManyRequests(WhyNoDisruption(budget), 0);
+  if (GetInt(status, "disruptionsAllowed") <= 0) {
+    throw TooManyRequests(
+        name + " needs " + std::to_string(GetInt(status, "desiredHealthy")) +
+            " healthy pods and has " +
+            std::to_string(GetInt(status, "currentHealthy")) + " currently",
+        0);
   }
   const auto take = [&](const Json& old) {
     Json changed = old;
-    Json& status = changed["status"];
-    status["disruptionsAllowed"] = GetInt(status, "disruptionsAllowed") - 1;
-    status["disruptedPods"][pod] = registry.Now();
-    SetDisruptionAllowed(status, registry.Now());
+    Json& left = changed["status"]["disruptionsAllowed"];
+    left = left.get<std::int64_t>() - 1;
+    changed["status"]["disruptedPods"][pod] = registry.Now();
     return changed;
   };
   registry.Update(Budgets(), "status", NamespaceOf(budget), NameOf(budget),
@@ -149,13 +105,12 @@ void EvictPod(Registry& registry, const std::string& ns,
   if (NameOf(eviction) != name) {
     throw BadRequest("name in URL does not match name in Eviction object");
   }
-  DeleteOptions options = OptionsOf(eviction, dry_run);
+  DeleteOptions options = DeleteOptions::Parse(Get(eviction, "deleteOptions"));
+  options.dry_run |= dry_run;
   const Object pod = registry.Get(Pods(), ns, name);
+  CheckPreconditions(Pods(), *pod, options.preconditions);
   CheckBudget(registry, *pod, options.dry_run);
   if (!options.dry_run) {
-    DeleteOptions rehearsal = options;  // does anything stand against it?
-    rehearsal.dry_run = true;
-    registry.Delete(Pods(), ns, name, rehearsal);
     const auto mark = [&](const Json& old) {
       Json changed = old;
       SetPodCondition(changed, "DisruptionTarget", "True",
@@ -164,8 +119,8 @@ void EvictPod(Registry& registry, const std::string& ns,
       return changed;
     };
     registry.Update(Pods(), "status", ns, name, mark);
-    options.resource_version.clear();  // was the right one, until now
   }
+  options.preconditions = {};  // were met, until now
   registry.Delete(Pods(), ns, name, options);
 }
 

@@ -1,44 +1,36 @@
-#include <cctype>
+#include <algorithm>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "minisched/api/quantity.h"
 #include "minisched/apiserver/defaults.h"
-#include "minisched/apiserver/names.h"
-#include "minisched/apiserver/pod_admission.h"
 #include "minisched/apiserver/pod_validation.h"
 #include "minisched/apiserver/pods.h"
+#include "minisched/apiserver/resources.h"
+#include "minisched/apiserver/store.h"
 #include "minisched/apiserver/strategies.h"
 
 namespace minisched::apiserver {
 namespace {
 
 // Guaranteed where each container is limited to what it asks for, BestEffort
-// where none asks for anything. Resources of the pod as a whole stand for those
-// of its containers.
+// where none asks for anything.
 std::string QosClassOf(const Json& pod) {
-  std::vector<const Json*> resources;
-  if (const Json& all = Get(pod, "spec", "resources"); !all.is_null()) {
-    resources.push_back(&all);
-  } else {
-    for (const auto* list : {"containers", "initContainers"}) {
-      for (const Json& container : Get(pod, "spec", list)) {
-        resources.push_back(&Get(container, "resources"));
-      }
-    }
-  }
   bool any = false;
   bool guaranteed = true;
-  for (const Json* each : resources) {
-    for (const auto* name : {"cpu", "memory"}) {
-      const auto amount = [&](const char* list) {
-        const std::string text = GetString(*each, list, name);
-        return text.empty() ? Quantity() : Quantity::Parse(text);
-      };
-      const Quantity request = amount("requests");
-      const Quantity limit = amount("limits");
-      any |= request.Sign() > 0 || limit.Sign() > 0;
-      guaranteed &= limit.Sign() > 0 && request == limit;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : Get(pod, "spec", list)) {
+      for (const char* resource : {"cpu", "memory"}) {
+        const auto amount = [&](const char* which) {
+          const std::string text =
+              GetString(container, "resources", which, resource);
+          return text.empty() ? Quantity() : Quantity::Parse(text);
+        };
+        const Quantity request = amount("requests");
+        const Quantity limit = amount("limits");
+        any |= request.Sign() > 0 || limit.Sign() > 0;
+        guaranteed &= limit.Sign() > 0 && request == limit;
+      }
     }
   }
   if (!any) return "BestEffort";
@@ -82,41 +74,72 @@ void MergeLabelKeysOfPod(Json& pod) {
   }
 }
 
-// A condition's observedGeneration stays where a client that doesn't know it
-// leaves it out.
-void KeepObservedGenerations(Json& status, const Json& old) {
-  const auto keep = [](Json& now, const Json& before) {
-    const Json& generation = Get(before, "observedGeneration");
-    if (now.contains("observedGeneration") || generation.is_null()) return;
-    now["observedGeneration"] = generation;
-  };
-  keep(status, old);
-  if (!status.contains("conditions")) return;
-  for (Json& condition : status["conditions"]) {
-    keep(condition,
-         FindBy(Get(old, "conditions"), "type", GetString(condition, "type")));
-  }
+// ---- What those of upstream's admission plugins do that the scheduler knows:
+// Priority, DefaultTolerationSeconds.
+
+// Upstream makes up a pod's name only later, and calls it by what it knows.
+StatusError Refusal(const Json& pod, const std::string& why) {
+  const std::string base = GetString(pod, "metadata", "generateName");
+  return Forbidden(GetResource("", "pods"), base.empty() ? NameOf(pod) : base,
+                   why);
 }
 
-void ValidateStatusUpdate(const Json& pod, const Json& old,
-                          FieldErrors& errors) {
-  const Field status(Get(pod, "status"), "status");
-  const Field nominated = status["nominatedNodeName"];
-  for (const Field& condition : status["conditions"].elements()) {
-    AddInvalid(errors, condition.path() + ".Type", condition["type"].value(),
-               CheckLabelKey(condition["type"].text()));
+// The pod's class, or that of pods which name none; null if there is none.
+Object ClassOf(const Json& pod, const Store& store) {
+  const std::string collection = "priorityclasses.scheduling.k8s.io";
+  const std::string name = GetString(pod, "spec", "priorityClassName");
+  if (!name.empty()) {
+    if (Object found = store.Find(collection, {"", name})) return found;
+    throw Refusal(pod, "no PriorityClass with name " + name + " was found");
   }
-  if (nominated.exists() &&
-      nominated.value() != Get(old, "status", "nominatedNodeName")) {
-    AddInvalid(errors, nominated.path(), nominated.value(),
-               CheckDns1123Subdomain(nominated.text()));
-    if (!GetString(old, "spec", "nodeName").empty()) {
-      errors.Forbidden(
-          nominated.path(),
-          "may not be set on pods that are already bound to a node");
+  for (const auto& [key, each] : store.All(collection)) {
+    if (GetBool(*each, "globalDefault")) return each;
+  }
+  return nullptr;
+}
+
+// What the class says stands; a pod can but repeat it.
+void SetPriority(Json& pod, const Store& store) {
+  const Object priority_class = ClassOf(pod, store);
+  Json& spec = pod["spec"];
+  const auto set = [&](const char* key, const char* what, const Json& value) {
+    const auto text = [](const Json& json) {
+      return json.is_string() ? json.get<std::string>() : json.dump();
+    };
+    if (!Get(spec, key).is_null() && spec[key] != value) {
+      throw Refusal(pod, "the " + std::string(what) + " (" + text(spec[key]) +
+                             ") must not be provided in pod spec; priority "
+                             "admission controller computed " +
+                             text(value) +
+                             " from the given PriorityClass name");
     }
+    spec[key] = value;
+  };
+  const Json none = {{"preemptionPolicy", "PreemptLowerPriority"}};
+  const Json& its = priority_class ? *priority_class : none;
+  set("priority", "integer value of priority", GetInt(its, "value"));
+  set("preemptionPolicy", "string value of PreemptionPolicy",
+      GetString(its, "preemptionPolicy"));
+  if (priority_class) spec["priorityClassName"] = NameOf(its);
+}
+
+// A pod stays for five minutes on a node that is lost.
+void AddDefaultTolerations(Json& spec) {
+  const Json given = Get(spec, "tolerations");
+  for (const auto* key :
+       {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    const auto tolerates = [&](const Json& toleration) {
+      const std::string its_key = GetString(toleration, "key");
+      const std::string effect = GetString(toleration, "effect");
+      return (its_key.empty() || its_key == key) &&
+             (effect.empty() || effect == "NoExecute");
+    };
+    if (std::any_of(given.begin(), given.end(), tolerates)) continue;
+    spec["tolerations"].push_back({{"key", key},
+                                   {"operator", "Exists"},
+                                   {"effect", "NoExecute"},
+                                   {"tolerationSeconds", 300}});
   }
-  CheckUnchanged(status["qosClass"], Get(old, "status", "qosClass"), errors);
 }
 
 class Pods : public Strategy {
@@ -124,7 +147,9 @@ class Pods : public Strategy {
   void SetDefaults(Json& pod) const override { SetPodDefaults(pod); }
 
   void PrepareForCreate(Json& pod, const Store& store) const override {
-    AdmitPod(pod, store);
+    SetPriority(pod, store);
+    AddDefaultTolerations(pod["spec"]);
+    CopyTopologyLabels(pod, store);
     pod["status"] = {{"phase", "Pending"}, {"qosClass", QosClassOf(pod)}};
     if (!Get(pod, "spec", "schedulingGates").empty()) {
       SetPodCondition(pod, "PodScheduled", "False", "SchedulingGated",
@@ -137,37 +162,25 @@ class Pods : public Strategy {
   void PrepareForUpdate(Json& pod, const Json& old,
                         std::string_view subresource) const override {
     Strategy::PrepareForUpdate(pod, old, subresource);
-    if (subresource.empty()) return AdmitPodUpdate(pod, old);
+    if (subresource.empty()) {
+      for (const char* key : {"priority", "preemptionPolicy"}) {
+        SetDefault(pod["spec"], key, Get(old, "spec", key));
+      }
+      return AddDefaultTolerations(pod["spec"]);
+    }
     const Json& owners = Get(old, "metadata", "ownerReferences");
     pod["metadata"].erase("ownerReferences");
     if (!owners.is_null()) pod["metadata"]["ownerReferences"] = owners;
-    Json& status = pod["status"];
-    if (!status.contains("qosClass")) {
-      status["qosClass"] = Get(old, "status", "qosClass");
-    }
-    KeepObservedGenerations(status, Get(old, "status"));
+    pod["status"]["qosClass"] = Get(old, "status", "qosClass");
   }
 
   void Validate(const Json& pod, FieldErrors& errors) const override {
-    const Field spec = Field::SpecOf(pod);
-    ValidatePodSpec(spec, false, errors);
-    for (const char* list : {"containers", "initContainers"}) {
-      for (const Field& container : spec[list].elements()) {
-        const Field image = container["image"];
-        const std::string text = image.text();
-        if (text.empty() ||
-            (!std::isspace(text[0]) && !std::isspace(text.back()))) {
-          continue;
-        }
-        errors.Invalid(image.path(), text,
-                       "must not have leading or trailing whitespace");
-      }
-    }
+    const Field spec = Field::Of(pod, "spec", errors);
+    ValidatePodSpec(spec);
     const bool is_new = Get(pod, "metadata", "resourceVersion").is_null();
     if (is_new && spec["nodeName"].exists() &&
         spec["schedulingGates"].exists()) {
-      errors.Forbidden(
-          "spec.nodeName",
+      spec["nodeName"].Forbidden(
           "cannot be set until all schedulingGates have been cleared");
     }
   }
@@ -175,8 +188,18 @@ class Pods : public Strategy {
   void ValidateUpdate(const Json& pod, const Json& old,
                       std::string_view subresource,
                       FieldErrors& errors) const override {
-    if (subresource == "status") ValidateStatusUpdate(pod, old, errors);
-    if (subresource.empty()) ValidatePodUpdate(pod, old, errors);
+    if (subresource.empty()) {
+      return ValidatePodUpdate(Field::Of(pod, "spec", errors),
+                               Get(old, "spec"));
+    }
+    const Json& before = Get(old, "status", "nominatedNodeName");
+    const Field nominated =
+        Field::Of(pod, "status", errors)["nominatedNodeName"];
+    if (nominated.exists() && nominated.value() != before &&
+        !GetString(old, "spec", "nodeName").empty()) {
+      nominated.Forbidden(
+          "may not be set on pods that are already bound to a node");
+    }
   }
 
   bool has_generation() const override { return true; }
@@ -196,9 +219,6 @@ class Pods : public Strategy {
 
 }  // namespace
 
-const Strategy& PodStrategy() {
-  static const Pods strategy;
-  return strategy;
-}
+const Strategy& PodStrategy() { return Only<Pods>(); }
 
 }  // namespace minisched::apiserver

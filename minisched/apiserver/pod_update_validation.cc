@@ -1,5 +1,3 @@
-#include <map>
-
 #include "minisched/apiserver/pod_validation.h"
 
 namespace minisched::apiserver {
@@ -20,21 +18,17 @@ void Restore(Json& object, const Json& old, const std::string& key) {
   }
 }
 
-void ValidateDeadlineUpdate(const Field& deadline, const Json& old,
-                            FieldErrors& errors) {
-  if (deadline.exists()) {
-    if (old.is_null() || deadline.number() <= GetInt(old)) return;
-    errors.Invalid(deadline.path(), deadline.value(),
-                   "must be less than or equal to previous value");
-  } else if (!old.is_null()) {
-    errors.Invalid(deadline.path(), nullptr,
-                   "must not update from a positive integer to nil value");
+void ValidateDeadlineUpdate(const Field& deadline, const Json& old) {
+  if (old.is_null()) return;
+  if (!deadline.exists()) {
+    deadline.Invalid("must not update from a positive integer to nil value");
+  } else if (deadline.number() > GetInt(old)) {
+    deadline.Invalid("must be less than or equal to previous value");
   }
 }
 
 // Tolerations can only be added, and how long they hold changed.
-void ValidateTolerationsUpdate(const Field& tolerations, const Json& old,
-                               FieldErrors& errors) {
+void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
   const auto without_seconds = [](Json toleration) {
     toleration.erase("tolerationSeconds");
     return toleration;
@@ -45,33 +39,26 @@ void ValidateTolerationsUpdate(const Field& tolerations, const Json& old,
       found |= without_seconds(now) == without_seconds(before);
     }
     if (found) continue;
-    errors.Forbidden(
-        tolerations.path(),
+    return tolerations.Forbidden(
         "existing toleration can not be modified except its tolerationSeconds");
-    return;
   }
 }
 
-void ValidateGatesUpdate(const Field& gates, const Json& old,
-                         FieldErrors& errors) {
+void ValidateGatesUpdate(const Field& gates, const Json& old) {
   for (const Field& gate : gates.elements()) {
-    const std::string name = gate["name"].text();
-    if (!FindBy(old, "name", name).is_null()) continue;
-    errors.Forbidden(
-        gate["name"].path(),
-        "only deletion is allowed, but found new scheduling gate '" + name +
-            "'");
+    const Field name = gate["name"];
+    if (!FindBy(old, "name", name.text()).is_null()) continue;
+    name.Forbidden("only deletion is allowed, but found new scheduling gate '" +
+                   name.text() + "'");
   }
 }
 
-void ValidateNodeSelectorUpdate(const Field& selector, const Json& old,
-                                FieldErrors& errors) {
+void ValidateNodeSelectorUpdate(const Field& selector, const Json& old) {
   for (const auto& [key, value] : old.items()) {
     if (Get(selector.value(), key) == value) continue;
-    errors.Invalid(selector.path(), selector.value(),
-                   "only additions to spec.nodeSelector are allowed (no "
-                   "mutations or deletions)");
-    return;
+    return selector.Invalid(
+        "only additions to spec.nodeSelector are allowed (no mutations or "
+        "deletions)");
   }
 }
 
@@ -91,35 +78,30 @@ bool OnlyAdds(const Json& now, const Json& before) {
   return !was_empty || now.empty();
 }
 
-void ValidateNodeAffinityUpdate(const Field& affinity, const Json& old,
-                                FieldErrors& errors) {
+void ValidateNodeAffinityUpdate(const Field& affinity, const Json& old) {
   constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
   const Json& before = Get(old, kRequired, "nodeSelectorTerms");
   const Field terms = affinity[kRequired]["nodeSelectorTerms"];
   if (before.empty()) return;
   if (before.size() != terms.value().size()) {
-    errors.Invalid(terms.path(), terms.value(),
-                   "no additions/deletions to non-empty NodeSelectorTerms list "
-                   "are allowed");
-    return;
+    return terms.Invalid(
+        "no additions/deletions to non-empty NodeSelectorTerms list are "
+        "allowed");
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const Field term = terms.elements()[i];
     if (OnlyAdds(term.value(), before[i])) continue;
-    errors.Invalid(term.path(), term.value(),
-                   "only additions are allowed (no mutations or deletions)");
+    term.Invalid("only additions are allowed (no mutations or deletions)");
   }
 }
 
 // While gates hold a pod, where it may go can be narrowed. Puts back what of
 // `spec` may differ for that.
-void ValidateGatedUpdate(const Field& spec, const Json& old, Json& restored,
-                         FieldErrors& errors) {
-  ValidateNodeSelectorUpdate(spec["nodeSelector"], Get(old, "nodeSelector"),
-                             errors);
+void ValidateGatedUpdate(const Field& spec, const Json& old, Json& restored) {
+  ValidateNodeSelectorUpdate(spec["nodeSelector"], Get(old, "nodeSelector"));
   Restore(restored, old, "nodeSelector");
   ValidateNodeAffinityUpdate(spec["affinity"]["nodeAffinity"],
-                             Get(old, "affinity", "nodeAffinity"), errors);
+                             Get(old, "affinity", "nodeAffinity"));
   Json& affinity = restored["affinity"];
   if (affinity.is_null()) affinity = Json::object();
   Restore(affinity, Get(old, "affinity"), "nodeAffinity");
@@ -128,36 +110,30 @@ void ValidateGatedUpdate(const Field& spec, const Json& old, Json& restored,
 
 }  // namespace
 
-void ValidatePodUpdate(const Json& pod, const Json& old_pod,
-                       FieldErrors& errors) {
-  const Field spec = Field::SpecOf(pod);
-  const Json& old = Get(old_pod, "spec");
+void ValidatePodUpdate(const Field& spec, const Json& old) {
   Json restored = spec.value();  // what may change put back
   for (const char* list : {"containers", "initContainers"}) {
     if (spec[list].value().size() != Get(old, list).size()) {
-      errors.Forbidden(spec[list].path(),
-                       "pod updates may not add or remove containers");
-      return;
+      return spec[list].Forbidden(
+          "pod updates may not add or remove containers");
     }
     for (std::size_t i = 0; i < Get(old, list).size(); ++i) {
       Restore(restored[list][i], old[list][i], "image");
     }
   }
   ValidateDeadlineUpdate(spec["activeDeadlineSeconds"],
-                         Get(old, "activeDeadlineSeconds"), errors);
-  ValidateTolerationsUpdate(spec["tolerations"], Get(old, "tolerations"),
-                            errors);
-  ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"),
-                      errors);
+                         Get(old, "activeDeadlineSeconds"));
+  ValidateTolerationsUpdate(spec["tolerations"], Get(old, "tolerations"));
+  ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"));
   for (const char* key :
        {"activeDeadlineSeconds", "tolerations", "schedulingGates"}) {
     Restore(restored, old, key);
   }
   if (!Get(old, "schedulingGates").empty()) {
-    ValidateGatedUpdate(spec, old, restored, errors);
+    ValidateGatedUpdate(spec, old, restored);
   }
   if (restored == old) return;
-  errors.Forbidden("spec", kOnlyThese + Json::diff(old, restored).dump());
+  spec.Forbidden(kOnlyThese + Json::diff(old, restored).dump());
 }
 
 }  // namespace minisched::apiserver

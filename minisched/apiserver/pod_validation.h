@@ -1,27 +1,24 @@
 #pragma once
 
-#include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/validation.h"
 
 namespace minisched::apiserver {
 
 // What is wrong with the spec of a pod, or of a template for pods. Knows what
-// matters to who schedules pods; what only a kubelet cares about (probes,
-// security, the insides of volumes) passes. Follows kubernetes
+// matters to who schedules pods; what only a kubelet cares about (volumes,
+// probes, security) passes. Follows kubernetes
 // pkg/apis/core/validation/validation.go.
-void ValidatePodSpec(const Field& spec, bool is_template, FieldErrors& errors);
+void ValidatePodSpec(const Field& spec);
 
-// What is wrong with a change of a pod, of which little can be changed. In
-// pod_update_validation.cc.
-void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors);
+// What is wrong with a change of a pod's spec, of which little can be changed.
+// In pod_update_validation.cc.
+void ValidatePodUpdate(const Field& spec, const Json& old);
 
 // The part of it that is about where a pod goes: selectors, affinity,
-// tolerations, spreading, gates. In scheduling_validation.cc, as the next two.
-void ValidateScheduling(const Field& spec, FieldErrors& errors);
-
-void ValidateTolerations(const Field& tolerations, FieldErrors& errors);
+// tolerations, spreading, gates. In scheduling_validation.cc, as the next.
+void ValidateScheduling(const Field& spec);
 
 // Of a node.
-void ValidateTaints(const Field& taints, FieldErrors& errors);
+void ValidateTaints(const Field& taints);
 
 }  // namespace minisched::apiserver

@@ -52,18 +52,11 @@ void CheckNamespaceForCreate(const Store& store, const ResourceRow& row,
   const ResourceRow& namespaces = GetResource("", "namespaces");
   const Object found = store.Find(CollectionOf(namespaces), {"", ns});
   if (!found) throw NotFound(namespaces, ns);
-  if (!IsTerminating(*found)) return;
-  Json details = {{"name", name},
-                  {"kind", row.plural},
-                  {"causes",
-                   {{{"reason", "NamespaceTerminating"},
-                     {"message", "namespace " + ns + " is being terminated"},
-                     {"field", "metadata.namespace"}}}}};
-  if (!row.group.empty()) details["group"] = row.group;
-  const auto refusal = Forbidden(row, name,
-                                 "unable to create new content in namespace " +
-                                     ns + " because it is being terminated");
-  throw StatusError(403, refusal.reason(), refusal.what(), std::move(details));
+  if (IsTerminating(*found)) {
+    throw Forbidden(row, name,
+                    "unable to create new content in namespace " + ns +
+                        " because it is being terminated");
+  }
 }
 
 // What of metadata an update can't change, whatever it says.
@@ -97,24 +90,6 @@ void BumpGeneration(Json& metadata) {
   if (generation > 0) metadata["generation"] = generation + 1;
 }
 
-void CheckPreconditions(const ResourceRow& row, const Json& object,
-                        const DeleteOptions& options) {
-  ResourceRow by_kind = row;
-  by_kind.plural = row.kind;
-  const auto check = [&](const std::string& wanted, const std::string& there,
-                         const std::string& what, const std::string& why) {
-    if (wanted.empty() || wanted == there) return;
-    throw Conflict(by_kind, NameOf(object),
-                   "the " + what + " in the precondition (" + wanted +
-                       ") does not match the " + what + " in record (" + there +
-                       "). The object might have been " + why);
-  };
-  check(options.uid, UidOf(object), "UID", "deleted and then recreated");
-  check(options.resource_version,
-        GetString(object, "metadata", "resourceVersion"), "ResourceVersion",
-        "modified");
-}
-
 // The finalizers that make the garbage collector see to the dependents first.
 void SetPropagation(Json& metadata, const std::string& propagation) {
   if (propagation.empty()) return;
@@ -140,6 +115,39 @@ std::string CollectionOf(const ResourceRow& row) {
 
 const ResourceRow& StorageRow(const ResourceRow& row) {
   return row.plural == "events" ? GetResource("", "events") : row;
+}
+
+DeleteOptions DeleteOptions::Parse(const Json& json) {
+  DeleteOptions options{
+      .propagation = GetString(json, "propagationPolicy"),
+      .preconditions = {GetString(json, "preconditions", "uid"),
+                        GetString(json, "preconditions", "resourceVersion")},
+      .dry_run = !apiserver::Get(json, "dryRun").empty()};
+  if (json.contains("gracePeriodSeconds")) {
+    // Negative ones mean as soon as possible.
+    const std::int64_t seconds = GetInt(json, "gracePeriodSeconds");
+    options.grace_period = seconds < 0 ? 1 : seconds;
+  }
+  // The older name for it.
+  if (json.contains("orphanDependents") && options.propagation.empty()) {
+    options.propagation =
+        GetBool(json, "orphanDependents") ? "Orphan" : "Background";
+  }
+  return options;
+}
+
+void CheckPreconditions(const ResourceRow& row, const Json& object,
+                        const Preconditions& preconditions) {
+  const auto check = [&](const std::string& what, const std::string& wanted,
+                         const std::string& there) {
+    if (wanted.empty() || wanted == there) return;
+    throw Conflict(row, NameOf(object),
+                   "Precondition failed: " + what + " in precondition: " +
+                       wanted + ", " + what + " in object meta: " + there);
+  };
+  check("UID", preconditions.uid, UidOf(object));
+  check("ResourceVersion", preconditions.resource_version,
+        GetString(object, "metadata", "resourceVersion"));
 }
 
 std::string Registry::Now() const { return FormatTime(loop_.Now()); }
@@ -248,7 +256,7 @@ Deleted Registry::Delete(const ResourceRow& row, const std::string& ns,
                          const std::string& name,
                          const DeleteOptions& options) {
   const Object old = Get(row, ns, name);
-  CheckPreconditions(row, *old, options);
+  CheckPreconditions(row, *old, options.preconditions);
   Json object = *old;
   Json& metadata = object["metadata"];
   const auto now = std::chrono::floor<std::chrono::seconds>(loop_.Now());

@@ -12,21 +12,32 @@
 
 namespace minisched::apiserver {
 
+// Which state of which object a request is meant for; "" for any.
+struct Preconditions {
+  std::string uid;
+  std::string resource_version;
+};
+
 // What a client may ask of a delete (metav1.DeleteOptions).
 struct DeleteOptions {
   std::optional<std::int64_t> grace_period;  // seconds
   // "Background" (also the default), "Foreground", "Orphan".
   std::string propagation;
-  // Preconditions; "" for none.
-  std::string uid;
-  std::string resource_version;
+  Preconditions preconditions;
   bool dry_run = false;
+
+  // Of a normalized DeleteOptions.
+  static DeleteOptions Parse(const Json& json);
 };
 
 // Where the store keeps the objects of a resource, and the row in whose form it
 // does: the events of both groups are the same objects, kept in core/v1 form.
 std::string CollectionOf(const ResourceRow& row);
 const ResourceRow& StorageRow(const ResourceRow& row);
+
+// Throws StatusError (409) unless they are met.
+void CheckPreconditions(const ResourceRow& row, const Json& object,
+                        const Preconditions& preconditions);
 
 struct Deleted {
   Object object;  // as it was when it went, or as it is now

@@ -8,16 +8,7 @@
 namespace minisched::apiserver {
 namespace {
 
-std::vector<std::string> SplitPath(const std::string& path) {
-  std::vector<std::string> parts;
-  const std::string trimmed =
-      boost::trim_copy_if(path, [](char c) { return c == '/'; });
-  boost::split(parts, trimmed, [](char c) { return c == '/'; });
-  return parts;
-}
-
-std::string VerbOf(const Request& request, const RequestInfo& info,
-                   bool watch) {
+std::string VerbOf(const Request& request, const RequestInfo& info) {
   const std::string& method = request.method;
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
@@ -25,15 +16,16 @@ std::string VerbOf(const Request& request, const RequestInfo& info,
   if (method == "DELETE") {
     return info.name.empty() ? "deletecollection" : "delete";
   }
-  if (method != "GET" && method != "HEAD") return "";
-  if (watch) return "watch";
+  if (method != "GET") return "";
+  if (QueryBool(request, "watch")) return "watch";
   return info.name.empty() ? "list" : "get";
 }
 
 }  // namespace
 
 std::optional<RequestInfo> RequestInfo::Parse(const Request& request) {
-  std::vector<std::string> parts = SplitPath(request.path);
+  auto parts =
+      Split(boost::trim_copy_if(request.path, boost::is_any_of("/")), '/');
   const bool core = parts[0] == "api";
   if (!core && parts[0] != "apis") return std::nullopt;
   const std::size_t start = core ? 2 : 3;
@@ -42,9 +34,6 @@ std::optional<RequestInfo> RequestInfo::Parse(const Request& request) {
   const std::string version = parts[start - 1];
   parts.erase(parts.begin(), parts.begin() + static_cast<long>(start));
 
-  // The old way to ask for a watch.
-  const bool watch_path = parts.size() > 1 && parts[0] == "watch";
-  if (watch_path) parts.erase(parts.begin());
   RequestInfo info;
   if (parts.size() > 2 && parts[0] == "namespaces" &&
       FindResource(group, version, parts[2]) != nullptr) {
@@ -62,7 +51,7 @@ std::optional<RequestInfo> RequestInfo::Parse(const Request& request) {
       !info.row->HasSubresource(info.subresource)) {
     return std::nullopt;
   }
-  info.verb = VerbOf(request, info, watch_path || QueryBool(request, "watch"));
+  info.verb = VerbOf(request, info);
   return info;
 }
 

@@ -5,18 +5,37 @@
 #include <stdexcept>
 #include <utility>
 
+#include "minisched/apiserver/schema.h"
 #include "minisched/apiserver/strategies.h"
 
 namespace minisched::apiserver {
 namespace {
 
+// A resource that is only stored, so that informers can list and watch it.
+ResourceRow Stored(std::string group, std::string plural, std::string kind,
+                   std::string short_name = "") {
+  ResourceRow row{.group = std::move(group),
+                  .plural = std::move(plural),
+                  .kind = std::move(kind)};
+  if (!short_name.empty()) row.short_names.push_back(std::move(short_name));
+  return row;
+}
+
+ResourceRow OfCluster(ResourceRow row) {
+  row.namespaced = false;
+  return row;
+}
+
+// One of what `kubectl get all` shows.
+ResourceRow InAll(ResourceRow row) {
+  row.categories = {"all"};
+  return row;
+}
+
 std::vector<ResourceRow> CoreResources() {
   return {
       {.plural = "bindings", .kind = "Binding", .verbs = {"create"}},
-      {.plural = "configmaps",
-       .kind = "ConfigMap",
-       .short_names = {"cm"},
-       .strategy = &ConfigMapStrategy()},
+      Stored("", "configmaps", "ConfigMap", "cm"),
       {.plural = "events",
        .kind = "Event",
        .short_names = {"ev"},
@@ -31,173 +50,99 @@ std::vector<ResourceRow> CoreResources() {
        .namespaced = false,
        .short_names = {"ns"},
        .verbs = {"create", "delete", "get", "list", "patch", "update", "watch"},
-       .subresources = {"finalize", "status"},
+       .subresources = {"finalize"},
        .fields = {"status.phase"},
        .strategy = &NamespaceStrategy()},
       {.plural = "nodes",
        .kind = "Node",
        .namespaced = false,
        .short_names = {"no"},
-       .subresources = {"status"},
        .fields = {"spec.unschedulable"},
        .strategy = &NodeStrategy()},
-      {.plural = "persistentvolumeclaims",
-       .kind = "PersistentVolumeClaim",
-       .short_names = {"pvc"},
-       .subresources = {"status"},
-       .strategy = &PersistentVolumeClaimStrategy()},
-      {.plural = "persistentvolumes",
-       .kind = "PersistentVolume",
-       .namespaced = false,
-       .short_names = {"pv"},
-       .subresources = {"status"},
-       .strategy = &PersistentVolumeStrategy()},
+      Stored("", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc"),
+      OfCluster(Stored("", "persistentvolumes", "PersistentVolume", "pv")),
       {.plural = "pods",
        .kind = "Pod",
        .short_names = {"po"},
        .categories = {"all"},
-       .subresources = {"binding", "eviction", "status"},
+       .subresources = {"binding", "eviction"},
        .fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
                   "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
                   "status.podIP", "status.podIPs", "status.nominatedNodeName"},
        .strategy = &PodStrategy()},
-      {.plural = "replicationcontrollers",
-       .kind = "ReplicationController",
-       .short_names = {"rc"},
-       .categories = {"all"},
-       .subresources = {"scale", "status"},
-       .fields = {"status.replicas"},
-       .strategy = &ReplicationControllerStrategy()},
-      {.plural = "secrets",
-       .kind = "Secret",
-       .fields = {"type"},
-       .strategy = &SecretStrategy()},
-      {.plural = "serviceaccounts",
-       .kind = "ServiceAccount",
-       .short_names = {"sa"}},
-      {.plural = "services",
-       .kind = "Service",
-       .short_names = {"svc"},
-       .categories = {"all"},
-       .subresources = {"status"},
-       .fields = {"spec.clusterIP", "spec.type"},
-       .strategy = &ServiceStrategy()},
+      InAll(
+          Stored("", "replicationcontrollers", "ReplicationController", "rc")),
+      Stored("", "serviceaccounts", "ServiceAccount", "sa"),
+      InAll(Stored("", "services", "Service", "svc")),
   };
 }
 
-std::vector<ResourceRow> Apps() {
+std::vector<ResourceRow> OtherGroups() {
+  const std::string apps = "apps";
+  const std::string storage = "storage.k8s.io";
+  const std::string dynamic = "resource.k8s.io";
   return {
-      {.plural = "daemonsets",
-       .kind = "DaemonSet",
-       .short_names = {"ds"},
-       .categories = {"all"},
-       .subresources = {"status"},
-       .strategy = &DaemonSetStrategy()},
-      {.plural = "deployments",
+      InAll(Stored(apps, "daemonsets", "DaemonSet", "ds")),
+      {.group = apps,
+       .plural = "deployments",
        .kind = "Deployment",
        .short_names = {"deploy"},
        .categories = {"all"},
-       .subresources = {"scale", "status"},
+       .subresources = {"scale"},
        .strategy = &DeploymentStrategy()},
-      {.plural = "replicasets",
+      {.group = apps,
+       .plural = "replicasets",
        .kind = "ReplicaSet",
        .short_names = {"rs"},
        .categories = {"all"},
-       .subresources = {"scale", "status"},
+       .subresources = {"scale"},
        .strategy = &ReplicaSetStrategy()},
-      {.plural = "statefulsets",
-       .kind = "StatefulSet",
-       .short_names = {"sts"},
-       .categories = {"all"},
-       .subresources = {"scale", "status"},
-       .strategy = &StatefulSetStrategy()},
-  };
-}
-
-// The events of the core group in another form (event_view.h).
-std::vector<ResourceRow> Events() {
-  return {{.plural = "events",
-           .kind = "Event",
-           .short_names = {"ev"},
-           .fields = {"reason", "regarding.kind", "regarding.namespace",
-                      "regarding.name", "regarding.uid", "regarding.apiVersion",
-                      "regarding.resourceVersion", "regarding.fieldPath",
-                      "reportingController", "type"},
-           .strategy = &StrictEventStrategy()}};
-}
-
-std::vector<ResourceRow> Policy() {
-  return {{.plural = "poddisruptionbudgets",
-           .kind = "PodDisruptionBudget",
-           .short_names = {"pdb"},
-           .subresources = {"status"},
-           .strategy = &PodDisruptionBudgetStrategy()}};
-}
-
-std::vector<ResourceRow> Storage() {
-  return {
-      {.plural = "csidrivers",
-       .kind = "CSIDriver",
+      InAll(Stored(apps, "statefulsets", "StatefulSet", "sts")),
+      // The events of the core group in another form (views.h).
+      {.group = "events.k8s.io",
+       .plural = "events",
+       .kind = "Event",
+       .short_names = {"ev"},
+       .fields = {"reason", "regarding.kind", "regarding.namespace",
+                  "regarding.name", "regarding.uid", "regarding.apiVersion",
+                  "regarding.resourceVersion", "regarding.fieldPath",
+                  "reportingController", "type"},
+       .strategy = &StrictEventStrategy()},
+      {.group = "policy",
+       .plural = "poddisruptionbudgets",
+       .kind = "PodDisruptionBudget",
+       .short_names = {"pdb"},
+       .strategy = &PodDisruptionBudgetStrategy()},
+      OfCluster(Stored(storage, "csidrivers", "CSIDriver")),
+      OfCluster(Stored(storage, "csinodes", "CSINode")),
+      Stored(storage, "csistoragecapacities", "CSIStorageCapacity"),
+      OfCluster(Stored(storage, "storageclasses", "StorageClass", "sc")),
+      OfCluster(Stored(storage, "volumeattachments", "VolumeAttachment")),
+      {.group = "scheduling.k8s.io",
+       .plural = "priorityclasses",
+       .kind = "PriorityClass",
        .namespaced = false,
-       .strategy = &CsiDriverStrategy()},
-      {.plural = "csinodes", .kind = "CSINode", .namespaced = false},
-      {.plural = "csistoragecapacities", .kind = "CSIStorageCapacity"},
-      {.plural = "storageclasses",
-       .kind = "StorageClass",
-       .namespaced = false,
-       .short_names = {"sc"},
-       .strategy = &StorageClassStrategy()},
-      {.plural = "volumeattachments",
-       .kind = "VolumeAttachment",
-       .namespaced = false,
-       .subresources = {"status"}},
-  };
-}
-
-std::vector<ResourceRow> Scheduling() {
-  return {{.plural = "priorityclasses",
-           .kind = "PriorityClass",
-           .namespaced = false,
-           .short_names = {"pc"},
-           .strategy = &PriorityClassStrategy()}};
-}
-
-std::vector<ResourceRow> Coordination() {
-  return {{.plural = "leases", .kind = "Lease", .strategy = &LeaseStrategy()}};
-}
-
-std::vector<ResourceRow> DynamicAllocation() {
-  return {
-      {.plural = "deviceclasses", .kind = "DeviceClass", .namespaced = false},
-      {.plural = "resourceclaims",
-       .kind = "ResourceClaim",
-       .subresources = {"status"}},
-      {.plural = "resourceclaimtemplates", .kind = "ResourceClaimTemplate"},
-      {.plural = "resourceslices",
-       .kind = "ResourceSlice",
-       .namespaced = false,
-       .fields = {"spec.nodeName", "spec.driver"}},
+       .short_names = {"pc"},
+       .strategy = &PriorityClassStrategy()},
+      {.group = "coordination.k8s.io",
+       .plural = "leases",
+       .kind = "Lease",
+       .strategy = &LeaseStrategy()},
+      OfCluster(Stored(dynamic, "deviceclasses", "DeviceClass")),
+      Stored(dynamic, "resourceclaims", "ResourceClaim"),
+      OfCluster(Stored(dynamic, "resourceslices", "ResourceSlice")),
   };
 }
 
 std::vector<ResourceRow> MakeResources() {
-  std::vector<ResourceRow> all;
-  const auto add = [&all](const char* group, std::vector<ResourceRow> rows) {
-    for (ResourceRow& row : rows) {
-      row.group = group;
-      if (row.strategy == nullptr) row.strategy = &PlainStrategy();
-      row.columns = FindColumns(row.QualifiedName());
-      all.push_back(std::move(row));
-    }
-  };
-  add("", CoreResources());
-  add("apps", Apps());
-  add("events.k8s.io", Events());
-  add("policy", Policy());
-  add("storage.k8s.io", Storage());
-  add("scheduling.k8s.io", Scheduling());
-  add("coordination.k8s.io", Coordination());
-  add("resource.k8s.io", DynamicAllocation());
+  std::vector<ResourceRow> all = CoreResources();
+  for (ResourceRow& row : OtherGroups()) all.push_back(std::move(row));
+  for (ResourceRow& row : all) {
+    if (row.strategy == nullptr) row.strategy = &PlainStrategy();
+    row.columns = &FindColumns(row.QualifiedName());
+    const SchemaType& type = *Schema::Get().Find(row.ApiVersion(), row.kind);
+    if (type.Find("status") != nullptr) row.subresources.push_back("status");
+  }
   return all;
 }
 

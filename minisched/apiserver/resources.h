@@ -24,13 +24,14 @@ struct ResourceRow {
   std::vector<std::string> verbs = {"create", "delete", "deletecollection",
                                     "get",    "list",   "patch",
                                     "update", "watch"};
-  // Names of Subresources, in their alphabetical order.
+  // Names of Subresources, in their alphabetical order. What has a status has
+  // "status".
   std::vector<std::string> subresources;
   // The fields that a field selector can name, besides metadata.name and
   // metadata.namespace; each is the path to the value: "spec.nodeName".
   std::vector<std::string> fields;
   const Strategy* strategy = nullptr;  // of a row in AllResources(): never
-  const Columns* columns = nullptr;    // nullptr for name and age
+  const Columns* columns = nullptr;    // the same
 
   // "v1", "apps/v1": as objects carry it.
   std::string ApiVersion() const;

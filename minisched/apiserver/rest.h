@@ -16,16 +16,24 @@ class Rest {
   Reply Handle(const Request& request, const RequestInfo& info);
 
  private:
-  Reply Get(const Request& request, const RequestInfo& info);
-  Reply List(const Request& request, const RequestInfo& info);
-  Reply Watch(const Request& request, const RequestInfo& info);
-  Reply Create(const Request& request, const RequestInfo& info);
+  // A request, and the reply that is being made for it.
+  struct Call;
+
+  void Get(Call& call);
+  void List(Call& call);
+  void Watch(Call& call);
+  void Create(Call& call);
   // For pods/binding and the like, which take an object of another kind.
-  Reply Act(const Request& request, const RequestInfo& info);
-  Reply Update(const Request& request, const RequestInfo& info);
-  Reply Patch(const Request& request, const RequestInfo& info);
-  Reply Delete(const Request& request, const RequestInfo& info);
-  Reply DeleteCollection(const Request& request, const RequestInfo& info);
+  void Act(Call& call);
+  void Update(Call& call);
+  void Patch(Call& call);
+  void Delete(Call& call);
+  void DeleteCollection(Call& call);
+
+  // Answers with the object, or with its scale where the path is that.
+  void Answer(Call& call, const Object& object, int status = 200);
+  void AnswerList(Call& call, const std::vector<Object>& objects,
+                  const Json& metadata);
 
   Registry& registry_;
 };

@@ -1,4 +1,4 @@
-#include <charconv>
+#include <boost/algorithm/string/join.hpp>
 #include <map>
 #include <set>
 
@@ -8,179 +8,84 @@
 namespace minisched::apiserver {
 namespace {
 
-void CheckKey(const Field& key, FieldErrors& errors) {
-  AddInvalid(errors, key.path(), key.text(), CheckLabelKey(key.text()));
-}
+constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr char kPreferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
 
-void CheckWeight(const Field& weight, FieldErrors& errors) {
+void ValidateWeight(const Field& weight) {
   if (1 <= weight.number() && weight.number() <= 100) return;
-  errors.Invalid(weight.path(), weight.number(), "must be in the range 1-100");
-}
-
-// A condition on a node's labels.
-void ValidateExpression(const Field& expression, bool check_values,
-                        FieldErrors& errors) {
-  const std::string op = expression["operator"].text();
-  const Field values = expression["values"];
-  if (op == "In" || op == "NotIn") {
-    Require(values, errors,
-            "must be specified when `operator` is 'In' or 'NotIn'");
-  } else if (op == "Exists" || op == "DoesNotExist") {
-    if (!values.value().empty()) {
-      errors.Forbidden(values.path(),
-                       "may not be specified when `operator` is 'Exists' or "
-                       "'DoesNotExist'");
-    }
-  } else if (op == "Gt" || op == "Lt") {
-    if (values.value().size() != 1) {
-      errors.Required(
-          values.path(),
-          "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    }
-  } else {
-    errors.Invalid(expression["operator"].path(), op,
-                   "not a valid selector operator");
-  }
-  CheckKey(expression["key"], errors);
-  if (!check_values) return;
-  for (const Field& value : values.elements()) {
-    AddInvalid(errors, value.path(), value.value(),
-               CheckLabelValue(value.text()));
-  }
+  weight.Invalid(weight.number(), "must be in the range 1-100");
 }
 
 // A condition on a node's fields: on its name, as there is no other.
-void ValidateFieldExpression(const Field& expression, FieldErrors& errors) {
-  const std::string op = expression["operator"].text();
-  const Field values = expression["values"];
-  if (op != "In" && op != "NotIn") {
-    errors.Invalid(expression["operator"].path(), op,
-                   "not a valid selector operator");
+void ValidateFieldRequirement(const Field& requirement) {
+  const Field op = requirement["operator"];
+  const Field values = requirement["values"];
+  if (op.text() != "In" && op.text() != "NotIn") {
+    op.Invalid(op.text(), "not a valid selector operator");
   } else if (values.value().size() != 1) {
-    errors.Required(values.path(),
-                    "must be only one value when `operator` is 'In' or 'NotIn' "
-                    "for node field selector");
+    values.Required(
+        "must be only one value when `operator` is 'In' or 'NotIn' for node "
+        "field selector");
   }
-  if (const Field key = expression["key"]; key.text() != "metadata.name") {
-    errors.Invalid(key.path(), key.text(), "not a valid field selector key");
-    return;
+  if (const Field key = requirement["key"]; key.text() != "metadata.name") {
+    return key.Invalid(key.text(), "not a valid field selector key");
   }
   for (const Field& value : values.elements()) {
-    AddInvalid(errors, value.path(), value.value(),
-               CheckDns1123Subdomain(value.text()));
+    value.Conform(CheckDns1123Subdomain);
   }
 }
 
-void ValidateNodeTerm(const Field& term, bool check_values,
-                      FieldErrors& errors) {
-  for (const Field& expression : term["matchExpressions"].elements()) {
-    ValidateExpression(expression, check_values, errors);
+void ValidateNodeTerm(const Field& term, bool required) {
+  for (const Field& requirement : term["matchExpressions"].elements()) {
+    ValidateRequirement(requirement, /*of_node=*/true, required);
   }
-  for (const Field& expression : term["matchFields"].elements()) {
-    ValidateFieldExpression(expression, errors);
-  }
-}
-
-void ValidateNodeAffinity(const Field& affinity, FieldErrors& errors) {
-  const Field required =
-      affinity["requiredDuringSchedulingIgnoredDuringExecution"];
-  if (required.exists()) {
-    const Field terms = required["nodeSelectorTerms"];
-    Require(terms, errors, "must have at least one node selector term");
-    for (const Field& term : terms.elements()) {
-      ValidateNodeTerm(term, true, errors);
-    }
-  }
-  for (const Field& preferred :
-       affinity["preferredDuringSchedulingIgnoredDuringExecution"].elements()) {
-    CheckWeight(preferred["weight"], errors);
-    ValidateNodeTerm(preferred["preference"], false, errors);
+  for (const Field& requirement : term["matchFields"].elements()) {
+    ValidateFieldRequirement(requirement);
   }
 }
 
-// matchLabelKeys and mismatchLabelKeys, which have become expressions of the
-// selector already when a pod is validated.
-void ValidateLabelKeys(const Field& term, FieldErrors& errors) {
-  const Json& selector = Get(term.value(), "labelSelector");
-  std::map<std::string, std::size_t> match_keys;
-  std::set<std::string> mismatch_keys;
-  for (const char* list : {"matchLabelKeys", "mismatchLabelKeys"}) {
-    const Field keys = term[list];
-    if (keys.exists() && selector.is_null()) {
-      errors.Forbidden(keys.path(),
-                       "must not be specified when labelSelector is not set");
-      continue;
-    }
-    for (const Field& key : keys.elements()) CheckKey(key, errors);
+void ValidateNodeAffinity(const Field& affinity) {
+  if (affinity[kRequired].exists()) {
+    const Field terms = affinity[kRequired]["nodeSelectorTerms"];
+    terms.Require("must have at least one node selector term");
+    for (const Field& term : terms.elements()) ValidateNodeTerm(term, true);
   }
-  for (const Field& key : term["mismatchLabelKeys"].elements()) {
-    mismatch_keys.insert(key.text());
-  }
-  for (const Field& key : term["matchLabelKeys"].elements()) {
-    match_keys.emplace(key.text(), match_keys.size());
-    if (mismatch_keys.count(key.text()) == 0) continue;
-    errors.Invalid(key.path(), key.text(),
-                   "exists in both matchLabelKeys and mismatchLabelKeys");
-  }
-  std::set<std::string> seen;
-  for (const auto& [key, value] : Get(selector, "matchLabels").items()) {
-    seen.insert(key);
-  }
-  for (const Json& expression : Get(selector, "matchExpressions")) {
-    const std::string key = GetString(expression, "key");
-    const auto match = match_keys.find(key);
-    if (seen.insert(key).second || match == match_keys.end()) continue;
-    errors.Invalid(term.path() + "[" + std::to_string(match->second) + "]", key,
-                   "exists in both matchLabelKeys and labelSelector");
+  for (const Field& preferred : affinity[kPreferred].elements()) {
+    ValidateWeight(preferred["weight"]);
+    ValidateNodeTerm(preferred["preference"], false);
   }
 }
 
-void ValidatePodTerm(const Field& term, FieldErrors& errors) {
-  for (const char* key : {"labelSelector", "namespaceSelector"}) {
-    ValidateLabelSelector(term[key].value(), term[key].path(), errors);
+void ValidatePodTerm(const Field& term) {
+  ValidateLabelSelector(term["labelSelector"]);
+  ValidateLabelSelector(term["namespaceSelector"]);
+  for (const Json& ns : term["namespaces"].value()) {
+    term["namespace"].Conform(CheckDns1123Label, GetString(ns));
   }
-  for (const Field& ns : term["namespaces"].elements()) {
-    AddInvalid(errors, term["namespace"].path(), ns.value(),
-               CheckDns1123Label(ns.text()));
-  }
-  ValidateLabelKeys(term, errors);
-  Require(term["topologyKey"], errors, "can not be empty");
-  CheckKey(term["topologyKey"], errors);
+  term["topologyKey"].Require("can not be empty");
+  term["topologyKey"].Conform(CheckLabelKey);
 }
 
-void ValidatePodAffinity(const Field& affinity, FieldErrors& errors) {
-  for (const Field& term :
-       affinity["requiredDuringSchedulingIgnoredDuringExecution"].elements()) {
-    ValidatePodTerm(term, errors);
+void ValidatePodAffinity(const Field& affinity) {
+  for (const Field& term : affinity[kRequired].elements()) {
+    ValidatePodTerm(term);
   }
-  for (const Field& preferred :
-       affinity["preferredDuringSchedulingIgnoredDuringExecution"].elements()) {
-    CheckWeight(preferred["weight"], errors);
-    ValidatePodTerm(preferred["podAffinityTerm"], errors);
+  for (const Field& preferred : affinity[kPreferred].elements()) {
+    ValidateWeight(preferred["weight"]);
+    ValidatePodTerm(preferred["podAffinityTerm"]);
   }
 }
 
-void ValidateGates(const Field& gates, FieldErrors& errors) {
+void ValidateGates(const Field& gates) {
   std::set<std::string> seen;
   for (const Field& gate : gates.elements()) {
     const std::string name = gate["name"].text();
-    AddInvalid(errors, gate.path(), name, CheckLabelKey(name));
-    if (!seen.insert(name).second) errors.Duplicate(gate.path(), name);
+    gate.Conform(CheckLabelKey, name);
+    if (!seen.insert(name).second) gate.Duplicate(name);
   }
 }
 
-void ValidateMinDomains(const Field& min_domains, const std::string& action,
-                        FieldErrors& errors) {
-  if (!min_domains.exists()) return;
-  CheckPositive(min_domains, errors);
-  if (action == "DoNotSchedule") return;
-  errors.Invalid(min_domains.path(), min_domains.value(),
-                 "can only use minDomains if whenUnsatisfiable=DoNotSchedule, "
-                 "not " +
-                     action);
-}
-
-void ValidateSpreading(const Field& constraints, FieldErrors& errors) {
+void ValidateSpreading(const Field& constraints) {
   // A later one with the same key and action is the first one's error.
   std::map<std::string, std::size_t> left;
   const auto kind_of = [](const Field& constraint) {
@@ -191,31 +96,30 @@ void ValidateSpreading(const Field& constraints, FieldErrors& errors) {
 
   for (const Field& constraint : constraints.elements()) {
     const Field action = constraint["whenUnsatisfiable"];
-    CheckPositive(constraint["maxSkew"], errors);
-    Require(constraint["topologyKey"], errors, "can not be empty");
-    if (action.text() != "DoNotSchedule" && action.text() != "ScheduleAnyway") {
-      errors.NotSupported(action.path(), action.text(),
-                          {"DoNotSchedule", "ScheduleAnyway"});
-    }
+    const Field domains = constraint["minDomains"];
+    constraint["maxSkew"].Positive();
+    constraint["topologyKey"].Require("can not be empty");
+    action.OneOf({"DoNotSchedule", "ScheduleAnyway"});
     if (const std::string kind = kind_of(constraint); --left[kind] > 0) {
-      errors.Duplicate(constraint.path() + ".{topologyKey, whenUnsatisfiable}",
-                       kind);
+      constraint["{topologyKey, whenUnsatisfiable}"].Duplicate(kind);
     }
-    ValidateMinDomains(constraint["minDomains"], action.text(), errors);
-    CheckOneOf(constraint["nodeAffinityPolicy"], {"Honor", "Ignore"}, errors);
-    CheckOneOf(constraint["nodeTaintsPolicy"], {"Honor", "Ignore"}, errors);
-    ValidateLabelKeys(constraint, errors);
-    ValidateLabelSelector(constraint["labelSelector"].value(),
-                          constraint["labelSelector"].path(), errors);
+    if (domains.exists()) domains.Positive();
+    if (domains.exists() && action.text() != "DoNotSchedule") {
+      domains.Invalid(
+          "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " +
+          action.text());
+    }
+    constraint["nodeAffinityPolicy"].OneOf({"Honor", "Ignore"});
+    constraint["nodeTaintsPolicy"].OneOf({"Honor", "Ignore"});
+    ValidateLabelSelector(constraint["labelSelector"]);
   }
 }
 
-std::string Join(const std::vector<std::string>& messages) {
-  std::string all;
-  for (const std::string& message : messages) {
-    all.append(all.empty() ? "" : ";").append(message);
-  }
-  return all;
+// Of a toleration or a taint, whose messages come as one. `field` is blamed.
+void ValidateValue(const Field& value, const Field& field) {
+  const auto messages = CheckLabelValue(value.text());
+  if (messages.empty()) return;
+  field.Invalid(value.text(), boost::algorithm::join(messages, ";"));
 }
 
 const std::vector<std::string>& Effects() {
@@ -224,65 +128,45 @@ const std::vector<std::string>& Effects() {
   return effects;
 }
 
-// Gt and Lt are alpha in v1.36: known, but off.
-void ValidateOperator(const Field& toleration, FieldErrors& errors) {
+void ValidateToleration(const Field& toleration) {
   const Field op = toleration["operator"];
-  const std::string value = toleration["value"].text();
-  if (op.text().empty() || op.text() == "Equal") {
-    if (const std::string why = Join(CheckLabelValue(value)); !why.empty()) {
-      errors.Invalid(op.path(), value, why);
-    }
-  } else if (op.text() == "Exists") {
-    if (value.empty()) return;
-    errors.Invalid(op.path(), value,
-                   "value must be empty when `operator` is 'Exists'");
-  } else {
-    std::vector<std::string> supported = {"Equal", "Exists"};
-    if (op.text() == "Lt" || op.text() == "Gt") {
-      supported.insert(supported.end(), {"Lt", "Gt"});
-    }
-    errors.NotSupported(op.path(), op.text(), supported);
+  const Field value = toleration["value"];
+  const Field effect = toleration["effect"];
+  if (toleration["key"].exists()) {
+    toleration["key"].Conform(CheckLabelKey);
+  } else if (op.text() != "Exists") {
+    op.Invalid(op.text(),
+               "operator must be Exists when `key` is empty, which means "
+               "\"match all values and all keys\"");
   }
+  if (toleration["tolerationSeconds"].exists() &&
+      effect.text() != "NoExecute") {
+    effect.Invalid(effect.text(),
+                   "effect must be 'NoExecute' when `tolerationSeconds` is "
+                   "set");
+  }
+  if (!op.exists() || op.text() == "Equal") {
+    ValidateValue(value, op);
+  } else if (op.text() == "Exists" && value.exists()) {
+    op.Invalid(value.text(), "value must be empty when `operator` is 'Exists'");
+  }
+  op.OneOf({"Equal", "Exists"});
+  effect.OneOf(Effects());
 }
 
 }  // namespace
 
-void ValidateTolerations(const Field& tolerations, FieldErrors& errors) {
-  for (const Field& toleration : tolerations.elements()) {
-    const Field op = toleration["operator"];
-    const Field effect = toleration["effect"];
-    if (toleration["key"].exists()) {
-      CheckKey(toleration["key"], errors);
-    } else if (op.text() != "Exists") {
-      errors.Invalid(op.path(), op.text(),
-                     "operator must be Exists when `key` is empty, which means "
-                     "\"match all values and all keys\"");
-    }
-    if (toleration["tolerationSeconds"].exists() &&
-        effect.text() != "NoExecute") {
-      errors.Invalid(
-          effect.path(), effect.text(),
-          "effect must be 'NoExecute' when `tolerationSeconds` is set");
-    }
-    ValidateOperator(toleration, errors);
-    CheckOneOf(effect, Effects(), errors);
-  }
-}
-
-void ValidateTaints(const Field& taints, FieldErrors& errors) {
+void ValidateTaints(const Field& taints) {
   std::set<std::pair<std::string, std::string>> seen;
   for (const Field& taint : taints.elements()) {
     const Field value = taint["value"];
     const Field effect = taint["effect"];
-    CheckKey(taint["key"], errors);
-    if (const std::string why = Join(CheckLabelValue(value.text()));
-        !why.empty()) {
-      errors.Invalid(value.path(), value.text(), why);
-    }
-    RequireOneOf(effect, Effects(), errors);
+    taint["key"].Conform(CheckLabelKey);
+    ValidateValue(value, value);
+    effect.RequireOneOf(Effects());
     if (!seen.emplace(taint["key"].text(), effect.text()).second) {
       // As upstream's internal type prints.
-      errors.Add(
+      taint.errors().Add(
           "FieldValueDuplicate", taint.path(),
           "Duplicate value: {\"Key\":" + Json(taint["key"].text()).dump() +
               ",\"Value\":" + Json(value.text()).dump() +
@@ -293,16 +177,17 @@ void ValidateTaints(const Field& taints, FieldErrors& errors) {
   }
 }
 
-void ValidateScheduling(const Field& spec, FieldErrors& errors) {
-  ValidateLabels(spec["nodeSelector"].value(), spec["nodeSelector"].path(),
-                 errors);
+void ValidateScheduling(const Field& spec) {
   const Field affinity = spec["affinity"];
-  ValidateNodeAffinity(affinity["nodeAffinity"], errors);
-  ValidatePodAffinity(affinity["podAffinity"], errors);
-  ValidatePodAffinity(affinity["podAntiAffinity"], errors);
-  ValidateGates(spec["schedulingGates"], errors);
-  ValidateSpreading(spec["topologySpreadConstraints"], errors);
-  ValidateTolerations(spec["tolerations"], errors);
+  ValidateLabels(spec["nodeSelector"]);
+  ValidateNodeAffinity(affinity["nodeAffinity"]);
+  ValidatePodAffinity(affinity["podAffinity"]);
+  ValidatePodAffinity(affinity["podAntiAffinity"]);
+  ValidateGates(spec["schedulingGates"]);
+  ValidateSpreading(spec["topologySpreadConstraints"]);
+  for (const Field& toleration : spec["tolerations"].elements()) {
+    ValidateToleration(toleration);
+  }
 }
 
 }  // namespace minisched::apiserver

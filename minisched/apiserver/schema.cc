@@ -13,22 +13,17 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-struct Scalar {
-  Kind kind;
-  std::string_view go_type;
-};
-
-const std::unordered_map<std::string_view, Scalar> kScalars = {
-    {"string", {Kind::kString, "string"}},
-    {"bool", {Kind::kBool, "bool"}},
-    {"int32", {Kind::kInt32, "int32"}},
-    {"int64", {Kind::kInt64, "int64"}},
-    {"bytes", {Kind::kBytes, "[]uint8"}},
-    {"quantity", {Kind::kQuantity, "resource.Quantity"}},
-    {"time", {Kind::kTime, "v1.Time"}},
-    {"microtime", {Kind::kMicroTime, "v1.MicroTime"}},
-    {"intorstring", {Kind::kIntOrString, "intstr.IntOrString"}},
-    {"any", {Kind::kAny, "runtime.RawExtension"}},
+const std::unordered_map<std::string_view, Kind> kScalars = {
+    {"string", Kind::kString},
+    {"bool", Kind::kBool},
+    {"int32", Kind::kInt32},
+    {"int64", Kind::kInt64},
+    {"bytes", Kind::kBytes},
+    {"quantity", Kind::kQuantity},
+    {"time", Kind::kTime},
+    {"microtime", Kind::kMicroTime},
+    {"intorstring", Kind::kIntOrString},
+    {"any", Kind::kAny},
 };
 
 // Takes what is before the separator off `rest`, and the separator with it.
@@ -49,18 +44,11 @@ bool TakePrefix(std::string_view prefix, std::string_view* rest) {
 // of its package's path, and knows no pointers where it decodes JSON.
 std::string GoType(std::string_view type) {
   TakePrefix("*", &type);
-  const std::size_t base = type.find_last_of("[]") + 1;  // npos + 1 is 0
-  const auto scalar = kScalars.find(type.substr(base));
   std::string text;
-  for (const char c :
-       type.substr(0, scalar == kScalars.end() ? type.npos : base)) {
-    if (c == '/') {
-      text.resize(text.find_last_of("[]") + 1);
-    } else {
-      text += c;
-    }
+  for (const char c : type) {
+    text += c;
+    if (c == '/') text.resize(text.find_last_of("[]") + 1);  // npos + 1 is 0
   }
-  if (scalar != kScalars.end()) text += scalar->second.go_type;
   return text;
 }
 
@@ -81,7 +69,7 @@ void SetType(std::string_view text, const Lines& lines, SchemaField* field) {
     return SetType(name->second, lines, field);
   }
   if (const auto kind = kScalars.find(text); kind != kScalars.end()) {
-    field->kind = kind->second.kind;
+    field->kind = kind->second;
     return;
   }
   field->kind = Kind::kStruct;
@@ -95,8 +83,6 @@ void SetFlag(std::string_view flag, SchemaField* field) {
     field->inlined = true;
   } else if (flag == "replace") {
     field->replace = true;
-  } else if (flag == "retainKeys") {
-    field->retain_keys = true;
   } else if (TakePrefix("merge", &flag)) {
     field->merge = true;
     TakePrefix("=", &flag);
@@ -119,20 +105,14 @@ void SetFields(std::string_view text, const Lines& lines, SchemaType* type) {
   }
 }
 
-// Adds the fields of inlined structs, which may have inlined ones themselves,
-// to the type's own.
-void AddInlined(const SchemaType& from, const std::string& embedded,
-                std::vector<SchemaField>* fields) {
-  for (const SchemaField& field : from.inlined) {
-    const std::string path =
-        embedded.empty() ? field.name : embedded + "." + field.name;
-    for (SchemaField promoted : field.type->fields) {
-      if (!promoted.embedded.empty()) continue;  // comes by AddInlined, below
-      promoted.embedded = path;
-      promoted.number = 0;
-      fields->push_back(std::move(promoted));
+// Adds the fields of inlined structs, which have no inlined ones themselves, to
+// the type's own. Protobuf knows them in those structs alone.
+void AddInlined(SchemaType* type) {
+  for (const SchemaField& inlined : type->inlined) {
+    for (SchemaField field : inlined.type->fields) {
+      field.number = 0;
+      type->fields.push_back(std::move(field));
     }
-    AddInlined(*field.type, path, fields);
   }
 }
 
@@ -178,7 +158,7 @@ Schema::Schema(std::string_view text) {
     }
   }
   for (const auto& [type, body] : bodies) SetFields(body, lines, type);
-  for (const auto& type : types_) AddInlined(*type, "", &type->fields);
+  for (const auto& type : types_) AddInlined(type.get());
   for (const auto& type : types_) {
     std::sort(type->fields.begin(), type->fields.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -198,10 +178,6 @@ const SchemaType* Schema::Find(std::string_view api_version,
   const auto found =
       kinds_.find(std::string(api_version).append(" ").append(kind));
   return found == kinds_.end() ? nullptr : found->second;
-}
-
-const std::vector<std::unique_ptr<SchemaType>>& Schema::types() const {
-  return types_;
 }
 
 }  // namespace minisched::apiserver

@@ -43,14 +43,8 @@ struct SchemaField {
   // merges it, by this key (none for a list of scalars).
   bool merge = false;
   std::string merge_key;
-  // How it treats a struct: replaces it, unlike most, or merges it, where the
-  // patch may name the keys to retain.
-  bool replace = false;
-  bool retain_keys = false;
-  // For error messages: its type in Go, "[]v1.Container", and the name of the
-  // struct in Go, where it is of one that is inlined: "VolumeSource".
-  std::string go_type;
-  std::string embedded;
+  bool replace = false;  // how it treats a struct, most of which it merges
+  std::string go_type;   // for error messages: "[]v1.Container"
 };
 
 struct SchemaType {
@@ -69,7 +63,7 @@ struct SchemaType {
 // The types of the API as they come with Kubernetes, read from schema.txt,
 // which scripts/controlplane/schema.go makes from upstream's Go types.
 // Everything that has to know fields goes by it: decoding JSON and protobuf,
-// strategic merge patches, OpenAPI.
+// strategic merge patches.
 class Schema {
  public:
   // The one built in. Lives as long as the program.
@@ -79,8 +73,6 @@ class Schema {
   // have Binding, Eviction, Scale and DeleteOptions.
   const SchemaType* Find(std::string_view api_version,
                          std::string_view kind) const;
-
-  const std::vector<std::unique_ptr<SchemaType>>& types() const;
 
  private:
   explicit Schema(std::string_view text);

@@ -55,7 +55,7 @@ class Server {
   void GoAway(std::chrono::milliseconds duration);
 
  private:
-  class Impl;
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

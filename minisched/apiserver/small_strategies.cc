@@ -1,51 +1,89 @@
 #include <algorithm>
-#include <optional>
-#include <set>
 
 #include "minisched/apiserver/defaults.h"
 #include "minisched/apiserver/names.h"
+#include "minisched/apiserver/pod_validation.h"
 #include "minisched/apiserver/resources.h"
 #include "minisched/apiserver/store.h"
 #include "minisched/apiserver/strategies.h"
 #include "minisched/apiserver/validation.h"
 
 // The kinds of which there is little to say. Follows kubernetes
-// pkg/apis/{core,scheduling,policy,coordination,storage}.
+// pkg/apis/{core,scheduling,policy,coordination}.
 
 namespace minisched::apiserver {
 namespace {
 
-// Has defaults, and perhaps a status to begin with.
-class Defaulted : public Strategy {
+class Nodes : public Strategy {
  public:
-  explicit Defaulted(Defaults defaults, Json status = nullptr)
-      : defaults_(std::move(defaults)), status_(std::move(status)) {}
-
-  void SetDefaults(Json& object) const override {
-    ApplyDefaults(object, defaults_);
-  }
-  void PrepareForCreate(Json& object, const Store& store) const override {
-    Strategy::PrepareForCreate(object, store);
-    if (!status_.is_null()) object["status"] = status_;
+  void SetDefaults(Json& node) const override {
+    SetDefault(node["status"], "allocatable", Get(node, "status", "capacity"));
   }
 
- private:
-  Defaults defaults_;
-  Json status_;
+  // A kubelet says all about its node when it registers, status included.
+  void PrepareForCreate(Json& /*node*/, const Store& /*store*/) const override {
+  }
+
+  void Validate(const Json& node, FieldErrors& errors) const override {
+    ValidateTaints({Get(node, "spec", "taints"), "metadata.taints", errors});
+    const Field status = Field::Of(node, "status", errors);
+    for (const char* list : {"capacity", "allocatable"}) {
+      for (const auto& [name, quantity] : status[list].value().items()) {
+        status[list][name].QuantityOf(name);
+      }
+    }
+  }
 };
 
-// What the class of that name has to be; nothing if the name isn't the
-// system's.
-std::optional<std::int64_t> SystemPriority(const std::string& name) {
-  if (name == "system-node-critical") return 2'000'001'000;
-  if (name == "system-cluster-critical") return 2'000'000'000;
-  return std::nullopt;
-}
-
-class PriorityClasses : public Defaulted {
+// A namespace goes once spec.finalizers is empty, which is how it begins: with
+// "kubernetes", that who empties it takes away.
+class Namespaces : public Strategy {
  public:
-  PriorityClasses()
-      : Defaulted(Defaults{{"preemptionPolicy", "PreemptLowerPriority"}}) {}
+  void SetDefaults(Json& object) const override {
+    const std::string name = NameOf(object);
+    if (name.empty()) return;
+    object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
+  }
+
+  void PrepareForCreate(Json& object, const Store& /*store*/) const override {
+    SetDefaults(object);  // its name may have been made up since
+    object["status"] = {{"phase", "Active"}};
+    object["spec"]["finalizers"] = Json::array({"kubernetes"});
+  }
+
+  void PrepareForUpdate(Json& object, const Json& old,
+                        std::string_view subresource) const override {
+    if (subresource == "status") {
+      return Strategy::PrepareForUpdate(object, old, subresource);
+    }
+    object["status"] = Get(old, "status");
+    if (subresource != "finalize") object["spec"] = Get(old, "spec");
+  }
+
+  void PrepareForDelete(Json& object) const override {
+    object["metadata"].erase("deletionGracePeriodSeconds");
+    const std::string name = NameOf(object);
+    // A cluster can't be without these.
+    if (name == "default" || name == "kube-system" || name == "kube-public") {
+      throw Forbidden(GetResource("", "namespaces"), name,
+                      "this namespace may not be deleted");
+    }
+    object["status"]["phase"] = "Terminating";
+  }
+
+  bool HasFinalizers(const Json& object) const override {
+    return Strategy::HasFinalizers(object) ||
+           !Get(object, "spec", "finalizers").empty();
+  }
+
+  NameRule name_rule() const override { return NameRule::kLabel; }
+};
+
+class PriorityClasses : public Strategy {
+ public:
+  void SetDefaults(Json& object) const override {
+    SetDefault(object, "preemptionPolicy", "PreemptLowerPriority");
+  }
 
   void PrepareForCreate(Json& object, const Store& /*store*/) const override {
     object["metadata"]["generation"] = 1;  // for ever
@@ -57,37 +95,34 @@ class PriorityClasses : public Defaulted {
          store.All("priorityclasses.scheduling.k8s.io")) {
       if (!GetBool(*other, "globalDefault")) continue;
       if (NameOf(*other) == NameOf(object)) continue;
-      throw Forbidden(GetResource("scheduling.k8s.io", "priorityclasses"),
-                      NameOf(object),
-                      "PriorityClass " + NameOf(*other) +
-                          " is already marked as default. Only one default "
-                          "can exist");
+      throw Refusal(object, "PriorityClass " + NameOf(*other) +
+                                " is already marked as default. Only one "
+                                "default can exist");
     }
   }
 
   void PrepareForDelete(Json& object) const override {
     if (!NameOf(object).starts_with("system-")) return;
-    throw Forbidden(GetResource("scheduling.k8s.io", "priorityclasses"),
-                    NameOf(object),
-                    "this is a system priority class and cannot be deleted");
+    throw Refusal(object,
+                  "this is a system priority class and cannot be deleted");
   }
 
   void Validate(const Json& object, FieldErrors& errors) const override {
     const std::string name = NameOf(object);
-    if (name.starts_with("system-")) {
-      if (const std::string why = WhyNotSystem(object); !why.empty()) {
-        errors.Forbidden("metadata.name",
-                         "priority class names with 'system-' prefix are "
-                         "reserved for system use only. error: " +
-                             why);
-      }
-    } else if (GetInt(object, "value") > 1'000'000'000) {
+    const bool of_the_system =
+        name == "system-node-critical" || name == "system-cluster-critical";
+    if (name.starts_with("system-") && !of_the_system) {
+      errors.Forbidden("metadata.name",
+                       "priority class names with 'system-' prefix are "
+                       "reserved for system use only. error: " +
+                           name + " is not a known system priority class");
+    } else if (!of_the_system && GetInt(object, "value") > 1'000'000'000) {
       errors.Forbidden("value",
                        "maximum allowed value of a user defined priority is "
                        "1000000000");
     }
-    CheckOneOf({Get(object, "preemptionPolicy"), "preemptionPolicy"},
-               {"PreemptLowerPriority", "Never"}, errors);
+    Field::Of(object, "preemptionPolicy", errors)
+        .OneOf({"PreemptLowerPriority", "Never"});
   }
 
   void ValidateUpdate(const Json& object, const Json& old,
@@ -96,21 +131,14 @@ class PriorityClasses : public Defaulted {
     if (GetInt(object, "value") != GetInt(old, "value")) {
       errors.Forbidden("value", "may not be changed in an update.");
     }
-    CheckUnchanged({Get(object, "preemptionPolicy"), "preemptionPolicy"},
-                   Get(old, "preemptionPolicy"), errors);
+    Field::Of(object, "preemptionPolicy", errors)
+        .Unchanged(Get(old, "preemptionPolicy"));
   }
 
  private:
-  static std::string WhyNotSystem(const Json& object) {
-    const std::string name = NameOf(object);
-    const auto value = SystemPriority(name);
-    if (!value) return name + " is not a known system priority class";
-    if (GetInt(object, "value") != *value) {
-      return "value of " + name + " PriorityClass must be " +
-             std::to_string(*value);
-    }
-    if (!GetBool(object, "globalDefault")) return "";
-    return "globalDefault of " + name + " PriorityClass must be false";
+  static StatusError Refusal(const Json& object, const std::string& why) {
+    return Forbidden(GetResource("scheduling.k8s.io", "priorityclasses"),
+                     NameOf(object), why);
   }
 };
 
@@ -124,7 +152,7 @@ class PodDisruptionBudgets : public Strategy {
   }
 
   void Validate(const Json& object, FieldErrors& errors) const override {
-    const Field spec = Field::SpecOf(object);
+    const Field spec = Field::Of(object, "spec", errors);
     const Field minimum = spec["minAvailable"];
     const Field maximum = spec["maxUnavailable"];
     if (minimum.exists() && maximum.exists()) {
@@ -137,17 +165,11 @@ class PodDisruptionBudgets : public Strategy {
                      spec["unhealthyPodEvictionPolicy"].value().dump() +
                      "}: minAvailable and maxUnavailable cannot be both set");
     }
-    CheckIntOrPercent(minimum, true, errors);
-    CheckIntOrPercent(maximum, true, errors);
-    ValidateLabelSelector(spec["selector"].value(), spec["selector"].path(),
-                          errors);
-    CheckOneOf(spec["unhealthyPodEvictionPolicy"],
-               {"AlwaysAllow", "IfHealthyBudget"}, errors);
-    const Field status(Get(object, "status"), "status");
-    for (const char* count : {"disruptionsAllowed", "currentHealthy",
-                              "desiredHealthy", "expectedPods"}) {
-      CheckNotNegative(status[count], errors);
-    }
+    minimum.IntOrPercent(/*at_most_all=*/true);
+    maximum.IntOrPercent(/*at_most_all=*/true);
+    ValidateLabelSelector(spec["selector"]);
+    spec["unhealthyPodEvictionPolicy"].OneOf(
+        {"AlwaysAllow", "IfHealthyBudget"});
   }
 
   bool has_generation() const override { return true; }
@@ -157,179 +179,27 @@ class PodDisruptionBudgets : public Strategy {
 class Leases : public Strategy {
  public:
   void Validate(const Json& object, FieldErrors& errors) const override {
-    const Field spec = Field::SpecOf(object);
+    const Field spec = Field::Of(object, "spec", errors);
     const Field duration = spec["leaseDurationSeconds"];
     if (duration.exists() && duration.number() <= 0) {
-      errors.Invalid(duration.path(), duration.value(),
-                     "must be greater than 0");
+      duration.Invalid("must be greater than 0");
     }
-    CheckNotNegative(spec["leaseTransitions"], errors);
+    spec["leaseTransitions"].NotNegative();
   }
 
   bool allow_unconditional_update() const override { return false; }
   bool allow_create_on_update() const override { return true; }
 };
 
-class ConfigMaps : public Strategy {
- public:
-  void Validate(const Json& object, FieldErrors& errors) const override {
-    constexpr char kForm[] =
-        "a valid config key must consist of alphanumeric characters, '-', '_' "
-        "or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used "
-        "for validation is '[-._a-zA-Z0-9]+')";
-    for (const std::string list : {"data", "binaryData"}) {
-      for (const auto& [key, field] :
-           Field(Get(object, list), list).entries()) {
-        const bool good =
-            !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-              return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                     c == '-' || c == '_' || c == '.';
-            });
-        if (!good) errors.Invalid(field.path(), key, kForm);
-      }
-    }
-  }
-
-  void ValidateUpdate(const Json& object, const Json& old,
-                      std::string_view /*subresource*/,
-                      FieldErrors& errors) const override {
-    if (!GetBool(old, "immutable")) return;
-    for (const char* key : {"immutable", "data", "binaryData"}) {
-      if (Get(object, key) == Get(old, key)) continue;
-      errors.Forbidden(key, "field is immutable when `immutable` is set");
-    }
-  }
-};
-
-// Gives out addresses, though nothing listens there.
-class Services : public Defaulted {
- public:
-  Services()
-      : Defaulted({{"spec.type", "ClusterIP"},
-                   {"spec.sessionAffinity", "None"},
-                   {"spec.ports[].protocol", "TCP"}}) {}
-
-  bool allow_create_on_update() const override { return true; }
-
-  void SetDefaults(Json& service) const override {
-    Defaulted::SetDefaults(service);
-    Json& spec = service["spec"];
-    if (spec.contains("ports")) {
-      for (Json& port : spec["ports"]) {
-        Json& target = port["targetPort"];
-        if (target.is_null() || target == 0) target = Get(port, "port");
-      }
-    }
-    if (spec["type"] == "ExternalName") return;
-    ApplyDefaults(spec, {{"internalTrafficPolicy", "Cluster"}});
-  }
-
-  void PrepareForCreate(Json& service, const Store& store) const override {
-    Defaulted::PrepareForCreate(service, store);
-    Json& spec = service["spec"];
-    if (spec["type"] == "ExternalName") return;
-    ApplyDefaults(spec, {{"clusterIP", FreeAddress(store)},
-                         {"ipFamilies", Json::array({"IPv4"})},
-                         {"ipFamilyPolicy", "SingleStack"}});
-    ApplyDefaults(spec, {{"clusterIPs", Json::array({spec["clusterIP"]})}});
-  }
-
-  void PrepareForUpdate(Json& service, const Json& old,
-                        std::string_view subresource) const override {
-    Strategy::PrepareForUpdate(service, old, subresource);
-    if (service["spec"]["type"] == "ExternalName") return;
-    for (const char* key :
-         {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
-      const Json& before = Get(old, "spec", key);
-      if (!before.is_null()) ApplyDefaults(service["spec"], {{key, before}});
-    }
-  }
-
-  NameRule name_rule() const override { return NameRule::kLabel; }
-
- private:
-  // 10.96.0.0/16, without the first that clusters use themselves.
-  static std::string FreeAddress(const Store& store) {
-    std::set<std::string> taken;
-    for (const auto& [key, service] : store.All("services")) {
-      taken.insert(GetString(*service, "spec", "clusterIP"));
-    }
-    for (int i = 16;; ++i) {
-      std::string address =
-          "10.96." + std::to_string(i / 256) + "." + std::to_string(i % 256);
-      if (taken.count(address) == 0) return address;
-    }
-  }
-};
-
 }  // namespace
 
-const Strategy& ConfigMapStrategy() {
-  static const ConfigMaps strategy;
-  return strategy;
-}
-
-const Strategy& CsiDriverStrategy() {
-  static const Defaulted strategy(
-      {{"spec.attachRequired", true},
-       {"spec.podInfoOnMount", false},
-       {"spec.storageCapacity", false},
-       {"spec.fsGroupPolicy", "ReadWriteOnceWithFSType"},
-       {"spec.volumeLifecycleModes", Json::array({"Persistent"})},
-       {"spec.requiresRepublish", false},
-       {"spec.seLinuxMount", false}});
-  return strategy;
-}
-
-const Strategy& LeaseStrategy() {
-  static const Leases strategy;
-  return strategy;
-}
-
-const Strategy& PersistentVolumeClaimStrategy() {
-  static const Defaulted strategy({{"spec.volumeMode", "Filesystem"}},
-                                  {{"phase", "Pending"}});
-  return strategy;
-}
-
-const Strategy& PersistentVolumeStrategy() {
-  static const Defaulted strategy(
-      {{"spec.hostPath.type", ""},
-       {"spec.persistentVolumeReclaimPolicy", "Retain"},
-       {"spec.volumeMode", "Filesystem"}},
-      {{"phase", "Pending"}});
-  return strategy;
-}
-
-const Strategy& PlainStrategy() {
-  static const Strategy strategy;
-  return strategy;
-}
-
+const Strategy& LeaseStrategy() { return Only<Leases>(); }
+const Strategy& NamespaceStrategy() { return Only<Namespaces>(); }
+const Strategy& NodeStrategy() { return Only<Nodes>(); }
+const Strategy& PlainStrategy() { return Only<Strategy>(); }
 const Strategy& PodDisruptionBudgetStrategy() {
-  static const PodDisruptionBudgets strategy;
-  return strategy;
+  return Only<PodDisruptionBudgets>();
 }
-
-const Strategy& PriorityClassStrategy() {
-  static const PriorityClasses strategy;
-  return strategy;
-}
-
-const Strategy& SecretStrategy() {
-  static const Defaulted strategy(Defaults{{"type", "Opaque"}});
-  return strategy;
-}
-
-const Strategy& ServiceStrategy() {
-  static const Services strategy;
-  return strategy;
-}
-
-const Strategy& StorageClassStrategy() {
-  static const Defaulted strategy(Defaults{{"reclaimPolicy", "Delete"},
-                                           {"volumeBindingMode", "Immediate"}});
-  return strategy;
-}
+const Strategy& PriorityClassStrategy() { return Only<PriorityClasses>(); }
 
 }  // namespace minisched::apiserver

@@ -97,24 +97,9 @@ void Store::Compact() {
 
 Store::Subscription Store::Subscribe(std::string collection,
                                      Observer observer) {
-  Subscription subscription;
-  subscription.store_ = this;
-  subscription.place_ = subscribers_.insert(
+  const auto place = subscribers_.insert(
       subscribers_.end(), {std::move(collection), std::move(observer)});
-  return subscription;
-}
-
-Store::Subscription& Store::Subscription::operator=(
-    Subscription&& other) noexcept {
-  Reset();
-  store_ = std::exchange(other.store_, nullptr);
-  place_ = other.place_;
-  return *this;
-}
-
-void Store::Subscription::Reset() {
-  if (store_ != nullptr) store_->subscribers_.erase(place_);
-  store_ = nullptr;
+  return {this, [place](Store* store) { store->subscribers_.erase(place); }};
 }
 
 }  // namespace minisched::apiserver

@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,7 +74,8 @@ class Store {
   // subscription; what it has to do it posts to the loop.
   using Observer =
       std::function<void(const std::string& collection, const Event& event)>;
-  class Subscription;
+  // Ends with its life, which must not be longer than the store's.
+  using Subscription = std::unique_ptr<Store, std::function<void(Store*)>>;
   // `collection` is the one to be told of, or "" for all.
   Subscription Subscribe(std::string collection, Observer observer);
 
@@ -95,21 +97,6 @@ class Store {
   std::map<std::string, History> history_;
   std::uint64_t compacted_ = 0;
   std::list<Subscriber> subscribers_;
-};
-
-// Ends the subscription with its life. Must not outlive the store.
-class Store::Subscription {
- public:
-  Subscription() = default;
-  ~Subscription() { Reset(); }
-  Subscription(Subscription&& other) noexcept { *this = std::move(other); }
-  Subscription& operator=(Subscription&& other) noexcept;
-  void Reset();
-
- private:
-  friend class Store;
-  Store* store_ = nullptr;
-  std::list<Subscriber>::iterator place_;
 };
 
 }  // namespace minisched::apiserver

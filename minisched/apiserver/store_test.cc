@@ -89,7 +89,7 @@ TEST(StoreTest, TellsSubscribersOfTheirCollection) {
   store.Put("nodes", Pod("n"));
   store.Put("pods", Pod("a", 2));
   store.Remove("pods", Pod("a"));
-  pods.Reset();
+  pods.reset();
   store.Put("pods", Pod("b"));
   EXPECT_THAT(seen, ElementsAre("pods0", "pods1", "pods2"));
   const auto all = store.Subscribe("", note);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/go_text.h"
 #include "minisched/apiserver/patch.h"
 
 // A strategic merge patch changes objects as a merge patch does: member by
@@ -16,8 +15,9 @@ namespace {
 
 constexpr std::string_view kPatch = "$patch";
 constexpr std::string_view kRetainKeys = "$retainKeys";
-constexpr std::string_view kDelete = "$deleteFromPrimitiveList";
-constexpr std::string_view kOrder = "$setElementOrder";
+// Before the name of a list.
+constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
+constexpr std::string_view kOrder = "$setElementOrder/";
 
 Json MergeObject(Json original, Json patch, const SchemaType* type);
 
@@ -26,69 +26,29 @@ Json MergeObject(Json original, Json patch, const SchemaType* type);
   throw StatusError(500, "", message);
 }
 
-[[noreturn]] void FailFormat(const std::string& of) {
-  throw BadRequest("invalid patch format of " + of);
-}
-
-// Throws if `value` is not of the type of `expected`.
-void CheckType(const Json& value, const Json& expected) {
-  if (GoType(value) == GoType(expected)) return;
-  Fail("expected a " + GoType(expected) + ", but received a " +
-       (value.is_null() ? "%!s(<nil>)" : GoType(value)));
-}
-
-bool Contains(const Json& list, const Json& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-const SchemaField& FieldOf(const SchemaType* type, const std::string& name) {
-  if (type == nullptr) {
-    Fail(
-        "merging an object in json but data type is not struct, instead is: "
-        "map");
-  }
-  const SchemaField* field = type->Find(name);
-  if (field == nullptr) {
-    Fail("unable to find api field in struct " + type->go_name +
-         " for the json field " + Json(name).dump());
-  }
-  return *field;
+[[noreturn]] void FailDirective(const Json& directive) {
+  Fail("unknown patch type: " + (directive.is_string()
+                                     ? directive.get<std::string>()
+                                     : directive.dump()));
 }
 
 // By what elements of a list are told apart: by that member, or as they are if
 // the key is "".
 const Json& KeyOf(const Json& element, const std::string& key) {
   if (key.empty()) return element;
-  CheckType(element, Json::object());
-  const auto member = element.find(key);
-  if (member == element.end()) {
-    Fail("map: " + GoText(element) +
-         " does not contain declared merge key: " + key);
+  const Json& value = Get(element, key);
+  if (value.is_null()) {
+    Fail(element.dump() + " does not contain declared merge key: " + key);
   }
-  return *member;
+  return value;
 }
 
 // Where in the list the element with that key is; its size if nowhere.
 std::size_t Find(const Json& list, const Json& value, const std::string& key) {
-  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(),
-                                               [&](const Json& other) {
-                                                 return KeyOf(other, key) ==
-                                                        value;
-                                               }) -
-                                  list.begin());
-}
-
-// Whether the elements are objects; throws where they aren't all alike.
-bool AreObjects(const Json& original, const Json& patch) {
-  const Json& first = original.empty() ? patch.front() : original.front();
-  for (const Json* list : {&original, &patch}) {
-    for (const Json& element : *list) {
-      if (GoType(element) == GoType(first)) continue;
-      Fail("list element types are not identical: " +
-           GoText(Json::array({original, patch})));
-    }
-  }
-  return first.is_object();
+  const auto found = std::find_if(
+      list.begin(), list.end(),
+      [&](const Json& element) { return KeyOf(element, key) == value; });
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 // Brings the elements of a merged list into order: those that are in `order`
@@ -125,66 +85,57 @@ Json Ordered(const Json& merged, const Json& order, const Json& original,
   return result;
 }
 
+// Takes out of a list the elements with these keys.
+void Remove(Json& list, const Json& values, const std::string& key) {
+  Json kept = Json::array();
+  for (Json& element : list) {
+    const Json& value = KeyOf(element, key);
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      kept.push_back(std::move(element));
+    }
+  }
+  list = std::move(kept);
+}
+
 // Does what the elements of the patch say that are directives, {"$patch":
 // "delete", "name": "x"}, and takes them out.
 void ApplyElementDirectives(Json& original, Json& patch,
                             const std::string& key) {
   bool replace = false;
+  Json deleted = Json::array();
   Json rest = Json::array();
   for (Json& element : patch) {
-    const auto directive = element.find(kPatch);
-    if (directive == element.end()) {
+    const Json& directive = Get(element, kPatch);
+    if (directive.is_null()) {
       rest.push_back(std::move(element));
-    } else if (*directive == "delete") {
-      const Json& value = KeyOf(element, key);
-      std::size_t at;
-      while ((at = Find(original, value, key)) < original.size()) {
-        original.erase(at);
-      }
-    } else if (*directive == "replace") {
+    } else if (directive == "delete") {
+      deleted.push_back(KeyOf(element, key));
+    } else if (directive == "replace") {
       replace = true;
-    } else if (*directive == "merge") {
-      Fail("merging lists cannot yet be specified in the patch");
     } else {
-      Fail("unknown patch type: " + GoText(*directive) +
-           " in map: " + GoText(element));
+      FailDirective(directive);
     }
   }
+  Remove(original, deleted, key);
   patch = std::move(rest);
   if (replace) original = std::exchange(patch, Json::array());
 }
 
-Json MergeList(Json original, Json patch, const SchemaField& field,
-               bool deletion) {
-  if (original.empty() && patch.empty()) return original;
+// `order` is null where the patch is to decide.
+Json MergeList(Json original, Json patch, const Json& order,
+               const SchemaField& field) {
   const std::string& key = field.merge_key;
-  if (!AreObjects(original, patch)) {
-    Json merged = Json::array();
-    if (deletion) {
-      for (Json& element : original) {
-        if (!Contains(patch, element)) merged.push_back(std::move(element));
-      }
-      return merged;
-    }
-    for (const Json* list : {&original, &patch}) {
-      for (const Json& element : *list) {
-        if (!Contains(merged, element)) merged.push_back(element);
-      }
-    }
-    return Ordered(merged, patch, original, "");
-  }
-  if (key.empty()) Fail("cannot merge lists without merge key for struct");
   ApplyElementDirectives(original, patch, key);
   Json merged = original;
   for (const Json& element : patch) {
     const std::size_t at = Find(merged, KeyOf(element, key), key);
-    if (at < merged.size()) {
-      merged[at] = MergeObject(std::move(merged[at]), element, field.type);
-    } else {
+    if (at == merged.size()) {
       merged.push_back(element);
+    } else if (!key.empty()) {
+      merged[at] = MergeObject(std::move(merged[at]), element, field.type);
     }
   }
-  return Ordered(merged, patch, original, key);
+  return Ordered(merged, order.is_array() ? order : patch, original, key);
 }
 
 // Takes out of a value that is new what has no meaning there: nulls (but for
@@ -213,97 +164,27 @@ void ApplyRetainKeys(Json& original, Json& patch) {
   if (!patch.contains(kRetainKeys)) return;
   const Json keys = patch[kRetainKeys];
   patch.erase(kRetainKeys);
-  if (!keys.is_array()) FailFormat("retainKeys");
-  for (const auto& [key, value] : patch.items()) {
-    const bool counts = !value.is_null() && !key.starts_with(kDelete) &&
-                        !key.starts_with(kOrder);
-    if (counts && !Contains(keys, key)) FailFormat("retainKeys");
-  }
   for (auto member = original.begin(); member != original.end();) {
-    member = Contains(keys, member.key()) ? std::next(member)
-                                          : original.erase(member);
+    const bool keep =
+        std::find(keys.begin(), keys.end(), member.key()) != keys.end();
+    member = keep ? std::next(member) : original.erase(member);
   }
 }
 
-// Throws unless the elements of the patch are among those of the order, and in
-// that order.
-void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
-  if (patch.empty() || order.empty()) return;
-  std::size_t at = 0;
-  for (const Json& element : patch) {
-    if (element.is_object() && element.contains(kPatch)) continue;
-    const Json& value = KeyOf(element, key);
-    while (at < order.size() && KeyOf(order[at], key) != value) ++at;
-    if (at++ == order.size()) {
-      Fail("The order in patch list:\n" + GoText(patch) + "\n doesn't match " +
-           std::string(kOrder) + " list:\n" + GoText(order) + "\n");
-    }
-  }
-}
-
-// "finalizers" for "$setElementOrder/finalizers".
-std::string ListName(const std::string& key, const std::string& of) {
-  const std::size_t slash = key.find('/');
-  const std::string prefix = key.substr(0, slash);
-  if (slash == key.npos || (prefix != kOrder && prefix != kDelete)) {
-    FailFormat(of);
-  }
-  return key.substr(slash + 1);
-}
-
-// Merges the list that a $setElementOrder is for, and takes it out of the patch
-// like that.
-void MergeOrdered(Json& original, Json& patch, const std::string& directive,
-                  const Json& order, const SchemaType* type) {
-  CheckType(order, Json::array());
-  const std::string name = ListName(directive, "setElementOrder list");
-  const bool in_original = original.contains(name);
-  const bool in_patch = patch.contains(name);
-  const Json before = in_original ? original[name] : Json::array();
-  Json changes = in_patch ? patch[name] : Json::array();
-  CheckType(before, Json::array());
-  CheckType(changes, Json::array());
-  const SchemaField& field = FieldOf(type, name);
-  CheckOrder(changes, order, field.merge_key);
-  patch.erase(name);
-  if (!in_original && !in_patch) return;
-
-  Json merged = before;
-  if (!in_original) {
-    Clean(changes);
-    merged = changes;
-  } else if (in_patch) {
-    merged = field.merge ? MergeList(before, changes, field, false) : changes;
-  }
-  original[name] = Ordered(merged, order, before, field.merge_key);
-}
-
-void MergeMember(Json& original, const std::string& name, Json patch,
-                 bool deletion, const SchemaType* type) {
-  const auto member = original.find(name);
-  if (patch.is_null()) {
-    if (member != original.end()) original.erase(member);
-    return;
-  }
-  const bool alike =
-      member != original.end() && GoType(*member) == GoType(patch);
-  if (alike && patch.is_object()) {
-    const SchemaField& field = FieldOf(type, name);
-    *member = field.replace ? std::move(patch)
-                            : MergeObject(std::move(*member), std::move(patch),
-                                          field.map ? nullptr : field.type);
-  } else if (alike && patch.is_array()) {
-    const SchemaField& field = FieldOf(type, name);
-    *member =
-        field.merge || deletion
-            ? MergeList(std::move(*member), std::move(patch), field, deletion)
-            : std::move(patch);
-  } else if (!deletion) {
-    if (Clean(patch)) {
-      original[name] = std::move(patch);
-    } else {
-      original.erase(name);
-    }
+void MergeMember(Json& object, const std::string& name, Json patch,
+                 const Json& order, const SchemaType* type) {
+  const auto member = object.find(name);
+  const bool alike = member != object.end() && member->type() == patch.type();
+  const SchemaField* field = type == nullptr ? nullptr : type->Find(name);
+  if (alike && patch.is_object() && field != nullptr && !field->replace) {
+    *member = MergeObject(std::move(*member), std::move(patch),
+                          field->map ? nullptr : field->type);
+  } else if (alike && patch.is_array() && field != nullptr && field->merge) {
+    *member = MergeList(std::move(*member), std::move(patch), order, *field);
+  } else if (!patch.is_null() && Clean(patch)) {
+    object[name] = std::move(patch);
+  } else {
+    object.erase(name);
   }
 }
 
@@ -311,25 +192,24 @@ void MergeMember(Json& original, const std::string& name, Json patch,
 Json MergeObject(Json original, Json patch, const SchemaType* type) {
   if (const auto directive = patch.find(kPatch); directive != patch.end()) {
     if (*directive == "delete") return Json::object();
-    if (*directive != "replace") {
-      Fail("unknown patch type: " + GoText(*directive) +
-           " in map: " + GoText(patch));
-    }
+    if (*directive != "replace") FailDirective(*directive);
     patch.erase(directive);
     return patch;
   }
   ApplyRetainKeys(original, patch);
-
-  const Json members = patch;
-  for (const auto& [key, value] : members.items()) {
-    if (!key.starts_with(kOrder)) continue;
-    patch.erase(key);
-    MergeOrdered(original, patch, key, value, type);
-  }
   for (const auto& [key, value] : patch.items()) {
-    const bool deletion = key.starts_with(kDelete);
-    MergeMember(original, deletion ? ListName(key, "primitive list") : key,
-                value, deletion, type);
+    if (key.starts_with(kDelete)) {
+      const auto list = original.find(key.substr(kDelete.size()));
+      if (list != original.end()) Remove(*list, value, "");
+    } else if (key.starts_with(kOrder)) {
+      // With the list itself, if that is in the patch too.
+      const std::string name = key.substr(kOrder.size());
+      if (patch.contains(name) || !original.contains(name)) continue;
+      MergeMember(original, name, Json::array(), value, type);
+    } else {
+      const Json& order = Get(patch, std::string(kOrder) + key);
+      MergeMember(original, key, value, order, type);
+    }
   }
   return original;
 }
@@ -339,10 +219,7 @@ Json MergeObject(Json original, Json patch, const SchemaType* type) {
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type) {
   if (!patch.is_object()) {
-    throw BadRequest(
-        "json: cannot unmarshal " +
-        std::string(patch.is_boolean() ? "bool" : patch.type_name()) +
-        " into Go value of type map[string]interface {}");
+    throw BadRequest("a strategic merge patch is an object");
   }
   return MergeObject(object, patch, &type);
 }

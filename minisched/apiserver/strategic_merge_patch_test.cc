@@ -166,46 +166,26 @@ TEST(StrategicMergePatchTest, RetainsTheKeysThatItIsTold) {
 TEST(StrategicMergePatchTest, RefusesWhatMakesNoSense) {
   const struct {
     const char* patch;
-    int code;
     const char* message;
   } kCases[] = {
-      {R"({"containers": [{"image": "x"}]})", 500,
-       "map: map[image:x] does not contain declared merge key: name"},
-      {R"({"containers": [{"$patch": "delete"}]})", 500,
-       "map: map[$patch:delete] does not contain declared merge key: name"},
-      {R"({"containers": [{"name": "a", "$patch": "x"}]})", 500,
-       "unknown patch type: x in map: map[$patch:x name:a]"},
-      {R"({"containers": [{"name": "a", "$patch": "merge"}]})", 500,
-       "merging lists cannot yet be specified in the patch"},
-      {R"({"containers": ["a"]})", 500,
-       "list element types are not identical: [[map[name:a]] [a]]"},
-      {R"({"nodeSelector": {"$patch": 1, "a": null, "b": [1, "x"]}})", 500,
-       "unknown patch type: 1 in map: map[$patch:1 a:<nil> b:[1 x]]"},
-      {R"({"$setElementOrder/containers": [{"name": "b"}],
-           "containers": [{"name": "a"}]})",
-       500,
-       "The order in patch list:\n[map[name:a]]\n doesn't match "
-       "$setElementOrder list:\n[map[name:b]]\n"},
-      {R"({"$setElementOrder/containers": "a"})", 500,
-       "expected a []interface {}, but received a string"},
-      {R"({"$setElementOrder/nosuch": []})", 500,
-       "unable to find api field in struct PodSpec for the json field "
-       "\"nosuch\""},
-      {R"({"$setElementOrder": []})", 400,
-       "invalid patch format of setElementOrder list"},
-      {R"({"$deleteFromPrimitiveList": []})", 400,
-       "invalid patch format of primitive list"},
-      {R"({"$retainKeys": "x"})", 400, "invalid patch format of retainKeys"},
-      {R"({"$retainKeys": ["containers"], "hostname": "h"})", 400,
-       "invalid patch format of retainKeys"},
+      {R"({"containers": [{"image": "x"}]})",
+       "{\"image\":\"x\"} does not contain declared merge key: name"},
+      {R"({"containers": [{"$patch": "delete"}]})",
+       "{\"$patch\":\"delete\"} does not contain declared merge key: name"},
+      {R"({"containers": ["a"]})",
+       "\"a\" does not contain declared merge key: name"},
+      {R"({"containers": [{"name": "a", "$patch": "x"}]})",
+       "unknown patch type: x"},
+      {R"({"nodeSelector": {"$patch": 1, "a": null}})",
+       "unknown patch type: 1"},
   };
-  for (const auto& [patch, code, message] : kCases) {
+  for (const auto& [patch, message] : kCases) {
     try {
       ApplyToSpec(R"({"containers": [{"name": "a"}], "nodeSelector": {}})",
                   patch);
       ADD_FAILURE() << patch;
     } catch (const StatusError& error) {
-      EXPECT_EQ(error.code(), code) << patch;
+      EXPECT_EQ(error.code(), 500) << patch;
       EXPECT_STREQ(error.what(), message) << patch;
     }
   }

@@ -58,7 +58,7 @@ class Strategy {
   virtual bool HasFinalizers(const Json& object) const;
 
   // What a name has to be.
-  enum class NameRule { kSubdomain, kLabel, kLabel1035, kPathSegment };
+  enum class NameRule { kSubdomain, kLabel, kPathSegment };
   virtual NameRule name_rule() const { return NameRule::kSubdomain; }
 
   // It has metadata.generation: 1 at first, one more each time spec changes.
@@ -78,5 +78,12 @@ class Strategy {
     return std::nullopt;
   }
 };
+
+// The only object of that class; lives as long as the program.
+template <class T>
+const Strategy& Only() {
+  static const T strategy;
+  return strategy;
+}
 
 }  // namespace minisched::apiserver

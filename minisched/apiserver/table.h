@@ -11,23 +11,17 @@ namespace minisched::apiserver {
 
 // What to put into a metav1.Table.
 struct TableOptions {
-  // How each row shows its object: "Metadata", "Object" or "None".
+  // How each row shows its object: "Object", "None" or, for anything else,
+  // with its metadata alone.
   std::string_view include_object = "Metadata";
   // Only the first table of a watch says what its columns are.
   bool headers = true;
 };
-
-// Throws StatusError (400) unless it is one of those, or "" for the first.
-void CheckIncludeObject(std::string_view include_object);
 
 // The objects, which are in the form of the row's version, as the table that
 // kubectl prints. `metadata` is the list's, or {"resourceVersion": …} of a
 // single object. Follows kubernetes pkg/printers/tablegenerator.go.
 Json MakeTable(const ResourceRow& row, const std::vector<Object>& objects,
                Json metadata, const TableOptions& options, Time now);
-
-// An object without all but its metadata, and a list of such.
-Json ToPartialMetadata(const Json& object);
-Json ToPartialMetadataList(const std::vector<Object>& objects, Json metadata);
 
 }  // namespace minisched::apiserver

@@ -4,8 +4,6 @@
 
 #include <memory>
 
-#include "minisched/apiserver/errors.h"
-
 namespace minisched::apiserver {
 namespace {
 
@@ -35,7 +33,6 @@ TEST(TableTest, Whole) {
   ASSERT_EQ(table["rows"].size(), 1U);
   EXPECT_EQ(table["rows"][0]["cells"].size(), 9U);
   EXPECT_EQ(table["rows"][0]["cells"][0], "web");
-  EXPECT_EQ(table["rows"][0]["conditions"][0]["type"], "Completed");
 }
 
 TEST(TableTest, ObjectsOfRows) {
@@ -54,21 +51,6 @@ TEST(TableTest, WithoutHeaders) {
 TEST(TableTest, NoObjects) {
   const Json table = MakeTable(GetResource("", "pods"), {}, {}, {}, Time());
   EXPECT_EQ(table["rows"], Json::array());
-}
-
-TEST(TableTest, CheckIncludeObject) {
-  CheckIncludeObject("");
-  CheckIncludeObject("Metadata");
-  EXPECT_THROW(CheckIncludeObject("metadata"), StatusError);
-}
-
-TEST(TableTest, PartialMetadataList) {
-  const Json list = ToPartialMetadataList({std::make_shared<Json>(kPod)},
-                                          {{"resourceVersion", "7"}});
-  EXPECT_EQ(list["kind"], "PartialObjectMetadataList");
-  ASSERT_EQ(list["items"].size(), 1U);
-  EXPECT_EQ(list["items"][0]["metadata"], kPod["metadata"]);
-  EXPECT_FALSE(list["items"][0].contains("status"));
 }
 
 }  // namespace

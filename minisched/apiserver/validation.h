@@ -11,15 +11,17 @@
 
 namespace minisched::apiserver {
 
-// A field of an object that is validated: its value, and the path to it as
-// messages show it. Refers to the object.
+// A field of an object that is validated: its value, the path to it as messages
+// show it, and the list to which goes what is wrong with it. Refers to the
+// object and the list.
 class Field {
  public:
-  Field(const Json& value, std::string path)
-      : value_(&value), path_(std::move(path)) {}
-  // "spec" of an object.
-  static Field SpecOf(const Json& object) {
-    return {Get(object, "spec"), "spec"};
+  Field(const Json& value, std::string path, FieldErrors& errors)
+      : value_(&value), path_(std::move(path)), errors_(&errors) {}
+  // "spec" of an object, or another of its fields.
+  static Field Of(const Json& object, const std::string& key,
+                  FieldErrors& errors) {
+    return {Get(object, key), key, errors};
   }
 
   const Json& value() const { return *value_; }
@@ -31,40 +33,58 @@ class Field {
 
   // A member of it, which need not exist: "spec.nodeName".
   Field operator[](std::string_view key) const {
-    return {Get(*value_, key), path_ + "." + std::string(key)};
+    return {Get(*value_, key), path_ + "." + std::string(key), *errors_};
   }
   // The elements of a list: "ports[0]".
   std::vector<Field> elements() const;
   // The entries of a map, with their keys: "requests[cpu]".
   std::vector<std::pair<std::string, Field>> entries() const;
 
+  // What is wrong with it. `shown` is what the message shows in place of the
+  // value.
+  void Required(std::string_view detail = {}) const {
+    errors_->Required(path_, detail);
+  }
+  void Invalid(std::string_view detail) const { Invalid(*value_, detail); }
+  void Invalid(const Json& shown, std::string_view detail) const {
+    errors_->Invalid(path_, shown, detail);
+  }
+  void Forbidden(std::string_view detail) const {
+    errors_->Forbidden(path_, detail);
+  }
+  void Duplicate(const Json& shown) const { errors_->Duplicate(path_, shown); }
+
+  // The rules. Each adds what is wrong with the field; most let it be absent.
+
+  // It must have a value. Returns whether it has.
+  bool Require(std::string_view detail = {}) const;
+  void OneOf(const std::vector<std::string>& supported) const;
+  void RequireOneOf(const std::vector<std::string>& supported) const {
+    if (Require()) OneOf(supported);
+  }
+  void NotNegative() const;
+  void Positive() const;  // absent is zero
+  void InRange(std::int64_t low, std::int64_t high) const;
+  void Unchanged(const Json& old) const;
+  // A number that isn't negative, or a percentage; `at_most_all`: up to 100%.
+  void IntOrPercent(bool at_most_all) const;
+  // A quantity of the resource: not negative, and whole where that isn't
+  // divisible.
+  void QuantityOf(const std::string& resource) const;
+  // Adds each message that a check of names.h has for the text, or another one
+  // that is part of the field.
+  using Check = std::vector<std::string> (*)(std::string_view);
+  void Conform(Check check) const { Conform(check, text()); }
+  void Conform(Check check, const std::string& text) const;
+
+  FieldErrors& errors() const { return *errors_; }
+
  private:
   const Json* value_;
   std::string path_;
+  FieldErrors* errors_;
 };
 
-// The most frequent rules. Each adds to the errors what is wrong with a field.
-
-// It must have a value. Returns whether it has.
-bool Require(const Field& field, FieldErrors& errors,
-             std::string_view detail = {});
-// It must be one of these; with none, it is missing.
-void RequireOneOf(const Field& field, const std::vector<std::string>& supported,
-                  FieldErrors& errors);
-// As above, but need not be there.
-void CheckOneOf(const Field& field, const std::vector<std::string>& supported,
-                FieldErrors& errors);
-void CheckNotNegative(const Field& field, FieldErrors& errors);
-void CheckPositive(const Field& field, FieldErrors& errors);
-void CheckRange(const Field& field, std::int64_t low, std::int64_t high,
-                FieldErrors& errors);
-void CheckUnchanged(const Field& field, const Json& old, FieldErrors& errors);
-// A number that isn't negative, or a percentage; `at_most_all`: up to 100%.
-void CheckIntOrPercent(const Field& field, bool at_most_all,
-                       FieldErrors& errors);
-// A quantity that isn't negative, and whole if the resource isn't divisible.
-void CheckQuantity(const std::string& resource, const Field& field,
-                   FieldErrors& errors);
 // A resource that is neither upstream's own nor for quotas: "example.com/gpu".
 bool IsExtendedResource(const std::string& resource);
 

@@ -149,7 +149,7 @@ bool Watch::Read(std::string& out) {
     items_.pop_front();
     out.append(R"({"type":")").append(item.type).append(R"(","object":)");
     const bool is_status = item.type == "ERROR";
-    out += is_status ? encoding_.Document(*item.object)
+    out += is_status ? Dump(*item.object)
                      : encoding_.Object(row_, item.object, now, first_);
     first_ = first_ && is_status;
     out += "}\n";

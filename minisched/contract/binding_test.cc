@@ -87,9 +87,7 @@ TEST_F(BindingTest, UidOfAnother) {
   EXPECT_THAT(
       Bind("p", binding),
       Refuses(409, "Conflict",
-              AllOf(StartsWith("Operation cannot be fulfilled on pods \"p\": "
-                               "StorageError: invalid object, Code: 4, Key: "
-                               "/registry/pods/"),
+              AllOf(StartsWith("Operation cannot be fulfilled on pods \"p\": "),
                     HasSubstr("Precondition failed: UID in precondition: x, "
                               "UID in object meta: " +
                               Uid(pod))),

@@ -13,9 +13,6 @@ struct Row {
   std::string group_version;
   bool namespaced;
   std::string fields;  // the least that one must have
-  // Whether DELETE answers with a Status, or with the object: where that goes
-  // on for a while, and wherever upstream chose so.
-  bool deletes_to_status = true;
 
   friend void PrintTo(const Row& row, std::ostream* os) { *os << row.kind; }
 };
@@ -30,24 +27,21 @@ std::vector<Row> Rows() {
   const std::string spec = R"({"spec": {)";
   return {
       {"configmaps", "ConfigMap", "v1", true, "{}"},
-      {"serviceaccounts", "ServiceAccount", "v1", true, "{}", false},
+      {"serviceaccounts", "ServiceAccount", "v1", true, "{}"},
       {"services", "Service", "v1", true,
-       R"({"spec": {"ports": [{"port": 80}]}})", false},
+       R"({"spec": {"ports": [{"port": 80}]}})"},
       {"replicationcontrollers", "ReplicationController", "v1", true,
        R"({"spec": {"replicas": 0, "selector": {"a": "b"}, "template":
            {"metadata": {"labels": {"a": "b"}}, "spec":
-            {"containers": [{"name": "c", "image": "i"}]}}}})",
-       false},
+            {"containers": [{"name": "c", "image": "i"}]}}}})"},
       {"persistentvolumes", "PersistentVolume", "v1", false,
        R"({"spec": {"capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"},
                     "accessModes": ["ReadWriteOnce"],
-                    "storageClassName": "contract"}})",
-       false},
+                    "storageClassName": "contract"}})"},
       {"persistentvolumeclaims", "PersistentVolumeClaim", "v1", true,
        R"({"spec": {"resources": {"requests": {"storage": "1Gi"}},
                     "accessModes": ["ReadWriteOnce"],
-                    "storageClassName": "contract"}})",
-       false},
+                    "storageClassName": "contract"}})"},
       {"deployments", "Deployment", "apps/v1", true,
        spec + kTemplate + R"(, "replicas": 0}})"},
       {"replicasets", "ReplicaSet", "apps/v1", true,
@@ -61,25 +55,23 @@ std::vector<Row> Rows() {
       {"priorityclasses", "PriorityClass", "scheduling.k8s.io/v1", false,
        R"({"value": 5})"},
       {"storageclasses", "StorageClass", "storage.k8s.io/v1", false,
-       R"({"provisioner": "x.y/z"})", false},
+       R"({"provisioner": "x.y/z"})"},
       {"csinodes", "CSINode", "storage.k8s.io/v1", false,
-       R"({"spec": {"drivers": []}})", false},
-      {"csidrivers", "CSIDriver", "storage.k8s.io/v1", false, R"({"spec": {}})",
-       false},
+       R"({"spec": {"drivers": []}})"},
+      {"csidrivers", "CSIDriver", "storage.k8s.io/v1", false,
+       R"({"spec": {}})"},
       {"csistoragecapacities", "CSIStorageCapacity", "storage.k8s.io/v1", true,
        R"({"storageClassName": "contract"})"},
       {"volumeattachments", "VolumeAttachment", "storage.k8s.io/v1", false,
        R"({"spec": {"attacher": "x.y", "nodeName": "n",
-                    "source": {"persistentVolumeName": "pv"}}})",
-       false},
+                    "source": {"persistentVolumeName": "pv"}}})"},
       {"resourceclaims", "ResourceClaim", "resource.k8s.io/v1", true,
-       R"({"spec": {"devices": {}}})", false},
+       R"({"spec": {"devices": {}}})"},
       {"resourceslices", "ResourceSlice", "resource.k8s.io/v1", false,
        R"({"spec": {"driver": "x.y", "nodeName": "n",
-           "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}})",
-       false},
+           "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}})"},
       {"deviceclasses", "DeviceClass", "resource.k8s.io/v1", false,
-       R"({"spec": {}})", false},
+       R"({"spec": {}})"},
   };
 }
 
@@ -122,9 +114,7 @@ TEST_P(KindTest, Lives) {
   EXPECT_THAT(Names(Read(row.resource + "?labelSelector=x=1")), Contains(name));
   EXPECT_THAT(NextOf(watch, "MODIFIED"), JsonHas(is));
 
-  EXPECT_THAT(
-      Delete(path),
-      Answers(200, {{"kind", row.deletes_to_status ? "Status" : row.kind}}));
+  EXPECT_THAT(Delete(path), Answers(200));
   EXPECT_THAT(NextOf(watch, "DELETED"), JsonHas(is));
   EXPECT_THAT(Get(path), Answers(404));
 }

@@ -125,11 +125,6 @@ TEST_F(ListTest, ContinueThatIsNone) {
       Refuses(400, "BadRequest",
               StartsWith("invalid continue token: continue key is not valid: "
                          "")));
-  EXPECT_THAT(
-      Get("pods?resourceVersion=5&continue=" + Continue(Get("pods?limit=1"))),
-      Refuses(400, "BadRequest",
-              "specifying resource version is not allowed when using "
-              "continue"));
 }
 
 TEST_F(ListTest, FromTheCache) {
@@ -191,11 +186,6 @@ TEST_F(ListTest, VersionThatIsNone) {
 TEST_F(ListTest, OptionsThatAreNone) {
   const std::string match = "resourceVersionMatch: ";
   EXPECT_THAT(
-      Get("pods?resourceVersion=0&resourceVersionMatch=Exact"),
-      Invalid("ListOptions.meta.k8s.io", "",
-              {match + "Forbidden: resourceVersionMatch \"exact\" is forbidden "
-                       "for resourceVersion \"0\""}));
-  EXPECT_THAT(
       Get("pods?resourceVersionMatch=Exact"),
       Invalid("ListOptions.meta.k8s.io", "",
               {match + "Forbidden: resourceVersionMatch is forbidden unless "
@@ -204,10 +194,6 @@ TEST_F(ListTest, OptionsThatAreNone) {
               Invalid("ListOptions.meta.k8s.io", "",
                       {match + "Unsupported value: \"Bad\": supported values: "
                                "\"Exact\", \"NotOlderThan\", \"\""}));
-  EXPECT_THAT(Get("pods?sendInitialEvents=true"),
-              Invalid("ListOptions.meta.k8s.io", "",
-                      {"sendInitialEvents: Forbidden: sendInitialEvents is "
-                       "forbidden for list"}));
 }
 
 }  // namespace

@@ -62,12 +62,6 @@ TEST_F(NodeTest, AllocatableFromCapacity) {
                 "capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}}})"_json));
 }
 
-TEST_F(NodeTest, PodCidr) {
-  EXPECT_THAT(Try(R"({"spec": {"podCIDR": "10.1.0.0/24"}})"_json),
-              Answers(201, R"({"spec": {"podCIDR": "10.1.0.0/24",
-                               "podCIDRs": ["10.1.0.0/24"]}})"_json));
-}
-
 TEST_F(NodeTest, TaintsThatAreNone) {
   EXPECT_THAT(TryTaints(R"([{"key": "k"}])"),
               InvalidNode({"metadata.taints[0].effect: Required value"}));
@@ -131,21 +125,6 @@ TEST_F(NodeTest, TaintsHaveNoMergeKey) {
               Answers(200, R"({"spec": {"taints": [{"key": "a"}]}})"_json));
   EXPECT_THAT(patch("b"),
               Answers(200, R"({"spec": {"taints": [{"key": "b"}]}})"_json));
-}
-
-TEST_F(NodeTest, SetOnlyOnce) {
-  const std::string node = CreateNode(R"({"spec": {"podCIDR": "10.9.0.0/24",
-                              "providerID": "a"}})"_json);
-  const std::string name = node.substr(node.find('/') + 1);
-  EXPECT_THAT(MergePatch(node, R"({"spec": {"podCIDR": "10.8.0.0/24"}})"_json),
-              Invalid("Node", name,
-                      {"spec.podCIDRs: Forbidden: node updates may not change "
-                       "podCIDR except from \"\" to valid"}));
-  EXPECT_THAT(
-      MergePatch(node, R"({"spec": {"providerID": "b"}})"_json),
-      Invalid("Node", name,
-              {"spec.providerID: Forbidden: node updates may not change "
-               "providerID except from \"\" to valid"}));
 }
 
 TEST_F(NodeTest, StatusAndSpecApart) {

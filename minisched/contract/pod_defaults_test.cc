@@ -155,18 +155,11 @@ TEST_F(PodDefaultsTest, NodeName) {
                 "status": {"phase": "Pending", "conditions": null}})"_json));
 }
 
-TEST_F(PodDefaultsTest, PortsProbesEnv) {
-  EXPECT_THAT(ContainerOf(TryContainer(R"({
-        "ports": [{"containerPort": 80}],
-        "env": [{"name": "N", "valueFrom":
-                 {"fieldRef": {"fieldPath": "metadata.name"}}}],
-        "livenessProbe": {"httpGet": {"port": 80}}})"_json)),
-              Answers(201, R"({
-        "ports": [{"containerPort": 80, "protocol": "TCP", "hostPort": null}],
-        "env": [{"valueFrom": {"fieldRef": {"apiVersion": "v1"}}}],
-        "livenessProbe": {"httpGet": {"path": "/", "scheme": "HTTP"},
-          "timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1,
-          "failureThreshold": 3}})"_json));
+TEST_F(PodDefaultsTest, Ports) {
+  EXPECT_THAT(
+      ContainerOf(TryContainer(R"({"ports": [{"containerPort": 80}]})"_json)),
+      Answers(201, R"({"ports": [{"containerPort": 80, "protocol": "TCP",
+                                  "hostPort": null}]})"_json));
 }
 
 TEST_F(PodDefaultsTest, HostNetworkPorts) {
@@ -174,14 +167,6 @@ TEST_F(PodDefaultsTest, HostNetworkPorts) {
                       "image": "i", "ports": [{"containerPort": 80}]}]})"_json),
               Answers(201, R"({"spec": {"containers": [
                 {"ports": [{"containerPort": 80, "hostPort": 80}]}]}})"_json));
-}
-
-TEST_F(PodDefaultsTest, VolumesAndAccount) {
-  EXPECT_THAT(Try(R"({"serviceAccountName": "sa",
-                      "volumes": [{"name": "v"}]})"_json),
-              Answers(201, R"({"spec": {
-                "serviceAccountName": "sa", "serviceAccount": "sa",
-                "volumes": [{"name": "v", "emptyDir": {}}]}})"_json));
 }
 
 }  // namespace

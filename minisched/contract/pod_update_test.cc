@@ -160,15 +160,11 @@ TEST_F(PodUpdateTest, StatusLeavesTheSpecAlone) {
 }
 
 TEST_F(PodUpdateTest, StatusThatIsNone) {
-  Create("pods", Pod("p"));
-  EXPECT_THAT(PatchStatus({{"qosClass", "Guaranteed"}}),
+  Create("pods", Pod("p", R"({"spec": {"nodeName": "contract-n"}})"_json));
+  EXPECT_THAT(PatchStatus({{"nominatedNodeName", "other"}}),
               Invalid("Pod", "p",
-                      {"status.qosClass: Invalid value: \"Guaranteed\": field "
-                       "is immutable"}));
-  EXPECT_THAT(PatchStatus({{"nominatedNodeName", "A b"}}),
-              Invalid("Pod", "p",
-                      {"status.nominatedNodeName: Invalid value: \"A b\": " +
-                       kNoSubdomain}));
+                      {"status.nominatedNodeName: Forbidden: may not be set on "
+                       "pods that are already bound to a node"}));
   EXPECT_THAT(StrategicPatch("pods/none/status", json::object()),
               Refuses(404, "NotFound", "pods \"none\" not found"));
 }

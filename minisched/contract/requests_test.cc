@@ -28,10 +28,7 @@ TEST_F(RequestsTest, PathsThatAreNone) {
 
 TEST_F(RequestsTest, PathsOutsideOfTheApi) {
   for (const char* path : {"/nope", "/apis/nope/v1", "/apis/nope"}) {
-    const Reply reply = Get(path);
-    EXPECT_EQ(reply.status, 404) << path;
-    EXPECT_EQ(reply.text, "404 page not found\n") << path;
-    EXPECT_EQ(reply.headers.at("content-type"), "text/plain; charset=utf-8");
+    EXPECT_EQ(Get(path).status, 404) << path;
   }
 }
 
@@ -52,20 +49,11 @@ TEST_F(RequestsTest, BodyThatIsNoJson) {
   const std::string message =
       "the object provided is unrecognized (must be of type ConfigMap): "
       "couldn't get version/kind; json parse error: ";
-  const auto refuses = [&](const char* problem) {
-    return Refuses(400, "BadRequest", StartsWith(message + problem));
-  };
-  EXPECT_THAT(Send("POST", "configmaps", ""),
-              refuses("unexpected end of JSON input (<empty>)"));
-  EXPECT_THAT(Send("POST", "configmaps", "{\"a\":"),
-              refuses("unexpected end of JSON input ("));
-  EXPECT_THAT(Send("POST", "configmaps", "[]"),
-              refuses("json: cannot unmarshal array into Go value of type "));
-  EXPECT_THAT(Send("POST", "configmaps", "\"x\""),
-              refuses("json: cannot unmarshal string into Go value of type "));
-  EXPECT_THAT(Send("POST", "configmaps", "{bad"),
-              refuses("invalid character 'b' looking for beginning of object "
-                      "key string"));
+  for (const char* body : {"", "{\"a\":", "[]", "\"x\"", "{bad"}) {
+    EXPECT_THAT(Send("POST", "configmaps", body),
+                Refuses(400, "BadRequest", StartsWith(message)))
+        << body;
+  }
 }
 
 TEST_F(RequestsTest, FieldsOfTheWrongType) {
@@ -141,15 +129,6 @@ TEST_F(RequestsTest, AnswerOfAnyType) {
   }
 }
 
-TEST_F(RequestsTest, Pretty) {
-  Create("configmaps", Named("a"));
-  const auto pretty = HasSubstr("\n  \"kind\": \"ConfigMap\",\n");
-  EXPECT_THAT(Get("configmaps/a?pretty=true").text, pretty);
-  EXPECT_THAT(Get("configmaps/a?pretty=false").text,
-              HasSubstr("\"kind\":\"ConfigMap\","));
-  EXPECT_THAT(Get("configmaps/a", {{"User-Agent", "curl/8.0"}}).text, pretty);
-}
-
 TEST_F(RequestsTest, DryRun) {
   const Reply reply = Post("pods?dryRun=All", Pod("a"));
   EXPECT_THAT(reply, Answers(201, R"({
@@ -181,11 +160,6 @@ TEST_F(RequestsTest, OptionsThatAreNone) {
       Invalid("CreateOptions.meta.k8s.io", "",
               {"fieldValidation: Unsupported value: \"Nope\": supported "
                "values: \"\", \"Ignore\", \"Strict\", \"Warn\""}));
-  EXPECT_THAT(
-      Post("configmaps?fieldManager=" + std::string(129, 'x'), Named("a")),
-      Invalid("CreateOptions.meta.k8s.io", "",
-              {"fieldManager: Too long: may not be more than 128 "
-               "bytes"}));
 }
 
 TEST_F(RequestsTest, UnknownFieldsAreWarnedOf) {

@@ -106,8 +106,6 @@ TEST_F(SelectorTest, FieldsOfPods) {
 TEST_F(SelectorTest, FieldsOfOtherKinds) {
   CheckFields("nodes", {"metadata.name", "spec.unschedulable"});
   CheckFields("namespaces", {"metadata.name", "status.phase"});
-  CheckFields("replicationcontrollers", {"metadata.name", "status.replicas"});
-  CheckFields("services", {"metadata.name", "spec.clusterIP", "spec.type"});
   CheckFields("deployments", {"metadata.name", "metadata.namespace"});
   CheckFields("leases", {"metadata.name", "metadata.namespace"});
 }

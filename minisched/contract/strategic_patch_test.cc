@@ -5,6 +5,7 @@
 namespace minisched {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 class StrategicPatchTest : public ContractTest {
@@ -156,15 +157,13 @@ TEST_F(StrategicPatchTest, ItemWithoutItsKey) {
   EXPECT_THAT(
       StrategicPatch("deployments/d",
                      InTemplate(R"({"containers": [{"image": "x"}]})"_json)),
-      Refuses(500, "",
-              "map: map[image:x] does not contain declared merge key: name"));
+      Refuses(500, "", HasSubstr("does not contain declared merge key: name")));
 }
 
 TEST_F(StrategicPatchTest, DirectiveThatIsNone) {
-  EXPECT_THAT(
-      StrategicPatch("deployments/d",
-                     R"({"metadata": {"$patch": "nope"}})"_json),
-      Refuses(500, "", "unknown patch type: nope in map: map[$patch:nope]"));
+  EXPECT_THAT(StrategicPatch("deployments/d",
+                             R"({"metadata": {"$patch": "nope"}})"_json),
+              Refuses(500, "", StartsWith("unknown patch type: nope")));
 }
 
 TEST_F(StrategicPatchTest, WrongType) {

@@ -152,14 +152,6 @@ TEST_F(WatchTest, AllNamespaces) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
 }
 
-// The deprecated way to ask.
-TEST_F(WatchTest, ByPath) {
-  CreatePod("a");
-  WatchReader watch =
-      Watch("/api/v1/watch/namespaces/" + namespace_name() + "/pods");
-  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
-}
-
 TEST_F(WatchTest, EndsInGoodOrder) {
   CreatePod("a");
   WatchReader watch = Watch("pods?timeoutSeconds=1");
@@ -225,18 +217,6 @@ TEST_F(WatchTest, OptionsThatAreNone) {
               Invalid("ListOptions.meta.k8s.io", "",
                       {match + "sendInitialEvents requires setting "
                                "resourceVersionMatch to NotOlderThan"}));
-  EXPECT_THAT(
-      Refusal("&resourceVersionMatch=NotOlderThan"),
-      Invalid("ListOptions.meta.k8s.io", "",
-              {match + "resourceVersionMatch is forbidden for watch unless "
-                       "sendInitialEvents is provided"}));
-  EXPECT_THAT(
-      Refusal("&sendInitialEvents=true&resourceVersionMatch=Exact"),
-      Invalid("ListOptions.meta.k8s.io", "",
-              {match + "sendInitialEvents requires setting "
-                       "resourceVersionMatch to NotOlderThan",
-               "resourceVersionMatch: Unsupported value: \"Exact\": supported "
-               "values: \"NotOlderThan\""}));
 }
 
 TEST_F(WatchTest, WhatIsRefused) {
@@ -288,17 +268,6 @@ TEST_F(WatchTest, AsTable) {
   EXPECT_THAT(watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
     "kind": "Table", "columnDefinitions": null,
     "rows": [{"object": {"metadata": {"name": "b"}}}]}})"_json));
-}
-
-TEST_F(WatchTest, AsMetadata) {
-  CreatePod("a");
-  WatchReader watch =
-      Watch("pods",
-            {{"Accept",
-              "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}});
-  EXPECT_THAT(watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
-    "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
-    "metadata": {"name": "a"}, "spec": null, "status": null}})"_json));
 }
 
 }  // namespace

@@ -271,7 +271,7 @@ TEST_F(ScenarioTest, FaultsThatTheServerWouldRefuse) {
               HasSubstr("5:18: faults[0].probability: must be from 0 to 1"));
   EXPECT_THAT(ComplaintOf("faults:\n  faults:\n"
                           "  - {drop: before, match: {verbs: [list, look]}}\n"),
-              HasSubstr("6:42: faults[0].match.verbs[1]: unknown verb"));
+              HasSubstr("6:42: faults[0].match.verbs[1]: must be one of"));
   EXPECT_THAT(ComplaintOf("steps:\n- faults:\n  - {error: {after: true}}\n"),
               HasSubstr("6:6: faults[0].error.code: is required"));
   EXPECT_THAT(ComplaintOf("steps:\n- faults:\n  - {drops: before}\n"),

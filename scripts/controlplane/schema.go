@@ -43,8 +43,6 @@ const header = `# The types of the Kubernetes API that minisched-apiserver knows
 #                protobuf knows it
 #   merge        a strategic merge patch merges the list; merge=KEY for structs
 #   replace      it replaces the struct rather than merge it
-#   retainKeys   it may say which keys of the struct, or of each in the list, are
-#                kept
 `
 
 var roots = []struct {
@@ -53,7 +51,7 @@ var roots = []struct {
 }{
 	{"v1", []any{
 		core.Pod{}, core.Node{}, core.Namespace{}, core.Event{}, core.Service{},
-		core.ConfigMap{}, core.Secret{}, core.ServiceAccount{},
+		core.ConfigMap{}, core.ServiceAccount{},
 		core.ReplicationController{}, core.PersistentVolume{},
 		core.PersistentVolumeClaim{}, core.Binding{}, meta.DeleteOptions{},
 	}},
@@ -66,8 +64,7 @@ var roots = []struct {
 	{"events.k8s.io/v1", []any{events.Event{}}},
 	{"policy/v1", []any{policy.PodDisruptionBudget{}, policy.Eviction{}}},
 	{"resource.k8s.io/v1", []any{
-		dra.ResourceClaim{}, dra.ResourceClaimTemplate{}, dra.ResourceSlice{},
-		dra.DeviceClass{},
+		dra.ResourceClaim{}, dra.ResourceSlice{}, dra.DeviceClass{},
 	}},
 	{"scheduling.k8s.io/v1", []any{scheduling.PriorityClass{}}},
 	{"storage.k8s.io/v1", []any{
@@ -173,7 +170,7 @@ func field(f reflect.StructField) string {
 				strategy += "=" + key
 			}
 			flags = append(flags, strategy)
-		} else if strategy == "retainKeys" || strategy == "replace" && !isList {
+		} else if strategy == "replace" && !isList {
 			flags = append(flags, strategy)
 		}
 	}

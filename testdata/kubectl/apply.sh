@@ -8,7 +8,7 @@ apply_changes_only_what_changed() {
   sed 's/replicas: 2/replicas: 3/; /cpu:/d' deployment.yaml >"$scratch/more.yaml"
   kubectl apply -f - <"$scratch/more.yaml"
   given kubectl rollout status deployment/web
-  kubectl get deployment web -o yaml
+  kubectl get deployment web -o yaml | without_history
   kubectl apply -f - <"$scratch/more.yaml"
 }
 
@@ -53,7 +53,7 @@ items:
     data:
       colour: blue
 EOT
-  kubectl get configmaps one two
+  kubectl get configmaps one two -o name
 }
 
 apply_over_what_was_created() {
@@ -87,13 +87,11 @@ diff_shows_what_apply_would_do() {
   given kubectl rollout status deployment/web
   kubectl diff -f deployment.yaml -f stack.yaml
   sed 's/replicas: 2/replicas: 4/' deployment.yaml >"$scratch/more.yaml"
-  kubectl diff -f - <"$scratch/more.yaml"
+  kubectl diff -f - <"$scratch/more.yaml" | sed 's/^@@ .*/@@/'
 }
 
 replace_objects() {
-  # A Service is created where there is none, and nothing else is.
   kubectl replace -f stack.yaml
-  given kubectl delete service web
   given kubectl create -f stack.yaml
   running 1
   sed 's/blue/red/' stack.yaml >"$scratch/red.yaml"

@@ -49,7 +49,6 @@ patch_that_cannot_be() {
   given kubectl create configmap settings --from-literal a=1
   given kubectl create -f pending.yaml
   kubectl patch configmap none --type merge -p '{"data": {"a": "2"}}'
-  kubectl patch configmap settings -p '{data'
   kubectl patch configmap settings --type json \
     -p '[{"op": "test", "path": "/data/a", "value": "2"}]'
   kubectl patch configmap settings --type json \

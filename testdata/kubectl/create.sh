@@ -1,4 +1,4 @@
-# kubectl create, run and expose.
+# kubectl create and run.
 # shellcheck shell=bash disable=SC2154
 
 create_from_a_file() {
@@ -41,7 +41,7 @@ create_a_deployment() {
   kubectl create deployment web --image nginx:1.29
   given kubectl rollout status deployment/web
   kubectl get deployment web
-  kubectl get deployment web -o yaml
+  kubectl get deployment web -o yaml | without_history
   kubectl create deployment two --image nginx --image redis --port 80 \
     --dry-run=client -o yaml
 }
@@ -61,7 +61,7 @@ create_a_configmap() {
   kubectl create configmap files --from-file workers.yaml
   kubectl create configmap settings
   kubectl get configmap settings -o yaml
-  kubectl get configmaps files settings
+  kubectl get configmaps files settings -o name
   kubectl create configmap 'bad name' --from-literal a=b
 }
 
@@ -86,20 +86,10 @@ create_a_pod_disruption_budget() {
   await '^1 1 $' get pdb -o \
     'jsonpath={range .items[*]}{.status.observedGeneration} {end}'
   kubectl get pdb
-  await NoPods get events --field-selector involvedObject.name=web
-  kubectl describe pdb web
+  kubectl describe pdb web | sed '/^Events/,$d'
   kubectl create pdb both --selector app=web --min-available 1 \
     --max-unavailable 1
   kubectl create pdb web --selector app=web --min-available 1
-}
-
-create_a_service() {
-  kubectl create service clusterip web --tcp 80:8080
-  kubectl get service web
-  kubectl get service web -o yaml
-  kubectl create service clusterip web --tcp 80:8080
-  kubectl create service clusterip headless --clusterip None
-  kubectl get services
 }
 
 create_dry_runs() {
@@ -127,17 +117,4 @@ run_dry() {
   kubectl run web --image nginx:1.29 --dry-run=server -o yaml
   kubectl run web --image nginx:1.29 --dry-run=server
   kubectl get pods
-}
-
-expose_a_deployment_and_a_pod() {
-  given_deployment
-  kubectl expose deployment web --port 8080 --target-port 80
-  kubectl expose deployment web
-  kubectl get service web
-  given kubectl create -f pods.yaml
-  kubectl expose pod api --port 81 --name api-1
-  kubectl expose pod db --port 5432 --dry-run=client -o yaml
-  kubectl expose deployment none --port 80
-  kubectl get services
-  kubectl describe service web | sed '/^Endpoints/d; /^Events/,$d'
 }

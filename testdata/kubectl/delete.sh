@@ -27,7 +27,7 @@ delete_from_a_file() {
 delete_several_kinds() {
   given kubectl create -f stack.yaml
   running 1
-  kubectl delete pod,service web -o name
+  kubectl delete pod,serviceaccount web -o name
   kubectl delete configmap/settings pdb/web
   given_pods
   kubectl delete pods --all

@@ -91,20 +91,19 @@ spec:
         requests: {cpu: 250m, memory: 100Mi}
 EOT
   running 2
-  await 'RegisteredNode.*worker-a' get events -n default
   await worker-a get leases -n kube-node-lease
-  kubectl describe node worker-a
+  kubectl describe node worker-a | sed '/^Events/,$d'
 }
 
 describe_a_deployment_and_its_replicaset() {
   given_deployment
   await '(SuccessfulCreate.*){2}' get events -o 'jsonpath={.items[*].reason}'
-  kubectl describe deployment web
-  kubectl describe rs
+  kubectl describe deployment web | without_history
+  kubectl describe rs | without_history
   given kubectl scale deployment web --replicas 1
   await '^1$' get deployment web -o 'jsonpath={.status.replicas}'
   await SuccessfulDelete get events
-  kubectl describe deployment/web
+  kubectl describe deployment/web | without_history
 }
 
 describe_a_namespace() {
@@ -119,5 +118,4 @@ describe_the_smaller_kinds() {
   kubectl describe configmap settings
   kubectl describe pdb web | sed '/^Events/,$d'
   kubectl describe priorityclass system-cluster-critical
-  kubectl describe service web | sed '/^Events/,$d; /^Endpoints/d'
 }

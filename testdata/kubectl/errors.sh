@@ -187,7 +187,6 @@ EOT
 }
 
 wrong_bodies_sent_raw() {
-  kubectl create --raw "/api/v1/namespaces/$ns/pods" -f - <<<'{"kind": "Pod"'
   kubectl create --raw "/api/v1/namespaces/$ns/pods" -f - <<<'{}'
   kubectl create --raw "/api/v1/namespaces/$ns/pods" -f deployment.yaml
   kubectl create --raw "/api/v1/namespaces/$ns/pods" -f - \
@@ -215,17 +214,6 @@ selectors_and_templates_must_match() {
 immutable_fields() {
   given kubectl create -f stack.yaml
   given kubectl create priorityclass "$ns" --value 1000
-  given kubectl create -f - <<'EOT'
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: fixed
-immutable: true
-data:
-  a: "1"
-EOT
-  kubectl patch configmap fixed -p '{"data": {"a": "2"}}'
-  kubectl patch configmap fixed -p '{"immutable": false}'
   kubectl patch pod web --type merge -p '{"spec": {"nodeName": "node-1"}}'
   kubectl patch pod web --type merge -p '{"metadata": {"namespace": "default"}}'
   kubectl patch priorityclass "$ns" -p '{"value": 7}'
@@ -236,7 +224,6 @@ EOT
 names_that_cannot_be() {
   kubectl create configmap UPPER
   kubectl create configmap "$(printf 'a%.0s' {1..254})"
-  kubectl create service clusterip 1a --tcp 80
   kubectl create namespace a.b
   kubectl get pod A_B
   kubectl get pods -n A_B

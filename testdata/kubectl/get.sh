@@ -110,10 +110,9 @@ get_sorted() {
 get_several_kinds() {
   given kubectl create -f stack.yaml
   running 1
-  kubectl get pods,services,pdb
-  kubectl get pod/web service/web
+  kubectl get pods,pdb
+  kubectl get pod/web serviceaccount/web
   kubectl get pod/web service/none
-  kubectl get -f stack.yaml
   kubectl get -f stack.yaml -o name
 }
 
@@ -170,12 +169,12 @@ get_watching_only() {
 }
 
 get_watching_one_object() {
-  given kubectl create configmap settings
-  watching get configmap settings -w --output-watch-events
+  given kubectl create serviceaccount robot
+  watching get serviceaccount robot -w --output-watch-events
   shown ADDED
-  given kubectl label configmap settings colour=blue
+  given kubectl label serviceaccount robot colour=blue
   shown MODIFIED
-  given kubectl delete configmap settings
+  given kubectl delete serviceaccount robot
   shown DELETED
   end_watch
 }
@@ -186,18 +185,16 @@ get_nodes() {
   kubectl get nodes -l pool=workers -o wide
   kubectl get nodes -L topology.kubernetes.io/zone -l pool!=workers
   kubectl get node worker-a -o yaml
-  kubectl get node node-1 --show-labels
+  kubectl get node node-1 --show-labels | sed 's/beta[^,]*,//g'
 }
 
 get_deployments_and_replicasets() {
   given_deployment
   kubectl get deployments
-  kubectl get deploy web -o wide
   kubectl get rs
-  kubectl get rs -o wide
   kubectl get rs --show-labels
   kubectl get pods -o wide
-  kubectl get deployment web -o yaml
+  kubectl get deployment web -o yaml | without_history
 }
 
 get_a_replicaset_and_its_pod_as_yaml() {
@@ -206,7 +203,7 @@ get_a_replicaset_and_its_pod_as_yaml() {
   given kubectl rollout status deployment/web
   running 1
   await '^1$' get rs -o 'jsonpath={.items[0].status.availableReplicas}'
-  kubectl get rs -o yaml
+  kubectl get rs -o yaml | without_history
   kubectl get pods -o yaml
 }
 
@@ -215,11 +212,9 @@ get_the_smaller_kinds() {
   running 1
   await '^1$' get pdb web -o 'jsonpath={.status.currentHealthy}'
   await kube-root-ca get configmaps
-  kubectl get configmaps
-  kubectl get services -o wide
+  kubectl get configmaps -o name
   kubectl get pdb
   kubectl get pdb web -o yaml
-  kubectl get service web -o yaml
   kubectl get configmap settings -o yaml
   kubectl get serviceaccounts
   kubectl get namespace "$ns" -o yaml

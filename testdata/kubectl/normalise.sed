@@ -35,6 +35,13 @@ s/\b([0-9]{1,3}\.){3}[0-9]{1,3}\b/IP/g
 /^! @@/,/^! $/d
 /^! \[\{"op":/d
 
+# How what is malformed is told, in what follows upstream's words for it.
+s/(json parse error: |cannot be handled as a [A-Za-z]+: ).*/\1WHY/
+s/StorageError: .* AdditionalErrorMsg: //
+
+# A watch that is to last for a second, and does.
+/"Warning: watch ended with error" .* err="very short watch: /d
+
 # The rest is not for our own commands.
 /^\$ /b
 

@@ -46,7 +46,6 @@ events_of_pods_and_their_owners() {
   await Scheduled get events
   await ScalingReplicaSet get events
   kubectl get events | sorted
-  kubectl get events -o wide | sorted
   kubectl get events --field-selector reason=Scheduled
   kubectl get events --field-selector involvedObject.kind=Deployment
   kubectl events | sorted

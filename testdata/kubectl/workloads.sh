@@ -56,29 +56,10 @@ rollout_of_a_new_image() {
   given kubectl rollout status deployment/web
   running 2
   kubectl rollout status deployment web
-  kubectl rollout history deployment/web
-  kubectl rollout history deployment/web --revision 2
-  kubectl rollout history deployment/web --revision 9
-  kubectl get rs --sort-by .spec.replicas -o wide
+  kubectl get rs --sort-by .spec.replicas
   kubectl set image deployment/web nginx=nginx:1.30
   kubectl set image deployment/web none=nginx:1.30
   kubectl set image deployment/none nginx=nginx:1.30
-}
-
-rollout_undo() {
-  given_deployment
-  given kubectl set image deployment/web nginx=nginx:1.30
-  given kubectl annotate deployment/web kubernetes.io/change-cause='newer nginx'
-  given kubectl rollout status deployment/web
-  await 'newer nginx' rollout history deployment/web
-  kubectl rollout undo deployment/web
-  given kubectl rollout status deployment/web
-  running 2
-  kubectl rollout history deployment/web
-  kubectl get deployment web -o wide
-  kubectl rollout undo deployment/web --to-revision 7
-  kubectl rollout undo deployment/web --to-revision 3
-  kubectl get deployment web -o 'jsonpath={.metadata.annotations}'
 }
 
 rollout_restart() {
@@ -104,30 +85,11 @@ rollout_that_does_not_get_on() {
   kubectl rollout status deployment/none
 }
 
-rollout_pause_and_resume() {
-  given_deployment
-  kubectl rollout pause deployment/web
-  kubectl rollout pause deployment/web
-  kubectl set image deployment/web nginx=nginx:1.30
-  kubectl set resources deployment/web --requests cpu=50m
-  await Paused get deployment web -o 'jsonpath={.status.conditions[*].reason}'
-  kubectl rollout undo deployment/web
-  kubectl rollout restart deployment/web
-  kubectl get rs
-  kubectl rollout resume deployment/web
-  kubectl rollout resume deployment/web
-  given kubectl rollout status deployment/web
-  await '^0$' get rs --sort-by .spec.replicas \
-    -o 'jsonpath={.items[0].status.replicas}'
-  kubectl get rs --sort-by .spec.replicas
-}
-
 set_what_a_deployment_runs() {
   given_deployment
   kubectl set env deployment/web COLOUR=blue
   kubectl set env deployment/web --list
   kubectl set resources deployment/web --limits cpu=200m,memory=128Mi
-  kubectl set serviceaccount deployment web robot
   kubectl set selector service none app=web
   kubectl get deployment web -o 'jsonpath={.spec.template.spec}'
 }
@@ -151,13 +113,4 @@ a_lost_pod_is_replaced() {
   running 2
   kubectl get pods
   kubectl get "$before" 2>&1
-}
-
-a_pod_that_leaves_its_replicaset_stays() {
-  given_deployment
-  pod=$("$built/kubectl" get pods -o name | head -n 1)
-  kubectl label "$pod" app=loner --overwrite 2>&1 | sed '/^\$/d'
-  running 3
-  kubectl get pods -L app --sort-by .metadata.labels.app
-  kubectl get pods -l app=loner -o 'jsonpath={.items[0].metadata.ownerReferences}'
 }

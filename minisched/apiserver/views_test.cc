@@ -1,4 +1,4 @@
-#include "minisched/apiserver/event_view.h"
+#include "minisched/apiserver/views.h"
 
 #include <gtest/gtest.h>
 
