@@ -7,7 +7,7 @@
 #include "minisched/api/yaml.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/list_options.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 namespace {

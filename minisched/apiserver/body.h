@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/registry.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/resources.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {

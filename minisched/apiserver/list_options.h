@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "minisched/api/labels.h"
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/resources.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/rest.h"
 

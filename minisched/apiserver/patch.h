@@ -1,7 +1,7 @@
 #pragma once
 
 #include "minisched/apiserver/object.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/names.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/kinds/names.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/resources.h"
 
 namespace minisched::apiserver {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "minisched/apiserver/schema.h"
-#include "minisched/apiserver/strategies.h"
+#include "minisched/apiserver/kinds/strategies.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 namespace {

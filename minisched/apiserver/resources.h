@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "minisched/apiserver/columns.h"
+#include "minisched/apiserver/kinds/columns.h"
 #include "minisched/apiserver/strategy.h"
 
 namespace minisched::apiserver {

@@ -6,11 +6,11 @@
 #include "minisched/apiserver/body.h"
 #include "minisched/apiserver/encoding.h"
 #include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/kinds/pod_binding.h"
 #include "minisched/apiserver/list_options.h"
 #include "minisched/apiserver/pages.h"
 #include "minisched/apiserver/patch.h"
-#include "minisched/apiserver/pod_binding.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/schema/schema.h"
 #include "minisched/apiserver/views.h"
 #include "minisched/apiserver/watch.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "minisched/apiserver/http.h"
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/request_info.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/schema.h"
+#include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "minisched/apiserver/fake_loop_testing.h"
+#include "minisched/apiserver/controllers/fake_loop_testing.h"
 
 namespace minisched::apiserver {
 namespace {

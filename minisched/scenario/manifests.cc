@@ -9,7 +9,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
-#include "minisched/apiserver/faults.h"
+#include "minisched/apiserver/faults/faults.h"
 
 namespace minisched::scenario {
 namespace {

@@ -1,9 +1,9 @@
 //go:build ignore
 
 // schema prints the types of the Kubernetes API that minisched-apiserver knows,
-// as minisched/apiserver/schema.txt has them. In scripts/controlplane:
+// as minisched/apiserver/schema/schema.txt has them. In scripts/controlplane:
 //
-//	go run schema.go >../../minisched/apiserver/schema.txt
+//	go run schema.go >../../minisched/apiserver/schema/schema.txt
 package main
 
 import (

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/kinds/validation.h"
+#include "minisched/apiserver/object.h"
+#include "minisched/apiserver/strategy.h"
+
+namespace minisched::apiserver {
+
+// What is wrong with a name or label, in upstream's words: nothing, or one
+// message for each rule that it breaks. Follows apimachinery
+// pkg/api/validate/content.
+std::vector<std::string> CheckDns1123Label(std::string_view value);
+std::vector<std::string> CheckDns1123Subdomain(std::string_view value);
+// The form of label keys, annotations and finalizers: [prefix/]name.
+std::vector<std::string> CheckLabelKey(std::string_view value);
+std::vector<std::string> CheckLabelValue(std::string_view value);
+
+// Labels: of metadata, or a selector's matchLabels.
+void ValidateLabels(const Field& labels);
+// A metav1.LabelSelector.
+void ValidateLabelSelector(const Field& selector);
+// A condition of a selector. Those on a node's labels have two operators more,
+// and where they are but a preference, their values aren't looked at.
+void ValidateRequirement(const Field& requirement, bool of_node = false,
+                         bool check_values = true);
+
+// An object's metadata. Follows apimachinery pkg/api/validation/objectmeta.go.
+void ValidateMetadata(const Json& metadata, bool namespaced,
+                      Strategy::NameRule rule, FieldErrors& errors);
+void ValidateMetadataUpdate(const Json& metadata, const Json& old,
+                            FieldErrors& errors);
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,127 @@
+#include <vector>
+
+#include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/kinds/pod_binding.h"
+#include "minisched/apiserver/kinds/pods.h"
+#include "minisched/apiserver/resources.h"
+#include "minisched/apiserver/selectors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+const ResourceRow& Pods() { return GetResource("", "pods"); }
+const ResourceRow& Budgets() {
+  return GetResource("policy", "poddisruptionbudgets");
+}
+
+// A pod that is on its way out, or hasn't begun, is no loss to anyone.
+bool CanIgnoreBudget(const Json& pod) {
+  const std::string phase = GetString(pod, "status", "phase");
+  return phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
+         IsTerminating(pod);
+}
+
+std::vector<Object> BudgetsOf(const Store& store, const Json& pod) {
+  std::vector<Object> budgets;
+  const std::string ns = NamespaceOf(pod);
+  const Store::Collection& all = store.All(CollectionOf(Budgets()));
+  for (auto it = all.lower_bound({ns, ""});
+       it != all.end() && it->first.first == ns; ++it) {
+    if (Selects(Get(*it->second, "spec", "selector"),
+                Get(pod, "metadata", "labels"))) {
+      budgets.push_back(it->second);
+    }
+  }
+  return budgets;
+}
+
+// A pod that isn't ready can go without counting where its absence changes
+// nothing, or the budget says so.
+bool CanGoUnhealthy(const Json& pod, const Json& budget) {
+  if (IsPodReady(pod)) return false;
+  if (Get(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow") {
+    return true;
+  }
+  const std::int64_t desired = GetInt(budget, "status", "desiredHealthy");
+  return desired > 0 && GetInt(budget, "status", "currentHealthy") >= desired;
+}
+
+StatusError TooManyRequests(const std::string& why, int retry_after) {
+  Json details = {
+      {"causes", {{{"reason", "DisruptionBudget"}, {"message", why}}}}};
+  if (retry_after > 0) details["retryAfterSeconds"] = retry_after;
+  return {429, "TooManyRequests",
+          "Cannot evict pod as it would violate the pod's disruption budget.",
+          std::move(details)};
+}
+
+// Takes one from what the budget allows. The disruption controller counts
+// anew once it sees the pod go.
+void TakeFromBudget(Registry& registry, const Json& budget,
+                    const std::string& pod, bool dry_run) {
+  const std::string name = "The disruption budget " + NameOf(budget);
+  const Json& status = Get(budget, "status");
+  if (GetInt(status, "observedGeneration") <
+      GetInt(budget, "metadata", "generation")) {
+    throw TooManyRequests(name + " is still being processed by the server.",
+                          10);
+  }
+  if (GetInt(status, "disruptionsAllowed") <= 0) {
+    throw TooManyRequests(
+        name + " needs " + std::to_string(GetInt(status, "desiredHealthy")) +
+            " healthy pods and has " +
+            std::to_string(GetInt(status, "currentHealthy")) + " currently",
+        0);
+  }
+  const auto take = [&](const Json& old) {
+    Json changed = old;
+    Json& left = changed["status"]["disruptionsAllowed"];
+    left = left.get<std::int64_t>() - 1;
+    changed["status"]["disruptedPods"][pod] = registry.Now();
+    return changed;
+  };
+  registry.Update(Budgets(), "status", NamespaceOf(budget), NameOf(budget),
+                  take, dry_run);
+}
+
+void CheckBudget(Registry& registry, const Json& pod, bool dry_run) {
+  if (CanIgnoreBudget(pod)) return;
+  const std::vector<Object> budgets = BudgetsOf(registry.store(), pod);
+  if (budgets.empty()) return;
+  if (budgets.size() > 1) {
+    throw StatusError(500, "",
+                      "This pod has more than one PodDisruptionBudget, which "
+                      "the eviction subresource does not support.");
+  }
+  const Json& budget = *budgets.front();
+  if (CanGoUnhealthy(pod, budget)) return;
+  TakeFromBudget(registry, budget, NameOf(pod), dry_run);
+}
+
+}  // namespace
+
+void EvictPod(Registry& registry, const std::string& ns,
+              const std::string& name, const Json& eviction, bool dry_run) {
+  if (NameOf(eviction) != name) {
+    throw BadRequest("name in URL does not match name in Eviction object");
+  }
+  DeleteOptions options = DeleteOptions::Parse(Get(eviction, "deleteOptions"));
+  options.dry_run |= dry_run;
+  const Object pod = registry.Get(Pods(), ns, name);
+  CheckPreconditions(Pods(), *pod, options.preconditions);
+  CheckBudget(registry, *pod, options.dry_run);
+  if (!options.dry_run) {
+    const auto mark = [&](const Json& old) {
+      Json changed = old;
+      SetPodCondition(changed, "DisruptionTarget", "True",
+                      "EvictionByEvictionAPI", "Eviction API: evicting",
+                      registry.Now());
+      return changed;
+    };
+    registry.Update(Pods(), "status", ns, name, mark);
+  }
+  options.preconditions = {};  // were met, until now
+  registry.Delete(Pods(), ns, name, options);
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "minisched/api/quantity.h"
+#include "minisched/apiserver/kinds/defaults.h"
+#include "minisched/apiserver/kinds/pod_validation.h"
+#include "minisched/apiserver/kinds/pods.h"
+#include "minisched/apiserver/kinds/strategies.h"
+#include "minisched/apiserver/resources.h"
+#include "minisched/apiserver/store.h"
+
+namespace minisched::apiserver {
+namespace {
+
+// Guaranteed where each container is limited to what it asks for, BestEffort
+// where none asks for anything.
+std::string QosClassOf(const Json& pod) {
+  bool any = false;
+  bool guaranteed = true;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : Get(pod, "spec", list)) {
+      for (const char* resource : {"cpu", "memory"}) {
+        const auto amount = [&](const char* which) {
+          const std::string text =
+              GetString(container, "resources", which, resource);
+          return text.empty() ? Quantity() : Quantity::Parse(text);
+        };
+        const Quantity request = amount("requests");
+        const Quantity limit = amount("limits");
+        any |= request.Sign() > 0 || limit.Sign() > 0;
+        guaranteed &= limit.Sign() > 0 && request == limit;
+      }
+    }
+  }
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+// Makes expressions of the selector out of matchLabelKeys and
+// mismatchLabelKeys, with the values of the pod's own labels.
+void MergeLabelKeys(Json& term, const Json& labels) {
+  if (!term.contains("labelSelector")) return;
+  const auto merge = [&](const char* list, const char* op) {
+    for (const Json& key : Get(term, list)) {
+      const Json& value = Get(labels, key.get<std::string>());
+      if (value.is_null()) continue;
+      term["labelSelector"]["matchExpressions"].push_back(
+          {{"key", key}, {"operator", op}, {"values", {value}}});
+    }
+  };
+  merge("matchLabelKeys", "In");
+  merge("mismatchLabelKeys", "NotIn");
+}
+
+void MergeLabelKeysOfPod(Json& pod) {
+  const Json labels = Get(pod, "metadata", "labels");
+  const auto merge = [&](const char* path) {
+    const Json::json_pointer pointer(path);
+    if (!pod.contains(pointer)) return;
+    for (Json& term : pod[pointer]) {
+      MergeLabelKeys(
+          term.contains("podAffinityTerm") ? term["podAffinityTerm"] : term,
+          labels);
+    }
+  };
+  merge("/spec/topologySpreadConstraints");
+  for (const std::string kind : {"podAffinity", "podAntiAffinity"}) {
+    for (const std::string when : {"required", "preferred"}) {
+      merge(("/spec/affinity/" + kind + "/" + when +
+             "DuringSchedulingIgnoredDuringExecution")
+                .c_str());
+    }
+  }
+}
+
+// ---- What those of upstream's admission plugins do that the scheduler knows:
+// Priority, DefaultTolerationSeconds.
+
+// Upstream makes up a pod's name only later, and calls it by what it knows.
+StatusError Refusal(const Json& pod, const std::string& why) {
+  const std::string base = GetString(pod, "metadata", "generateName");
+  return Forbidden(GetResource("", "pods"), base.empty() ? NameOf(pod) : base,
+                   why);
+}
+
+// The pod's class, or that of pods which name none; null if there is none.
+Object ClassOf(const Json& pod, const Store& store) {
+  const std::string collection = "priorityclasses.scheduling.k8s.io";
+  const std::string name = GetString(pod, "spec", "priorityClassName");
+  if (!name.empty()) {
+    if (Object found = store.Find(collection, {"", name})) return found;
+    throw Refusal(pod, "no PriorityClass with name " + name + " was found");
+  }
+  for (const auto& [key, each] : store.All(collection)) {
+    if (GetBool(*each, "globalDefault")) return each;
+  }
+  return nullptr;
+}
+
+// What the class says stands; a pod can but repeat it.
+void SetPriority(Json& pod, const Store& store) {
+  const Object priority_class = ClassOf(pod, store);
+  Json& spec = pod["spec"];
+  const auto set = [&](const char* key, const char* what, const Json& value) {
+    const auto text = [](const Json& json) {
+      return json.is_string() ? json.get<std::string>() : json.dump();
+    };
+    if (!Get(spec, key).is_null() && spec[key] != value) {
+      throw Refusal(pod, "the " + std::string(what) + " (" + text(spec[key]) +
+                             ") must not be provided in pod spec; priority "
+                             "admission controller computed " +
+                             text(value) +
+                             " from the given PriorityClass name");
+    }
+    spec[key] = value;
+  };
+  const Json none = {{"preemptionPolicy", "PreemptLowerPriority"}};
+  const Json& its = priority_class ? *priority_class : none;
+  set("priority", "integer value of priority", GetInt(its, "value"));
+  set("preemptionPolicy", "string value of PreemptionPolicy",
+      GetString(its, "preemptionPolicy"));
+  if (priority_class) spec["priorityClassName"] = NameOf(its);
+}
+
+// A pod stays for five minutes on a node that is lost.
+void AddDefaultTolerations(Json& spec) {
+  const Json given = Get(spec, "tolerations");
+  for (const auto* key :
+       {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    const auto tolerates = [&](const Json& toleration) {
+      const std::string its_key = GetString(toleration, "key");
+      const std::string effect = GetString(toleration, "effect");
+      return (its_key.empty() || its_key == key) &&
+             (effect.empty() || effect == "NoExecute");
+    };
+    if (std::any_of(given.begin(), given.end(), tolerates)) continue;
+    spec["tolerations"].push_back({{"key", key},
+                                   {"operator", "Exists"},
+                                   {"effect", "NoExecute"},
+                                   {"tolerationSeconds", 300}});
+  }
+}
+
+class Pods : public Strategy {
+ public:
+  void SetDefaults(Json& pod) const override { SetPodDefaults(pod); }
+
+  void PrepareForCreate(Json& pod, const Store& store) const override {
+    SetPriority(pod, store);
+    AddDefaultTolerations(pod["spec"]);
+    CopyTopologyLabels(pod, store);
+    pod["status"] = {{"phase", "Pending"}, {"qosClass", QosClassOf(pod)}};
+    if (!Get(pod, "spec", "schedulingGates").empty()) {
+      SetPodCondition(pod, "PodScheduled", "False", "SchedulingGated",
+                      "Scheduling is blocked due to non-empty scheduling gates",
+                      GetString(pod, "metadata", "creationTimestamp"));
+    }
+    MergeLabelKeysOfPod(pod);
+  }
+
+  void PrepareForUpdate(Json& pod, const Json& old,
+                        std::string_view subresource) const override {
+    Strategy::PrepareForUpdate(pod, old, subresource);
+    if (subresource.empty()) {
+      for (const char* key : {"priority", "preemptionPolicy"}) {
+        SetDefault(pod["spec"], key, Get(old, "spec", key));
+      }
+      return AddDefaultTolerations(pod["spec"]);
+    }
+    const Json& owners = Get(old, "metadata", "ownerReferences");
+    pod["metadata"].erase("ownerReferences");
+    if (!owners.is_null()) pod["metadata"]["ownerReferences"] = owners;
+    pod["status"]["qosClass"] = Get(old, "status", "qosClass");
+  }
+
+  void Validate(const Json& pod, FieldErrors& errors) const override {
+    const Field spec = Field::Of(pod, "spec", errors);
+    ValidatePodSpec(spec);
+    const bool is_new = Get(pod, "metadata", "resourceVersion").is_null();
+    if (is_new && spec["nodeName"].exists() &&
+        spec["schedulingGates"].exists()) {
+      spec["nodeName"].Forbidden(
+          "cannot be set until all schedulingGates have been cleared");
+    }
+  }
+
+  void ValidateUpdate(const Json& pod, const Json& old,
+                      std::string_view subresource,
+                      FieldErrors& errors) const override {
+    if (subresource.empty()) {
+      return ValidatePodUpdate(Field::Of(pod, "spec", errors),
+                               Get(old, "spec"));
+    }
+    const Json& before = Get(old, "status", "nominatedNodeName");
+    const Field nominated =
+        Field::Of(pod, "status", errors)["nominatedNodeName"];
+    if (nominated.exists() && nominated.value() != before &&
+        !GetString(old, "spec", "nodeName").empty()) {
+      nominated.Forbidden(
+          "may not be set on pods that are already bound to a node");
+    }
+  }
+
+  bool has_generation() const override { return true; }
+
+  std::optional<std::int64_t> GracePeriod(
+      const Json& pod, std::optional<std::int64_t> requested) const override {
+    const std::string phase = GetString(pod, "status", "phase");
+    if (GetString(pod, "spec", "nodeName").empty() || phase == "Failed" ||
+        phase == "Succeeded") {
+      return 0;
+    }
+    const std::int64_t seconds = requested.value_or(
+        GetInt(pod, "spec", "terminationGracePeriodSeconds"));
+    return seconds < 0 ? 1 : seconds;
+  }
+};
+
+}  // namespace
+
+const Strategy& PodStrategy() { return Only<Pods>(); }
+
+}  // namespace minisched::apiserver
