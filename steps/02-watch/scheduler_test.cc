@@ -202,8 +202,8 @@ TEST_P(FailureTest, IsTriedAgain) {
 constexpr const char* kFailures[] = {
     "match: {resource: pods/binding}, times: 2, error: {code: 500}",
     "match: {resource: pods/binding}, times: 2, error: {code: 409}",
-    "match: {resource: pods/binding}, times: 2, error: {code: 500, after: "
-    "true}",
+    ("match: {resource: pods/binding}, times: 2, "
+     "error: {code: 500, after: true}"),
     "match: {resource: pods/binding}, times: 2, drop: before",
     "match: {resource: pods/binding}, times: 2, drop: after",
     "match: {resource: nodes}, times: 2, error: {code: 500}",
