@@ -86,7 +86,9 @@ Json OptionsFromQuery(const Request& request) {
   for (const char* name : {"propagationPolicy", "dryRun"}) {
     if (request.query.contains(name)) options[name] = request.Query(name);
   }
-  if (options.contains("dryRun")) options["dryRun"] = {options["dryRun"]};
+  if (options.contains("dryRun")) {
+    options["dryRun"] = Json::array({options["dryRun"]});
+  }
   if (const auto seconds = QueryInt(request, "gracePeriodSeconds")) {
     options["gracePeriodSeconds"] = *seconds;
   }
