@@ -1,7 +1,8 @@
 #include "minisched/apiserver/body.h"
 
+#include <fmt/format.h>
+
 #include <boost/algorithm/string/join.hpp>
-#include <set>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
@@ -47,53 +48,44 @@ std::string VersionOf(const std::string& api_version) {
   return api_version.substr(api_version.find('/') + 1);
 }
 
-void CheckDryRun(const Json& values, const std::string& kind) {
-  FieldErrors errors;
-  for (const Json& value : values) {
-    if (value != "All") errors.NotSupported("dryRun", values, {"All"});
-  }
-  errors.ThrowIfAny(kind);
-}
-
 std::string OptionsKind(const Request& request) {
   if (request.method == "POST") return "CreateOptions";
   return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
 }
 
-// What strict validation found, by the `fieldValidation` of the request: "" if
-// it may pass, with Warning headers or without, else an error.
-std::string StrictError(const Request& request,
-                        const std::vector<std::string>& found, Reply& reply) {
+// Normalizes an object, and returns why it can't be taken, or "". Fields that
+// nobody knows are an error, warnings or nothing, by `fieldValidation`.
+std::string Decode(const Request& request, Json& object, const SchemaType& type,
+                   Reply& reply) {
   const std::string mode = request.Query("fieldValidation");
-  FieldErrors errors;
-  if (!mode.empty() && mode != "Ignore" && mode != "Warn" && mode != "Strict") {
-    errors.NotSupported("fieldValidation", mode,
-                        {"", "Ignore", "Strict", "Warn"});
+  CheckOption(OptionsKind(request), "fieldValidation", mode,
+              {"", "Ignore", "Strict", "Warn"});
+  std::vector<std::string> unknown;
+  try {
+    unknown = Normalize(object, type);
+  } catch (const ParseError& error) {
+    return error.what();
   }
-  errors.ThrowIfAny(OptionsKind(request));
-  if (found.empty() || mode == "Ignore") return "";
-  if (mode == "Strict") {
-    return "strict decoding error: " + boost::join(found, ", ");
+  if (mode == "Strict" && !unknown.empty()) {
+    return "strict decoding error: " + boost::join(unknown, ", ");
   }
-  for (const std::string& text : found) {
-    reply.headers.emplace_back("Warning", "299 - " + Json(text).dump());
+  if (mode == "Ignore") return "";
+  for (const std::string& text : unknown) {
+    reply.headers.emplace_back("Warning", "299 - " + Dump(text));
   }
   return "";
 }
 
 Json OptionsFromQuery(const Request& request) {
   Json options = Json::object();
-  for (const char* name : {"propagationPolicy", "dryRun"}) {
-    if (request.query.contains(name)) options[name] = request.Query(name);
+  if (request.query.contains("propagationPolicy")) {
+    options["propagationPolicy"] = request.Query("propagationPolicy");
   }
-  if (options.contains("dryRun")) {
-    options["dryRun"] = Json::array({options["dryRun"]});
+  if (request.query.contains("dryRun")) {
+    options["dryRun"] = Json::array({request.Query("dryRun")});
   }
   if (const auto seconds = QueryInt(request, "gracePeriodSeconds")) {
     options["gracePeriodSeconds"] = *seconds;
-  }
-  if (request.query.contains("orphanDependents")) {
-    options["orphanDependents"] = QueryBool(request, "orphanDependents");
   }
   return options;
 }
@@ -108,9 +100,10 @@ Json ParseObject(const Request& request, const std::string& kind) {
     if (malformed.code() != 400) throw;
     error = malformed.what();
   }
-  throw BadRequest("the object provided is unrecognized (must be of type " +
-                   kind +
-                   "): couldn't get version/kind; json parse error: " + error);
+  throw BadRequest(fmt::format(
+      "the object provided is unrecognized (must be of type {}): couldn't get "
+      "version/kind; json parse error: {}",
+      kind, error));
 }
 
 }  // namespace
@@ -134,76 +127,57 @@ Json ParseBody(const Request& request) {
 
 Json DecodeObject(const Request& request, const ResourceRow& row,
                   Reply& reply) {
-  const std::string& kind = row.kind;
   const std::string api_version = row.ApiVersion();
-  Json object = ParseObject(request, kind);
-  if (!object.contains("apiVersion")) object["apiVersion"] = api_version;
-  if (!object.contains("kind")) object["kind"] = kind;
+  Json object = ParseObject(request, row.kind);
+  object.emplace("apiVersion", api_version);
+  object.emplace("kind", row.kind);
   const std::string given_version = GetString(object, "apiVersion");
   const std::string given_kind = GetString(object, "kind");
-  const std::string title =
-      given_kind + " in version \"" + VersionOf(given_version) + "\"";
-  if (given_version != api_version || given_kind != kind) {
-    throw BadRequest(title + " cannot be handled as a " + kind +
-                     ": no kind \"" + given_kind +
-                     "\" is registered for version \"" + given_version +
-                     "\" here");
+  const auto fail = [&](const std::string& why) {
+    throw BadRequest(
+        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                    given_kind, VersionOf(given_version), row.kind, why));
+  };
+  if (given_version != api_version || given_kind != row.kind) {
+    fail(fmt::format("no kind \"{}\" is registered for version \"{}\" here",
+                     given_kind, given_version));
   }
-  if (object.contains("metadata") && object["metadata"].is_object()) {
-    object["metadata"].erase("managedFields");
-  }
-  const std::string error = StrictError(
-      request, Normalize(object, *Schema::Get().Find(api_version, kind)),
-      reply);
-  if (!error.empty()) {
-    throw BadRequest(title + " cannot be handled as a " + kind + ": " + error);
-  }
+  const SchemaType& type = *Schema::Get().Find(api_version, row.kind);
+  const std::string error = Decode(request, object, type, reply);
+  if (!error.empty()) fail(error);
   return object;
 }
 
 void NormalizePatched(const Request& request, Json& object,
                       const SchemaType& type, Reply& reply) {
-  std::vector<std::string> found;
-  std::string error;
-  try {
-    found = Normalize(object, type);
-  } catch (const StatusError& wrong_type) {
-    error = wrong_type.what();
-    error.erase(0, error.find("json: "));
-  }
-  if (error.empty()) error = StrictError(request, found, reply);
+  const std::string error = Decode(request, object, type, reply);
   FieldErrors errors;
-  if (!error.empty()) errors.Invalid("patch", object.dump(), error);
+  if (!error.empty()) errors.Invalid("patch", object, error);
   errors.ThrowIfAny({}, "");
 }
 
 DeleteOptions DecodeDeleteOptions(const Request& request) {
   Json body =
       request.body.empty() ? OptionsFromQuery(request) : ParseBody(request);
-  if (!body.is_object()) throw BadRequest("DeleteOptions has to be an object");
   const std::string kind = GetString(body, "kind");
-  if (!kind.empty() && kind != "DeleteOptions") {
-    throw BadRequest("no kind \"" + kind +
-                     "\" is registered for DeleteOptions");
+  if (!body.is_object() || !(kind.empty() || kind == "DeleteOptions")) {
+    throw BadRequest("the body has to be of kind DeleteOptions");
   }
   Normalize(body, *Schema::Get().Find("v1", "DeleteOptions"));
-  CheckDryRun(Get(body, "dryRun"), "DeleteOptions");
-  auto options = DeleteOptions::Parse(body);
-  const std::set<std::string> policies = {"", "Background", "Foreground",
-                                          "Orphan"};
-  FieldErrors errors;
-  if (!policies.contains(options.propagation)) {
-    errors.NotSupported("propagationPolicy", options.propagation,
-                        {"Foreground", "Background", "Orphan", "nil"});
+  CheckOption("DeleteOptions", "dryRun", body.value("dryRun", Json::array()),
+              {"All"});
+  const auto options = DeleteOptions::Parse(body);
+  if (!options.propagation.empty()) {
+    CheckOption("DeleteOptions", "propagationPolicy", options.propagation,
+                {"Foreground", "Background", "Orphan", "nil"});
   }
-  errors.ThrowIfAny("DeleteOptions");
   return options;
 }
 
 bool IsDryRun(const Request& request) {
   const std::string value = request.Query("dryRun");
   if (value.empty()) return false;
-  CheckDryRun({value}, OptionsKind(request));
+  CheckOption(OptionsKind(request), "dryRun", Json::array({value}), {"All"});
   return true;
 }
 

@@ -11,7 +11,7 @@
 namespace minisched::apiserver {
 
 // What a client sent: read from JSON, YAML or Kubernetes' protobuf, checked
-// against the schema. All throw StatusError, with upstream's texts.
+// against the schema. All throw StatusError; ParseError stands for a 400.
 
 // The body as a document, by its Content-Type (415 for any that a web page can
 // send without asking first). Nesting is limited.

@@ -1,26 +1,26 @@
 #pragma once
 
+#include <map>
 #include <string>
-#include <string_view>
 
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {
 
-// What clients read to learn what there is: documents made of AllResources().
-// Follows apiserver pkg/endpoints/discovery; clients that would rather have it
-// all in one document, which there isn't, fall back on these. Those that don't
-// find what they are asked for throw PathNotFound().
-
-// GET /api. `server_address` is where clients reach this server: "host:port".
-Json ApiVersions(const std::string& server_address);
-// GET /apis and /apis/GROUP
-Json ApiGroupList();
-Json ApiGroup(std::string_view group);
-// GET /api/VERSION (`group` is "") and /apis/GROUP/VERSION
-Json ApiResourceList(std::string_view group, std::string_view version);
-
-// GET /version
-Json VersionInfo();
+// What clients read to learn what there is, by path; made of AllResources().
+//
+//   /version
+//   /api, /apis, /apis/GROUP             which groups and versions there are
+//   /api/VERSION, /apis/GROUP/VERSION    their resources
+//   /openapi/v3, /openapi/v3/apis/…      what `kubectl create` and `apply` look
+//                                        for: whether the server validates
+//                                        fields itself and knows dry runs
+//
+// `server_address` is where clients reach this server: "host:port". Follows
+// apiserver pkg/endpoints/discovery. Clients that would rather have all groups
+// in one document, which there isn't, fall back on these. OpenAPI says nothing
+// of the fields: kubectl merges by the types that it was built with.
+std::map<std::string, Json> DiscoveryDocuments(
+    const std::string& server_address);
 
 }  // namespace minisched::apiserver

@@ -4,28 +4,30 @@
 
 #include <string>
 
-#include "minisched/apiserver/errors.h"
-
 namespace minisched::apiserver {
 namespace {
 
-TEST(DiscoveryTest, Groups) {
-  EXPECT_EQ(ApiVersions("localhost:1"),
+class DiscoveryTest : public testing::Test {
+ protected:
+  const std::map<std::string, Json> documents_ =
+      DiscoveryDocuments("localhost:1");
+};
+
+TEST_F(DiscoveryTest, Groups) {
+  EXPECT_EQ(documents_.at("/api"),
             Json::parse(R"({"kind": "APIVersions", "versions": ["v1"],
                             "serverAddressByClientCIDRs": [
                                 {"clientCIDR": "0.0.0.0/0",
                                  "serverAddress": "localhost:1"}]})"));
   EXPECT_EQ(
-      ApiGroup("apps"),
+      documents_.at("/apis/apps"),
       Json::parse(R"({"kind": "APIGroup", "apiVersion": "v1", "name": "apps",
           "versions": [{"groupVersion": "apps/v1", "version": "v1"}],
           "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}})"));
-  EXPECT_THROW(ApiGroup("nope"), StatusError);
-  EXPECT_THROW(ApiGroup(""), StatusError);
+  EXPECT_FALSE(documents_.contains("/apis/"));
 
-  const Json list = ApiGroupList();
   std::string names;
-  for (const Json& group : list["groups"]) {
+  for (const Json& group : documents_.at("/apis").at("groups")) {
     names += GetString(group, "name") + " ";
   }
   EXPECT_EQ(names,
@@ -33,8 +35,8 @@ TEST(DiscoveryTest, Groups) {
             "coordination.k8s.io resource.k8s.io ");
 }
 
-TEST(DiscoveryTest, Resources) {
-  EXPECT_EQ(ApiResourceList("policy", "v1"), Json::parse(R"({
+TEST_F(DiscoveryTest, Resources) {
+  EXPECT_EQ(documents_.at("/apis/policy/v1"), Json::parse(R"({
       "kind": "APIResourceList", "apiVersion": "v1",
       "groupVersion": "policy/v1",
       "resources": [
@@ -46,20 +48,39 @@ TEST(DiscoveryTest, Resources) {
           {"name": "poddisruptionbudgets/status", "kind": "PodDisruptionBudget",
            "singularName": "", "namespaced": true,
            "verbs": ["get", "patch", "update"]}]})"));
-  EXPECT_FALSE(ApiResourceList("", "v1").contains("apiVersion"));
-  EXPECT_THROW(ApiResourceList("policy", "v1beta1"), StatusError);
-  EXPECT_THROW(ApiResourceList("", "v2"), StatusError);
+  EXPECT_FALSE(documents_.at("/api/v1").contains("apiVersion"));
 }
 
-TEST(DiscoveryTest, SubresourcesOfOtherKinds) {
-  const Json list = ApiResourceList("", "v1");
-  EXPECT_EQ(FindBy(list["resources"], "name", "pods/eviction"), Json::parse(R"({
+TEST_F(DiscoveryTest, SubresourcesOfOtherKinds) {
+  const Json& resources = documents_.at("/api/v1").at("resources");
+  EXPECT_EQ(FindBy(resources, "name", "pods/eviction"), Json::parse(R"({
       "name": "pods/eviction", "singularName": "", "namespaced": true,
       "group": "policy", "version": "v1", "kind": "Eviction",
       "verbs": ["create"]})"));
-  EXPECT_EQ(FindBy(list["resources"], "name", "pods/binding"), Json::parse(R"({
+  EXPECT_EQ(FindBy(resources, "name", "pods/binding"), Json::parse(R"({
       "name": "pods/binding", "singularName": "", "namespaced": true,
       "kind": "Binding", "verbs": ["create"]})"));
+}
+
+TEST_F(DiscoveryTest, OpenApiHasAnIndex) {
+  const Json& paths = documents_.at("/openapi/v3").at("paths");
+  EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),
+            "/openapi/v3/api/v1");
+  EXPECT_EQ(GetString(paths, "apis/apps/v1", "serverRelativeURL"),
+            "/openapi/v3/apis/apps/v1");
+}
+
+// What kubectl wants to know before it creates or applies.
+TEST_F(DiscoveryTest, OpenApiSaysWhatAPatchTakes) {
+  const Json& paths = documents_.at("/openapi/v3/api/v1").at("paths");
+  const Json& patch =
+      Get(paths, "/api/v1/namespaces/{namespace}/pods/{name}", "patch");
+  EXPECT_EQ(Get(patch, "x-kubernetes-group-version-kind"),
+            Json({{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}));
+  const Json& validation =
+      FindBy(Get(patch, "parameters"), "name", "fieldValidation");
+  EXPECT_EQ(GetString(validation, "in"), "query");
+  EXPECT_TRUE(Get(paths, "/api/v1/nodes/{name}").is_object());
 }
 
 }  // namespace

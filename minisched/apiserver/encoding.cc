@@ -1,7 +1,8 @@
 #include "minisched/apiserver/encoding.h"
 
-#include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <deque>
+#include <set>
 #include <utility>
 
 #include "minisched/apiserver/errors.h"
@@ -13,6 +14,10 @@ namespace minisched::apiserver {
 namespace {
 
 using ObjectPtr = apiserver::Object;
+
+// The media types of what there is.
+const std::set<std::string> kJson = {"application/json", "application/*",
+                                     "*/*"};
 
 // The text of an object. All watches of a resource are about to write the same
 // change, so the last ones are kept.
@@ -45,30 +50,22 @@ ObjectPtr InView(const ResourceRow& row, const ObjectPtr& object) {
   return std::make_shared<const Json>(ToEventsV1(*object));
 }
 
-// Whether the media type has these parameters, and no other form than they say.
-bool Is(const MediaType& type, const std::map<std::string, std::string>& form) {
-  return std::all_of(form.begin(), form.end(), [&](const auto& parameter) {
-    const auto found = type.parameters.find(parameter.first);
-    return (found == type.parameters.end() ? "" : found->second) ==
-           parameter.second;
-  });
-}
-
 }  // namespace
 
 Encoding Encoding::Negotiate(const Request& request) {
   Encoding encoding;
   encoding.include_object_ = request.Query("includeObject");
-  const auto types = ParseMediaTypes(request.Header("accept"));
-  if (types.empty()) return encoding;
-  for (const MediaType& type : types) {
-    if (type.type != "application/json" && type.type != "application/*" &&
-        type.type != "*/*") {
-      continue;
-    }
-    encoding.table_ =
-        Is(type, {{"as", "Table"}, {"v", "v1"}, {"g", "meta.k8s.io"}});
-    if (encoding.table_ || Is(type, {{"as", ""}})) return encoding;
+  std::string accept = request.Header("accept");
+  if (accept.empty()) return encoding;
+  boost::erase_all(accept, " ");
+  for (const std::string& range : Split(accept, ',')) {
+    const auto parts = Split(range, ';');
+    if (!kJson.contains(parts[0])) continue;
+    const std::set<std::string> form(parts.begin() + 1, parts.end());
+    encoding.table_ = form.contains("as=Table") && form.contains("v=v1") &&
+                      form.contains("g=meta.k8s.io");
+    // Another form, or version of it, than these two may follow.
+    if (encoding.table_ || range.find(";as=") == range.npos) return encoding;
   }
   throw StatusError(406, "NotAcceptable",
                     "406: Not Acceptable\n\nAvailable representations: "

@@ -1,13 +1,18 @@
 #include "minisched/apiserver/errors.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <boost/algorithm/string/join.hpp>
+#include <boost/range/adaptor/transformed.hpp>
+#include <boost/range/algorithm/find.hpp>
 #include <utility>
 
 #include "minisched/apiserver/resources.h"
 
 namespace minisched::apiserver {
 namespace {
+
+using boost::adaptors::transformed;
 
 // As Go's %q prints it.
 std::string Quote(std::string_view text) { return Dump(text); }
@@ -48,30 +53,31 @@ Reply StatusError::ToReply() const {
 
 StatusError NotFound(const ResourceRow& row, std::string_view name) {
   return {404, "NotFound",
-          row.QualifiedName() + " " + Quote(name) + " not found",
+          fmt::format("{} {} not found", row.QualifiedName(), Quote(name)),
           DetailsOf(row, name)};
 }
 
 StatusError AlreadyExists(const ResourceRow& row, std::string_view name) {
   return {409, "AlreadyExists",
-          row.QualifiedName() + " " + Quote(name) + " already exists",
+          fmt::format("{} {} already exists", row.QualifiedName(), Quote(name)),
           DetailsOf(row, name)};
 }
 
 StatusError Conflict(const ResourceRow& row, std::string_view name,
                      std::string_view why) {
   return {409, "Conflict",
-          "Operation cannot be fulfilled on " + row.QualifiedName() + " " +
-              Quote(name) + ": " + std::string(why),
+          fmt::format("Operation cannot be fulfilled on {} {}: {}",
+                      row.QualifiedName(), Quote(name), why),
           DetailsOf(row, name)};
 }
 
 StatusError Forbidden(const ResourceRow& row, std::string_view name,
                       std::string_view why) {
-  return {403, "Forbidden",
-          row.QualifiedName() + (name.empty() ? "" : " " + Quote(name)) +
-              " is forbidden: " + std::string(why),
-          DetailsOf(row, name)};
+  const std::string quoted = name.empty() ? "" : " " + Quote(name);
+  return {
+      403, "Forbidden",
+      fmt::format("{}{} is forbidden: {}", row.QualifiedName(), quoted, why),
+      DetailsOf(row, name)};
 }
 
 StatusError BadRequest(const std::string& message) {
@@ -102,29 +108,25 @@ void FieldErrors::Add(std::string_view reason, std::string field,
 
 void FieldErrors::Required(std::string field, std::string_view detail) {
   Add("FieldValueRequired", std::move(field),
-      "Required value" + (detail.empty() ? "" : ": " + std::string(detail)));
+      fmt::format("Required value{}{}", detail.empty() ? "" : ": ", detail));
 }
 
 void FieldErrors::Invalid(std::string field, const Json& value,
                           std::string_view detail) {
   Add("FieldValueInvalid", std::move(field),
-      "Invalid value: " + value.dump() + ": " + std::string(detail));
+      fmt::format("Invalid value: {}: {}", value.dump(), detail));
 }
 
 void FieldErrors::NotSupported(std::string field, const Json& value,
                                const std::vector<std::string>& supported) {
-  std::string message = "Unsupported value: " + value.dump();
-  std::string_view separator = ": supported values: ";
-  for (const std::string& name : supported) {
-    message.append(separator).append(Quote(name));
-    separator = ", ";
-  }
-  Add("FieldValueNotSupported", std::move(field), std::move(message));
+  Add("FieldValueNotSupported", std::move(field),
+      fmt::format("Unsupported value: {}: supported values: {}", value.dump(),
+                  boost::join(supported | transformed(Quote), ", ")));
 }
 
 void FieldErrors::Forbidden(std::string field, std::string_view detail) {
   Add("FieldValueForbidden", std::move(field),
-      "Forbidden: " + std::string(detail));
+      fmt::format("Forbidden: {}", detail));
 }
 
 void FieldErrors::Duplicate(std::string field, const Json& value) {
@@ -139,26 +141,36 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
   for (const Json& cause : causes_) {
     std::string message =
         GetString(cause, "field") + ": " + GetString(cause, "message");
-    if (std::find(messages.begin(), messages.end(), message) ==
-        messages.end()) {
+    if (boost::range::find(messages, message) == messages.end()) {
       messages.push_back(std::move(message));
     }
   }
   std::string all = boost::join(messages, ", ");
   if (messages.size() > 1) all = "[" + all + "]";
-
-  const std::string kind =
-      row.kind + (row.group.empty() ? "" : "." + row.group);
   Json details = DetailsOf(row, name);
   if (!row.kind.empty()) details["kind"] = row.kind;
   details["causes"] = causes_;
-  throw StatusError(422, "Invalid",
-                    kind + " " + Quote(name) + " is invalid: " + all,
-                    std::move(details));
+  throw StatusError(
+      422, "Invalid",
+      fmt::format("{}{}{} {} is invalid: {}", row.kind,
+                  row.group.empty() ? "" : ".", row.group, Quote(name), all),
+      std::move(details));
 }
 
-void FieldErrors::ThrowIfAny(const std::string& options_kind) const {
-  ThrowIfAny({.group = "meta.k8s.io", .kind = options_kind}, "");
+void CheckOption(const std::string& kind, const std::string& field,
+                 const Json& value, const std::vector<std::string>& supported) {
+  const Json given = value.is_array() ? value : Json::array({value});
+  FieldErrors errors;
+  for (const Json& each : given) {
+    if (boost::range::find(supported, each) == supported.end()) {
+      errors.NotSupported(field, value, supported);
+    }
+  }
+  errors.ThrowIfAny(OptionsRow(kind), "");
+}
+
+ResourceRow OptionsRow(const std::string& kind) {
+  return {.group = "meta.k8s.io", .kind = kind};
 }
 
 }  // namespace minisched::apiserver

@@ -75,12 +75,18 @@ class FieldErrors {
   // Throws a 422 that says it all, if there is anything: `Pod "web" is invalid:
   // spec.containers: Required value`.
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
-  // The same of a request's options, "ListOptions".
-  void ThrowIfAny(const std::string& options_kind) const;
 
  private:
   // As they go into the Status: reason, message, field.
   std::vector<Json> causes_;
 };
+
+// What errors in the options of a request are errors in: of `kind` is
+// "ListOptions" and the like.
+ResourceRow OptionsRow(const std::string& kind);
+// Throws a 422 unless the value of that field of such options is supported, or
+// each if it is a list.
+void CheckOption(const std::string& kind, const std::string& field,
+                 const Json& value, const std::vector<std::string>& supported);
 
 }  // namespace minisched::apiserver

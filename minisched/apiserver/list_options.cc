@@ -1,7 +1,10 @@
 #include "minisched/apiserver/list_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
+#include <boost/range/algorithm/count.hpp>
 #include <charconv>
 
 #include "minisched/api/parse_error.h"
@@ -19,16 +22,6 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-[[noreturn]] void FailUnknownField(const ResourceRow& row,
-                                   const std::string& field) {
-  // Kinds with fields of their own say it in another way than the others.
-  throw BadRequest(row.fields.empty()
-                       ? "\"" + field +
-                             "\" is not a known field selector: only "
-                             "\"metadata.name\", \"metadata.namespace\""
-                       : "field label not supported: " + field);
-}
-
 // Events are stored in their core/v1 form, whatever the client calls a field.
 std::string StoredName(std::string field) {
   if (field.starts_with("regarding.")) {
@@ -39,13 +32,13 @@ std::string StoredName(std::string field) {
   return field;
 }
 
-std::string TextOf(const Json& value) {
+// As the field selector's value has it.
+std::string TextOf(const Json& value, const std::string& field) {
   if (value.is_string()) return value.get<std::string>();
-  return value.is_null() ? std::string() : value.dump();
-}
-
-bool IsFlag(const std::string& field) {
-  return field == "spec.unschedulable" || field == "spec.hostNetwork";
+  if (!value.is_null()) return value.dump();
+  const bool flag =
+      field == "spec.unschedulable" || field == "spec.hostNetwork";
+  return flag ? "false" : "";
 }
 
 void Validate(const ListOptions& options) {
@@ -58,17 +51,17 @@ void Validate(const ListOptions& options) {
                        "sendInitialEvents requires setting "
                        "resourceVersionMatch to NotOlderThan");
     }
-  } else {
-    if (!match.empty() && options.resource_version.empty()) {
+  } else if (!match.empty()) {
+    if (options.resource_version.empty()) {
       errors.Forbidden(field,
                        "resourceVersionMatch is forbidden unless "
                        "resourceVersion is provided");
     }
-    if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
+    if (match != "Exact" && match != "NotOlderThan") {
       errors.NotSupported(field, match, {"Exact", "NotOlderThan", ""});
     }
   }
-  errors.ThrowIfAny("ListOptions");
+  errors.ThrowIfAny(OptionsRow("ListOptions"), "");
 }
 
 }  // namespace
@@ -80,17 +73,16 @@ FieldSelector FieldSelector::Parse(std::string_view text,
     if (term.empty()) continue;
     const auto equals = term.find('=');
     if (equals == term.npos) {
-      throw BadRequest("invalid selector: '" + std::string(text) +
-                       "'; can't understand '" + term + "'");
+      throw BadRequest(fmt::format(
+          "invalid selector: '{}'; can't understand '{}'", text, term));
     }
     const bool negated = equals > 0 && term[equals - 1] == '!';
     const bool doubled = term.compare(equals, 2, "==") == 0;
     const std::string field = term.substr(0, equals - negated);
     const bool known = field == "metadata.name" ||
                        (row.namespaced && field == "metadata.namespace") ||
-                       std::find(row.fields.begin(), row.fields.end(), field) !=
-                           row.fields.end();
-    if (!known) FailUnknownField(row, field);
+                       boost::range::count(row.fields, field) > 0;
+    if (!known) throw BadRequest("field label not supported: " + field);
     const std::string stored =
         row.plural == "events" ? StoredName(field) : field;
     selector.terms_.push_back({field, Split(stored, '.'), !negated,
@@ -103,9 +95,7 @@ bool FieldSelector::Matches(const Json& object) const {
   return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
     const Json* value = &object;
     for (const std::string& key : term.path) value = &Get(*value, key);
-    std::string text = TextOf(*value);
-    if (text.empty() && IsFlag(term.field)) text = "false";
-    return (text == term.value) == term.equal;
+    return (TextOf(*value, term.field) == term.value) == term.equal;
   });
 }
 
@@ -152,10 +142,7 @@ std::optional<std::int64_t> QueryInt(const Request& request,
   const std::string text = request.Query(name);
   if (text.empty()) return std::nullopt;
   const auto number = ParseNumber<std::int64_t>(text);
-  if (!number) {
-    throw BadRequest("strconv.ParseInt: parsing " + Json(text).dump() +
-                     ": invalid syntax");
-  }
+  if (!number) throw BadRequest(name + ": not a number: " + Dump(text));
   return number;
 }
 
@@ -169,9 +156,7 @@ bool QueryBool(const Request& request, const std::string& name) {
 std::uint64_t ParseVersion(const std::string& text, int code) {
   if (const auto version = ParseNumber<std::uint64_t>(text)) return *version;
   throw StatusError(code, code == 400 ? "BadRequest" : "",
-                    "resourceVersion: Invalid value: " + Json(text).dump() +
-                        ": strconv.ParseUint: parsing " + Json(text).dump() +
-                        ": invalid syntax");
+                    "resourceVersion: Invalid value: " + Dump(text));
 }
 
 }  // namespace minisched::apiserver

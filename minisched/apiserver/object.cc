@@ -18,6 +18,14 @@ const Json& Get(const Json& value, std::string_view key) {
   return member == value.end() ? kNull : *member;
 }
 
+void CopyMember(const Json& from, const std::string& key, Json& to) {
+  if (from.contains(key)) {
+    to[key] = from[key];
+  } else if (to.is_object()) {
+    to.erase(key);
+  }
+}
+
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

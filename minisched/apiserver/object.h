@@ -44,6 +44,10 @@ bool GetBool(const Json& value, Keys... keys) {
   return member.is_boolean() && member.get<bool>();
 }
 
+// Makes the member `key` of an object what it is in another: gone if it isn't
+// there.
+void CopyMember(const Json& from, const std::string& key, Json& to);
+
 // As text; bytes that are no UTF-8, which can come in escapes, are replaced.
 std::string Dump(const Json& json);
 

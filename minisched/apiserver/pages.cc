@@ -1,6 +1,8 @@
 #include "minisched/apiserver/pages.h"
 
-#include <boost/algorithm/string.hpp>
+#include <fmt/format.h>
+
+#include <tuple>
 
 #include "minisched/apiserver/errors.h"
 
@@ -10,8 +12,8 @@ namespace {
 StatusError TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
   return {504,
           "Timeout",
-          "Timeout: Too large resource version: " + std::to_string(wanted) +
-              ", current: " + std::to_string(current),
+          fmt::format("Timeout: Too large resource version: {}, current: {}",
+                      wanted, current),
           {{"retryAfterSeconds", 1},
            {"causes",
             {{{"reason", "ResourceVersionTooLarge"},
@@ -21,20 +23,19 @@ StatusError TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
 }  // namespace
 
 std::string Page::ToToken() const {
-  return std::to_string(version) + ":" + after.first + ":" + after.second;
+  return Dump(Json::array({version, after.first, after.second}));
 }
 
 Page Page::Parse(const std::string& token) {
-  const auto ns = token.find(':');
-  const auto name = ns == token.npos ? ns : token.find(':', ns + 1);
-  if (name == token.npos || ns == 0 || ns >= 19 ||
-      !boost::all(token.substr(0, ns), boost::is_digit())) {
+  using Parts = std::tuple<std::uint64_t, std::string, std::string>;
+  try {
+    const auto [version, ns, name] = Json::parse(token).get<Parts>();
+    return {version, {ns, name}};
+  } catch (const Json::exception&) {
     throw BadRequest(
         "invalid continue token: continue key is not valid: it is none of "
         "this server's");
   }
-  return {std::stoull(token),
-          {token.substr(ns + 1, name - ns - 1), token.substr(name + 1)}};
 }
 
 std::pair<Store::Collection, std::uint64_t> Snapshot(

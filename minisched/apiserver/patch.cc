@@ -8,6 +8,10 @@
 namespace minisched::apiserver {
 namespace {
 
+constexpr char kJsonPatch[] = "application/json-patch+json";
+constexpr char kMergePatch[] = "application/merge-patch+json";
+constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
+
 constexpr std::size_t kMaxOperations = 10'000;
 constexpr std::size_t kMaxCopiedBytes = 3 << 20;
 constexpr std::size_t kMaxDepth = 200;
@@ -62,6 +66,25 @@ void Apply(Json& document, const Json& operation, std::size_t& copied) {
 }
 
 }  // namespace
+
+void CheckPatchType(const std::string& type) {
+  if (type == "application/apply-patch+yaml") {
+    throw StatusError(415, "UnsupportedMediaType",
+                      "server-side apply is not supported by this server: use "
+                      "kubectl apply without --server-side");
+  }
+  if (type != kJsonPatch && type != kMergePatch && type != kStrategicPatch) {
+    throw StatusError(415, "UnsupportedMediaType",
+                      "415: Unsupported Media Type");
+  }
+}
+
+Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
+                const SchemaType& schema) {
+  if (type == kJsonPatch) return ApplyJsonPatch(object, patch);
+  if (type == kMergePatch) return ApplyMergePatch(object, patch);
+  return ApplyStrategicMergePatch(object, patch, schema);
+}
 
 Json ApplyJsonPatch(const Json& object, const Json& patch) {
   if (!patch.is_array() || patch.size() > kMaxOperations) {

@@ -5,8 +5,15 @@
 
 namespace minisched::apiserver {
 
-// What `object` becomes by a patch of the three kinds that there are. They
-// throw StatusError where the patch can't be applied. The result is not
+// Throws StatusError (415) unless it is the media type of one of the three
+// kinds of patches.
+void CheckPatchType(const std::string& type);
+
+// What `object` becomes by a patch of that media type, as below.
+Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
+                const SchemaType& schema);
+
+// These throw StatusError where the patch can't be applied. The result is not
 // normalized.
 
 // RFC 6902. At most 10,000 operations. As upstream's library is laxer than the

@@ -42,7 +42,6 @@ void Complete(Json& object, const ResourceRow& row) {
   const ResourceRow& stored = StorageRow(row);
   object["apiVersion"] = stored.ApiVersion();
   object["kind"] = stored.kind;
-  if (object["metadata"].is_object()) object["metadata"].erase("managedFields");
   Normalize(object, TypeOf(row));
   row.strategy->SetDefaults(object);
 }
@@ -62,16 +61,11 @@ void CheckNamespaceForCreate(const Store& store, const ResourceRow& row,
 // What of metadata an update can't change, whatever it says.
 void KeepSystemMetadata(Json& metadata, const Json& old) {
   for (const char* key : {"generation", "creationTimestamp", "selfLink"}) {
-    metadata.erase(key);
-    if (old.contains(key)) metadata[key] = old[key];
+    CopyMember(old, key, metadata);
   }
-  if (!metadata.contains("uid")) metadata["uid"] = old["uid"];
-  if (old.contains("deletionTimestamp")) {
-    metadata["deletionTimestamp"] = old["deletionTimestamp"];
-  }
-  if (old.contains("deletionGracePeriodSeconds") &&
-      !metadata.contains("deletionGracePeriodSeconds")) {
-    metadata["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"];
+  for (const char* key :
+       {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    if (!metadata.contains(key)) CopyMember(old, key, metadata);
   }
 }
 
@@ -188,7 +182,6 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
   row.strategy->PrepareForCreate(object, store_);
   // A status that was taken away may have fields that are always there.
   Normalize(object, TypeOf(row));
-  row.strategy->Admit(object, store_);
   if (row.strategy->has_generation()) metadata["generation"] = 1;
   FieldErrors errors;
   ValidateMetadata(metadata, row.namespaced, row.strategy->name_rule(), errors);
@@ -236,7 +229,6 @@ Object Registry::Update(const ResourceRow& row, std::string_view subresource,
   }
   if (object == old) return stored;
 
-  row.strategy->Admit(object, store_);
   FieldErrors errors;
   ValidateMetadataUpdate(object["metadata"], old["metadata"], errors);
   row.strategy->Validate(object, errors);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +43,6 @@ struct ResourceRow {
 
 // What there may be below an object: a part of it, or an action on it.
 struct Subresource {
-  std::string name;  // "status", "scale", "binding", "eviction", "finalize"
   std::vector<std::string> verbs;
   // What is read and written there: "autoscaling", "v1", "Scale". All "" where
   // it is the object itself; the first two where they are the object's.
@@ -53,7 +51,7 @@ struct Subresource {
   std::string kind;
 };
 
-// One of those named above.
+// One of "binding", "eviction", "finalize", "scale" and "status".
 const Subresource& GetSubresource(std::string_view name);
 
 // In the order of discovery. They live as long as the program.

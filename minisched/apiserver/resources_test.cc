@@ -19,7 +19,7 @@ TEST(ResourcesTest, TableIsSound) {
         std::is_sorted(row.subresources.begin(), row.subresources.end()))
         << name;
     for (const std::string& part : row.subresources) {
-      EXPECT_EQ(GetSubresource(part).name, part);
+      EXPECT_NO_THROW(GetSubresource(part)) << part;
     }
     EXPECT_EQ(FindResource(row.group, row.version, row.plural), &row);
     EXPECT_EQ(FindKind(row.ApiVersion(), row.kind), &row);

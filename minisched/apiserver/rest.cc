@@ -1,12 +1,14 @@
 #include "minisched/apiserver/rest.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <boost/range/algorithm/count.hpp>
 #include <utility>
 
 #include "minisched/apiserver/body.h"
 #include "minisched/apiserver/encoding.h"
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/kinds/pod_binding.h"
+#include "minisched/apiserver/kinds/pods.h"
 #include "minisched/apiserver/list_options.h"
 #include "minisched/apiserver/pages.h"
 #include "minisched/apiserver/patch.h"
@@ -15,147 +17,141 @@
 #include "minisched/apiserver/watch.h"
 
 namespace minisched::apiserver {
-
-struct Rest::Call {
-  const Request& request;
-  const RequestInfo& info;
-  const ResourceRow& row;
-  const Encoding encoding;
-  Reply reply;
-};
-
 namespace {
 
-Json Success(int code, Json details) {
-  Json status = {{"kind", "Status"},
-                 {"apiVersion", "v1"},
-                 {"metadata", Json::object()},
-                 {"status", "Success"}};
-  if (code != 200) status["code"] = code;
-  if (!details.is_null()) status["details"] = std::move(details);
-  return status;
+// A request, and the reply that is being made for it.
+class Call {
+ public:
+  Call(Registry& registry, const Request& request, const RequestInfo& info)
+      : registry_(registry),
+        store_(registry.store()),
+        request_(request),
+        info_(info),
+        row_(*info.row),
+        encoding_(Encoding::Negotiate(request)) {}
+
+  Reply Handle();
+
+ private:
+  void Get() { Answer(registry_.Get(row_, info_.ns, info_.name)); }
+  void List();
+  void Watch();
+  void Create();
+  // For pods/binding and the like, which take an object of another kind.
+  void Act();
+  void Update();
+  void Patch();
+  void Delete();
+  void DeleteCollection();
+
+  // Throws unless that can be done at that path.
+  void CheckMethod() const;
+  // The object is that of the path, which it need not repeat the namespace of.
+  void CheckNamespace(Json& object) const;
+  void CheckIdentity(Json& object) const;
+
+  ListOptions Options() const {
+    return ListOptions::Parse(request_, row_, info_.ns, info_.name);
+  }
+  // Answers with the object, or with its scale where the path is that.
+  void Answer(const Object& object, int status = 200);
+  void AnswerList(const std::vector<Object>& objects, const Json& metadata);
+  void AnswerSuccess(int status, const Json& details);
+
+  Registry& registry_;
+  const Store& store_;
+  const Request& request_;
+  const RequestInfo& info_;
+  const ResourceRow& row_;
+  const Encoding encoding_;
+  Reply reply_;
+};
+
+Reply Call::Handle() {
+  static const std::map<std::string_view, void (Call::*)()> kMethods = {
+      {"get", &Call::Get},       {"list", &Call::List},
+      {"watch", &Call::Watch},   {"create", &Call::Create},
+      {"update", &Call::Update}, {"patch", &Call::Patch},
+      {"delete", &Call::Delete}, {"deletecollection", &Call::DeleteCollection},
+  };
+  CheckMethod();
+  const bool action = info_.subresource == "binding" ||
+                      info_.subresource == "eviction" ||
+                      row_.plural == "bindings";
+  (this->*(action ? &Call::Act : kMethods.at(info_.verb)))();
+  if (!reply_.stream) reply_.body += "\n";  // as Go's encoder does
+  return std::move(reply_);
 }
 
-bool IsScale(const RequestInfo& info) { return info.subresource == "scale"; }
-
-// A scale is written by changing its object itself.
-std::string_view SubresourceStored(const RequestInfo& info) {
-  return IsScale(info) ? std::string_view() : info.subresource;
+void Call::CheckMethod() const {
+  const std::string& sub = info_.subresource;
+  const auto& verbs = sub.empty() ? row_.verbs : GetSubresource(sub).verbs;
+  const bool served = boost::range::count(verbs, info_.verb) > 0;
+  // What is created has its name in the body, and its namespace in the path;
+  // a collection is deleted in one namespace, and the rest wants a name.
+  const bool create = info_.verb == "create";
+  const bool list = info_.verb == "list" || info_.verb == "watch";
+  const bool all = info_.verb == "deletecollection";
+  const bool misplaced =
+      ((create || all) && row_.namespaced == info_.ns.empty()) ||
+      (create && sub.empty() != info_.name.empty()) ||
+      (!create && !list && !all && info_.name.empty());
+  if (!served || misplaced) throw MethodNotAllowed();
 }
 
-// The object is that of the path, which it need not repeat the namespace of.
-void CheckNamespace(Json& object, const RequestInfo& info) {
-  const std::string ns = NamespaceOf(object);
-  if (!ns.empty() && !info.ns.empty() && ns != info.ns) {
+void Call::CheckNamespace(Json& object) const {
+  if (info_.ns.empty()) return;
+  Json& ns = object["metadata"]["namespace"];
+  if (!ns.is_null() && ns != info_.ns) {
     throw BadRequest(
         "the namespace of the provided object does not match the namespace "
         "sent on the request");
   }
-  if (!info.ns.empty()) object["metadata"]["namespace"] = info.ns;
+  ns = info_.ns;
 }
 
-void CheckIdentity(Json& object, const RequestInfo& info) {
+void Call::CheckIdentity(Json& object) const {
   const std::string name = NameOf(object);
   if (name.empty()) {
-    throw BadRequest("the name of the object (" + info.name +
-                     " based on URL) was undeterminable: name must be "
-                     "provided");
+    throw BadRequest(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name "
+        "must be provided",
+        info_.name));
   }
-  if (name != info.name) {
-    throw BadRequest("the name of the object (" + name +
-                     ") does not match the name on the URL (" + info.name +
-                     ")");
+  if (name != info_.name) {
+    throw BadRequest(fmt::format(
+        "the name of the object ({}) does not match the name on the URL ({})",
+        name, info_.name));
   }
-  CheckNamespace(object, info);
+  CheckNamespace(object);
 }
 
-constexpr char kJsonPatch[] = "application/json-patch+json";
-constexpr char kMergePatch[] = "application/merge-patch+json";
-constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
-
-void CheckPatchType(const std::string& type) {
-  if (type == "application/apply-patch+yaml") {
-    throw StatusError(415, "UnsupportedMediaType",
-                      "server-side apply is not supported by this server: use "
-                      "kubectl apply without --server-side");
-  }
-  if (type != kJsonPatch && type != kMergePatch && type != kStrategicPatch) {
-    throw StatusError(415, "UnsupportedMediaType",
-                      "415: Unsupported Media Type");
-  }
+void Call::Answer(const Object& object, int status) {
+  reply_.status = status;
+  reply_.body = RowShown(info_).kind == row_.kind
+                    ? encoding_.Object(row_, object, registry_.loop().Now())
+                    : Dump(Shown(info_, *object));
 }
 
-Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
-                const SchemaType& schema) {
-  if (type == kJsonPatch) return ApplyJsonPatch(object, patch);
-  if (type == kMergePatch) return ApplyMergePatch(object, patch);
-  return ApplyStrategicMergePatch(object, patch, schema);
-}
-
-// Throws unless that can be done at that path.
-void CheckMethod(const RequestInfo& info) {
-  const std::string& sub = info.subresource;
-  const auto& verbs = sub.empty() ? info.row->verbs : GetSubresource(sub).verbs;
-  const bool served =
-      std::find(verbs.begin(), verbs.end(), info.verb) != verbs.end();
-  // What is created has its name in the body, and its namespace in the path;
-  // a collection is deleted in one namespace, and the rest wants a name.
-  const bool create = info.verb == "create";
-  const bool list = info.verb == "list" || info.verb == "watch";
-  const bool all = info.verb == "deletecollection";
-  const bool misplaced =
-      ((create || all) && info.row->namespaced == info.ns.empty()) ||
-      (create && sub.empty() != info.name.empty()) ||
-      (!create && !list && !all && info.name.empty());
-  if (!served || misplaced) throw MethodNotAllowed();
-}
-
-}  // namespace
-
-Reply Rest::Handle(const Request& request, const RequestInfo& info) {
-  static const std::map<std::string_view, void (Rest::*)(Call&)> kMethods = {
-      {"get", &Rest::Get},       {"list", &Rest::List},
-      {"watch", &Rest::Watch},   {"create", &Rest::Create},
-      {"update", &Rest::Update}, {"patch", &Rest::Patch},
-      {"delete", &Rest::Delete}, {"deletecollection", &Rest::DeleteCollection},
-  };
-  CheckMethod(info);
-  Call call{request, info, *info.row, Encoding::Negotiate(request), {}};
-  const bool action = info.subresource == "binding" ||
-                      info.subresource == "eviction" ||
-                      info.row->plural == "bindings";
-  if (action) {
-    Act(call);
-  } else {
-    (this->*kMethods.at(info.verb))(call);
-  }
-  if (!call.reply.stream) call.reply.body += "\n";  // as Go's encoder does
-  return std::move(call.reply);
-}
-
-void Rest::Answer(Call& call, const Object& object, int status) {
-  call.reply.status = status;
-  call.reply.body =
-      IsScale(call.info)
-          ? Dump(Shown(call.info, *object))
-          : call.encoding.Object(call.row, object, registry_.loop().Now());
-}
-
-void Rest::AnswerList(Call& call, const std::vector<Object>& objects,
+void Call::AnswerList(const std::vector<Object>& objects,
                       const Json& metadata) {
-  call.reply.body =
-      call.encoding.List(call.row, objects, metadata, registry_.loop().Now());
+  reply_.body = encoding_.List(row_, objects, metadata, registry_.loop().Now());
 }
 
-void Rest::Get(Call& call) {
-  Answer(call, registry_.Get(call.row, call.info.ns, call.info.name));
+void Call::AnswerSuccess(int status, const Json& details) {
+  Json success = {{"kind", "Status"},
+                  {"apiVersion", "v1"},
+                  {"metadata", Json::object()},
+                  {"status", "Success"}};
+  if (status != 200) success["code"] = status;
+  if (!details.is_null()) success["details"] = details;
+  reply_.status = status;
+  reply_.body = Dump(success);
 }
 
-void Rest::List(Call& call) {
-  const auto options =
-      ListOptions::Parse(call.request, call.row, call.info.ns, call.info.name);
-  const auto [all, version] =
-      Snapshot(registry_.store(), CollectionOf(call.row), options);
+void Call::List() {
+  const ListOptions options = Options();
+  const auto [all, version] = Snapshot(store_, CollectionOf(row_), options);
   auto place = options.continue_token.empty()
                    ? all.begin()
                    : all.upper_bound(Page::Parse(options.continue_token).after);
@@ -175,120 +171,109 @@ void Rest::List(Call& call) {
     metadata["continue"] =
         Page{version, {NamespaceOf(last), NameOf(last)}}.ToToken();
     // Upstream counts what is left only where it is cheap.
-    if (call.request.Query("labelSelector").empty() &&
-        call.request.Query("fieldSelector").empty()) {
+    if (request_.Query("labelSelector").empty() &&
+        request_.Query("fieldSelector").empty()) {
       metadata["remainingItemCount"] = std::count_if(place, all.end(), matches);
     }
     break;
   }
-  AnswerList(call, objects, metadata);
+  AnswerList(objects, metadata);
 }
 
-void Rest::Watch(Call& call) {
-  auto options =
-      ListOptions::Parse(call.request, call.row, call.info.ns, call.info.name);
-  call.reply.stream = std::make_unique<apiserver::Watch>(
-      registry_, call.row, std::move(options), call.encoding);
+void Call::Watch() {
+  reply_.stream =
+      std::make_unique<apiserver::Watch>(registry_, row_, Options(), encoding_);
 }
 
-void Rest::Create(Call& call) {
-  Json object = DecodeObject(call.request, RowShown(call.info), call.reply);
-  CheckNamespace(object, call.info);
-  Answer(call,
-         registry_.Create(call.row, call.info.ns,
-                          ToStored(call.info, nullptr, std::move(object)),
-                          IsDryRun(call.request)),
+void Call::Create() {
+  Json object = DecodeObject(request_, RowShown(info_), reply_);
+  CheckNamespace(object);
+  Answer(registry_.Create(row_, info_.ns,
+                          ToStored(info_, nullptr, std::move(object)),
+                          IsDryRun(request_)),
          201);
 }
 
-void Rest::Act(Call& call) {
-  const bool evict = call.info.subresource == "eviction";
+void Call::Act() {
   static const ResourceRow kEviction{.group = "policy", .kind = "Eviction"};
-  Json object =
-      DecodeObject(call.request,
-                   evict ? kEviction : GetResource("", "bindings"), call.reply);
-  CheckNamespace(object, call.info);
-  const std::string name =
-      call.info.name.empty() ? NameOf(object) : call.info.name;
+  const bool evict = info_.subresource == "eviction";
+  Json object = DecodeObject(
+      request_, evict ? kEviction : GetResource("", "bindings"), reply_);
+  CheckNamespace(object);
+  const std::string name = info_.name.empty() ? NameOf(object) : info_.name;
   if (name.empty()) throw BadRequest("Name parameter required.");
-  const bool dry_run = IsDryRun(call.request);
-  if (evict) {
-    EvictPod(registry_, call.info.ns, name, object, dry_run);
-  } else {
-    BindPod(registry_, call.info.ns, name, object, dry_run);
-  }
-  call.reply.status = 201;
-  call.reply.body = Dump(Success(201, nullptr));
+  const auto act = evict ? EvictPod : BindPod;
+  act(registry_, info_.ns, name, object, IsDryRun(request_));
+  AnswerSuccess(201, nullptr);
 }
 
-void Rest::Update(Call& call) {
-  const RequestInfo& info = call.info;
-  const ResourceRow& row = call.row;
-  const bool dry_run = IsDryRun(call.request);
-  Json sent = DecodeObject(call.request, RowShown(info), call.reply);
-  CheckIdentity(sent, info);
-  const Object old =
-      registry_.store().Find(CollectionOf(row), {info.ns, info.name});
-  if (!old && row.strategy->allow_create_on_update() &&
-      info.subresource.empty()) {
+void Call::Update() {
+  const bool dry_run = IsDryRun(request_);
+  Json sent = DecodeObject(request_, RowShown(info_), reply_);
+  CheckIdentity(sent);
+  const Object old = store_.Find(CollectionOf(row_), {info_.ns, info_.name});
+  if (!old && row_.strategy->allow_create_on_update() &&
+      info_.subresource.empty()) {
     return Answer(
-        call,
-        registry_.Create(row, info.ns, ToStored(info, nullptr, sent), dry_run),
+        registry_.Create(row_, info_.ns,
+                         ToStored(info_, nullptr, std::move(sent)), dry_run),
         201);
   }
   // A body that carries a uid is meant for that object only.
-  if (old) CheckPreconditions(row, *old, {.uid = UidOf(sent)});
-  Answer(call,
-         registry_.Update(
-             row, SubresourceStored(info), info.ns, info.name,
-             [&](const Json& stored) { return ToStored(info, stored, sent); },
-             dry_run));
-}
-
-void Rest::Patch(Call& call) {
-  const RequestInfo& info = call.info;
-  const std::string type = call.request.ContentType();
-  CheckPatchType(type);
-  const Json patch = ParseBody(call.request);
-  const SchemaType& schema =
-      *Schema::Get().Find(RowShown(info).ApiVersion(), RowShown(info).kind);
-  const auto change = [&](const Json& old) {
-    Json patched = ApplyPatch(type, Shown(info, old), patch, schema);
-    NormalizePatched(call.request, patched, schema, call.reply);
-    CheckIdentity(patched, info);
-    return ToStored(info, old, std::move(patched));
+  if (old) CheckPreconditions(row_, *old, {.uid = UidOf(sent)});
+  const auto change = [&](const Json& stored) {
+    return ToStored(info_, stored, sent);
   };
-  Answer(call, registry_.Update(call.row, SubresourceStored(info), info.ns,
-                                info.name, change, IsDryRun(call.request)));
+  Answer(registry_.Update(row_, SubresourceStored(info_), info_.ns, info_.name,
+                          change, dry_run));
 }
 
-void Rest::Delete(Call& call) {
-  const Deleted deleted =
-      registry_.Delete(call.row, call.info.ns, call.info.name,
-                       DecodeDeleteOptions(call.request));
-  if (!deleted.gone) return Answer(call, deleted.object);
-  Json details = {{"name", call.info.name},
-                  {"kind", call.row.plural},
+void Call::Patch() {
+  const std::string type = request_.ContentType();
+  CheckPatchType(type);
+  const Json patch = ParseBody(request_);
+  const ResourceRow& shown = RowShown(info_);
+  const SchemaType& schema =
+      *Schema::Get().Find(shown.ApiVersion(), shown.kind);
+  const auto change = [&](const Json& old) {
+    Json patched = ApplyPatch(type, Shown(info_, old), patch, schema);
+    NormalizePatched(request_, patched, schema, reply_);
+    CheckIdentity(patched);
+    return ToStored(info_, old, std::move(patched));
+  };
+  Answer(registry_.Update(row_, SubresourceStored(info_), info_.ns, info_.name,
+                          change, IsDryRun(request_)));
+}
+
+void Call::Delete() {
+  const Deleted deleted = registry_.Delete(row_, info_.ns, info_.name,
+                                           DecodeDeleteOptions(request_));
+  if (!deleted.gone) return Answer(deleted.object);
+  Json details = {{"name", info_.name},
+                  {"kind", row_.plural},
                   {"uid", UidOf(*deleted.object)}};
-  if (!call.row.group.empty()) details["group"] = call.row.group;
-  call.reply.body = Dump(Success(200, std::move(details)));
+  if (!row_.group.empty()) details["group"] = row_.group;
+  AnswerSuccess(200, details);
 }
 
-void Rest::DeleteCollection(Call& call) {
-  const auto list_options =
-      ListOptions::Parse(call.request, call.row, call.info.ns, "");
-  const DeleteOptions options = DecodeDeleteOptions(call.request);
+void Call::DeleteCollection() {
+  const ListOptions list_options = Options();
+  const DeleteOptions options = DecodeDeleteOptions(request_);
   std::vector<Object> objects;
-  for (const auto& [key, object] :
-       registry_.store().All(CollectionOf(call.row))) {
+  for (const auto& [key, object] : store_.All(CollectionOf(row_))) {
     if (list_options.Matches(*object)) objects.push_back(object);
   }
   for (const Object& object : objects) {
-    registry_.Delete(call.row, NamespaceOf(*object), NameOf(*object), options);
+    registry_.Delete(row_, NamespaceOf(*object), NameOf(*object), options);
   }
-  AnswerList(
-      call, objects,
-      {{"resourceVersion", std::to_string(registry_.store().version())}});
+  AnswerList(objects, {{"resourceVersion", std::to_string(store_.version())}});
+}
+
+}  // namespace
+
+Reply ServeResource(Registry& registry, const Request& request,
+                    const RequestInfo& info) {
+  return Call(registry, request, info).Handle();
 }
 
 }  // namespace minisched::apiserver

@@ -1,5 +1,6 @@
 #include "minisched/apiserver/server.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <boost/algorithm/string.hpp>
@@ -16,14 +17,12 @@
 #include "minisched/apiserver/discovery.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/faults/control.h"
-#include "minisched/apiserver/faults/fault_effect.h"
 #include "minisched/apiserver/faults/faults.h"
 #include "minisched/apiserver/http/asio_loop.h"
 #include "minisched/apiserver/http/http_server.h"
 #include "minisched/apiserver/metrics.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/rest.h"
-#include "minisched/apiserver/schema/openapi.h"
 #include "minisched/apiserver/store.h"
 
 namespace minisched::apiserver {
@@ -45,29 +44,6 @@ const Json kSystemPriorityClasses = {
      {"description",
       "Used for system critical pods that must run in the cluster, but can be "
       "moved to another node if necessary."}}};
-
-// What can be read outside of resources, by path. Made when they are asked for:
-// some are large.
-using Documents = std::map<std::string, std::function<Json()>>;
-Documents AllDocuments(const std::string& server_address) {
-  Documents all = {
-      {"/version", VersionInfo},
-      {"/api", [=] { return ApiVersions(server_address); }},
-      {"/apis", ApiGroupList},
-      {"/openapi/v3", OpenApiV3Index},
-  };
-  for (const ResourceRow& row : AllResources()) {
-    const std::string path =
-        (row.group.empty() ? "/api/" : "/apis/") + row.ApiVersion();
-    all[path] = [&row] { return ApiResourceList(row.group, row.version); };
-    all["/openapi/v3" + path] = [&row] {
-      return OpenApiV3(row.group, row.version);
-    };
-    if (row.group.empty()) continue;
-    all["/apis/" + row.group] = [&row] { return ApiGroup(row.group); };
-  }
-  return all;
-}
 
 // An empty one, as protobuf: kubectl falls back on it where version 3 doesn't
 // know a kind, and does without what is not in there.
@@ -103,7 +79,7 @@ struct Server::Impl {
                Serve(std::move(request), respond);
              }),
         url(http.url()),
-        documents(AllDocuments(url.substr(url.find("//") + 2))) {
+        documents(DiscoveryDocuments(url.substr(url.find("//") + 2))) {
     for (const Json& priority_class : kSystemPriorityClasses) {
       registry.Create(GetResource("scheduling.k8s.io", "priorityclasses"), "",
                       priority_class);
@@ -114,10 +90,7 @@ struct Server::Impl {
     run(NewNamespaceController);
     run(NewGarbageCollector);
     run(NewDisruptionController);
-    if (options.simulate_kubelet) {
-      run(NewNodeController);
-      run(NewKubeletSimulator);
-    }
+    if (options.simulate_kubelet) run(NewKubeletSimulator);
     if (options.simulate_workloads) {
       run(NewDeploymentController);
       run(NewReplicaSetController);
@@ -135,7 +108,6 @@ struct Server::Impl {
   AsioLoop loop{io};
   Store store;
   Registry registry{store, loop};
-  Rest rest{registry};
   Metrics metrics;
   Faults faults;
   Control control{
@@ -145,7 +117,7 @@ struct Server::Impl {
   // After the store, which its streams are of.
   HttpServer http;
   const std::string url;
-  const Documents documents;
+  const std::map<std::string, Json> documents;
 };
 
 void Server::Impl::AwaitIdle(std::chrono::milliseconds left) {
@@ -171,12 +143,15 @@ void Server::Impl::Serve(Request request, const HttpServer::Respond& respond) {
 Reply Server::Impl::Handle(const Request& request,
                            const std::optional<RequestInfo>& info) {
   try {
-    return info ? rest.Handle(request, *info) : HandleOther(request);
+    return info ? ServeResource(registry, request, *info)
+                : HandleOther(request);
   } catch (const StatusError& error) {
     return error.ToReply();
+  } catch (const ParseError& error) {
+    return BadRequest(error.what()).ToReply();
   } catch (const std::exception& error) {
-    const std::string what = error.what();
-    return StatusError(500, "InternalError", "Internal error occurred: " + what)
+    return StatusError(500, "InternalError",
+                       fmt::format("Internal error occurred: {}", error.what()))
         .ToReply();
   }
 }
@@ -197,16 +172,16 @@ Reply Server::Impl::HandleOther(const Request& request) {
   if (path == "/openapi/v2") return OpenApiV2();
   const auto document = documents.find(path);
   if (document == documents.end()) throw PathNotFound();
-  return JsonReply(document->second());
+  return JsonReply(document->second);
 }
 
 Server::Server(const ServerOptions& options) {
   try {
     impl_ = std::make_unique<Impl>(options);
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("cannot listen on " + options.address + ":" +
-                             std::to_string(options.port) + ": " +
-                             error.code().message());
+    throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}",
+                                         options.address, options.port,
+                                         error.code().message()));
   }
 }
 
@@ -215,23 +190,20 @@ Server::~Server() = default;
 const std::string& Server::url() const { return impl_->url; }
 
 std::string Server::Kubeconfig() const {
-  return R"(apiVersion: v1
+  return fmt::format(R"(apiVersion: v1
 kind: Config
 current-context: minisched
 clusters:
 - name: minisched
-  cluster:
-    server: )" +
-         url() + R"(
+  cluster: {{server: "{}"}}
 contexts:
 - name: minisched
-  context:
-    cluster: minisched
-    user: minisched
+  context: {{cluster: minisched, user: minisched}}
 users:
 - name: minisched
-  user: {}
-)";
+  user: {{}}
+)",
+                     url());
 }
 
 void Server::Load(const std::string& manifest, const std::string& source) {
@@ -245,9 +217,9 @@ void Server::Load(const std::string& manifest, const std::string& source) {
       what = source + ": " + kind + " " + NameOf(object);
       const ResourceRow* row = FindKind(GetString(object, "apiVersion"), kind);
       if (row == nullptr) {
-        throw std::runtime_error("no such kind here: apiVersion \"" +
-                                 GetString(object, "apiVersion") +
-                                 "\", kind \"" + kind + "\"");
+        throw std::runtime_error(
+            fmt::format("no such kind here: apiVersion \"{}\", kind \"{}\"",
+                        GetString(object, "apiVersion"), kind));
       }
       RequestInfo info{.row = row, .verb = "create"};
       if (row->namespaced) info.ns = NamespaceOf(object);
@@ -255,7 +227,7 @@ void Server::Load(const std::string& manifest, const std::string& source) {
       const Request request{.query = {{"fieldValidation", "Strict"}},
                             .headers = {{"content-type", "application/json"}},
                             .body = Dump(object)};
-      impl_->rest.Handle(request, info);
+      ServeResource(impl_->registry, request, info);
     }
   } catch (const std::exception& error) {
     throw std::runtime_error(what + ": " + error.what());

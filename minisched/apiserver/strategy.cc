@@ -1,26 +1,22 @@
 #include "minisched/apiserver/strategy.h"
 
+#include "minisched/apiserver/kinds/names.h"
+
 namespace minisched::apiserver {
 
 void Strategy::PrepareForUpdate(Json& object, const Json& old,
                                 std::string_view subresource) const {
-  const auto restore = [&](const std::string& key) {
-    if (old.contains(key)) {
-      object[key] = old[key];
-    } else {
-      object.erase(key);
-    }
-  };
-  if (subresource.empty()) return restore("status");
-  Json changed = {{"metadata", object["metadata"]}};
-  if (object.contains("status")) changed["status"] = object["status"];
-  object = old;
-  object.erase("status");
-  object.update(changed);
+  if (subresource.empty()) return CopyMember(old, "status", object);
+  Json changed = old;
+  changed["metadata"] = object["metadata"];
+  CopyMember(object, "status", changed);
+  object = std::move(changed);
 }
 
 bool Strategy::HasFinalizers(const Json& object) const {
   return !Get(object, "metadata", "finalizers").empty();
 }
+
+Strategy::NameRule Strategy::name_rule() const { return CheckDns1123Subdomain; }
 
 }  // namespace minisched::apiserver

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/object.h"
@@ -45,10 +46,6 @@ class Strategy {
                               std::string_view /*subresource*/,
                               FieldErrors& /*errors*/) const {}
 
-  // After the preparation of a new object or a change: refuses, by throwing a
-  // StatusError, what goes against other objects.
-  virtual void Admit(const Json& /*object*/, const Store& /*store*/) const {}
-
   // Before a deletion, whose marks are in the metadata already: may refuse it
   // by throwing a StatusError, and change the object, which goes on being there
   // while finalizers or a grace period keep it.
@@ -57,9 +54,10 @@ class Strategy {
   // Something has to be done yet before the object can go.
   virtual bool HasFinalizers(const Json& object) const;
 
-  // What a name has to be.
-  enum class NameRule { kSubdomain, kLabel, kPathSegment };
-  virtual NameRule name_rule() const { return NameRule::kSubdomain; }
+  // What a name has to be: a check of kinds/names.h, a DNS subdomain's if the
+  // kind has no other.
+  using NameRule = std::vector<std::string> (*)(std::string_view name);
+  virtual NameRule name_rule() const;
 
   // It has metadata.generation: 1 at first, one more each time spec changes.
   virtual bool has_generation() const { return false; }

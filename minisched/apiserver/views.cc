@@ -14,18 +14,16 @@ const ResourceRow kScale{.group = "autoscaling", .kind = "Scale"};
 bool IsScale(const RequestInfo& info) { return info.subresource == "scale"; }
 
 Json ScaleOf(const Json& object) {
-  Json metadata = Json::object();
-  for (const char* key :
-       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    const Json& value = Get(object, "metadata", key);
-    if (!value.is_null()) metadata[key] = value;
-  }
   Json scale = {
       {"apiVersion", "autoscaling/v1"},
       {"kind", "Scale"},
-      {"metadata", std::move(metadata)},
+      {"metadata", Json::object()},
       {"spec", Json::object()},
       {"status", {{"replicas", GetInt(object, "status", "replicas")}}}};
+  for (const char* key :
+       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    CopyMember(object["metadata"], key, scale["metadata"]);
+  }
   if (const auto replicas = GetInt(object, "spec", "replicas")) {
     scale["spec"]["replicas"] = replicas;
   }
@@ -34,7 +32,7 @@ Json ScaleOf(const Json& object) {
   return scale;
 }
 
-Json WithScale(const Json& object, const Json& scale) {
+Json WithScale(Json object, const Json& scale) {
   const std::int64_t replicas = GetInt(scale, "spec", "replicas");
   FieldErrors errors;
   if (replicas < 0) {
@@ -42,15 +40,9 @@ Json WithScale(const Json& object, const Json& scale) {
                    "must be greater than or equal to 0");
   }
   errors.ThrowIfAny(kScale, NameOf(object));
-  Json scaled = object;
-  scaled["spec"]["replicas"] = replicas;
-  const Json& version = Get(scale, "metadata", "resourceVersion");
-  if (version.is_null()) {
-    scaled["metadata"].erase("resourceVersion");
-  } else {
-    scaled["metadata"]["resourceVersion"] = version;
-  }
-  return scaled;
+  object["spec"]["replicas"] = replicas;
+  CopyMember(Get(scale, "metadata"), "resourceVersion", object["metadata"]);
+  return object;
 }
 
 // What a field is called in core/v1 and in events.k8s.io/v1.
@@ -76,6 +68,10 @@ void Rename(Json& event, const char* from, const char* to) {
 
 const ResourceRow& RowShown(const RequestInfo& info) {
   return IsScale(info) ? kScale : *info.row;
+}
+
+std::string_view SubresourceStored(const RequestInfo& info) {
+  return IsScale(info) ? std::string_view() : info.subresource;
 }
 
 Json Shown(const RequestInfo& info, const Json& stored) {

@@ -12,6 +12,9 @@ namespace minisched::apiserver {
 
 // Says what kind is seen there.
 const ResourceRow& RowShown(const RequestInfo& info);
+// Which part of the stored object is written there: a scale is, by changing its
+// object itself.
+std::string_view SubresourceStored(const RequestInfo& info);
 // The stored object as it is seen there.
 Json Shown(const RequestInfo& info, const Json& stored);
 // What becomes of the stored object, `old`, if it is to be seen like that.

@@ -174,10 +174,6 @@ TEST_F(BindingTest, EndsTheNomination) {
   EXPECT_THAT(Bind("p", To("contract-n")), Answers(201));
   EXPECT_THAT(Read("pods/p"),
               JsonHas(R"({"status": {"nominatedNodeName": null}})"_json));
-  EXPECT_THAT(MergePatch("pods/p/status", nomination),
-              Invalid("Pod", "p",
-                      {"status.nominatedNodeName: Forbidden: may not be set on "
-                       "pods that are already bound to a node"}));
 }
 
 TEST_F(BindingTest, WrongKind) {

@@ -1,7 +1,6 @@
 // Events: one kind in two groups, with other names for the same fields.
 
 #include "minisched/contract/contract_testing.h"
-#include "minisched/contract/messages_testing.h"
 
 namespace minisched {
 namespace {
@@ -119,14 +118,6 @@ TEST_F(EventTest, Again) {
               Answers(200, R"({"series": {"count": 2}})"_json));
 }
 
-TEST_F(EventTest, NewOnesDoNotChange) {
-  Create(New(), NewEvent("e"));
-  EXPECT_THAT(StrategicPatch(New("e"), {{"note", "changed"}}),
-              Invalid("Event", "e",
-                      {"message: Invalid value: \"changed\": field is "
-                       "immutable"}));
-}
-
 TEST_F(EventTest, NamespaceOfTheSubject) {
   json event = OldEvent("e");
   event["involvedObject"]["namespace"] = "other";
@@ -148,30 +139,6 @@ TEST_F(EventTest, OldOnesAreHardlyChecked) {
   EXPECT_THAT(Post("events",
                    Named("e", {{"involvedObject", Subject()}, {"type", "X"}})),
               Answers(201));
-}
-
-TEST_F(EventTest, NewOnesAreChecked) {
-  json event = NewEvent("e");
-  event["type"] = "Nope";
-  event["note"] = std::string(1025, 'n');
-  EXPECT_THAT(Post(New(), event),
-              Invalid("Event", "e",
-                      {"message: Invalid value: \"\": can have at most 1024 "
-                       "characters",
-                       "type: Invalid value: \"\": has invalid value: Nope"}));
-  event = Named("e", {{"regarding", Subject()}, {"type", "Normal"}});
-  EXPECT_THAT(Post(New(), event),
-              Invalid("Event", "e", {"eventTime: Required value"}));
-  event["eventTime"] = "2020-01-01T00:00:00.000001Z";
-  EXPECT_THAT(
-      Post(New(), event),
-      Invalid("Event", "e",
-              {"reportingController: Required value",
-               "reportingController: Invalid value: \"\": name part must be "
-               "non-empty",
-               "reportingController: Invalid value: \"\": " + kNoQualifiedName,
-               "reportingInstance: Required value", "action: Required value",
-               "reason: Required value"}));
 }
 
 }  // namespace

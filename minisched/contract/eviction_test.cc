@@ -143,10 +143,6 @@ TEST_F(EvictionTest, BudgetsThatAreNone) {
   expect(R"({"maxUnavailable": "150%"})",
          "spec.maxUnavailable: Invalid value: \"150%\": must not be greater "
          "than 100%");
-  expect(R"({"maxUnavailable": 1, "minAvailable": 1})",
-         "spec: Invalid value: {\"MinAvailable\":1,\"Selector\":null,"
-         "\"MaxUnavailable\":1,\"UnhealthyPodEvictionPolicy\":null}: "
-         "minAvailable and maxUnavailable cannot be both set");
 }
 
 }  // namespace

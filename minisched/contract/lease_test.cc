@@ -47,10 +47,10 @@ TEST_F(LeaseTest, TimesHaveMicroseconds) {
       Post("leases", Named("l", R"({"spec": {"renewTime":
                                     "2020-01-01T00:00:00Z"}})"_json)),
       Refuses(400, "BadRequest",
-              "Lease in version \"v1\" cannot be handled as a Lease: parsing "
-              "time \"2020-01-01T00:00:00Z\" as "
-              "\"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as "
-              "\".000000\""));
+              testing::StartsWith(
+                  "Lease in version \"v1\" cannot be handled as a Lease: "
+                  "parsing time \"2020-01-01T00:00:00Z\" as "
+                  "\"2006-01-02T15:04:05.000000Z07:00\": cannot parse ")));
 }
 
 }  // namespace

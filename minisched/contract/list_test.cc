@@ -115,8 +115,7 @@ TEST_F(ListTest, OddLimits) {
   EXPECT_THAT(Names(Read("pods?limit=0")), testing::SizeIs(5));
   EXPECT_THAT(Names(Read("pods?limit=-1")), testing::SizeIs(5));
   EXPECT_THAT(Get("pods?limit=abc"),
-              Refuses(400, "BadRequest",
-                      "strconv.ParseInt: parsing \"abc\": invalid syntax"));
+              Refuses(400, "BadRequest", HasSubstr("\"abc\"")));
 }
 
 TEST_F(ListTest, ContinueThatIsNone) {
@@ -178,9 +177,7 @@ TEST_F(ListTest, VersionThatIsTooOld) {
 
 TEST_F(ListTest, VersionThatIsNone) {
   EXPECT_THAT(Get("pods?resourceVersion=abc"),
-              Refuses(400, "BadRequest",
-                      HasSubstr("Invalid value: \"abc\": strconv.ParseUint: "
-                                "parsing \"abc\": invalid syntax")));
+              Refuses(400, "BadRequest", HasSubstr("Invalid value: \"abc\"")));
 }
 
 TEST_F(ListTest, OptionsThatAreNone) {

@@ -98,9 +98,9 @@ TEST_F(NamesTest, InvalidLabelPrefix) {
 TEST_F(NamesTest, LabelsMustBeText) {
   EXPECT_THAT(Try(R"({"labels": {"a": 1}})"),
               Refuses(400, "BadRequest",
-                      "ConfigMap in version \"v1\" cannot be handled as a "
-                      "ConfigMap: json: cannot unmarshal number into Go struct "
-                      "field ObjectMeta.metadata.labels of type string"));
+                      testing::StartsWith(
+                          "ConfigMap in version \"v1\" cannot be handled as a "
+                          "ConfigMap: json: cannot unmarshal number ")));
 }
 
 TEST_F(NamesTest, InvalidAnnotations) {
@@ -108,18 +108,6 @@ TEST_F(NamesTest, InvalidAnnotations) {
               Invalid("ConfigMap", "a",
                       {"metadata.annotations: Invalid value: \"-x\": " +
                        kNoQualifiedName}));
-}
-
-TEST_F(NamesTest, InvalidOwners) {
-  EXPECT_THAT(
-      Try(R"({"ownerReferences": [{"kind": "x"}]})"),
-      Invalid("ConfigMap", "a",
-              {"metadata.ownerReferences.apiVersion: Invalid value: \"\": "
-               "version must not be empty",
-               "metadata.ownerReferences.name: Invalid value: \"\": must not "
-               "be empty",
-               "metadata.ownerReferences.uid: Invalid value: \"\": must not "
-               "be empty"}));
 }
 
 }  // namespace

@@ -78,19 +78,6 @@ TEST_F(NodeTest, TaintsThatAreNone) {
                        kNoLabelValue}));
 }
 
-TEST_F(NodeTest, TaintTwice) {
-  EXPECT_THAT(TryTaints(R"([{"key": "k", "effect": "NoSchedule"},
-                            {"key": "k", "effect": "NoExecute"}])"),
-              Answers(201));
-  EXPECT_THAT(
-      TryTaints(R"([{"key": "k", "effect": "NoSchedule"},
-                    {"key": "k", "value": "v", "effect": "NoSchedule"}])"),
-      InvalidNode({"metadata.taints[1]: Duplicate value: {\"Key\":\"k\","
-                   "\"Value\":\"v\",\"Effect\":\"NoSchedule\","
-                   "\"TimeAdded\":null}: taints must be unique by key and "
-                   "effect pair"}));
-}
-
 TEST_F(NodeTest, NameAndCapacity) {
   EXPECT_THAT(
       Post("nodes", Named("Bad_")),

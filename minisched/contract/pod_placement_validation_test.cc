@@ -56,18 +56,6 @@ TEST_F(PodPlacementValidationTest, NodeAffinityExpressions) {
                            "key: Invalid value: \"a b\": " + kNoQualifiedName);
 }
 
-TEST_F(PodPlacementValidationTest, NodeAffinityFields) {
-  const std::string kind = "matchFields";
-  ExpectRequirementRefused(
-      kind, R"({"key": "metadata.foo", "operator": "In", "values": ["a"]})",
-      "key: Invalid value: \"metadata.foo\": not a valid field selector key");
-  ExpectRequirementRefused(
-      kind,
-      R"({"key": "metadata.name", "operator": "In", "values": ["a", "b"]})",
-      "values: Required value: must be only one value when `operator` is 'In' "
-      "or 'NotIn' for node field selector");
-}
-
 TEST_F(PodPlacementValidationTest, NodeAffinityTerms) {
   ExpectRefused({
       {R"({"affinity": {"nodeAffinity": {
@@ -125,13 +113,6 @@ TEST_F(PodPlacementValidationTest, TopologySpread) {
            "whenUnsatisfiable": "ScheduleAnyway", "minDomains": 2}]})",
        {first + "minDomains: Invalid value: 2: can only use minDomains if "
                 "whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway"}},
-      {R"({"topologySpreadConstraints": [
-           {"maxSkew": 1, "topologyKey": "z", "labelSelector": {},
-            "whenUnsatisfiable": "DoNotSchedule"},
-           {"maxSkew": 1, "topologyKey": "z", "labelSelector": {},
-            "whenUnsatisfiable": "DoNotSchedule"}]})",
-       {first + "{topologyKey, whenUnsatisfiable}: Duplicate value: \"{z, "
-                "DoNotSchedule}\""}},
   });
 }
 

@@ -110,18 +110,6 @@ TEST_F(PriorityClassTest, GlobalDefault) {
   EXPECT_THAT(
       TryPod(json::object()),
       Answers(201, {{"spec", {{"priority", 7}, {"priorityClassName", name}}}}));
-  const std::string problem = "is forbidden: PriorityClass " + name +
-                              " is already marked as default. Only one "
-                              "default can exist";
-  EXPECT_THAT(
-      TryClass({{"value", 8}, {"globalDefault", true}}),
-      Refuses(403, "Forbidden",
-              "priorityclasses.scheduling.k8s.io \"contract-c\" " + problem));
-  const std::string other = CreateClass({{"value", 8}});
-  EXPECT_THAT(MergePatch("priorityclasses/" + other, {{"globalDefault", true}}),
-              Refuses(403, "Forbidden",
-                      "priorityclasses.scheduling.k8s.io \"" + other + "\" " +
-                          problem));
 }
 
 }  // namespace

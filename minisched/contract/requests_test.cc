@@ -59,15 +59,14 @@ TEST_F(RequestsTest, BodyThatIsNoJson) {
 TEST_F(RequestsTest, FieldsOfTheWrongType) {
   EXPECT_THAT(Post("configmaps", R"({"metadata": {"name": 5}})"_json),
               Refuses(400, "BadRequest",
-                      "ConfigMap in version \"v1\" cannot be handled as a "
-                      "ConfigMap: json: cannot unmarshal number into Go struct "
-                      "field ObjectMeta.metadata.name of type string"));
+                      StartsWith("ConfigMap in version \"v1\" cannot be "
+                                 "handled as a ConfigMap: json: cannot "
+                                 "unmarshal number ")));
   EXPECT_THAT(
       Post("pods", Pod("p", R"({"spec": {"containers": "x"}})"_json)),
       Refuses(400, "BadRequest",
-              "Pod in version \"v1\" cannot be handled as a Pod: json: cannot "
-              "unmarshal string into Go struct field PodSpec.spec.containers "
-              "of type []v1.Container"));
+              StartsWith("Pod in version \"v1\" cannot be handled as a Pod: "
+                         "json: cannot unmarshal string into ")));
 }
 
 TEST_F(RequestsTest, ObjectOfAnotherKind) {

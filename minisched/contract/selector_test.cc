@@ -138,9 +138,7 @@ TEST_F(SelectorTest, FieldsThatAreNone) {
         "configmaps?fieldSelector=spec.foo",
         "priorityclasses?fieldSelector=spec.foo"}) {
     EXPECT_THAT(Get(path + std::string("=x")),
-                Refuses(400, "BadRequest",
-                        "\"spec.foo\" is not a known field selector: only "
-                        "\"metadata.name\", \"metadata.namespace\""))
+                Refuses(400, "BadRequest", testing::HasSubstr("spec.foo")))
         << path;
   }
 }

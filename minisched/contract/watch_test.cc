@@ -221,15 +221,14 @@ TEST_F(WatchTest, OptionsThatAreNone) {
 
 TEST_F(WatchTest, WhatIsRefused) {
   EXPECT_THAT(Refusal("&timeoutSeconds=abc"),
-              Refuses(400, "BadRequest",
-                      "strconv.ParseInt: parsing \"abc\": invalid syntax"));
+              Refuses(400, "BadRequest", testing::HasSubstr("\"abc\"")));
   EXPECT_THAT(
       Refusal("&fieldSelector=spec.foo=b"),
       Refuses(400, "BadRequest", "field label not supported: spec.foo"));
-  EXPECT_THAT(Refusal("&resourceVersion=abc"),
-              Refuses(500, "",
-                      "resourceVersion: Invalid value: \"abc\": "
-                      "strconv.ParseUint: parsing \"abc\": invalid syntax"));
+  EXPECT_THAT(
+      Refusal("&resourceVersion=abc"),
+      Refuses(500, "",
+              testing::StartsWith("resourceVersion: Invalid value: \"abc\"")));
   EXPECT_THAT(Get("/api/v1/nope?watch=1"),
               Refuses(404, "NotFound",
                       "the server could not find the requested resource"));

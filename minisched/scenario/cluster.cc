@@ -304,7 +304,7 @@ void Cluster::GoAway(std::chrono::nanoseconds duration,
   const double length = std::chrono::duration<double>(duration).count();
   Send({.method = "POST",
         .path = "/minisched/away",
-        .body = Json({{"seconds", length}}).dump()},
+        .query = {{"seconds", std::to_string(length)}}},
        stop);
 }
 

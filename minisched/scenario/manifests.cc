@@ -180,7 +180,7 @@ std::string ReadFaultDocument(const Field& field) {
   const bool is_list = field.json().is_array();
   const Json document = is_list ? Json{{"faults", field.json()}} : field.json();
   try {
-    const apiserver::Faults checked(document);
+    apiserver::ParseFaults(document);
   } catch (const ParseError& error) {
     FailAtPath(field, is_list ? "faults" : "", error.what());
   }

@@ -1,16 +1,20 @@
 //go:build ignore
 
 // schema prints the types of the Kubernetes API that minisched-apiserver knows,
-// as minisched/apiserver/schema/schema.txt has them. In scripts/controlplane:
+// as minisched/apiserver/schema/schema.json has them. In scripts/controlplane:
 //
-//	go run schema.go >../../minisched/apiserver/schema/schema.txt
+//	go run schema.go >../../minisched/apiserver/schema/schema.json
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	apps "k8s.io/api/apps/v1"
@@ -27,23 +31,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
-
-const header = `# The types of the Kubernetes API that minisched-apiserver knows. Made from
-# upstream's Go types by scripts/controlplane/schema.go; not to be edited.
-#
-#   kind API_VERSION KIND TYPE     what the objects of a kind are
-#   type TYPE = OTHER              a name for a scalar or a map
-#   type TYPE NAME:NUMBER:TYPE...  a struct: its fields' names in JSON, numbers
-#                                  in protobuf (0 for none) and types
-#
-# A field's TYPE may begin with * (zero is not the same as absent) and [] or
-# map[KEY]. ":FLAG,FLAG..." may follow it:
-#   always       written even if it is empty
-#   inline       its own fields stand, in JSON, among those of this struct; only
-#                protobuf knows it
-#   merge        a strategic merge patch merges the list; merge=KEY for structs
-#   replace      it replaces the struct rather than merge it
-`
 
 var roots = []struct {
 	apiVersion string
@@ -91,13 +78,27 @@ var scalars = map[reflect.Kind]bool{
 
 var version = regexp.MustCompile(`^v[0-9]`)
 
-// The lines of the types met so far, in that order, each type once.
-var (
-	lines []string
-	seen  = map[reflect.Type]bool{}
-)
+// Field says how a field of a struct is written. `SchemaField`, in
+// minisched/apiserver/schema/schema.h, has the meaning of each part.
+type Field struct {
+	Name     string `json:"name"`
+	Number   int    `json:"number,omitempty"`
+	Kind     string `json:"kind"`
+	Struct   string `json:"struct,omitempty"`
+	List     bool   `json:"list,omitempty"`
+	Map      bool   `json:"map,omitempty"`
+	Optional bool   `json:"optional,omitempty"`
+	Always   bool   `json:"always,omitempty"`
+	Inlined  bool   `json:"inlined,omitempty"`
+	Merge    bool   `json:"merge,omitempty"`
+	MergeKey string `json:"merge_key,omitempty"`
+	Replace  bool   `json:"replace,omitempty"`
+}
 
-// typeName is "core/v1.Container", "types.UID".
+// The structs met so far, by their names.
+var structs = map[string][]Field{}
+
+// typeName is "core/v1.Container".
 func typeName(t reflect.Type) string {
 	dir, name := path.Split(t.PkgPath())
 	if version.MatchString(name) {
@@ -106,84 +107,72 @@ func typeName(t reflect.Type) string {
 	return name + "." + t.Name()
 }
 
-// express returns how a type is written, and sees to it that the named types in
-// it have their lines.
-func express(t reflect.Type) string {
-	if name, ok := wellKnown[t]; ok {
-		return name
-	}
-	if t.PkgPath() != "" {
-		define(t)
-		return typeName(t)
+// setType says what the field holds, and sees to it that structs are met.
+func (f *Field) setType(t reflect.Type) {
+	if kind, ok := wellKnown[t]; ok {
+		f.Kind = kind
+		return
 	}
 	switch {
 	case scalars[t.Kind()]:
-		return t.Name()
+		f.Kind = t.Kind().String()
+	case t.Kind() == reflect.Struct:
+		f.Kind = "struct"
+		f.Struct = typeName(t)
+		meet(t)
 	case t.Kind() == reflect.Pointer:
-		return "*" + express(t.Elem())
-	case t.Kind() == reflect.Slice:
-		return "[]" + express(t.Elem())
-	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
-		return "map[" + express(t.Key()) + "]" + express(t.Elem())
+		f.Optional = true
+		f.setType(t.Elem())
+	case t.Kind() == reflect.Slice && !f.List && !f.Map:
+		f.List = true
+		f.setType(t.Elem())
+	case t.Kind() == reflect.Map && !f.List && !f.Map &&
+		t.Key().Kind() == reflect.String:
+		f.Map = true
+		f.setType(t.Elem())
+	default:
+		panic("the schema has no such type: " + t.String())
 	}
-	panic("the schema has no such type: " + t.String())
 }
 
-func define(t reflect.Type) {
-	if seen[t] {
+func meet(t reflect.Type) {
+	if _, met := structs[typeName(t)]; met {
 		return
 	}
-	seen[t] = true
-	place := len(lines)
-	lines = append(lines, "")
-	line := "type " + typeName(t)
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			line += field(t.Field(i))
+	structs[typeName(t)] = nil // for one that holds itself
+	fields := []Field{}
+	for i := range t.NumField() {
+		if f, ok := field(t.Field(i)); ok {
+			fields = append(fields, f)
 		}
-	case reflect.Map:
-		line += " = " + express(reflect.MapOf(t.Key(), t.Elem()))
-	default:
-		line += " = " + t.Kind().String()
 	}
-	lines[place] = line
+	structs[typeName(t)] = fields
 }
 
-func field(f reflect.StructField) string {
-	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+func field(of reflect.StructField) (f Field, ok bool) {
+	name, options, _ := strings.Cut(of.Tag.Get("json"), ",")
 	if name == "-" {
-		return ""
+		return f, false
 	}
-	var flags []string
-	if f.Anonymous && name == "" {
-		name = f.Name
-		flags = append(flags, "inline")
-	} else if isAlways(f.Type, options) {
-		flags = append(flags, "always")
+	f.Name = name
+	f.setType(of.Type)
+	if of.Anonymous && name == "" {
+		f.Name = of.Name
+		f.Inlined = true
+	} else {
+		f.Always = isAlways(of.Type, options)
 	}
 	// Lists are replaced and structs merged where nothing is said.
-	isList := f.Type.Kind() == reflect.Slice
-	for _, strategy := range strings.Split(f.Tag.Get("patchStrategy"), ",") {
-		if strategy == "merge" && isList {
-			if key := f.Tag.Get("patchMergeKey"); key != "" {
-				strategy += "=" + key
-			}
-			flags = append(flags, strategy)
-		} else if strategy == "replace" && !isList {
-			flags = append(flags, strategy)
-		}
+	strategies := strings.Split(of.Tag.Get("patchStrategy"), ",")
+	f.Merge = f.List && slices.Contains(strategies, "merge")
+	f.Replace = !f.List && slices.Contains(strategies, "replace")
+	if f.Merge {
+		f.MergeKey = of.Tag.Get("patchMergeKey")
 	}
-
-	number := "0"
-	if tag := strings.Split(f.Tag.Get("protobuf"), ","); len(tag) > 1 {
-		number = tag[1]
+	if tag := strings.Split(of.Tag.Get("protobuf"), ","); len(tag) > 1 {
+		f.Number, _ = strconv.Atoi(tag[1])
 	}
-	text := " " + name + ":" + number + ":" + express(f.Type)
-	if len(flags) > 0 {
-		text += ":" + strings.Join(flags, ",")
-	}
-	return text
+	return f, true
 }
 
 // Go's encoder knows no empty structs.
@@ -194,15 +183,33 @@ func isAlways(t reflect.Type, options string) bool {
 	return !strings.Contains(options, "omitempty") || t.Kind() == reflect.Struct
 }
 
+// text is `value` as JSON, on one line.
+func text(value any) string {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(encoded)
+}
+
 func main() {
-	var kinds []string
+	var kinds, types []string
 	for _, root := range roots {
 		for _, object := range root.objects {
 			t := reflect.TypeOf(object)
-			kinds = append(kinds, fmt.Sprintf("kind %s %s %s", root.apiVersion,
-				t.Name(), express(t)))
+			meet(t)
+			kinds = append(kinds,
+				text(root.apiVersion+" "+t.Name())+": "+text(typeName(t)))
 		}
 	}
-	fmt.Print(header, "\n", strings.Join(kinds, "\n"), "\n\n",
-		strings.Join(lines, "\n"), "\n")
+	for _, name := range slices.Sorted(maps.Keys(structs)) {
+		var fields []string
+		for _, f := range structs[name] {
+			fields = append(fields, text(f))
+		}
+		types = append(types,
+			text(name)+": [\n"+strings.Join(fields, ",\n")+"]")
+	}
+	fmt.Printf("{\"kinds\": {\n%s},\n\"types\": {\n%s}}\n",
+		strings.Join(kinds, ",\n"), strings.Join(types, ",\n"))
 }

@@ -238,6 +238,12 @@ metadata:
   name: bad
 spec:
   minAvailable: 150%
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: worse
+spec:
   maxUnavailable: -1
 EOT
 }

@@ -6,11 +6,14 @@
 #include <exception>
 #include <utility>
 
+#include "minisched/apiserver/errors.h"
+
 namespace minisched::apiserver {
 namespace {
 
-constexpr std::chrono::milliseconds kMoment{50};
 constexpr std::chrono::seconds kRetry{1};
+// So many events are remembered; then it begins anew.
+constexpr std::size_t kMaxRemembered = 4096;
 
 Store::Subscription ListAndWatch(Store& store, const std::string& collection,
                                  std::function<void(const Event&)> observer) {
@@ -35,15 +38,46 @@ ObjectKey KeyOf(const Json& object) {
           NamespaceOf(object), NameOf(object)};
 }
 
-std::vector<Object> ObjectsIn(const Store& store, const std::string& collection,
-                              const std::string& ns) {
-  std::vector<Object> objects;
-  const Store::Collection& all = store.All(collection);
-  for (auto i = all.lower_bound({ns, ""});
-       i != all.end() && i->first.first == ns; ++i) {
-    objects.push_back(i->second);
+ObjectKey OwnerOf(const Json& object, const Json& reference) {
+  const ResourceRow* const row = FindKind(GetString(reference, "apiVersion"),
+                                          GetString(reference, "kind"));
+  return {row, row && row->namespaced ? NamespaceOf(object) : "",
+          GetString(reference, "name")};
+}
+
+const Json& ControllerOf(const Json& object) {
+  static const Json& none = *new Json();
+  for (const Json& owner : Get(object, "metadata", "ownerReferences")) {
+    if (GetBool(owner, "controller")) return owner;
   }
-  return objects;
+  return none;
+}
+
+std::int64_t Replicas(const Json& workload) {
+  return GetInt(workload, "spec", "replicas");
+}
+
+std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up) {
+  if (!value.is_string()) return GetInt(value);
+  const std::int64_t percent = std::stoi(value.get<std::string>());
+  return (total * percent + (round_up ? 99 : 0)) / 100;
+}
+
+Json ReferenceTo(const Json& object) {
+  return {{"apiVersion", object["apiVersion"]},
+          {"kind", object["kind"]},
+          {"name", NameOf(object)},
+          {"uid", UidOf(object)}};
+}
+
+std::vector<Object> Under(const Store::Collection& objects,
+                          const std::string& first) {
+  std::vector<Object> found;
+  for (auto i = objects.lower_bound({first, ""});
+       i != objects.end() && i->first.first == first; ++i) {
+    found.push_back(i->second);
+  }
+  return found;
 }
 
 void RemoveValue(Json& list, const Json& value) {
@@ -56,22 +90,14 @@ Index::Index(Store& store, const std::string& collection, Values values)
   subscription_ = ListAndWatch(store, collection, [this](const Event& event) {
     if (event.previous) {
       for (const std::string& value : values_(*event.previous)) {
-        objects_[value].erase(UidOf(*event.previous));
-        if (objects_[value].empty()) objects_.erase(value);
+        objects_.erase({value, UidOf(*event.previous)});
       }
     }
     if (event.type == Event::Type::kDeleted) return;
     for (const std::string& value : values_(*event.object)) {
-      objects_[value][UidOf(*event.object)] = event.object;
+      objects_[{value, UidOf(*event.object)}] = event.object;
     }
   });
-}
-
-const std::map<std::string, Object>& Index::operator[](
-    const std::string& value) const {
-  static const auto& none = *new std::map<std::string, Object>();
-  const auto found = objects_.find(value);
-  return found == objects_.end() ? none : found->second;
 }
 
 void Controller::Watch(const std::string& collection,
@@ -79,34 +105,29 @@ void Controller::Watch(const std::string& collection,
   subscriptions_.push_back(ListAndWatch(store_, collection, observer));
 }
 
-void Controller::Enqueue(const ObjectKey& key) {
-  if (!queued_.insert(key).second) return;
-  queue_.push_back(key);
-  if (queue_.size() == 1) registry_.loop().Post([this] { SyncNext(); });
-}
-
-void Controller::EnqueueAfter(std::chrono::milliseconds delay,
-                              const ObjectKey& key) {
-  registry_.loop().After(delay, [this, key] { Enqueue(key); });
-}
-
-void Controller::EnqueueSoon(const ObjectKey& key) {
-  if (!soon_.insert(key).second) return;
-  registry_.loop().After(kMoment, [this, key] {
-    soon_.erase(key);
-    Enqueue(key);
-  });
-}
-
-void Controller::Every(std::chrono::milliseconds period,
-                       const std::function<void()>& task) {
-  registry_.loop().After(period, [=, this] {
-    task();
-    Every(period, task);
-  });
+void Controller::Enqueue(const ObjectKey& key,
+                         std::chrono::milliseconds delay) {
+  if (!queued_.emplace(delay, key).second) return;
+  const auto sync = [=, this] {
+    queued_.erase({delay, key});
+    try {
+      Sync(key);
+    } catch (const std::exception& error) {
+      // A controller says by events what its users have to know.
+      spdlog::debug("{} {}/{}: {}", key.row->QualifiedName(), key.ns, key.name,
+                    error.what());
+      Enqueue(key, kRetry);
+    }
+  };
+  if (delay == delay.zero()) {
+    registry_.loop().Post(sync);
+  } else {
+    registry_.loop().After(delay, sync);
+  }
 }
 
 Object Controller::Find(const ObjectKey& key) const {
+  if (key.row == nullptr) return nullptr;
   return store_.Find(CollectionOf(*key.row), {key.ns, key.name});
 }
 
@@ -120,20 +141,68 @@ void Controller::Edit(const ObjectKey& key, std::string_view subresource,
                    });
 }
 
-// One at a time, so that requests are answered in between.
-void Controller::SyncNext() {
-  const ObjectKey key = queue_.front();
-  queue_.pop_front();
-  queued_.erase(key);
-  if (!queue_.empty()) registry_.loop().Post([this] { SyncNext(); });
+void Controller::Record(const Json& object, const std::string& type,
+                        const std::string& reason, const std::string& message) {
+  const ResourceRow& row = GetResource("", "events");
+  const std::string ns = NamespaceOf(object);
+  const std::string now = registry_.Now();
+  if (events_.size() > kMaxRemembered) events_.clear();
+  std::string& name = events_[UidOf(object) + " " + reason + " " + message];
   try {
-    Sync(key);
-  } catch (const std::exception& error) {
-    // A controller says by events what its users have to know.
-    spdlog::debug("{} {}/{}: {}", key.row->QualifiedName(), key.ns, key.name,
+    if (Find({&row, ns, name})) {
+      return Edit({&row, ns, name}, "", [&](Json& event) {
+        event["count"] = GetInt(event, "count") + 1;
+        event["lastTimestamp"] = now;
+      });
+    }
+    // In nanoseconds, as client-go has it, and never the same twice.
+    stamp_ = std::max(stamp_ + 1,
+                      registry_.loop().Now().time_since_epoch().count() * 1000);
+    name = fmt::format("{}.{:x}", NameOf(object), stamp_);
+    Json involved = ReferenceTo(object);
+    involved["namespace"] = ns;
+    involved["resourceVersion"] = object["metadata"]["resourceVersion"];
+    registry_.Create(row, ns,
+                     {{"metadata", {{"name", name}}},
+                      {"involvedObject", involved},
+                      {"type", type},
+                      {"reason", reason},
+                      {"message", message},
+                      {"count", 1},
+                      {"firstTimestamp", now},
+                      {"lastTimestamp", now},
+                      {"source", {{"component", component_}}},
+                      {"reportingComponent", component_},
+                      {"reportingInstance", ""}});
+  } catch (const StatusError& error) {
+    spdlog::debug("no event {} of {}: {}", reason, NameOf(object),
                   error.what());
-    EnqueueAfter(kRetry, key);
   }
+}
+
+OwnerController::OwnerController(Registry& registry, std::string component,
+                                 const ResourceRow& row,
+                                 const ResourceRow& child_row)
+    : Controller(registry, std::move(component)),
+      child_row_(child_row),
+      children_(store_, CollectionOf(child_row), [](const Json& child) {
+        return std::vector{GetString(ControllerOf(child), "uid")};
+      }) {
+  Watch(CollectionOf(row), [this](const Event& e) { Enqueue(*e.object); });
+  Watch(CollectionOf(child_row), [this, &row](const Event& e) {
+    for (const Object& child : {e.previous, e.object}) {
+      if (!child) continue;
+      const ObjectKey owner = OwnerOf(*child, ControllerOf(*child));
+      if (owner.row == &row) Enqueue(owner, kMoment);
+    }
+  });
+}
+
+Object OwnerController::CreateChild(const Json& owner, Json child) {
+  Json reference = ReferenceTo(owner);
+  reference.update({{"controller", true}, {"blockOwnerDeletion", true}});
+  child["metadata"]["ownerReferences"] = Json::array({reference});
+  return registry_.Create(child_row_, NamespaceOf(owner), std::move(child));
 }
 
 }  // namespace minisched::apiserver

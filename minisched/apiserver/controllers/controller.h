@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <compare>
-#include <deque>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "minisched/apiserver/object.h"
@@ -20,20 +20,34 @@ namespace minisched::apiserver {
 
 // Names an object, be it there or not.
 struct ObjectKey {
-  const ResourceRow* row;
-  std::string ns;  // "" if it has none
+  const ResourceRow* row;  // nullptr for a kind that isn't served
+  std::string ns;          // "" if it has none
   std::string name;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): takes the operator for a null.
   auto operator<=>(const ObjectKey&) const = default;
 };
 
-// `object` is of a kind that is served.
 ObjectKey KeyOf(const Json& object);
+// Whom one of the object's ownerReferences means.
+ObjectKey OwnerOf(const Json& object, const Json& reference);
 
-// The objects of a collection that are in a namespace.
-std::vector<Object> ObjectsIn(const Store& store, const std::string& collection,
-                              const std::string& ns);
+// The reference to the controller that an object belongs to; null where it
+// belongs to none.
+const Json& ControllerOf(const Json& object);
+
+// How many pods a workload wants: its spec.replicas.
+std::int64_t Replicas(const Json& workload);
+// An IntOrString: a number, or "25%" of `total`.
+std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
+
+// Its apiVersion, kind, name and uid, which all references have.
+Json ReferenceTo(const Json& object);
+
+// The objects whose keys begin with that: those of a namespace, in a
+// collection.
+std::vector<Object> Under(const Store::Collection& objects,
+                          const std::string& first);
 
 // Takes what equals `value` out of a list, which may be null.
 void RemoveValue(Json& list, const Json& value);
@@ -47,13 +61,13 @@ class Index {
 
   Index(Store& store, const std::string& collection, Values values);
 
-  // By uid.
-  const std::map<std::string, Object>& operator[](
-      const std::string& value) const;
+  std::vector<Object> operator[](const std::string& value) const {
+    return Under(objects_, value);
+  }
 
  private:
   Values values_;
-  std::unordered_map<std::string, std::map<std::string, Object>> objects_;
+  Store::Collection objects_;  // by value and uid
   Store::Subscription subscription_;
 };
 
@@ -70,8 +84,11 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
  protected:
-  explicit Controller(Registry& registry)
-      : registry_(registry), store_(registry.store()) {}
+  // `component` is whom its events are from.
+  explicit Controller(Registry& registry, std::string component = "")
+      : registry_(registry),
+        store_(registry.store()),
+        component_(std::move(component)) {}
 
   // Makes things as they should be for that object. What it throws makes it be
   // called again after a second.
@@ -83,16 +100,15 @@ class Controller {
   void Watch(const std::string& collection,
              const std::function<void(const Event&)>& observer);
 
-  // Sync() is called soon, once for all that was noted until then.
-  void Enqueue(const ObjectKey& key);
-  void Enqueue(const Json& object) { Enqueue(KeyOf(object)); }
-  void EnqueueAfter(std::chrono::milliseconds delay, const ObjectKey& key);
-  // Lets changes come together for a moment first: for objects that many things
+  // Sync() is called after the delay, once for all that was noted with the same
+  // delay until then.
+  void Enqueue(const ObjectKey& key, std::chrono::milliseconds delay = {});
+  void Enqueue(const Json& object, std::chrono::milliseconds delay = {}) {
+    Enqueue(KeyOf(object), delay);
+  }
+  // A delay that lets changes come together: for objects that many things
   // happen to.
-  void EnqueueSoon(const ObjectKey& key);
-  // Calls `task` again and again.
-  void Every(std::chrono::milliseconds period,
-             const std::function<void()>& task);
+  static constexpr std::chrono::milliseconds kMoment{50};
 
   // nullptr where there is none.
   Object Find(const ObjectKey& key) const;
@@ -100,17 +116,37 @@ class Controller {
   void Edit(const ObjectKey& key, std::string_view subresource,
             const std::function<void(Json&)>& change);
 
+  // Writes an event (core/v1), or counts it where the same was said before.
+  // `object` is in a namespace; `type` is "Normal" or "Warning". Where the
+  // event can't be written (the namespace may be going), there is none. Follows
+  // client-go tools/record/event.go, without its limits of how much is said.
+  void Record(const Json& object, const std::string& type,
+              const std::string& reason, const std::string& message);
+
   Registry& registry_;
   Store& store_;
 
  private:
-  void SyncNext();
-
-  // Each key that is due is in both.
-  std::deque<ObjectKey> queue_;
-  std::set<ObjectKey> queued_;
-  std::set<ObjectKey> soon_;
+  const std::string component_;
+  std::map<std::string, std::string> events_;  // their names, by what they say
+  std::int64_t stamp_ = 0;                     // of the last event's name
+  std::set<std::pair<std::chrono::milliseconds, ObjectKey>> queued_;
   std::vector<Store::Subscription> subscriptions_;
+};
+
+// A controller of objects that have others of their own: Sync() is called for
+// one as often as it or one of those changes. Unlike upstream's it neither
+// adopts what its selector selects nor lets go of what it doesn't.
+class OwnerController : public Controller {
+ protected:
+  OwnerController(Registry& registry, std::string component,
+                  const ResourceRow& row, const ResourceRow& child_row);
+
+  // Makes one more.
+  Object CreateChild(const Json& owner, Json child);
+
+  const ResourceRow& child_row_;
+  const Index children_;  // by the uids of their controllers
 };
 
 }  // namespace minisched::apiserver

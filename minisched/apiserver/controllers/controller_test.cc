@@ -22,7 +22,7 @@ ObjectKey KeyTo(const std::string& name) {
 // Notes what it is called for, and fails as it is told.
 class Recorder : public Controller {
  public:
-  explicit Recorder(Registry& registry) : Controller(registry) {
+  explicit Recorder(Registry& registry) : Controller(registry, "a-controller") {
     Watch("configmaps", [this](const Event& e) {
       if (NamespaceOf(*e.object) == "default") Enqueue(*e.object);
     });
@@ -32,8 +32,8 @@ class Recorder : public Controller {
     if (fails) throw std::runtime_error("no");
   }
   using Controller::Enqueue;
-  using Controller::EnqueueSoon;
-  using Controller::Every;
+  using Controller::kMoment;
+  using Controller::Record;
 
   std::vector<std::string> synced;
   bool fails = false;
@@ -81,7 +81,7 @@ TEST_F(ControllerTest, TriesAgainASecondLater) {
 
 TEST_F(ControllerTest, LetsChangesComeTogether) {
   for (int i = 0; i < 5; ++i) {
-    controller_.EnqueueSoon(KeyTo("a"));
+    controller_.Enqueue(KeyTo("a"), Recorder::kMoment);
     cluster_.loop.Advance(milliseconds(9));
   }
   EXPECT_THAT(controller_.synced, IsEmpty());
@@ -89,11 +89,56 @@ TEST_F(ControllerTest, LetsChangesComeTogether) {
   EXPECT_THAT(controller_.synced, ElementsAre("a"));
 }
 
-TEST_F(ControllerTest, ComesBackPeriodically) {
-  int times = 0;
-  controller_.Every(milliseconds(100), [&] { ++times; });
-  cluster_.loop.Advance(milliseconds(350));
-  EXPECT_EQ(times, 3);
+class ControllerEventTest : public ControllerTest {
+ protected:
+  Object object_ =
+      cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
+};
+
+TEST_F(ControllerEventTest, SaysWhatHappenedToWhat) {
+  controller_.Record(*object_, "Normal", "Done", "It is done");
+  const auto events = cluster_.All("events");
+  ASSERT_THAT(events, SizeIs(1));
+  Json event = events[0];
+  EXPECT_EQ(
+      event["involvedObject"],
+      Json({{"apiVersion", "v1"},
+            {"kind", "ConfigMap"},
+            {"namespace", "default"},
+            {"name", "a"},
+            {"uid", UidOf(*object_)},
+            {"resourceVersion", (*object_)["metadata"]["resourceVersion"]}}));
+  EXPECT_EQ(event["source"], Json({{"component", "a-controller"}}));
+  EXPECT_EQ(event["reportingComponent"], "a-controller");
+  EXPECT_EQ(event["count"], 1);
+  EXPECT_THAT(NameOf(event), ::testing::MatchesRegex("a\\.[0-9a-f]{16}"));
+}
+
+TEST_F(ControllerEventTest, CountsWhatIsSaidAgain) {
+  const std::string first = cluster_.registry.Now();
+  controller_.Record(*object_, "Normal", "Done", "It is done");
+  controller_.Record(*object_, "Normal", "Done", "It is done differently");
+  cluster_.loop.Advance(std::chrono::minutes(1));
+  controller_.Record(*object_, "Normal", "Done", "It is done");
+  const auto events = cluster_.All("events");
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0]["count"], 2);
+  EXPECT_EQ(events[0]["firstTimestamp"], first);
+  EXPECT_EQ(events[0]["lastTimestamp"], cluster_.registry.Now());
+}
+
+TEST_F(ControllerEventTest, AnEventThatWasDeletedIsMadeAnew) {
+  controller_.Record(*object_, "Normal", "Done", "It is done");
+  cluster_.Delete("events", cluster_.Names("events")[0]);
+  controller_.Record(*object_, "Normal", "Done", "It is done");
+  EXPECT_EQ(cluster_.All("events")[0]["count"], 1);
+}
+
+TEST_F(ControllerEventTest, AnEventThatCannotBeWrittenIsNoFailure) {
+  Json elsewhere = *object_;
+  elsewhere["metadata"]["namespace"] = "none";
+  controller_.Record(elsewhere, "Normal", "Done", "It is done");
+  EXPECT_THAT(cluster_.Names("events"), IsEmpty());
 }
 
 TEST(IndexTest, FindsWhatIsThereNow) {
@@ -105,9 +150,7 @@ TEST(IndexTest, FindsWhatIsThereNow) {
   });
   const auto names = [&](const std::string& value) {
     std::vector<std::string> found;
-    for (const auto& [uid, object] : index[value]) {
-      found.push_back(NameOf(*object));
-    }
+    for (const Object& object : index[value]) found.push_back(NameOf(*object));
     return found;
   };
   EXPECT_THAT(names("1"), ElementsAre("a"));

@@ -29,16 +29,14 @@ std::unique_ptr<Controller> NewGarbageCollector(Registry& registry);
 // evicted now. Follows pkg/controller/disruption.
 std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
 
-// What the control plane does about nodes: taints that follow from their spec
-// and conditions, and the deletion of pods that don't tolerate a NoExecute
-// taint, or whose node is gone. Follows pkg/controller/nodelifecycle,
-// tainteviction and podgc.
-std::unique_ptr<Controller> NewNodeController(Registry& registry);
-
 // Plays the kubelets of all nodes, as kwok does: gives nodes a status and a
 // lease, and pods that are bound to a node the status of running ones; takes
 // away pods that are being deleted. Unlike kwok it turns down what a kubelet
-// would turn down. Nothing ever fails or ends.
+// would turn down. Nodes are always ready; nothing ever fails or ends.
+//
+// Also does what the control plane does about nodes: taints that follow from
+// their spec and conditions, and the deletion of pods whose node isn't there.
+// Follows pkg/controller/nodelifecycle and podgc.
 std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry);
 
 // Sees to it that each Deployment has a ReplicaSet of its template, as large as

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -5,8 +7,6 @@
 #include <vector>
 
 #include "minisched/apiserver/controllers/controllers.h"
-#include "minisched/apiserver/controllers/event_recorder.h"
-#include "minisched/apiserver/controllers/owner_controller.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -37,22 +37,19 @@ Leeway LeewayOf(const Json& deployment) {
 }
 
 // Of a ReplicaSet, which may be nullptr.
-std::int64_t Size(const Object& set) { return set ? Replicas(*set) : 0; }
+std::int64_t Number(const Object& set, const char* part, const char* key) {
+  return set ? GetInt(*set, part, key) : 0;
+}
+std::int64_t Size(const Object& set) { return Number(set, "spec", "replicas"); }
 std::int64_t Available(const Object& set) {
-  return set ? GetInt(*set, "status", "availableReplicas") : 0;
+  return Number(set, "status", "availableReplicas");
 }
 
 std::int64_t Sum(const std::vector<Object>& sets, const char* part,
                  const char* key) {
   std::int64_t sum = 0;
-  for (const Object& set : sets) sum += GetInt(*set, part, key);
+  for (const Object& set : sets) sum += Number(set, part, key);
   return sum;
-}
-
-bool HavePods(const std::vector<Object>& sets) {
-  return Sum(sets, "spec", "replicas") + Sum(sets, "status", "replicas") +
-             Sum(sets, "status", "terminatingReplicas") >
-         0;
 }
 
 // Names this very Deployment's template, in the alphabet of generated names.
@@ -66,38 +63,41 @@ std::string HashOf(const Json& deployment) {
   return text;
 }
 
-Json ReplicaSetFor(const Json& deployment, const std::string& name,
+// The ReplicaSet of the Deployment's present template.
+ObjectKey CurrentOf(const Json& deployment) {
+  const std::string hash = HashOf(deployment);
+  return {&GetResource("apps", "replicasets"), NamespaceOf(deployment),
+          NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash};
+}
+
+Json ReplicaSetFor(const Json& deployment, const ObjectKey& key,
                    std::int64_t size) {
   const Json& spec = deployment["spec"];
-  Json set = {{"metadata",
-               {{"name", name},
-                {"labels", Get(spec, "template", "metadata", "labels")}}},
+  Json set = {{"metadata", {{"name", key.name}}},
               {"spec",
                {{"replicas", size},
                 {"selector", spec["selector"]},
                 {"template", spec["template"]}}}};
-  for (Json* labels :
-       {&set["metadata"]["labels"], &set["spec"]["selector"]["matchLabels"],
-        &set["spec"]["template"]["metadata"]["labels"]}) {
-    (*labels)[kHash] = HashOf(deployment);
-  }
+  const std::string hash = HashOf(deployment);
+  Json& labels = set["spec"]["template"]["metadata"]["labels"];
+  labels[kHash] = hash;
+  set["metadata"]["labels"] = labels;
+  set["spec"]["selector"]["matchLabels"][kHash] = hash;
   return set;
 }
 
 class DeploymentController : public OwnerController {
  public:
   explicit DeploymentController(Registry& registry)
-      : OwnerController(registry, GetResource("apps", "deployments"),
-                        GetResource("apps", "replicasets")),
-        recorder_(registry, "deployment-controller") {}
+      : OwnerController(registry, "deployment-controller",
+                        GetResource("apps", "deployments"),
+                        GetResource("apps", "replicasets")) {}
 
  private:
   void Sync(const ObjectKey& key) override {
     const Object deployment = Find(key);
     if (!deployment) return;
-    const std::string hash = HashOf(*deployment);
-    const ObjectKey current{&child_row_, key.ns,
-                            key.name.substr(0, 252 - hash.size()) + "-" + hash};
+    const ObjectKey current = CurrentOf(*deployment);
     if (!IsTerminating(*deployment)) Roll(*deployment, current);
     UpdateStatus(*deployment, current);
   }
@@ -107,12 +107,15 @@ class DeploymentController : public OwnerController {
     const std::int64_t wanted = Replicas(deployment);
     const Leeway leeway = LeewayOf(deployment);
     const Object current = Find(current_key);
-    std::vector<Object> old = ChildrenOf(deployment);
+    std::vector<Object> old = children_[UidOf(deployment)];
     std::erase(old, current);
     const std::int64_t old_size = Sum(old, "spec", "replicas");
 
+    const bool old_has_pods = old_size + Sum(old, "status", "replicas") +
+                                  Sum(old, "status", "terminatingReplicas") >
+                              0;
     std::int64_t size = 0;
-    if (!IsRecreate(deployment) || !HavePods(old)) {
+    if (!IsRecreate(deployment) || !old_has_pods) {
       size = std::min(
           wanted, std::max(Size(current), wanted + leeway.surge - old_size));
       Scale(deployment, current_key, size);
@@ -138,26 +141,22 @@ class DeploymentController : public OwnerController {
     const Object set = Find(key);
     const std::int64_t before = Size(set);
     if (!set) {
-      CreateChild(deployment, ReplicaSetFor(deployment, key.name, size));
+      CreateChild(deployment, ReplicaSetFor(deployment, key, size));
     } else {
       Edit(key, "", [&](Json& edited) { edited["spec"]["replicas"] = size; });
     }
     if (size == before) return;
-    recorder_.Record(deployment, "Normal", "ScalingReplicaSet",
-                     std::string("Scaled ") + (before < size ? "up" : "down") +
-                         " replica set " + key.name + " from " +
-                         std::to_string(before) + " to " +
-                         std::to_string(size));
+    Record(deployment, "Normal", "ScalingReplicaSet",
+           fmt::format("Scaled {} replica set {} from {} to {}",
+                       before < size ? "up" : "down", key.name, before, size));
   }
 
   void UpdateStatus(const Json& deployment, const ObjectKey& current_key) {
     const std::int64_t wanted = Replicas(deployment);
-    const std::vector<Object> sets = ChildrenOf(deployment);
-    const Object current = Find(current_key);
+    const std::vector<Object> sets = children_[UidOf(deployment)];
     Json status = {
         {"observedGeneration", GetInt(deployment, "metadata", "generation")},
-        {"updatedReplicas",
-         current ? GetInt(*current, "status", "replicas") : 0},
+        {"updatedReplicas", Number(Find(current_key), "status", "replicas")},
         {"conditions", Get(deployment, "status", "conditions")}};
     for (const char* key : {"replicas", "readyReplicas", "availableReplicas",
                             "terminatingReplicas"}) {
@@ -167,34 +166,27 @@ class DeploymentController : public OwnerController {
     status["unavailableReplicas"] =
         std::max<std::int64_t>(Sum(sets, "spec", "replicas") - available, 0);
 
-    const auto set_condition = [&](const char* type, bool value,
-                                   const char* reason, const std::string& why) {
-      SetCondition(status["conditions"],
-                   {{"type", type},
-                    {"status", value ? "True" : "False"},
-                    {"reason", reason},
-                    {"message", why}},
-                   registry_.Now());
-    };
-    if (available >= wanted - LeewayOf(deployment).unavailable) {
-      set_condition("Available", true, "MinimumReplicasAvailable",
-                    "Deployment has minimum availability.");
-    } else {
-      set_condition("Available", false, "MinimumReplicasUnavailable",
-                    "Deployment does not have minimum availability.");
-    }
+    const bool enough = available >= wanted - LeewayOf(deployment).unavailable;
     const bool done = status["updatedReplicas"] == wanted &&
                       status["replicas"] == wanted && available == wanted;
-    set_condition(
-        "Progressing", true,
-        done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
-        "ReplicaSet \"" + current_key.name +
-            (done ? "\" has successfully progressed." : "\" is progressing."));
+    for (const Json& condition : Json{
+             {{"type", "Available"},
+              {"status", enough ? "True" : "False"},
+              {"reason", enough ? "MinimumReplicasAvailable"
+                                : "MinimumReplicasUnavailable"},
+              {"message", fmt::format("Deployment {} minimum availability.",
+                                      enough ? "has" : "does not have")}},
+             {{"type", "Progressing"},
+              {"status", "True"},
+              {"reason", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated"},
+              {"message", fmt::format("ReplicaSet \"{}\" {}.", current_key.name,
+                                      done ? "has successfully progressed"
+                                           : "is progressing")}}}) {
+      SetCondition(status["conditions"], condition, registry_.Now());
+    }
     Edit(KeyOf(deployment), "status",
          [&](Json& edited) { edited["status"] = status; });
   }
-
-  EventRecorder recorder_;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "minisched/apiserver/controllers/cluster_testing.h"
-#include "minisched/apiserver/controllers/owner_controller.h"
 
 namespace minisched::apiserver {
 namespace {

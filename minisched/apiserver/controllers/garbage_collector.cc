@@ -36,7 +36,7 @@ class GarbageCollector : public Controller {
           return uids;
         }) {
     Watch("", [this](const Event& event) { OnEvent(event); });
-    Every(std::chrono::minutes(1), [this] { DeleteOldEvents(); });
+    DeleteOldEvents();
   }
 
  private:
@@ -57,24 +57,15 @@ class GarbageCollector : public Controller {
     const bool deleted = event.type == Event::Type::kDeleted;
     if (!deleted) Enqueue(object);
     if (deleted || IsDeletingDependents(object)) {
-      for (const auto& [uid, dependent] : dependents_[UidOf(object)]) {
+      for (const Object& dependent : dependents_[UidOf(object)]) {
         Enqueue(*dependent);
       }
     }
     // Whoever it belonged to may be waiting for it.
     if (!event.previous) return;
     for (const Json& reference : OwnersOf(*event.previous)) {
-      const ObjectKey owner = OwnerOf(*event.previous, reference);
-      if (owner.row != nullptr) Enqueue(owner);
+      Enqueue(OwnerOf(*event.previous, reference));
     }
-  }
-
-  // The owner may be of a kind that isn't served: then its row is nullptr.
-  static ObjectKey OwnerOf(const Json& object, const Json& reference) {
-    const ResourceRow* const row = FindKind(GetString(reference, "apiVersion"),
-                                            GetString(reference, "kind"));
-    return {row, row && row->namespaced ? NamespaceOf(object) : "",
-            GetString(reference, "name")};
   }
 
   // Deletes the object if none of its owners is there to stay.
@@ -83,13 +74,14 @@ class GarbageCollector : public Controller {
     bool awaited = false;
     for (const Json& reference : OwnersOf(object)) {
       const ObjectKey owner_key = OwnerOf(object, reference);
-      const bool known = owner_key.row != nullptr;
-      const Object owner = known ? Find(owner_key) : nullptr;
+      const Object owner = Find(owner_key);
       const bool there =
-          !known || (owner && UidOf(*owner) == GetString(reference, "uid"));
-      if (there && owner && IsDeletingDependents(*owner)) {
+          owner_key.row == nullptr ||
+          (owner && UidOf(*owner) == GetString(reference, "uid"));
+      if (!there) continue;
+      if (owner && IsDeletingDependents(*owner)) {
         awaited = true;
-      } else if (there) {
+      } else {
         staying.push_back(reference);
       }
     }
@@ -99,14 +91,13 @@ class GarbageCollector : public Controller {
         edited["metadata"]["ownerReferences"] = staying;
       });
     }
-    awaited = awaited && !dependents_[UidOf(object)].empty();
     registry_.Delete(*key.row, key.ns, key.name,
                      {.propagation = awaited ? "Foreground" : "Background"});
   }
 
   void FinishForeground(const ObjectKey& key, const Json& object) {
     const std::string uid = UidOf(object);
-    for (const auto& [dependent_uid, dependent] : dependents_[uid]) {
+    for (const Object& dependent : dependents_[uid]) {
       const Json& reference = FindBy(OwnersOf(*dependent), "uid", uid);
       if (GetBool(reference, "blockOwnerDeletion")) return;
     }
@@ -115,8 +106,7 @@ class GarbageCollector : public Controller {
 
   void Orphan(const ObjectKey& key, const Json& object) {
     const std::string uid = UidOf(object);
-    const auto dependents = dependents_[uid];  // which changes underway
-    for (const auto& [dependent_uid, dependent] : dependents) {
+    for (const Object& dependent : dependents_[uid]) {
       Edit(KeyOf(*dependent), "", [&](Json& edited) {
         Json& owners = edited["metadata"]["ownerReferences"];
         RemoveValue(owners, Json(FindBy(owners, "uid", uid)));
@@ -131,20 +121,22 @@ class GarbageCollector : public Controller {
     });
   }
 
+  // From now on every minute.
   void DeleteOldEvents() {
-    const ResourceRow& events = GetResource("", "events");
+    registry_.loop().After(std::chrono::minutes(1),
+                           [this] { DeleteOldEvents(); });
+    const ResourceRow& row = GetResource("", "events");
     const std::string limit =
         FormatTime(registry_.loop().Now() - std::chrono::hours(1));
-    std::vector<Store::Key> old;
-    for (const auto& [key, event] : store_.All(CollectionOf(events))) {
+    const Store::Collection events = store_.All(CollectionOf(row));
+    for (const auto& [key, event] : events) {
       // Times are text in one form, so that they compare as text.
       const std::string last =
           std::max({GetString(*event, "metadata", "creationTimestamp"),
                     GetString(*event, "lastTimestamp"),
                     GetString(*event, "series", "lastObservedTime")});
-      if (last < limit) old.push_back(key);
+      if (last < limit) registry_.Delete(row, key.first, key.second);
     }
-    for (const auto& [ns, name] : old) registry_.Delete(events, ns, name);
   }
 
   Index dependents_;  // by the uids of their owners

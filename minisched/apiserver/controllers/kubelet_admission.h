@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,16 +15,9 @@ struct Rejection {
 };
 
 // Whether a kubelet would run the pod on a node where those others run. Follows
-// pkg/kubelet/lifecycle/predicate.go.
+// pkg/kubelet/lifecycle/predicate.go. Throws where amounts are too large to be
+// added up.
 std::optional<Rejection> Reject(const Json& pod, const Json& node,
                                 const std::vector<Object>& others);
-
-// How long the pod may stay on the node, for its NoExecute taints; nullopt for
-// as long as it likes.
-std::optional<std::chrono::seconds> ToleratedFor(const Json& pod,
-                                                 const Json& node);
-
-// The name of the node that a pod is bound to, none if it isn't: for an Index.
-std::vector<std::string> NodeOfPod(const Json& pod);
 
 }  // namespace minisched::apiserver

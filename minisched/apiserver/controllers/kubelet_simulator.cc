@@ -1,60 +1,63 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "minisched/api/time.h"
 #include "minisched/apiserver/controllers/controllers.h"
-#include "minisched/apiserver/controllers/event_recorder.h"
 #include "minisched/apiserver/controllers/kubelet_admission.h"
-#include "minisched/apiserver/kinds/pods.h"
 
 namespace minisched::apiserver {
 namespace {
 
-// What a node says that it runs.
-constexpr char kSoftware[] = "minisched-0.1.0";
+// How long a node has to be missing until its pods go.
+constexpr std::chrono::seconds kQuarantine{40};
+
+const Json kNodeConditions = Json::parse(R"([
+    {"type": "Ready", "status": "True", "reason": "KubeletReady",
+     "message": "kubelet is posting ready status"},
+    {"type": "MemoryPressure", "status": "False",
+     "reason": "KubeletHasSufficientMemory",
+     "message": "kubelet has sufficient memory available"},
+    {"type": "DiskPressure", "status": "False",
+     "reason": "KubeletHasNoDiskPressure",
+     "message": "kubelet has no disk pressure"},
+    {"type": "PIDPressure", "status": "False",
+     "reason": "KubeletHasSufficientPID",
+     "message": "kubelet has sufficient PID available"},
+    {"type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
+     "message": "RouteController created a route"}])");
+
+const Json kNodeInfo = Json::parse(R"({
+    "architecture": "amd64", "operatingSystem": "linux",
+    "containerRuntimeVersion": "minisched-0.1.0",
+    "kernelVersion": "minisched-0.1.0", "kubeProxyVersion": "minisched-0.1.0",
+    "kubeletVersion": "minisched-0.1.0"})");
+
+// The taints of nodes about which a condition is true.
+constexpr std::pair<const char*, const char*> kConditionTaints[] = {
+    {"MemoryPressure", "node.kubernetes.io/memory-pressure"},
+    {"DiskPressure", "node.kubernetes.io/disk-pressure"},
+    {"PIDPressure", "node.kubernetes.io/pid-pressure"},
+    {"NetworkUnavailable", "node.kubernetes.io/network-unavailable"},
+};
 
 const ResourceRow& Nodes() { return GetResource("", "nodes"); }
 
-// Its condition Ready is true.
-bool IsReady(const Json& object) { return IsPodReady(object); }
-
-constexpr std::array<const char*, 4> kNodeConditions[] = {
-    {"Ready", "True", "KubeletReady", "kubelet is posting ready status"},
-    {"MemoryPressure", "False", "KubeletHasSufficientMemory",
-     "kubelet has sufficient memory available"},
-    {"DiskPressure", "False", "KubeletHasNoDiskPressure",
-     "kubelet has no disk pressure"},
-    {"PIDPressure", "False", "KubeletHasSufficientPID",
-     "kubelet has sufficient PID available"},
-    {"NetworkUnavailable", "False", "RouteCreated",
-     "RouteController created a route"},
-};
-
-constexpr std::array<const char*, 2> kNodeInfo[] = {
-    {"architecture", "amd64"},
-    {"operatingSystem", "linux"},
-    {"containerRuntimeVersion", kSoftware},
-    {"kernelVersion", kSoftware},
-    {"kubeProxyVersion", kSoftware},
-    {"kubeletVersion", kSoftware},
-};
+bool HasCondition(const Json& node, const char* type) {
+  const Json& conditions = Get(node, "status", "conditions");
+  return Get(FindBy(conditions, "type", type), "status") == "True";
+}
 
 // Fills in what the node doesn't say itself.
 void CompleteStatus(Json& status, const std::string& now) {
-  for (const auto& [type, value, reason, message] : kNodeConditions) {
-    SetCondition(status["conditions"],
-                 {{"type", type},
-                  {"status", value},
-                  {"reason", reason},
-                  {"message", message},
-                  {"lastHeartbeatTime", now}},
-                 now);
+  for (Json condition : kNodeConditions) {
+    condition["lastHeartbeatTime"] = now;
+    SetCondition(status["conditions"], std::move(condition), now);
   }
-  for (const auto& [key, value] : kNodeInfo) {
+  for (const auto& [key, value] : kNodeInfo.items()) {
     if (GetString(status, "nodeInfo", key).empty()) {
       status["nodeInfo"][key] = value;
     }
@@ -67,64 +70,73 @@ void CompleteStatus(Json& status, const std::string& now) {
   status["phase"] = "Running";
 }
 
+// Sees to it that the node has the taint, or hasn't.
+void SetTaint(Json& node, const char* key, bool wanted,
+              const std::string& now) {
+  Json& taints = node["spec"]["taints"];
+  const auto found =
+      std::find_if(taints.begin(), taints.end(), [&](const Json& taint) {
+        return Get(taint, "key") == key && Get(taint, "effect") == "NoSchedule";
+      });
+  if (wanted && found == taints.end()) {
+    taints.push_back(
+        {{"key", key}, {"effect", "NoSchedule"}, {"timeAdded", now}});
+  } else if (!wanted && found != taints.end()) {
+    taints.erase(found);
+  }
+}
+
 // Of containers that run or, as init containers do, have run.
 Json StatusesOf(const Json& containers, bool init, const std::string& now) {
+  const Json running = {{"running", {{"startedAt", now}}}};
+  const Json completed = {{"terminated",
+                           {{"exitCode", 0},
+                            {"reason", "Completed"},
+                            {"startedAt", now},
+                            {"finishedAt", now}}}};
   Json statuses = Json::array();
   for (const Json& container : containers) {
-    Json status = {{"name", container["name"]},
-                   {"image", Get(container, "image")},
-                   {"ready", true},
-                   {"restartCount", 0}};
-    if (init && GetString(container, "restartPolicy") != "Always") {
-      status["state"]["terminated"] = {{"exitCode", 0},
-                                       {"reason", "Completed"},
-                                       {"startedAt", now},
-                                       {"finishedAt", now}};
-    } else {
-      status["state"]["running"]["startedAt"] = now;
-      if (init) status["started"] = true;
-    }
-    statuses.push_back(std::move(status));
+    const bool sidecar = init && Get(container, "restartPolicy") == "Always";
+    statuses.push_back({{"name", container["name"]},
+                        {"image", Get(container, "image")},
+                        {"ready", true},
+                        {"restartCount", 0},
+                        {"state", init && !sidecar ? completed : running}});
+    if (sidecar) statuses.back()["started"] = true;
   }
   return statuses;
 }
 
 void SetRunning(Json& pod, const std::string& now) {
-  const Json& spec = pod["spec"];
   Json& status = pod["status"];
-  Json conditions = Json::array();
+  Json& conditions = status["conditions"];
+  const auto before = static_cast<std::ptrdiff_t>(conditions.size());
   for (const char* type : {"Initialized", "Ready", "ContainersReady"}) {
     SetCondition(conditions, {{"type", type}, {"status", "True"}}, now);
   }
-  for (const Json& other : Get(status, "conditions")) {
-    if (FindBy(conditions, "type", GetString(other, "type")).is_null()) {
-      conditions.push_back(other);
-    }
+  // A kubelet has its own come first.
+  std::rotate(conditions.begin(), conditions.begin() + before,
+              conditions.end());
+  for (const std::string type : {"containers", "initContainers"}) {
+    const bool init = type == "initContainers";
+    status[init ? "initContainerStatuses" : "containerStatuses"] =
+        StatusesOf(Get(pod, "spec", type), init, now);
   }
-  status["conditions"] = std::move(conditions);
-  status["containerStatuses"] = StatusesOf(spec["containers"], false, now);
-  status["initContainerStatuses"] =
-      StatusesOf(Get(spec, "initContainers"), true, now);
   status["phase"] = "Running";
   status["startTime"] = now;
-}
-
-std::string HostIp(const Json& node) {
-  const Json& addresses = Get(node, "status", "addresses");
-  return GetString(FindBy(addresses, "type", "InternalIP"), "address");
 }
 
 class KubeletSimulator : public Controller {
  public:
   explicit KubeletSimulator(Registry& registry)
-      : Controller(registry),
-        recorder_(registry, "kubelet"),
-        pods_(store_, "pods", NodeOfPod) {
+      : Controller(registry, "kubelet"),
+        pods_(store_, "pods", [](const Json& pod) {
+          return std::vector{GetString(pod, "spec", "nodeName")};
+        }) {
     Watch("nodes", [this](const Event& e) {
       Enqueue(*e.object);
       // Pods wait for their node to be ready.
-      if (e.previous && IsReady(*e.previous) == IsReady(*e.object)) return;
-      for (const auto& [uid, pod] : pods_[NameOf(*e.object)]) Enqueue(*pod);
+      for (const Object& pod : pods_[NameOf(*e.object)]) Enqueue(*pod);
     });
     Watch("pods", [this](const Event& e) { Enqueue(*e.object); });
   }
@@ -135,17 +147,24 @@ class KubeletSimulator : public Controller {
     if (!object) return;
     if (key.row == &Nodes()) {
       SyncNode(key, *object);
-    } else {
+    } else if (!GetString(*object, "spec", "nodeName").empty()) {
       SyncPod(key, *object);
     }
   }
 
   void SyncNode(const ObjectKey& key, const Json& node) {
-    if (!IsReady(node)) {
-      Edit(key, "status", [&](Json& edited) {
-        CompleteStatus(edited["status"], registry_.Now());
-      });
+    const std::string now = registry_.Now();
+    if (!HasCondition(node, "Ready")) {
+      Edit(key, "status",
+           [&](Json& edited) { CompleteStatus(edited["status"], now); });
     }
+    Edit(key, "", [&](Json& edited) {
+      SetTaint(edited, "node.kubernetes.io/unschedulable",
+               GetBool(edited, "spec", "unschedulable"), now);
+      for (const auto& [condition, taint] : kConditionTaints) {
+        SetTaint(edited, taint, HasCondition(edited, condition), now);
+      }
+    });
     EnsureLease(node);
   }
 
@@ -154,13 +173,11 @@ class KubeletSimulator : public Controller {
     const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
                         "kube-node-lease", NameOf(node)};
     if (Find(key)) return;
-    const Json owner = {{"apiVersion", "v1"},
-                        {"kind", "Node"},
-                        {"name", key.name},
-                        {"uid", UidOf(node)}};
     registry_.Create(
         *key.row, key.ns,
-        {{"metadata", {{"name", key.name}, {"ownerReferences", {owner}}}},
+        {{"metadata",
+          {{"name", key.name},
+           {"ownerReferences", Json::array({ReferenceTo(node)})}}},
          {"spec",
           {{"holderIdentity", key.name},
            {"leaseDurationSeconds", 40},
@@ -168,21 +185,38 @@ class KubeletSimulator : public Controller {
   }
 
   void SyncPod(const ObjectKey& key, const Json& pod) {
-    const Object node =
-        Find({&Nodes(), "", GetString(pod, "spec", "nodeName")});
-    if (!node || !IsReady(*node)) return;
-    if (IsTerminating(pod)) {
-      registry_.Delete(*key.row, key.ns, key.name, {.grace_period = 0});
+    const ObjectKey node_key{&Nodes(), "", GetString(pod, "spec", "nodeName")};
+    const Object node = Find(node_key);
+    if (!node) {
+      registry_.loop().After(kQuarantine, [=, this] { DeleteLost(node_key); });
       return;
     }
-    if (GetString(pod, "status", "phase") != "Pending") return;
-    std::vector<Object> others;
-    for (const auto& [uid, other] : pods_[NameOf(*node)]) {
-      if (Get(*other, "status", "phase") == "Running") others.push_back(other);
+    if (!HasCondition(*node, "Ready")) return;
+    if (IsTerminating(pod)) {
+      registry_.Delete(*key.row, key.ns, key.name, {.grace_period = 0});
+    } else if (Get(pod, "status", "phase") == "Pending") {
+      Admit(key, pod, *node);
     }
-    const auto no = Reject(pod, *node, others);
-    if (!no) return Start(key, *node);
-    recorder_.Record(pod, "Warning", no->reason, no->message);
+  }
+
+  // Deletes what is bound to the node, unless it has turned up.
+  void DeleteLost(const ObjectKey& node) {
+    if (Find(node)) return;
+    for (const Object& pod : pods_[node.name]) {
+      const auto [row, ns, name] = KeyOf(*pod);
+      registry_.Delete(*row, ns, name, {.grace_period = 0});
+    }
+  }
+
+  // Runs the pod, or turns it down.
+  void Admit(const ObjectKey& key, const Json& pod, const Json& node) {
+    std::vector<Object> others = pods_[NameOf(node)];
+    std::erase_if(others, [](const Object& other) {
+      return Get(*other, "status", "phase") != "Running";
+    });
+    const auto no = Reject(pod, node, others);
+    if (!no) return Start(key, node);
+    Record(pod, "Warning", no->reason, no->message);
     Edit(key, "status", [&](Json& edited) {
       edited["status"].update({{"phase", "Failed"},
                                {"reason", no->reason},
@@ -192,20 +226,19 @@ class KubeletSimulator : public Controller {
   }
 
   void Start(const ObjectKey& key, const Json& node) {
+    const Json& address =
+        FindBy(Get(node, "status", "addresses"), "type", "InternalIP");
+    const std::string host_ip = GetString(address, "address");
     Edit(key, "status", [&](Json& pod) {
       SetRunning(pod, registry_.Now());
-      const std::string host_ip = HostIp(node);
-      const std::string ip =
-          GetBool(pod, "spec", "hostNetwork") ? host_ip : NewPodIp();
-      Json& status = pod["status"];
-      if (!host_ip.empty()) {
-        status["hostIP"] = host_ip;
-        status["hostIPs"] = {{{"ip", host_ip}}};
-      }
-      if (!ip.empty()) {
-        status["podIP"] = ip;
-        status["podIPs"] = {{{"ip", ip}}};
-      }
+      const auto set_ip = [&](const std::string& field, const std::string& ip) {
+        if (ip.empty()) return;
+        pod["status"][field] = ip;
+        pod["status"][field + "s"] = {{{"ip", ip}}};
+      };
+      set_ip("hostIP", host_ip);
+      set_ip("podIP",
+             GetBool(pod, "spec", "hostNetwork") ? host_ip : NewPodIp());
     });
   }
 
@@ -216,7 +249,6 @@ class KubeletSimulator : public Controller {
                        last_ip_ & 255);
   }
 
-  EventRecorder recorder_;
   Index pods_;  // by node
   std::uint32_t last_ip_ = 0;
 };

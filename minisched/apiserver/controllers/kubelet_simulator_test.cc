@@ -82,6 +82,69 @@ TEST_F(KubeletSimulatorTest, NodesHaveALease) {
             UidOf(cluster_.Get("nodes", "n")));
 }
 
+// The keys of its taints.
+std::vector<std::string> TaintsOf(const Json& node) {
+  std::vector<std::string> keys;
+  for (const Json& taint : Get(node, "spec", "taints")) {
+    keys.push_back(GetString(taint, "key"));
+  }
+  return keys;
+}
+
+TEST_F(KubeletSimulatorTest, CordonedNodesAreTainted) {
+  MakeNode("n");
+  const auto cordon = [&](const Json& unschedulable) {
+    cluster_.Patch("nodes", "n",
+                   {{"spec", {{"unschedulable", unschedulable}}}});
+    cluster_.loop.Run();
+    return cluster_.Get("nodes", "n");
+  };
+  EXPECT_EQ(cordon(true)["spec"]["taints"],
+            Json::array({{{"key", "node.kubernetes.io/unschedulable"},
+                          {"effect", "NoSchedule"},
+                          {"timeAdded", cluster_.registry.Now()}}}));
+  EXPECT_THAT(TaintsOf(cordon(nullptr)), IsEmpty());
+}
+
+TEST_F(KubeletSimulatorTest, ConditionsBecomeTaints) {
+  MakeNode(
+      "n",
+      {{"spec", {{"taints", {{{"key", "mine"}, {"effect", "NoSchedule"}}}}}}});
+  const auto set_pressure = [&](const char* status) {
+    Json node = cluster_.Get("nodes", "n");
+    SetCondition(node["status"]["conditions"],
+                 {{"type", "DiskPressure"}, {"status", status}},
+                 cluster_.registry.Now());
+    cluster_.Patch("nodes", "n", {{"status", node["status"]}}, "status");
+    cluster_.loop.Run();
+    return cluster_.Get("nodes", "n");
+  };
+  EXPECT_THAT(TaintsOf(set_pressure("True")),
+              ElementsAre("mine", "node.kubernetes.io/disk-pressure"));
+  EXPECT_THAT(TaintsOf(set_pressure("False")), ElementsAre("mine"));
+}
+
+TEST_F(KubeletSimulatorTest, PodsOfANodeThatIsGoneGoAfterAWhile) {
+  MakeNode("n");
+  MakePod("p");
+  MakePod("lost", {{"nodeName", "never-there"}});
+  cluster_.Delete("nodes", "n");
+  cluster_.loop.Advance(std::chrono::seconds(39));
+  EXPECT_THAT(cluster_.Names("pods"), ElementsAre("lost", "p"));
+  cluster_.loop.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
+}
+
+TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
+  MakeNode("n");
+  MakePod("p");
+  cluster_.Delete("nodes", "n");
+  cluster_.loop.Advance(std::chrono::seconds(30));
+  MakeNode("n");
+  cluster_.loop.Advance(std::chrono::seconds(60));
+  EXPECT_FALSE(IsTerminating(cluster_.Get("pods", "p")));
+}
+
 TEST_F(KubeletSimulatorTest, PodsRunOnceTheirNodeIsThere) {
   MakePod("p", {{"initContainers", {{{"name", "first"}, {"image", "i"}}}}});
   EXPECT_EQ(StatusOf("p")["phase"], "Pending");

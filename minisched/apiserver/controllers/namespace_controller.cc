@@ -17,7 +17,7 @@ class NamespaceController : public Controller {
     Watch("", [this](const Event& event) {
       const std::string ns = NamespaceOf(*event.object);
       if (event.type != Event::Type::kDeleted || ns.empty()) return;
-      EnqueueSoon({&Namespaces(), "", ns});
+      Enqueue({&Namespaces(), "", ns}, kMoment);
     });
     for (const char* name :
          {"default", "kube-node-lease", "kube-public", "kube-system"}) {
@@ -48,12 +48,9 @@ class NamespaceController : public Controller {
     bool empty = true;
     for (const ResourceRow& row : AllResources()) {
       for (const Object& object :
-           ObjectsIn(store_, CollectionOf(row), key.name)) {
-        if (!IsTerminating(*object)) {
-          registry_.Delete(row, key.name, NameOf(*object),
-                           {.propagation = "Background"});
-        }
-        empty = empty && !Find({&row, key.name, NameOf(*object)});
+           Under(store_.All(CollectionOf(row)), key.name)) {
+        empty &= !IsTerminating(*object) &&
+                 registry_.Delete(row, key.name, NameOf(*object)).gone;
       }
     }
     if (!empty) return;  // Whatever is last to go makes this be called again.

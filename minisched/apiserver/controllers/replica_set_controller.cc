@@ -1,12 +1,11 @@
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "minisched/apiserver/controllers/controllers.h"
-#include "minisched/apiserver/controllers/event_recorder.h"
-#include "minisched/apiserver/controllers/owner_controller.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/kinds/pods.h"
 
@@ -23,12 +22,13 @@ bool HasEnded(const Json& pod) {
 
 Json PodFor(const Json& set) {
   const Json& pod_template = set["spec"]["template"];
-  Json metadata = {{"generateName", NameOf(set) + "-"}};
-  for (const char* key : {"labels", "annotations", "finalizers"}) {
-    const Json& value = Get(pod_template, "metadata", key);
-    if (!value.is_null()) metadata[key] = value;
-  }
-  return {{"metadata", std::move(metadata)}, {"spec", pod_template["spec"]}};
+  const Json& metadata = Get(pod_template, "metadata");
+  return {{"metadata",
+           {{"generateName", NameOf(set) + "-"},
+            {"labels", Get(metadata, "labels")},
+            {"annotations", Get(metadata, "annotations")},
+            {"finalizers", Get(metadata, "finalizers")}}},
+          {"spec", pod_template["spec"]}};
 }
 
 // Brings those to the front that can best be done without: those without a
@@ -39,34 +39,26 @@ void SortForDeletion(std::vector<Object>& pods) {
                       !IsPodReady(*pod),
                       GetString(*pod, "metadata", "creationTimestamp"));
   };
-  std::sort(pods.begin(), pods.end(), [&](const Object& a, const Object& b) {
-    return rank(a) > rank(b);
-  });
+  std::ranges::sort(pods, std::greater(), rank);
 }
 
 class ReplicaSetController : public OwnerController {
  public:
   explicit ReplicaSetController(Registry& registry)
-      : OwnerController(registry, GetResource("apps", "replicasets"),
-                        GetResource("", "pods")),
-        recorder_(registry, "replicaset-controller") {}
+      : OwnerController(registry, "replicaset-controller",
+                        GetResource("apps", "replicasets"),
+                        GetResource("", "pods")) {}
 
  private:
   void Sync(const ObjectKey& key) override {
     const Object set = Find(key);
     if (!set) return;
-    std::vector<Object> active;
-    int ready = 0;
-    int terminating = 0;
-    for (const Object& pod : ChildrenOf(*set)) {
-      if (HasEnded(*pod)) continue;
-      if (IsTerminating(*pod)) {
-        ++terminating;
-        continue;
-      }
-      active.push_back(pod);
-      if (IsPodReady(*pod)) ++ready;
-    }
+    std::vector<Object> active = children_[UidOf(*set)];
+    std::erase_if(active, [](const Object& pod) { return HasEnded(*pod); });
+    const auto terminating = std::erase_if(
+        active, [](const Object& pod) { return IsTerminating(*pod); });
+    const auto ready = std::ranges::count_if(
+        active, [](const Object& pod) { return IsPodReady(*pod); });
     Edit(key, "status", [&](Json& edited) {
       edited["status"].update(
           {{"observedGeneration", Get(*set, "metadata", "generation")},
@@ -87,11 +79,11 @@ class ReplicaSetController : public OwnerController {
     const Json pod = PodFor(set);
     for (; number > 0; --number) {
       try {
-        recorder_.Record(set, "Normal", "SuccessfulCreate",
-                         "Created pod: " + NameOf(*CreateChild(set, pod)));
+        Record(set, "Normal", "SuccessfulCreate",
+               "Created pod: " + NameOf(*CreateChild(set, pod)));
       } catch (const StatusError& error) {
-        recorder_.Record(set, "Warning", "FailedCreate",
-                         std::string("Error creating: ") + error.what());
+        Record(set, "Warning", "FailedCreate",
+               std::string("Error creating: ") + error.what());
         throw;
       }
     }
@@ -102,12 +94,10 @@ class ReplicaSetController : public OwnerController {
     SortForDeletion(pods);
     for (std::size_t i = 0; i < number; ++i) {
       registry_.Delete(child_row_, NamespaceOf(*pods[i]), NameOf(*pods[i]));
-      recorder_.Record(set, "Normal", "SuccessfulDelete",
-                       "Deleted pod: " + NameOf(*pods[i]));
+      Record(set, "Normal", "SuccessfulDelete",
+             "Deleted pod: " + NameOf(*pods[i]));
     }
   }
-
-  EventRecorder recorder_;
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
-#include "minisched/apiserver/faults/fault_effect.h"
-
+// How a fault befalls a request: the second half of faults.h.
 #include <deque>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include "minisched/apiserver/faults/faults.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -16,24 +17,25 @@ class FaultyStream : public Stream {
   FaultyStream(Loop& loop, std::unique_ptr<Stream> inner, milliseconds delay,
                std::optional<milliseconds> cut)
       : loop_(loop), inner_(std::move(inner)), delay_(delay) {
-    inner_->on_ready = [this] { Pump(); };
-    if (cut) {
-      Later(*cut, [](FaultyStream& stream) { stream.cut_ = true; });
-    }
-    Pump();
+    inner_->on_ready = [this] {
+      if (on_ready) on_ready();
+    };
+    if (cut) Later(*cut, [this] { cut_ = true; });
   }
 
   bool Read(std::string& out) override {
-    if (cut_) return false;
-    if (delay_ == delay_.zero()) return inner_->Read(out);
-    if (due_ == 0) return !ended_ || !late_.empty();
     for (; due_ > 0 && out.size() < kReadBytes; --due_) {
       out += late_.front();
       late_.pop_front();
     }
-    // There is room again. From the loop: the reader has to be told of an end.
-    Later(milliseconds(0), [](FaultyStream& stream) { stream.Pump(); });
-    return true;
+    while (!ended_ && late_.size() < kMaxLate) {
+      std::string text;
+      ended_ = !inner_->Read(text);
+      if (text.empty()) break;
+      late_.push_back(std::move(text));
+      Later(delay_, [this] { ++due_; });
+    }
+    return !cut_ && (!ended_ || !late_.empty());
   }
 
   bool broken_off() const override { return cut_; }
@@ -43,30 +45,13 @@ class FaultyStream : public Stream {
   static constexpr std::size_t kMaxLate = 1000;
   static constexpr std::size_t kReadBytes = 64 << 10;
 
-  // Takes what there is, to be read when its time has come.
-  void Pump() {
-    if (delay_ == delay_.zero()) return Ready();
-    while (!ended_ && late_.size() < kMaxLate) {
-      std::string text;
-      ended_ = !inner_->Read(text);
-      if (text.empty()) break;
-      late_.push_back(std::move(text));
-      Later(delay_, [](FaultyStream& stream) { ++stream.due_; });
-    }
-    if (ended_ && late_.empty()) Ready();
-  }
-
-  void Ready() {
-    if (on_ready) on_ready();
-  }
-
-  // Calls `change`, and then the reader.
-  void Later(milliseconds delay, void (*change)(FaultyStream&)) {
-    loop_.After(delay, [weak = std::weak_ptr<FaultyStream*>(self_), change] {
-      const auto self = weak.lock();
-      if (!self) return;
-      change(**self);
-      (*self)->Ready();
+  // Makes a change, unless this is gone by then, and has the reader come.
+  void Later(milliseconds delay, std::function<void()> change) {
+    loop_.After(delay, [this, weak = std::weak_ptr<bool>(exists_),
+                        change = std::move(change)] {
+      if (weak.expired()) return;
+      change();
+      if (on_ready) on_ready();
     });
   }
 
@@ -77,27 +62,16 @@ class FaultyStream : public Stream {
   std::size_t due_ = 0;  // of late_, from its front
   bool ended_ = false;   // inner_ is
   bool cut_ = false;
-  // Gone with this, so that a timer can tell.
-  const std::shared_ptr<FaultyStream*> self_ =
-      std::make_shared<FaultyStream*>(this);
+  const std::shared_ptr<bool> exists_ = std::make_shared<bool>(true);
 };
 
 Reply Answer(Loop& loop, const FaultEffect& effect,
              const std::function<Reply()>& handle) {
-  const bool handled = effect.end == FaultEffect::End::kAnswer || effect.after;
-  Reply reply = handled ? handle() : Reply();
-  switch (effect.end) {
-    case FaultEffect::End::kError:
-      return effect.error->ToReply();
-    case FaultEffect::End::kDrop:
-      return {.delivery = Reply::Delivery::kDropped, .status = 0};
-    case FaultEffect::End::kHang:
-      return {.delivery = Reply::Delivery::kWithheld, .status = 0};
-    case FaultEffect::End::kAnswer:
-      break;
-  }
-  const bool late = effect.watch_delay > effect.watch_delay.zero();
-  if (reply.stream && (late || effect.watch_cut)) {
+  Reply reply;
+  if (!effect.EndsRequest() || effect.after) reply = handle();
+  if (effect.error) return effect.error->ToReply();
+  if (effect.EndsRequest()) return {.delivery = effect.delivery, .status = 0};
+  if (reply.stream && (effect.watch_delay.count() > 0 || effect.watch_cut)) {
     reply.stream = std::make_unique<FaultyStream>(
         loop, std::move(reply.stream), effect.watch_delay, effect.watch_cut);
   }
@@ -109,12 +83,11 @@ Reply Answer(Loop& loop, const FaultEffect& effect,
 void Befall(Loop& loop, const FaultEffect& effect,
             const std::function<Reply()>& handle,
             const std::function<void(Reply)>& respond) {
-  if (effect.latency == effect.latency.zero()) {
-    return respond(Answer(loop, effect, handle));
-  }
-  loop.After(effect.latency, [&loop, effect, handle, respond] {
+  const auto answer = [&loop, effect, handle, respond] {
     respond(Answer(loop, effect, handle));
-  });
+  };
+  if (effect.latency.count() == 0) return answer();
+  loop.After(effect.latency, answer);
 }
 
 }  // namespace minisched::apiserver

@@ -1,10 +1,9 @@
-#include "minisched/apiserver/faults/fault_effect.h"
-
 #include <gmock/gmock.h>
 
 #include <vector>
 
 #include "minisched/apiserver/controllers/fake_loop_testing.h"
+#include "minisched/apiserver/faults/faults.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using End = FaultEffect::End;
+using Delivery = Reply::Delivery;
 
 class TestStream : public Stream {
  public:
@@ -78,7 +77,7 @@ TEST_F(BefallTest, LatencyComesBeforeAll) {
 }
 
 TEST_F(BefallTest, AnErrorComesInsteadOrAfter) {
-  FaultEffect effect{.end = End::kError, .error = StatusError(503, "R", "m")};
+  FaultEffect effect{.error = StatusError(503, "R", "m")};
   Befall(effect);
   EXPECT_THAT(happened_, ElementsAre("answered 503"));
   effect.after = true;
@@ -89,10 +88,10 @@ TEST_F(BefallTest, AnErrorComesInsteadOrAfter) {
 }
 
 TEST_F(BefallTest, NoAnswer) {
-  Befall({.end = End::kDrop});
-  EXPECT_EQ(reply_.delivery, Reply::Delivery::kDropped);
-  Befall({.end = End::kHang, .after = true});
-  EXPECT_EQ(reply_.delivery, Reply::Delivery::kWithheld);
+  Befall({.delivery = Delivery::kDropped});
+  EXPECT_EQ(reply_.delivery, Delivery::kDropped);
+  Befall({.delivery = Delivery::kWithheld, .after = true});
+  EXPECT_EQ(reply_.delivery, Delivery::kWithheld);
   EXPECT_THAT(happened_, ElementsAre("answered 0", "handled", "answered 0"));
 }
 

@@ -1,110 +1,102 @@
-#include "minisched/apiserver/faults/fault_parser.h"
+// Reads what faults.h describes.
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
+#include <boost/range/algorithm/count.hpp>
 #include <chrono>
-#include <map>
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/apiserver/faults/faults.h"
 #include "minisched/apiserver/resources.h"
 
 namespace minisched::apiserver {
 namespace {
 
-using End = FaultEffect::End;
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
 // Longer than anybody means, and short enough for every clock.
 constexpr std::chrono::hours kLongest{24 * 365};
 
-bool Contains(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
+// A value in the document and the path to it. What is absent is null, and
+// nothing is wrong with it unless it is said.
+struct Field {
+  const Json& json;
+  std::string path;
 
-// A value in the document and the path to it. What is absent is null.
-class Field {
- public:
-  Field(const Json& value, std::string path)
-      : value_(&value), path_(std::move(path)) {}
-
-  explicit operator bool() const { return !value_->is_null(); }
-  const Json& json() const { return *value_; }
+  explicit operator bool() const { return !json.is_null(); }
 
   [[noreturn]] void Fail(const std::string& what) const {
-    throw ParseError((path_.empty() ? "the document" : path_) + ": " + what);
+    throw ParseError((path.empty() ? "the document" : path) + ": " + what);
   }
   // Fails unless what it must be is so.
   void Check(bool is_so, const std::string& what) const {
     if (is_so) return;
-    Fail("must be " + what + ", is " +
-         (value_->is_object()  ? "an object"
-          : value_->is_array() ? "a list"
-                               : value_->dump()));
+    Fail(fmt::format("must be {}, is {}", what,
+                     json.is_object()  ? "an object"
+                     : json.is_array() ? "a list"
+                                       : json.dump()));
   }
 
   Field operator[](const std::string& key) const {
-    return {Get(*value_, key), path_.empty() ? key : path_ + "." + key};
+    return {Get(json, key), path.empty() ? key : path + "." + key};
   }
   // Has to be an object, with none but these keys.
   void AllowOnly(const Words& keys) const {
-    Check(value_->is_object(), "an object");
-    for (const auto& [key, value] : value_->items()) {
-      if (Contains(keys, key)) continue;
+    Check(!*this || json.is_object(), "an object");
+    for (const auto& [key, value] : json.items()) {
+      if (boost::count(keys, key) > 0) continue;
       (*this)[key].Fail("unknown field; there are " + boost::join(keys, ", "));
     }
   }
   std::vector<Field> Items() const {
-    Check(value_->is_array(), "a list");
+    Check(!*this || json.is_array(), "a list");
     std::vector<Field> items;
-    for (const Json& item : *value_) {
-      items.emplace_back(item,
-                         path_ + "[" + std::to_string(items.size()) + "]");
+    for (const Json& item : json) {
+      items.push_back({item, fmt::format("{}[{}]", path, items.size())});
     }
     return items;
   }
 
-  // Absent: "".
-  std::string Text() const {
-    if (!*this) return "";
-    const auto* text = value_->get_ptr<const std::string*>();
+  // Not to be absent.
+  std::string OneOf(const Words& words) const {
+    Check(json.is_string() && boost::count(words, json) > 0,
+          "one of " + boost::join(words, ", "));
+    return json;
+  }
+  std::string Text(const std::string& if_absent = "") const {
+    if (!*this) return if_absent;
+    const auto* text = json.get_ptr<const std::string*>();
     Check(text != nullptr && !text->empty(), "a string that is not empty");
     return *text;
   }
-  std::string OneOf(const Words& words) const {
-    Check(value_->is_string() && Contains(words, *value_),
-          "one of " + boost::join(words, ", "));
-    return *value_;
+  std::optional<std::uint64_t> Count(std::uint64_t least) const {
+    if (!*this) return std::nullopt;
+    Check(json.is_number_unsigned() && json >= least,
+          fmt::format("a whole number from {} on", least));
+    return json;
   }
-  std::uint64_t Count(std::uint64_t least) const {
-    Check(value_->is_number_unsigned() && *value_ >= least,
-          "a whole number from " + std::to_string(least) + " on");
-    return *value_;
+  std::optional<double> Between(int least, int most) const {
+    if (!*this) return std::nullopt;
+    Check(json.is_number() && json >= least && json <= most,
+          fmt::format("from {} to {}", least, most));
+    return json;
   }
-  double Between(int least, int most) const {
-    Check(value_->is_number() && *value_ >= least && *value_ <= most,
-          "from " + std::to_string(least) + " to " + std::to_string(most));
-    return *value_;
+  std::optional<milliseconds> Duration() const {
+    if (!*this) return std::nullopt;
+    Check(json.is_string(), "a duration such as 200ms or 1.5s");
+    std::chrono::nanoseconds exact{};
+    try {
+      exact = ParseDuration(json.get<std::string>());
+    } catch (const ParseError& error) {
+      Fail(error.what());
+    }
+    Check(exact >= milliseconds(1) && exact <= kLongest, "from 1ms to a year");
+    return std::chrono::duration_cast<milliseconds>(exact);
   }
-  milliseconds Duration() const;
-
- private:
-  const Json* value_;
-  std::string path_;
 };
-
-milliseconds Field::Duration() const {
-  Check(value_->is_string(), "a duration such as 200ms or 1.5s");
-  std::chrono::nanoseconds exact{};
-  try {
-    exact = ParseDuration(value_->get<std::string>());
-  } catch (const ParseError& error) {
-    Fail(error.what());
-  }
-  Check(exact >= milliseconds(1) && exact <= kLongest, "from 1ms to a year");
-  return std::chrono::duration_cast<milliseconds>(exact);
-}
 
 bool IsServed(const std::string& name) {
   const auto slash = name.find('/');
@@ -125,42 +117,33 @@ FaultMatch ParseMatch(const Field& field) {
     field["resource"].Fail("no resource " + Quoted(match.resource) +
                            " here; it is named as in pods or pods/binding");
   }
-  if (const Field verbs = field["verbs"]) {
-    for (const Field& verb : verbs.Items()) {
-      match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
-                                     "patch", "delete", "deletecollection"}));
-    }
-    verbs.Check(!match.verbs.empty(), "a list of verbs");
+  for (const Field& verb : field["verbs"].Items()) {
+    match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
+                                   "patch", "delete", "deletecollection"}));
   }
   return match;
 }
 
 // What upstream calls a status code, in apimachinery pkg/api/errors/errors.go.
-std::string DefaultReason(int code) {
-  static const std::map<int, std::string> kReasons = {
-      {400, "BadRequest"},    {401, "Unauthorized"},
-      {403, "Forbidden"},     {404, "NotFound"},
-      {409, "Conflict"},      {410, "Expired"},
-      {422, "Invalid"},       {429, "TooManyRequests"},
-      {500, "InternalError"}, {503, "ServiceUnavailable"},
-      {504, "Timeout"}};
-  const auto found = kReasons.find(code);
-  return found == kReasons.end() ? "" : found->second;
-}
+const Json kReasons = {{"400", "BadRequest"},    {"401", "Unauthorized"},
+                       {"403", "Forbidden"},     {"404", "NotFound"},
+                       {"409", "Conflict"},      {"410", "Expired"},
+                       {"422", "Invalid"},       {"429", "TooManyRequests"},
+                       {"500", "InternalError"}, {"503", "ServiceUnavailable"},
+                       {"504", "Timeout"}};
 
 StatusError ParseStatus(const Field& field) {
   field.AllowOnly({"code", "reason", "message", "retryAfterSeconds", "after"});
-  const Field code_field = field["code"];
-  if (!code_field) code_field.Fail("is required");
-  const int code = static_cast<int>(code_field.Between(400, 599));
-  const Field reason = field["reason"];
-  const Field message = field["message"];
+  const auto code = field["code"].Between(400, 599);
+  if (!code) field["code"].Fail("is required");
   Json details;
-  if (const Field seconds = field["retryAfterSeconds"]) {
-    details["retryAfterSeconds"] = seconds.Count(1);
+  if (const auto seconds = field["retryAfterSeconds"].Count(1)) {
+    details["retryAfterSeconds"] = *seconds;
   }
-  return {code, reason ? reason.Text() : DefaultReason(code),
-          message ? message.Text() : "a fault was injected", details};
+  const int whole = static_cast<int>(*code);
+  const std::string reason = GetString(kReasons, std::to_string(whole));
+  return {whole, field["reason"].Text(reason),
+          field["message"].Text("a fault was injected"), details};
 }
 
 // How the request ends, by the one member that says it.
@@ -173,15 +156,13 @@ void SetEnd(const Field& field, FaultEffect& effect) {
     ended_by = key;
   }
   if (ended_by == "error") {
-    const Field error = field["error"];
-    effect.end = End::kError;
-    effect.error = ParseStatus(error);
-    if (const Field after = error["after"]) {
-      after.Check(after.json().is_boolean(), "true or false");
-      effect.after = after.json();
-    }
+    effect.error = ParseStatus(field["error"]);
+    const Field after = field["error"]["after"];
+    after.Check(!after || after.json.is_boolean(), "true or false");
+    effect.after = after.json == true;
   } else if (ended_by == "drop" || ended_by == "hang") {
-    effect.end = ended_by == "drop" ? End::kDrop : End::kHang;
+    effect.delivery = ended_by == "drop" ? Reply::Delivery::kDropped
+                                         : Reply::Delivery::kWithheld;
     effect.after = field[ended_by].OneOf({"before", "after"}) == "after";
   }
 }
@@ -192,29 +173,25 @@ void SetWatch(const Field& field, Fault& fault) {
   if (!verbs.empty() && !verbs.contains("watch")) {
     field.Fail("match.verbs leaves out watch, so that it never strikes");
   }
-  fault.of_watches = true;
-  if (const Field delay = field["delay"]) {
-    fault.effect.watch_delay = delay.Duration();
-  }
-  if (const Field cut = field["cut"]) fault.effect.watch_cut = cut.Duration();
+  fault.match.verbs = {"watch"};
+  fault.effect.watch_delay =
+      field["delay"].Duration().value_or(milliseconds(0));
+  fault.effect.watch_cut = field["cut"].Duration();
 }
 
 Fault ParseFault(const Field& field) {
   // `struck` is what Faults::ToJson() adds: what it gives can be given back.
   field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
                    "hang", "watch", "struck"});
-  Fault fault;
-  if (const Field match = field["match"]) fault.match = ParseMatch(match);
-  if (const Field chance = field["probability"]) {
-    fault.probability = chance.Between(0, 1);
-  }
-  if (const Field times = field["times"]) fault.times = times.Count(1);
-  if (const Field latency = field["latency"]) {
-    fault.effect.latency = latency.Duration();
-  }
-  SetEnd(field, fault.effect);
+  Fault fault{.match = ParseMatch(field["match"]),
+              .probability = field["probability"].Between(0, 1).value_or(1),
+              .times = field["times"].Count(1)};
+  FaultEffect& effect = fault.effect;
+  effect.latency = field["latency"].Duration().value_or(milliseconds(0));
+  SetEnd(field, effect);
   if (const Field watch = field["watch"]) SetWatch(watch, fault);
-  if (fault.effect.DoesNothing()) {
+  if (effect.latency.count() == 0 && !effect.EndsRequest() &&
+      effect.watch_delay.count() == 0 && !effect.watch_cut) {
     field.Fail("does nothing: it takes latency, error, drop, hang or watch");
   }
   return fault;
@@ -223,18 +200,16 @@ Fault ParseFault(const Field& field) {
 }  // namespace
 
 std::vector<Fault> ParseFaults(const Json& document) {
-  const Field root(document, "");
+  const Field root{document, ""};
   root.AllowOnly({"seed", "faults"});
-  const Field seed_field = root["seed"];
-  const std::uint64_t seed = seed_field ? seed_field.Count(0) : 0;
+  const std::uint64_t seed = root["seed"].Count(0).value_or(0);
   std::vector<Fault> faults;
-  if (const Field all = root["faults"]) {
-    for (const Field& field : all.Items()) {
-      std::seed_seq seeds{seed, seed >> 32,
-                          static_cast<std::uint64_t>(faults.size())};
-      faults.push_back(ParseFault(field));
-      faults.back().random.seed(seeds);
-    }
+  for (const Field& field : root["faults"].Items()) {
+    // Each has its own source of chance.
+    std::seed_seq seeds{seed, seed >> 32,
+                        static_cast<std::uint64_t>(faults.size())};
+    faults.push_back(ParseFault(field));
+    faults.back().random.seed(seeds);
   }
   return faults;
 }

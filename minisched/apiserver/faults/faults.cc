@@ -4,43 +4,39 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
-#include "minisched/apiserver/faults/fault_parser.h"
 
 namespace minisched::apiserver {
 namespace {
 
 bool MatchesGlob(const std::string& glob, const std::string& text) {
-  return glob.empty() || fnmatch(glob.c_str(), text.c_str(), 0) == 0;
-}
-
-bool MatchesAgent(const std::string& glob, const std::string& agent) {
-  if (!glob.starts_with('!')) return MatchesGlob(glob, agent);
-  return !MatchesGlob(glob.substr(1), agent);
+  if (glob.empty()) return true;
+  const bool negated = glob.starts_with('!');
+  const bool is = fnmatch(glob.c_str() + negated, text.c_str(), 0) == 0;
+  return is != negated;
 }
 
 // By chance, as far as it is left to it.
 bool Strikes(Fault& fault) {
-  if (fault.times && fault.struck >= *fault.times) return false;
+  if (fault.times == 0U) return false;
   if (fault.probability < 1) {
     // Not std::uniform_real_distribution, which each library does its own way.
     constexpr double kRange = 1.0 + std::mt19937::max();
     const auto drawn = static_cast<double>(fault.random());
     if (drawn >= fault.probability * kRange) return false;
   }
-  ++fault.struck;
+  if (fault.times) --*fault.times;
   return true;
 }
 
 // Adds what a further fault does.
 void Add(const FaultEffect& more, FaultEffect& effect) {
   effect.latency += more.latency;
-  effect.end = more.end;
-  effect.after = more.after;
   effect.error = more.error;
+  effect.delivery = more.delivery;
+  effect.after = more.after;
   effect.watch_delay += more.watch_delay;
   if (more.watch_cut) {
     effect.watch_cut =
@@ -52,20 +48,13 @@ void Add(const FaultEffect& more, FaultEffect& effect) {
 
 bool FaultMatch::Matches(const Request& request,
                          const RequestInfo& info) const {
-  if (!verbs.empty() && !verbs.contains(info.verb)) return false;
-  if (!resource.empty() &&
-      resource != (info.subresource.empty()
-                       ? info.row->plural
-                       : info.row->plural + "/" + info.subresource)) {
-    return false;
-  }
-  return MatchesGlob(ns, info.ns) && MatchesGlob(name, info.name) &&
-         MatchesAgent(user_agent, request.Header("user-agent"));
-}
-
-Faults::Faults(const Json& document)
-    : document_(document), faults_(ParseFaults(document)) {
-  document_.emplace("faults", Json::array());
+  const std::string asked_for =
+      info.row->plural +
+      (info.subresource.empty() ? "" : "/" + info.subresource);
+  return (verbs.empty() || verbs.contains(info.verb)) &&
+         (resource.empty() || resource == asked_for) &&
+         MatchesGlob(ns, info.ns) && MatchesGlob(name, info.name) &&
+         MatchesGlob(user_agent, request.Header("user-agent"));
 }
 
 Faults Faults::Parse(const std::string& text) {
@@ -74,32 +63,29 @@ Faults Faults::Parse(const std::string& text) {
     throw ParseError("the document: one is wanted, there are " +
                      std::to_string(documents.size()));
   }
+  Faults faults;
   try {
-    return Faults(Json::parse(documents.front()));
+    faults.document_ = Json::parse(documents.front());
   } catch (const Json::exception& error) {
     throw ParseError(error.what());  // A number out of range.
   }
+  faults.faults_ = ParseFaults(faults.document_);
+  faults.document_.emplace("faults", Json::array());
+  for (Json& fault : faults.document_["faults"]) fault["struck"] = 0;
+  return faults;
 }
 
 FaultEffect Faults::Strike(const Request& request, const RequestInfo& info) {
   FaultEffect effect;
-  for (std::size_t i = 0; i < faults_.size(); ++i) {
+  for (std::size_t i = 0; i < faults_.size() && !effect.EndsRequest(); ++i) {
     Fault& fault = faults_[i];
-    if (fault.of_watches && info.verb != "watch") continue;
     if (!fault.match.Matches(request, info) || !Strikes(fault)) continue;
     spdlog::debug("faults[{}] strikes {} {}", i, request.method, request.path);
+    Json& struck = document_["faults"][i]["struck"];
+    struck = struck.get<std::uint64_t>() + 1;
     Add(fault.effect, effect);
-    if (effect.end != FaultEffect::End::kAnswer) break;
   }
   return effect;
-}
-
-Json Faults::ToJson() const {
-  Json document = document_;
-  for (std::size_t i = 0; i < faults_.size(); ++i) {
-    document["faults"][i]["struck"] = faults_[i].struck;
-  }
-  return document;
 }
 
 }  // namespace minisched::apiserver

@@ -2,6 +2,7 @@
 
 #include <boost/algorithm/string.hpp>
 #include <charconv>
+#include <optional>
 
 namespace minisched::apiserver {
 namespace {
@@ -12,21 +13,20 @@ std::string Find(const std::map<std::string, std::string>& all,
   return found == all.end() ? std::string() : found->second;
 }
 
-// Of application/x-www-form-urlencoded where `plus_is_space`.
-std::optional<std::string> Decode(std::string_view text, bool plus_is_space) {
+std::optional<std::string> Decode(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (text.size() - i < 3) return std::nullopt;
-      unsigned char byte = 0;
-      const char* const digits = text.data() + i + 1;
-      const auto result = std::from_chars(digits, digits + 2, byte, 16);
-      if (result.ptr != digits + 2) return std::nullopt;
-      decoded += static_cast<char>(byte);
-      i += 2;
-    } else {
-      decoded += plus_is_space && text[i] == '+' ? ' ' : text[i];
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
     }
+    const std::string_view digits = text.substr(i + 1, 2);
+    unsigned char byte = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto result = std::from_chars(digits.data(), end, byte, 16);
+    if (digits.size() < 2 || result.ptr != end) return std::nullopt;
+    decoded += static_cast<char>(byte);
+    i += 2;
   }
   return decoded;
 }
@@ -48,8 +48,9 @@ std::string Request::Query(const std::string& name) const {
 }
 
 std::string Request::ContentType() const {
-  const auto types = ParseMediaTypes(Header("content-type"));
-  return types.empty() ? std::string() : types.front().type;
+  const std::string header = Header("content-type");
+  return boost::to_lower_copy(
+      boost::trim_copy(header.substr(0, header.find(';'))));
 }
 
 Reply JsonReply(const Json& document, int status) {
@@ -64,39 +65,20 @@ Reply TextReply(std::string text, int status) {
 }
 
 bool ParseTarget(std::string_view target, Request& request) {
-  const auto mark = target.find('?');
-  const auto path = Decode(target.substr(0, mark), false);
+  const auto mark = std::min(target.find('?'), target.size());
+  const auto path = Decode(target.substr(0, mark));
   if (!path || !path->starts_with('/')) return false;
   request.path = *path;
-  if (mark == target.npos) return true;
-
-  for (const std::string& pair : Split(target.substr(mark + 1), '&')) {
+  std::string query(target.substr(std::min(mark + 1, target.size())));
+  boost::replace_all(query, "+", " ");
+  for (const std::string& pair : Split(query, '&')) {
     const auto equals = std::min(pair.find('='), pair.size());
-    const auto key = Decode(pair.substr(0, equals), true);
-    const auto value = Decode(
-        boost::erase_head_copy(pair, static_cast<int>(equals) + 1), true);
+    const auto key = Decode(pair.substr(0, equals));
+    const auto value = Decode(pair.substr(std::min(equals + 1, pair.size())));
     if (!key || !value) return false;
     if (!key->empty()) request.query.emplace(*key, *value);
   }
   return true;
-}
-
-std::vector<MediaType> ParseMediaTypes(std::string_view header) {
-  std::vector<MediaType> types;
-  for (const std::string& range : Split(header, ',')) {
-    const auto parts = Split(range, ';');
-    MediaType type;
-    type.type = boost::to_lower_copy(boost::trim_copy(parts[0]));
-    if (type.type.empty()) continue;
-    for (const std::string& part : parts) {
-      const auto equals = part.find('=');
-      if (equals == std::string::npos) continue;
-      type.parameters[boost::trim_copy(part.substr(0, equals))] =
-          boost::trim_copy(part.substr(equals + 1));
-    }
-    types.push_back(std::move(type));
-  }
-  return types;
 }
 
 }  // namespace minisched::apiserver

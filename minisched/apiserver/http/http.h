@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +38,8 @@ class Stream {
   // Once Read() has returned false: the connection is to be closed without the
   // proper end of a response, as if it were lost.
   virtual bool broken_off() const { return false; }
-  // Called when there is more to read; from the loop, never from within Read().
+  // Called, from the loop, when there is more to read; the reader comes later,
+  // not from within.
   std::function<void()> on_ready;
 };
 
@@ -70,13 +70,5 @@ std::vector<std::string> Split(std::string_view text, char separator);
 // Splits and decodes a request's target, "/api/v1/pods?limit=5". False if it is
 // malformed.
 bool ParseTarget(std::string_view target, Request& request);
-
-// The media types of an Accept or Content-Type header, in the order of their
-// parts; the weights (q=) are ignored, as kube-apiserver does.
-struct MediaType {
-  std::string type;  // "application/json"
-  std::map<std::string, std::string> parameters;
-};
-std::vector<MediaType> ParseMediaTypes(std::string_view header);
 
 }  // namespace minisched::apiserver

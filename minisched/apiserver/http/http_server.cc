@@ -1,20 +1,236 @@
 #include "minisched/apiserver/http/http_server.h"
 
+#include <boost/algorithm/string.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <chrono>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/lexical_cast.hpp>
+#include <optional>
 #include <utility>
 
-#include "minisched/apiserver/http/http_session.h"
+#include "minisched/apiserver/errors.h"
 
 namespace minisched::apiserver {
 namespace {
 
 namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
 using boost::system::error_code;
+using std::chrono::seconds;
 
+constexpr std::size_t kMaxBody = 3 << 20;
+constexpr std::size_t kMaxHeader = 16 << 10;
+// How long a client may take for its next request, may leave unread what it
+// asked for, and is heard out after that.
+constexpr seconds kIdle{180};
+constexpr seconds kWriting{30};
+constexpr seconds kDraining{30};
+constexpr std::size_t kDrainedAtOnce = 4 << 10;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
+bool IsOwnHost(std::string host) {
+  const auto colon = host.rfind(':');
+  if (colon != host.npos && host.find(']', colon) == host.npos) {
+    host.resize(colon);
+  }
+  boost::trim_if(host, boost::is_any_of("[]"));
+  error_code not_an_address;
+  asio::ip::make_address(host, not_an_address);
+  return boost::iequals(host, "localhost") || !not_an_address;
+}
+
 }  // namespace
+
+// One connection. Open for as long as the server has it among its sessions.
+class HttpServer::Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(HttpServer& server, tcp::socket socket)
+      : server_(server), stream_(std::move(socket)) {}
+
+  // Takes the next request.
+  void Read() {
+    response_ = {};
+    parser_.emplace();
+    parser_->body_limit(kMaxBody);
+    parser_->header_limit(kMaxHeader);
+    stream_.expires_after(kIdle);
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](error_code error, std::size_t) {
+          if (!error) return self->Handle();
+          if (error != http::error::body_limit) return self->BreakOff();
+          self->closing_ = true;
+          self->Answer(StatusError(413, "RequestEntityTooLarge",
+                                   "Request entity too large: limit is " +
+                                       std::to_string(kMaxBody))
+                           .ToReply());
+        });
+  }
+
+  // The server is going: what is under way ends as it should.
+  void Close() {
+    closing_ = true;
+    if (writing_) return;
+    if (reply_.stream) return Write();
+    BreakOff();
+  }
+
+  // As a connection that is lost.
+  void BreakOff() {
+    waiting_ = false;
+    reply_.stream.reset();
+    stream_.close();
+    server_.sessions_.erase(shared_from_this());
+  }
+
+ private:
+  void Handle() {
+    if (!stream_.socket().is_open()) return;  // It has been broken off since.
+    auto message = parser_->release();
+    response_.keep_alive(message.keep_alive());
+    Request request{.method = message.method_string().to_string()};
+    for (const auto& field : message) {
+      request.headers[boost::to_lower_copy(field.name_string().to_string())] =
+          field.value().to_string();
+    }
+    request.body = std::move(message.body());
+    if (!IsOwnHost(request.Header("host"))) {
+      return Answer(
+          TextReply("Host has to be localhost or an IP address, so that no web "
+                    "page can reach this server\n",
+                    403));
+    }
+    if (!ParseTarget(message.target().to_string(), request)) {
+      return Answer(TextReply("malformed path or query\n", 400));
+    }
+    waiting_ = true;
+    server_.handler_(std::move(request),
+                     [weak = weak_from_this()](Reply reply) {
+                       const auto self = weak.lock();
+                       if (self && self->waiting_) {
+                         self->Answer(std::move(reply));
+                       }
+                     });
+    if (waiting_) AwaitLeave();
+  }
+
+  // The client may leave while it waits for an answer, or for the next part of
+  // a stream. One that says more instead is heard after that.
+  void AwaitLeave() {
+    stream_.socket().async_wait(
+        tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
+          if (error || (!self->waiting_ && !self->reply_.stream)) return;
+          if (self->stream_.socket().available(error) == 0) self->BreakOff();
+        });
+  }
+
+  void Answer(Reply reply) {
+    if (reply.delivery == Reply::Delivery::kWithheld) return;
+    if (reply.delivery == Reply::Delivery::kDropped) return BreakOff();
+    waiting_ = false;
+    error_code ignored;
+    stream_.socket().cancel(ignored);  // AwaitLeave()
+    reply_ = std::move(reply);
+    response_.result(static_cast<unsigned>(reply_.status));
+    response_.set(http::field::content_type, reply_.content_type);
+    response_.set(http::field::cache_control, "no-cache, private");
+    for (const auto& [name, value] : reply_.headers) {
+      response_.insert(name, value);
+    }
+    if (closing_ || reply_.stream) response_.keep_alive(false);
+    if (reply_.stream) {
+      response_.chunked(true);
+    } else {
+      response_.content_length(reply_.body.size());
+    }
+    serializer_.emplace(response_);
+    reply_.stream ? StartStream() : Write();
+  }
+
+  void StartStream() {
+    AwaitLeave();
+    // Later: whoever changes something is not to write from within, and a
+    // stream that calls must not be gone when it goes on.
+    reply_.stream->on_ready = [weak = weak_from_this(),
+                               executor = stream_.get_executor()] {
+      asio::post(executor, [weak] {
+        const auto self = weak.lock();
+        if (self && self->reply_.stream && !self->writing_) self->Write();
+      });
+    };
+    writing_ = true;
+    stream_.expires_after(kWriting);
+    http::async_write_header(
+        stream_, *serializer_,
+        [self = shared_from_this()](error_code error, std::size_t) {
+          if (error || !self->reply_.stream) return self->BreakOff();
+          self->writing_ = false;
+          self->Write();
+        });
+  }
+
+  // Sends what there is of the answer; where there is nothing, on_ready has it
+  // called again.
+  void Write() {
+    auto& part = response_.body();
+    part.more = false;
+    if (reply_.stream) {
+      reply_.body.clear();
+      part.more = reply_.stream->Read(reply_.body) && !closing_;
+      if (!part.more && reply_.stream->broken_off()) return BreakOff();
+    }
+    const bool nothing = reply_.body.empty();
+    if (nothing && part.more) return;
+    part.data = nothing ? nullptr : reply_.body.data();
+    part.size = reply_.body.size();
+    writing_ = true;
+    stream_.expires_after(kWriting);
+    http::async_write(
+        stream_, *serializer_,
+        [self = shared_from_this()](error_code error, std::size_t) {
+          self->writing_ = false;
+          const bool has_more = error == http::error::need_buffer;
+          if (has_more && self->reply_.stream) return self->Write();
+          if (self->reply_.on_sent) self->reply_.on_sent();
+          if (error || self->reply_.stream) return self->BreakOff();
+          const bool goes_on = self->response_.keep_alive() && !self->closing_;
+          return goes_on ? self->Read() : self->HearOut();
+        });
+  }
+
+  // The client may still be sending what was refused, and would miss the answer
+  // if the connection broke.
+  void HearOut() {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(kDraining);
+    Drain();
+  }
+
+  void Drain() {
+    buffer_.clear();
+    stream_.async_read_some(
+        buffer_.prepare(kDrainedAtOnce),
+        [self = shared_from_this()](error_code error, std::size_t) {
+          if (error) return self->BreakOff();
+          self->Drain();
+        });
+  }
+
+  HttpServer& server_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::buffer_body> response_;
+  std::optional<http::response_serializer<http::buffer_body>> serializer_;
+  Reply reply_;           // its body is what is being sent
+  bool waiting_ = false;  // for the handler to answer
+  bool writing_ = false;
+  bool closing_ = false;  // Nothing follows the answer that is under way.
+};
 
 HttpServer::HttpServer(asio::io_context& io, const std::string& address,
                        unsigned short port, Handler handler)
@@ -25,77 +241,64 @@ HttpServer::HttpServer(asio::io_context& io, const std::string& address,
   Accept();
 }
 
-HttpServer::~HttpServer() {
-  for (Session* session : std::set<Session*>(sessions_)) session->Close(true);
-}
+HttpServer::~HttpServer() { BreakOff(); }
 
 std::string HttpServer::url() const {
-  const std::string address = endpoint_.address().to_string();
-  return "http://" +
-         (endpoint_.address().is_v6() ? "[" + address + "]" : address) + ":" +
-         std::to_string(endpoint_.port());
+  return "http://" + boost::lexical_cast<std::string>(endpoint_);
 }
 
 void HttpServer::Close() {
   error_code ignored;
   acceptor_.close(ignored);
   retry_.cancel();
-  for (Session* session : std::set<Session*>(sessions_)) {
-    session->Close(false);
-  }
+  for (const auto& session : std::set(sessions_)) session->Close();
 }
 
 void HttpServer::GoAway(std::chrono::milliseconds duration) {
   away_ = true;
   error_code ignored;
   acceptor_.close(ignored);
-  for (Session* session : std::set<Session*>(sessions_)) session->BreakOff();
+  BreakOff();
   // Without listening: so nobody else gets the port meanwhile.
-  Bind(ignored);
-  retry_.expires_after(duration);
-  retry_.async_wait([this](error_code aborted) {
-    if (!aborted) Return();
-  });
+  Bind();
+  AcceptAfter(duration);
 }
 
-void HttpServer::Bind(error_code& error) {
+void HttpServer::BreakOff() {
+  for (const auto& session : std::set(sessions_)) session->BreakOff();
+}
+
+void HttpServer::Bind() {
+  error_code error;
   acceptor_.open(endpoint_.protocol(), error);
-  if (error) return;
   // Connections of before may linger.
   acceptor_.set_option(asio::socket_base::reuse_address(true), error);
   acceptor_.bind(endpoint_, error);
-  if (error) acceptor_.close();
-}
-
-void HttpServer::Return() {
-  error_code error;
-  if (!acceptor_.is_open()) Bind(error);
-  if (!error) {
-    acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  }
-  if (error) {
-    retry_.expires_after(kAcceptRetry);
-    return retry_.async_wait([this](error_code aborted) {
-      if (!aborted) Return();
-    });
-  }
-  away_ = false;
-  Accept();
+  if (error) acceptor_.close(error);
 }
 
 void HttpServer::Accept() {
-  acceptor_.async_accept([this](error_code error, asio::ip::tcp::socket peer) {
+  acceptor_.async_accept([this](error_code error, tcp::socket peer) {
     if (error == asio::error::operation_aborted || away_) return;
-    if (error) {  // Out of file descriptors, say: some will be closed.
-      retry_.expires_after(kAcceptRetry);
-      retry_.async_wait([this](error_code aborted) {
-        if (!aborted) Accept();
-      });
-      return;
-    }
+    // Out of file descriptors, say: some will be closed.
+    if (error) return AcceptAfter(kAcceptRetry);
+    peer.set_option(tcp::no_delay(true), error);
+    const auto session = std::make_shared<Session>(*this, std::move(peer));
+    sessions_.insert(session);
+    session->Read();
+    Accept();
+  });
+}
+
+void HttpServer::AcceptAfter(std::chrono::milliseconds wait) {
+  retry_.expires_after(wait);
+  retry_.async_wait([this](error_code aborted) {
+    if (aborted) return;
+    away_ = false;
+    // Where one of these fails, so will Accept(), which tries again.
+    if (!acceptor_.is_open()) Bind();
     error_code ignored;
-    peer.set_option(asio::ip::tcp::no_delay(true), ignored);
-    std::make_shared<Session>(*this, std::move(peer))->Read();
+    acceptor_.listen(asio::socket_base::max_listen_connections, ignored);
     Accept();
   });
 }

@@ -31,6 +31,8 @@ class HttpServer {
   // boost::system::system_error where it can't.
   HttpServer(boost::asio::io_context& io, const std::string& address,
              unsigned short port, Handler handler);
+  // Breaks off the connections that there are, and lets go of their streams.
+  // REQUIRES: the loop runs no more.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
@@ -40,8 +42,8 @@ class HttpServer {
   std::string url() const;
 
   // Takes no more connections, and ends those that there are: streams with a
-  // proper end, those that are being answered when they have their answer, and
-  // the others at once.
+  // proper end, those whose answer is on its way when they have it, and the
+  // others at once.
   void Close();
   // For that long it is as if there were no server: connections are refused,
   // and those that there are have been broken off. Once more is from anew.
@@ -52,15 +54,17 @@ class HttpServer {
  private:
   class Session;
   void Accept();
-  void Bind(boost::system::error_code& error);
-  void Return();
+  void AcceptAfter(std::chrono::milliseconds wait);
+  void Bind();
+  void BreakOff();
 
   boost::asio::ip::tcp::acceptor acceptor_;
   const boost::asio::ip::tcp::endpoint endpoint_;
   bool away_ = false;
   boost::asio::steady_timer retry_;
   Handler handler_;
-  std::set<Session*> sessions_;
+  // The connections that are open.
+  std::set<std::shared_ptr<Session>> sessions_;
 };
 
 }  // namespace minisched::apiserver

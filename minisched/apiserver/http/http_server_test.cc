@@ -60,7 +60,7 @@ class HttpServerTest : public ::testing::Test {
     if (request.path == "/stream") {
       auto stream = std::make_unique<TestStream>();
       stream_ = stream.get();
-      stream->text = "first\n";
+      if (!request.query.contains("empty")) stream->text = "first\n";
       stream->broken = request.Query("broken") == "true";
       reply.stream = std::move(stream);
       return reply;
@@ -171,6 +171,15 @@ TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
   text += ReadAll(socket);
   EXPECT_THAT(text, HasSubstr("Transfer-Encoding: chunked"));
   EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, BeginsAStreamThatHasNothingToSay) {
+  auto socket = Connect();
+  Send(socket, "GET /stream?empty HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "\r\n\r\n");
+  asio::post(io_, [this] { server_.Close(); });
+  EXPECT_EQ(ReadAll(socket), "0\r\n\r\n");
 }
 
 TEST_F(HttpServerTest, BreaksOffAStreamThatIsBroken) {

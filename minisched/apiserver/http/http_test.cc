@@ -6,9 +6,7 @@ namespace minisched::apiserver {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
-using ::testing::SizeIs;
 
 TEST(ParseTargetTest, DecodesPathAndQuery) {
   Request request;
@@ -28,16 +26,14 @@ TEST(ParseTargetTest, RefusesWhatIsMalformed) {
   }
 }
 
-TEST(ParseMediaTypesTest, KeepsOrderAndParameters) {
-  const auto types = ParseMediaTypes(
-      "Application/JSON; as=Table;v=v1 , */*;q=0.5, application/yaml");
-  ASSERT_THAT(types, SizeIs(3));
-  EXPECT_EQ(types[0].type, "application/json");
-  EXPECT_THAT(types[0].parameters,
-              ElementsAre(Pair("as", "Table"), Pair("v", "v1")));
-  EXPECT_EQ(types[1].type, "*/*");
-  EXPECT_EQ(types[2].type, "application/yaml");
-  EXPECT_THAT(ParseMediaTypes(""), IsEmpty());
+TEST(RequestTest, KnowsTheTypeOfItsBody) {
+  const auto type = [](const std::string& header) {
+    return Request{.headers = {{"content-type", header}}}.ContentType();
+  };
+  EXPECT_EQ(type(" Application/JSON ; charset=utf-8"), "application/json");
+  EXPECT_EQ(type("application/yaml"), "application/yaml");
+  EXPECT_EQ(type(""), "");
+  EXPECT_EQ(Request{}.ContentType(), "");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "minisched/apiserver/kinds/columns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/join.hpp>
-#include <boost/algorithm/string/trim.hpp>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "minisched/apiserver/views.h"
@@ -13,29 +13,42 @@
 namespace minisched::apiserver {
 namespace {
 
-using boost::algorithm::join;
+// ---- Cells.
 
-const Json& AtPath(const Json& object, std::string_view path) {
-  const std::size_t dot = path.find('.');
-  const Json& member = Get(object, path.substr(0, dot));
-  return dot == path.npos ? member : AtPath(member, path.substr(dot + 1));
+// The value at a path, or `none` where there is none. Of what may be a number
+// or a string, as `none` says, the cell is a string.
+Column::Cell Value(const char* path, Json none = "") {
+  return [path = Json::json_pointer(path), none = std::move(none)](
+             const Json& object, Time) {
+    const Json value = object.contains(path) ? object.at(path) : Json();
+    if (value.is_null() || value == "") return none;
+    return none.is_string() && value.is_number() ? Json(value.dump()) : value;
+  };
 }
 
-// The same column, said to be of text.
-Column AsText(Column column) {
-  column.type = "string";
-  return column;
+// How long ago that was, a metav1.Time: "5m".
+std::string Ago(const Json& time, Time now) {
+  return time.is_string() ? HumanDuration(now - ParseTime(GetString(time)))
+                          : "<unknown>";
+}
+
+Json Age(const Json& object, Time now) {
+  return Ago(Get(object, "metadata", "creationTimestamp"), now);
+}
+
+const Json& Condition(const Json& object, std::string_view type) {
+  return FindBy(Get(object, "status", "conditions"), "type", type);
 }
 
 Json ReadyReplicas(const Json& object, Time /*now*/) {
-  return std::to_string(GetInt(object, "status", "readyReplicas")) + "/" +
-         std::to_string(GetInt(object, "spec", "replicas"));
+  return fmt::format("{}/{}", GetInt(object, "status", "readyReplicas"),
+                     GetInt(object, "spec", "replicas"));
 }
 
+// ---- Of nodes.
+
 Json NodeStatus(const Json& node, Time /*now*/) {
-  const Json& conditions = Get(node, "status", "conditions");
-  const std::string ready =
-      GetString(FindBy(conditions, "type", "Ready"), "status");
+  const std::string ready = GetString(Condition(node, "Ready"), "status");
   return std::string(ready.empty()     ? "Unknown"
                      : ready == "True" ? "Ready"
                                        : "NotReady") +
@@ -44,47 +57,98 @@ Json NodeStatus(const Json& node, Time /*now*/) {
 
 Json NodeRoles(const Json& node, Time /*now*/) {
   constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
-  std::set<std::string> roles;
+  std::vector<std::string> roles;
   for (const auto& [key, value] : Get(node, "metadata", "labels").items()) {
-    if (key.starts_with(kPrefix)) roles.insert(key.substr(kPrefix.size()));
-    if (key == "kubernetes.io/role") roles.insert(GetString(value));
+    if (key.starts_with(kPrefix)) roles.push_back(key.substr(kPrefix.size()));
   }
-  roles.erase("");
-  return OrElse(join(roles, ","), "<none>");
+  return roles.empty() ? "<none>" : boost::algorithm::join(roles, ",");
 }
 
-Column NodeAddress(std::string name, const std::string& type) {
-  return Wide({std::move(name), [type](const Json& node, Time) {
-                 const Json& addresses = Get(node, "status", "addresses");
-                 const Json& found = FindBy(addresses, "type", type);
-                 return Json(OrElse(GetString(found, "address"), "<none>"));
-               }});
+Column::Cell NodeAddress(const char* type) {
+  return [type](const Json& node, Time) {
+    const Json& addresses = Get(node, "status", "addresses");
+    return FindBy(addresses, "type", type).is_null()
+               ? "<none>"
+               : GetString(FindBy(addresses, "type", type), "address");
+  };
 }
 
 Json NodeKernel(const Json& node, Time /*now*/) {
   const Json& info = Get(node, "status", "nodeInfo");
+  const std::string kernel = GetString(info, "kernelVersion");
   const std::string architecture = GetString(info, "architecture");
-  return OrElse(GetString(info, "kernelVersion"), "<unknown>") +
+  return (kernel.empty() ? "<unknown>" : kernel) +
          (architecture.empty() ? "" : " (" + architecture + ")");
 }
 
-Columns NodeColumns() {
-  const auto info = [](const char* name, const std::string& key,
-                       const char* none) {
-    return ValueColumn(name, "status.nodeInfo." + key, none);
+// ---- Of pods. Only what a simulated kubelet, or a scheduler, does to them
+// shows.
+
+// The statuses of the containers that are to go on running, null for those
+// which have none yet. Of the init containers these are the sidecars.
+std::vector<Json> ContainerStatuses(const Json& pod) {
+  std::vector<Json> found;
+  const auto add = [&](const Json& container, const char* statuses) {
+    found.push_back(FindBy(Get(pod, "status", statuses), "name",
+                           GetString(container, "name")));
   };
-  return {
-      NameColumn(),
-      {"Status", NodeStatus},
-      {"Roles", NodeRoles},
-      AgeColumn(),
-      info("Version", "kubeletVersion", ""),
-      NodeAddress("Internal-IP", "InternalIP"),
-      NodeAddress("External-IP", "ExternalIP"),
-      Wide(info("OS-Image", "osImage", "<unknown>")),
-      Wide({"Kernel-Version", NodeKernel}),
-      Wide(info("Container-Runtime", "containerRuntimeVersion", "<unknown>"))};
+  for (const Json& container : Get(pod, "spec", "containers")) {
+    add(container, "containerStatuses");
+  }
+  for (const Json& container : Get(pod, "spec", "initContainers")) {
+    const bool sidecar = Get(container, "restartPolicy") == "Always";
+    if (sidecar) add(container, "initContainerStatuses");
+  }
+  return found;
 }
+
+Json PodReady(const Json& pod, Time /*now*/) {
+  const std::vector<Json> all = ContainerStatuses(pod);
+  const auto ready = std::ranges::count_if(
+      all, [](const Json& status) { return GetBool(status, "ready"); });
+  return fmt::format("{}/{}", ready, all.size());
+}
+
+Json PodRestarts(const Json& pod, Time /*now*/) {
+  std::int64_t restarts = 0;
+  for (const Json& container : ContainerStatuses(pod)) {
+    restarts += GetInt(container, "restartCount");
+  }
+  return std::to_string(restarts);
+}
+
+// The first container that waits, or has ended, says why.
+Json PodStatus(const Json& pod, Time /*now*/) {
+  const Json& status = Get(pod, "status");
+  const std::string phase = GetString(status, "phase");
+  if (IsTerminating(pod) && phase != "Failed" && phase != "Succeeded") {
+    return "Terminating";
+  }
+  for (const Json& container : ContainerStatuses(pod)) {
+    for (const char* state : {"waiting", "terminated"}) {
+      const Json& reason = Get(container, "state", state, "reason");
+      if (!reason.is_null()) return reason;
+    }
+  }
+  if (Get(Condition(pod, "PodScheduled"), "reason") == "SchedulingGated") {
+    return "SchedulingGated";
+  }
+  const std::string reason = GetString(status, "reason");
+  return reason.empty() ? phase : reason;
+}
+
+Json ReadinessGates(const Json& pod, Time /*now*/) {
+  const Json& gates = Get(pod, "spec", "readinessGates");
+  if (gates.empty()) return "<none>";
+  const auto open = [&](const Json& gate) {
+    return Get(Condition(pod, GetString(gate, "conditionType")), "status") ==
+           "True";
+  };
+  return fmt::format("{}/{}", std::count_if(gates.begin(), gates.end(), open),
+                     gates.size());
+}
+
+// ---- Of events.
 
 Json LastSeen(const Json& event, Time now) {
   Json time = Get(event, "series", "lastObservedTime");
@@ -95,124 +159,104 @@ Json LastSeen(const Json& event, Time now) {
 }
 
 Json EventObject(const Json& event, Time /*now*/) {
-  const std::string name = GetString(event, "involvedObject", "name");
-  return boost::algorithm::to_lower_copy(
-             GetString(event, "involvedObject", "kind")) +
+  const Json& about = Get(event, "involvedObject");
+  const std::string name = GetString(about, "name");
+  return boost::algorithm::to_lower_copy(GetString(about, "kind")) +
          (name.empty() ? "" : "/" + name);
 }
 
-Json EventMessage(const Json& event, Time /*now*/) {
-  return boost::algorithm::trim_copy(GetString(event, "message"));
+// A cell of what is in the core group's form, for both forms.
+Column::Cell OfEvent(Column::Cell cell) {
+  return [cell = std::move(cell)](const Json& event, Time now) {
+    return cell(FromEventsV1(event), now);
+  };
 }
 
-Columns EventColumns() {
-  return {{"Last Seen", LastSeen},
-          ValueColumn("Type", "type"),
-          ValueColumn("Reason", "reason"),
-          {"Object", EventObject},
-          {"Message", EventMessage}};
+// ---- All columns.
+
+Column Wide(const char* name, Column::Cell cell) {
+  return {name, std::move(cell), "string", /*wide=*/true};
 }
 
-// Both forms of an event print alike.
-Columns EventsV1Columns() {
-  Columns columns = EventColumns();
-  for (Column& column : columns) {
-    column.cell = [cell = std::move(column.cell)](const Json& event, Time now) {
-      return cell(FromEventsV1(event), now);
-    };
-  }
-  return columns;
+Column Integer(const char* name, const char* path) {
+  return {name, Value(path, 0), "integer"};
 }
 
 std::map<std::string, Columns, std::less<>> MakeColumns() {
-  const Column name = NameColumn();
-  const Column age = AgeColumn();
+  const Column name = {"Name", Value("/metadata/name")};
+  const Column age = {"Age", Age};
+  const Columns events = {{"Last Seen", OfEvent(LastSeen)},
+                          {"Type", Value("/type")},
+                          {"Reason", Value("/reason")},
+                          {"Object", OfEvent(EventObject)},
+                          {"Message", OfEvent(Value("/message"))}};
   return {
-      {"events", EventColumns()},
-      {"namespaces", {name, ValueColumn("Status", "status.phase"), age}},
-      {"nodes", NodeColumns()},
-      {"pods", PodColumns()},
+      {"", {name, age}},
+      {"events", events},
+      {"events.events.k8s.io", events},
+      {"namespaces", {name, {"Status", Value("/status/phase")}, age}},
+      {"nodes",
+       {name,
+        {"Status", NodeStatus},
+        {"Roles", NodeRoles},
+        age,
+        {"Version", Value("/status/nodeInfo/kubeletVersion")},
+        Wide("Internal-IP", NodeAddress("InternalIP")),
+        Wide("External-IP", NodeAddress("ExternalIP")),
+        Wide("OS-Image", Value("/status/nodeInfo/osImage", "<unknown>")),
+        Wide("Kernel-Version", NodeKernel),
+        Wide("Container-Runtime",
+             Value("/status/nodeInfo/containerRuntimeVersion", "<unknown>"))}},
+      {"pods",
+       {name,
+        {"Ready", PodReady},
+        {"Status", PodStatus},
+        {"Restarts", PodRestarts},
+        age,
+        Wide("IP", Value("/status/podIPs/0/ip", "<none>")),
+        Wide("Node", Value("/spec/nodeName", "<none>")),
+        Wide("Nominated Node", Value("/status/nominatedNodeName", "<none>")),
+        Wide("Readiness Gates", ReadinessGates)}},
       {"deployments.apps",
        {name,
         {"Ready", ReadyReplicas},
-        AsText(ValueColumn("Up-to-date", "status.updatedReplicas", 0)),
-        AsText(ValueColumn("Available", "status.availableReplicas", 0)),
+        {"Up-to-date", Value("/status/updatedReplicas", 0)},
+        {"Available", Value("/status/availableReplicas", 0)},
         age}},
       {"replicasets.apps",
-       {name, ValueColumn("Desired", "spec.replicas", 0),
-        ValueColumn("Current", "status.replicas", 0),
-        ValueColumn("Ready", "status.readyReplicas", 0), age}},
-      {"events.events.k8s.io", EventsV1Columns()},
+       {name, Integer("Desired", "/spec/replicas"),
+        Integer("Current", "/status/replicas"),
+        Integer("Ready", "/status/readyReplicas"), age}},
       {"poddisruptionbudgets.policy",
-       {name, ValueColumn("Min Available", "spec.minAvailable", "N/A"),
-        ValueColumn("Max Unavailable", "spec.maxUnavailable", "N/A"),
-        ValueColumn("Allowed Disruptions", "status.disruptionsAllowed", 0),
+       {name,
+        {"Min Available", Value("/spec/minAvailable", "N/A")},
+        {"Max Unavailable", Value("/spec/maxUnavailable", "N/A")},
+        Integer("Allowed Disruptions", "/status/disruptionsAllowed"),
         age}},
       {"priorityclasses.scheduling.k8s.io",
-       {name, ValueColumn("Value", "value", 0),
-        ValueColumn("Global-Default", "globalDefault", false), age,
-        ValueColumn("PreemptionPolicy", "preemptionPolicy")}},
+       {name,
+        Integer("Value", "/value"),
+        {"Global-Default", Value("/globalDefault", false), "boolean"},
+        age,
+        {"PreemptionPolicy", Value("/preemptionPolicy")}}},
       {"leases.coordination.k8s.io",
-       {name, ValueColumn("Holder", "spec.holderIdentity"), age}},
+       {name, {"Holder", Value("/spec/holderIdentity")}, age}},
   };
 }
 
 // A number and its unit, and the rest if it is not zero: "3h25m".
 std::string Rounded(std::int64_t number, const char* unit, std::int64_t rest,
                     const char* rest_unit) {
-  return std::to_string(number) + unit +
-         (rest == 0 ? "" : std::to_string(rest) + rest_unit);
+  return fmt::format("{}{}", number, unit) +
+         (rest == 0 ? "" : fmt::format("{}{}", rest, rest_unit));
 }
 
 }  // namespace
 
 const Columns& FindColumns(std::string_view resource) {
   static const auto& all = *new auto(MakeColumns());
-  static const auto& name_and_age = *new Columns{NameColumn(), AgeColumn()};
   const auto columns = all.find(resource);
-  return columns == all.end() ? name_and_age : columns->second;
-}
-
-Column NameColumn() {
-  return {"Name", [](const Json& object, Time) { return NameOf(object); }};
-}
-
-Column AgeColumn() {
-  return {"Age", [](const Json& object, Time now) {
-            return Ago(Get(object, "metadata", "creationTimestamp"), now);
-          }};
-}
-
-Column ValueColumn(std::string name, std::string path, Json none) {
-  const char* const type = none.is_boolean()  ? "boolean"
-                           : none.is_number() ? "integer"
-                                              : "string";
-  return {std::move(name),
-          [path = std::move(path), none = std::move(none)](const Json& object,
-                                                           Time) {
-            const Json& value = AtPath(object, path);
-            const bool empty = value.is_null() ||
-                               (value.is_string() && GetString(value).empty());
-            if (empty) return none;
-            // Of what may be a number or a string the cell is a string.
-            return none.is_string() && value.is_number() ? Json(value.dump())
-                                                         : value;
-          },
-          type};
-}
-
-Column Wide(Column column) {
-  column.wide = true;
-  return column;
-}
-
-std::string OrElse(const std::string& text, std::string_view none) {
-  return text.empty() ? std::string(none) : text;
-}
-
-std::string Ago(const Json& time, Time now) {
-  return time.is_string() ? HumanDuration(now - ParseTime(GetString(time)))
-                          : "<unknown>";
+  return columns == all.end() ? all.at("") : columns->second;
 }
 
 std::string HumanDuration(std::chrono::microseconds duration) {
@@ -225,15 +269,15 @@ std::string HumanDuration(std::chrono::microseconds duration) {
   // A clock may be a little ahead of another's.
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
-  if (seconds < 120) return std::to_string(seconds) + "s";
+  if (seconds < 120) return fmt::format("{}s", seconds);
   if (minutes < 10) return Rounded(minutes, "m", seconds % 60, "s");
-  if (hours < 3) return std::to_string(minutes) + "m";
+  if (hours < 3) return fmt::format("{}m", minutes);
   if (hours < 8) return Rounded(hours, "h", minutes % 60, "m");
-  if (hours < 48) return std::to_string(hours) + "h";
+  if (hours < 48) return fmt::format("{}h", hours);
   if (days < 8) return Rounded(days, "d", hours % 24, "h");
-  if (years < 2) return std::to_string(days) + "d";
+  if (years < 2) return fmt::format("{}d", days);
   if (years < 8) return Rounded(years, "y", days % 365, "d");
-  return std::to_string(years) + "y";
+  return fmt::format("{}y", years);
 }
 
 }  // namespace minisched::apiserver

@@ -30,22 +30,6 @@ using Columns = std::vector<Column>;
 // age for one that has no others. They live as long as the program.
 const Columns& FindColumns(std::string_view resource);
 
-// What most columns are made of. ValueColumn() has the value at a path of keys,
-// "spec.nodeName", or `none` where there is none; its type is that of `none`.
-Column NameColumn();
-Column AgeColumn();
-Column ValueColumn(std::string name, std::string path, Json none = "");
-// The same column, with -o wide only.
-Column Wide(Column column);
-
-Columns PodColumns();
-
-// `text`, or `none` if it is empty.
-std::string OrElse(const std::string& text, std::string_view none);
-
-// How long ago that was, a metav1.Time: "5m"; "<unknown>" for null.
-std::string Ago(const Json& time, Time now);
-
 // With two or three significant digits: "90s", "3h25m", "2y". Follows
 // apimachinery pkg/util/duration/duration.go.
 std::string HumanDuration(std::chrono::microseconds duration);

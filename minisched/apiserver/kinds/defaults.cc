@@ -5,12 +5,11 @@
 namespace minisched::apiserver {
 namespace {
 
-// Calls `function` with each element of the list `key`, if there is one.
-template <typename Function>
-void ForEach(Json& object, std::string_view key, const Function& function) {
+// The list of that name; an empty one if there is none.
+Json& List(Json& object, std::string_view key) {
+  static auto& none = *new Json(Json::array());
   const auto list = object.find(key);
-  if (list == object.end()) return;
-  for (Json& element : *list) function(element);
+  return list == object.end() ? none : *list;
 }
 
 // Always for "web" and "web:latest", as those change.
@@ -29,8 +28,9 @@ void SetContainerDefaults(Json& container) {
   SetDefault(container, "terminationMessagePolicy", "File");
   SetDefault(container, "imagePullPolicy",
              PullPolicyOf(GetString(container, "image")));
-  ForEach(container, "ports",
-          [](Json& port) { SetDefault(port, "protocol", "TCP"); });
+  for (Json& port : List(container, "ports")) {
+    SetDefault(port, "protocol", "TCP");
+  }
 }
 
 // Who limits what a container may use, but doesn't say what it needs, needs as
@@ -41,9 +41,9 @@ void SetContainerOfPodDefaults(Json& container, bool host_network) {
     SetDefault(container["resources"]["requests"], name, limit);
   }
   if (!host_network) return;
-  ForEach(container, "ports", [](Json& port) {
+  for (Json& port : List(container, "ports")) {
     SetDefault(port, "hostPort", Get(port, "containerPort"));
-  });
+  }
 }
 
 }  // namespace
@@ -58,8 +58,9 @@ void SetPodSpecDefaults(Json& spec) {
   SetDefault(spec, "schedulerName", "default-scheduler");
   SetDefault(spec, "securityContext", Json::object());
   SetDefault(spec, "terminationGracePeriodSeconds", 30);
-  ForEach(spec, "containers", SetContainerDefaults);
-  ForEach(spec, "initContainers", SetContainerDefaults);
+  for (const char* list : {"containers", "initContainers"}) {
+    for (Json& container : List(spec, list)) SetContainerDefaults(container);
+  }
 }
 
 void SetPodDefaults(Json& pod) {
@@ -68,9 +69,9 @@ void SetPodDefaults(Json& pod) {
   SetDefault(spec, "enableServiceLinks", true);
   const bool host_network = GetBool(spec, "hostNetwork");
   for (const char* list : {"containers", "initContainers"}) {
-    ForEach(spec, list, [&](Json& container) {
+    for (Json& container : List(spec, list)) {
       SetContainerOfPodDefaults(container, host_network);
-    });
+    }
   }
 }
 

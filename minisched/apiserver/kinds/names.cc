@@ -1,75 +1,71 @@
 #include "minisched/apiserver/kinds/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
+#include <regex>
 
 namespace minisched::apiserver {
 namespace {
 
 using Messages = std::vector<std::string>;
 
-bool IsLower(char c) {
-  return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9');
-}
-bool IsAlphanumeric(char c) { return IsLower(c) || ('A' <= c && c <= 'Z'); }
+// A form that names can have.
+struct Form {
+  std::size_t limit;
+  const char* unit;  // of the limit
+  const char* rule;
+  const char* examples;
+  const char* pattern;  // which upstream shows to who breaks the rule
+  std::regex regex = std::regex(pattern);
 
-// Begins and ends with one of `ends`, with those and `between` in between.
-template <class Ends>
-bool HasForm(std::string_view text, Ends ends, std::string_view between) {
-  return !text.empty() && ends(text.front()) && ends(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return ends(c) || between.find(c) != between.npos;
-         });
-}
-
-bool IsSubdomain(std::string_view text) {
-  for (;;) {
-    const auto dot = text.find('.');
-    if (!HasForm(text.substr(0, dot), IsLower, "-")) return false;
-    if (dot == text.npos) return true;
-    text.remove_prefix(dot + 1);
+  bool Fits(std::string_view text) const {
+    return text.size() <= limit &&
+           std::regex_match(text.begin(), text.end(), regex);
   }
-}
-
-void CheckLength(std::string_view value, std::size_t max, Messages& messages,
-                 const std::string& unit, const std::string& prefix = "") {
-  if (value.size() <= max) return;
-  messages.push_back(prefix + "must be no more than " + std::to_string(max) +
-                     " " + unit);
-}
-
-Messages CheckPathSegment(std::string_view name) {
-  if (name == "." || name == "..") {
-    return {"may not be '" + std::string(name) + "'"};
+  // What is said of the part of a name that hasn't the form.
+  std::string Explain(const char* part) const {
+    return fmt::format("{}{} (e.g. {}, regex used for validation is '{}')",
+                       part, rule, examples, pattern);
   }
-  Messages messages;
-  for (const char c : {'/', '%'}) {
-    if (name.find(c) == name.npos) continue;
-    messages.push_back(std::string("may not contain '") + c + "'");
-  }
-  return messages;
-}
-
-// `prefix`: something will follow it, so that it may end with a dash.
-void ValidateName(const Field& field, Strategy::NameRule rule, bool prefix) {
-  std::string name = field.text();
-  if (prefix && name.size() > 1 && name.back() == '-') name.back() = 'a';
-  const auto check = rule == Strategy::NameRule::kSubdomain
-                         ? CheckDns1123Subdomain
-                     : rule == Strategy::NameRule::kLabel ? CheckDns1123Label
-                                                          : CheckPathSegment;
-  for (const std::string& message : check(name)) field.Invalid(message);
-}
-
-// The garbage collector goes by these.
-void ValidateOwnerReferences(const Field& owners) {
-  for (const Json& owner : owners.value()) {
-    for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
-      if (!GetString(owner, key).empty()) continue;
-      owners[key].Invalid("", key == "apiVersion" ? "version must not be empty"
-                                                  : "must not be empty");
+  Messages Check(std::string_view text, const char* part = "") const {
+    if (text.size() > limit) {
+      return {fmt::format("{}must be no more than {} {}", part, limit, unit)};
     }
+    return Fits(text) ? Messages() : Messages{Explain(part)};
   }
+};
+
+struct Forms {
+  Form label{63, "characters",
+             "a lowercase RFC 1123 label must consist of lower case "
+             "alphanumeric characters or '-', and must start and end with an "
+             "alphanumeric character",
+             "'my-name',  or '123-abc'", "[a-z0-9]([-a-z0-9]*[a-z0-9])?"};
+  Form subdomain{
+      253, "characters",
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+      "characters, '-' or '.', and must start and end with an alphanumeric "
+      "character",
+      "'example.com'",
+      R"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)"};
+  Form key{63, "bytes",
+           "must consist of alphanumeric characters, '-', '_' or '.', and must "
+           "start and end with an alphanumeric character",
+           "'MyName',  or 'my.name',  or '123-abc'",
+           "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"};
+  Form value{63, "bytes",
+             "a valid label must be an empty string or consist of alphanumeric "
+             "characters, '-', '_' or '.', and must start and end with an "
+             "alphanumeric character",
+             "'MyValue',  or 'my_value',  or '12345'",
+             "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"};
+};
+
+const Forms& AllForms() {
+  static const auto& forms = *new Forms;
+  return forms;
 }
 
 // What an object says of itself, new or changed.
@@ -82,93 +78,46 @@ void ValidateCommon(const Field& metadata) {
       annotations.Invalid(key, message);
     }
   }
-  ValidateOwnerReferences(metadata["ownerReferences"]);
-}
-
-// What is going away isn't held back any further.
-void ValidateNoNewFinalizers(const Field& finalizers, const Json& old) {
-  std::string added;
-  for (const Json& finalizer : finalizers.value()) {
-    if (std::find(old.begin(), old.end(), finalizer) != old.end()) continue;
-    added += (added.empty() ? "" : ", ") + finalizer.dump();
-  }
-  if (added.empty()) return;
-  finalizers.Forbidden(
-      "no new finalizers can be added if the object is being deleted, found "
-      "new finalizers []string{" +
-      added + "}");
 }
 
 }  // namespace
 
 Messages CheckDns1123Label(std::string_view value) {
-  Messages messages;
-  CheckLength(value, 63, messages, "characters");
-  if (HasForm(value, IsLower, "-")) return messages;
-  messages.push_back(
-      IsSubdomain(value)
-          ? "must not contain dots"
-          : "a lowercase RFC 1123 label must consist of lower case "
-            "alphanumeric characters or '-', and must start and end with an "
-            "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
-            "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-  return messages;
+  if (value.find('.') != value.npos && AllForms().subdomain.Fits(value)) {
+    return {"must not contain dots"};
+  }
+  return AllForms().label.Check(value);
 }
 
 Messages CheckDns1123Subdomain(std::string_view value) {
-  Messages messages;
-  CheckLength(value, 253, messages, "characters");
-  if (IsSubdomain(value)) return messages;
-  messages.emplace_back(
-      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
-      "characters, '-' or '.', and must start and end with an alphanumeric "
-      "character (e.g. 'example.com', regex used for validation is "
-      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
-  return messages;
+  return AllForms().subdomain.Check(value);
 }
 
 Messages CheckLabelKey(std::string_view value) {
-  static constexpr char kForm[] =
-      "must consist of alphanumeric characters, '-', '_' or '.', and must "
-      "start and end with an alphanumeric character (e.g. 'MyName',  or "
-      "'my.name',  or '123-abc', regex used for validation is "
-      "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-  Messages messages;
+  const Form& form = AllForms().key;
   if (std::count(value.begin(), value.end(), '/') > 1) {
-    return {std::string("a valid label key ") + kForm +
+    return {form.Explain("a valid label key ") +
             " with an optional DNS subdomain prefix and '/' (e.g. "
             "'example.com/MyName')"};
   }
-  std::string_view name = value;
-  if (const auto slash = value.find('/'); slash != value.npos) {
-    name = value.substr(slash + 1);
-    if (slash == 0) {
-      messages.emplace_back("prefix part must be non-empty");
-    } else {
-      for (const auto& text : CheckDns1123Subdomain(value.substr(0, slash))) {
-        messages.push_back("prefix part " + text);
-      }
-    }
+  const auto slash = value.find('/');
+  const auto name = slash == value.npos ? value : value.substr(slash + 1);
+  Messages messages;
+  if (slash == 0) {
+    messages = {"prefix part must be non-empty"};
+  } else if (slash != value.npos) {
+    messages =
+        AllForms().subdomain.Check(value.substr(0, slash), "prefix part ");
   }
   if (name.empty()) messages.emplace_back("name part must be non-empty");
-  CheckLength(name, 63, messages, "bytes", "name part ");
-  if (!HasForm(name, IsAlphanumeric, "-_.")) {
-    messages.push_back(std::string("name part ") + kForm);
+  for (const std::string& message : form.Check(name, "name part ")) {
+    messages.push_back(message);
   }
   return messages;
 }
 
 Messages CheckLabelValue(std::string_view value) {
-  Messages messages;
-  CheckLength(value, 63, messages, "bytes");
-  if (value.empty() || HasForm(value, IsAlphanumeric, "-_.")) return messages;
-  messages.emplace_back(
-      "a valid label must be an empty string or consist of alphanumeric "
-      "characters, '-', '_' or '.', and must start and end with an "
-      "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
-      "regex used for validation is "
-      "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
-  return messages;
+  return AllForms().value.Check(value);
 }
 
 void ValidateLabels(const Field& labels) {
@@ -211,13 +160,18 @@ void ValidateLabelSelector(const Field& selector) {
   }
 }
 
-void ValidateMetadata(const Json& metadata, bool namespaced,
-                      Strategy::NameRule rule, FieldErrors& errors) {
+void ValidateMetadata(const Json& metadata, bool namespaced, Field::Check check,
+                      FieldErrors& errors) {
   const Field field(metadata, "metadata", errors);
   const Field base = field["generateName"];
-  if (base.exists()) ValidateName(base, rule, true);
+  if (base.exists()) {
+    // Something follows it, so that it may end with a dash.
+    std::string begin = base.text();
+    if (begin.ends_with('-')) begin.back() = 'a';
+    for (const std::string& message : check(begin)) base.Invalid(message);
+  }
   if (field["name"].Require("name or generateName is required")) {
-    ValidateName(field["name"], rule, false);
+    field["name"].Conform(check);
   }
   if (namespaced) {
     field["namespace"].Conform(CheckDns1123Label);
@@ -230,9 +184,6 @@ void ValidateMetadata(const Json& metadata, bool namespaced,
 void ValidateMetadataUpdate(const Json& metadata, const Json& old,
                             FieldErrors& errors) {
   const Field field(metadata, "metadata", errors);
-  if (!Get(old, "deletionTimestamp").is_null()) {
-    ValidateNoNewFinalizers(field["finalizers"], Get(old, "finalizers"));
-  }
   for (const char* key : {"name", "namespace", "uid", "creationTimestamp",
                           "deletionTimestamp", "deletionGracePeriodSeconds"}) {
     field[key].Unchanged(Get(old, key));

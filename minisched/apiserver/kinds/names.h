@@ -7,13 +7,12 @@
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/kinds/validation.h"
 #include "minisched/apiserver/object.h"
-#include "minisched/apiserver/strategy.h"
 
 namespace minisched::apiserver {
 
-// What is wrong with a name or label, in upstream's words: nothing, or one
-// message for each rule that it breaks. Follows apimachinery
-// pkg/api/validate/content.
+// What is wrong with a name or label, in upstream's words: nothing, or a
+// message for each part of it that is. Of what is too long no more is said.
+// Follows apimachinery pkg/api/validate/content.
 std::vector<std::string> CheckDns1123Label(std::string_view value);
 std::vector<std::string> CheckDns1123Subdomain(std::string_view value);
 // The form of label keys, annotations and finalizers: [prefix/]name.
@@ -29,9 +28,10 @@ void ValidateLabelSelector(const Field& selector);
 void ValidateRequirement(const Field& requirement, bool of_node = false,
                          bool check_values = true);
 
-// An object's metadata. Follows apimachinery pkg/api/validation/objectmeta.go.
-void ValidateMetadata(const Json& metadata, bool namespaced,
-                      Strategy::NameRule rule, FieldErrors& errors);
+// An object's metadata; `check` is that of its name. Follows apimachinery
+// pkg/api/validation/objectmeta.go.
+void ValidateMetadata(const Json& metadata, bool namespaced, Field::Check check,
+                      FieldErrors& errors);
 void ValidateMetadataUpdate(const Json& metadata, const Json& old,
                             FieldErrors& errors);
 

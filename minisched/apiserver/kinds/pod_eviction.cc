@@ -1,7 +1,8 @@
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "minisched/apiserver/errors.h"
-#include "minisched/apiserver/kinds/pod_binding.h"
 #include "minisched/apiserver/kinds/pods.h"
 #include "minisched/apiserver/resources.h"
 #include "minisched/apiserver/selectors.h"
@@ -23,13 +24,11 @@ bool CanIgnoreBudget(const Json& pod) {
 
 std::vector<Object> BudgetsOf(const Store& store, const Json& pod) {
   std::vector<Object> budgets;
-  const std::string ns = NamespaceOf(pod);
-  const Store::Collection& all = store.All(CollectionOf(Budgets()));
-  for (auto it = all.lower_bound({ns, ""});
-       it != all.end() && it->first.first == ns; ++it) {
-    if (Selects(Get(*it->second, "spec", "selector"),
+  for (const auto& [key, budget] : store.All(CollectionOf(Budgets()))) {
+    if (key.first == NamespaceOf(pod) &&
+        Selects(Get(*budget, "spec", "selector"),
                 Get(pod, "metadata", "labels"))) {
-      budgets.push_back(it->second);
+      budgets.push_back(budget);
     }
   }
   return budgets;
@@ -46,13 +45,11 @@ bool CanGoUnhealthy(const Json& pod, const Json& budget) {
   return desired > 0 && GetInt(budget, "status", "currentHealthy") >= desired;
 }
 
-StatusError TooManyRequests(const std::string& why, int retry_after) {
-  Json details = {
-      {"causes", {{{"reason", "DisruptionBudget"}, {"message", why}}}}};
-  if (retry_after > 0) details["retryAfterSeconds"] = retry_after;
-  return {429, "TooManyRequests",
+StatusError TooManyRequests(const std::string& why) {
+  return {429,
+          "TooManyRequests",
           "Cannot evict pod as it would violate the pod's disruption budget.",
-          std::move(details)};
+          {{"causes", {{{"reason", "DisruptionBudget"}, {"message", why}}}}}};
 }
 
 // Takes one from what the budget allows. The disruption controller counts
@@ -63,15 +60,12 @@ void TakeFromBudget(Registry& registry, const Json& budget,
   const Json& status = Get(budget, "status");
   if (GetInt(status, "observedGeneration") <
       GetInt(budget, "metadata", "generation")) {
-    throw TooManyRequests(name + " is still being processed by the server.",
-                          10);
+    throw TooManyRequests(name + " is still being processed by the server.");
   }
   if (GetInt(status, "disruptionsAllowed") <= 0) {
-    throw TooManyRequests(
-        name + " needs " + std::to_string(GetInt(status, "desiredHealthy")) +
-            " healthy pods and has " +
-            std::to_string(GetInt(status, "currentHealthy")) + " currently",
-        0);
+    throw TooManyRequests(fmt::format(
+        "{} needs {} healthy pods and has {} currently", name,
+        GetInt(status, "desiredHealthy"), GetInt(status, "currentHealthy")));
   }
   const auto take = [&](const Json& old) {
     Json changed = old;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -37,41 +39,24 @@ std::string QosClassOf(const Json& pod) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-// Makes expressions of the selector out of matchLabelKeys and
-// mismatchLabelKeys, with the values of the pod's own labels.
-void MergeLabelKeys(Json& term, const Json& labels) {
-  if (!term.contains("labelSelector")) return;
+// Wherever a part of the spec has them, makes expressions of its selector out
+// of matchLabelKeys and mismatchLabelKeys, with the values of the pod's own
+// labels.
+void MergeLabelKeys(Json& part, const Json& labels) {
+  for (Json& inner : part) {
+    if (inner.is_structured()) MergeLabelKeys(inner, labels);
+  }
+  if (!part.is_object() || !part.contains("labelSelector")) return;
   const auto merge = [&](const char* list, const char* op) {
-    for (const Json& key : Get(term, list)) {
-      const Json& value = Get(labels, key.get<std::string>());
+    for (const Json& key : Get(part, list)) {
+      const Json& value = Get(labels, GetString(key));
       if (value.is_null()) continue;
-      term["labelSelector"]["matchExpressions"].push_back(
+      part["labelSelector"]["matchExpressions"].push_back(
           {{"key", key}, {"operator", op}, {"values", {value}}});
     }
   };
   merge("matchLabelKeys", "In");
   merge("mismatchLabelKeys", "NotIn");
-}
-
-void MergeLabelKeysOfPod(Json& pod) {
-  const Json labels = Get(pod, "metadata", "labels");
-  const auto merge = [&](const char* path) {
-    const Json::json_pointer pointer(path);
-    if (!pod.contains(pointer)) return;
-    for (Json& term : pod[pointer]) {
-      MergeLabelKeys(
-          term.contains("podAffinityTerm") ? term["podAffinityTerm"] : term,
-          labels);
-    }
-  };
-  merge("/spec/topologySpreadConstraints");
-  for (const std::string kind : {"podAffinity", "podAntiAffinity"}) {
-    for (const std::string when : {"required", "preferred"}) {
-      merge(("/spec/affinity/" + kind + "/" + when +
-             "DuringSchedulingIgnoredDuringExecution")
-                .c_str());
-    }
-  }
 }
 
 // ---- What those of upstream's admission plugins do that the scheduler knows:
@@ -103,15 +88,15 @@ void SetPriority(Json& pod, const Store& store) {
   const Object priority_class = ClassOf(pod, store);
   Json& spec = pod["spec"];
   const auto set = [&](const char* key, const char* what, const Json& value) {
-    const auto text = [](const Json& json) {
-      return json.is_string() ? json.get<std::string>() : json.dump();
-    };
     if (!Get(spec, key).is_null() && spec[key] != value) {
-      throw Refusal(pod, "the " + std::string(what) + " (" + text(spec[key]) +
-                             ") must not be provided in pod spec; priority "
-                             "admission controller computed " +
-                             text(value) +
-                             " from the given PriorityClass name");
+      const auto text = [](const Json& json) {
+        return json.is_string() ? GetString(json) : json.dump();
+      };
+      throw Refusal(
+          pod, fmt::format("the {} ({}) must not be provided in pod spec; "
+                           "priority admission controller computed {} from the "
+                           "given PriorityClass name",
+                           what, text(spec[key]), text(value)));
     }
     spec[key] = value;
   };
@@ -156,7 +141,7 @@ class Pods : public Strategy {
                       "Scheduling is blocked due to non-empty scheduling gates",
                       GetString(pod, "metadata", "creationTimestamp"));
     }
-    MergeLabelKeysOfPod(pod);
+    MergeLabelKeys(pod["spec"], Get(pod, "metadata", "labels"));
   }
 
   void PrepareForUpdate(Json& pod, const Json& old,
@@ -168,9 +153,6 @@ class Pods : public Strategy {
       }
       return AddDefaultTolerations(pod["spec"]);
     }
-    const Json& owners = Get(old, "metadata", "ownerReferences");
-    pod["metadata"].erase("ownerReferences");
-    if (!owners.is_null()) pod["metadata"]["ownerReferences"] = owners;
     pod["status"]["qosClass"] = Get(old, "status", "qosClass");
   }
 
@@ -188,18 +170,8 @@ class Pods : public Strategy {
   void ValidateUpdate(const Json& pod, const Json& old,
                       std::string_view subresource,
                       FieldErrors& errors) const override {
-    if (subresource.empty()) {
-      return ValidatePodUpdate(Field::Of(pod, "spec", errors),
-                               Get(old, "spec"));
-    }
-    const Json& before = Get(old, "status", "nominatedNodeName");
-    const Field nominated =
-        Field::Of(pod, "status", errors)["nominatedNodeName"];
-    if (nominated.exists() && nominated.value() != before &&
-        !GetString(old, "spec", "nodeName").empty()) {
-      nominated.Forbidden(
-          "may not be set on pods that are already bound to a node");
-    }
+    if (!subresource.empty()) return;
+    ValidatePodUpdate(Field::Of(pod, "spec", errors), Get(old, "spec"));
   }
 
   bool has_generation() const override { return true; }

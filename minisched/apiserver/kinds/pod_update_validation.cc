@@ -10,23 +10,6 @@ constexpr char kOnlyThese[] =
     "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
     "be set to 1 if it was previously negative)\n";
 
-// Makes a member of `object` what it is in `old`.
-void Restore(Json& object, const Json& old, const std::string& key) {
-  object.erase(key);
-  if (const Json& before = Get(old, key); !before.is_null()) {
-    object[key] = before;
-  }
-}
-
-void ValidateDeadlineUpdate(const Field& deadline, const Json& old) {
-  if (old.is_null()) return;
-  if (!deadline.exists()) {
-    deadline.Invalid("must not update from a positive integer to nil value");
-  } else if (deadline.number() > GetInt(old)) {
-    deadline.Invalid("must be less than or equal to previous value");
-  }
-}
-
 // Tolerations can only be added, and how long they hold changed.
 void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
   const auto without_seconds = [](Json toleration) {
@@ -53,61 +36,6 @@ void ValidateGatesUpdate(const Field& gates, const Json& old) {
   }
 }
 
-void ValidateNodeSelectorUpdate(const Field& selector, const Json& old) {
-  for (const auto& [key, value] : old.items()) {
-    if (Get(selector.value(), key) == value) continue;
-    return selector.Invalid(
-        "only additions to spec.nodeSelector are allowed (no mutations or "
-        "deletions)");
-  }
-}
-
-// `now` begins with what `before` has; a term that is empty, and so matches no
-// node, stays so.
-bool OnlyAdds(const Json& now, const Json& before) {
-  bool was_empty = true;
-  for (const char* list : {"matchExpressions", "matchFields"}) {
-    const Json& old = Get(before, list);
-    const Json& its = Get(now, list);
-    was_empty &= old.empty();
-    if (its.size() < old.size() ||
-        !std::equal(old.begin(), old.end(), its.begin())) {
-      return false;
-    }
-  }
-  return !was_empty || now.empty();
-}
-
-void ValidateNodeAffinityUpdate(const Field& affinity, const Json& old) {
-  constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
-  const Json& before = Get(old, kRequired, "nodeSelectorTerms");
-  const Field terms = affinity[kRequired]["nodeSelectorTerms"];
-  if (before.empty()) return;
-  if (before.size() != terms.value().size()) {
-    return terms.Invalid(
-        "no additions/deletions to non-empty NodeSelectorTerms list are "
-        "allowed");
-  }
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const Field term = terms.elements()[i];
-    if (OnlyAdds(term.value(), before[i])) continue;
-    term.Invalid("only additions are allowed (no mutations or deletions)");
-  }
-}
-
-// While gates hold a pod, where it may go can be narrowed. Puts back what of
-// `spec` may differ for that.
-void ValidateGatedUpdate(const Field& spec, const Json& old, Json& restored) {
-  ValidateNodeSelectorUpdate(spec["nodeSelector"], Get(old, "nodeSelector"));
-  Restore(restored, old, "nodeSelector");
-  ValidateNodeAffinityUpdate(spec["affinity"]["nodeAffinity"],
-                             Get(old, "affinity", "nodeAffinity"));
-  Json& affinity = restored["affinity"];
-  if (affinity.is_null()) affinity = Json::object();
-  Restore(affinity, Get(old, "affinity"), "nodeAffinity");
-  if (affinity.empty()) Restore(restored, old, "affinity");
-}
-
 }  // namespace
 
 void ValidatePodUpdate(const Field& spec, const Json& old) {
@@ -118,20 +46,18 @@ void ValidatePodUpdate(const Field& spec, const Json& old) {
           "pod updates may not add or remove containers");
     }
     for (std::size_t i = 0; i < Get(old, list).size(); ++i) {
-      Restore(restored[list][i], old[list][i], "image");
+      CopyMember(old[list][i], "image", restored[list][i]);
     }
   }
-  ValidateDeadlineUpdate(spec["activeDeadlineSeconds"],
-                         Get(old, "activeDeadlineSeconds"));
   ValidateTolerationsUpdate(spec["tolerations"], Get(old, "tolerations"));
   ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"));
-  for (const char* key :
-       {"activeDeadlineSeconds", "tolerations", "schedulingGates"}) {
-    Restore(restored, old, key);
+  std::vector<std::string> free = {"activeDeadlineSeconds", "tolerations",
+                                   "schedulingGates"};
+  // While gates hold a pod, it isn't settled where it may go.
+  if (old.contains("schedulingGates")) {
+    free.insert(free.end(), {"nodeSelector", "affinity"});
   }
-  if (!Get(old, "schedulingGates").empty()) {
-    ValidateGatedUpdate(spec, old, restored);
-  }
+  for (const std::string& key : free) CopyMember(old, key, restored);
   if (restored == old) return;
   spec.Forbidden(kOnlyThese + Json::diff(old, restored).dump());
 }

@@ -1,6 +1,5 @@
 #include "minisched/apiserver/kinds/pod_validation.h"
 
-#include <limits>
 #include <set>
 
 #include "minisched/api/quantity.h"
@@ -18,17 +17,15 @@ bool AllowsOvercommit(const std::string& resource) {
 }
 
 void ValidateResourceName(const std::string& name, const Field& field) {
-  static const auto& in_containers =
-      *new Names{"cpu", "ephemeral-storage", "memory"};
-  static const auto& elsewhere = *new Names{"pods", "storage"};
   const auto messages = CheckLabelKey(name);
   for (const std::string& message : messages) field.Invalid(name, message);
   if (name.find('/') != name.npos) {
     if (!AllowsOvercommit(name) && !IsExtendedResource(name)) {
       field.Invalid(name, "doesn't follow extended resource name standard");
     }
-  } else if (!in_containers.contains(name) && !name.starts_with("hugepages-")) {
-    if (!elsewhere.contains(name) && messages.empty()) {
+  } else if (name != "cpu" && name != "memory" && name != "ephemeral-storage" &&
+             !name.starts_with("hugepages-")) {
+    if (name != "pods" && name != "storage" && messages.empty()) {
       field.Invalid(name,
                     "must be a standard resource type or fully qualified");
     }
@@ -91,30 +88,13 @@ void ValidateContainer(const Field& container, Names& names) {
   if (!names.insert(name.text()).second) name.Duplicate(name.text());
 }
 
-// No two containers that run at the same time may take the same port.
-void ValidateHostPorts(const Field& container, Names& taken) {
-  for (const Field& port : container["ports"].elements()) {
-    const Field host_port = port["hostPort"];
-    if (host_port.number() == 0) continue;
-    const std::string key = port["protocol"].text() + "/" +
-                            port["hostIP"].text() + "/" +
-                            std::to_string(host_port.number());
-    if (!taken.insert(key).second) host_port.Duplicate(key);
-  }
-}
-
 void ValidateContainers(const Field& spec) {
   Names names;
-  Names host_ports;
   spec["containers"].Require();
-  for (const Field& container : spec["containers"].elements()) {
-    ValidateContainer(container, names);
-    ValidateHostPorts(container, host_ports);
-  }
-  for (const Field& container : spec["initContainers"].elements()) {
-    ValidateContainer(container, names);
-    Names own_host_ports;
-    ValidateHostPorts(container, own_host_ports);
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Field& container : spec[list].elements()) {
+      ValidateContainer(container, names);
+    }
   }
 }
 
@@ -124,12 +104,9 @@ void ValidatePodSpec(const Field& spec) {
   ValidateContainers(spec);
   spec["restartPolicy"].RequireOneOf({"Always", "OnFailure", "Never"});
   ValidateScheduling(spec);
-  for (const char* name :
-       {"serviceAccountName", "nodeName", "priorityClassName"}) {
-    if (spec[name].exists()) spec[name].Conform(CheckDns1123Subdomain);
+  if (spec["nodeName"].exists()) {
+    spec["nodeName"].Conform(CheckDns1123Subdomain);
   }
-  spec["activeDeadlineSeconds"].InRange(
-      1, std::numeric_limits<std::int32_t>::max());
   spec["preemptionPolicy"].OneOf({"PreemptLowerPriority", "Never"});
 }
 

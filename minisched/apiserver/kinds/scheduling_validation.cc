@@ -1,5 +1,4 @@
 #include <boost/algorithm/string/join.hpp>
-#include <map>
 #include <set>
 
 #include "minisched/apiserver/kinds/names.h"
@@ -16,31 +15,9 @@ void ValidateWeight(const Field& weight) {
   weight.Invalid(weight.number(), "must be in the range 1-100");
 }
 
-// A condition on a node's fields: on its name, as there is no other.
-void ValidateFieldRequirement(const Field& requirement) {
-  const Field op = requirement["operator"];
-  const Field values = requirement["values"];
-  if (op.text() != "In" && op.text() != "NotIn") {
-    op.Invalid(op.text(), "not a valid selector operator");
-  } else if (values.value().size() != 1) {
-    values.Required(
-        "must be only one value when `operator` is 'In' or 'NotIn' for node "
-        "field selector");
-  }
-  if (const Field key = requirement["key"]; key.text() != "metadata.name") {
-    return key.Invalid(key.text(), "not a valid field selector key");
-  }
-  for (const Field& value : values.elements()) {
-    value.Conform(CheckDns1123Subdomain);
-  }
-}
-
 void ValidateNodeTerm(const Field& term, bool required) {
   for (const Field& requirement : term["matchExpressions"].elements()) {
     ValidateRequirement(requirement, /*of_node=*/true, required);
-  }
-  for (const Field& requirement : term["matchFields"].elements()) {
-    ValidateFieldRequirement(requirement);
   }
 }
 
@@ -86,23 +63,12 @@ void ValidateGates(const Field& gates) {
 }
 
 void ValidateSpreading(const Field& constraints) {
-  // A later one with the same key and action is the first one's error.
-  std::map<std::string, std::size_t> left;
-  const auto kind_of = [](const Field& constraint) {
-    return "{" + constraint["topologyKey"].text() + ", " +
-           constraint["whenUnsatisfiable"].text() + "}";
-  };
-  for (const Field& each : constraints.elements()) ++left[kind_of(each)];
-
   for (const Field& constraint : constraints.elements()) {
     const Field action = constraint["whenUnsatisfiable"];
     const Field domains = constraint["minDomains"];
     constraint["maxSkew"].Positive();
     constraint["topologyKey"].Require("can not be empty");
     action.OneOf({"DoNotSchedule", "ScheduleAnyway"});
-    if (const std::string kind = kind_of(constraint); --left[kind] > 0) {
-      constraint["{topologyKey, whenUnsatisfiable}"].Duplicate(kind);
-    }
     if (domains.exists()) domains.Positive();
     if (domains.exists() && action.text() != "DoNotSchedule") {
       domains.Invalid(
@@ -122,10 +88,8 @@ void ValidateValue(const Field& value, const Field& field) {
   field.Invalid(value.text(), boost::algorithm::join(messages, ";"));
 }
 
-const std::vector<std::string>& Effects() {
-  static const auto& effects = *new std::vector<std::string>{
-      "NoSchedule", "PreferNoSchedule", "NoExecute"};
-  return effects;
+void ValidateEffect(const Field& effect) {
+  effect.OneOf({"NoSchedule", "PreferNoSchedule", "NoExecute"});
 }
 
 void ValidateToleration(const Field& toleration) {
@@ -151,29 +115,16 @@ void ValidateToleration(const Field& toleration) {
     op.Invalid(value.text(), "value must be empty when `operator` is 'Exists'");
   }
   op.OneOf({"Equal", "Exists"});
-  effect.OneOf(Effects());
+  ValidateEffect(effect);
 }
 
 }  // namespace
 
 void ValidateTaints(const Field& taints) {
-  std::set<std::pair<std::string, std::string>> seen;
   for (const Field& taint : taints.elements()) {
-    const Field value = taint["value"];
-    const Field effect = taint["effect"];
     taint["key"].Conform(CheckLabelKey);
-    ValidateValue(value, value);
-    effect.RequireOneOf(Effects());
-    if (!seen.emplace(taint["key"].text(), effect.text()).second) {
-      // As upstream's internal type prints.
-      taint.errors().Add(
-          "FieldValueDuplicate", taint.path(),
-          "Duplicate value: {\"Key\":" + Json(taint["key"].text()).dump() +
-              ",\"Value\":" + Json(value.text()).dump() +
-              ",\"Effect\":" + Json(effect.text()).dump() +
-              ",\"TimeAdded\":" + taint["timeAdded"].value().dump() +
-              "}: taints must be unique by key and effect pair");
-    }
+    ValidateValue(taint["value"], taint["value"]);
+    if (taint["effect"].Require()) ValidateEffect(taint["effect"]);
   }
 }
 

@@ -1,12 +1,9 @@
-#include <algorithm>
-
 #include "minisched/apiserver/kinds/defaults.h"
 #include "minisched/apiserver/kinds/names.h"
 #include "minisched/apiserver/kinds/pod_validation.h"
 #include "minisched/apiserver/kinds/strategies.h"
 #include "minisched/apiserver/kinds/validation.h"
 #include "minisched/apiserver/resources.h"
-#include "minisched/apiserver/store.h"
 
 // The kinds of which there is little to say. Follows kubernetes
 // pkg/apis/{core,scheduling,policy,coordination}.
@@ -76,7 +73,7 @@ class Namespaces : public Strategy {
            !Get(object, "spec", "finalizers").empty();
   }
 
-  NameRule name_rule() const override { return NameRule::kLabel; }
+  NameRule name_rule() const override { return CheckDns1123Label; }
 };
 
 class PriorityClasses : public Strategy {
@@ -89,22 +86,11 @@ class PriorityClasses : public Strategy {
     object["metadata"]["generation"] = 1;  // for ever
   }
 
-  void Admit(const Json& object, const Store& store) const override {
-    if (!GetBool(object, "globalDefault")) return;
-    for (const auto& [key, other] :
-         store.All("priorityclasses.scheduling.k8s.io")) {
-      if (!GetBool(*other, "globalDefault")) continue;
-      if (NameOf(*other) == NameOf(object)) continue;
-      throw Refusal(object, "PriorityClass " + NameOf(*other) +
-                                " is already marked as default. Only one "
-                                "default can exist");
-    }
-  }
-
   void PrepareForDelete(Json& object) const override {
     if (!NameOf(object).starts_with("system-")) return;
-    throw Refusal(object,
-                  "this is a system priority class and cannot be deleted");
+    throw Forbidden(GetResource("scheduling.k8s.io", "priorityclasses"),
+                    NameOf(object),
+                    "this is a system priority class and cannot be deleted");
   }
 
   void Validate(const Json& object, FieldErrors& errors) const override {
@@ -134,12 +120,6 @@ class PriorityClasses : public Strategy {
     Field::Of(object, "preemptionPolicy", errors)
         .Unchanged(Get(old, "preemptionPolicy"));
   }
-
- private:
-  static StatusError Refusal(const Json& object, const std::string& why) {
-    return Forbidden(GetResource("scheduling.k8s.io", "priorityclasses"),
-                     NameOf(object), why);
-  }
 };
 
 class PodDisruptionBudgets : public Strategy {
@@ -156,14 +136,7 @@ class PodDisruptionBudgets : public Strategy {
     const Field minimum = spec["minAvailable"];
     const Field maximum = spec["maxUnavailable"];
     if (minimum.exists() && maximum.exists()) {
-      // As upstream's internal type prints.
-      errors.Add("FieldValueInvalid", spec.path(),
-                 "Invalid value: {\"MinAvailable\":" + minimum.value().dump() +
-                     ",\"Selector\":" + spec["selector"].value().dump() +
-                     ",\"MaxUnavailable\":" + maximum.value().dump() +
-                     ",\"UnhealthyPodEvictionPolicy\":" +
-                     spec["unhealthyPodEvictionPolicy"].value().dump() +
-                     "}: minAvailable and maxUnavailable cannot be both set");
+      spec.Invalid("minAvailable and maxUnavailable cannot be both set");
     }
     minimum.IntOrPercent(/*at_most_all=*/true);
     maximum.IntOrPercent(/*at_most_all=*/true);
@@ -174,6 +147,25 @@ class PodDisruptionBudgets : public Strategy {
 
   bool has_generation() const override { return true; }
   bool allow_unconditional_update() const override { return false; }
+};
+
+// In the form of the core group (views.h). What either recorder of client-go
+// writes there, of which little is asked.
+class Events : public Strategy {
+ public:
+  void Validate(const Json& event, FieldErrors& errors) const override {
+    const std::string ns = NamespaceOf(event);
+    const Field about = Field::Of(event, "involvedObject", errors)["namespace"];
+    // What has no namespace has its events in the default one; those that have
+    // an eventTime, being of the newer kind, may be elsewhere too.
+    const bool newer = !Get(event, "eventTime").is_null();
+    const bool agree = about.exists()
+                           ? newer || about.text() == ns
+                           : ns == "default" || (newer && ns == "kube-system");
+    if (!agree) about.Invalid(about.text(), "does not match event.namespace");
+  }
+
+  bool allow_create_on_update() const override { return true; }
 };
 
 class Leases : public Strategy {
@@ -193,6 +185,7 @@ class Leases : public Strategy {
 
 }  // namespace
 
+const Strategy& EventStrategy() { return Only<Events>(); }
 const Strategy& LeaseStrategy() { return Only<Leases>(); }
 const Strategy& NamespaceStrategy() { return Only<Namespaces>(); }
 const Strategy& NodeStrategy() { return Only<Nodes>(); }

@@ -6,9 +6,7 @@ namespace minisched::apiserver {
 
 // The semantics of the kinds. All live as long as the program.
 const Strategy& DeploymentStrategy();
-// Events of the core group; those of events.k8s.io have to say more.
 const Strategy& EventStrategy();
-const Strategy& StrictEventStrategy();
 const Strategy& LeaseStrategy();
 const Strategy& NamespaceStrategy();
 const Strategy& NodeStrategy();

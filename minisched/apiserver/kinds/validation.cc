@@ -1,5 +1,7 @@
 #include "minisched/apiserver/kinds/validation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "minisched/api/quantity.h"
@@ -10,8 +12,8 @@ namespace minisched::apiserver {
 std::vector<Field> Field::elements() const {
   std::vector<Field> fields;
   for (const Json& element : *value_) {
-    fields.emplace_back(
-        element, path_ + "[" + std::to_string(fields.size()) + "]", *errors_);
+    fields.emplace_back(element, fmt::format("{}[{}]", path_, fields.size()),
+                        *errors_);
   }
   return fields;
 }
@@ -19,9 +21,8 @@ std::vector<Field> Field::elements() const {
 std::vector<std::pair<std::string, Field>> Field::entries() const {
   std::vector<std::pair<std::string, Field>> fields;
   for (const auto& [key, value] : value_->items()) {
-    std::string path = path_;
-    path.append("[").append(key).append("]");
-    fields.emplace_back(key, Field(value, std::move(path), *errors_));
+    fields.emplace_back(
+        key, Field(value, fmt::format("{}[{}]", path_, key), *errors_));
   }
   return fields;
 }
@@ -50,8 +51,7 @@ void Field::Positive() const {
 
 void Field::InRange(std::int64_t low, std::int64_t high) const {
   if (!exists() || (low <= number() && number() <= high)) return;
-  Invalid("must be between " + std::to_string(low) + " and " +
-          std::to_string(high) + ", inclusive");
+  Invalid(fmt::format("must be between {} and {}, inclusive", low, high));
 }
 
 void Field::Unchanged(const Json& old) const {
@@ -62,7 +62,7 @@ void Field::IntOrPercent(bool at_most_all) const {
   if (!value_->is_string()) return NotNegative();
   const std::string percent = text();
   const std::size_t digits = percent.find_first_not_of("0123456789");
-  if (digits == 0 || percent.substr(std::min(digits, percent.size())) != "%") {
+  if (digits == 0 || digits + 1 != percent.size() || !percent.ends_with('%')) {
     Invalid(
         "a valid percent string must be a numeric string followed by an ending "
         "'%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')");

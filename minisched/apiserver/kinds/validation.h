@@ -25,7 +25,6 @@ class Field {
   }
 
   const Json& value() const { return *value_; }
-  const std::string& path() const { return path_; }
   bool exists() const { return !value_->is_null(); }
   // Its value, "" or 0 where there is none.
   std::string text() const { return GetString(*value_); }
@@ -76,8 +75,6 @@ class Field {
   using Check = std::vector<std::string> (*)(std::string_view);
   void Conform(Check check) const { Conform(check, text()); }
   void Conform(Check check, const std::string& text) const;
-
-  FieldErrors& errors() const { return *errors_; }
 
  private:
   const Json* value_;

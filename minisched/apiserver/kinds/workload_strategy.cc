@@ -11,12 +11,12 @@
 namespace minisched::apiserver {
 namespace {
 
-void ValidateTemplate(const Field& spec) {
+void ValidateTemplate(const Field& spec, FieldErrors& errors) {
   const Field labels = spec["template"]["metadata"]["labels"];
   if (!Selects(spec["selector"].value(), labels.value())) {
     labels.Invalid("`selector` does not match template `labels`");
   }
-  ValidateLabels({labels.value(), "spec.template.labels", labels.errors()});
+  ValidateLabels({labels.value(), "spec.template.labels", errors});
   const Field pod = spec["template"]["spec"];
   ValidatePodSpec(pod);
   pod["restartPolicy"].OneOf({"Always"});
@@ -34,10 +34,7 @@ class ReplicaSets : public Strategy {
 
   void Validate(const Json& object, FieldErrors& errors) const override {
     const Field spec = Field::Of(object, "spec", errors);
-    for (const char* count :
-         {"replicas", "minReadySeconds", "revisionHistoryLimit"}) {
-      spec[count].NotNegative();
-    }
+    spec["replicas"].NotNegative();
     const Field selector = spec["selector"];
     if (!selector.exists()) {
       selector.Required();
@@ -46,7 +43,7 @@ class ReplicaSets : public Strategy {
       selector.Invalid("empty selector is invalid for deployment");
     }
     ValidateLabelSelector(selector);
-    ValidateTemplate(spec);
+    ValidateTemplate(spec, errors);
   }
 
   void ValidateUpdate(const Json& object, const Json& old,
@@ -116,13 +113,7 @@ class Deployments : public ReplicaSets {
 
   void Validate(const Json& object, FieldErrors& errors) const override {
     ReplicaSets::Validate(object, errors);
-    const Field spec = Field::Of(object, "spec", errors);
-    ValidateStrategy(spec["strategy"]);
-    const Field deadline = spec["progressDeadlineSeconds"];
-    deadline.NotNegative();
-    if (deadline.number() <= spec["minReadySeconds"].number()) {
-      deadline.Invalid("must be greater than minReadySeconds");
-    }
+    ValidateStrategy(Field::Of(object, "spec", errors)["strategy"]);
   }
 };
 

@@ -1,10 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/quantity.h"
 #include "minisched/api/time.h"
-#include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/schema/schema.h"
 
 // Does what Go does between reading JSON into a struct and writing it again,
@@ -15,135 +16,32 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-// Where in the object a value is. On the stack, below that of what holds it.
-struct Place {
-  const Place* parent = nullptr;
-  // What is decoded there; the fields of `field` are those of the elements,
-  // too. nullptr at the top.
-  const SchemaType* in = nullptr;
-  const SchemaField* field = nullptr;
-  std::string_view key;  // of a map's value
-  int index = -1;        // of a list's element
-
-  bool IsElement() const { return index >= 0 || key.data() != nullptr; }
-
-  // "spec.containers[0].name"
-  std::string Path() const {
-    if (parent == nullptr) return "";
-    std::string path = parent->Path();
-    if (index >= 0) return path + "[" + std::to_string(index) + "]";
-    if (!path.empty()) path += ".";
-    return path.append(key.data() != nullptr ? key : field->name);
-  }
-
-  // "spec.containers.name": Go leaves out keys and indices.
-  std::string GoPath() const {
-    if (parent == nullptr) return "";
-    std::string path = parent->GoPath();
-    if (IsElement()) return path;
-    if (!path.empty()) path += ".";
-    return path + field->name;
-  }
-};
-
-[[noreturn]] void Fail(const Place& place, const std::string& why) {
-  const Place* top = &place;
-  while (top->parent != nullptr) top = top->parent;
-  const std::string& name = top->in->name;  // "apps/v1.Deployment"
-  const std::size_t slash = name.find('/') + 1;
-  const std::string version = name.substr(slash, name.find('.') - slash);
-  const std::string& kind = top->in->go_name;
-  throw BadRequest(kind + " in version \"" + version +
-                   "\" cannot be handled as a " + kind + ": " + why);
-}
-
-// `type` is what Go expects there.
-[[noreturn]] void FailType(const Place& place, const Json& value,
-                           const std::string& type) {
-  const std::string target =
-      place.field == nullptr
-          ? "value"
-          : "struct field " + place.in->go_name + "." + place.GoPath();
-  const bool is_number_wanted = type == "int32" || type == "int64";
-  const std::string given = value.is_boolean() ? "bool"
-                            : value.is_number() && is_number_wanted
-                                ? "number " + value.dump()
-                                : value.type_name();
-  Fail(place, "json: cannot unmarshal " + given + " into Go " + target +
-                  " of type " + type);
-}
-
-// The Go type of the value at `place`.
-std::string GoType(const Place& place) {
-  if (place.field == nullptr) return "v1." + place.in->go_name;
-  const std::string& type = place.field->go_type;
-  if (!place.IsElement() || type.find(']') == type.npos) return type;
-  return type.substr(type.find(']') + 1);
-}
-
-void CheckInt(const Json& value, const Place& place, bool wide) {
-  using Int32 = std::numeric_limits<std::int32_t>;
-  // What is beyond any int64 is unsigned, or no integer.
-  const std::int64_t number =
-      value.is_number_integer() ? value.get<std::int64_t>() : 0;
-  const bool fits =
-      value.is_number_integer() &&
-      (number >= 0 || !value.is_number_unsigned()) &&
-      (wide || (Int32::min() <= number && number <= Int32::max()));
-  if (!fits) FailType(place, value, wide ? "int64" : "int32");
-}
-
-// What can be told in thousandths.
-const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
-
-void NormalizeQuantity(Json& value, const Place& place) {
-  try {
-    auto quantity = Quantity::Parse(value.is_string() ? value.get<std::string>()
-                                                      : value.dump());
-    // In a ResourceList, the only maps of quantities that there are,
-    // thousandths are the finest that count.
-    if (place.field->map && quantity < kMaxMilli) {
-      quantity = std::max(quantity, Quantity::FromMilli(quantity.MilliValue(),
-                                                        quantity.format()));
-    }
-    value = quantity.ToString();
-  } catch (const ParseError& error) {
-    // Without its mention of what was to be parsed.
-    const std::string what = error.what();
-    Fail(place, what.substr(what.rfind("\": ") + 3));
-  }
-}
-
-void NormalizeTime(Json& value, const Place& place) {
-  if (!value.is_string()) FailType(place, value, "string");
-  const std::string text = value;
-  const bool micro = place.field->kind == Kind::kMicroTime;
-  // "2006-01-02T15:04:05" has 19 bytes. Exactly six digits have to follow.
-  const bool precise = text.find_first_not_of(".0123456789", 19) == 19 + 7;
-  std::string unparsed = Json(text).dump() + " as \"2006\"";
-  try {
-    const Time time = ParseTime(text);
-    if (!micro || precise) {
-      value = micro ? FormatMicroTime(time) : FormatTime(time);
-      return;
-    }
-    unparsed = Json(text.substr(19)).dump() + " as \".000000\"";
-  } catch (const ParseError&) {
-  }
-  Fail(place, "parsing time " + Json(text).dump() +
-                  " as \"2006-01-02T15:04:05" + (micro ? ".000000" : "") +
-                  "Z07:00\": cannot parse " + unparsed);
-}
-
 class Normalizer {
  public:
-  void Object(Json& object, const SchemaType& type, const Place& place);
+  void Object(Json& object, const SchemaType& type);
 
   std::vector<std::string> unknown;
 
  private:
-  void Field(Json& value, const Place& place);
-  void Value(Json& value, const Place& place);
+  void Field(Json& value, const SchemaField& field);
+  void Value(Json& value, const SchemaField& field);
+  void Integer(const Json& value, bool wide);
+  void Amount(Json& value, const SchemaField& field);
+  void Instant(Json& value, bool micro);
+  // Throws unless the value is what it has to be.
+  void Expect(bool is_so, const Json& value, std::string_view what);
+
+  // Visits what is one step down, ".name" or "[0]".
+  template <class Visit>
+  void At(const std::string& step, const Visit& visit) {
+    const std::size_t here = path_.size();
+    path_ += step;
+    visit();
+    path_.resize(here);
+  }
+  std::string path() const { return path_.substr(1); }
+
+  std::string path_;  // ".spec.containers[0].name"
 };
 
 // What a value is that is null, or isn't there.
@@ -171,86 +69,132 @@ Json ZeroOf(Kind kind) {
 bool IsOmitted(const Json& value, const SchemaField& field) {
   if (field.always) return false;
   if (field.optional || value.is_null()) return value.is_null();
-  if (value.is_boolean()) return value == false;
-  if (value.is_number()) return value == 0;
-  if (value.is_string()) return value.get_ref<const std::string&>().empty();
-  return value.empty();
+  if (value.is_structured()) return value.empty();
+  return value == ZeroOf(field.kind) || value == "";
 }
 
-void Normalizer::Object(Json& object, const SchemaType& type,
-                        const Place& place) {
-  if (!object.is_object()) FailType(place, object, GoType(place));
+void Normalizer::Object(Json& object, const SchemaType& type) {
+  Expect(object.is_object(), object, "object");
   for (auto member = object.begin(); member != object.end();) {
     const SchemaField* field = type.Find(member.key());
-    if (field != nullptr) {
-      Field(*member, {&place, &type, field});
-    } else {
-      const Place where{&place, &type, nullptr, member.key()};
-      unknown.push_back("unknown field " + Json(where.Path()).dump());
-    }
+    At("." + member.key(), [&] {
+      if (field != nullptr) return Field(*member, *field);
+      unknown.push_back("unknown field " + Dump(path()));
+    });
     const bool omit = field == nullptr || IsOmitted(*member, *field);
     member = omit ? object.erase(member) : std::next(member);
   }
   for (const SchemaField& field : type.fields) {
     if (!field.always || object.contains(field.name)) continue;
-    Field(object[field.name], {&place, &type, &field});
+    Field(object[field.name], field);
   }
 }
 
-void Normalizer::Field(Json& value, const Place& place) {
-  const SchemaField& field = *place.field;
+void Normalizer::Field(Json& value, const SchemaField& field) {
   if (!field.list && !field.map) {
     if (value.is_null() && !field.optional) value = ZeroOf(field.kind);
-    return Value(value, place);
+    return Value(value, field);
   }
   if (value.is_null()) return;
-  if (field.list ? !value.is_array() : !value.is_object()) {
-    FailType(place, value, GoType(place));
-  }
+  Expect(field.list ? value.is_array() : value.is_object(), value,
+         field.list ? "array" : "object");
   int index = 0;
   for (auto element = value.begin(); element != value.end(); ++element) {
     if (element->is_null()) *element = ZeroOf(field.kind);
-    Value(*element, field.list
-                        ? Place{&place, place.in, &field, {}, index++}
-                        : Place{&place, place.in, &field, element.key()});
+    At(field.list ? fmt::format("[{}]", index++) : "." + element.key(),
+       [&] { Value(*element, field); });
   }
   // Storage doesn't tell an empty one from none.
   if (value.empty()) value = nullptr;
 }
 
-void Normalizer::Value(Json& value, const Place& place) {
+void Normalizer::Value(Json& value, const SchemaField& field) {
   if (value.is_null()) return;
-  const auto expect = [&](bool is_so) {
-    if (!is_so) FailType(place, value, GoType(place));
-  };
-  switch (place.field->kind) {
+  switch (field.kind) {
     case Kind::kString:
     case Kind::kBytes:
-      return expect(value.is_string());
+      return Expect(value.is_string(), value, "string");
     case Kind::kBool:
-      return expect(value.is_boolean());
+      return Expect(value.is_boolean(), value, "bool");
     case Kind::kInt32:
     case Kind::kInt64:
-      return CheckInt(value, place, place.field->kind == Kind::kInt64);
+      return Integer(value, field.kind == Kind::kInt64);
     case Kind::kIntOrString:
-      return value.is_string() ? void() : CheckInt(value, place, false);
+      return value.is_string() ? void() : Integer(value, false);
     case Kind::kQuantity:
-      return NormalizeQuantity(value, place);
+      return Amount(value, field);
     case Kind::kTime:
     case Kind::kMicroTime:
-      return NormalizeTime(value, place);
+      return Instant(value, field.kind == Kind::kMicroTime);
     case Kind::kStruct:
-      return Object(value, *place.field->type, place);
+      return Object(value, *field.type);
     case Kind::kAny:
       return;
   }
+}
+
+void Normalizer::Integer(const Json& value, bool wide) {
+  using Int32 = std::numeric_limits<std::int32_t>;
+  const char* const type = wide ? "int64" : "int32";
+  Expect(value.is_number_integer(), value, type);
+  // What is beyond any int64 is unsigned.
+  const auto number = value.get<std::int64_t>();
+  Expect(number >= 0 || !value.is_number_unsigned(), value, type);
+  Expect(wide || (Int32::min() <= number && number <= Int32::max()), value,
+         type);
+}
+
+// What can be told in thousandths.
+const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
+
+void Normalizer::Amount(Json& value, const SchemaField& field) {
+  Expect(value.is_string() || value.is_number(), value, "quantity");
+  try {
+    auto quantity = Quantity::Parse(value.is_string() ? value.get<std::string>()
+                                                      : value.dump());
+    // In a ResourceList, the only maps of quantities that there are,
+    // thousandths are the finest that count.
+    if (field.map && quantity < kMaxMilli) {
+      quantity = std::max(quantity, Quantity::FromMilli(quantity.MilliValue(),
+                                                        quantity.format()));
+    }
+    value = quantity.ToString();
+  } catch (const ParseError& error) {
+    // Without its mention of what was to be parsed.
+    const std::string what = error.what();
+    throw ParseError(what.substr(what.rfind("\": ") + 3));
+  }
+}
+
+void Normalizer::Instant(Json& value, bool micro) {
+  Expect(value.is_string(), value, "string");
+  const std::string text = value;
+  // "2006-01-02T15:04:05" has 19 bytes. Exactly six digits have to follow.
+  const bool precise = text.find_first_not_of(".0123456789", 19) == 19 + 7;
+  try {
+    const Time time = ParseTime(text);
+    if (micro && !precise) throw ParseError(text);
+    value = micro ? FormatMicroTime(time) : FormatTime(time);
+  } catch (const ParseError&) {
+    throw ParseError(fmt::format(
+        "parsing time {} as \"2006-01-02T15:04:05{}Z07:00\": cannot parse {}",
+        Dump(text), micro ? ".000000" : "", path()));
+  }
+}
+
+void Normalizer::Expect(bool is_so, const Json& value, std::string_view what) {
+  if (is_so) return;
+  throw ParseError(fmt::format(
+      "json: cannot unmarshal {} into {} of type {}",
+      value.is_number() ? "number " + value.dump() : value.type_name(),
+      path_.empty() ? "value" : path(), what));
 }
 
 }  // namespace
 
 std::vector<std::string> Normalize(Json& object, const SchemaType& type) {
   Normalizer normalizer;
-  normalizer.Object(object, type, Place{.in = &type});
+  normalizer.Object(object, type);
   // Who manages which field is not kept.
   if (const auto metadata = object.find("metadata"); metadata != object.end()) {
     metadata->erase("managedFields");

@@ -1,17 +1,18 @@
+#include <fmt/format.h>
 #include <yaml-cpp/binary.h>
 
 #include <chrono>
-#include <stdexcept>
+#include <protozero/exception.hpp>
 #include <string>
 #include <utility>
 
 // protozero takes it for granted that a field has the type that is asked for.
 #define protozero_assert(condition) \
-  if (!(condition)) throw std::invalid_argument("a field has another type")
+  if (!(condition)) throw protozero::exception()
 #include <protozero/pbf_reader.hpp>
 
+#include "minisched/api/parse_error.h"
 #include "minisched/api/time.h"
-#include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
@@ -60,7 +61,7 @@ Json ToTime(const Parts& parts, bool micro) {
   const std::chrono::seconds seconds(parts.ints[1]);
   if (seconds < kFirst.time_since_epoch() ||
       seconds >= kEnd.time_since_epoch()) {
-    throw BadRequest("proto: a time is out of range");
+    throw ParseError("proto: a time is out of range");
   }
   const auto nanos = static_cast<std::int32_t>(parts.ints[2]);
   const Time time(seconds + std::chrono::microseconds(nanos / 1000));
@@ -163,9 +164,9 @@ Json ReadEnvelope(pbf_reader envelope) {
   const SchemaType* schema =
       Schema::Get().Find(kind == "DeleteOptions" ? "v1" : api_version, kind);
   if (schema == nullptr) {
-    throw BadRequest("no kind \"" + kind + "\" is registered for version \"" +
-                     api_version +
-                     "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
+    throw ParseError(
+        fmt::format("no kind \"{}\" is registered for version \"{}\" here",
+                    kind, api_version));
   }
   Json result = Json::object();
   ReadFields(object, *schema, result);
@@ -178,7 +179,7 @@ Json ReadEnvelope(pbf_reader envelope) {
 
 Json DecodeProtobuf(std::string_view body) {
   if (!body.starts_with(kPrefix)) {
-    throw BadRequest(
+    throw ParseError(
         "provided data does not appear to be a protobuf message, expected "
         "prefix [107 56 115 0]");
   }
@@ -186,10 +187,8 @@ Json DecodeProtobuf(std::string_view body) {
   try {
     // There is no check that strings are UTF-8; this makes them.
     return Json::parse(Dump(ReadEnvelope({body.data(), body.size()})));
-  } catch (const protozero::exception& error) {
-    throw BadRequest(std::string("proto: ") + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw BadRequest(std::string("proto: ") + error.what());
+  } catch (const protozero::exception&) {
+    throw ParseError("proto: malformed, or a field has another type");
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "minisched/apiserver/errors.h"
+#include "minisched/api/parse_error.h"
 #include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
@@ -134,7 +134,7 @@ TEST(ProtobufTest, RefusesWhatIsMalformed) {
            PodBody("\x0f"),                     // no such wire type
            Body("0a0b0a027631120544756d6d79"),  // no such kind
        }) {
-    EXPECT_THROW(DecodeProtobuf(body), StatusError) << body.size();
+    EXPECT_THROW(DecodeProtobuf(body), ParseError) << body.size();
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +30,7 @@ struct SchemaField {
     kAny,     // any JSON: FieldsV1, RawExtension
     kStruct,  // of `type`
   };
-  Kind kind;
+  Kind kind = Kind::kAny;
   const SchemaType* type = nullptr;
   bool list = false;
   bool map = false;       // by string
@@ -44,12 +43,9 @@ struct SchemaField {
   bool merge = false;
   std::string merge_key;
   bool replace = false;  // how it treats a struct, most of which it merges
-  std::string go_type;   // for error messages: "[]v1.Container"
 };
 
 struct SchemaType {
-  std::string name;                 // "core/v1.Container"
-  std::string go_name;              // "Container"
   std::vector<SchemaField> fields;  // by name
   // The structs whose fields, which are among `fields`, are written in JSON as
   // if they were this type's own. Protobuf doesn't know of that.
@@ -60,8 +56,9 @@ struct SchemaType {
   const SchemaField* FindNumber(int number) const;  // or nullptr
 };
 
-// The types of the API as they come with Kubernetes, read from schema.txt,
-// which scripts/controlplane/schema.go makes from upstream's Go types.
+// The types of the API as they come with Kubernetes, read from
+// schema.json, which scripts/controlplane/schema.go makes from upstream's Go
+// types.
 // Everything that has to know fields goes by it: decoding JSON and protobuf,
 // strategic merge patches.
 class Schema {
@@ -75,8 +72,8 @@ class Schema {
                          std::string_view kind) const;
 
  private:
-  explicit Schema(std::string_view text);
-  std::vector<std::unique_ptr<SchemaType>> types_;
+  explicit Schema(const Json& json);
+  std::map<std::string, SchemaType> types_;  // by "core/v1.Container"
   // By "API_VERSION KIND".
   std::map<std::string, const SchemaType*, std::less<>> kinds_;
 };
@@ -86,13 +83,12 @@ class Schema {
 // makes quantities and times canonical. Returns what strict validation has to
 // say: `unknown field "spec.foo"`.
 //
-// Throws StatusError (400) where a field has the wrong type, with the text that
-// upstream gives.
+// Throws ParseError where a field has the wrong type.
 std::vector<std::string> Normalize(Json& object, const SchemaType& type);
 
 // Decodes a Kubernetes protobuf body (with its "k8s\0" envelope), which kubectl
 // sends for some commands, into what the client would have sent as JSON,
-// apiVersion and kind included. Throws StatusError (400).
+// apiVersion and kind included. Throws ParseError.
 Json DecodeProtobuf(std::string_view body);
 
 }  // namespace minisched::apiserver

@@ -1,4 +1,4 @@
-#include "minisched/apiserver/kinds/pod_binding.h"
+#include "minisched/apiserver/kinds/pods.h"
 
 #include "minisched/apiserver/kinds/strategy_testing.h"
 
