@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/algorithm/string/join.hpp>
+#include <set>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
@@ -166,11 +167,15 @@ DeleteOptions DecodeDeleteOptions(const Request& request) {
   Normalize(body, *Schema::Get().Find("v1", "DeleteOptions"));
   CheckOption("DeleteOptions", "dryRun", body.value("dryRun", Json::array()),
               {"All"});
-  const auto options = DeleteOptions::Parse(body);
-  if (!options.propagation.empty()) {
-    CheckOption("DeleteOptions", "propagationPolicy", options.propagation,
-                {"Foreground", "Background", "Orphan", "nil"});
+  auto options = DeleteOptions::Parse(body);
+  static const std::set<std::string> kPolicies = {"", "Background",
+                                                  "Foreground", "Orphan"};
+  FieldErrors errors;
+  if (!kPolicies.contains(options.propagation)) {
+    errors.NotSupported("propagationPolicy", options.propagation,
+                        {"Foreground", "Background", "Orphan", "nil"});
   }
+  errors.ThrowIfAny(OptionsRow("DeleteOptions"), "");
   return options;
 }
 

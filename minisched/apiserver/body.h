@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 #include "minisched/apiserver/registry.h"

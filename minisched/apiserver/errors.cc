@@ -114,13 +114,13 @@ void FieldErrors::Required(std::string field, std::string_view detail) {
 void FieldErrors::Invalid(std::string field, const Json& value,
                           std::string_view detail) {
   Add("FieldValueInvalid", std::move(field),
-      fmt::format("Invalid value: {}: {}", value.dump(), detail));
+      fmt::format("Invalid value: {}: {}", Dump(value), detail));
 }
 
 void FieldErrors::NotSupported(std::string field, const Json& value,
                                const std::vector<std::string>& supported) {
   Add("FieldValueNotSupported", std::move(field),
-      fmt::format("Unsupported value: {}: supported values: {}", value.dump(),
+      fmt::format("Unsupported value: {}: supported values: {}", Dump(value),
                   boost::join(supported | transformed(Quote), ", ")));
 }
 
@@ -131,7 +131,7 @@ void FieldErrors::Forbidden(std::string field, std::string_view detail) {
 
 void FieldErrors::Duplicate(std::string field, const Json& value) {
   Add("FieldValueDuplicate", std::move(field),
-      "Duplicate value: " + value.dump());
+      "Duplicate value: " + Dump(value));
 }
 
 void FieldErrors::ThrowIfAny(const ResourceRow& row,

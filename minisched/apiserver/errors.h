@@ -1,7 +1,6 @@
 #pragma once
 
 #include <exception>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,8 +66,6 @@ class FieldErrors {
                     const std::vector<std::string>& supported);
   void Forbidden(std::string field, std::string_view detail);
   void Duplicate(std::string field, const Json& value);
-  // Whatever else upstream finds. `reason` is a metav1.CauseType.
-  void Add(std::string_view reason, std::string field, std::string message);
 
   bool empty() const { return causes_.empty(); }
 
@@ -77,6 +74,9 @@ class FieldErrors {
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
 
  private:
+  // `reason` is a metav1.CauseType.
+  void Add(std::string_view reason, std::string field, std::string message);
+
   // As they go into the Status: reason, message, field.
   std::vector<Json> causes_;
 };

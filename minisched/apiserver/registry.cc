@@ -63,9 +63,11 @@ void KeepSystemMetadata(Json& metadata, const Json& old) {
   for (const char* key : {"generation", "creationTimestamp", "selfLink"}) {
     CopyMember(old, key, metadata);
   }
-  for (const char* key :
-       {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+  for (const char* key : {"uid", "deletionGracePeriodSeconds"}) {
     if (!metadata.contains(key)) CopyMember(old, key, metadata);
+  }
+  if (old.contains("deletionTimestamp")) {
+    metadata["deletionTimestamp"] = old["deletionTimestamp"];
   }
 }
 

@@ -47,7 +47,8 @@ struct Deleted {
 // What the API does with objects of any kind: metadata, defaults, validation,
 // optimistic concurrency, deletion in two steps. Controllers inside the server
 // use it as clients do. Follows apiserver pkg/registry/generic/registry.
-// Everything throws StatusError. On the loop's thread only.
+// Everything throws StatusError, and ParseError for an object with a field of
+// the wrong type. On the loop's thread only.
 class Registry {
  public:
   Registry(Store& store, Loop& loop) : store_(store), loop_(loop) {}

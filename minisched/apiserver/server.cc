@@ -6,7 +6,6 @@
 #include <boost/algorithm/string.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -195,7 +194,8 @@ kind: Config
 current-context: minisched
 clusters:
 - name: minisched
-  cluster: {{server: "{}"}}
+  cluster:
+    server: {}
 contexts:
 - name: minisched
   context: {{cluster: minisched, user: minisched}}

@@ -110,5 +110,17 @@ TEST_F(NamesTest, InvalidAnnotations) {
                        kNoQualifiedName}));
 }
 
+TEST_F(NamesTest, InvalidOwners) {
+  EXPECT_THAT(
+      Try(R"({"ownerReferences": [{"kind": "x"}]})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.ownerReferences.apiVersion: Invalid value: \"\": "
+               "version must not be empty",
+               "metadata.ownerReferences.name: Invalid value: \"\": must not "
+               "be empty",
+               "metadata.ownerReferences.uid: Invalid value: \"\": must not "
+               "be empty"}));
+}
+
 }  // namespace
 }  // namespace minisched

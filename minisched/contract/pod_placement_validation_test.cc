@@ -157,5 +157,17 @@ TEST_F(PodPlacementValidationTest, SchedulingGates) {
   });
 }
 
+TEST_F(PodPlacementValidationTest, NodeAffinityFields) {
+  const std::string kind = "matchFields";
+  ExpectRequirementRefused(
+      kind, R"({"key": "metadata.foo", "operator": "In", "values": ["a"]})",
+      "key: Invalid value: \"metadata.foo\": not a valid field selector key");
+  ExpectRequirementRefused(
+      kind,
+      R"({"key": "metadata.name", "operator": "In", "values": ["a", "b"]})",
+      "values: Required value: must be only one value when `operator` is 'In' "
+      "or 'NotIn' for node field selector");
+}
+
 }  // namespace
 }  // namespace minisched

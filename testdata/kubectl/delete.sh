@@ -85,8 +85,6 @@ EOT
   kubectl get pod held
   kubectl get pod held -o 'jsonpath={.metadata.finalizers}
 {.metadata.deletionGracePeriodSeconds}'
-  kubectl patch pod held --type merge -p \
-    '{"metadata": {"finalizers": ["example.com/hold", "example.com/late"]}}'
   kubectl patch pod held --type merge -p '{"metadata": {"finalizers": null}}'
   await 'No resources' get pods
   kubectl get pod held

@@ -96,7 +96,6 @@ get_by_fields() {
   kubectl get pods --field-selector spec.containers=none
   kubectl get pods --field-selector web
   kubectl get nodes --field-selector spec.unschedulable=true
-  kubectl get configmaps --field-selector data.colour=blue
 }
 
 get_sorted() {
@@ -139,7 +138,6 @@ get_in_pages() {
   kubectl get pods --chunk-size 1
   kubectl get --raw "/api/v1/namespaces/$ns/pods?limit=1" |
     grep -o '"remainingItemCount":[0-9]*'
-  kubectl get --raw "/api/v1/namespaces/$ns/pods?limit=many"
 }
 
 get_watching() {

@@ -1,5 +1,6 @@
 #include "minisched/apiserver/controllers/controller.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -158,7 +159,7 @@ void Controller::Record(const Json& object, const std::string& type,
     // In nanoseconds, as client-go has it, and never the same twice.
     stamp_ = std::max(stamp_ + 1,
                       registry_.loop().Now().time_since_epoch().count() * 1000);
-    name = fmt::format("{}.{:x}", NameOf(object), stamp_);
+    name = fmt::format("{}.{:x}", NameOf(object).substr(0, 230), stamp_);
     Json involved = ReferenceTo(object);
     involved["namespace"] = ns;
     involved["resourceVersion"] = object["metadata"]["resourceVersion"];

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "minisched/api/time.h"
@@ -91,6 +90,7 @@ class GarbageCollector : public Controller {
         edited["metadata"]["ownerReferences"] = staying;
       });
     }
+    awaited = awaited && !dependents_[UidOf(object)].empty();
     registry_.Delete(*key.row, key.ns, key.name,
                      {.propagation = awaited ? "Foreground" : "Background"});
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -153,6 +154,7 @@ class KubeletSimulator : public Controller {
   }
 
   void SyncNode(const ObjectKey& key, const Json& node) {
+    due_.erase(key.name);
     const std::string now = registry_.Now();
     if (!HasCondition(node, "Ready")) {
       Edit(key, "status",
@@ -185,12 +187,9 @@ class KubeletSimulator : public Controller {
   }
 
   void SyncPod(const ObjectKey& key, const Json& pod) {
-    const ObjectKey node_key{&Nodes(), "", GetString(pod, "spec", "nodeName")};
-    const Object node = Find(node_key);
-    if (!node) {
-      registry_.loop().After(kQuarantine, [=, this] { DeleteLost(node_key); });
-      return;
-    }
+    const std::string node_name = GetString(pod, "spec", "nodeName");
+    const Object node = Find({&Nodes(), "", node_name});
+    if (!node) return AwaitNode(key, node_name);
     if (!HasCondition(*node, "Ready")) return;
     if (IsTerminating(pod)) {
       registry_.Delete(*key.row, key.ns, key.name, {.grace_period = 0});
@@ -199,13 +198,16 @@ class KubeletSimulator : public Controller {
     }
   }
 
-  // Deletes what is bound to the node, unless it has turned up.
-  void DeleteLost(const ObjectKey& node) {
-    if (Find(node)) return;
-    for (const Object& pod : pods_[node.name]) {
-      const auto [row, ns, name] = KeyOf(*pod);
-      registry_.Delete(*row, ns, name, {.grace_period = 0});
+  // Deletes the pod once its node has been missing for long enough.
+  void AwaitNode(const ObjectKey& pod, const std::string& node) {
+    const Time now = registry_.loop().Now();
+    const Time due = due_.try_emplace(node, now + kQuarantine).first->second;
+    if (due > now) {
+      return Enqueue(pod,
+                     std::chrono::ceil<std::chrono::milliseconds>(due - now));
     }
+    registry_.Delete(*pod.row, pod.ns, pod.name, {.grace_period = 0});
+    if (pods_[node].empty()) due_.erase(node);
   }
 
   // Runs the pod, or turns it down.
@@ -250,6 +252,8 @@ class KubeletSimulator : public Controller {
   }
 
   Index pods_;  // by node
+  // When the pods of nodes go that are missing.
+  std::map<std::string, Time> due_;
   std::uint32_t last_ip_ = 0;
 };
 

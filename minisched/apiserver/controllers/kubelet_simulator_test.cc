@@ -141,6 +141,11 @@ TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
   cluster_.Delete("nodes", "n");
   cluster_.loop.Advance(std::chrono::seconds(30));
   MakeNode("n");
+  cluster_.loop.Advance(std::chrono::seconds(5));
+  cluster_.Delete("nodes", "n");  // Its time begins anew.
+  cluster_.loop.Advance(std::chrono::seconds(39));
+  EXPECT_THAT(cluster_.Names("pods"), ElementsAre("p"));
+  MakeNode("n");
   cluster_.loop.Advance(std::chrono::seconds(60));
   EXPECT_FALSE(IsTerminating(cluster_.Get("pods", "p")));
 }

@@ -1,5 +1,4 @@
 #include <utility>
-#include <vector>
 
 #include "minisched/apiserver/controllers/controllers.h"
 

@@ -1,5 +1,6 @@
 #include "minisched/apiserver/http/http.h"
 
+#include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <charconv>
 #include <optional>

@@ -196,8 +196,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
           if (has_more && self->reply_.stream) return self->Write();
           if (self->reply_.on_sent) self->reply_.on_sent();
           if (error || self->reply_.stream) return self->BreakOff();
-          const bool goes_on = self->response_.keep_alive() && !self->closing_;
-          return goes_on ? self->Read() : self->HearOut();
+          if (!self->response_.keep_alive()) return self->HearOut();
+          return self->closing_ ? self->BreakOff() : self->Read();
         });
   }
 
@@ -248,6 +248,7 @@ std::string HttpServer::url() const {
 }
 
 void HttpServer::Close() {
+  away_ = true;  // also for who was about to be let in
   error_code ignored;
   acceptor_.close(ignored);
   retry_.cancel();

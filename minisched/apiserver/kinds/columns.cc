@@ -6,6 +6,7 @@
 #include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/join.hpp>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "minisched/apiserver/views.h"
@@ -21,7 +22,9 @@ Column::Cell Value(const char* path, Json none = "") {
   return [path = Json::json_pointer(path), none = std::move(none)](
              const Json& object, Time) {
     const Json value = object.contains(path) ? object.at(path) : Json();
-    if (value.is_null() || value == "") return none;
+    if (value.is_null() || (value.is_string() && GetString(value).empty())) {
+      return none;
+    }
     return none.is_string() && value.is_number() ? Json(value.dump()) : value;
   };
 }
@@ -57,9 +60,10 @@ Json NodeStatus(const Json& node, Time /*now*/) {
 
 Json NodeRoles(const Json& node, Time /*now*/) {
   constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
-  std::vector<std::string> roles;
+  std::set<std::string> roles;
   for (const auto& [key, value] : Get(node, "metadata", "labels").items()) {
-    if (key.starts_with(kPrefix)) roles.push_back(key.substr(kPrefix.size()));
+    if (key.starts_with(kPrefix)) roles.insert(key.substr(kPrefix.size()));
+    if (key == "kubernetes.io/role") roles.insert(GetString(value));
   }
   return roles.empty() ? "<none>" : boost::algorithm::join(roles, ",");
 }

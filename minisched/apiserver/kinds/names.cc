@@ -68,6 +68,16 @@ const Forms& AllForms() {
   return forms;
 }
 
+void ValidateOwnerReferences(const Field& owners) {
+  for (const Json& owner : owners.value()) {
+    for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
+      if (!GetString(owner, key).empty()) continue;
+      owners[key].Invalid("", key == "apiVersion" ? "version must not be empty"
+                                                  : "must not be empty");
+    }
+  }
+}
+
 // What an object says of itself, new or changed.
 void ValidateCommon(const Field& metadata) {
   ValidateLabels(metadata["labels"]);
@@ -78,6 +88,7 @@ void ValidateCommon(const Field& metadata) {
       annotations.Invalid(key, message);
     }
   }
+  ValidateOwnerReferences(metadata["ownerReferences"]);
 }
 
 }  // namespace

@@ -45,11 +45,12 @@ bool CanGoUnhealthy(const Json& pod, const Json& budget) {
   return desired > 0 && GetInt(budget, "status", "currentHealthy") >= desired;
 }
 
-StatusError TooManyRequests(const std::string& why) {
-  return {429,
-          "TooManyRequests",
+StatusError TooManyRequests(const std::string& why, Json details = {}) {
+  details["causes"] =
+      Json::array({{{"reason", "DisruptionBudget"}, {"message", why}}});
+  return {429, "TooManyRequests",
           "Cannot evict pod as it would violate the pod's disruption budget.",
-          {{"causes", {{{"reason", "DisruptionBudget"}, {"message", why}}}}}};
+          std::move(details)};
 }
 
 // Takes one from what the budget allows. The disruption controller counts
@@ -60,7 +61,8 @@ void TakeFromBudget(Registry& registry, const Json& budget,
   const Json& status = Get(budget, "status");
   if (GetInt(status, "observedGeneration") <
       GetInt(budget, "metadata", "generation")) {
-    throw TooManyRequests(name + " is still being processed by the server.");
+    throw TooManyRequests(name + " is still being processed by the server.",
+                          {{"retryAfterSeconds", 10}});
   }
   if (GetInt(status, "disruptionsAllowed") <= 0) {
     throw TooManyRequests(fmt::format(

@@ -153,6 +153,7 @@ class Pods : public Strategy {
       }
       return AddDefaultTolerations(pod["spec"]);
     }
+    CopyMember(Get(old, "metadata"), "ownerReferences", pod["metadata"]);
     pod["status"]["qosClass"] = Get(old, "status", "qosClass");
   }
 

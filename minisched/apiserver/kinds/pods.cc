@@ -25,8 +25,9 @@ void CheckTarget(const Json& target) {
 // Why the pod can't have a node; "" if it can.
 std::string WhyNot(const Json& pod) {
   const std::string node = GetString(pod, "spec", "nodeName");
-  if (IsTerminating(pod))
+  if (IsTerminating(pod)) {
     return "is being deleted, cannot be assigned to a host";
+  }
   if (!node.empty()) {
     return fmt::format(R"(is already assigned to node "{}")", node);
   }

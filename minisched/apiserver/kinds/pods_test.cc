@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class PodBindingTest : public StrategyTest {
+class PodsTest : public StrategyTest {
  protected:
   Json CreatePod(const Json& patch = Json::object()) {
     return Create("v1", "Pod",
@@ -63,7 +63,7 @@ class PodBindingTest : public StrategyTest {
   }
 };
 
-TEST_F(PodBindingTest, Binds) {
+TEST_F(PodsTest, Binds) {
   Create("v1", "Node", R"({"metadata": {"name": "n", "labels": {
     "topology.kubernetes.io/zone": "z", "other": "x"}}})"_json);
   const Json pod = CreatePod();
@@ -92,7 +92,7 @@ TEST_F(PodBindingTest, Binds) {
                           "\"n\""));
 }
 
-TEST_F(PodBindingTest, Refuses) {
+TEST_F(PodsTest, Refuses) {
   EXPECT_THAT(Bind(), ElementsAre("404 pods \"web\" not found"));
   const Json pod =
       CreatePod(R"({"spec": {"schedulingGates": [{"name": "g"}]}})"_json);
@@ -118,7 +118,7 @@ TEST_F(PodBindingTest, Refuses) {
                   "values: \"Node\", \"<empty>\""));
 }
 
-TEST_F(PodBindingTest, RefusesWhatIsGoing) {
+TEST_F(PodsTest, RefusesWhatIsGoing) {
   CreatePod(R"({"metadata": {"finalizers": ["a/b"]}})"_json);
   registry_.Delete(*FindKind("v1", "Pod"), "t", "web", {.grace_period = 0});
   EXPECT_THAT(Bind(),
@@ -127,7 +127,7 @@ TEST_F(PodBindingTest, RefusesWhatIsGoing) {
                           "assigned to a host"));
 }
 
-TEST_F(PodBindingTest, Evicts) {
+TEST_F(PodsTest, Evicts) {
   const Json pod = RunPod();
   EXPECT_THAT(Evict(R"({"metadata": {"name": "other"}})"_json),
               ElementsAre("400 name in URL does not match name in Eviction "
@@ -154,7 +154,7 @@ TEST_F(PodBindingTest, Evicts) {
                   {"lastTransitionTime", registry_.Now()}}));
 }
 
-TEST_F(PodBindingTest, EvictsWithinTheBudget) {
+TEST_F(PodsTest, EvictsWithinTheBudget) {
   RunPod();
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1})"_json);
@@ -164,7 +164,7 @@ TEST_F(PodBindingTest, EvictsWithinTheBudget) {
   EXPECT_EQ(status["disruptedPods"], Json({{"web", registry_.Now()}}));
 }
 
-TEST_F(PodBindingTest, RefusesToEvict) {
+TEST_F(PodsTest, RefusesToEvict) {
   const Json pod = RunPod();
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "currentHealthy": 1, "desiredHealthy": 1})"_json);
@@ -185,7 +185,7 @@ TEST_F(PodBindingTest, RefusesToEvict) {
   EXPECT_THAT(Evict(), IsEmpty());
 }
 
-TEST_F(PodBindingTest, EvictsWhatIsNotReady) {
+TEST_F(PodsTest, EvictsWhatIsNotReady) {
   RunPod("False");
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "currentHealthy": 0, "desiredHealthy": 1})"_json);
@@ -194,7 +194,7 @@ TEST_F(PodBindingTest, EvictsWhatIsNotReady) {
   EXPECT_EQ(Refusal(), "");
 }
 
-TEST_F(PodBindingTest, EvictsWhatIsNotReadyIfAlwaysAllowed) {
+TEST_F(PodsTest, EvictsWhatIsNotReadyIfAlwaysAllowed) {
   RunPod("False");
   CreateBudget(R"({"minAvailable": 1,
                    "unhealthyPodEvictionPolicy": "AlwaysAllow"})"_json,

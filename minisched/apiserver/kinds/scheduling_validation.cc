@@ -15,9 +15,31 @@ void ValidateWeight(const Field& weight) {
   weight.Invalid(weight.number(), "must be in the range 1-100");
 }
 
+// A condition on a node's fields: on its name, as there is no other.
+void ValidateFieldRequirement(const Field& requirement) {
+  const Field op = requirement["operator"];
+  const Field values = requirement["values"];
+  if (op.text() != "In" && op.text() != "NotIn") {
+    op.Invalid(op.text(), "not a valid selector operator");
+  } else if (values.value().size() != 1) {
+    values.Required(
+        "must be only one value when `operator` is 'In' or 'NotIn' for node "
+        "field selector");
+  }
+  if (const Field key = requirement["key"]; key.text() != "metadata.name") {
+    return key.Invalid(key.text(), "not a valid field selector key");
+  }
+  for (const Field& value : values.elements()) {
+    value.Conform(CheckDns1123Subdomain);
+  }
+}
+
 void ValidateNodeTerm(const Field& term, bool required) {
   for (const Field& requirement : term["matchExpressions"].elements()) {
     ValidateRequirement(requirement, /*of_node=*/true, required);
+  }
+  for (const Field& requirement : term["matchFields"].elements()) {
+    ValidateFieldRequirement(requirement);
   }
 }
 

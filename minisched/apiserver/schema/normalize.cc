@@ -70,7 +70,8 @@ bool IsOmitted(const Json& value, const SchemaField& field) {
   if (field.always) return false;
   if (field.optional || value.is_null()) return value.is_null();
   if (value.is_structured()) return value.empty();
-  return value == ZeroOf(field.kind) || value == "";
+  if (value.is_string()) return GetString(value).empty();
+  return value == ZeroOf(field.kind);
 }
 
 void Normalizer::Object(Json& object, const SchemaType& type) {

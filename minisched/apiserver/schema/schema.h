@@ -56,9 +56,8 @@ struct SchemaType {
   const SchemaField* FindNumber(int number) const;  // or nullptr
 };
 
-// The types of the API as they come with Kubernetes, read from
-// schema.json, which scripts/controlplane/schema.go makes from upstream's Go
-// types.
+// The types of the API as they come with Kubernetes, read from schema.json,
+// which scripts/controlplane/schema.go makes from upstream's Go types.
 // Everything that has to know fields goes by it: decoding JSON and protobuf,
 // strategic merge patches.
 class Schema {
