@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
 
@@ -40,7 +41,17 @@ def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
     if not options.no_run:
         runner = Runner(root, options.binaries.resolve(), options.deadline)
     for path, page in pages.items():
-        _check(root, path, page, runner, options.fix, report)
+        _check(root, path, page, options.fix, report)
+    if runner:
+        # Most of the time the commands wait: the pages run side by side.
+        book = [path for path in pages if _is_of_the_book(path)]
+        with ThreadPoolExecutor() as executor:
+            runs = [
+                executor.submit(runner.check_page, path, pages[path], report)
+                for path in book
+            ]
+        for run in runs:
+            run.result()  # What it raised.
     return report.finish()
 
 
@@ -48,7 +59,6 @@ def _check(
     root: Path,
     path: Path,
     page: Page,
-    runner: Runner | None,
     fix: bool,
     report: Report,
 ) -> None:
@@ -57,8 +67,6 @@ def _check(
         return
     check_listings(root, path, page, report)
     check_table(root, path, page, report, fix)
-    if runner:
-        runner.check_page(path, page, report)
 
 
 def _is_of_the_book(path: Path) -> bool:

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TextIO
 
 
 @dataclass
 class Report:
-    """Counts checks, and prints each fault as soon as it is known."""
+    """Counts checks, and prints each fault as soon as it is known.
+
+    For any thread.
+    """
 
     out: TextIO
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)  # Pages, and why.
+    lock: Lock = field(default_factory=Lock)
 
     def ok(self) -> None:
-        self.passed += 1
+        with self.lock:
+            self.passed += 1
 
     def fault(self, path: Path | str, line: int, message: str) -> None:
         """The message's first line says what is wrong; what follows shows it."""
-        self.failed += 1
         first, *rest = message.splitlines()
-        print(f"{path}:{line}: {first}", file=self.out)
-        for text in rest:
-            print(f"    {text}".rstrip(), file=self.out)
-        self.out.flush()
+        lines = [f"{path}:{line}: {first}"]
+        lines += [f"    {text}".rstrip() for text in rest]
+        with self.lock:
+            self.failed += 1
+            print("\n".join(lines), file=self.out, flush=True)
 
     def note(self, message: str) -> None:
         print(message, file=self.out, flush=True)
