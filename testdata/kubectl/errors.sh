@@ -105,7 +105,7 @@ unknown_fields() {
     >"$scratch/unknown.yaml"
   kubectl create -f - <"$scratch/unknown.yaml"
   kubectl create --validate=warn -l app=web -f - <"$scratch/unknown.yaml"
-  kubectl delete pod web --wait=false
+  kubectl delete pod web
   kubectl apply --validate=ignore -l app=web -f - <"$scratch/unknown.yaml"
   kubectl apply -f - <<'EOT'
 apiVersion: v1
