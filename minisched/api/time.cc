@@ -10,24 +10,24 @@ namespace {
 
 namespace chrono = std::chrono;
 
-constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kDigit = "0123456789";
 constexpr std::string_view kSeconds = "0000-00-00T00:00:00";
 constexpr std::string_view kOffset = "00:00";
 
-[[noreturn]] void Fail(std::string_view text, std::string_view what) {
+[[noreturn]] void FailTime(std::string_view text, std::string_view what) {
   throw ParseError("cannot parse time " + Quoted(text) + ": " +
                    std::string(what));
 }
 
-[[noreturn]] void FailFormat(std::string_view text) {
-  Fail(text, "expected RFC 3339, such as \"2026-11-21T10:00:00Z\"");
+[[noreturn]] void FailShape(std::string_view text) {
+  FailTime(text, "expected RFC 3339, such as \"2026-11-21T10:00:00Z\"");
 }
 
 // Whether `text` is `shape`, in which 0 stands for any digit.
 bool HasShape(std::string_view text, std::string_view shape) {
   return std::equal(text.begin(), text.end(), shape.begin(), shape.end(),
                     [](char c, char expected) {
-                      return expected == '0' ? kDigits.find(c) != kDigits.npos
+                      return expected == '0' ? kDigit.find(c) != kDigit.npos
                                              : c == expected;
                     });
 }
@@ -42,7 +42,7 @@ int Number(std::string_view digits) {
 // Takes a leading fraction of a second, such as ".25", off `rest`.
 chrono::microseconds TakeFraction(std::string_view* rest) {
   if (!rest->starts_with('.')) return {};
-  const auto end = std::min(rest->find_first_not_of(kDigits, 1), rest->size());
+  const auto end = std::min(rest->find_first_not_of(kDigit, 1), rest->size());
   if (end == 1) return {};  // A dot alone is left, and fails as an offset.
   std::string micros(rest->substr(1, end - 1));
   micros.resize(6, '0');
@@ -54,12 +54,12 @@ chrono::microseconds TakeFraction(std::string_view* rest) {
 chrono::minutes ParseOffset(std::string_view offset, std::string_view text) {
   if (offset == "Z") return {};
   const bool behind = offset.starts_with('-');
-  if (!behind && !offset.starts_with('+')) FailFormat(text);
+  if (!behind && !offset.starts_with('+')) FailShape(text);
   offset.remove_prefix(1);
-  if (!HasShape(offset, kOffset)) FailFormat(text);
+  if (!HasShape(offset, kOffset)) FailShape(text);
   const int hours = Number(offset.substr(0, 2));
   const int minutes = Number(offset.substr(3, 2));
-  if (hours > 23 || minutes > 59) Fail(text, "the offset is out of range");
+  if (hours > 23 || minutes > 59) FailTime(text, "the offset is out of range");
   const chrono::minutes ahead(hours * 60 + minutes);
   return behind ? -ahead : ahead;
 }
@@ -83,7 +83,7 @@ std::string FormatSeconds(Time time) {
 }  // namespace
 
 Time ParseTime(std::string_view text) {
-  if (!HasShape(text.substr(0, kSeconds.size()), kSeconds)) FailFormat(text);
+  if (!HasShape(text.substr(0, kSeconds.size()), kSeconds)) FailShape(text);
   const auto number = [text](size_t position, size_t count) {
     return Number(text.substr(position, count));
   };
@@ -92,7 +92,7 @@ Time ParseTime(std::string_view text) {
   const int minute = number(14, 2);
   const int second = number(17, 2);
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) {
-    Fail(text, "no such date or time of day");
+    FailTime(text, "no such date or time of day");
   }
 
   std::string_view rest = text.substr(kSeconds.size());

@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::Optional;
 using ::testing::SizeIs;
 
-Json Pod(const std::string& name, int value = 0) {
+Json Stored(const std::string& name, int value = 0) {
   return {{"metadata", {{"namespace", "default"}, {"name", name}}},
           {"value", value}};
 }
@@ -24,33 +24,33 @@ std::vector<std::string> Names(const Store::Collection& collection) {
 
 TEST(StoreTest, EachWriteOfAnythingHasItsVersion) {
   Store store;
-  const auto first = store.Put("pods", Pod("a"));
-  const auto second = store.Put("nodes", Pod("b"));
+  const auto first = store.Put("pods", Stored("a"));
+  const auto second = store.Put("nodes", Stored("b"));
   EXPECT_EQ((*first)["metadata"]["resourceVersion"], "2");
   EXPECT_EQ((*second)["metadata"]["resourceVersion"], "3");
-  EXPECT_EQ((*store.Remove("pods", Pod("a")))["metadata"]["resourceVersion"],
+  EXPECT_EQ((*store.Remove("pods", Stored("a")))["metadata"]["resourceVersion"],
             "4");
   EXPECT_EQ(store.version(), 4U);
 }
 
 TEST(StoreTest, FindsWhatIsThere) {
   Store store;
-  store.Put("pods", Pod("a"));
+  store.Put("pods", Stored("a"));
   EXPECT_NE(store.Find("pods", Key("a")), nullptr);
   EXPECT_EQ(store.Find("pods", Key("b")), nullptr);
   EXPECT_EQ(store.Find("nodes", Key("a")), nullptr);
-  store.Remove("pods", Pod("a"));
+  store.Remove("pods", Stored("a"));
   EXPECT_EQ(store.Find("pods", Key("a")), nullptr);
 }
 
 TEST(StoreTest, TellsTheCollectionAsItWas) {
   Store store;
-  store.Put("pods", Pod("a", 1));
-  store.Put("pods", Pod("b", 1));
+  store.Put("pods", Stored("a", 1));
+  store.Put("pods", Stored("b", 1));
   const auto version = store.version();
-  store.Put("pods", Pod("a", 2));
-  store.Remove("pods", Pod("b"));
-  store.Put("pods", Pod("c"));
+  store.Put("pods", Stored("a", 2));
+  store.Remove("pods", Stored("b"));
+  store.Put("pods", Stored("c"));
   const auto then = store.AllAt("pods", version);
   ASSERT_TRUE(then);
   EXPECT_THAT(Names(*then), ElementsAre("a", "b"));
@@ -60,7 +60,7 @@ TEST(StoreTest, TellsTheCollectionAsItWas) {
 
 TEST(StoreTest, ForgetsWhatIsLongAgo) {
   Store store(2);
-  for (const char* name : {"a", "b", "c", "d"}) store.Put("pods", Pod(name));
+  for (const char* name : {"a", "b", "c", "d"}) store.Put("pods", Stored(name));
   const auto now = store.version();
   EXPECT_EQ(store.Since("pods", now - 3), std::nullopt);
   EXPECT_THAT(store.Since("pods", now - 2), Optional(SizeIs(2)));
@@ -70,9 +70,9 @@ TEST(StoreTest, ForgetsWhatIsLongAgo) {
 
 TEST(StoreTest, ForgetsAllWhenCompacted) {
   Store store;
-  store.Put("pods", Pod("a"));
+  store.Put("pods", Stored("a"));
   const auto before = store.version();
-  store.Put("pods", Pod("b"));
+  store.Put("pods", Stored("b"));
   store.Compact();
   EXPECT_EQ(store.Since("pods", before), std::nullopt);
   EXPECT_THAT(store.Since("pods", store.version()), Optional(SizeIs(0)));
@@ -85,15 +85,15 @@ TEST(StoreTest, TellsSubscribersOfTheirCollection) {
     seen.push_back(collection + std::to_string(static_cast<int>(event.type)));
   };
   auto pods = store.Subscribe("pods", note);
-  store.Put("pods", Pod("a"));
-  store.Put("nodes", Pod("n"));
-  store.Put("pods", Pod("a", 2));
-  store.Remove("pods", Pod("a"));
+  store.Put("pods", Stored("a"));
+  store.Put("nodes", Stored("n"));
+  store.Put("pods", Stored("a", 2));
+  store.Remove("pods", Stored("a"));
   pods.reset();
-  store.Put("pods", Pod("b"));
+  store.Put("pods", Stored("b"));
   EXPECT_THAT(seen, ElementsAre("pods0", "pods1", "pods2"));
   const auto all = store.Subscribe("", note);
-  store.Put("nodes", Pod("m"));
+  store.Put("nodes", Stored("m"));
   EXPECT_EQ(seen.back(), "nodes0");
 }
 

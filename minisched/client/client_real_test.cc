@@ -18,7 +18,7 @@
 #include "minisched/api/node.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/client/pem_testing.h"
+#include "minisched/testing/pem.h"
 #include "minisched/testing/real_cluster.h"
 
 namespace minisched {

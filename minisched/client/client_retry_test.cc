@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char kPod[] = R"({"metadata": {"namespace": "ns", "name": "web"}})";
+constexpr char kWeb[] = R"({"metadata": {"namespace": "ns", "name": "web"}})";
 
 struct Verb {
   const char* name;
@@ -91,7 +91,7 @@ class ClientRetryTest : public testing::TestWithParam<Verb> {
   std::atomic<int> failures_ = 0;
   FakeClock clock_;
   HttpServer server_{[this](const ServerRequest&, ServerReply reply) {
-    failures_-- > 0 ? answer_(reply) : reply.Send(200, kPod);
+    failures_-- > 0 ? answer_(reply) : reply.Send(200, kWeb);
   }};
   Client client_{ConfigFor(server_.url()), clock_};
   std::stop_source stop_;

@@ -11,6 +11,7 @@
 
 #include "minisched/client/errors.h"
 #include "minisched/client/rest_config.h"
+#include "minisched/client/transport.h"
 
 namespace minisched {
 
@@ -22,6 +23,8 @@ inline constexpr std::chrono::seconds kPrompt{5};
 inline RestConfig ConfigFor(const std::string& url) {
   return {.server = url, .source = "test", .qps = 0};
 }
+
+inline const HttpRequest kGetPods{.method = "GET", .path = "/pods"};
 
 // What a call ended with.
 struct Outcome {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "minisched/client/kubeconfig_testing.h"
-#include "minisched/client/pem_testing.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

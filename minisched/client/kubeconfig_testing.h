@@ -9,7 +9,7 @@
 
 #include "minisched/client/errors.h"
 #include "minisched/client/kubeconfig.h"
-#include "minisched/client/pem_testing.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 

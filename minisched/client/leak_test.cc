@@ -15,8 +15,8 @@
 
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/client/pem_testing.h"
 #include "minisched/testing/http_server.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "minisched/client/errors.h"
-#include "minisched/client/pem_testing.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -11,7 +11,7 @@
 namespace minisched {
 namespace {
 
-const Time kNow = ParseTime("2026-11-21T10:00:00Z");
+const Time kStart = ParseTime("2026-11-21T10:00:00Z");
 
 Condition Waits(const std::string& why) {
   return {.type = "PodScheduled",
@@ -44,21 +44,21 @@ class PodConditionTest : public ::testing::Test {
 };
 
 TEST_F(PodConditionTest, IsSetOnce) {
-  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kNow));
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kStart));
   const auto pod = Get();
   EXPECT_EQ(FindCondition(pod->status.conditions, "PodScheduled")
                 ->last_transition_time,
-            kNow);
-  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("full"), kNow));
+            kStart);
+  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("full"), kStart));
   EXPECT_EQ(Get()->metadata.resource_version, pod->metadata.resource_version);
-  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("too hot"), kNow));
+  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("too hot"), kStart));
   EXPECT_EQ(Message(), "too hot");
 }
 
 TEST_F(PodConditionTest, IsSetThoughThePodHasChanged) {
   const auto old = Get();
   Change(R"({"metadata":{"labels":{"a":"b"}}})");
-  EXPECT_TRUE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_TRUE(PatchPodCondition(client_, old, Waits("full"), kStart));
   EXPECT_EQ(Message(), "full");
   EXPECT_EQ(Get()->metadata.labels.at("a"), "b");
 }
@@ -69,19 +69,19 @@ TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsBound) {
   binding.metadata = {.name = "web", .namespace_name = "default"};
   binding.target = {.kind = "Node", .name = "node-1"};
   client_.Bind(binding);
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
   EXPECT_EQ(Message(), "");
 }
 
 TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsGone) {
   const auto old = Get();
   client_.Delete<Pod>("default", "web", {.grace_period_seconds = 0});
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
   Pod namesake;
   namesake.metadata = {.name = "web", .namespace_name = "default"};
   namesake.spec.containers = {{.name = "c", .image = "i"}};
   client_.Create(namesake);
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kNow));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
   EXPECT_EQ(Message(), "");
 }
 
@@ -92,9 +92,9 @@ TEST_F(PodConditionTest, GivesUpAfterFourConflicts) {
         ", error: {code: 409}}]");
   };
   set_conflicts(3);
-  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kNow));
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kStart));
   set_conflicts(4);
-  EXPECT_THROW(PatchPodCondition(client_, Get(), Waits("too hot"), kNow),
+  EXPECT_THROW(PatchPodCondition(client_, Get(), Waits("too hot"), kStart),
                ApiError);
   EXPECT_EQ(Message(), "full");
 }

@@ -9,9 +9,9 @@
 
 #include "minisched/api/time.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/client/pem_testing.h"
 #include "minisched/client/transport.h"
 #include "minisched/testing/http_server.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {
@@ -21,8 +21,6 @@ using std::chrono::system_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const HttpRequest kGet{.method = "GET", .path = "/"};
 
 // A server with a certificate, and a client that trusts its authority.
 class TlsTest : public testing::Test {
@@ -42,7 +40,7 @@ class TlsTest : public testing::Test {
 
   Outcome Send() const {
     Transport transport(config_);
-    return OutcomeOf([&] { transport.Send(kGet, {}); });
+    return OutcomeOf([&] { transport.Send(kGetPods, {}); });
   }
 
   // Sends, and returns the message of the kTls error.
@@ -119,7 +117,7 @@ TEST_F(TlsTest, SaysItAgainNextTime) {
   const auto server = Serve(subject);
   Transport transport(config_);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(OutcomeOf([&] { transport.Send(kGet, {}); }).message,
+    EXPECT_THAT(OutcomeOf([&] { transport.Send(kGetPods, {}); }).message,
                 HasSubstr("expired on"));
   }
 }

@@ -19,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-const HttpRequest kGet{.method = "GET", .path = "/pods"};
 const HttpRequest kPost{.method = "POST", .path = "/pods", .body = "{}"};
 
 Outcome Send(Transport& transport, const HttpRequest& request) {
@@ -79,7 +78,7 @@ TEST(TransportTest, TalksToAnIpv6Address) {
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, "six"); },
       {.address = "::1"});
   Transport transport(ConfigFor(server.url()));
-  EXPECT_EQ(transport.Send(kGet, {}).body, "six");
+  EXPECT_EQ(transport.Send(kGetPods, {}).body, "six");
   EXPECT_EQ(server.requests().at(0).headers.at("host"),
             "[::1]:" + std::to_string(server.port()));
 }
@@ -88,7 +87,7 @@ TEST(TransportTest, UsesItsConnectionAgain) {
   HttpServer server(
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, "x"); });
   Transport transport(ConfigFor(server.url()));
-  for (int i = 0; i < 10; ++i) transport.Send(kGet, {});
+  for (int i = 0; i < 10; ++i) transport.Send(kGetPods, {});
   EXPECT_EQ(server.accepted_connections(), 1);
 }
 
@@ -101,7 +100,7 @@ TEST(TransportTest, ReadsAChunkedBodyOfAnySize) {
     reply.End();
   });
   Transport transport(ConfigFor(server.url()));
-  EXPECT_EQ(transport.Send(kGet, {}).body, "a" + large);
+  EXPECT_EQ(transport.Send(kGetPods, {}).body, "a" + large);
 }
 
 TEST(TransportTest, TakesABodyInAnyCharset) {
@@ -110,7 +109,7 @@ TEST(TransportTest, TakesABodyInAnyCharset) {
                {{"Content-Type", "text/html; charset=koi8-r"}});
   });
   Transport transport(ConfigFor(server.url()));
-  const HttpResponse response = transport.Send(kGet, {});
+  const HttpResponse response = transport.Send(kGetPods, {});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.body, "<html>Bad Gateway</html>");
 }
@@ -123,7 +122,7 @@ TEST(TransportTest, DoesNotFollowRedirects) {
     reply.Send(307, "", {{"Location", other.url() + "/elsewhere"}});
   });
   Transport transport(ConfigFor(server.url()));
-  EXPECT_EQ(transport.Send(kGet, {}).status, 307);
+  EXPECT_EQ(transport.Send(kGetPods, {}).status, 307);
   EXPECT_EQ(other.requests().size(), 0);
 }
 
@@ -145,14 +144,14 @@ TEST(TransportTest, RefusedConnection) {
     url = gone.url();
   }
   Transport transport(ConfigFor(url));
-  const Outcome outcome = Send(transport, kGet);
+  const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kConnect");
   EXPECT_EQ(outcome.message, url + ": connection refused, or no route to it");
 }
 
 TEST(TransportTest, NoSuchHost) {
   Transport transport(ConfigFor("http://no-such-host.invalid"));
-  const Outcome outcome = Send(transport, kGet);
+  const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kConnect");
   EXPECT_EQ(outcome.message, "http://no-such-host.invalid: no such host");
 }
@@ -162,7 +161,7 @@ TEST(TransportTest, NotHttp) {
     reply.Raw("SSH-2.0-OpenSSH_9.2\r\n\r\n");
   });
   Transport transport(ConfigFor(server.url()));
-  const Outcome outcome = Send(transport, kGet);
+  const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kProtocol");
   EXPECT_EQ(outcome.message, server.url() + ": does not speak HTTP");
 }
@@ -190,7 +189,7 @@ TEST(TransportTest, MalformedAnswers) {
           reply.Close();
         });
     Transport transport(ConfigFor(server.url()));
-    const Outcome outcome = Send(transport, kGet);
+    const Outcome outcome = Send(transport, kGetPods);
     EXPECT_EQ(outcome.kind, kind) << answer << ": " << outcome;
   }
 }
@@ -207,7 +206,7 @@ TEST_P(TransportCutTest, IsLost) {
     GetParam().reply(std::move(reply));
   });
   Transport transport(ConfigFor(server.url()));
-  for (const HttpRequest& request : {kGet, kPost}) {
+  for (const HttpRequest& request : {kGetPods, kPost}) {
     const Outcome outcome = Send(transport, request);
     EXPECT_EQ(outcome.kind, "kLost") << outcome;
     EXPECT_THAT(outcome.message, HasSubstr(": connection lost: "));
@@ -265,9 +264,9 @@ TEST(TransportTest, AGetGetsOverAConnectionThatWasClosedMeanwhile) {
     reply.Close();
   });
   Transport transport(ConfigFor(server.url()));
-  transport.Send(kGet, {});
+  transport.Send(kGetPods, {});
   ASSERT_TRUE(server.AwaitOpenConnections(0));
-  EXPECT_EQ(transport.Send(kGet, {}).body, "x");
+  EXPECT_EQ(transport.Send(kGetPods, {}).body, "x");
 }
 
 // The server that had a POST and then broke may have done what it asked for,
@@ -279,7 +278,7 @@ TEST(TransportTest, NothingButAGetIsEverSentTwice) {
       reply.Close();
     });
     Transport transport(ConfigFor(server.url()));
-    transport.Send(kGet, {});
+    transport.Send(kGetPods, {});
     const Outcome outcome =
         Send(transport, {.method = method, .path = "/pods/a", .body = "{}"});
     EXPECT_EQ(outcome.kind, "kLost") << method << ": " << outcome;

@@ -18,17 +18,15 @@
 #include <thread>
 
 #include "minisched/client/client_testing.h"
-#include "minisched/client/pem_testing.h"
 #include "minisched/client/transport.h"
 #include "minisched/testing/http_server.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
-
-const HttpRequest kGet{.method = "GET", .path = "/pods"};
 
 // A port that answers no further connection: neither accepts nor refuses.
 class FullListener {
@@ -97,7 +95,7 @@ std::string HttpsUrl(const HttpServer& server) {
 void ExpectTimeout(const RestConfig& config, const std::string& message) {
   Transport transport(config);
   const auto start = steady_clock::now();
-  const Outcome outcome = OutcomeOf([&] { transport.Send(kGet, {}); });
+  const Outcome outcome = OutcomeOf([&] { transport.Send(kGetPods, {}); });
   EXPECT_EQ(outcome.kind, "kTimeout") << outcome;
   EXPECT_EQ(outcome.message, config.server + ": " + message);
   EXPECT_GE(steady_clock::now() - start, 300ms);
@@ -141,7 +139,7 @@ TEST(TransportDeadlineTest, Body) {
 TEST(TransportDeadlineTest, HeadersOfAStream) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ImpatientForAnswers(server.url()));
-  const Outcome outcome = OutcomeOf([&] { transport.Open(kGet, 1h, {}); });
+  const Outcome outcome = OutcomeOf([&] { transport.Open(kGetPods, 1h, {}); });
   EXPECT_EQ(outcome.kind, "kTimeout");
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
@@ -152,7 +150,7 @@ TEST(TransportDeadlineTest, SilenceOfAStream) {
     reply.Chunk("hello\nwor");
   });
   Transport transport(ConfigFor(server.url()));
-  const auto stream = transport.Open(kGet, 50ms, {});
+  const auto stream = transport.Open(kGetPods, 50ms, {});
   EXPECT_EQ(stream->ReadLine(), "hello");
   const auto start = steady_clock::now();
   const Outcome outcome = OutcomeOf([&] { stream->ReadLine(); });
@@ -171,7 +169,7 @@ TEST(TransportDeadlineTest, AStreamMayOutliveItsRequest) {
   });
   Transport transport(ImpatientForAnswers(server.url()));
   const auto start = steady_clock::now();
-  const auto stream = transport.Open(kGet, 10s, {});
+  const auto stream = transport.Open(kGetPods, 10s, {});
   int lines = 0;
   while (steady_clock::now() - start < 1200ms) {
     reply->Chunk("x\n");
@@ -186,30 +184,33 @@ TEST(TransportStopTest, BeforeTheStart) {
   Transport transport(ConfigFor(server.url()));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(OutcomeOf([&] { transport.Send(kGet, stop.get_token()); }).kind,
+  EXPECT_EQ(OutcomeOf([&] { transport.Send(kGetPods, stop.get_token()); }).kind,
             "Cancelled");
 }
 
 TEST(TransportStopTest, Connecting) {
   const FullListener listener;
   Transport transport(ConfigFor(listener.url()));
-  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
-                      [&] { listener.AwaitConnecting(); });
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
+      [&] { listener.AwaitConnecting(); });
 }
 
 TEST(TransportStopTest, TlsHandshake) {
   HttpServer server({}, {.silent = true});
   Transport transport(ConfigFor(HttpsUrl(server)));
-  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
-                      [&] { ASSERT_TRUE(server.AwaitOpenConnections(1)); });
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
+      [&] { ASSERT_TRUE(server.AwaitOpenConnections(1)); });
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
 TEST(TransportStopTest, Headers) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ConfigFor(server.url()));
-  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
-                      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
+      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
@@ -219,8 +220,9 @@ TEST(TransportStopTest, Body) {
     reply.Chunk("{");
   });
   Transport transport(ConfigFor(server.url()));
-  ExpectStopsPromptly([&](std::stop_token stop) { transport.Send(kGet, stop); },
-                      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
+      [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
@@ -228,7 +230,7 @@ TEST(TransportStopTest, HeadersOfAStream) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ConfigFor(server.url()));
   ExpectStopsPromptly(
-      [&](std::stop_token stop) { transport.Open(kGet, 1h, stop); },
+      [&](std::stop_token stop) { transport.Open(kGetPods, 1h, stop); },
       [&] { ASSERT_TRUE(server.AwaitRequests(1)); });
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
@@ -242,7 +244,7 @@ TEST(TransportStopTest, LineOfAStream) {
   std::promise<void> first_line;
   ExpectStopsPromptly(
       [&](std::stop_token stop) {
-        const auto stream = transport.Open(kGet, 1h, stop);
+        const auto stream = transport.Open(kGetPods, 1h, stop);
         EXPECT_EQ(stream->ReadLine(), "hello");
         first_line.set_value();
         stream->ReadLine();
@@ -266,7 +268,7 @@ TEST(TransportStopTest, TheTransportMayGoFirst) {
     std::stop_source stop;
     std::jthread stopper([&] { stop.request_stop(); });
     const Outcome outcome =
-        OutcomeOf([&] { Transport(config).Send(kGet, stop.get_token()); });
+        OutcomeOf([&] { Transport(config).Send(kGetPods, stop.get_token()); });
     EXPECT_THAT(outcome.kind, testing::AnyOf("Cancelled", "kTls"));
   }
   EXPECT_TRUE(server.AwaitOpenConnections(0));
@@ -279,7 +281,7 @@ TEST(TransportStopTest, AStreamsConnectionEndsWithIt) {
   });
   Transport transport(ConfigFor(server.url()));
   {
-    const auto stream = transport.Open(kGet, 1h, {});
+    const auto stream = transport.Open(kGetPods, 1h, {});
     EXPECT_EQ(stream->ReadLine(), "hello");
   }
   EXPECT_TRUE(server.AwaitOpenConnections(0));

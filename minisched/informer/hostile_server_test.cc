@@ -42,8 +42,8 @@ class RushingClock final : public Clock {
   mutable std::atomic<int> looks_{0};
 };
 
-// Pods by name, to their versions.
-using Pods = std::map<std::string, std::string>;
+// Versions by name, to their versions.
+using Versions = std::map<std::string, std::string>;
 
 // What there is, as an informer's handler is told; it notes what makes no
 // sense. Thread-safe.
@@ -64,7 +64,7 @@ class Mirror {
 
   // Blocks until there is a pod of that name. Returns all that there are then;
   // after 20 s, those that there are by then.
-  Pods Await(const std::string& name) EXCLUDES(mu_) {
+  Versions Await(const std::string& name) EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     MutexLock lock(mu_);
     while (pods_.count(name) == 0 &&
@@ -104,7 +104,7 @@ class Mirror {
 
   mutable Mutex mu_;
   CondVar changed_;
-  Pods pods_ GUARDED_BY(mu_);
+  Versions pods_ GUARDED_BY(mu_);
   std::vector<std::string> complaints_ GUARDED_BY(mu_);
 };
 
@@ -148,9 +148,9 @@ class HostileApi {
     Tell("ADDED", name);
   }
 
-  Pods pods() const EXCLUDES(mu_) {
+  Versions pods() const EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    Pods pods;
+    Versions pods;
     for (const auto& [name, versions] : pods_) {
       pods[name] = std::to_string(versions.second);
     }

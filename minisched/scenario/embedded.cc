@@ -10,7 +10,7 @@ namespace minisched::scenario {
 namespace {
 
 constexpr std::chrono::seconds kLongestStart{20};
-constexpr std::chrono::milliseconds kLookEvery{5};
+constexpr std::chrono::milliseconds kPollEvery{5};
 
 // For a shell.
 std::string Quote(const std::string& text) {
@@ -45,7 +45,7 @@ Embedded::Embedded(const std::filesystem::path& directory,
     if (clock.Now() > deadline) {
       throw CannotPlay("the embedded server does not start");
     }
-    if (!clock.SleepFor(kLookEvery, stop)) throw Cancelled();
+    if (!clock.SleepFor(kPollEvery, stop)) throw Cancelled();
   }
 }
 

@@ -7,7 +7,7 @@
 namespace minisched::scenario {
 namespace {
 
-constexpr std::chrono::milliseconds kRetryEvery{50};
+constexpr std::chrono::milliseconds kRelistEvery{50};
 constexpr std::chrono::seconds kLongestLag{30};
 
 }  // namespace
@@ -81,7 +81,7 @@ void Observer::Follow(std::string version, const std::stop_token& stop) {
       return;
     } catch (const std::exception&) {
       // The server is away, or cuts its watches: as a scenario may want it.
-      RealClock().SleepFor(kRetryEvery, stop);
+      RealClock().SleepFor(kRelistEvery, stop);
     }
   }
 }

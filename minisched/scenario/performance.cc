@@ -16,7 +16,7 @@ using std::chrono::seconds;
 using IfAway = Cluster::IfAway;
 
 // How often to look at what can't be watched: events, requests, processes.
-constexpr milliseconds kLookEvery{100};
+constexpr milliseconds kWakeEvery{100};
 // How long a server may be away when it must be asked.
 constexpr seconds kLongestAway{30};
 constexpr std::size_t kLogLines = 15;
@@ -237,7 +237,7 @@ void Performance::Hold(const Expect& expect) {
 }
 
 void Performance::AwaitChange(Clock::TimePoint deadline) {
-  observer_->AwaitChange(std::min(deadline, RealClock().Now() + kLookEvery),
+  observer_->AwaitChange(std::min(deadline, RealClock().Now() + kWakeEvery),
                          stop_);
   if (stop_.stop_requested()) throw Cancelled();
   CheckRules();

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "minisched/client/client.h"
-#include "minisched/client/pem_testing.h"
 #include "minisched/client/rest_config.h"
 #include "minisched/client/transport.h"
+#include "minisched/testing/pem.h"
 
 namespace minisched {
 

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Delivery = Reply::Delivery;
 
-class TestStream : public Stream {
+class ToldStream : public Stream {
  public:
   bool Read(std::string& out) override {
     out += text;
@@ -32,7 +32,7 @@ class BefallTest : public ::testing::Test {
         [this] {
           happened_.emplace_back("handled");
           Reply reply;
-          auto stream = std::make_unique<TestStream>();
+          auto stream = std::make_unique<ToldStream>();
           inner_ = stream.get();
           reply.stream = std::move(stream);
           return reply;
@@ -56,7 +56,7 @@ class BefallTest : public ::testing::Test {
   FakeLoop loop_;
   std::vector<std::string> happened_;
   Reply reply_;
-  TestStream* inner_ = nullptr;
+  ToldStream* inner_ = nullptr;
   std::string text_;
   bool open_ = true;
 };

@@ -10,7 +10,7 @@
 namespace minisched::apiserver {
 namespace {
 
-const ResourceRow& Pods() { return GetResource("", "pods"); }
+const ResourceRow& PodRow() { return GetResource("", "pods"); }
 const ResourceRow& Budgets() {
   return GetResource("policy", "poddisruptionbudgets");
 }
@@ -103,8 +103,8 @@ void EvictPod(Registry& registry, const std::string& ns,
   }
   DeleteOptions options = DeleteOptions::Parse(Get(eviction, "deleteOptions"));
   options.dry_run |= dry_run;
-  const Object pod = registry.Get(Pods(), ns, name);
-  CheckPreconditions(Pods(), *pod, options.preconditions);
+  const Object pod = registry.Get(PodRow(), ns, name);
+  CheckPreconditions(PodRow(), *pod, options.preconditions);
   CheckBudget(registry, *pod, options.dry_run);
   if (!options.dry_run) {
     const auto mark = [&](const Json& old) {
@@ -114,10 +114,10 @@ void EvictPod(Registry& registry, const std::string& ns,
                       registry.Now());
       return changed;
     };
-    registry.Update(Pods(), "status", ns, name, mark);
+    registry.Update(PodRow(), "status", ns, name, mark);
   }
   options.preconditions = {};  // were met, until now
-  registry.Delete(Pods(), ns, name, options);
+  registry.Delete(PodRow(), ns, name, options);
 }
 
 }  // namespace minisched::apiserver

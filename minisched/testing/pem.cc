@@ -1,4 +1,4 @@
-#include "minisched/client/pem_testing.h"
+#include "minisched/testing/pem.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
