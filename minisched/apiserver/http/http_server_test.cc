@@ -249,6 +249,36 @@ TEST_F(HttpServerTest, HangsUntilItCloses) {
   EXPECT_EQ(ReadAll(socket), "");
 }
 
+// Closes with two connections in the backlog, of which the loop may have
+// accepted one, both or none: it gets to it after so many turns.
+class HttpServerBacklogTest : public HttpServerTest,
+                              public ::testing::WithParamInterface<int> {
+ protected:
+  void CloseAfter(int turns) {
+    if (turns == 0) return server_.Close();
+    asio::post(io_, [this, turns] { CloseAfter(turns - 1); });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Turns, HttpServerBacklogTest, ::testing::Range(0, 5));
+
+TEST_P(HttpServerBacklogTest, AnswersNobodyOnceItIsClosed) {
+  std::vector<asio::ip::tcp::socket> sockets;
+  std::promise<void> connected;
+  asio::post(io_, [&] {
+    for (int i = 0; i < 2; ++i) sockets.push_back(Connect());
+    CloseAfter(GetParam());
+    connected.set_value();
+  });
+  connected.get_future().wait();
+  EXPECT_THROW(for (;;) Connect(), boost::system::system_error);
+  for (auto& socket : sockets) {
+    Send(socket,
+         "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(ReadAll(socket), "");
+  }
+}
+
 TEST_F(HttpServerTest, GoesAwayAndComesBack) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
