@@ -5,6 +5,7 @@
 #include <boost/algorithm/string/join.hpp>
 #include <boost/range/adaptor/transformed.hpp>
 #include <boost/range/algorithm/find.hpp>
+#include <set>
 #include <utility>
 
 #include "minisched/apiserver/resources.h"
@@ -27,17 +28,17 @@ Json DetailsOf(const ResourceRow& row, std::string_view name) {
 
 }  // namespace
 
-StatusError::StatusError(int code, std::string reason, std::string message,
-                         Json details)
-    : code_(code),
+StatusError::StatusError(int code, std::string reason,
+                         const std::string& message, Json details)
+    : std::runtime_error(message),
+      code_(code),
       reason_(std::move(reason)),
-      message_(std::move(message)),
       details_(std::move(details)) {}
 
 Json StatusError::ToJson() const {
   Json status = {{"kind", "Status"},           {"apiVersion", "v1"},
                  {"metadata", Json::object()}, {"status", "Failure"},
-                 {"message", message_},        {"code", code_}};
+                 {"message", what()},          {"code", code_}};
   if (!reason_.empty()) status["reason"] = reason_;
   if (!details_.is_null()) status["details"] = details_;
   return status;
@@ -138,12 +139,11 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
                              std::string_view name) const {
   if (causes_.empty()) return;
   std::vector<std::string> messages;
+  std::set<std::string> said;
   for (const Json& cause : causes_) {
-    std::string message =
+    const std::string message =
         GetString(cause, "field") + ": " + GetString(cause, "message");
-    if (boost::range::find(messages, message) == messages.end()) {
-      messages.push_back(std::move(message));
-    }
+    if (said.insert(message).second) messages.push_back(message);
   }
   std::string all = boost::join(messages, ", ");
   if (messages.size() > 1) all = "[" + all + "]";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,15 +15,14 @@ struct ResourceRow;
 // Why a request is refused: thrown by whatever finds out, sent to the client as
 // a metav1.Status. The functions below make those of upstream, with its texts.
 // Follows apimachinery pkg/api/errors/errors.go.
-class StatusError : public std::exception {
+class StatusError : public std::runtime_error {
  public:
   // `details` are the Status's; null is none.
-  StatusError(int code, std::string reason, std::string message,
+  StatusError(int code, std::string reason, const std::string& message,
               Json details = nullptr);
 
   int code() const { return code_; }
   const std::string& reason() const { return reason_; }
-  const char* what() const noexcept override { return message_.c_str(); }
   // The Status.
   Json ToJson() const;
   // That as an answer, with Retry-After where the details say so.
@@ -32,7 +31,6 @@ class StatusError : public std::exception {
  private:
   int code_;
   std::string reason_;
-  std::string message_;
   Json details_;
 };
 

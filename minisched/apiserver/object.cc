@@ -54,7 +54,12 @@ const Json& FindBy(const Json& list, std::string_view key,
   return kNull;
 }
 
-bool SetCondition(Json& conditions, Json condition, const std::string& now) {
+void RemoveValue(Json& list, const Json& value) {
+  if (!list.is_array()) return;
+  list.erase(std::remove(list.begin(), list.end(), value), list.end());
+}
+
+void SetCondition(Json& conditions, Json condition, const std::string& now) {
   if (!conditions.is_array()) conditions = Json::array();
   const auto old = std::find_if(
       conditions.begin(), conditions.end(),
@@ -62,14 +67,12 @@ bool SetCondition(Json& conditions, Json condition, const std::string& now) {
   if (old == conditions.end()) {
     condition["lastTransitionTime"] = now;
     conditions.push_back(std::move(condition));
-    return true;
+    return;
   }
   condition["lastTransitionTime"] = Get(*old, "status") == condition["status"]
                                         ? Get(*old, "lastTransitionTime")
                                         : Json(now);
-  if (*old == condition) return false;
   *old = std::move(condition);
-  return true;
 }
 
 }  // namespace minisched::apiserver

@@ -63,9 +63,12 @@ bool IsTerminating(const Json& object);
 const Json& FindBy(const Json& list, std::string_view key,
                    std::string_view value);
 
+// Takes what equals `value` out of a list, which may be null.
+void RemoveValue(Json& list, const Json& value);
+
 // Sets the condition of its type in `conditions`. lastTransitionTime, `now`,
 // changes only with the status, as upstream's UpdatePodCondition and the like
-// do it. Returns false if nothing changed.
-bool SetCondition(Json& conditions, Json condition, const std::string& now);
+// do it.
+void SetCondition(Json& conditions, Json condition, const std::string& now);
 
 }  // namespace minisched::apiserver

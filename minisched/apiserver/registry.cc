@@ -1,5 +1,6 @@
 #include "minisched/apiserver/registry.h"
 
+#include <algorithm>
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <random>
@@ -15,6 +16,9 @@ namespace {
 constexpr char kModified[] =
     "the object has been modified; please apply your changes to the latest "
     "version and try again";
+
+// A year, in seconds: more is not meant, and leads to no date that there is.
+constexpr std::int64_t kMaxGrace = 365 * 24 * 3600;
 
 std::string NewUid() {
   static boost::uuids::random_generator generate;
@@ -89,18 +93,13 @@ void BumpGeneration(Json& metadata) {
 // The finalizers that make the garbage collector see to the dependents first.
 void SetPropagation(Json& metadata, const std::string& propagation) {
   if (propagation.empty()) return;
-  Json finalizers = Json::array();
-  for (const Json& finalizer : Get(metadata, "finalizers")) {
-    if (finalizer == "orphan" || finalizer == "foregroundDeletion") continue;
-    finalizers.push_back(finalizer);
+  Json& finalizers = metadata["finalizers"];
+  for (const auto& [policy, finalizer] :
+       {std::pair("Orphan", "orphan"), {"Foreground", "foregroundDeletion"}}) {
+    RemoveValue(finalizers, finalizer);
+    if (propagation == policy) finalizers.push_back(finalizer);
   }
-  if (propagation == "Orphan") finalizers.push_back("orphan");
-  if (propagation == "Foreground") finalizers.push_back("foregroundDeletion");
-  if (finalizers.empty()) {
-    metadata.erase("finalizers");
-  } else {
-    metadata["finalizers"] = std::move(finalizers);
-  }
+  if (finalizers.empty()) metadata.erase("finalizers");
 }
 
 }  // namespace
@@ -257,7 +256,7 @@ Deleted Registry::Delete(const ResourceRow& row, const std::string& ns,
   const bool terminating = IsTerminating(*old);
   const std::int64_t before = GetInt(metadata, "deletionGracePeriodSeconds");
   const auto own = row.strategy->GracePeriod(object, options.grace_period);
-  std::int64_t grace = own.value_or(0);
+  std::int64_t grace = std::min(own.value_or(0), kMaxGrace);
   Time deadline = now + std::chrono::seconds(grace);
   if (terminating && before > 0) {
     // Already on its way: the grace period can only become shorter.

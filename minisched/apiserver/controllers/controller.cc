@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -60,7 +61,9 @@ std::int64_t Replicas(const Json& workload) {
 
 std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up) {
   if (!value.is_string()) return GetInt(value);
-  const std::int64_t percent = std::stoi(value.get<std::string>());
+  // As many nines as you like: the product is to fit.
+  const auto percent = std::min(
+      std::strtoll(GetString(value).c_str(), nullptr, 10), 1'000'000'000LL);
   return (total * percent + (round_up ? 99 : 0)) / 100;
 }
 
@@ -79,11 +82,6 @@ std::vector<Object> Under(const Store::Collection& objects,
     found.push_back(i->second);
   }
   return found;
-}
-
-void RemoveValue(Json& list, const Json& value) {
-  if (!list.is_array()) return;
-  list.erase(std::remove(list.begin(), list.end(), value), list.end());
 }
 
 Index::Index(Store& store, const std::string& collection, Values values)

@@ -49,9 +49,6 @@ Json ReferenceTo(const Json& object);
 std::vector<Object> Under(const Store::Collection& objects,
                           const std::string& first);
 
-// Takes what equals `value` out of a list, which may be null.
-void RemoveValue(Json& list, const Json& value);
-
 // The objects of a collection ("" for all) by something that is in them: what
 // client-go's Indexer is.
 class Index {

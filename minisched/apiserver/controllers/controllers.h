@@ -19,7 +19,8 @@ std::unique_ptr<Controller> NewNamespaceController(Registry& registry);
 
 // Deletes what belongs, by its ownerReferences, to objects that are gone; has
 // what is being deleted in the foreground wait for its dependents, or lets them
-// be orphans. Owners of kinds that aren't served are taken to be there. Follows
+// be orphans. Owners of kinds that aren't served are taken to be there, and so
+// are those with a namespace that something without one claims to have. Follows
 // pkg/controller/garbagecollector.
 //
 // Also deletes events an hour after they were last seen, as etcd's leases do.

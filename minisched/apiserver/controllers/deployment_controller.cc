@@ -25,7 +25,7 @@ struct Leeway {
 
 Leeway LeewayOf(const Json& deployment) {
   const std::int64_t wanted = Replicas(deployment);
-  if (IsRecreate(deployment)) return {0, wanted};
+  if (IsRecreate(deployment)) return {0, 0};
   const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
   Leeway leeway{Scaled(Get(rolling, "maxSurge"), wanted, true),
                 Scaled(Get(rolling, "maxUnavailable"), wanted, false)};
@@ -121,8 +121,9 @@ class DeploymentController : public OwnerController {
     }
     // What the old ones have more than it takes for enough pods to be
     // available.
-    std::int64_t spare = old_size + std::min(Available(current), size) -
-                         (wanted - leeway.unavailable);
+    std::int64_t spare =
+        old_size + std::min(Available(current), size) -
+        (IsRecreate(deployment) ? 0 : wanted - leeway.unavailable);
     const auto shrink = [&](Object& set, std::int64_t by) {
       by = std::min(by, spare);
       if (by <= 0) return;

@@ -214,6 +214,23 @@ TEST_F(DeploymentControllerTest, WithoutItsPodsItIsNotAvailable) {
             "availability.");
 }
 
+TEST_F(DeploymentControllerTest, NorIsOneThatRecreatesThem) {
+  Make(2, {{"strategy", {{"type", "Recreate"}, {"rollingUpdate", nullptr}}}},
+       /*bound=*/false);
+  EXPECT_EQ(Condition("Available"),
+            "MinimumReplicasUnavailable: Deployment does not have minimum "
+            "availability.");
+}
+
+TEST_F(DeploymentControllerTest, SurgesAsFarAsNumbersGo) {
+  const std::string surge = std::string(30, '9') + "%";
+  Make(2, {{"strategy", {{"rollingUpdate", {{"maxSurge", surge}}}}}});
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}}));
+  Change(Image("two"));
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 2}}));
+}
+
 TEST_F(DeploymentControllerTest, AtRestItWritesNothing) {
   Make(2);
   Change(Image("two"));

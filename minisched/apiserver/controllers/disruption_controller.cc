@@ -65,8 +65,6 @@ class DisruptionController : public Controller {
                      {"expectedPods", expected},
                      {"disruptionsAllowed", allowed},
                      {"observedGeneration", generation}});
-      // Those that were evicted are going: they don't count any more.
-      status.erase("disruptedPods");
     });
   }
 

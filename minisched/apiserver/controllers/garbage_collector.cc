@@ -76,6 +76,7 @@ class GarbageCollector : public Controller {
       const Object owner = Find(owner_key);
       const bool there =
           owner_key.row == nullptr ||
+          (owner_key.row->namespaced && !key.row->namespaced) ||
           (owner && UidOf(*owner) == GetString(reference, "uid"));
       if (!there) continue;
       if (owner && IsDeletingDependents(*owner)) {

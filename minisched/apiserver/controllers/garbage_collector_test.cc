@@ -95,6 +95,20 @@ TEST_F(GarbageCollectorTest, LeavesAloneWhatBelongsToUnknownKinds) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
+TEST_F(GarbageCollectorTest, LeavesAloneWhatHasNoNamespaceButItsOwnerHas) {
+  Make("a", {});
+  cluster_.Create("nodes",
+                  {{"metadata",
+                    {{"name", "n"},
+                     {"ownerReferences",
+                      {{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"name", "a"},
+                        {"uid", UidOf(cluster_.Get("configmaps", "a"))}}}}}}});
+  cluster_.loop.Run();
+  EXPECT_THAT(cluster_.Names("nodes"), ElementsAre("n"));
+}
+
 TEST_F(GarbageCollectorTest, InTheForegroundDependentsGoFirst) {
   Make("a", {});
   Make("b", {"a"});

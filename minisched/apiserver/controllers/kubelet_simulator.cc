@@ -139,7 +139,11 @@ class KubeletSimulator : public Controller {
       // Pods wait for their node to be ready.
       for (const Object& pod : pods_[NameOf(*e.object)]) Enqueue(*pod);
     });
-    Watch("pods", [this](const Event& e) { Enqueue(*e.object); });
+    Watch("pods", [this](const Event& e) {
+      Enqueue(*e.object);
+      const std::string node = GetString(*e.object, "spec", "nodeName");
+      if (due_.contains(node) && pods_[node].empty()) due_.erase(node);
+    });
   }
 
  private:
@@ -207,7 +211,6 @@ class KubeletSimulator : public Controller {
                      std::chrono::ceil<std::chrono::milliseconds>(due - now));
     }
     registry_.Delete(*pod.row, pod.ns, pod.name, {.grace_period = 0});
-    if (pods_[node].empty()) due_.erase(node);
   }
 
   // Runs the pod, or turns it down.

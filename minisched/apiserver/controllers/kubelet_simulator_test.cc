@@ -135,6 +135,18 @@ TEST_F(KubeletSimulatorTest, PodsOfANodeThatIsGoneGoAfterAWhile) {
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
 }
 
+TEST_F(KubeletSimulatorTest, EachTimeTheyAreGivenThatWhile) {
+  MakePod("lost", {{"nodeName", "never-there"}});
+  cluster_.loop.Advance(std::chrono::seconds(30));
+  cluster_.Delete("pods", "lost", {.grace_period = 0});
+  cluster_.loop.Advance(std::chrono::seconds(30));
+  MakePod("again", {{"nodeName", "never-there"}});
+  cluster_.loop.Advance(std::chrono::seconds(39));
+  EXPECT_THAT(cluster_.Names("pods"), ElementsAre("again"));
+  cluster_.loop.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
+}
+
 TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
   MakeNode("n");
   MakePod("p");

@@ -18,22 +18,27 @@ class NamespaceController : public Controller {
       if (event.type != Event::Type::kDeleted || ns.empty()) return;
       Enqueue({&Namespaces(), "", ns}, kMoment);
     });
-    for (const char* name :
-         {"default", "kube-node-lease", "kube-public", "kube-system"}) {
-      Ensure("namespaces", "", {{"metadata", {{"name", name}}}});
-    }
+    EnsureSystemNamespaces();
   }
 
  private:
   void Sync(const ObjectKey& key) override {
     const Object found = Find(key);
-    if (!found) return;
+    if (!found) return EnsureSystemNamespaces();
     if (IsTerminating(*found)) return Empty(key);
     Ensure("serviceaccounts", key.name, {{"metadata", {{"name", "default"}}}});
     // There is no CA: this server is spoken to without TLS.
     Ensure("configmaps", key.name,
            {{"metadata", {{"name", "kube-root-ca.crt"}}},
             {"data", {{"ca.crt", ""}}}});
+  }
+
+  // Not all of them are safe from being deleted.
+  void EnsureSystemNamespaces() {
+    for (const char* name :
+         {"default", "kube-node-lease", "kube-public", "kube-system"}) {
+      Ensure("namespaces", "", {{"metadata", {{"name", name}}}});
+    }
   }
 
   // Makes the object, of that kind and name, unless it is there.

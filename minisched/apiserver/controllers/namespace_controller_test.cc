@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class NamespaceControllerTest : public ::testing::Test {
  protected:
@@ -24,6 +25,12 @@ TEST_F(NamespaceControllerTest, ThereAreFourFromTheStart) {
   EXPECT_THAT(
       cluster_.Names("namespaces"),
       ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
+}
+
+TEST_F(NamespaceControllerTest, OneOfThemThatCanGoComesBack) {
+  cluster_.Delete("namespaces", "kube-node-lease");
+  Settle();
+  EXPECT_THAT(cluster_.Names("namespaces"), SizeIs(4));
 }
 
 TEST_F(NamespaceControllerTest, EachHasAServiceAccountAndTheCa) {

@@ -55,8 +55,7 @@ StatusError TooManyRequests(const std::string& why, Json details = {}) {
 
 // Takes one from what the budget allows. The disruption controller counts
 // anew once it sees the pod go.
-void TakeFromBudget(Registry& registry, const Json& budget,
-                    const std::string& pod, bool dry_run) {
+void TakeFromBudget(Registry& registry, const Json& budget, bool dry_run) {
   const std::string name = "The disruption budget " + NameOf(budget);
   const Json& status = Get(budget, "status");
   if (GetInt(status, "observedGeneration") <
@@ -73,7 +72,6 @@ void TakeFromBudget(Registry& registry, const Json& budget,
     Json changed = old;
     Json& left = changed["status"]["disruptionsAllowed"];
     left = left.get<std::int64_t>() - 1;
-    changed["status"]["disruptedPods"][pod] = registry.Now();
     return changed;
   };
   registry.Update(Budgets(), "status", NamespaceOf(budget), NameOf(budget),
@@ -91,7 +89,7 @@ void CheckBudget(Registry& registry, const Json& pod, bool dry_run) {
   }
   const Json& budget = *budgets.front();
   if (CanGoUnhealthy(pod, budget)) return;
-  TakeFromBudget(registry, budget, NameOf(pod), dry_run);
+  TakeFromBudget(registry, budget, dry_run);
 }
 
 }  // namespace

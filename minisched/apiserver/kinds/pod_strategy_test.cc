@@ -371,6 +371,14 @@ TEST_F(PodStrategyTest, UpdateStatus) {
   EXPECT_EQ(changed["status"]["qosClass"], "BestEffort");
 }
 
+TEST_F(PodStrategyTest, NoGraceKeepsItForEver) {
+  CreatePod(WithSpec({{"nodeName", "n"}}));
+  const ResourceRow& pods = *FindKind("v1", "Pod");
+  registry_.Delete(pods, "t", "web", {.grace_period = 300'000'000'000});
+  EXPECT_TRUE(IsTerminating(*registry_.Get(pods, "t", "web")));
+  EXPECT_TRUE(registry_.Delete(pods, "t", "web", {.grace_period = 0}).gone);
+}
+
 TEST_F(PodStrategyTest, GracePeriod) {
   const Strategy& strategy = *FindKind("v1", "Pod")->strategy;
   Json pod = R"({"spec": {"nodeName": "n",

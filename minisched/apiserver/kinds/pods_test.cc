@@ -159,9 +159,7 @@ TEST_F(PodsTest, EvictsWithinTheBudget) {
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1})"_json);
   EXPECT_EQ(Refusal(), "");
-  const Json status = Stored(budget)["status"];
-  EXPECT_EQ(status["disruptionsAllowed"], 0);
-  EXPECT_EQ(status["disruptedPods"], Json({{"web", registry_.Now()}}));
+  EXPECT_EQ(Stored(budget)["status"]["disruptionsAllowed"], 0);
 }
 
 TEST_F(PodsTest, RefusesToEvict) {

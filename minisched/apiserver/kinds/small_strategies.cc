@@ -124,13 +124,6 @@ class PriorityClasses : public Strategy {
 
 class PodDisruptionBudgets : public Strategy {
  public:
-  void PrepareForCreate(Json& object, const Store& /*store*/) const override {
-    object["status"] = {{"currentHealthy", 0},
-                        {"desiredHealthy", 0},
-                        {"disruptionsAllowed", 0},
-                        {"expectedPods", 0}};
-  }
-
   void Validate(const Json& object, FieldErrors& errors) const override {
     const Field spec = Field::Of(object, "spec", errors);
     const Field minimum = spec["minAvailable"];

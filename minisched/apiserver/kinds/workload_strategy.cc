@@ -59,8 +59,9 @@ class ReplicaSets : public Strategy {
 
 // What is at "25%" or 3: the number.
 std::int64_t NumberOf(const Field& field) {
-  return field.value().is_string() ? std::atoll(field.text().c_str())
-                                   : field.number();
+  return field.value().is_string()
+             ? std::strtoll(field.text().c_str(), nullptr, 10)
+             : field.number();
 }
 
 // How pods of an old template are replaced.
