@@ -19,6 +19,9 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrder = "$setElementOrder/";
 
+// Elements are looked for one by one, so that lists must not get too long.
+constexpr std::size_t kMaxElements = 10'000;
+
 Json MergeObject(Json original, Json patch, const SchemaType* type);
 
 // What upstream doesn't tell from an error of its own.
@@ -30,6 +33,12 @@ Json MergeObject(Json original, Json patch, const SchemaType* type);
   Fail("unknown patch type: " + (directive.is_string()
                                      ? directive.get<std::string>()
                                      : directive.dump()));
+}
+
+void CheckSize(const Json& list) {
+  if (list.size() <= kMaxElements) return;
+  throw BadRequest("a list that is merged has at most " +
+                   std::to_string(kMaxElements) + " elements");
 }
 
 // By what elements of a list are told apart: by that member, or as they are if
@@ -87,6 +96,8 @@ Json Ordered(const Json& merged, const Json& order, const Json& original,
 
 // Takes out of a list the elements with these keys.
 void Remove(Json& list, const Json& values, const std::string& key) {
+  CheckSize(list);
+  CheckSize(values);
   Json kept = Json::array();
   for (Json& element : list) {
     const Json& value = KeyOf(element, key);
@@ -124,6 +135,9 @@ void ApplyElementDirectives(Json& original, Json& patch,
 // `order` is null where the patch is to decide.
 Json MergeList(Json original, Json patch, const Json& order,
                const SchemaField& field) {
+  CheckSize(original);
+  CheckSize(patch);
+  CheckSize(order);
   const std::string& key = field.merge_key;
   ApplyElementDirectives(original, patch, key);
   Json merged = original;

@@ -192,5 +192,23 @@ TEST(StrategicMergePatchTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Apply("{}", "[]"), StatusError);
 }
 
+TEST(StrategicMergePatchTest, RefusesListsThatTakeTooLong) {
+  const Json small = {{"finalizers", {"a.b/c"}}};
+  Json list = Json::array();
+  for (int i = 0; i <= 10'000; ++i) list.push_back(std::to_string(i));
+  const Json large = {{"finalizers", list}};
+  const SchemaType& type = *Schema::Get().Find("v1", "Pod");
+  const auto apply = [&](const Json& object, const Json& patch) {
+    ApplyStrategicMergePatch({{"metadata", object}}, {{"metadata", patch}},
+                             type);
+  };
+  EXPECT_THROW(apply(small, large), StatusError);
+  EXPECT_THROW(apply(large, small), StatusError);
+  EXPECT_THROW(apply(small, {{"$setElementOrder/finalizers", list}}),
+               StatusError);
+  EXPECT_THROW(apply(small, {{"$deleteFromPrimitiveList/finalizers", list}}),
+               StatusError);
+}
+
 }  // namespace
 }  // namespace minisched::apiserver
