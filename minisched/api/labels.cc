@@ -5,15 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "minisched/api/names.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched {
 namespace {
 
 using Operator = Requirement::Operator;
-
-constexpr size_t kMaxNameBytes = 63;
-constexpr size_t kMaxPrefixBytes = 253;
 
 struct OperatorName {
   std::string_view name;
@@ -34,39 +32,6 @@ constexpr OperatorName kTextOperators[] = {
     {"<", Operator::kLessThan},
 };
 
-bool IsLowerAlphanumeric(char c) {
-  return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9');
-}
-
-bool IsAlphanumeric(char c) {
-  return IsLowerAlphanumeric(c) || ('A' <= c && c <= 'Z');
-}
-
-// The form of a label's value, and of its key after the prefix.
-bool IsName(std::string_view text) {
-  return !text.empty() && IsAlphanumeric(text.front()) &&
-         IsAlphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
-}
-
-bool IsDnsLabel(std::string_view text) {
-  return !text.empty() && IsLowerAlphanumeric(text.front()) &&
-         IsLowerAlphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsLowerAlphanumeric(c) || c == '-'; });
-}
-
-bool IsDnsSubdomain(std::string_view text) {
-  size_t dot;
-  while ((dot = text.find('.')) != text.npos) {
-    if (!IsDnsLabel(text.substr(0, dot))) return false;
-    text.remove_prefix(dot + 1);
-  }
-  return IsDnsLabel(text);
-}
-
 // As Go's strconv.ParseInt reads it: std::from_chars and a leading plus.
 std::optional<int64_t> ParseInteger(std::string_view text) {
   if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
@@ -77,53 +42,24 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   return number;
 }
 
-[[noreturn]] void FailKey(std::string_view key, const char* what) {
-  throw ParseError("invalid label key " + Quoted(key) + ": " + what);
+std::string JoinTexts(const std::vector<std::string>& texts,
+                      const char* separator) {
+  std::string joined;
+  for (const std::string& text : texts) {
+    if (&text != &texts.front()) joined += separator;
+    joined += text;
+  }
+  return joined;
+}
+
+// As a field.Error of apimachinery prints itself.
+[[noreturn]] void FailRequirement(const std::string& field,
+                                  const std::string& value,
+                                  const std::string& what) {
+  throw ParseError(field + ": Invalid value: " + Quoted(value) + ": " + what);
 }
 
 }  // namespace
-
-void CheckLabelKey(std::string_view key) {
-  std::string_view name = key;
-  if (const size_t slash = key.find('/'); slash != key.npos) {
-    const std::string_view prefix = key.substr(0, slash);
-    name = key.substr(slash + 1);
-    if (prefix.empty()) FailKey(key, "prefix part must be non-empty");
-    if (prefix.size() > kMaxPrefixBytes) {
-      FailKey(key, "prefix part must be no more than 253 bytes");
-    }
-    if (!IsDnsSubdomain(prefix)) {
-      FailKey(key,
-              "prefix part a lowercase RFC 1123 subdomain must consist of "
-              "lower case alphanumeric characters, '-' or '.', and must start "
-              "and end with an alphanumeric character");
-    }
-  }
-  if (name.empty()) FailKey(key, "name part must be non-empty");
-  if (name.size() > kMaxNameBytes) {
-    FailKey(key, "name part must be no more than 63 bytes");
-  }
-  if (!IsName(name)) {
-    FailKey(key,
-            "name part must consist of alphanumeric characters, '-', '_' or "
-            "'.', and must start and end with an alphanumeric character");
-  }
-}
-
-void CheckLabelValue(std::string_view value) {
-  if (value.empty()) return;
-  if (value.size() > kMaxNameBytes) {
-    throw ParseError("invalid label value " + Quoted(value) +
-                     ": must be no more than 63 bytes");
-  }
-  if (!IsName(value)) {
-    throw ParseError(
-        "invalid label value " + Quoted(value) +
-        ": a valid label must be an empty string or consist of alphanumeric "
-        "characters, '-', '_' or '.', and must start and end with an "
-        "alphanumeric character");
-  }
-}
 
 std::optional<Operator> Requirement::FindOperator(std::string_view name) {
   for (const OperatorName& known : kApiOperators) {
@@ -135,9 +71,12 @@ std::optional<Operator> Requirement::FindOperator(std::string_view name) {
 Requirement::Requirement(std::string key, Operator op,
                          std::vector<std::string> values)
     : key_(std::move(key)), op_(op), values_(std::move(values)) {
-  CheckLabelKey(key_);
+  if (const auto messages = CheckLabelKey(key_); !messages.empty()) {
+    FailRequirement("key", key_, JoinTexts(messages, "; "));
+  }
   const auto require = [this](bool holds, const char* what) {
-    if (!holds) throw ParseError("label key " + Quoted(key_) + ": " + what);
+    if (holds) return;
+    FailRequirement("values", "[" + JoinTexts(values_, ",") + "]", what);
   };
   switch (op_) {
     case Operator::kEquals:
@@ -161,13 +100,21 @@ Requirement::Requirement(std::string key, Operator op,
       require(values_.size() == 1,
               "for 'Gt', 'Lt' operators, exactly one value is required");
       const auto bound = ParseInteger(values_[0]);
-      require(bound.has_value(),
-              "for 'Gt', 'Lt' operators, the value must be an integer");
+      if (!bound) {
+        FailRequirement("values[0]", values_[0],
+                        "for 'Gt', 'Lt' operators, the value must be an "
+                        "integer");
+      }
       bound_ = *bound;
       break;
     }
   }
-  for (const std::string& value : values_) CheckLabelValue(value);
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const auto messages = CheckLabelValue(values_[i]);
+    if (messages.empty()) continue;
+    FailRequirement("values[" + std::to_string(i) + "][" + key_ + "]",
+                    values_[i], JoinTexts(messages, "; "));
+  }
   std::sort(values_.begin(), values_.end());
 }
 
@@ -208,11 +155,7 @@ std::string Requirement::ToString() const {
   if (op_ == Operator::kExists) return key_;
   if (op_ == Operator::kDoesNotExist) return "!" + key_;
 
-  std::string values;
-  for (const std::string& value : values_) {
-    if (&value != &values_.front()) values += ",";
-    values += value;
-  }
+  const std::string values = JoinTexts(values_, ",");
   if (op_ == Operator::kIn) return key_ + " in (" + values + ")";
   if (op_ == Operator::kNotIn) return key_ + " notin (" + values + ")";
 

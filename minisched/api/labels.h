@@ -17,12 +17,6 @@ namespace minisched {
 // Keys to values. The transparent order allows find() with a string_view.
 using Labels = std::map<std::string, std::string, std::less<>>;
 
-// Throw ParseError unless `key` is a valid label key: an optional DNS subdomain
-// and '/', then up to 63 of [-A-Za-z0-9_.], alphanumeric at both ends; or
-// `value` a valid label value: empty, or as the name in a key.
-void CheckLabelKey(std::string_view key);
-void CheckLabelValue(std::string_view value);
-
 // One condition on the value of one label. Immutable, so safe to use from any
 // number of threads.
 class Requirement {

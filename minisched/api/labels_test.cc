@@ -95,14 +95,14 @@ TEST(SelectorTest, ParseErrors) {
       {"x in (a b)", "found 'b', expected: ',' or ')'"},
       {"x in (a,", "found '', expected: identifier"},
       {"x in (=)", "found '=', expected: identifier"},
-      {"x=a||y=b", "invalid label value \"a||y\""},
+      {"x=a||y=b", "Invalid value: \"a||y\""},
       {"x<a", "the value must be an integer"},
       {"x>", "the value must be an integer"},
       {"x>1.5", "the value must be an integer"},
       {"x>9223372036854775808", "the value must be an integer"},
-      {"x>-1", "invalid label value \"-1\""},
-      {"a/b/c", "invalid label key \"a/b/c\""},
-      {std::string("a\0b", 3), "invalid label key \"a\\x00b\""},
+      {"x>-1", "Invalid value: \"-1\""},
+      {"a/b/c", "key: Invalid value: \"a/b/c\""},
+      {std::string("a\0b", 3), "key: Invalid value: \"a\\x00b\""},
   };
   for (const auto& test : tests) {
     SCOPED_TRACE(test.text);
@@ -193,8 +193,8 @@ TEST(SelectorTest, FromLabelSelectorErrors) {
       {{"x", "NotIn", {}}, "for 'in', 'notin' operators, values set can't be"},
       {{"x", "Exists", {"a"}}, "values set must be empty for exists and does"},
       {{"x", "DoesNotExist", {""}}, "values set must be empty for exists and"},
-      {{"x", "In", {"a", "b c"}}, "invalid label value \"b c\""},
-      {{"", "Exists", {}}, "invalid label key \"\""},
+      {{"x", "In", {"a", "b c"}}, "Invalid value: \"b c\""},
+      {{"", "Exists", {}}, "key: Invalid value: \"\""},
       {{"x", "Gt", {"1"}}, "\"Gt\" is not a valid label selector operator"},
       {{"x", "in", {"a"}}, "\"in\" is not a valid label selector operator"},
       {{"x", "", {"a"}}, "\"\" is not a valid label selector operator"},
@@ -206,7 +206,7 @@ TEST(SelectorTest, FromLabelSelectorErrors) {
           {.match_labels = {}, .match_expressions = {test.expression}});
     });
   }
-  ExpectError("invalid label value \"no good\"", [] {
+  ExpectError("Invalid value: \"no good\"", [] {
     Selector::FromLabelSelector(
         {.match_labels = {{"x", "no good"}}, .match_expressions = {}});
   });
@@ -241,55 +241,23 @@ TEST(RequirementTest, NumberOfValues) {
   }
 }
 
-TEST(LabelsTest, CheckLabelKey) {
-  const std::string long_label(63, 'k');
-  const std::string long_prefix = std::string(249, 'p') + ".com";
-  const std::string longest = long_prefix + "/" + long_label;
-  for (const std::string& key :
-       {std::string("a"), std::string("1-A_b.2"), std::string("a.b-c/D"),
-        std::string("1.2/3"), long_label, longest}) {
-    EXPECT_EQ(ErrorOf([&] { CheckLabelKey(key); }), "") << key;
-  }
-
-  const struct {
-    std::string key;
-    std::string error;
-  } tests[] = {
-      {"", "name part must be non-empty"},
-      {"a/", "name part must be non-empty"},
-      {"/a", "prefix part must be non-empty"},
-      {long_label + "k", "name part must be no more than 63 bytes"},
-      {"p" + long_prefix + "/a", "prefix part must be no more than 253 bytes"},
-      {"-a", "name part must consist of"},
-      {"a.", "name part must consist of"},
-      {"a b", "name part must consist of"},
-      {"\xc3\xa9", "name part must consist of"},
-      {"a/b/c", "name part must consist of"},
-      {"A.b/c", "prefix part a lowercase RFC 1123 subdomain must consist of"},
-      {"a..b/c", "prefix part a lowercase RFC 1123 subdomain"},
-      {"a-.b/c", "prefix part a lowercase RFC 1123 subdomain"},
-      {".a/b", "prefix part a lowercase RFC 1123 subdomain"},
-      {"a./b", "prefix part a lowercase RFC 1123 subdomain"},
-      {"a_b/c", "prefix part a lowercase RFC 1123 subdomain"},
-  };
-  for (const auto& test : tests) {
-    SCOPED_TRACE(test.key);
-    ExpectError(test.error, [&] { CheckLabelKey(test.key); });
-  }
-}
-
-TEST(LabelsTest, CheckLabelValue) {
-  for (const std::string& value :
-       {std::string(), std::string("a"), std::string("A-b_c.1"),
-        std::string(63, 'v')}) {
-    EXPECT_EQ(ErrorOf([&] { CheckLabelValue(value); }), "") << value;
-  }
-  ExpectError("must be no more than 63 bytes",
-              [] { CheckLabelValue(std::string(64, 'v')); });
-  for (const std::string value : {"-a", "a-", "a b", "a/b", "a\n"}) {
-    ExpectError("a valid label must be an empty string or consist of",
-                [&] { CheckLabelValue(value); });
-  }
+TEST(RequirementTest, KeysAndValuesAreThoseOfLabels) {
+  ExpectError(
+      "key: Invalid value: \"A/\": prefix part a lowercase RFC 1123 subdomain "
+      "must consist of",
+      [] { Requirement("A/", Operator::kExists, {}); });
+  ExpectError("; name part must be non-empty; name part must consist of",
+              [] { Requirement("A/", Operator::kExists, {}); });
+  ExpectError(
+      "values[1][x]: Invalid value: \"no good\": a valid label must be an "
+      "empty string or consist of",
+      [] {
+        Requirement("x", Operator::kIn, {"ok", "no good"});
+      });
+  ExpectError("values: Invalid value: \"[]\": for 'in', 'notin' operators",
+              [] { Requirement("x", Operator::kIn, {}); });
+  ExpectError("values[0]: Invalid value: \"y\": for 'Gt', 'Lt' operators",
+              [] { Requirement("x", Operator::kLessThan, {"y"}); });
 }
 
 }  // namespace

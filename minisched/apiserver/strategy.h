@@ -54,7 +54,7 @@ class Strategy {
   // Something has to be done yet before the object can go.
   virtual bool HasFinalizers(const Json& object) const;
 
-  // What a name has to be: a check of kinds/names.h, a DNS subdomain's if the
+  // What a name has to be: a check of api/names.h, a DNS subdomain's if the
   // kind has no other.
   using NameRule = std::vector<std::string> (*)(std::string_view name);
   virtual NameRule name_rule() const;

@@ -47,6 +47,15 @@ TEST_F(NamesTest, LongName) {
               Answers(201));
 }
 
+TEST_F(NamesTest, LongAndInvalidName) {
+  const std::string name(254, 'A');
+  const std::string start = "metadata.name: Invalid value: \"" + name + "\": ";
+  EXPECT_THAT(Post("configmaps", Named(name)),
+              Invalid("ConfigMap", name,
+                      {start + "must be no more than 253 characters",
+                       start + kNoSubdomain}));
+}
+
 TEST_F(NamesTest, InvalidGenerateName) {
   const Reply reply =
       Post("configmaps", R"({"metadata": {"generateName": "Bad_"}})"_json);
@@ -84,6 +93,23 @@ TEST_F(NamesTest, LongLabels) {
               Invalid("ConfigMap", "a",
                       {"metadata.labels: Invalid value: \"" + name +
                        "\": must be no more than 63 bytes"}));
+}
+
+TEST_F(NamesTest, LongAndInvalidLabels) {
+  const std::string key = std::string(254, 'A') + "/" + std::string(64, '-');
+  const std::string value(64, '-');
+  const std::string of_key =
+      "metadata.labels: Invalid value: \"" + key + "\": ";
+  const std::string of_value =
+      "metadata.labels: Invalid value: \"" + value + "\": ";
+  EXPECT_THAT(Try(R"({"labels": {")" + key + R"(": ")" + value + R"("}})"),
+              Invalid("ConfigMap", "a",
+                      {of_key + "prefix part must be no more than 253 bytes",
+                       of_key + "prefix part " + kNoSubdomain,
+                       of_key + "name part must be no more than 63 bytes",
+                       of_key + kNoQualifiedName,
+                       of_value + "must be no more than 63 bytes",
+                       of_value + kNoLabelValue}));
 }
 
 TEST_F(NamesTest, InvalidLabelPrefix) {

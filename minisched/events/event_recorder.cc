@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "minisched/api/labels.h"
-#include "minisched/api/parse_error.h"
+#include "minisched/api/names.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {
@@ -46,15 +45,6 @@ std::string Truncate(std::string_view note) {
   };
   while (size > 0 && is_within(size)) --size;
   return std::string(note.substr(0, size)).append(kEnd);
-}
-
-bool IsSubdomain(const std::string& name) {
-  try {
-    CheckLabelKey(name + "/x");  // before the slash there may be nothing else
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -148,7 +138,7 @@ std::string EventRecorder::MakeName(const std::string& regarding) {
   std::snprintf(text, sizeof text, ".%llx",
                 static_cast<unsigned long long>(last_stamp_));
   std::string name = regarding + text;
-  if (IsSubdomain(name)) return name;
+  if (CheckDns1123Subdomain(name).empty()) return name;
   // Too long, for example. As good as any, and the same shape as a UUID.
   const auto high = static_cast<unsigned long long>(random_());
   const auto low = static_cast<unsigned long long>(random_());

@@ -1,23 +1,11 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
+#include "minisched/api/names.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/kinds/validation.h"
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {
-
-// What is wrong with a name or label, in upstream's words: nothing, or a
-// message for each part of it that is. Of what is too long no more is said.
-// Follows apimachinery pkg/api/validate/content.
-std::vector<std::string> CheckDns1123Label(std::string_view value);
-std::vector<std::string> CheckDns1123Subdomain(std::string_view value);
-// The form of label keys, annotations and finalizers: [prefix/]name.
-std::vector<std::string> CheckLabelKey(std::string_view value);
-std::vector<std::string> CheckLabelValue(std::string_view value);
 
 // Labels: of metadata, or a selector's matchLabels.
 void ValidateLabels(const Field& labels);
