@@ -95,6 +95,7 @@ void VisitFields(Visitor& visit, T& spec) {
   visit("priorityClassName", spec.priority_class_name);
   visit("containers", spec.containers);
   visit("initContainers", spec.init_containers);
+  visit("resources", spec.resources);
   visit("overhead", spec.overhead);
   visit("affinity", spec.affinity);
   visit("topologySpreadConstraints", spec.topology_spread_constraints);

@@ -105,6 +105,9 @@ struct PodSpec {
   std::string priority_class_name;
   std::vector<Container> containers;
   std::vector<Container> init_containers;
+  // What it asks for as a whole: of these resources, the containers' own don't
+  // count.
+  ResourceRequirements resources;
   // What running the pod costs beyond its containers.
   ResourceList overhead;
   Affinity affinity;

@@ -1,42 +1,8 @@
 #include "minisched/scenario/overcommit.h"
 
-#include <algorithm>
-#include <utility>
+#include "minisched/api/pod_requests.h"
 
 namespace minisched::scenario {
-namespace {
-
-void Add(const ResourceList& more, ResourceList& sum) {
-  for (const auto& [resource, quantity] : more) sum[resource] += quantity;
-}
-
-void RaiseTo(const ResourceList& least, ResourceList& list) {
-  for (const auto& [resource, quantity] : least) {
-    auto& there = list[resource];
-    there = std::max(there, quantity);
-  }
-}
-
-}  // namespace
-
-ResourceList PodRequests(const Pod& pod) {
-  ResourceList sum;
-  for (const Container& container : pod.spec.containers) {
-    Add(container.resources.requests, sum);
-  }
-  ResourceList sidecars;
-  ResourceList most_at_start;
-  for (const Container& container : pod.spec.init_containers) {
-    ResourceList together = sidecars;
-    Add(container.resources.requests, together);
-    RaiseTo(together, most_at_start);
-    if (container.restart_policy == "Always") sidecars = std::move(together);
-  }
-  Add(sidecars, sum);
-  RaiseTo(most_at_start, sum);
-  Add(pod.spec.overhead, sum);
-  return sum;
-}
 
 std::string FindOvercommit(
     const std::map<std::string, std::shared_ptr<const Node>>& nodes,
@@ -50,7 +16,7 @@ std::string FindOvercommit(
     }
     ResourceList requests = PodRequests(*pod);
     requests["pods"] = Quantity::FromValue(1);
-    Add(requests, taken[pod->spec.node_name]);
+    AddResourceList(taken[pod->spec.node_name], requests);
   }
   for (const auto& [name, requests] : taken) {
     const auto node = nodes.find(name);

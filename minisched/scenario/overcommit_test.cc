@@ -7,55 +7,6 @@
 namespace minisched::scenario {
 namespace {
 
-// Of a pod with this spec, as "cpu=1500m memory=1Gi".
-std::string Requests(const std::string& spec) {
-  std::string text;
-  const auto pod = FromJson<Pod>(R"({"spec":)" + spec + "}");
-  for (const auto& [resource, quantity] : PodRequests(pod)) {
-    text += (text.empty() ? "" : " ") + resource + "=" + quantity.ToString();
-  }
-  return text;
-}
-
-TEST(OvercommitTest, ContainersAddUp) {
-  EXPECT_EQ(Requests(R"({"containers":[
-      {"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
-      {"resources":{"requests":{"cpu":"500m"}}}]})"),
-            "cpu=1500m memory=1Gi");
-  EXPECT_EQ(Requests(R"({"containers":[{}]})"), "");
-}
-
-TEST(OvercommitTest, InitContainersCountByTheLargest) {
-  EXPECT_EQ(Requests(R"({
-      "initContainers":[{"resources":{"requests":{"cpu":"2"}}},
-                        {"resources":{"requests":{"cpu":"3","memory":"1"}}}],
-      "containers":[{"resources":{"requests":{"cpu":"1","memory":"2"}}}]})"),
-            "cpu=3 memory=2");
-}
-
-TEST(OvercommitTest, SidecarsRunBesideWhatComesAfterThem) {
-  EXPECT_EQ(Requests(R"({
-      "initContainers":[
-          {"resources":{"requests":{"cpu":"4"}}},
-          {"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
-          {"resources":{"requests":{"cpu":"2"}}}],
-      "containers":[{"resources":{"requests":{"cpu":"2500m"}}}]})"),
-            "cpu=4");
-  EXPECT_EQ(Requests(R"({
-      "initContainers":[
-          {"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
-          {"resources":{"requests":{"cpu":"4"}}}],
-      "containers":[{"resources":{"requests":{"cpu":"2"}}}]})"),
-            "cpu=5");
-}
-
-TEST(OvercommitTest, OverheadIsOnTop) {
-  EXPECT_EQ(Requests(R"({"overhead":{"cpu":"100m"},"initContainers":[
-      {"resources":{"requests":{"cpu":"2"}}}],
-      "containers":[{}]})"),
-            "cpu=2100m");
-}
-
 class FindOvercommitTest : public testing::Test {
  protected:
   void AddNode(const std::string& name, const std::string& allocatable) {

@@ -1,0 +1,80 @@
+#include "minisched/api/pod_requests.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "minisched/api/json.h"
+
+namespace minisched {
+namespace {
+
+// Of a pod with this spec, as "cpu=1500m memory=1Gi".
+std::string Requests(const std::string& spec) {
+  std::string text;
+  const auto pod = FromJson<Pod>(R"({"spec":)" + spec + "}");
+  for (const auto& [resource, quantity] : PodRequests(pod)) {
+    text += (text.empty() ? "" : " ") + resource + "=" + quantity.ToString();
+  }
+  return text;
+}
+
+TEST(PodRequestsTest, ContainersAddUp) {
+  EXPECT_EQ(Requests(R"({"containers":[
+      {"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
+      {"resources":{"requests":{"cpu":"500m"}}}]})"),
+            "cpu=1500m memory=1Gi");
+  EXPECT_EQ(Requests(R"({"containers":[{}]})"), "");
+}
+
+TEST(PodRequestsTest, InitContainersCountByTheLargest) {
+  EXPECT_EQ(Requests(R"({
+      "initContainers":[{"resources":{"requests":{"cpu":"2"}}},
+                        {"resources":{"requests":{"cpu":"3","memory":"1"}}}],
+      "containers":[{"resources":{"requests":{"cpu":"1","memory":"2"}}}]})"),
+            "cpu=3 memory=2");
+}
+
+TEST(PodRequestsTest, SidecarsRunBesideWhatComesAfterThem) {
+  EXPECT_EQ(Requests(R"({
+      "initContainers":[
+          {"resources":{"requests":{"cpu":"4"}}},
+          {"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
+          {"resources":{"requests":{"cpu":"2"}}}],
+      "containers":[{"resources":{"requests":{"cpu":"2500m"}}}]})"),
+            "cpu=4");
+  EXPECT_EQ(Requests(R"({
+      "initContainers":[
+          {"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
+          {"resources":{"requests":{"cpu":"4"}}}],
+      "containers":[{"resources":{"requests":{"cpu":"2"}}}]})"),
+            "cpu=5");
+}
+
+TEST(PodRequestsTest, OverheadIsOnTop) {
+  EXPECT_EQ(Requests(R"({"overhead":{"cpu":"100m"},"initContainers":[
+      {"resources":{"requests":{"cpu":"2"}}}],
+      "containers":[{}]})"),
+            "cpu=2100m");
+}
+
+TEST(PodRequestsTest, WhatThePodAsksForAsAWholeCountsInstead) {
+  EXPECT_EQ(Requests(R"({
+      "resources":{"requests":{"cpu":"1","hugepages-2Mi":"2Mi",
+                               "example.com/gpu":"9"}},
+      "overhead":{"cpu":"100m"},
+      "initContainers":[{"resources":{"requests":{"cpu":"3"}}}],
+      "containers":[{"resources":{"requests":{"cpu":"2","memory":"1Gi",
+                                              "example.com/gpu":"1"}}}]})"),
+            "cpu=1100m example.com/gpu=1 hugepages-2Mi=2Mi memory=1Gi");
+}
+
+TEST(PodRequestsTest, AmountsThatCannotBeAddedUp) {
+  EXPECT_THROW(Requests(R"({"containers":[
+      {"resources":{"requests":{"cpu":"1e29"}}},
+      {"resources":{"requests":{"cpu":"1e29"}}}]})"),
+               std::overflow_error);
+}
+
+}  // namespace
+}  // namespace minisched
