@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "minisched/api/document.h"
 #include "minisched/api/json.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/parse_error.h"
@@ -278,11 +279,15 @@ void Read(const JsonPlace& place, WatchEvent<T>& out) {
 }
 
 template <class T>
-T FromJson(std::string_view text) {
-  const nlohmann::json document = ParseJson(text);
+T FromDocument(const nlohmann::json& document) {
   T value{};
   Read(JsonPlace(document), value);
   return value;
+}
+
+template <class T>
+T FromJson(std::string_view text) {
+  return FromDocument<T>(ParseJson(text));
 }
 
 template <class T>
@@ -292,8 +297,9 @@ std::string ToJson(const T& value) {
   return document.dump();
 }
 
-// Makes what json.h promises of an object type T.
+// Makes what json.h and document.h promise of an object type T.
 #define MINISCHED_CODEC(T)                                          \
+  template T FromDocument<T>(const nlohmann::json&);                \
   template T FromJson<T>(std::string_view);                         \
   template std::string ToJson<T>(const T&);                         \
   template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \

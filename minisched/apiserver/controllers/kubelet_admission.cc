@@ -5,105 +5,30 @@
 #include <algorithm>
 #include <set>
 
-#include "minisched/api/json.h"
+#include "minisched/api/document.h"
 #include "minisched/api/labels.h"
 #include "minisched/api/node.h"
-#include "minisched/api/pod.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/pod_requests.h"
 #include "minisched/api/taints.h"
-#include "minisched/apiserver/selectors.h"
+#include "minisched/apiserver/kinds/validation.h"
 
 namespace minisched::apiserver {
 namespace {
 
-ResourceList ToResources(const Json& json) {
-  ResourceList resources;
-  for (const auto& [name, quantity] : json.items()) {
-    resources[name] = Quantity::Parse(quantity.get<std::string>());
-  }
-  return resources;
+// One of "pods" included.
+ResourceList RequestsOf(const Pod& pod) {
+  ResourceList requests = PodRequests(pod);
+  requests["pods"] = Quantity::FromValue(1);
+  return requests;
 }
 
-ResourceList RequestsOf(const Json& container) {
-  return ToResources(Get(container, "resources", "requests"));
-}
-
-void Add(ResourceList& to, const ResourceList& what) {
-  for (const auto& [name, quantity] : what) to[name] += quantity;
-}
-
-bool IsSidecar(const Json& init_container) {
-  return Get(init_container, "restartPolicy") == "Always";
-}
-
-void RaiseTo(ResourceList& resources, const ResourceList& at_least) {
-  for (const auto& [name, quantity] : at_least) {
-    resources[name] = std::max(resources[name], quantity);
-  }
-}
-
-// One of "pods" included. Follows PodRequests() of k8s.io/component-helpers.
-ResourceList PodRequests(const Json& spec) {
-  ResourceList most;
-  ResourceList running;
-  // Init containers run one after the other, while the sidecars that were
-  // before them do.
-  for (const Json& container : Get(spec, "initContainers")) {
-    ResourceList now = running;
-    Add(now, RequestsOf(container));
-    RaiseTo(most, now);
-    if (IsSidecar(container)) running = now;
-  }
-  for (const Json& container : Get(spec, "containers")) {
-    Add(running, RequestsOf(container));
-  }
-  RaiseTo(most, running);
-  // What the pod says as a whole counts instead.
-  for (const auto& [name, quantity] : RequestsOf(spec)) most[name] = quantity;
-  Add(most, ToResources(Get(spec, "overhead")));
-  most["pods"] = Quantity::FromValue(1);
-  return most;
-}
-
-// Of the containers that run as long as the pod does.
-std::vector<Json> HostPortsOf(const Json& pod) {
-  std::vector<Json> ports;
-  const auto add = [&](const Json& container) {
-    for (const Json& port : Get(container, "ports")) {
-      if (GetInt(port, "hostPort") != 0) ports.push_back(port);
-    }
-  };
-  for (const Json& container : Get(pod, "spec", "containers")) add(container);
-  for (const Json& container : Get(pod, "spec", "initContainers")) {
-    if (IsSidecar(container)) add(container);
-  }
-  return ports;
-}
-
-bool Conflict(const Json& a, const Json& b) {
-  const std::set<std::string> ips = {GetString(a, "hostIP"),
-                                     GetString(b, "hostIP")};
-  return Get(a, "hostPort") == Get(b, "hostPort") &&
-         Get(a, "protocol") == Get(b, "protocol") &&
-         (ips.size() == 1 || ips.contains("") || ips.contains("0.0.0.0"));
-}
-
-bool HasFreePorts(const Json& pod, const std::vector<Object>& others) {
-  const std::vector<Json> wanted = HostPortsOf(pod);
-  if (wanted.empty()) return true;
-  return std::ranges::none_of(others, [&](const Object& other) {
-    const std::vector<Json> taken = HostPortsOf(*other);
-    return std::ranges::find_first_of(wanted, taken, Conflict) != wanted.end();
-  });
-}
-
-std::optional<Rejection> RejectForResources(const Json& pod, const Json& node,
-                                            const std::vector<Object>& others) {
-  ResourceList capacity = ToResources(Get(node, "status", "allocatable"));
+std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
+                                            const std::vector<Pod>& others) {
+  ResourceList capacity = node.status.allocatable;
   ResourceList used;
-  for (const Object& other : others) {
-    Add(used, PodRequests(Get(*other, "spec")));
-  }
-  ResourceList requests = PodRequests(Get(pod, "spec"));
+  for (const Pod& other : others) AddResourceList(used, RequestsOf(other));
+  ResourceList requests = RequestsOf(pod);
   // A kubelet names the first that is short, and looks at these first.
   std::vector<std::string> names = {"pods", "cpu", "memory",
                                     "ephemeral-storage"};
@@ -111,8 +36,8 @@ std::optional<Rejection> RejectForResources(const Json& pod, const Json& node,
   for (const std::string& name : names) {
     const Quantity& wanted = requests[name];
     // What a node doesn't know may be given out by something else.
-    const bool extended = name.find('/') != name.npos;
-    if (wanted.IsZero() || (extended && !capacity.contains(name))) continue;
+    const bool elsewhere = IsExtendedResource(name) && !capacity.contains(name);
+    if (wanted.IsZero() || elsewhere) continue;
     Quantity total = used[name];
     total += wanted;
     if (total <= capacity[name]) continue;
@@ -129,58 +54,113 @@ std::optional<Rejection> RejectForResources(const Json& pod, const Json& node,
   return std::nullopt;
 }
 
-// Whether the requirements of a NodeSelectorTerm, which may be null, all hold.
-bool MatchesAll(const Json& requirements, const Labels& labels) {
-  return std::all_of(
-      requirements.begin(), requirements.end(), [&](const Json& json) {
-        return Requirement(
-                   json["key"],
-                   Requirement::FindOperator(GetString(json, "operator"))
-                       .value(),
-                   json.value("values", std::vector<std::string>()))
-            .Matches(labels);
-      });
+// Of the containers that run as long as the pod does.
+std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
+  std::vector<ContainerPort> ports;
+  const auto add = [&](const Container& container) {
+    for (const ContainerPort& port : container.ports) {
+      if (port.host_port != 0) ports.push_back(port);
+    }
+  };
+  for (const Container& container : pod.spec.containers) add(container);
+  for (const Container& container : pod.spec.init_containers) {
+    if (container.restart_policy == "Always") add(container);
+  }
+  return ports;
 }
 
-bool MatchesNodeAffinity(const Json& spec, const Json& node) {
-  const Labels labels = Get(node, "metadata").value("labels", Labels());
-  const Labels fields = {{"metadata.name", NameOf(node)}};
-  const Json by_labels = {{"matchLabels", Get(spec, "nodeSelector")}};
-  if (!Selects(by_labels, labels)) return false;
-  const Json& required = Get(spec, "affinity", "nodeAffinity",
-                             "requiredDuringSchedulingIgnoredDuringExecution");
-  if (required.is_null()) return true;
-  const Json& terms = Get(required, "nodeSelectorTerms");
-  return std::any_of(terms.begin(), terms.end(), [&](const Json& term) {
-    const Json& by_label = Get(term, "matchExpressions");
-    const Json& by_field = Get(term, "matchFields");
-    return !(by_label.empty() && by_field.empty()) &&
-           MatchesAll(by_label, labels) && MatchesAll(by_field, fields);
+bool Conflict(const ContainerPort& a, const ContainerPort& b) {
+  const std::set<std::string> ips = {a.host_ip, b.host_ip};
+  return a.host_port == b.host_port && a.protocol == b.protocol &&
+         (ips.size() == 1 || ips.contains("") || ips.contains("0.0.0.0"));
+}
+
+bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
+  const std::vector<ContainerPort> wanted = HostPortsOf(pod);
+  if (wanted.empty()) return true;
+  return std::ranges::none_of(others, [&](const Pod& other) {
+    const std::vector<ContainerPort> taken = HostPortsOf(other);
+    return std::ranges::find_first_of(wanted, taken, Conflict) != wanted.end();
   });
 }
 
+// Throws ParseError where no label can be compared so: "Gt" what is no number.
+bool MatchesLabels(const Json& requirement, const Labels& labels) {
+  const auto op = Requirement::FindOperator(GetString(requirement, "operator"));
+  return op &&
+         Requirement(GetString(requirement, "key"), *op,
+                     requirement.value("values", std::vector<std::string>()))
+             .Matches(labels);
+}
+
+// There is no other field than metadata.name, and one value to compare it with.
+bool MatchesName(const Json& requirement, const std::string& name) {
+  const bool same = Get(requirement, "values") == Json::array({name});
+  return same == (GetString(requirement, "operator") == "In");
+}
+
+// A NodeSelectorTerm that is empty, or makes no sense, matches nothing.
+bool MatchesTerm(const Json& term, const ObjectMeta& node) {
+  const Json& expressions = Get(term, "matchExpressions");
+  const Json& fields = Get(term, "matchFields");
+  if (expressions.empty() && fields.empty()) return false;
+  const auto by_labels = [&](const Json& requirement) {
+    return MatchesLabels(requirement, node.labels);
+  };
+  const auto by_name = [&](const Json& requirement) {
+    return MatchesName(requirement, node.name);
+  };
+  try {
+    return std::ranges::all_of(expressions, by_labels) &&
+           std::ranges::all_of(fields, by_name);
+  } catch (const ParseError&) {
+    return false;
+  }
+}
+
+// Follows component-helpers scheduling/corev1/nodeaffinity. `affinity` is the
+// pod's spec.affinity.nodeAffinity.
+bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
+                         const Node& node) {
+  if (!std::ranges::includes(node.metadata.labels, pod.spec.node_selector)) {
+    return false;
+  }
+  const Json& required =
+      Get(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+  return required.is_null() ||
+         std::ranges::any_of(Get(required, "nodeSelectorTerms"),
+                             [&](const Json& term) {
+                               return MatchesTerm(term, node.metadata);
+                             });
+}
+
 // Taints of other effects are for schedulers.
-bool ToleratesNoExecute(const Json& pod, const Json& node) {
-  const auto tolerations = FromJson<Pod>(Dump(pod)).spec.tolerations;
-  const auto taints = FromJson<Node>(Dump(node)).spec.taints;
-  return std::ranges::all_of(taints, [&](const Taint& taint) {
+bool ToleratesNoExecute(const Pod& pod, const Node& node) {
+  return std::ranges::all_of(node.spec.taints, [&](const Taint& taint) {
     return taint.effect != "NoExecute" ||
-           TolerationsTolerateTaint(tolerations, taint);
+           TolerationsTolerateTaint(pod.spec.tolerations, taint);
   });
 }
 
 }  // namespace
 
-std::optional<Rejection> Reject(const Json& pod, const Json& node,
-                                const std::vector<Object>& others) {
+std::optional<Rejection> Reject(const Json& pod_json, const Json& node_json,
+                                const std::vector<Object>& other_pods) {
+  const auto pod = FromDocument<Pod>(pod_json);
+  const auto node = FromDocument<Node>(node_json);
+  std::vector<Pod> others;
+  for (const Object& other : other_pods) {
+    others.push_back(FromDocument<Pod>(*other));
+  }
   if (auto no = RejectForResources(pod, node, others)) return no;
   const struct {
     bool holds;
     const char* name;
     const char* otherwise;
   } predicates[] = {
-      {MatchesNodeAffinity(Get(pod, "spec"), node), "NodeAffinity",
-       "node(s) didn't match Pod's node affinity/selector"},
+      {MatchesNodeAffinity(
+           pod, Get(pod_json, "spec", "affinity", "nodeAffinity"), node),
+       "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"},
       {HasFreePorts(pod, others), "NodePorts",
        "node(s) didn't have free ports for the requested pod ports"},
       {ToleratesNoExecute(pod, node), "TaintToleration",

@@ -7,51 +7,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Containers that ask for that much cpu.
-Json Containers(const std::vector<std::string>& cpus,
-                const char* restart_policy = nullptr) {
-  Json containers = Json::array();
-  for (const std::string& cpu : cpus) {
-    containers.push_back({{"resources", {{"requests", {{"cpu", cpu}}}}}});
-    if (restart_policy != nullptr) {
-      containers.back()["restartPolicy"] = restart_policy;
-    }
-  }
-  return containers;
-}
-
-// In thousandths.
-int CpuOf(const Json& spec) {
-  const Json node = {{"status", {{"allocatable", {{"pods", "1"}}}}}};
-  const std::string message = Reject({{"spec", spec}}, node, {})->message;
-  return std::stoi(message.substr(message.find("requested: ") + 11));
-}
-
-TEST(RequestsTest, IsTheSumOfTheContainers) {
-  EXPECT_EQ(CpuOf({{"containers", Containers({"100m", "1"})}}), 1100);
-}
-
-TEST(RequestsTest, InitContainersRunBeforeTheOthersAndSidecarsBesides) {
-  EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
-                   {"initContainers", Containers({"3", "2"})}}),
-            3000);
-  EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
-                   {"initContainers", Containers({"3"}, "Always")}}),
-            4000);
-  Json init = Containers({"500m"}, "Always");
-  init.push_back(Containers({"2"})[0]);
-  EXPECT_EQ(
-      CpuOf({{"containers", Containers({"1"})}, {"initContainers", init}}),
-      2500);
-}
-
-TEST(RequestsTest, OverheadAddsToWhatThePodSaysAsAWhole) {
-  EXPECT_EQ(CpuOf({{"containers", Containers({"1"})},
-                   {"resources", {{"requests", {{"cpu", "5"}}}}},
-                   {"overhead", {{"cpu", "250m"}}}}),
-            5250);
-}
-
 const Json kNode = Json::parse(R"({
   "metadata": {"name": "n", "labels": {"disk": "ssd", "size": "7"}},
   "spec": {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]},
@@ -95,6 +50,9 @@ TEST(RejectTest, TurnsDownWhatDoesNot) {
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"ephemeral-storage": "1"})")),
             "OutOfephemeral-storage: " + begin +
                 "ephemeral-storage, requested: 1, used: 0, capacity: 0");
+  EXPECT_EQ(ReasonAndMessage(Requesting(R"({"kubernetes.io/x": "1"})")),
+            "OutOfkubernetes.io/x: " + begin +
+                "kubernetes.io/x, requested: 1, used: 0, capacity: 0");
 }
 
 TEST(RejectTest, NamesWhatAKubeletLooksAtFirst) {
@@ -138,6 +96,27 @@ TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
                        "operator": "In", "values": ["n"]}]}])"),
        true},
       {Affine("[{}]"), false},
+      // No number is greater than that: this term counts as if it weren't
+      // there.
+      {Affine(R"([{"matchExpressions": [
+         {"key": "size", "operator": "Gt", "values": ["abc"]}]}])"),
+       false},
+      {Affine(R"([{"matchExpressions": [
+         {"key": "size", "operator": "Gt", "values": ["abc"]}]},
+         {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}])"),
+       true},
+      {Affine(R"([{"matchFields": [{"key": "metadata.name",
+                   "operator": "NotIn", "values": ["n"]}]}])"),
+       false},
+      // Longer than a label's value can be.
+      {Affine(R"([{"matchFields": [{"key": "metadata.name",
+                   "operator": "In", "values": [")" +
+              std::string(64, 'n') + R"("]}]}])"),
+       false},
+      {Affine(R"([{"matchFields": [{"key": "metadata.name",
+                   "operator": "NotIn", "values": [")" +
+              std::string(64, 'n') + R"("]}]}])"),
+       true},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(ReasonAndMessage(c.spec), c.fits ? "" : no) << c.spec;
