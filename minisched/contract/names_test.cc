@@ -148,5 +148,26 @@ TEST_F(NamesTest, InvalidOwners) {
                "be empty"}));
 }
 
+TEST_F(NamesTest, OnlyOneControllerAmongTheOwners) {
+  const auto owned_by = [this](bool second) {
+    json owners = R"([
+      {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1",
+       "controller": true},
+      {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "2"}])"_json;
+    owners[1]["controller"] = second;
+    return Try(json{{"ownerReferences", owners}}.dump());
+  };
+  EXPECT_THAT(owned_by(false), Answers(201));
+  const Reply two = owned_by(true);
+  EXPECT_THAT(two,
+              Refuses(422, "Invalid",
+                      HasSubstr("Only one reference can have Controller set to "
+                                "true. Found \"true\" in references for Node/n "
+                                "and Pod/p")));
+  EXPECT_THAT(two.body.at("details").at("causes"),
+              JsonHas(R"([{"reason": "FieldValueInvalid",
+                           "field": "metadata.ownerReferences"}])"_json));
+}
+
 }  // namespace
 }  // namespace minisched

@@ -31,6 +31,24 @@ TEST_F(PodValidationTest, ContainerFields) {
   });
 }
 
+TEST_F(PodValidationTest, PortsOnTheNetworkOfTheHost) {
+  json spec = R"({"hostNetwork": true, "containers": [{"name": "c",
+      "image": "i", "ports": [{"containerPort": 80},
+                              {"containerPort": 81, "hostPort": 81}]}]})"_json;
+  EXPECT_THAT(Try(spec), Answers(201));
+  spec["containers"][0]["ports"][1]["hostPort"] = 82;
+  EXPECT_THAT(Try(spec),
+              Invalid("Pod", "p",
+                      {"spec.containers[0].ports[1].hostPort: Invalid value: "
+                       "82: must match `containerPort` when `hostNetwork` is "
+                       "true"}));
+  // Init containers need not.
+  spec["initContainers"] = spec["containers"];
+  spec["initContainers"][0]["name"] = "i";
+  spec["containers"][0].erase("ports");
+  EXPECT_THAT(Try(spec), Answers(201));
+}
+
 TEST_F(PodValidationTest, AllMistakesAtOnce) {
   ExpectRefused({{R"({"restartPolicy": "X", "containers": [{}]})",
                   {"spec.containers[0].name: Required value",

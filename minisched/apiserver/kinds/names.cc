@@ -1,5 +1,7 @@
 #include "minisched/apiserver/kinds/names.h"
 
+#include <fmt/format.h>
+
 #include <boost/algorithm/string/case_conv.hpp>
 #include <string>
 
@@ -7,11 +9,23 @@ namespace minisched::apiserver {
 namespace {
 
 void ValidateOwnerReferences(const Field& owners) {
+  std::string controller;  // the first of them
   for (const Json& owner : owners.value()) {
     for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
       if (!GetString(owner, key).empty()) continue;
       owners[key].Invalid("", key == "apiVersion" ? "version must not be empty"
                                                   : "must not be empty");
+    }
+    if (!GetBool(owner, "controller")) continue;
+    const std::string name =
+        GetString(owner, "kind") + "/" + GetString(owner, "name");
+    if (controller.empty()) {
+      controller = name;
+    } else {
+      owners.Invalid(fmt::format(
+          "Only one reference can have Controller set to true. Found \"true\" "
+          "in references for {} and {}",
+          controller, name));
     }
   }
 }

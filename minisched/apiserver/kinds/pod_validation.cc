@@ -98,10 +98,27 @@ void ValidateContainers(const Field& spec) {
   }
 }
 
+// On the host's network, what a container listens at is the host's port.
+void ValidateHostPorts(const Field& spec) {
+  if (!GetBool(spec.value(), "hostNetwork")) return;
+  for (const Field& container : spec["containers"].elements()) {
+    for (const Field& port : container["ports"].elements()) {
+      const Field host_port = port["hostPort"];
+      if (host_port.number() == 0 ||
+          host_port.number() == port["containerPort"].number()) {
+        continue;
+      }
+      host_port.Invalid(
+          "must match `containerPort` when `hostNetwork` is true");
+    }
+  }
+}
+
 }  // namespace
 
 void ValidatePodSpec(const Field& spec) {
   ValidateContainers(spec);
+  ValidateHostPorts(spec);
   spec["restartPolicy"].RequireOneOf({"Always", "OnFailure", "Never"});
   ValidateScheduling(spec);
   if (spec["nodeName"].exists()) {
