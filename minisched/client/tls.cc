@@ -15,15 +15,8 @@
 namespace minisched {
 namespace {
 
-struct Free {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509_STORE* store) const { X509_STORE_free(store); }
-};
-using BioPtr = std::unique_ptr<BIO, Free>;
-using StorePtr = std::unique_ptr<X509_STORE, Free>;
-
 std::string SubjectOf(const X509* certificate) {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
+  const std::unique_ptr<BIO, int (*)(BIO*)> bio(BIO_new(BIO_s_mem()), BIO_free);
   X509_NAME_print_ex(bio.get(), X509_get_subject_name(certificate), 0,
                      XN_FLAG_RFC2253);
   char* text = nullptr;
@@ -80,7 +73,7 @@ std::string WithoutBrackets(std::string host) {
 }  // namespace
 
 struct Tls::Material {
-  StorePtr trusted;  // null: the system's
+  std::shared_ptr<X509_STORE> trusted;  // null: the system's
   std::vector<CertificatePtr> certificates;
   KeyPtr key;
 };
@@ -99,7 +92,7 @@ Tls::Tls(const RestConfig& config, std::string host)
       verify_(!config.insecure_skip_tls_verify),
       material_(std::make_unique<Material>()) {
   if (!config.ca_data.empty()) {
-    material_->trusted.reset(X509_STORE_new());
+    material_->trusted.reset(X509_STORE_new(), X509_STORE_free);
     for (const CertificatePtr& authority : ReadCertificates(
              {config.ca_data, config.source + ": certificate-authority"})) {
       X509_STORE_add_cert(material_->trusted.get(), authority.get());
