@@ -28,7 +28,7 @@ constexpr std::size_t kMaxHeader = 16 << 10;
 constexpr seconds kIdle{180};
 constexpr seconds kWriting{30};
 constexpr seconds kDraining{30};
-constexpr std::size_t kDrainedAtOnce = 4 << 10;
+constexpr std::size_t kReadAtOnce = 4 << 10;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 bool IsOwnHost(std::string host) {
@@ -89,7 +89,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
  private:
   void Handle() {
     if (!stream_.socket().is_open()) return;  // It has been broken off since.
-    auto message = parser_->release();
+    auto& message = parser_->get();
     response_.keep_alive(message.keep_alive());
     Request request{.method = message.method_string().to_string()};
     for (const auto& field : message) {
@@ -107,6 +107,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
       return Answer(TextReply("malformed path or query\n", 400));
     }
     waiting_ = true;
+    AwaitLeave();
     server_.handler_(std::move(request),
                      [weak = weak_from_this()](Reply reply) {
                        const auto self = weak.lock();
@@ -114,16 +115,19 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                          self->Answer(std::move(reply));
                        }
                      });
-    if (waiting_) AwaitLeave();
   }
 
   // The client may leave while it waits for an answer, or for the next part of
-  // a stream. One that says more instead is heard after that.
+  // a stream. What it says meanwhile is kept for Read().
   void AwaitLeave() {
-    stream_.socket().async_wait(
-        tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
-          if (error || (!self->waiting_ && !self->reply_.stream)) return;
-          if (self->stream_.socket().available(error) == 0) self->BreakOff();
+    stream_.socket().async_read_some(
+        buffer_.prepare(kReadAtOnce),
+        [self = shared_from_this()](error_code error, std::size_t size) {
+          self->buffer_.commit(size);
+          if (error == asio::error::operation_aborted) return;
+          if (!self->waiting_ && !self->reply_.stream) return;
+          if (error) return self->BreakOff();
+          if (self->buffer_.size() < kMaxHeader) self->AwaitLeave();
         });
   }
 
@@ -131,8 +135,6 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (reply.delivery == Reply::Delivery::kWithheld) return;
     if (reply.delivery == Reply::Delivery::kDropped) return BreakOff();
     waiting_ = false;
-    error_code ignored;
-    stream_.socket().cancel(ignored);  // AwaitLeave()
     reply_ = std::move(reply);
     response_.result(static_cast<unsigned>(reply_.status));
     response_.set(http::field::content_type, reply_.content_type);
@@ -144,14 +146,16 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (reply_.stream) {
       response_.chunked(true);
     } else {
+      error_code ignored;
+      stream_.socket().cancel(ignored);  // AwaitLeave()
       response_.content_length(reply_.body.size());
+      if (parser_->get().method() == http::verb::head) reply_.body.clear();
     }
     serializer_.emplace(response_);
     reply_.stream ? StartStream() : Write();
   }
 
   void StartStream() {
-    AwaitLeave();
     // Later: whoever changes something is not to write from within, and a
     // stream that calls must not be gone when it goes on.
     reply_.stream->on_ready = [weak = weak_from_this(),
@@ -213,7 +217,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   void Drain() {
     buffer_.clear();
     stream_.async_read_some(
-        buffer_.prepare(kDrainedAtOnce),
+        buffer_.prepare(kReadAtOnce),
         [self = shared_from_this()](error_code error, std::size_t) {
           if (error) return self->BreakOff();
           self->Drain();

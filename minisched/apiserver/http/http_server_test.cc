@@ -132,6 +132,14 @@ TEST_F(HttpServerTest, KeepsTheConnection) {
   EXPECT_THAT(answers, EndsWith("GET /2 "));
 }
 
+TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
+  const std::string answers = Exchange(
+      "HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("Content-Length: 8\r\n\r\nHTTP/1.1 200"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
 TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
   for (const char* host : {"evil.example", "evil.example:80", ""}) {
     EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: " + std::string(host) +
@@ -235,6 +243,29 @@ TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
   EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
               EndsWith("GET /1 "));
+}
+
+TEST_F(HttpServerTest, NoticesThatOneLeftWhoSaidMoreBefore) {
+  for (const char* path : {"/hang", "/stream"}) {
+    {
+      auto socket = Connect();
+      Send(socket,
+           "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      Until([this] { return !server_.idle(); });
+      Send(socket, "more");
+    }
+    Until([this] { return server_.idle(); });
+  }
+}
+
+TEST_F(HttpServerTest, HearsWhatIsSaidDuringAnAnswerAfterIt) {
+  auto socket = Connect();
+  Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  Send(socket, "GET /next HTTP/1.1\r\nHost: local");
+  asio::post(io_, [this] { respond_({}); });
+  Send(socket, "host\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(ReadAll(socket), EndsWith("GET /next "));
 }
 
 TEST_F(HttpServerTest, DropsARequest) {
