@@ -79,7 +79,7 @@ std::optional<Store::Collection> Store::AllAt(const std::string& collection,
 
 std::optional<std::vector<Event>> Store::Since(const std::string& collection,
                                                std::uint64_t version) const {
-  if (version < compacted_) return std::nullopt;
+  if (version < compacted_ || version > version_) return std::nullopt;
   const auto found = history_.find(collection);
   if (found == history_.end()) return std::vector<Event>();
   const History& history = found->second;

@@ -57,7 +57,7 @@ class Store {
   Object Remove(const std::string& collection, Json last);
 
   // The collection as it was at that version, which may be the present one.
-  // nullopt where that is longer ago than is remembered.
+  // nullopt where that is longer ago than is remembered, or yet to come.
   std::optional<Collection> AllAt(const std::string& collection,
                                   std::uint64_t version) const;
 

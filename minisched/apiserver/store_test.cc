@@ -68,6 +68,14 @@ TEST(StoreTest, ForgetsWhatIsLongAgo) {
   EXPECT_THAT(store.AllAt("pods", now - 2), Optional(SizeIs(2)));
 }
 
+TEST(StoreTest, KnowsNothingOfAVersionThatIsYetToCome) {
+  Store store;
+  EXPECT_EQ(store.Since("pods", store.version() + 1), std::nullopt);
+  store.Put("pods", Stored("a"));
+  EXPECT_EQ(store.Since("pods", store.version() + 1), std::nullopt);
+  EXPECT_EQ(store.AllAt("pods", store.version() + 1), std::nullopt);
+}
+
 TEST(StoreTest, ForgetsAllWhenCompacted) {
   Store store;
   store.Put("pods", Stored("a"));

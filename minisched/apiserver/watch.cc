@@ -1,5 +1,7 @@
 #include "minisched/apiserver/watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -17,10 +19,12 @@ constexpr std::size_t kMaxBehind = 2000;
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr seconds kBookmarkPeriod{60};
 constexpr std::chrono::milliseconds kSlack{50};
+// More would be beyond the end of Time.
+constexpr seconds kMaxTimeout = std::chrono::hours(1'000'000);
 
 // Between half an hour and an hour, as upstream: not all at the same time.
 seconds DefaultTimeout() {
-  static std::mt19937 random{std::random_device{}()};
+  std::random_device random;
   return seconds(std::uniform_int_distribution<int>(1800, 3600)(random));
 }
 
@@ -34,7 +38,8 @@ Watch::Watch(Registry& registry, const ResourceRow& row, ListOptions options,
       encoding_(std::move(encoding)),
       deadline_(registry.loop().Now()) {
   const std::int64_t timeout = options_.timeout_seconds.value_or(0);
-  deadline_ += timeout > 0 ? seconds(timeout) : DefaultTimeout();
+  deadline_ +=
+      timeout > 0 ? std::min(seconds(timeout), kMaxTimeout) : DefaultTimeout();
   // A client that counts the same seconds is to be the first to end it.
   deadline_ += kSlack;
   subscription_ = registry.store().Subscribe(
@@ -49,16 +54,18 @@ void Watch::Start() {
   const std::uint64_t version = options_.resource_version.empty()
                                     ? 0
                                     : ParseVersion(options_.resource_version);
-  if (options_.send_initial_events.value_or(version == 0)) {
+  const Store& store = registry_.store();
+  const bool too_large = version > store.version();
+  if (!too_large && options_.send_initial_events.value_or(version == 0)) {
     return StartWithState();
   }
   // "From now on", where no version is given.
   if (version == 0) return;
-  const auto missed = registry_.store().Since(CollectionOf(row_), version);
+  const auto missed = store.Since(CollectionOf(row_), version);
   if (!missed) {
-    const auto error =
-        Expired("too old resource version: " + std::to_string(version) + " (" +
-                std::to_string(registry_.store().version()) + ")");
+    const auto error = Expired(fmt::format("too {} resource version: {} ({})",
+                                           too_large ? "large" : "old", version,
+                                           store.version()));
     items_.push_back({"ERROR", std::make_shared<const Json>(error.ToJson())});
     ended_ = true;
     return;

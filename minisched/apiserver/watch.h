@@ -17,6 +17,11 @@ namespace minisched::apiserver {
 // An object that comes to match the selectors is ADDED, one that no longer does
 // is DELETED. Holds what its reader has yet to read, shared with the store and
 // the other watches, and ends when that is too much.
+//
+// From a version that the store has forgotten it is one ERROR: 410 Expired,
+// upon which clients list again. So it is from one that is yet to come, which
+// the client has from a server that was here before this one; upstream, whose
+// versions outlive it, waits until it gets there.
 class Watch : public Stream {
  public:
   Watch(Registry& registry, const ResourceRow& row, ListOptions options,

@@ -101,6 +101,24 @@ TEST_F(WatchTest, AVersionThatIsForgottenIsAnErrorAndTheEnd) {
   EXPECT_FALSE(open_);
 }
 
+// The client knows it from a server that was here before.
+TEST_F(WatchTest, AVersionThatIsYetToComeIsAnErrorAndTheEnd) {
+  Put("a");
+  for (const char* query :
+       {"", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"}) {
+    Start("resourceVersion=9" + std::string(query));
+    EXPECT_THAT(Read(), ElementsAre("ERROR too large resource version: 9 (2)"));
+    EXPECT_FALSE(open_);
+  }
+}
+
+TEST_F(WatchTest, TakesAnyTimeout) {
+  Start("timeoutSeconds=9223372036854775807");
+  loop_.Advance(std::chrono::hours(1));
+  EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_TRUE(open_);
+}
+
 TEST_F(WatchTest, SaysWhenTheInitialEventsEnd) {
   Put("a");
   Start(
