@@ -20,16 +20,13 @@ constexpr char kModified[] =
 // A year, in seconds: more is not meant, and leads to no date that there is.
 constexpr std::int64_t kMaxGrace = 365 * 24 * 3600;
 
-std::string NewUid() {
-  static boost::uuids::random_generator generate;
-  return to_string(generate());
-}
+std::string NewUid() { return to_string(boost::uuids::random_generator()()); }
 
 // Without vowels and what looks alike, as upstream's, so that no words come
 // about.
 std::string RandomSuffix() {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-  static std::mt19937 random{std::random_device{}()};
+  std::random_device random;
   std::uniform_int_distribution<std::size_t> any(0, kAlphabet.size() - 1);
   std::string suffix(5, ' ');
   for (char& c : suffix) c = kAlphabet[any(random)];
