@@ -10,7 +10,6 @@
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/kinds/pods.h"
 #include "minisched/apiserver/list_options.h"
-#include "minisched/apiserver/pages.h"
 #include "minisched/apiserver/patch.h"
 #include "minisched/apiserver/schema/schema.h"
 #include "minisched/apiserver/views.h"
@@ -18,6 +17,46 @@
 
 namespace minisched::apiserver {
 namespace {
+
+// Where a page of a list begins: at the version that the whole list is of,
+// after that object. As JSON it is the token that continues the page before.
+using Page = std::pair<std::uint64_t, Store::Key>;
+
+Page ParseToken(const std::string& token) {
+  try {
+    return Json::parse(token).get<Page>();
+  } catch (const Json::exception&) {
+    throw BadRequest(
+        "invalid continue token: continue key is not valid: it is none of "
+        "this server's");
+  }
+}
+
+StatusError TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
+  return {504,
+          "Timeout",
+          fmt::format("Timeout: Too large resource version: {}, current: {}",
+                      wanted, current),
+          {{"retryAfterSeconds", 1},
+           {"causes",
+            {{{"reason", "ResourceVersionTooLarge"},
+              {"message", "Too large resource version"}}}}}};
+}
+
+// The page that is asked for.
+Page PageOf(const ListOptions& options, std::uint64_t current) {
+  if (!options.continue_token.empty()) {
+    return ParseToken(options.continue_token);
+  }
+  if (options.resource_version.empty()) return {current, {}};
+  const std::uint64_t wanted = ParseVersion(options.resource_version, 400);
+  if (wanted > current) throw TooLargeVersion(wanted, current);
+  // With a limit, "not older than" is exact for a version that is given.
+  const bool exact = options.resource_version_match == "Exact" ||
+                     (options.resource_version_match.empty() &&
+                      options.limit > 0 && wanted > 0);
+  return {exact ? wanted : current, {}};
+}
 
 // A request, and the reply that is being made for it.
 class Call {
@@ -151,17 +190,22 @@ void Call::AnswerSuccess(int status, const Json& details) {
 
 void Call::List() {
   const ListOptions options = Options();
-  const auto [all, version] = Snapshot(store_, CollectionOf(row_), options);
-  auto place = options.continue_token.empty()
-                   ? all.begin()
-                   : all.upper_bound(Page::Parse(options.continue_token).after);
+  const auto [version, after] = PageOf(options, store_.version());
+  const auto all = store_.AllAt(CollectionOf(row_), version);
+  if (!all) {
+    throw Expired(
+        options.continue_token.empty()
+            ? "The resourceVersion for the provided list is too old."
+            : "The provided continue parameter is too old to display a "
+              "consistent list result.");
+  }
   const auto matches = [&](const auto& entry) {
     return options.Matches(*entry.second);
   };
   std::vector<Object> objects;
   Json metadata = {{"resourceVersion", std::to_string(version)}};
   const auto limit = static_cast<std::size_t>(options.limit);
-  for (; place != all.end(); ++place) {
+  for (auto place = all->upper_bound(after); place != all->end(); ++place) {
     if (!matches(*place)) continue;
     if (limit == 0 || objects.size() < limit) {
       objects.push_back(place->second);
@@ -169,11 +213,12 @@ void Call::List() {
     }
     const Json& last = *objects.back();
     metadata["continue"] =
-        Page{version, {NamespaceOf(last), NameOf(last)}}.ToToken();
+        Dump(Page(version, {NamespaceOf(last), NameOf(last)}));
     // Upstream counts what is left only where it is cheap.
     if (request_.Query("labelSelector").empty() &&
         request_.Query("fieldSelector").empty()) {
-      metadata["remainingItemCount"] = std::count_if(place, all.end(), matches);
+      metadata["remainingItemCount"] =
+          std::count_if(place, all->end(), matches);
     }
     break;
   }
