@@ -7,7 +7,6 @@
 
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/registry.h"
-#include "minisched/apiserver/table.h"
 #include "minisched/apiserver/views.h"
 
 namespace minisched::apiserver {
@@ -18,6 +17,23 @@ using ObjectPtr = apiserver::Object;
 // The media types of what there is.
 const std::set<std::string> kJson = {"application/json", "application/*",
                                      "*/*"};
+
+constexpr const char* kTableVersion = "meta.k8s.io/v1";
+
+Json Definition(const Column& column) {
+  return {{"name", column.name},
+          {"type", column.type},
+          {"format", column.name == "Name" ? "name" : ""},
+          {"description", ""},
+          {"priority", column.wide ? 1 : 0}};
+}
+
+// An object without all but its metadata.
+Json ToPartialMetadata(const Json& object) {
+  return {{"kind", "PartialObjectMetadata"},
+          {"apiVersion", kTableVersion},
+          {"metadata", Get(object, "metadata")}};
+}
 
 // The text of an object. All watches of a resource are about to write the same
 // change, so the last ones are kept.
@@ -77,10 +93,10 @@ std::string Encoding::Object(const ResourceRow& row, const ObjectPtr& object,
                              Time now, bool first) const {
   const ObjectPtr view = InView(row, object);
   if (!table_) return TextOf(view);
-  return Dump(MakeTable(
-      row, {view},
-      {{"resourceVersion", Get(*view, "metadata", "resourceVersion")}},
-      {.include_object = include_object_, .headers = first}, now));
+  return Dump(
+      Table(row, {view},
+            {{"resourceVersion", Get(*view, "metadata", "resourceVersion")}},
+            now, first));
 }
 
 std::string Encoding::List(const ResourceRow& row,
@@ -89,10 +105,7 @@ std::string Encoding::List(const ResourceRow& row,
   std::vector<ObjectPtr> views;
   views.reserve(objects.size());
   for (const ObjectPtr& object : objects) views.push_back(InView(row, object));
-  if (table_) {
-    return Dump(MakeTable(row, views, metadata,
-                          {.include_object = include_object_}, now));
-  }
+  if (table_) return Dump(Table(row, views, metadata, now));
   std::string text = Dump({{"kind", row.kind + "List"},
                            {"apiVersion", row.ApiVersion()},
                            {"metadata", metadata}});
@@ -103,6 +116,34 @@ std::string Encoding::List(const ResourceRow& row,
   }
   if (text.back() == ',') text.pop_back();
   return text + "]}";
+}
+
+Json Encoding::Table(const ResourceRow& row,
+                     const std::vector<ObjectPtr>& objects,
+                     const Json& metadata, Time now, bool headers) const {
+  Json definitions;
+  if (headers) {
+    for (const Column& column : *row.columns) {
+      definitions.push_back(Definition(column));
+    }
+  }
+  Json rows = Json::array();
+  for (const ObjectPtr& object : objects) {
+    Json cells = Json::array();
+    for (const Column& column : *row.columns) {
+      cells.push_back(column.cell(*object, now));
+    }
+    rows.push_back(
+        {{"cells", std::move(cells)},
+         {"object", include_object_ == "Object" ? *object
+                    : include_object_ == "None" ? Json()
+                                                : ToPartialMetadata(*object)}});
+  }
+  return {{"kind", "Table"},
+          {"apiVersion", kTableVersion},
+          {"metadata", metadata},
+          {"columnDefinitions", std::move(definitions)},
+          {"rows", std::move(rows)}};
 }
 
 }  // namespace minisched::apiserver

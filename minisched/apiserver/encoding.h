@@ -10,7 +10,8 @@
 namespace minisched::apiserver {
 
 // How a client wants objects to be written: as they are, or as a table
-// (kubectl). What the Accept header says.
+// (kubectl). What the Accept header says. Follows kubernetes
+// pkg/printers/tablegenerator.go.
 class Encoding {
  public:
   // The first that can be served. Throws StatusError (406) if there is none.
@@ -25,8 +26,17 @@ class Encoding {
                    const Json& metadata, Time now) const;
 
  private:
+  // The objects, which are in the form of the row's version, as the table that
+  // kubectl prints. `metadata` is the list's, or {"resourceVersion": …} of a
+  // single object.
+  Json Table(const ResourceRow& row,
+             const std::vector<apiserver::Object>& objects,
+             const Json& metadata, Time now, bool headers = true) const;
+
   bool table_ = false;
-  std::string include_object_ = "Metadata";  // in a table's rows
+  // How a table's row shows its object: "Object", "None" or, for anything else,
+  // with its metadata alone.
+  std::string include_object_;
 };
 
 }  // namespace minisched::apiserver
