@@ -1,7 +1,6 @@
 #include "minisched/apiserver/encoding.h"
 
 #include <boost/algorithm/string.hpp>
-#include <deque>
 #include <set>
 #include <utility>
 
@@ -33,31 +32,6 @@ Json ToPartialMetadata(const Json& object) {
   return {{"kind", "PartialObjectMetadata"},
           {"apiVersion", kTableVersion},
           {"metadata", Get(object, "metadata")}};
-}
-
-// The text of an object. All watches of a resource are about to write the same
-// change, so the last ones are kept.
-const std::string& TextOf(const ObjectPtr& object) {
-  static constexpr std::size_t kKept = 128;
-  static std::deque<std::pair<ObjectPtr, std::string>> kept;
-  for (const auto& [known, text] : kept) {
-    if (known == object) return text;
-  }
-  if (kept.size() == kKept) kept.pop_back();
-  return kept.emplace_front(object, Dump(*object)).second;
-}
-
-// The text of an object in a list, where it goes without kind and apiVersion.
-std::string ItemText(const ResourceRow& row, const ObjectPtr& object) {
-  std::string text = TextOf(object);
-  // They come first in most kinds, so that there is nothing to be copied.
-  const std::string start = R"({"apiVersion":")" + row.ApiVersion() +
-                            R"(","kind":")" + row.kind + "\",";
-  if (text.starts_with(start)) return "{" + text.substr(start.size());
-  Json item = *object;
-  item.erase("kind");
-  item.erase("apiVersion");
-  return Dump(item);
 }
 
 // As the resource's group shows the object.
@@ -92,7 +66,7 @@ Encoding Encoding::Negotiate(const Request& request) {
 std::string Encoding::Object(const ResourceRow& row, const ObjectPtr& object,
                              Time now, bool first) const {
   const ObjectPtr view = InView(row, object);
-  if (!table_) return TextOf(view);
+  if (!table_) return Dump(*view);
   return Dump(
       Table(row, {view},
             {{"resourceVersion", Get(*view, "metadata", "resourceVersion")}},
@@ -106,16 +80,16 @@ std::string Encoding::List(const ResourceRow& row,
   views.reserve(objects.size());
   for (const ObjectPtr& object : objects) views.push_back(InView(row, object));
   if (table_) return Dump(Table(row, views, metadata, now));
-  std::string text = Dump({{"kind", row.kind + "List"},
-                           {"apiVersion", row.ApiVersion()},
-                           {"metadata", metadata}});
-  text.back() = ',';
-  text += R"("items":[)";
+  Json items = Json::array();
   for (const ObjectPtr& view : views) {
-    text.append(ItemText(row, view)).append(",");
+    Json& item = items.emplace_back(*view);
+    item.erase("kind");
+    item.erase("apiVersion");
   }
-  if (text.back() == ',') text.pop_back();
-  return text + "]}";
+  return Dump({{"kind", row.kind + "List"},
+               {"apiVersion", row.ApiVersion()},
+               {"metadata", metadata},
+               {"items", std::move(items)}});
 }
 
 Json Encoding::Table(const ResourceRow& row,
