@@ -22,8 +22,11 @@ constexpr std::chrono::milliseconds kSlack{50};
 // More would be beyond the end of Time.
 constexpr seconds kMaxTimeout = std::chrono::hours(1'000'000);
 
-// Between half an hour and an hour, as upstream: not all at the same time.
-seconds DefaultTimeout() {
+// Where the client says none it is half an hour to an hour, as upstream: not
+// all are to end at the same time.
+seconds TimeoutOf(const ListOptions& options) {
+  const std::int64_t timeout = options.timeout_seconds.value_or(0);
+  if (timeout > 0) return std::min(seconds(timeout), kMaxTimeout);
   std::random_device random;
   return seconds(std::uniform_int_distribution<int>(1800, 3600)(random));
 }
@@ -36,12 +39,8 @@ Watch::Watch(Registry& registry, const ResourceRow& row, ListOptions options,
       row_(row),
       options_(std::move(options)),
       encoding_(std::move(encoding)),
-      deadline_(registry.loop().Now()) {
-  const std::int64_t timeout = options_.timeout_seconds.value_or(0);
-  deadline_ +=
-      timeout > 0 ? std::min(seconds(timeout), kMaxTimeout) : DefaultTimeout();
-  // A client that counts the same seconds is to be the first to end it.
-  deadline_ += kSlack;
+      // A client that counts the same seconds is to be the first to end it.
+      deadline_(registry.loop().Now() + TimeoutOf(options_) + kSlack) {
   subscription_ = registry.store().Subscribe(
       CollectionOf(row),
       [this](const std::string&, const Event& event) { Add(event); });
@@ -106,16 +105,6 @@ void Watch::Push(std::string_view type, Object object) {
     ended_ = true;
   }
   Wake();
-}
-
-void Watch::Wake() {
-  if (std::exchange(woken_, true)) return;
-  registry_.loop().Post([weak = std::weak_ptr<Watch*>(self_)] {
-    const auto self = weak.lock();
-    if (!self) return;
-    (*self)->woken_ = false;
-    if ((*self)->on_ready) (*self)->on_ready();
-  });
 }
 
 void Watch::Tick() {

@@ -42,20 +42,21 @@ class Watch : public Stream {
   // A bookmark now and then, and the end at the deadline.
   void Tick();
   Object Bookmark(bool initial_events_end) const;
-  void Wake();
+  void Wake() {
+    if (on_ready) on_ready();
+  }
 
   Registry& registry_;
   const ResourceRow& row_;
   const ListOptions options_;
   const Encoding encoding_;
-  Time deadline_;
+  const Time deadline_;
   std::deque<Item> items_;
   std::size_t limit_ = 0;  // of items_
   bool first_ = true;
   bool ended_ = false;
-  bool woken_ = false;
   Store::Subscription subscription_;
-  // Gone with this, so that what is posted to the loop can tell.
+  // Gone with this, so that a timer can tell.
   const std::shared_ptr<Watch*> self_ = std::make_shared<Watch*>(this);
 };
 

@@ -38,8 +38,8 @@ class Stream {
   // Once Read() has returned false: the connection is to be closed without the
   // proper end of a response, as if it were lost.
   virtual bool broken_off() const { return false; }
-  // Called, from the loop, when there is more to read; the reader comes later,
-  // not from within.
+  // Called when there is more to read, perhaps in the midst of what makes it
+  // so: the reader comes later, not from within.
   std::function<void()> on_ready;
 };
 
