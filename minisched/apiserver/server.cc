@@ -5,6 +5,8 @@
 
 #include <boost/algorithm/string.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <map>
 #include <stdexcept>
@@ -17,8 +19,8 @@
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/faults/control.h"
 #include "minisched/apiserver/faults/faults.h"
-#include "minisched/apiserver/http/asio_loop.h"
 #include "minisched/apiserver/http/http_server.h"
+#include "minisched/apiserver/loop.h"
 #include "minisched/apiserver/metrics.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/rest.h"
@@ -68,6 +70,32 @@ std::vector<Json> ObjectsOf(const std::string& manifest) {
   }
   return objects;
 }
+
+// The loop of the running server.
+class AsioLoop : public Loop {
+ public:
+  explicit AsioLoop(boost::asio::io_context& io) : io_(io) {}
+
+  Time Now() const override {
+    return std::chrono::floor<Time::duration>(std::chrono::system_clock::now());
+  }
+
+  void Post(std::function<void()> task) override {
+    boost::asio::post(io_, std::move(task));
+  }
+
+  void After(std::chrono::milliseconds delay,
+             std::function<void()> task) override {
+    const auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
+    timer->async_wait(
+        [timer, task = std::move(task)](boost::system::error_code error) {
+          if (!error) task();
+        });
+  }
+
+ private:
+  boost::asio::io_context& io_;
+};
 
 }  // namespace
 
