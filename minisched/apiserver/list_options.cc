@@ -41,6 +41,37 @@ std::string TextOf(const Json& value, const std::string& field) {
   return flag ? "false" : "";
 }
 
+bool Holds(const FieldTerm& term, const Json& object) {
+  const Json* value = &object;
+  for (const std::string& key : term.path) value = &Get(*value, key);
+  return (TextOf(*value, term.field) == term.value) == term.equal;
+}
+
+std::vector<FieldTerm> ParseFields(const std::string& text,
+                                   const ResourceRow& row) {
+  std::vector<FieldTerm> terms;
+  for (const std::string& term : Split(text, ',')) {
+    if (term.empty()) continue;
+    const auto equals = term.find('=');
+    if (equals == term.npos) {
+      throw BadRequest(fmt::format(
+          "invalid selector: '{}'; can't understand '{}'", text, term));
+    }
+    const bool negated = equals > 0 && term[equals - 1] == '!';
+    const bool doubled = term.compare(equals, 2, "==") == 0;
+    const std::string field = term.substr(0, equals - negated);
+    const bool known = field == "metadata.name" ||
+                       (row.namespaced && field == "metadata.namespace") ||
+                       boost::range::count(row.fields, field) > 0;
+    if (!known) throw BadRequest("field label not supported: " + field);
+    const std::string stored =
+        row.plural == "events" ? StoredName(field) : field;
+    terms.push_back({field, Split(stored, '.'), !negated,
+                     term.substr(equals + 1 + doubled)});
+  }
+  return terms;
+}
+
 void Validate(const ListOptions& options) {
   const std::string field = "resourceVersionMatch";
   const std::string& match = options.resource_version_match;
@@ -60,44 +91,16 @@ void Validate(const ListOptions& options) {
     if (match != "Exact" && match != "NotOlderThan") {
       errors.NotSupported(field, match, {"Exact", "NotOlderThan", ""});
     }
+    if (match == "Exact" && options.resource_version == "0") {
+      errors.Forbidden(field,
+                       "resourceVersionMatch \"exact\" is forbidden for "
+                       "resourceVersion \"0\"");
+    }
   }
   errors.ThrowIfAny(OptionsRow("ListOptions"), "");
 }
 
 }  // namespace
-
-FieldSelector FieldSelector::Parse(std::string_view text,
-                                   const ResourceRow& row) {
-  FieldSelector selector;
-  for (const std::string& term : Split(text, ',')) {
-    if (term.empty()) continue;
-    const auto equals = term.find('=');
-    if (equals == term.npos) {
-      throw BadRequest(fmt::format(
-          "invalid selector: '{}'; can't understand '{}'", text, term));
-    }
-    const bool negated = equals > 0 && term[equals - 1] == '!';
-    const bool doubled = term.compare(equals, 2, "==") == 0;
-    const std::string field = term.substr(0, equals - negated);
-    const bool known = field == "metadata.name" ||
-                       (row.namespaced && field == "metadata.namespace") ||
-                       boost::range::count(row.fields, field) > 0;
-    if (!known) throw BadRequest("field label not supported: " + field);
-    const std::string stored =
-        row.plural == "events" ? StoredName(field) : field;
-    selector.terms_.push_back({field, Split(stored, '.'), !negated,
-                               term.substr(equals + 1 + doubled)});
-  }
-  return selector;
-}
-
-bool FieldSelector::Matches(const Json& object) const {
-  return std::all_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-    const Json* value = &object;
-    for (const std::string& key : term.path) value = &Get(*value, key);
-    return (TextOf(*value, term.field) == term.value) == term.equal;
-  });
-}
 
 ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
                                const std::string& ns, const std::string& name) {
@@ -124,15 +127,17 @@ ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
   Validate(options);
 
   options.fields =
-      FieldSelector::Parse(request.Query("fieldSelector") +
-                               (name.empty() ? "" : ",metadata.name=" + name),
-                           row);
+      ParseFields(request.Query("fieldSelector") +
+                      (name.empty() ? "" : ",metadata.name=" + name),
+                  row);
   return options;
 }
 
 bool ListOptions::Matches(const Json& object) const {
   if (!ns.empty() && NamespaceOf(object) != ns) return false;
-  if (!fields.Matches(object)) return false;
+  for (const FieldTerm& term : fields) {
+    if (!Holds(term, object)) return false;
+  }
   const Json& there = Get(object, "metadata", "labels");
   return labels.Matches(there.is_null() ? Labels() : there.get<Labels>());
 }

@@ -13,32 +13,21 @@
 
 namespace minisched::apiserver {
 
-// A field selector: "spec.nodeName=node-1,status.phase!=Failed". Follows
-// apimachinery pkg/fields/selector.go, but for backslashes: no field that is
-// offered can have a value that needs them.
-class FieldSelector {
- public:
-  // Throws StatusError (400) where the text is malformed or the row doesn't
-  // offer a field.
-  static FieldSelector Parse(std::string_view text, const ResourceRow& row);
-
-  bool Matches(const Json& object) const;
-
- private:
-  struct Term {
-    std::string field;  // as the client calls it
-    std::vector<std::string> path;
-    bool equal;
-    std::string value;
-  };
-  std::vector<Term> terms_;
+// A term of a field selector: "spec.nodeName=node-1" or "status.phase!=Failed".
+struct FieldTerm {
+  std::string field;  // as the client calls it
+  std::vector<std::string> path;
+  bool equal;
+  std::string value;
 };
 
 // Which objects a client wants, and from when (metav1.ListOptions).
 struct ListOptions {
   std::string ns;  // "" for all
   Selector labels = Selector::Everything();
-  FieldSelector fields;
+  // All of them have to hold. As in apimachinery pkg/fields/selector.go, but
+  // for backslashes: no field that is offered can have a value that needs them.
+  std::vector<FieldTerm> fields;
   std::string resource_version;
   std::string resource_version_match;
   // Of lists.
@@ -51,7 +40,7 @@ struct ListOptions {
   std::optional<std::int64_t> timeout_seconds;
 
   // From the query; a name in the path is like one in the field selector.
-  // Throws StatusError.
+  // Throws StatusError, where the row doesn't offer a field too.
   static ListOptions Parse(const Request& request, const ResourceRow& row,
                            const std::string& ns, const std::string& name);
 

@@ -1,13 +1,11 @@
 #include "minisched/apiserver/list_options.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "minisched/apiserver/errors.h"
 
 namespace minisched::apiserver {
 namespace {
-
-using ::testing::HasSubstr;
 
 const ResourceRow& Pods() { return GetResource("", "pods"); }
 
@@ -17,11 +15,18 @@ Json Pod() {
           {"status", {{"phase", "Running"}}}};
 }
 
-bool Matches(std::string_view text) {
-  return FieldSelector::Parse(text, Pods()).Matches(Pod());
+ListOptions Parse(const std::string& target, const std::string& name = "",
+                  const ResourceRow& row = Pods()) {
+  Request request;
+  EXPECT_TRUE(ParseTarget(target, request));
+  return ListOptions::Parse(request, row, "default", name);
 }
 
-TEST(FieldSelectorTest, ComparesFields) {
+bool Matches(const std::string& fields) {
+  return Parse("/?fieldSelector=" + fields).Matches(Pod());
+}
+
+TEST(ListOptionsTest, ComparesFields) {
   EXPECT_TRUE(Matches(""));
   EXPECT_TRUE(Matches("spec.nodeName=node-1"));
   EXPECT_TRUE(Matches("spec.nodeName==node-1,status.phase!=Failed"));
@@ -31,9 +36,9 @@ TEST(FieldSelectorTest, ComparesFields) {
   EXPECT_TRUE(Matches("spec.hostNetwork=false"));
 }
 
-std::string Refusal(std::string_view text, const ResourceRow& row) {
+std::string Refusal(const std::string& fields, const ResourceRow& row) {
   try {
-    FieldSelector::Parse(text, row);
+    Parse("/?fieldSelector=" + fields, "", row);
   } catch (const StatusError& error) {
     EXPECT_EQ(error.code(), 400);
     return error.what();
@@ -41,7 +46,7 @@ std::string Refusal(std::string_view text, const ResourceRow& row) {
   return "";
 }
 
-TEST(FieldSelectorTest, RefusesWhatTheResourceDoesNotOffer) {
+TEST(ListOptionsTest, RefusesFieldsThatTheResourceDoesNotOffer) {
   EXPECT_EQ(Refusal("spec.host=a", Pods()),
             "field label not supported: spec.host");
   EXPECT_EQ(Refusal("a=b", GetResource("apps", "deployments")),
@@ -49,12 +54,6 @@ TEST(FieldSelectorTest, RefusesWhatTheResourceDoesNotOffer) {
   EXPECT_EQ(Refusal("status.phase", Pods()),
             "invalid selector: 'status.phase'; can't understand "
             "'status.phase'");
-}
-
-ListOptions Parse(const std::string& target, const std::string& name = "") {
-  Request request;
-  EXPECT_TRUE(ParseTarget(target, request));
-  return ListOptions::Parse(request, Pods(), "default", name);
 }
 
 TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
@@ -68,6 +67,7 @@ TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
 
 TEST(ListOptionsTest, RefusesWhatDoesNotGoTogether) {
   for (const char* query : {"resourceVersionMatch=Exact",
+                            "resourceVersion=0&resourceVersionMatch=Exact",
                             "resourceVersion=1&resourceVersionMatch=Sometimes",
                             "watch=1&sendInitialEvents=1", "limit=many",
                             "labelSelector=a%3D%3D%3D"}) {
