@@ -25,8 +25,8 @@ Json ApplyMergePatch(const Json& object, const Json& patch);
 
 // Merges lists where the type says so, and understands the directives $patch
 // (replace, delete), $retainKeys, $deleteFromPrimitiveList/… and
-// $setElementOrder/…. Lists that are merged have at most 10,000 elements. Follows
-// apimachinery pkg/util/strategicpatch/patch.go.
+// $setElementOrder/…. Lists that are merged have at most 10,000 elements.
+// Follows apimachinery pkg/util/strategicpatch/patch.go.
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type);
 
