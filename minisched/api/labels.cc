@@ -52,11 +52,11 @@ std::string JoinTexts(const std::vector<std::string>& texts,
   return joined;
 }
 
-// As a field.Error of apimachinery prints itself.
+// As a field.Error of apimachinery prints itself; `value` in JSON.
 [[noreturn]] void FailRequirement(const std::string& field,
                                   const std::string& value,
                                   const std::string& what) {
-  throw ParseError(field + ": Invalid value: " + Quoted(value) + ": " + what);
+  throw ParseError(field + ": Invalid value: " + value + ": " + what);
 }
 
 }  // namespace
@@ -72,11 +72,13 @@ Requirement::Requirement(std::string key, Operator op,
                          std::vector<std::string> values)
     : key_(std::move(key)), op_(op), values_(std::move(values)) {
   if (const auto messages = CheckLabelKey(key_); !messages.empty()) {
-    FailRequirement("key", key_, JoinTexts(messages, "; "));
+    FailRequirement("key", Quoted(key_), JoinTexts(messages, "; "));
   }
   const auto require = [this](bool holds, const char* what) {
     if (holds) return;
-    FailRequirement("values", "[" + JoinTexts(values_, ",") + "]", what);
+    std::vector<std::string> quoted;
+    for (const std::string& value : values_) quoted.push_back(Quoted(value));
+    FailRequirement("values", "[" + JoinTexts(quoted, ",") + "]", what);
   };
   switch (op_) {
     case Operator::kEquals:
@@ -101,7 +103,7 @@ Requirement::Requirement(std::string key, Operator op,
               "for 'Gt', 'Lt' operators, exactly one value is required");
       const auto bound = ParseInteger(values_[0]);
       if (!bound) {
-        FailRequirement("values[0]", values_[0],
+        FailRequirement("values[0]", Quoted(values_[0]),
                         "for 'Gt', 'Lt' operators, the value must be an "
                         "integer");
       }
@@ -113,7 +115,7 @@ Requirement::Requirement(std::string key, Operator op,
     const auto messages = CheckLabelValue(values_[i]);
     if (messages.empty()) continue;
     FailRequirement("values[" + std::to_string(i) + "][" + key_ + "]",
-                    values_[i], JoinTexts(messages, "; "));
+                    Quoted(values_[i]), JoinTexts(messages, "; "));
   }
   std::sort(values_.begin(), values_.end());
 }

@@ -254,7 +254,7 @@ TEST(RequirementTest, KeysAndValuesAreThoseOfLabels) {
       [] {
         Requirement("x", Operator::kIn, {"ok", "no good"});
       });
-  ExpectError("values: Invalid value: \"[]\": for 'in', 'notin' operators",
+  ExpectError("values: Invalid value: []: for 'in', 'notin' operators",
               [] { Requirement("x", Operator::kIn, {}); });
   ExpectError("values[0]: Invalid value: \"y\": for 'Gt', 'Lt' operators",
               [] { Requirement("x", Operator::kLessThan, {"y"}); });

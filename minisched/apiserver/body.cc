@@ -14,14 +14,14 @@
 namespace minisched::apiserver {
 namespace {
 
-constexpr int kMaxDepth = 200;
+constexpr int kMaxNesting = 200;
 
 Json ParseLimited(const std::string& text) {
   try {
     return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-      if (depth > kMaxDepth) {
+      if (depth > kMaxNesting) {
         throw BadRequest("the object is nested more than " +
-                         std::to_string(kMaxDepth) + " levels deep");
+                         std::to_string(kMaxNesting) + " levels deep");
       }
       return true;
     });

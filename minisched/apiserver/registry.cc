@@ -18,7 +18,7 @@ constexpr char kModified[] =
     "version and try again";
 
 // A year, in seconds: more is not meant, and leads to no date that there is.
-constexpr std::int64_t kMaxGrace = 365 * 24 * 3600;
+constexpr std::int64_t kMaxGrace = 365L * 24 * 3600;
 
 std::string NewUid() { return to_string(boost::uuids::random_generator()()); }
 

@@ -7,14 +7,14 @@ namespace {
 
 using testing::Contains;
 
-struct Row {
+struct KindRow {
   std::string resource;
   std::string kind;
   std::string group_version;
   bool namespaced;
   std::string fields;  // the least that one must have
 
-  friend void PrintTo(const Row& row, std::ostream* os) { *os << row.kind; }
+  friend void PrintTo(const KindRow& row, std::ostream* os) { *os << row.kind; }
 };
 
 constexpr char kTemplate[] = R"("selector": {"matchLabels": {"a": "b"}},
@@ -23,7 +23,7 @@ constexpr char kTemplate[] = R"("selector": {"matchLabels": {"a": "b"}},
                         "nodeSelector": {"none": "x"},
                         "containers": [{"name": "c", "image": "i"}]}})";
 
-std::vector<Row> Rows() {
+std::vector<KindRow> Rows() {
   const std::string spec = R"({"spec": {)";
   return {
       {"configmaps", "ConfigMap", "v1", true, "{}"},
@@ -75,7 +75,8 @@ std::vector<Row> Rows() {
   };
 }
 
-class KindTest : public ContractTest, public testing::WithParamInterface<Row> {
+class KindTest : public ContractTest,
+                 public testing::WithParamInterface<KindRow> {
  protected:
   // The events of the one object are what matters.
   json NextOf(WatchReader& watch, const std::string& type) {
@@ -88,7 +89,7 @@ class KindTest : public ContractTest, public testing::WithParamInterface<Row> {
 };
 
 TEST_P(KindTest, Lives) {
-  const Row& row = GetParam();
+  const KindRow& row = GetParam();
   const std::string name = row.namespaced ? "it" : Unique("it");
   const std::string path = row.resource + "/" + name;
   const json is = {{"kind", row.kind}, {"apiVersion", row.group_version}};

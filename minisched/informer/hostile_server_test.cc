@@ -42,7 +42,7 @@ class RushingClock final : public Clock {
   mutable std::atomic<int> looks_{0};
 };
 
-// Versions by name, to their versions.
+// The versions of pods, by name.
 using Versions = std::map<std::string, std::string>;
 
 // What there is, as an informer's handler is told; it notes what makes no

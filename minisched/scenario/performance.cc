@@ -18,7 +18,7 @@ using IfAway = Cluster::IfAway;
 // How often to look at what can't be watched: events, requests, processes.
 constexpr milliseconds kWakeEvery{100};
 // How long a server may be away when it must be asked.
-constexpr seconds kLongestAway{30};
+constexpr seconds kLongestOutage{30};
 constexpr std::size_t kLogLines = 15;
 constexpr std::size_t kPodsTold = 5;
 
@@ -225,13 +225,13 @@ void Performance::Hold(const Expect& expect) {
       const Verdict verdict = Judge(expectation, world, &is_away);
       // Nobody can say, as long as there is a chance to hear of it later.
       any_away |= is_away;
-      if (is_away && RealClock().Now() < end + kLongestAway) continue;
+      if (is_away && RealClock().Now() < end + kLongestOutage) continue;
       if (verdict.kind == Verdict::Kind::kMet) continue;
       story_.Saw(RealClock().Now() - start, false);
       Fail(expectation.text + ", and to stay so", verdict, world);
     }
     if (RealClock().Now() >= end && !any_away) break;
-    AwaitChange(any_away ? end + kLongestAway : end);
+    AwaitChange(any_away ? end + kLongestOutage : end);
   }
   story_.Saw(RealClock().Now() - start, true);
 }

@@ -11,7 +11,7 @@ namespace minisched::apiserver {
 namespace {
 
 const ResourceRow& PodRow() { return GetResource("", "pods"); }
-const ResourceRow& Budgets() {
+const ResourceRow& BudgetRow() {
   return GetResource("policy", "poddisruptionbudgets");
 }
 
@@ -24,7 +24,7 @@ bool CanIgnoreBudget(const Json& pod) {
 
 std::vector<Object> BudgetsOf(const Store& store, const Json& pod) {
   std::vector<Object> budgets;
-  for (const auto& [key, budget] : store.All(CollectionOf(Budgets()))) {
+  for (const auto& [key, budget] : store.All(CollectionOf(BudgetRow()))) {
     if (key.first == NamespaceOf(pod) &&
         Selects(Get(*budget, "spec", "selector"),
                 Get(pod, "metadata", "labels"))) {
@@ -74,7 +74,7 @@ void TakeFromBudget(Registry& registry, const Json& budget, bool dry_run) {
     left = left.get<std::int64_t>() - 1;
     return changed;
   };
-  registry.Update(Budgets(), "status", NamespaceOf(budget), NameOf(budget),
+  registry.Update(BudgetRow(), "status", NamespaceOf(budget), NameOf(budget),
                   take, dry_run);
 }
 
