@@ -1,6 +1,7 @@
 #include "minisched/api/labels.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <charconv>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@ namespace minisched {
 namespace {
 
 using Operator = Requirement::Operator;
+using boost::algorithm::join;
 
 struct OperatorName {
   std::string_view name;
@@ -42,16 +44,6 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   return number;
 }
 
-std::string JoinTexts(const std::vector<std::string>& texts,
-                      const char* separator) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (&text != &texts.front()) joined += separator;
-    joined += text;
-  }
-  return joined;
-}
-
 // As a field.Error of apimachinery prints itself; `value` in JSON.
 [[noreturn]] void FailRequirement(const std::string& field,
                                   const std::string& value,
@@ -72,13 +64,13 @@ Requirement::Requirement(std::string key, Operator op,
                          std::vector<std::string> values)
     : key_(std::move(key)), op_(op), values_(std::move(values)) {
   if (const auto messages = CheckLabelKey(key_); !messages.empty()) {
-    FailRequirement("key", Quoted(key_), JoinTexts(messages, "; "));
+    FailRequirement("key", Quoted(key_), join(messages, "; "));
   }
   const auto require = [this](bool holds, const char* what) {
     if (holds) return;
     std::vector<std::string> quoted;
     for (const std::string& value : values_) quoted.push_back(Quoted(value));
-    FailRequirement("values", "[" + JoinTexts(quoted, ",") + "]", what);
+    FailRequirement("values", "[" + join(quoted, ",") + "]", what);
   };
   switch (op_) {
     case Operator::kEquals:
@@ -115,7 +107,7 @@ Requirement::Requirement(std::string key, Operator op,
     const auto messages = CheckLabelValue(values_[i]);
     if (messages.empty()) continue;
     FailRequirement("values[" + std::to_string(i) + "][" + key_ + "]",
-                    Quoted(values_[i]), JoinTexts(messages, "; "));
+                    Quoted(values_[i]), join(messages, "; "));
   }
   std::sort(values_.begin(), values_.end());
 }
@@ -157,7 +149,7 @@ std::string Requirement::ToString() const {
   if (op_ == Operator::kExists) return key_;
   if (op_ == Operator::kDoesNotExist) return "!" + key_;
 
-  const std::string values = JoinTexts(values_, ",");
+  const std::string values = join(values_, ",");
   if (op_ == Operator::kIn) return key_ + " in (" + values + ")";
   if (op_ == Operator::kNotIn) return key_ + " notin (" + values + ")";
 

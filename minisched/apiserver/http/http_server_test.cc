@@ -99,6 +99,18 @@ class HttpServerTest : public ::testing::Test {
     return ReadAll(socket);
   }
 
+  // Asks for `path`, says more while there is no answer, leaves, and waits for
+  // the server to notice.
+  void AskAndLeave(const std::string& path, const std::string& more = "") {
+    {
+      auto socket = Connect();
+      Send(socket, "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      Until([this] { return !server_.idle(); });
+      Send(socket, more);
+    }
+    Until([this] { return server_.idle(); });
+  }
+
   // Waits for something that is true on the loop's thread.
   void Until(const std::function<bool()>& condition) {
     for (bool is = false; !is; std::this_thread::yield()) {
@@ -230,15 +242,8 @@ TEST_F(HttpServerTest, AnswersLater) {
 }
 
 TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
-  for (const char* path : {"/later", "/hang"}) {
-    {
-      auto socket = Connect();
-      Send(socket,
-           "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      Until([this] { return !server_.idle(); });
-    }
-    Until([this] { return server_.idle(); });
-  }
+  AskAndLeave("/later");
+  AskAndLeave("/hang");
   asio::post(io_, [this] { respond_({}); });
   EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
@@ -246,16 +251,8 @@ TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
 }
 
 TEST_F(HttpServerTest, NoticesThatOneLeftWhoSaidMoreBefore) {
-  for (const char* path : {"/hang", "/stream"}) {
-    {
-      auto socket = Connect();
-      Send(socket,
-           "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      Until([this] { return !server_.idle(); });
-      Send(socket, "more");
-    }
-    Until([this] { return server_.idle(); });
-  }
+  AskAndLeave("/hang", "more");
+  AskAndLeave("/stream", "more");
 }
 
 TEST_F(HttpServerTest, HearsWhatIsSaidDuringAnAnswerAfterIt) {
