@@ -25,6 +25,10 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options(-Wthread-safety)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC takes files that are compiled together for headers, and from version 13
+  # on each reference that a temporary returns for one to that temporary.
+  add_compile_options(-Wno-subobject-linkage -Wno-dangling-reference)
 endif()
 if(MINISCHED_SANITIZE)
   add_compile_options(-fsanitize=${MINISCHED_SANITIZE}

@@ -9,13 +9,16 @@ build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
   libgmock-dev libgtest-dev libprotozero-dev libspdlog-dev libssl-dev
   libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
   zlib1g-dev)
-# Clang builds what runs under sanitizers; the versions are pinned where another
-# one would judge differently.
+# Clang builds what runs under sanitizers: the one that the system has.
 # shellcheck disable=SC2034
-check_packages=(clang-14 git clang-format-14 clang-tidy-14 libclang-rt-14-dev
-  python3 shellcheck)
+check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)
 # shellcheck disable=SC2034
 book_packages=(git python3 python3-venv)
+
+# The tools that judge the form of files, in versions of our own: another one
+# would judge differently. CMakePresets.json names the folder too.
+tools=$root/build/tools
+install_tools() { make_venv "$tools" "$root/scripts/lib/tools.txt"; }
 
 # build PRESET [TARGET...]: shows its output where it fails, or on a terminal.
 build() {

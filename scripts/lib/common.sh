@@ -50,3 +50,23 @@ install_packages() {
   { "${as_root[@]}" update && "${as_root[@]}" install -y "${missing[@]}"; } \
     >&2 || die "apt-get could not install ${missing[*]}: its output is above"
 }
+
+# make_venv FOLDER REQUIREMENTS: installs what that file of pip's lists, unless
+# it is there already. pip resolves nothing, so the list must be complete.
+make_venv() {
+  local folder=$1 requirements=$2 stamp
+  install_packages python3 python3-venv
+  stamp=$({ python3 --version && cat "$requirements"; } | sha256sum)
+  [[ $stamp != "$(cat "$folder/stamp" 2>/dev/null)" ]] || return 0
+  info "installing what ${requirements#"$root/"} lists in $folder …"
+  mkdir -p "${folder%/*}"
+  { python3 -m venv --clear "$folder" &&
+    "$folder/bin/pip" install --disable-pip-version-check --no-deps \
+      --only-binary :all: -r "$requirements" && "$folder/bin/pip" check; } \
+    >"$folder.log" 2>&1 || {
+    tail -n 20 "$folder.log" >&2
+    die "cannot install what $requirements lists: pip's reason is above, all" \
+      "of it in $folder.log"
+  }
+  printf '%s\n' "$stamp" >"$folder/stamp"
+}

@@ -91,10 +91,10 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (!stream_.socket().is_open()) return;  // It has been broken off since.
     auto& message = parser_->get();
     response_.keep_alive(message.keep_alive());
-    Request request{.method = message.method_string().to_string()};
+    Request request{.method = std::string(message.method_string())};
     for (const auto& field : message) {
-      request.headers[boost::to_lower_copy(field.name_string().to_string())] =
-          field.value().to_string();
+      request.headers[boost::to_lower_copy(std::string(field.name_string()))] =
+          std::string(field.value());
     }
     request.body = std::move(message.body());
     if (!IsOwnHost(request.Header("host"))) {
@@ -103,7 +103,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                     "page can reach this server\n",
                     403));
     }
-    if (!ParseTarget(message.target().to_string(), request)) {
+    if (!ParseTarget(std::string(message.target()), request)) {
       return Answer(TextReply("malformed path or query\n", 400));
     }
     waiting_ = true;
