@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/cxx11/none_of.hpp>
 #include <boost/algorithm/string/join.hpp>
 #include <boost/range/adaptor/transformed.hpp>
-#include <boost/range/algorithm/find.hpp>
 #include <set>
 #include <utility>
 
@@ -162,7 +162,8 @@ void CheckOption(const std::string& kind, const std::string& field,
   const Json given = value.is_array() ? value : Json::array({value});
   FieldErrors errors;
   for (const Json& each : given) {
-    if (boost::range::find(supported, each) == supported.end()) {
+    const auto is_given = [&](const std::string& one) { return each == one; };
+    if (boost::algorithm::none_of(supported, is_given)) {
       errors.NotSupported(field, value, supported);
     }
   }
