@@ -120,10 +120,12 @@ DeleteOptions DeleteOptions::Parse(const Json& json) {
     const std::int64_t seconds = GetInt(json, "gracePeriodSeconds");
     options.grace_period = seconds < 0 ? 1 : seconds;
   }
-  // The older name for it.
-  if (json.contains("orphanDependents") && options.propagation.empty()) {
-    options.propagation =
-        GetBool(json, "orphanDependents") ? "Orphan" : "Background";
+  if (json.contains("orphanDependents")) {
+    options.orphan_dependents = GetBool(json, "orphanDependents");
+    if (options.propagation.empty()) {
+      options.propagation =
+          *options.orphan_dependents ? "Orphan" : "Background";
+    }
   }
   return options;
 }

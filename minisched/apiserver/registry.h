@@ -23,6 +23,8 @@ struct DeleteOptions {
   std::optional<std::int64_t> grace_period;  // seconds
   // "Background" (also the default), "Foreground", "Orphan".
   std::string propagation;
+  // The older name for two of them, where the client used it.
+  std::optional<bool> orphan_dependents;
   Preconditions preconditions;
   bool dry_run = false;
 

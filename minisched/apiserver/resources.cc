@@ -13,15 +13,20 @@
 namespace minisched::apiserver {
 namespace {
 
-enum Trait { kNamespaced, kOfCluster, kInAll };
+// Properties of a row, which can be combined.
+enum Trait : unsigned {
+  kNamespaced = 0,
+  kOfCluster = 1,       // not of a namespace
+  kInAll = 2,           // one of what `kubectl get all` shows
+  kReturnsDeleted = 4,  // ResourceRow::returns_deleted
+};
 
 // A row, in short. Lists are words with spaces in between.
 struct Entry {
   std::string_view name;  // "deployments.apps"
   const char* kind;
   const char* short_names = "";
-  // Of the cluster, not of a namespace; one of what `kubectl get all` shows.
-  Trait trait = kNamespaced;
+  unsigned traits = kNamespaced;
   // What has none is only stored, so that informers can list and watch it.
   const Strategy& (*strategy)() = PlainStrategy;
   const char* fields = "";
@@ -38,19 +43,21 @@ constexpr Entry kEntries[] = {
      "involvedObject.uid involvedObject.apiVersion "
      "involvedObject.resourceVersion involvedObject.fieldPath reason "
      "reportingComponent source type"},
-    {"namespaces", "Namespace", "ns", kOfCluster, NamespaceStrategy,
-     "status.phase", "finalize", "create delete get list patch update watch"},
+    {"namespaces", "Namespace", "ns", kOfCluster | kReturnsDeleted,
+     NamespaceStrategy, "status.phase", "finalize",
+     "create delete get list patch update watch"},
     {"nodes", "Node", "no", kOfCluster, NodeStrategy, "spec.unschedulable"},
-    {"persistentvolumeclaims", "PersistentVolumeClaim", "pvc"},
-    {"persistentvolumes", "PersistentVolume", "pv", kOfCluster},
-    {"pods", "Pod", "po", kInAll, PodStrategy,
+    {"persistentvolumeclaims", "PersistentVolumeClaim", "pvc", kReturnsDeleted},
+    {"persistentvolumes", "PersistentVolume", "pv",
+     kOfCluster | kReturnsDeleted},
+    {"pods", "Pod", "po", kInAll | kReturnsDeleted, PodStrategy,
      "spec.nodeName spec.restartPolicy spec.schedulerName "
      "spec.serviceAccountName spec.hostNetwork status.phase status.podIP "
      "status.podIPs status.nominatedNodeName",
      "binding eviction"},
     {"replicationcontrollers", "ReplicationController", "rc", kInAll},
-    {"serviceaccounts", "ServiceAccount", "sa"},
-    {"services", "Service", "svc", kInAll},
+    {"serviceaccounts", "ServiceAccount", "sa", kReturnsDeleted},
+    {"services", "Service", "svc", kInAll | kReturnsDeleted},
     {"daemonsets.apps", "DaemonSet", "ds", kInAll},
     {"deployments.apps", "Deployment", "deploy", kInAll, DeploymentStrategy, "",
      "scale"},
@@ -64,17 +71,22 @@ constexpr Entry kEntries[] = {
      "reportingController type"},
     {"poddisruptionbudgets.policy", "PodDisruptionBudget", "pdb", kNamespaced,
      PodDisruptionBudgetStrategy},
-    {"csidrivers.storage.k8s.io", "CSIDriver", "", kOfCluster},
-    {"csinodes.storage.k8s.io", "CSINode", "", kOfCluster},
+    {"csidrivers.storage.k8s.io", "CSIDriver", "",
+     kOfCluster | kReturnsDeleted},
+    {"csinodes.storage.k8s.io", "CSINode", "", kOfCluster | kReturnsDeleted},
     {"csistoragecapacities.storage.k8s.io", "CSIStorageCapacity"},
-    {"storageclasses.storage.k8s.io", "StorageClass", "sc", kOfCluster},
-    {"volumeattachments.storage.k8s.io", "VolumeAttachment", "", kOfCluster},
+    {"storageclasses.storage.k8s.io", "StorageClass", "sc",
+     kOfCluster | kReturnsDeleted},
+    {"volumeattachments.storage.k8s.io", "VolumeAttachment", "",
+     kOfCluster | kReturnsDeleted},
     {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kOfCluster,
      PriorityClassStrategy},
     {"leases.coordination.k8s.io", "Lease", "", kNamespaced, LeaseStrategy},
-    {"deviceclasses.resource.k8s.io", "DeviceClass", "", kOfCluster},
-    {"resourceclaims.resource.k8s.io", "ResourceClaim"},
-    {"resourceslices.resource.k8s.io", "ResourceSlice", "", kOfCluster},
+    {"deviceclasses.resource.k8s.io", "DeviceClass", "",
+     kOfCluster | kReturnsDeleted},
+    {"resourceclaims.resource.k8s.io", "ResourceClaim", "", kReturnsDeleted},
+    {"resourceslices.resource.k8s.io", "ResourceSlice", "",
+     kOfCluster | kReturnsDeleted},
 };
 
 std::vector<std::string> Words(const std::string& text) {
@@ -84,18 +96,20 @@ std::vector<std::string> Words(const std::string& text) {
 
 ResourceRow ToRow(const Entry& entry) {
   const auto dot = entry.name.find('.');
-  ResourceRow row{.group = std::string(
-                      dot == entry.name.npos ? "" : entry.name.substr(dot + 1)),
-                  .plural = std::string(entry.name.substr(0, dot)),
-                  .kind = entry.kind,
-                  .namespaced = entry.trait != kOfCluster,
-                  .short_names = Words(entry.short_names),
-                  .categories = Words(entry.trait == kInAll ? "all" : ""),
-                  .verbs = Words(entry.verbs),
-                  .subresources = Words(entry.subresources),
-                  .fields = Words(entry.fields),
-                  .strategy = &entry.strategy(),
-                  .columns = &FindColumns(entry.name)};
+  ResourceRow row{
+      .group =
+          std::string(dot == entry.name.npos ? "" : entry.name.substr(dot + 1)),
+      .plural = std::string(entry.name.substr(0, dot)),
+      .kind = entry.kind,
+      .namespaced = (entry.traits & kOfCluster) == 0,
+      .short_names = Words(entry.short_names),
+      .categories = Words((entry.traits & kInAll) != 0 ? "all" : ""),
+      .verbs = Words(entry.verbs),
+      .subresources = Words(entry.subresources),
+      .fields = Words(entry.fields),
+      .returns_deleted = (entry.traits & kReturnsDeleted) != 0,
+      .strategy = &entry.strategy(),
+      .columns = &FindColumns(entry.name)};
   const SchemaType& type = *Schema::Get().Find(row.ApiVersion(), row.kind);
   if (type.Find("status") != nullptr) row.subresources.push_back("status");
   return row;

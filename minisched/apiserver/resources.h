@@ -29,6 +29,9 @@ struct ResourceRow {
   // The fields that a field selector can name, besides metadata.name and
   // metadata.namespace; each is the path to the value: "spec.nodeName".
   std::vector<std::string> fields;
+  // DELETE returns the object even if the object is gone then, instead of a
+  // Status. Upstream's ReturnDeletedObject.
+  bool returns_deleted = false;
   const Strategy* strategy = nullptr;  // of a row in AllResources(): never
   const Columns* columns = nullptr;    // the same
 

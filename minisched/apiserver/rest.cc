@@ -196,9 +196,15 @@ class Call {
   }
 
   void Delete() {
-    const Deleted deleted = registry_.Delete(row_, info_.ns, info_.name,
-                                             DecodeDeleteOptions(request_));
-    if (!deleted.gone) return Answer(deleted.object);
+    const DeleteOptions options = DecodeDeleteOptions(request_);
+    const Deleted deleted =
+        registry_.Delete(row_, info_.ns, info_.name, options);
+    if (!deleted.gone) {
+      // Only clients that use this older option get a 202, as upstream.
+      const bool background = options.orphan_dependents == false;
+      return Answer(deleted.object, background ? 202 : 200);
+    }
+    if (row_.returns_deleted) return Answer(deleted.object);
     Json details = {{"name", info_.name},
                     {"kind", row_.plural},
                     {"uid", UidOf(*deleted.object)}};

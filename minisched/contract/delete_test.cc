@@ -39,10 +39,103 @@ TEST_F(DeleteTest, AnswersWithAStatus) {
                       {{"name", "a"}, {"kind", "configmaps"}}));
 }
 
+// An example of a kind whose DELETE is answered with the deleted object.
+struct ReturnsDeletedObject {
+  std::string path;
+  json object;
+};
+
+TEST_F(DeleteTest, AnswersWithTheObjectOfTheseKinds) {
+  const std::string name = Unique("a");
+  const ReturnsDeletedObject kinds[] = {
+      {"pods", Pod(name)},
+      {"services", Named(name, R"({"spec": {"ports": [{"port": 80}]}})"_json)},
+      {"serviceaccounts", Named(name)},
+      {"resourceclaims", Named(name, R"({"spec": {}})"_json)},
+      {"csidrivers", Named(name, R"({"spec": {}})"_json)},
+      {"csinodes", Named(name, R"({"spec": {"drivers": []}})"_json)},
+      {"deviceclasses", Named(name, R"({"spec": {}})"_json)},
+      {"resourceslices", Named(name, R"({"spec": {"driver": "x.y",
+         "nodeName": "n", "pool": {"name": "p", "generation": 1,
+                                   "resourceSliceCount": 1}}})"_json)},
+      {"storageclasses", Named(name, {{"provisioner", "x.y/z"}})},
+      {"volumeattachments",
+       Named(name, R"({"spec": {"attacher": "x.y", "nodeName": "n",
+         "source": {"persistentVolumeName": "v"}}})"_json)},
+  };
+  for (const auto& [path, object] : kinds) {
+    SCOPED_TRACE(path);
+    const json created = Create(path, object);
+    const Reply deleted = Delete(path + "/" + name);
+    EXPECT_THAT(deleted, Answers(200, {{"kind", created.at("kind")},
+                                       {"apiVersion", created.at("apiVersion")},
+                                       {"metadata",
+                                        {{"name", name},
+                                         {"uid", Uid(created)},
+                                         {"resourceVersion", "..."}}}}));
+    EXPECT_THAT(Get(path + "/" + name), Answers(404));
+  }
+}
+
+// A real cluster protects these with finalizers, which a controller removes. So
+// the answer is the same whether the object is gone or still there.
+TEST_F(DeleteTest, AnswersWithTheObjectOfVolumesAndClaims) {
+  const std::string name = Unique("a");
+  const json capacity = {{"storage", "1Gi"}};
+  const ReturnsDeletedObject kinds[] = {
+      {"persistentvolumeclaims",
+       Named(name, {{"spec",
+                     {{"accessModes", {"ReadWriteOnce"}},
+                      {"storageClassName", ""},
+                      {"resources", {{"requests", capacity}}}}}})},
+      {"persistentvolumes",
+       Named(name, {{"spec",
+                     {{"accessModes", {"ReadWriteOnce"}},
+                      {"capacity", capacity},
+                      {"hostPath", {{"path", "/tmp/x"}}}}}})},
+  };
+  for (const auto& [path, object] : kinds) {
+    SCOPED_TRACE(path);
+    const json created = Create(path, object);
+    const Reply deleted = Delete(path + "/" + name);
+    EXPECT_THAT(deleted, Answers(200, {{"kind", created.at("kind")},
+                                       {"metadata", {{"uid", Uid(created)}}}}));
+    Await("the end of " + path,
+          [&] { return Get(path + "/" + name).status == 404; });
+  }
+}
+
+TEST_F(DeleteTest, AnswersWithTheLastVersion) {
+  const json pod = Create("pods", Pod("a"));
+  WatchReader watch = Watch("pods?resourceVersion=" + Version(pod));
+  const Reply deleted = Delete("pods/a");
+  EXPECT_THAT(deleted, Answers(200, R"({
+    "kind": "Pod", "apiVersion": "v1",
+    "metadata": {"deletionTimestamp": "...", "deletionGracePeriodSeconds": 0},
+    "status": {"phase": "Pending"}})"_json));
+  EXPECT_EQ(watch.Next().value().at("type"), "MODIFIED");
+  const json event = watch.Next().value();
+  EXPECT_EQ(event.at("type"), "DELETED");
+  EXPECT_EQ(event.at("object"), deleted.body);
+}
+
+TEST_F(DeleteTest, AnswersWithATableOfTheObject) {
+  const Headers table = {
+      {"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}};
+  Create("pods", Pod("a"));
+  EXPECT_THAT(Send("DELETE", "pods/a", "", table),
+              Answers(200, R"({"kind": "Table", "rows": [
+                {"object": {"kind": "PartialObjectMetadata",
+                            "metadata": {"name": "a"}}}]})"_json));
+  Create("configmaps", Named("a"));
+  EXPECT_THAT(Send("DELETE", "configmaps/a", "", table),
+              Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
+}
+
 // One without a node is gone at once.
 TEST_F(DeleteTest, PodWithoutANode) {
   Create("pods", Pod("a"));
-  EXPECT_THAT(Delete("pods/a"), Answers(200));
+  EXPECT_THAT(Delete("pods/a"), Answers(200, R"({"kind": "Pod"})"_json));
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
@@ -56,7 +149,9 @@ TEST_F(DeleteTest, PodOnANode) {
   EXPECT_NE(Version(deleted.body), Version(pod));
   EXPECT_EQ(Read("pods/a"), deleted.body);
   // Its kubelet says when it is over.
-  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 0}}), Answers(200));
+  EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 0}}),
+              Answers(200, R"({"kind": "Pod", "metadata":
+                {"deletionGracePeriodSeconds": 0}})"_json));
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
@@ -130,6 +225,21 @@ TEST_F(DeleteTest, FinalizersHoldIt) {
   EXPECT_THAT(Get("configmaps/a"), Answers(404));
 }
 
+TEST_F(DeleteTest, FinalizersHoldAPod) {
+  Create("pods", Pod("a", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
+  const Reply deleted = Delete("pods/a");
+  EXPECT_THAT(deleted, Answers(200, R"({
+    "kind": "Pod", "metadata": {"deletionTimestamp": "...",
+                                "deletionGracePeriodSeconds": 0}})"_json));
+  EXPECT_EQ(Read("pods/a"), deleted.body);
+  EXPECT_EQ(Delete("pods/a").body, deleted.body);
+  // The update that takes the last one away is answered with the object too.
+  EXPECT_THAT(
+      MergePatch("pods/a", R"({"metadata": {"finalizers": null}})"_json),
+      Answers(200, R"({"kind": "Pod"})"_json));
+  EXPECT_THAT(Get("pods/a"), Answers(404));
+}
+
 TEST_F(DeleteTest, CannotBeUndone) {
   CreateHeld("a");
   const json deleted = Delete("configmaps/a").body;
@@ -146,8 +256,31 @@ TEST_F(DeleteTest, DryRun) {
                 {"deletionTimestamp": "..."}})"_json));
   EXPECT_EQ(Read("pods/a"), pod);
   const json object = Create("configmaps", Named("b"));
-  EXPECT_THAT(Delete("configmaps/b?dryRun=All"), Answers(200));
+  EXPECT_THAT(Delete("configmaps/b?dryRun=All"),
+              Answers(200, R"({"kind": "Status"})"_json));
   EXPECT_EQ(Read("configmaps/b"), object);
+}
+
+// What would go at once is answered as if it had gone.
+TEST_F(DeleteTest, DryRunOfTheLastStep) {
+  const json pod = Create("pods", Pod("a"));
+  const Reply deleted = Delete("pods/a?dryRun=All");
+  EXPECT_THAT(deleted, Answers(200, R"({"kind": "Pod", "metadata":
+                {"deletionGracePeriodSeconds": 0}})"_json));
+  EXPECT_EQ(Version(deleted.body), Version(pod));
+  EXPECT_EQ(Read("pods/a"), pod);
+}
+
+// The older name for propagation in the background: 202 while it is held.
+TEST_F(DeleteTest, OrphanDependents) {
+  CreateHeld("a");
+  const json background = {{"orphanDependents", false}};
+  EXPECT_THAT(Delete("configmaps/a", background),
+              Answers(202, R"({"kind": "ConfigMap"})"_json));
+  Release("configmaps/a");
+  Create("configmaps", Named("b"));
+  EXPECT_THAT(Delete("configmaps/b", background),
+              Answers(200, R"({"kind": "Status"})"_json));
 }
 
 TEST_F(DeleteTest, OptionsThatAreNone) {
