@@ -31,7 +31,8 @@ TEST_F(DiscoveryTest, Groups) {
     names += GetString(group, "name") + " ";
   }
   EXPECT_EQ(names,
-            "apps events.k8s.io policy storage.k8s.io scheduling.k8s.io "
+            "apps events.k8s.io authentication.k8s.io "
+            "authorization.k8s.io policy storage.k8s.io scheduling.k8s.io "
             "coordination.k8s.io resource.k8s.io ");
 }
 

@@ -45,6 +45,10 @@ std::optional<RequestInfo> RequestInfo::Parse(const Request& request) {
   if (!info.ns.empty() && !info.row->namespaced) return std::nullopt;
   if (parts.size() > 1) info.name = parts[1];
   if (parts.size() > 2) info.subresource = parts[2];
+  // A resource that can only be created has no paths of single objects.
+  const bool only_created =
+      info.row->verbs == std::vector<std::string>{"create"};
+  if (only_created && !info.name.empty()) return std::nullopt;
   const bool needs_namespace = info.row->namespaced && !info.name.empty();
   if (needs_namespace && info.ns.empty()) return std::nullopt;
   if (!info.subresource.empty() &&

@@ -33,7 +33,18 @@ struct Entry {
   const char* subresources = "";
   const char* verbs =
       "create delete deletecollection get list patch update watch";
+  Review review = nullptr;
 };
+
+// A row of reviews, which are not stored.
+constexpr Entry ReviewEntry(std::string_view name, const char* kind,
+                            Review review, Trait trait = kOfCluster) {
+  return {.name = name,
+          .kind = kind,
+          .traits = trait,
+          .verbs = "create",
+          .review = review};
+}
 
 constexpr Entry kEntries[] = {
     {"bindings", "Binding", "", kNamespaced, PlainStrategy, "", "", "create"},
@@ -69,6 +80,16 @@ constexpr Entry kEntries[] = {
      "reason regarding.kind regarding.namespace regarding.name regarding.uid "
      "regarding.apiVersion regarding.resourceVersion regarding.fieldPath "
      "reportingController type"},
+    ReviewEntry("selfsubjectreviews.authentication.k8s.io", "SelfSubjectReview",
+                ReviewSelf),
+    ReviewEntry("localsubjectaccessreviews.authorization.k8s.io",
+                "LocalSubjectAccessReview", ReviewLocalAccess, kNamespaced),
+    ReviewEntry("selfsubjectaccessreviews.authorization.k8s.io",
+                "SelfSubjectAccessReview", ReviewSelfAccess),
+    ReviewEntry("selfsubjectrulesreviews.authorization.k8s.io",
+                "SelfSubjectRulesReview", ReviewSelfRules),
+    ReviewEntry("subjectaccessreviews.authorization.k8s.io",
+                "SubjectAccessReview", ReviewAccess),
     {"poddisruptionbudgets.policy", "PodDisruptionBudget", "pdb", kNamespaced,
      PodDisruptionBudgetStrategy},
     {"csidrivers.storage.k8s.io", "CSIDriver", "",
@@ -108,10 +129,13 @@ ResourceRow ToRow(const Entry& entry) {
       .subresources = Words(entry.subresources),
       .fields = Words(entry.fields),
       .returns_deleted = (entry.traits & kReturnsDeleted) != 0,
+      .review = entry.review,
       .strategy = &entry.strategy(),
       .columns = &FindColumns(entry.name)};
   const SchemaType& type = *Schema::Get().Find(row.ApiVersion(), row.kind);
-  if (type.Find("status") != nullptr) row.subresources.push_back("status");
+  if (type.Find("status") != nullptr && row.review == nullptr) {
+    row.subresources.push_back("status");
+  }
   return row;
 }
 

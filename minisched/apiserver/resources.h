@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "minisched/apiserver/kinds/columns.h"
+#include "minisched/apiserver/kinds/reviews.h"
 #include "minisched/apiserver/strategy.h"
 
 namespace minisched::apiserver {
@@ -32,6 +33,9 @@ struct ResourceRow {
   // DELETE returns the object even if the object is gone then, instead of a
   // Status. Upstream's ReturnDeletedObject.
   bool returns_deleted = false;
+  // Answers a create instead of storing the object. nullptr for kinds that are
+  // stored.
+  Review review = nullptr;
   const Strategy* strategy = nullptr;  // of a row in AllResources(): never
   const Columns* columns = nullptr;    // the same
 

@@ -135,12 +135,17 @@ class Call {
   }
 
   void Create() {
+    const bool dry_run = IsDryRun(request_);
     Json object = DecodeObject(request_, RowShown(info_), reply_);
     CheckNamespace(object);
-    Answer(registry_.Create(row_, info_.ns,
-                            ToStored(info_, nullptr, std::move(object)),
-                            IsDryRun(request_)),
-           201);
+    if (row_.review != nullptr) {
+      row_.review(object, registry_.Now());
+      return Answer(std::make_shared<const Json>(std::move(object)), 201);
+    }
+    Answer(
+        registry_.Create(row_, info_.ns,
+                         ToStored(info_, nullptr, std::move(object)), dry_run),
+        201);
   }
 
   // For pods/binding and the like, which take an object of another kind.
@@ -244,8 +249,12 @@ class Call {
   }
 
   // The object is that of the path, which it need not repeat the namespace of.
+  // An object of a kind without namespaces loses its namespace.
   void CheckNamespace(Json& object) const {
-    if (info_.ns.empty()) return;
+    if (info_.ns.empty()) {
+      object["metadata"].erase("namespace");
+      return;
+    }
     Json& ns = object["metadata"]["namespace"];
     if (!ns.is_null() && ns != info_.ns) {
       throw BadRequest(

@@ -130,6 +130,8 @@ struct Server::Impl {
   // `info` is nullopt where it isn't for a resource.
   Reply Handle(const Request& request, const std::optional<RequestInfo>& info);
   Reply HandleOther(const Request& request);
+  // The document at the path, whatever the method.
+  Reply DocumentAt(const Request& request);
 
   boost::asio::io_context io{1};
   AsioLoop loop{io};
@@ -185,7 +187,12 @@ Reply Server::Impl::Handle(const Request& request,
 
 Reply Server::Impl::HandleOther(const Request& request) {
   if (Control::Owns(request)) return control.Handle(request);
+  Reply document = DocumentAt(request);
   if (request.method != "GET") throw MethodNotAllowed();
+  return document;
+}
+
+Reply Server::Impl::DocumentAt(const Request& request) {
   const std::string path =
       boost::trim_right_copy_if(request.path, boost::is_any_of("/"));
   if (path == "/healthz" || path == "/livez" || path == "/readyz") {

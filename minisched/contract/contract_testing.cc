@@ -147,6 +147,7 @@ Matcher<const Reply&> Invalid(const std::string& kind, const std::string& name,
     parts.emplace_back(testing::HasSubstr(error));
   }
   json details = {{"kind", kind.substr(0, kind.find('.'))}};
+  if (details["kind"] == "") details["kind"] = nullptr;
   if (!name.empty()) details["name"] = name;
   return AllOf(Refuses(422, "Invalid", testing::AllOfArray(parts), details),
                testing::ResultOf("the causes", CausesOf,

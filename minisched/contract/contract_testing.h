@@ -51,9 +51,10 @@ testing::Matcher<const Reply&> Refuses(
     const testing::Matcher<const std::string&>& message,
     const json& details = nullptr);
 
-// Matches a 422 for an object "KIND", or "KIND.GROUP", of this name, with these
-// errors, each as "FIELD: MESSAGE", in any order. One that ends in "..." is the
-// beginning of an error. Where the server tells an error twice, once is enough.
+// Matches a 422 for an object "KIND", "KIND.GROUP" or, where the server does
+// not name the kind, ".GROUP", of this name, with these errors, each as "FIELD:
+// MESSAGE", in any order. One that ends in "..." is the beginning of an error.
+// Where the server tells an error twice, once is enough.
 testing::Matcher<const Reply&> Invalid(const std::string& kind,
                                        const std::string& name,
                                        std::vector<std::string> errors);

@@ -75,8 +75,9 @@ TEST_F(DiscoveryTest, Groups) {
   EXPECT_THAT(reply, Answers(200, R"({"kind": "APIGroupList",
                                       "apiVersion": "v1"})"_json));
   for (const std::string group :
-       {"apps", "coordination.k8s.io", "events.k8s.io", "policy",
-        "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"}) {
+       {"apps", "authentication.k8s.io", "authorization.k8s.io",
+        "coordination.k8s.io", "events.k8s.io", "policy", "resource.k8s.io",
+        "scheduling.k8s.io", "storage.k8s.io"}) {
     const json version = {{"groupVersion", group + "/v1"}, {"version", "v1"}};
     EXPECT_THAT(
         Find(reply.body.at("groups"), "name", group),
@@ -150,6 +151,21 @@ TEST_F(DiscoveryTest, OtherGroups) {
        {"storageclasses", "storageclass", "sc", "StorageClass", false},
        {"volumeattachments", "volumeattachment", "", "VolumeAttachment",
         false}});
+}
+
+TEST_F(DiscoveryTest, Reviews) {
+  Expect("/apis/authentication.k8s.io/v1",
+         {{"selfsubjectreviews", "selfsubjectreview", "", "SelfSubjectReview",
+           false, "create"}});
+  Expect("/apis/authorization.k8s.io/v1",
+         {{"localsubjectaccessreviews", "localsubjectaccessreview", "",
+           "LocalSubjectAccessReview", true, "create"},
+          {"selfsubjectaccessreviews", "selfsubjectaccessreview", "",
+           "SelfSubjectAccessReview", false, "create"},
+          {"selfsubjectrulesreviews", "selfsubjectrulesreview", "",
+           "SelfSubjectRulesReview", false, "create"},
+          {"subjectaccessreviews", "subjectaccessreview", "",
+           "SubjectAccessReview", false, "create"}});
 }
 
 TEST_F(DiscoveryTest, KindsOfOtherGroups) {

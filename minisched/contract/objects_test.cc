@@ -149,5 +149,18 @@ TEST_F(ObjectsTest, TextIsUnicode) {
   EXPECT_THAT(Read("configmaps/a"), JsonHas(object));
 }
 
+TEST_F(ObjectsTest, NamespaceOfWhatHasNone) {
+  const std::string name = Unique("a");
+  DeleteLater("priorityclasses/" + name);
+  const json object = Create("priorityclasses", Named(name, R"({"value": 1,
+                                  "metadata": {"namespace": "default"}})"_json));
+  EXPECT_FALSE(object.at("metadata").contains("namespace"));
+  EXPECT_THAT(Put("priorityclasses/" + name,
+                  Named(name, R"({"value": 1, "description": "b",
+                                  "metadata": {"namespace": "x"}})"_json)),
+              Answers(200, R"({"description": "b",
+                               "metadata": {"namespace": null}})"_json));
+}
+
 }  // namespace
 }  // namespace minisched

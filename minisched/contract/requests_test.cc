@@ -32,6 +32,15 @@ TEST_F(RequestsTest, PathsOutsideOfTheApi) {
   }
 }
 
+TEST_F(RequestsTest, UnknownPathsWhateverTheMethod) {
+  for (const char* path : {"/nope", "/api/v1/nopes", "/apis/apps/v2"}) {
+    EXPECT_EQ(Post(path, json::object()).status, 404) << path;
+  }
+  // These can only be created: there are none with a name.
+  EXPECT_EQ(Get("bindings/a").status, 404);
+  EXPECT_EQ(Post("bindings/a", json::object()).status, 404);
+}
+
 TEST_F(RequestsTest, MethodsThatAreNone) {
   const auto refused = Refuses(405, "MethodNotAllowed", kNoMethod);
   EXPECT_THAT(Post("configmaps/a", json::object()), refused);

@@ -18,6 +18,8 @@ import (
 	"strings"
 
 	apps "k8s.io/api/apps/v1"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
 	autoscaling "k8s.io/api/autoscaling/v1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
@@ -46,6 +48,13 @@ var roots = []struct {
 		apps.Deployment{}, apps.ReplicaSet{}, apps.StatefulSet{},
 		apps.DaemonSet{},
 	}},
+	{"authentication.k8s.io/v1", []any{authentication.SelfSubjectReview{}}},
+	{"authorization.k8s.io/v1", []any{
+		authorization.LocalSubjectAccessReview{},
+		authorization.SelfSubjectAccessReview{},
+		authorization.SelfSubjectRulesReview{},
+		authorization.SubjectAccessReview{},
+	}},
 	{"autoscaling/v1", []any{autoscaling.Scale{}}},
 	{"coordination.k8s.io/v1", []any{coordination.Lease{}}},
 	{"events.k8s.io/v1", []any{events.Event{}}},
@@ -60,7 +69,7 @@ var roots = []struct {
 	}},
 }
 
-// Types that write themselves as JSON.
+// Types that write themselves as JSON, and those that are any JSON to us.
 var wellKnown = map[reflect.Type]string{
 	reflect.TypeFor[[]byte]():               "bytes",
 	reflect.TypeFor[resource.Quantity]():    "quantity",
@@ -69,6 +78,9 @@ var wellKnown = map[reflect.Type]string{
 	reflect.TypeFor[intstr.IntOrString]():   "intorstring",
 	reflect.TypeFor[meta.FieldsV1]():        "any",
 	reflect.TypeFor[runtime.RawExtension](): "any",
+	// Lists in a map, which Field can't describe. No code reads them.
+	reflect.TypeFor[authentication.ExtraValue](): "any",
+	reflect.TypeFor[authorization.ExtraValue]():  "any",
 }
 
 var scalars = map[reflect.Kind]bool{

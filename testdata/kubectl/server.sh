@@ -24,9 +24,11 @@ kinds='^NAME |^(bindings|configmaps|events|namespaces|nodes|persistentvolume'
 kinds+='claims|persistentvolumes|pods|replicationcontrollers|services|deploy'
 kinds+='ments|replicasets|statefulsets|leases|poddisruptionbudgets|priority'
 kinds+='classes|csidrivers|csinodes|csistoragecapacities|storageclasses|volume'
-kinds+='attachments|deviceclasses|resourceclaims|resourceslices) '
-groups='^(apps|coordination.k8s.io|events.k8s.io|policy|resource.k8s.io|'
-groups+='scheduling.k8s.io|storage.k8s.io)/|^v1$'
+kinds+='attachments|deviceclasses|resourceclaims|resourceslices|selfsubject'
+kinds+='reviews|(local|self)?subjectaccessreviews|selfsubjectrulesreviews) '
+groups='^(apps|authentication.k8s.io|authorization.k8s.io|coordination.k8s.io|'
+groups+='events.k8s.io|policy|resource.k8s.io|scheduling.k8s.io|storage.k8s.io)'
+groups+='/|^v1$'
 
 api_resources_that_scheduling_needs() {
   kubectl api-resources | grep -E "$kinds"
@@ -44,6 +46,27 @@ api_resources_of_one_group() {
 
 api_versions_that_scheduling_needs() {
   kubectl api-versions | grep -E "$groups"
+}
+
+access_reviews() {
+  kubectl auth can-i list pods
+  kubectl auth can-i create nothing.example.com
+  kubectl auth can-i '*' '*' --all-namespaces
+  kubectl auth can-i get /metrics
+  # The real server's user has more rules, which these include.
+  kubectl auth can-i --list | grep -F '[*]'
+  kubectl create -o 'jsonpath={.status}' -f - <<'EOT'
+apiVersion: authorization.k8s.io/v1
+kind: SubjectAccessReview
+spec:
+  groups: [system:masters]
+  resourceAttributes: {verb: delete, resource: nodes}
+EOT
+  kubectl create -f - <<'EOT'
+apiVersion: authorization.k8s.io/v1
+kind: SelfSubjectAccessReview
+spec: {}
+EOT
 }
 
 no_metrics() {
