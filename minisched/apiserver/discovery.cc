@@ -1,7 +1,9 @@
 #include "minisched/apiserver/discovery.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "minisched/apiserver/accept.h"
 #include "minisched/apiserver/resources.h"
 
 namespace minisched::apiserver {
@@ -63,6 +65,53 @@ void AddResource(const ResourceRow& row, Json& list) {
   }
 }
 
+// The kind that a path answers with, in the aggregated form. An empty group and
+// version stand for those of the row.
+Json ResponseKind(const std::string& group, const std::string& version,
+                  const std::string& kind) {
+  return {{"group", group}, {"version", version}, {"kind", kind}};
+}
+
+// The APIResourceDiscovery of the row.
+Json ResourceDiscovery(const ResourceRow& row) {
+  Json resource = {{"resource", row.plural},
+                   {"responseKind", ResponseKind("", "", row.kind)},
+                   {"scope", row.namespaced ? "Namespaced" : "Cluster"},
+                   {"singularResource", row.Singular()},
+                   {"verbs", row.verbs}};
+  if (!row.short_names.empty()) resource["shortNames"] = row.short_names;
+  if (!row.categories.empty()) resource["categories"] = row.categories;
+  for (const std::string& name : row.subresources) {
+    const Subresource& part = GetSubresource(name);
+    resource["subresources"].push_back(
+        {{"subresource", name},
+         {"responseKind",
+          ResponseKind(part.group, part.version,
+                       part.kind.empty() ? row.kind : part.kind)},
+         {"verbs", part.verbs}});
+  }
+  return resource;
+}
+
+// Adds the row to the APIGroupDiscoveryList; the rows of a group follow each
+// other.
+void AddDiscovery(const ResourceRow& row, Json& list) {
+  list["kind"] = "APIGroupDiscoveryList";
+  list["apiVersion"] = "apidiscovery.k8s.io/v2";
+  list["metadata"] = Json::object();
+  Json& groups = list["items"];
+  if (groups.empty() || NameOf(groups.back()) != row.group) {
+    Json metadata = Json::object();
+    if (!row.group.empty()) metadata["name"] = row.group;
+    groups.push_back({{"metadata", std::move(metadata)},
+                      {"versions",
+                       {{{"version", row.version},
+                         {"freshness", "Current"},
+                         {"resources", Json::array()}}}}});
+  }
+  groups.back()["versions"][0]["resources"].push_back(ResourceDiscovery(row));
+}
+
 // Adds the row to the OpenAPI document of its group, whose paths start with
 // `root`: the PATCH of an object, by whose parameters kubectl goes for all
 // verbs.
@@ -105,6 +154,21 @@ std::map<std::string, Json> DiscoveryDocuments(
     all[group].update({{"kind", "APIGroup"}, {"apiVersion", "v1"}});
   }
   return all;
+}
+
+std::map<std::string, Json> AggregatedDiscoveryDocuments() {
+  std::map<std::string, Json> all;
+  for (const ResourceRow& row : AllResources()) {
+    AddDiscovery(row, all[row.group.empty() ? "/api" : "/apis"]);
+  }
+  return all;
+}
+
+bool AcceptsAggregatedDiscovery(const Request& request) {
+  return std::ranges::any_of(
+      AcceptedForms(request), [](const AcceptedForm& form) {
+        return form.Is("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2");
+      });
 }
 
 }  // namespace minisched::apiserver

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "minisched/apiserver/http/http.h"
 #include "minisched/apiserver/object.h"
 
 namespace minisched::apiserver {
@@ -17,10 +18,17 @@ namespace minisched::apiserver {
 //                                        fields itself and knows dry runs
 //
 // `server_address` is where clients reach this server: "host:port". Follows
-// apiserver pkg/endpoints/discovery. Clients that would rather have all groups
-// in one document, which there isn't, fall back on these. OpenAPI says nothing
-// of the fields: kubectl merges by the types that it was built with.
+// apiserver pkg/endpoints/discovery. OpenAPI says nothing of the fields:
+// kubectl merges by the types that it was built with.
 std::map<std::string, Json> DiscoveryDocuments(
     const std::string& server_address);
+
+// The aggregated form of /api and /apis, by path: an APIGroupDiscoveryList has
+// all groups with all their resources. Follows apiserver
+// pkg/endpoints/discovery/aggregated.
+std::map<std::string, Json> AggregatedDiscoveryDocuments();
+
+// Whether the client accepts the aggregated form.
+bool AcceptsAggregatedDiscovery(const Request& request);
 
 }  // namespace minisched::apiserver

@@ -1,9 +1,8 @@
 #include "minisched/apiserver/encoding.h"
 
-#include <boost/algorithm/string.hpp>
-#include <set>
 #include <utility>
 
+#include "minisched/apiserver/accept.h"
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/registry.h"
 #include "minisched/apiserver/views.h"
@@ -12,10 +11,6 @@ namespace minisched::apiserver {
 namespace {
 
 using ObjectPtr = apiserver::Object;
-
-// The media types of what there is.
-const std::set<std::string> kJson = {"application/json", "application/*",
-                                     "*/*"};
 
 constexpr const char* kTableVersion = "meta.k8s.io/v1";
 
@@ -45,17 +40,10 @@ ObjectPtr InView(const ResourceRow& row, const ObjectPtr& object) {
 Encoding Encoding::Negotiate(const Request& request) {
   Encoding encoding;
   encoding.include_object_ = request.Query("includeObject");
-  std::string accept = request.Header("accept");
-  if (accept.empty()) return encoding;
-  boost::erase_all(accept, " ");
-  for (const std::string& range : Split(accept, ',')) {
-    const auto parts = Split(range, ';');
-    if (!kJson.contains(parts[0])) continue;
-    const std::set<std::string> form(parts.begin() + 1, parts.end());
-    encoding.table_ = form.contains("as=Table") && form.contains("v=v1") &&
-                      form.contains("g=meta.k8s.io");
+  for (const AcceptedForm& form : AcceptedForms(request)) {
+    encoding.table_ = form.Is("Table", "meta.k8s.io", "v1");
     // Another form, or version of it, than these two may follow.
-    if (encoding.table_ || range.find(";as=") == range.npos) return encoding;
+    if (encoding.table_ || form.kind.empty()) return encoding;
   }
   throw StatusError(406, "NotAcceptable",
                     "406: Not Acceptable\n\nAvailable representations: "

@@ -56,6 +56,15 @@ Reply OpenApiV2() {
               "2.0"};  // field 1: swagger
 }
 
+Reply AggregatedDiscovery(const Json& document) {
+  Reply reply = JsonReply(document);
+  reply.content_type =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  // The same path has another form; a cache must not mix them up.
+  reply.headers.emplace_back("Vary", "Accept");
+  return reply;
+}
+
 // The documents of a manifest, with those of its lists instead of them.
 std::vector<Json> ObjectsOf(const std::string& manifest) {
   std::vector<Json> objects;
@@ -147,6 +156,8 @@ struct Server::Impl {
   HttpServer http;
   const std::string url;
   const std::map<std::string, Json> documents;
+  const std::map<std::string, Json> aggregated_documents =
+      AggregatedDiscoveryDocuments();
 };
 
 void Server::Impl::AwaitIdle(std::chrono::milliseconds left) {
@@ -204,6 +215,11 @@ Reply Server::Impl::DocumentAt(const Request& request) {
     return reply;
   }
   if (path == "/openapi/v2") return OpenApiV2();
+  const auto aggregated = aggregated_documents.find(path);
+  if (aggregated != aggregated_documents.end() &&
+      AcceptsAggregatedDiscovery(request)) {
+    return AggregatedDiscovery(aggregated->second);
+  }
   const auto document = documents.find(path);
   if (document == documents.end()) throw PathNotFound();
   return JsonReply(document->second);

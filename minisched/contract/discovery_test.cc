@@ -197,6 +197,141 @@ TEST_F(DiscoveryTest, Health) {
   EXPECT_EQ(Get("/readyz/nope").status, 404);
 }
 
+constexpr char kAggregated[] =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+class AggregatedDiscoveryTest : public DiscoveryTest {
+ protected:
+  json Aggregated(const std::string& path) {
+    const Reply reply = Get(path, {{"Accept", kAggregated}});
+    EXPECT_THAT(reply, Answers(200, R"({
+      "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2",
+      "metadata": {}})"_json));
+    EXPECT_EQ(reply.headers.at("content-type"), kAggregated);
+    EXPECT_EQ(reply.headers.at("vary"), "Accept");
+    return reply.body.value("items", json::array());
+  }
+
+  // An APIResourceDiscovery as the resources of an APIResourceList.
+  static std::vector<json> ToResources(const json& discovery) {
+    const auto resource = [&](const std::string& name, const json& shown) {
+      json result = {{"name", name},
+                     {"kind", shown.at("responseKind").at("kind")},
+                     {"namespaced", discovery.at("scope") == "Namespaced"},
+                     {"singularName", shown.value("singularResource", "")},
+                     {"verbs", shown.at("verbs")}};
+      for (const char* key : {"group", "version"}) {
+        const json& value = shown.at("responseKind").at(key);
+        if (value != "") result[key] = value;
+      }
+      for (const char* key : {"shortNames", "categories"}) {
+        if (shown.contains(key)) result[key] = shown.at(key);
+      }
+      return result;
+    };
+    const std::string name = discovery.at("resource");
+    std::vector<json> all = {resource(name, discovery)};
+    for (const json& sub : discovery.value("subresources", json::array())) {
+      all.push_back(
+          resource(name + "/" + sub.at("subresource").get<std::string>(), sub));
+    }
+    return all;
+  }
+
+  // Expects the resources of a group to be those of its APIResourceList.
+  void ExpectSame(const json& groups, const std::string& group,
+                  const std::string& path) {
+    SCOPED_TRACE(path);
+    const auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const json& candidate) {
+          return candidate.at("metadata").value("name", "") == group;
+        });
+    ASSERT_NE(found, groups.end());
+    const json version = Find(found->at("versions"), "version", "v1");
+    EXPECT_EQ(version.at("freshness"), "Current");
+    std::vector<json> resources;
+    for (const json& resource : version.at("resources")) {
+      for (json& each : ToResources(resource)) {
+        resources.push_back(std::move(each));
+      }
+    }
+    json listed = Read(path).at("resources");
+    for (json& resource : listed) resource.erase("storageVersionHash");
+    EXPECT_THAT(resources, testing::UnorderedElementsAreArray(
+                               listed.get<std::vector<json>>()));
+  }
+};
+
+TEST_F(AggregatedDiscoveryTest, Core) {
+  ExpectSame(Aggregated("/api"), "", "/api/v1");
+}
+
+TEST_F(AggregatedDiscoveryTest, Groups) {
+  const json groups = Aggregated("/apis");
+  for (const std::string group :
+       {"apps", "authentication.k8s.io", "authorization.k8s.io",
+        "coordination.k8s.io", "events.k8s.io", "policy", "resource.k8s.io",
+        "scheduling.k8s.io", "storage.k8s.io"}) {
+    ExpectSame(groups, group, "/apis/" + group + "/v1");
+  }
+}
+
+TEST_F(AggregatedDiscoveryTest, ResourceInFull) {
+  const json groups = Aggregated("/apis");
+  const auto apps =
+      std::find_if(groups.begin(), groups.end(), [](const json& group) {
+        return group.at("metadata") == json({{"name", "apps"}});
+      });
+  ASSERT_NE(apps, groups.end());
+  const json& resources = apps->at("versions").at(0).at("resources");
+  EXPECT_EQ(Find(resources, "resource", "deployments"), R"({
+    "resource": "deployments", "singularResource": "deployment",
+    "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+    "scope": "Namespaced", "shortNames": ["deploy"], "categories": ["all"],
+    "verbs": ["create", "delete", "deletecollection", "get", "list", "patch",
+              "update", "watch"],
+    "subresources": [
+        {"subresource": "scale", "verbs": ["get", "patch", "update"],
+         "responseKind": {"group": "autoscaling", "version": "v1",
+                          "kind": "Scale"}},
+        {"subresource": "status", "verbs": ["get", "patch", "update"],
+         "responseKind": {"group": "", "version": "",
+                          "kind": "Deployment"}}]})"_json);
+}
+
+// Clients name the form that they would rather have, and what else will do.
+TEST_F(AggregatedDiscoveryTest, IsOneOfSeveralForms) {
+  const std::string old =
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
+      "as=APIGroupDiscoveryList";
+  for (const std::string& accept :
+       {kAggregated + std::string(",") + old + ",application/json",
+        "application/json, " + std::string(kAggregated)}) {
+    EXPECT_THAT(Get("/apis", {{"Accept", accept}}),
+                Answers(200, R"({"kind": "APIGroupDiscoveryList"})"_json))
+        << accept;
+  }
+  for (const std::string& accept :
+       {std::string("application/json"), std::string("*/*"),
+        old + ",application/json"}) {
+    const Reply reply = Get("/apis", {{"Accept", accept}});
+    EXPECT_THAT(reply, Answers(200, R"({"kind": "APIGroupList"})"_json))
+        << accept;
+    EXPECT_EQ(reply.headers.at("content-type"), "application/json");
+  }
+  EXPECT_THAT(Get("/api"), Answers(200, R"({"kind": "APIVersions"})"_json));
+}
+
+// Only the two roots have it.
+TEST_F(AggregatedDiscoveryTest, IsOfTheRootsAlone) {
+  const Headers accept = {
+      {"Accept", kAggregated + std::string(",application/json")}};
+  EXPECT_THAT(Get("/api/v1", accept),
+              Answers(200, R"({"kind": "APIResourceList"})"_json));
+  EXPECT_THAT(Get("/apis/apps", accept),
+              Answers(200, R"({"kind": "APIGroup"})"_json));
+}
+
 // What kubectl looks at before it creates or applies.
 TEST_F(DiscoveryTest, OpenApi) {
   const Reply index = Get("/openapi/v3");
