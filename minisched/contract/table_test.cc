@@ -195,6 +195,26 @@ TEST_F(TableTest, CellsOfOtherKinds) {
   EXPECT_THAT(cells, JsonHas({"d", "0/0", 0, 0, "..."}));
 }
 
+TEST_F(TableTest, EventCells) {
+  Create("events", Named("e", {{"involvedObject",
+                                {{"kind", "Pod"},
+                                 {"name", "a"},
+                                 {"namespace", namespace_name()},
+                                 {"fieldPath", "spec.containers{c}"}}},
+                               {"type", "Warning"},
+                               {"reason", "Tested"},
+                               {"message", " it\n"},
+                               {"source", {{"component", "x"}, {"host", "h"}}},
+                               {"firstTimestamp", "2026-01-01T00:00:00Z"},
+                               {"lastTimestamp", "2026-01-01T00:00:00Z"}}));
+  for (const std::string group : {"/api/v1", "/apis/events.k8s.io/v1"}) {
+    EXPECT_THAT(Cells(group + "/namespaces/" + namespace_name() + "/events"),
+                JsonHas({"...", "Warning", "Tested", "pod/a",
+                         "spec.containers{c}", "x, h", "it", "...", 1, "e"}))
+        << group;
+  }
+}
+
 TEST_F(TableTest, Columns) {
   for (const auto& [path, columns] : std::map<std::string, std::string>{
            {"deployments", "Name, Ready, Up-to-date, Available, Age"},
@@ -222,6 +242,11 @@ TEST_F(TableTest, WideColumns) {
   EXPECT_EQ(Columns("pods", true),
             "Name, Ready, Status, Restarts, Age | IP, Node, Nominated Node, "
             "Readiness Gates");
+  for (const char* path : {"events", "/apis/events.k8s.io/v1/events"}) {
+    EXPECT_EQ(Columns(path, true),
+              "Last Seen, Type, Reason, Object | Subobject, Source | Message | "
+              "First Seen, Count, Name");
+  }
 }
 
 }  // namespace

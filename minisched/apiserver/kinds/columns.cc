@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string/trim.hpp>
 #include <map>
 #include <set>
 #include <utility>
@@ -169,6 +170,33 @@ Json EventObject(const Json& event, Time /*now*/) {
          (name.empty() ? "" : "/" + name);
 }
 
+Json FirstSeen(const Json& event, Time now) {
+  const Json& first = Get(event, "firstTimestamp");
+  return Ago(first.is_null() ? Get(event, "eventTime") : first, now);
+}
+
+// "kubelet, node-1"
+Json EventSource(const Json& event, Time /*now*/) {
+  const auto either = [&](const char* of_source, const char* reporting) {
+    const std::string old = GetString(event, "source", of_source);
+    return old.empty() ? GetString(event, reporting) : old;
+  };
+  const std::string instance = either("host", "reportingInstance");
+  return either("component", "reportingComponent") +
+         (instance.empty() ? "" : ", " + instance);
+}
+
+// An event without a series and a count happened once.
+Json EventCount(const Json& event, Time /*now*/) {
+  const Json& series = Get(event, "series");
+  if (!series.is_null()) return GetInt(series, "count");
+  return std::max<std::int64_t>(GetInt(event, "count"), 1);
+}
+
+Json EventMessage(const Json& event, Time /*now*/) {
+  return boost::algorithm::trim_copy(GetString(event, "message"));
+}
+
 // A cell of what is in the core group's form, for both forms.
 Column::Cell OfEvent(Column::Cell cell) {
   return [cell = std::move(cell)](const Json& event, Time now) {
@@ -189,11 +217,17 @@ Column Integer(const char* name, const char* path) {
 std::map<std::string, Columns, std::less<>> MakeColumns() {
   const Column name = {"Name", Value("/metadata/name")};
   const Column age = {"Age", Age};
-  const Columns events = {{"Last Seen", OfEvent(LastSeen)},
-                          {"Type", Value("/type")},
-                          {"Reason", Value("/reason")},
-                          {"Object", OfEvent(EventObject)},
-                          {"Message", OfEvent(Value("/message"))}};
+  const Columns events = {
+      {"Last Seen", OfEvent(LastSeen)},
+      {"Type", Value("/type")},
+      {"Reason", Value("/reason")},
+      {"Object", OfEvent(EventObject)},
+      Wide("Subobject", OfEvent(Value("/involvedObject/fieldPath"))),
+      Wide("Source", OfEvent(EventSource)),
+      {"Message", OfEvent(EventMessage)},
+      Wide("First Seen", OfEvent(FirstSeen)),
+      Wide("Count", OfEvent(EventCount)),
+      Wide("Name", Value("/metadata/name"))};
   return {
       {"", {name, age}},
       {"events", events},

@@ -97,15 +97,32 @@ TEST(ColumnsTest, Node) {
 TEST(ColumnsTest, EventsOfBothGroups) {
   constexpr const char* kEvent = R"({
       "metadata": {"name": "e"},
-      "involvedObject": {"kind": "Pod", "name": "web"},
+      "involvedObject": {"kind": "Pod", "name": "web", "fieldPath": "spec.x"},
       "eventTime": "2026-03-01T00:00:00.000000Z",
       "series": {"count": 4, "lastObservedTime": "2026-03-01T00:59:50.000000Z"},
-      "type": "Normal", "reason": "Scheduled", "message": "done",
+      "type": "Normal", "reason": "Scheduled", "message": " done\n",
       "reportingComponent": "scheduler", "reportingInstance": "host"})";
-  const Json expected = {"10s", "Normal", "Scheduled", "pod/web", "done"};
+  const Json expected = {
+      "10s",  "Normal", "Scheduled", "pod/web", "spec.x", "scheduler, host",
+      "done", "60m",    4,           "e"};
   EXPECT_EQ(Cells("events", kEvent), expected);
   const std::string view = ToEventsV1(Json::parse(kEvent)).dump();
   EXPECT_EQ(Cells("events.events.k8s.io", view.c_str()), expected);
+}
+
+// As client-go's older recorder writes them.
+TEST(ColumnsTest, EventsThatAreCounted) {
+  const std::string source =
+      R"("source": {"component": "kubelet", "host": "n"})";
+  EXPECT_EQ(Cells("events", (R"({"metadata": {"name": "e"}, "count": 3,
+      "firstTimestamp": "2026-03-01T00:00:00Z",
+      "lastTimestamp": "2026-03-01T00:59:50Z", )" +
+                             source + "}")
+                                .c_str()),
+            Json({"10s", "", "", "", "", "kubelet, n", "", "60m", 3, "e"}));
+  EXPECT_EQ(Cells("events", R"({"metadata": {"name": "e"},
+      "source": {"component": "c"}})"),
+            Json({"<unknown>", "", "", "", "", "c", "", "<unknown>", 1, "e"}));
 }
 
 // "1/2 Running 3"
