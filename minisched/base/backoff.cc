@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "minisched/base/random.h"
+
 namespace minisched {
 
 Backoff::Backoff(const Options& options, std::uint64_t seed)
     : options_(options), current_(options.initial), random_(seed) {}
 
 Backoff::Backoff(const Options& options)
-    : Backoff(options, std::random_device{}()) {}
+    : options_(options), current_(options.initial) {}
 
 Backoff::Duration Backoff::Next() {
   const double base = static_cast<double>(current_.count());
@@ -16,7 +18,8 @@ Backoff::Duration Backoff::Next() {
   current_ = Duration(
       static_cast<Duration::rep>(std::min(base * options_.factor, longest)));
   std::uniform_real_distribution<double> spread(1, 1 + options_.jitter);
-  return Duration(static_cast<Duration::rep>(base * spread(random_)));
+  std::mt19937_64& random = random_ ? *random_ : ThreadRandom();
+  return Duration(static_cast<Duration::rep>(base * spread(random)));
 }
 
 }  // namespace minisched

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <random>
 
 namespace minisched {
@@ -23,6 +24,7 @@ class Backoff {
 
   // The same seed gives the same waits.
   Backoff(const Options& options, std::uint64_t seed);
+  // Draws from ThreadRandom(). Costs next to nothing until Next() is called.
   explicit Backoff(const Options& options);
 
   // The next wait: at least `initial`, at most `max` times (1 + jitter).
@@ -34,7 +36,7 @@ class Backoff {
  private:
   Options options_;
   Duration current_;
-  std::mt19937_64 random_;
+  std::optional<std::mt19937_64> random_;  // where there is a seed
 };
 
 }  // namespace minisched

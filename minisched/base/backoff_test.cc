@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <vector>
 
 namespace minisched {
@@ -44,6 +45,20 @@ TEST(BackoffTest, JitterStaysWithinItsBoundsAndVaries) {
 
   Backoff again(options, 1);
   EXPECT_EQ(Take(again, 1000), waits);
+}
+
+// Neither those of one thread nor those of two.
+TEST(BackoffTest, WithoutASeedNoTwoWaitAlike) {
+  const Backoff::Options options{.initial = milliseconds(1'000'000)};
+  Backoff first(options);
+  Backoff second(options);
+  const auto waits = Take(first, 10);
+  EXPECT_NE(Take(second, 10), waits);
+
+  std::jthread([&] {
+    Backoff of_another_thread(options);
+    EXPECT_NE(Take(of_another_thread, 10), waits);
+  }).join();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "minisched/base/backoff.h"
+#include "minisched/base/random.h"
 #include "minisched/client/config_files.h"
 
 namespace minisched {
@@ -96,8 +97,8 @@ std::string_view ContentType(PatchType type) {
 }
 
 seconds RandomWatchTimeout() {
-  thread_local std::mt19937 random{std::random_device{}()};
-  return seconds(std::uniform_int_distribution<int>(300, 600)(random));
+  std::uniform_int_distribution<int> spread(300, 600);
+  return seconds(spread(ThreadRandom()));
 }
 
 void CheckName(const std::string& what, std::string_view name) {
