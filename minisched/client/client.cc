@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 constexpr int kMaxRetries = 10;  // as client-go
 constexpr seconds kLongestRetryAfter{60};
-// How long past its own timeout a watch may be silent.
+// How long past its own timeout a watch without bookmarks may be silent.
 constexpr seconds kWatchGrace{30};
 
 // How long the server asks us to wait before trying again; nullopt where it
@@ -279,10 +279,14 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const Resource& resource,
   if (!options.resource_version.empty()) {
     request.query.emplace_back("resourceVersion", options.resource_version);
   }
+  milliseconds idle_timeout = timeout + kWatchGrace;
+  if (options.bookmarks) {
+    idle_timeout = std::min(idle_timeout, config_.watch_idle_timeout);
+  }
   std::unique_ptr<HttpStream> stream;
   HttpResponse response;
   Try(request, stop, [&]() -> const HttpResponse& {
-    stream = transport_.Open(ToHttp(request), timeout + kWatchGrace, stop);
+    stream = transport_.Open(ToHttp(request), idle_timeout, stop);
     return response = ReadAnswer(*stream);
   });
   return stream;

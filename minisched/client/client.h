@@ -43,7 +43,10 @@ struct WatchOptions {
   // Events after this version, as a list or the last event gave it; empty:
   // first what is there, as kAdded, then the events.
   std::string resource_version;
-  // Ask for kBookmark events, about once a minute.
+  // Ask for kBookmark events. The server sends one about once a minute, so
+  // that a watch that is silent for RestConfig::watch_idle_timeout (150 s) has
+  // lost its server, and throws TransportError (kTimeout). Without bookmarks,
+  // a watch may be silent until 30 s after its timeout.
   bool bookmarks = true;
   // When the server is to end the watch. 0: five to ten minutes, drawn by
   // chance, so that watches that began together don't end together.

@@ -43,6 +43,9 @@ struct RestConfig {
   std::chrono::milliseconds connect_timeout{10'000};
   // How long until the whole answer is there; for a watch, its headers.
   std::chrono::milliseconds request_timeout{30'000};
+  // How long a watch that asks for bookmarks may be silent. The server sends a
+  // bookmark about once a minute.
+  std::chrono::milliseconds watch_idle_timeout{150'000};
 };
 
 }  // namespace minisched

@@ -23,8 +23,9 @@ class WatchStream {
 
   // The next event; nullopt when the server has ended the watch in good order,
   // as it does when its time is up: watch on from the last resource version.
-  // A kError event is followed by that end. Blocks. Throws TransportError, and
-  // Cancelled when the watch's stop token asks to stop.
+  // A kError event is followed by that end. Blocks. Throws TransportError, with
+  // kTimeout where the watch was silent for too long (WatchOptions::bookmarks),
+  // and Cancelled when the watch's stop token asks to stop.
   std::optional<WatchEvent<T>> Next() {
     while (std::optional<std::string> line = stream_->ReadLine()) {
       if (line->empty()) continue;

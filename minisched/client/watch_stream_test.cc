@@ -8,6 +8,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
@@ -172,6 +173,50 @@ TEST_F(WatchStreamTest, AStopEndsTheWaitForAnEvent) {
   stop_.request_stop();
   EXPECT_EQ(outcome.get().kind, "Cancelled");
   EXPECT_TRUE(server_.AwaitOpenConnections(0));
+}
+
+// A server that vanished without closing the connection.
+TEST_F(WatchStreamTest, ASilentWatchIsGivenUp) {
+  RestConfig config = ConfigFor(server_.url());
+  config.watch_idle_timeout = 1s;
+  Client client(config);
+  auto stream = client.Watch<Pod>({});
+  reply_->Chunk(Line("BOOKMARK", "", "4"));
+  EXPECT_EQ(stream.Next()->resource_version, "4");
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = OutcomeOf([&] { stream.Next(); });
+  EXPECT_EQ(outcome.kind, "kTimeout") << outcome;
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kPrompt);
+  EXPECT_TRUE(server_.AwaitOpenConnections(0));
+}
+
+TEST_F(WatchStreamTest, BookmarksKeepAWatch) {
+  RestConfig config = ConfigFor(server_.url());
+  config.watch_idle_timeout = 1s;
+  Client client(config);
+  auto stream = client.Watch<Pod>({});
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < 1200ms) {
+    reply_->Chunk(Line("BOOKMARK", "", "4"));
+    ASSERT_EQ(stream.Next()->type, Event::Type::kBookmark);
+  }
+}
+
+// A server that is asked for no bookmarks may have nothing to say for long. The
+// other watch, opened later, shows when the first one would have ended.
+TEST_F(WatchStreamTest, WithoutBookmarksAWatchMayBeSilent) {
+  RestConfig config = ConfigFor(server_.url());
+  config.watch_idle_timeout = 100ms;
+  Client client(config);
+  auto stream = client.Watch<Pod>({.bookmarks = false});
+  ServerReply reply = *reply_;
+  std::jthread server([&] {
+    auto with_bookmarks = client.Watch<Pod>({});
+    EXPECT_EQ(OutcomeOf([&] { with_bookmarks.Next(); }).kind, "kTimeout");
+    reply.Chunk(Line("ADDED", "a", "1"));
+  });
+  EXPECT_EQ(stream.Next()->object->metadata.name, "a");
 }
 
 TEST_F(WatchStreamTest, AVeryLongLine) {

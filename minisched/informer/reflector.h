@@ -59,7 +59,8 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 //   the server ends the watch, or       watches on from the last version seen,
 //   the connection is lost              be it that of an event or a bookmark
 //   410: that version is too old        waits, and lists again
-//   429, or the server is not reached   waits, and tries the same again
+//   429, or the server is not reached,  waits, and tries the same again: a
+//   or a watch is silent for too long   watch from the last version seen
 //   a watch that ended within a second  waits; lists again if nothing came
 //   any other refusal, garbage          waits, and lists again
 //

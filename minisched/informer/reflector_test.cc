@@ -145,6 +145,21 @@ TEST_F(ReflectorTest, WatchesOnAfterALostConnection) {
   EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "delete ns/a@12"));
 }
 
+TEST_F(ReflectorTest, WatchesOnAfterASilentWatch) {
+  RestConfig config = api_.config();
+  config.watch_idle_timeout = seconds(1);
+  Client client(config, clock_);
+  SharedInformer<Pod> informer(client, {.clock = &clock_});
+  informer.AddEventHandler(changes_.Handler<Pod>());
+  informer.Start({});
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  EXPECT_THAT(changes_.Await(1), ElementsAre("add ns/a@11"));
+  ExpectWait(milliseconds(800));
+  StartWatch(11);
+}
+
 TEST_F(ReflectorTest, HalfAnEventCountsForNothing) {
   Start();
   AnswerList(ListJson(10, {}));
