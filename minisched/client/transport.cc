@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "minisched/client/errors.h"
+#include "minisched/client/keep_alive.h"
 #include "minisched/client/operation.h"
 #include "minisched/client/tls.h"
 
@@ -44,15 +45,18 @@ std::string HostAndPort(const web::uri& uri) {
                                : uri.host() + ":" + std::to_string(uri.port());
 }
 
+int PortOf(const web::uri& uri) {
+  if (!uri.is_port_default()) return uri.port();
+  return uri.scheme() == "https" ? 443 : 80;
+}
+
 // What cpprestsdk is to connect to. It looks the host up as it is in the URL:
 // an IPv6 address must have no brackets, and so must have a port behind it.
 web::uri ConnectUri(const web::uri& server) {
   const std::string& host = server.host();
   if (host.front() != '[') return server;
-  const int default_port = server.scheme() == "https" ? 443 : 80;
-  const int port = server.is_port_default() ? default_port : server.port();
   return web::uri(server.scheme() + "://" + host.substr(1, host.size() - 2) +
-                  ":" + std::to_string(port) + server.path());
+                  ":" + std::to_string(PortOf(server)) + server.path());
 }
 
 // A body that can be read once. cpprestsdk sends a request again, on a new
@@ -148,12 +152,17 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
                  request_timeout_);
   }
 
-  // Returns when the headers are there.
+  // Returns when the headers are there. Keepalive is for streams: every other
+  // request has a deadline.
   http_response Open(const HttpRequest& request, const Cancel& cancel,
                      std::stop_token stop) {
     const auto operation = Operation<http_response>::Start(
         [self = shared_from_this(), request, cancel](const auto& sent) {
-          return self->Request(request, cancel, sent);
+          return self->Request(request, cancel, sent)
+              .then([port = PortOf(self->uri_)](http_response response) {
+                KeepConnectionsAlive(port);
+                return response;
+              });
         });
     return Await(*operation, cancel, std::move(stop), connect_timeout_,
                  request_timeout_);
