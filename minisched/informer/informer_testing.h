@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -64,6 +68,22 @@ inline std::string BookmarkJson(int version) {
 inline std::string StatusJson(int code, const std::string& message) {
   return R"({"kind":"Status","status":"Failure","code":)" +
          std::to_string(code) + R"(,"message":")" + message + R"("})";
+}
+
+inline std::size_t CountThreads() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+}
+
+// Blocks until this process has no more than `count` threads. Returns false if
+// that does not come within 20 s.
+[[nodiscard]] inline bool AwaitThreads(std::size_t count) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (CountThreads() > count) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 // Thread-safe; grows, and can be waited for.

@@ -125,11 +125,11 @@ class SharedInformer final : private ReflectorStore<T> {
     auto listener = std::make_unique<Listener>(std::move(handler));
     HandlerRegistration registration(listener->synced);
     MutexLock lock(mu_);
+    if (stopped_) listener->thread.Stop();
     for (const auto& object : store_.List()) {
       listener->Post({nullptr, object}, /*is_in_initial_list=*/true);
     }
     if (synced_.Get()) listener->PostSynced();
-    if (stopped_) listener->thread.Stop();
     listeners_.push_back(std::move(listener));
     return registration;
   }

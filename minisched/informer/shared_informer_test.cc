@@ -188,22 +188,45 @@ TEST_F(SharedInformerTest, WaitingEndsWhenItIsAskedTo) {
   EXPECT_FALSE(registration.WaitForSync(stop.get_token()));
 }
 
+// The threads that end are those of the informer and of its handlers: none of
+// them has anything more to do.
+
 TEST_F(SharedInformerTest, CallsNoHandlerOnceStopped) {
-  std::optional<SharedInformer<Pod>> pods(std::in_place, client_);
+  Label("a", "db");  // starts the client's threads
+  const std::size_t threads = CountThreads();
+  SharedInformer<Pod> pods(client_);
   std::promise<void> called;
   std::promise<void> release;
   std::stop_source stop;
-  pods->AddEventHandler({.on_add = [&](const auto& pod, bool) {
+  pods.AddEventHandler({.on_add = [&](const auto& pod, bool) {
     log_.Add(pod->metadata.name);
     called.set_value();
     release.get_future().wait();
   }});
-  pods->Start(stop.get_token());
+  pods.Start(stop.get_token());
+  ASSERT_TRUE(pods.WaitForCacheSync({}));
   called.get_future().wait();
   stop.request_stop();
   release.set_value();
-  pods.reset();
+  EXPECT_TRUE(AwaitThreads(threads));
   EXPECT_THAT(log_.lines(), ElementsAre("a"));
+}
+
+TEST_F(SharedInformerTest, NeverCallsAHandlerThatComesAfterTheStop) {
+  Label("a", "db");
+  const std::size_t threads = CountThreads();
+  SharedInformer<Pod> pods(client_);
+  std::stop_source stop;
+  pods.Start(stop.get_token());
+  ASSERT_TRUE(pods.WaitForCacheSync({}));
+  stop.request_stop();
+  // Many: a thread of theirs that gets a call may not be fast enough to make
+  // it.
+  for (int i = 0; i < 100; ++i) pods.AddEventHandler(log_.Handler<Pod>());
+  const auto last = pods.AddEventHandler({});
+  EXPECT_TRUE(AwaitThreads(threads));
+  EXPECT_THAT(log_.lines(), IsEmpty());
+  EXPECT_FALSE(last.HasSynced());
 }
 
 // Thousands of events; handlers as fast and as slow as they like.
