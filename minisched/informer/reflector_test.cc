@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -128,8 +130,22 @@ TEST_F(ReflectorTest, WatchesOnFromTheLastEventOrBookmark) {
   watch = StartWatch(50);
   clock_.Advance(minutes(5));
   watch.End();
-  StartWatch(50);
-  EXPECT_THAT(changes_.Await(1), ElementsAre("add ns/a@11"));
+  watch = StartWatch(50);
+  watch.Chunk(EventJson("ADDED", PodJson("z", 51)));
+  EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "add ns/z@51"));
+}
+
+TEST_F(ReflectorTest, WatchesOnFromTheLastEventThatHasAVersion) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  watch.Chunk(EventJson(
+      "ADDED", R"({"metadata":{"namespace":"ns","name":"b","uid":"b"}})"));
+  EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "add ns/b@"));
+  clock_.Advance(minutes(5));
+  watch.End();
+  StartWatch(11);
 }
 
 TEST_F(ReflectorTest, WatchesOnAfterALostConnection) {
@@ -258,8 +274,39 @@ TEST_F(ReflectorTest, ListsAgainAfterGarbage) {
   AnswerList(R"({"items":[]})");  // of no version
   ExpectWait(milliseconds(3200));
   AnswerList(ListJson(12, {PodJson("a", 1)}));
+  watch = StartWatch(12);
+  watch.Chunk(EventJson("ADDED", PodJson("z", 13)));
+  EXPECT_THAT(changes_.Await(2), ElementsAre("+add ns/a@1", "add ns/z@13"));
+}
+
+// We can't tell which event was lost, however well the watch went before.
+TEST_F(ReflectorTest, ListsAgainAfterGarbageInALongWatch) {
+  Start();
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  EXPECT_THAT(changes_.Await(1), ElementsAre("add ns/a@11"));
+  clock_.Advance(minutes(5));
+  watch.Chunk("<html>\n");
+  ExpectWait(milliseconds(800));
+  AnswerList(ListJson(12, {PodJson("a", 11)}));
   StartWatch(12);
-  EXPECT_THAT(changes_.Await(1), ElementsAre("+add ns/a@1"));
+}
+
+TEST_F(ReflectorTest, ListsAgainAfterAnExceptionOfAnotherKind) {
+  Start({.transform = [](const std::shared_ptr<const Pod>& pod) {
+    if (pod->metadata.name == "bad") throw std::runtime_error("a bug");
+    return pod;
+  }});
+  AnswerList(ListJson(10, {}));
+  ServerReply watch = StartWatch(10);
+  watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
+  EXPECT_THAT(changes_.Await(1), ElementsAre("add ns/a@11"));
+  clock_.Advance(minutes(5));
+  watch.Chunk(EventJson("ADDED", PodJson("bad", 12)));
+  ExpectWait(milliseconds(800));
+  AnswerList(ListJson(13, {PodJson("a", 11)}));
+  StartWatch(13);
 }
 
 TEST_F(ReflectorTest, VeryShortWatchesDoNotSpin) {
