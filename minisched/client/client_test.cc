@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kPod[] =
     R"({"kind": "Pod", "metadata": {"namespace": "ns", "name": "web"}})";
@@ -100,12 +101,16 @@ TEST_F(ClientTest, Delete) {
   Client client(config_);
   client.Delete<Pod>("ns", "web");
   client.Delete<Pod>("ns", "web", {.grace_period_seconds = 0, .uid = "u"});
+  client.Delete<Pod>("ns", "web", {.grace_period_seconds = 0});
+  client.Delete<Pod>("ns", "web", {.uid = "u"});
   const auto requests = server_.requests();
   EXPECT_EQ(requests.at(0).method, "DELETE");
   EXPECT_EQ(requests.at(0).target, "/api/v1/namespaces/ns/pods/web");
   EXPECT_EQ(requests.at(0).body, "");
   EXPECT_EQ(requests.at(1).body,
             R"({"gracePeriodSeconds":0,"preconditions":{"uid":"u"}})");
+  EXPECT_EQ(requests.at(2).body, R"({"gracePeriodSeconds":0})");
+  EXPECT_EQ(requests.at(3).body, R"({"preconditions":{"uid":"u"}})");
 }
 
 TEST_F(ClientTest, Bind) {
@@ -165,7 +170,8 @@ TEST_F(ClientTest, ReadsARotatedTokenAnew) {
   Client client(config_);
 
   std::vector<std::string> seen;
-  for (const std::string token : {"one", "two\n", "", "three"}) {
+  for (const std::string token :
+       {"one", "two\n", "", "half written", "three"}) {
     rotate(token);
     client.Get<Pod>("ns", "web");
     seen.push_back(server_.requests().back().headers.at("authorization"));
@@ -174,7 +180,25 @@ TEST_F(ClientTest, ReadsARotatedTokenAnew) {
   client.Get<Pod>("ns", "web");
   seen.push_back(server_.requests().back().headers.at("authorization"));
   EXPECT_THAT(seen, ElementsAre("Bearer one", "Bearer two", "Bearer two",
-                                "Bearer three", "Bearer three"));
+                                "Bearer two", "Bearer three", "Bearer three"));
+}
+
+// Each of these in a header would be another token, or another header.
+TEST_F(ClientTest, RefusesATokenFileThatHoldsNoToken) {
+  const std::string file = testing::TempDir() + "client_test.no_token." +
+                           std::to_string(server_.port());
+  config_.bearer_token_file = file;
+  Client client(config_);
+  for (const std::string text :
+       {"two words", "two\nlines", "\x7f", "\xc3\xa4"}) {
+    std::ofstream(file) << text;
+    const Outcome outcome = OutcomeOf([&] { client.Get<Pod>("ns", "web"); });
+    EXPECT_EQ(outcome.kind, "ConfigError") << text;
+    EXPECT_THAT(outcome.message, HasSubstr(file + " is not a token"));
+    EXPECT_THAT(outcome.message, Not(HasSubstr(text)));
+  }
+  std::filesystem::remove(file);
+  EXPECT_EQ(server_.requests().size(), 0);
 }
 
 TEST_F(ClientTest, ATokenFileThatNeverWasThere) {
@@ -358,6 +382,26 @@ TEST(ClientListTest, StartsAgainWithoutPagesWhereAPageIsGone) {
   EXPECT_EQ(list.malformed.size(), 1);
   ASSERT_EQ(server.requests().size(), 3);
   EXPECT_EQ(server.requests()[2].target, "/api/v1/pods");
+}
+
+// Only an expired token makes the list start again.
+TEST(ClientListTest, AnotherErrorOnALaterPageIsAnError) {
+  for (const int status : {400, 404, 500}) {
+    HttpServer server([=](const ServerRequest& request, ServerReply reply) {
+      if (request.target == "/api/v1/pods?limit=1") {
+        reply.Send(200, Page("first", "a"));
+      } else if (request.target == "/api/v1/pods?limit=1&continue=a") {
+        reply.Send(status, R"({"message": "no"})");
+      } else {
+        reply.Send(200, Page("all", ""));
+      }
+    });
+    Client client(ConfigFor(server.url()));
+    const Outcome outcome = OutcomeOf([&] { client.List<Pod>({.limit = 1}); });
+    EXPECT_EQ(outcome.kind, "ApiError") << status;
+    EXPECT_EQ(outcome.message, "no") << status;
+    EXPECT_EQ(server.requests().size(), 2) << status;
+  }
 }
 
 TEST(ClientListTest, A410ForTheFirstPageIsAnError) {
