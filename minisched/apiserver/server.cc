@@ -247,6 +247,7 @@ clusters:
 - name: minisched
   cluster:
     server: {}
+    insecure-skip-tls-verify: true
 contexts:
 - name: minisched
   context: {{cluster: minisched, user: minisched}}

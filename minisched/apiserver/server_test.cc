@@ -44,6 +44,14 @@ items:
       StartsWith("HTTP/1.1 200"));
 }
 
+// @kubernetes/client-node refuses a server without TLS otherwise.
+TEST(ServerTest, KubeconfigAllowsPlainHttp) {
+  Server server({});
+  EXPECT_THAT(server.Kubeconfig(),
+              HasSubstr("    server: " + server.url() +
+                        "\n    insecure-skip-tls-verify: true\n"));
+}
+
 std::string LoadError(const std::string& manifest) {
   Server server({});
   try {
