@@ -68,8 +68,9 @@ TEST_F(FlagsTest, SetsWhatIsGiven) {
 
 TEST_F(FlagsTest, HelpAndVersionEndTheProgramWell) {
   EXPECT_EQ(Parse({"--help"}), 0);
-  EXPECT_THAT(out_, AllOf(HasSubstr("A program."), HasSubstr("--count"),
-                          HasSubstr("=7"), HasSubstr("A rate")));
+  // The default looks different from one version of CLI11 to the next.
+  EXPECT_THAT(out_, AllOf(HasSubstr("A program."), HasSubstr("A rate"),
+                          ContainsRegex("--count INT(=| \\[)7")));
   EXPECT_EQ(Parse({"--version"}), 0);
   EXPECT_EQ(out_, "program 1.2.3\n");
 }
