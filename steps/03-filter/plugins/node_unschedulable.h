@@ -13,12 +13,10 @@ class NodeUnschedulable final : public FilterPlugin {
   std::string_view Name() const override { return "NodeUnschedulable"; }
   Status Filter(CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
+    if (!node.node().spec.unschedulable) return {};
     const Taint cordoned{.key = "node.kubernetes.io/unschedulable",
                          .effect = "NoSchedule"};
-    if (!node.node().spec.unschedulable ||
-        TolerationsTolerateTaint(pod.spec.tolerations, cordoned)) {
-      return {};
-    }
+    if (TolerationsTolerateTaint(pod.spec.tolerations, cordoned)) return {};
     return {Code::kUnschedulableAndUnresolvable, "node(s) were unschedulable"};
   }
 };
