@@ -69,13 +69,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const std::string host = SelectHost(nodes);
   try {
     Bind(pod, host, stop);
-    spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
-    queue_.Done(pod.metadata.uid);
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
     HandleSchedulingFailure(*info, error);
+    return true;
   }
+  spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  queue_.Done(pod.metadata.uid);
   return true;
 }
 

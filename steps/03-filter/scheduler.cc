@@ -67,20 +67,22 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
                      "skip schedule deleting pod: " + ObjectName(pod.metadata));
     return true;
   }
+  std::string host;
   try {
     CycleState state;
-    const std::string host = SchedulePod(state, pod);
+    host = SchedulePod(state, pod);
     Bind(pod, host, stop);
-    spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
-                     fmt::format("Successfully assigned {} to {}",
-                                 ObjectName(pod.metadata), host));
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
     HandleSchedulingFailure(*info, error, stop);
+    return true;
   }
+  spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
+                   fmt::format("Successfully assigned {} to {}",
+                               ObjectName(pod.metadata), host));
   return true;
 }
 
