@@ -1,0 +1,169 @@
+#include "event_handlers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "minisched/base/fake_clock.h"
+#include "minisched/testing/embedded_server.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A pod of our scheduler, unless `spec` says otherwise.
+std::string WithSpec(const std::string& name, const std::string& spec = "") {
+  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name +
+         "}, spec: {" + (spec.empty() ? "schedulerName: minisched" : spec) +
+         ", containers: [{name: c, image: i}]}}\n";
+}
+
+constexpr char kTwoGates[] =
+    "schedulerName: minisched, schedulingGates: [{name: a}, {name: b}]";
+
+class EventHandlersTest : public ::testing::Test {
+ protected:
+  void StartServer(const std::string& manifest) {
+    server_.emplace(manifest);
+    client_.emplace(server_->config());
+  }
+
+  // Returns once the queue has what is to be in it.
+  void StartInformers() {
+    informers_.emplace(*client_, clock_);
+    const auto handlers = AddAllEventHandlers(*informers_, queue_, "minisched");
+    informers_->Start({});
+    ASSERT_TRUE(informers_->WaitForCacheSync({}));
+    ASSERT_TRUE(handlers.WaitForSync({}));
+  }
+
+  void Start(const std::string& manifest) {
+    StartServer(manifest);
+    StartInformers();
+  }
+
+  void Create(const std::string& name) {
+    Pod pod;
+    pod.metadata.namespace_name = "default";
+    pod.metadata.name = name;
+    pod.spec.scheduler_name = "minisched";
+    pod.spec.containers = {{.name = "c", .image = "i"}};
+    client_->Create(pod);
+  }
+
+  void Patch(const std::string& name, const std::string& patch,
+             const std::string& subresource = "") {
+    client_->Patch<Pod>("default", name, PatchType::kMerge, patch, subresource);
+  }
+
+  void Label(const std::string& name) {
+    Patch(name, R"({"metadata":{"labels":{"colour":"red"}}})");
+  }
+
+  void End(const std::string& name, const std::string& phase) {
+    Patch(name, R"({"status":{"phase":")" + phase + "\"}}", "status");
+  }
+
+  // Pops all pods up to this one, which comes in after all that has happened.
+  std::vector<std::string> PopUpTo(const std::string& last) {
+    Create(last);
+    std::vector<std::string> names;
+    while (const auto info = queue_.Pop()) {
+      if (info->pod->metadata.name == last) break;
+      names.push_back(info->pod->metadata.name);
+    }
+    return names;
+  }
+
+  // Tries the pod that is next, in vain.
+  void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
+
+  // Pops all pods, after another try has become due for those that failed.
+  std::vector<std::string> PopRetries() {
+    EXPECT_THAT(PopUpTo("now"), IsEmpty());
+    clock_.Advance(std::chrono::seconds(1));
+    queue_.FlushUnschedulablePods();
+    return PopUpTo("later");
+  }
+
+  FakeClock clock_;
+  std::optional<EmbeddedServer> server_;
+  std::optional<Client> client_;
+
+ private:
+  SchedulingQueue queue_{clock_};
+  std::optional<Informers> informers_;  // last: their handlers use the queue
+};
+
+TEST_F(EventHandlersTest, PendingPodsOfOurSchedulerComeIn) {
+  Start(WithSpec("bound", "schedulerName: minisched, nodeName: node-1") +
+        WithSpec("gated", kTwoGates) +
+        WithSpec("other", "schedulerName: somebody-else") + WithSpec("web-0"));
+  Create("web-1");
+  EXPECT_THAT(PopUpTo("last"), ElementsAre("web-0", "web-1"));
+}
+
+TEST_F(EventHandlersTest, AnotherSchedulersPodStaysOutWhenItIsUpdated) {
+  Start(WithSpec("other", "schedulerName: somebody-else"));
+  Label("other");
+  EXPECT_THAT(PopUpTo("last"), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, AGatedPodComesInWhenItsLastGateGoes) {
+  Start(WithSpec("gated", kTwoGates));
+  Label("gated");
+  Patch("gated", R"({"spec":{"schedulingGates":[{"name":"b"}]}})");
+  Create("web-0");
+  Patch("gated", R"({"spec":{"schedulingGates":null}})");
+  EXPECT_THAT(PopUpTo("last"), ElementsAre("web-0", "gated"));
+}
+
+TEST_F(EventHandlersTest, APodThatHasEndedStaysOut) {
+  StartServer(WithSpec("failed") + WithSpec("succeeded"));
+  End("failed", "Failed");
+  End("succeeded", "Succeeded");
+  StartInformers();
+  Label("failed");
+  EXPECT_THAT(PopUpTo("last"), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, AFailedPodIsTriedAgain) {
+  Start(WithSpec("web-0"));
+  Fail();
+  Label("web-0");
+  EXPECT_THAT(PopRetries(), ElementsAre("web-0"));
+}
+
+TEST_F(EventHandlersTest, APodThatEndsLeaves) {
+  Start(WithSpec("web-0"));
+  Fail();
+  End("web-0", "Failed");
+  EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, APodThatIsBoundLeaves) {
+  Start(WithSpec("web-0"));
+  Fail();
+  Binding binding;
+  binding.metadata.namespace_name = "default";
+  binding.metadata.name = "web-0";
+  binding.target = {.kind = "Node", .name = "node-1"};
+  client_->Bind(binding);
+  EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, APodThatIsDeletedLeaves) {
+  Start(WithSpec("web-0"));
+  Fail();
+  client_->Delete<Pod>("default", "web-0", {.grace_period_seconds = 0});
+  EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace minisched
