@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <future>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "minisched/base/fake_clock.h"
+#include "minisched/testing/waiting_thread.h"
 
 namespace minisched {
 namespace {
@@ -156,20 +157,47 @@ TEST_F(SchedulingQueueTest, APodThatIsDeletedInFlightDoesNotComeBack) {
   EXPECT_THAT(Rest(), IsEmpty());
 }
 
-TEST_F(SchedulingQueueTest, PopWaitsForAPod) {
-  auto popped = std::async(std::launch::async, [&] { return Pop(); });
+TEST_F(SchedulingQueueTest, APodThatWasDeletedMayComeAgain) {
   Add("a");
-  EXPECT_EQ(popped.get().pod->metadata.name, "a");
+  Add("b");
+  queue_.Delete(*MakePod("a"));
+  Add("a");
+  EXPECT_THAT(Rest(), ElementsAre("b", "a"));
+}
+
+TEST_F(SchedulingQueueTest, AFailedPodThatWasDeletedMayComeAgain) {
+  Add("a");
+  Fail();
+  queue_.Delete(*MakePod("a"));
+  Add("a");
+  EXPECT_THAT(Rest(), ElementsAre("a"));
+}
+
+TEST_F(SchedulingQueueTest, PopWaitsForAPod) {
+  std::optional<QueuedPodInfo> popped;
+  const WaitingThread thread([&] { popped = queue_.Pop(); });
+  ASSERT_TRUE(thread.AwaitSleep());
+  Add("a");
+  EXPECT_TRUE(thread.AwaitEnd());
+  queue_.Close();  // lets the thread end if Add() did not
+  ASSERT_TRUE(popped);
+  EXPECT_EQ(popped->pod->metadata.name, "a");
 }
 
 TEST_F(SchedulingQueueTest, CloseEndsPop) {
+  std::optional<QueuedPodInfo> popped;
+  const WaitingThread thread([&] { popped = queue_.Pop(); });
+  ASSERT_TRUE(thread.AwaitSleep());
+  queue_.Close();
+  EXPECT_TRUE(thread.AwaitEnd());
+  Add("a");  // lets the thread end if Close() did not
+  EXPECT_FALSE(popped);
+}
+
+TEST_F(SchedulingQueueTest, AfterCloseNothingIsPopped) {
   Add("a");
   queue_.Close();
   EXPECT_FALSE(queue_.Pop());
-  SchedulingQueue empty(clock_);
-  auto popped = std::async(std::launch::async, [&] { return empty.Pop(); });
-  empty.Close();
-  EXPECT_FALSE(popped.get());
 }
 
 TEST_F(SchedulingQueueTest, ManyThreadsAndEachPodOnce) {
