@@ -168,9 +168,9 @@ std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
 std::string Stage::CreateOne(const Manifest& object, bool apply,
                              const std::stop_token& stop) {
   // Of these we know that they go with the namespace. To delete others that do
-  // as well does no harm.
+  // as well does no harm. A Binding isn't kept, so there is none to delete.
   static const std::set<std::string> kInNamespaces = {"Pod", "Deployment",
-                                                      "ReplicaSet"};
+                                                      "ReplicaSet", "Binding"};
   const ObjectName name{object.api_version, object.kind, object.name};
   const bool outlives = !kInNamespaces.contains(object.kind);
   const bool is_ours = IsMade(name);

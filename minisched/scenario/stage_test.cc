@@ -71,6 +71,22 @@ TEST_F(StageTest, OutsideOfItsNamespaceItChangesOnlyWhatIsItsOwn) {
               testing::Not(Contains("urgent")));
 }
 
+// There is no Binding to delete afterwards: what it did is in the pod.
+TEST_F(StageTest, AScenarioMayBindPodsItself) {
+  const Result result = Play(R"(
+steps:
+- create: {pods: web}
+- create:
+    apiVersion: v1
+    kind: Binding
+    metadata: {name: web}
+    target: {kind: Node, name: b}
+- expect: {pods: web, node: b}
+)");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft();
+}
+
 TEST_F(StageTest, PodsAskForTheSchedulerThatIsJudged) {
   options_.scheduler_name = "mine";
   const TinyScheduler scheduler(Config(), OnA, "mine");
