@@ -54,7 +54,7 @@ access_reviews() {
   kubectl auth can-i '*' '*' --all-namespaces
   kubectl auth can-i get /metrics
   # The real server's user has more rules, which these include.
-  kubectl auth can-i --list | grep -F '[*]'
+  kubectl auth can-i --list | tr -s ' ' | grep -F '[*]'
   kubectl create -o 'jsonpath={.status}' -f - <<'EOT'
 apiVersion: authorization.k8s.io/v1
 kind: SubjectAccessReview
