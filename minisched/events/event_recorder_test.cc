@@ -14,8 +14,8 @@
 
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
+#include "minisched/events/events_testing.h"
 #include "minisched/testing/embedded_server.h"
-#include "minisched/testing/scripted_api.h"
 
 namespace minisched {
 namespace {
@@ -25,25 +25,11 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::EndsWith;
-using testing::Ge;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Le;
 using testing::MatchesRegex;
 using testing::SizeIs;
 using testing::StartsWith;
 
 using Counts = std::multiset<int>;
-
-ObjectReference PodReference(const std::string& name) {
-  return {"v1", "Pod", "default", name, "uid-" + name};
-}
-
-void SayFailed(EventRecorder& recorder, const std::string& pod,
-               const std::string& note = "0/1 nodes are available") {
-  recorder.Eventf(PodReference(pod), std::nullopt, "Warning",
-                  "FailedScheduling", "Scheduling", note);
-}
 
 // What comes of it on a server. Time stands still but for the test.
 class EventRecorderTest : public testing::Test {
@@ -72,8 +58,8 @@ class EventRecorderTest : public testing::Test {
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(milliseconds(1));
     }
-    EXPECT_EQ(CountsNow(), counts);
     clock_.AwaitSleepers(1);
+    EXPECT_EQ(CountsNow(), counts);
   }
 
   // Soon there are so many.
@@ -148,12 +134,6 @@ TEST_F(EventRecorderTest, WhatHasNoNamespaceIsToldInDefault) {
   EXPECT_EQ(Events()[0].regarding.namespace_name, "");
 }
 
-TEST_F(EventRecorderTest, OnlyTwoTypesThereAre) {
-  recorder_->Eventf(PodReference("a"), std::nullopt, "Error", "R", "A", "n");
-  Flush();
-  EXPECT_THAT(Events(), IsEmpty());
-}
-
 TEST_F(EventRecorderTest, ANoteThatIsTooLongIsCutOff) {
   SayFailed(*recorder_, "a", std::string(1024, 'x'));
   SayFailed(*recorder_, "b", std::string(1025, 'x'));
@@ -193,10 +173,12 @@ TEST_F(EventRecorderTest, RepeatsBecomeASeries) {
 
   // From now on, no more than one write in half a minute.
   for (int i = 0; i < 100; ++i) SayFailed(*recorder_, "a");
+  // The event of "b" is due after whatever of "a" would be.
   clock_.Advance(seconds(29));
-  EXPECT_EQ(CountsNow(), Counts{2});
+  SayFailed(*recorder_, "b");
+  ExpectCounts({1, 2});
   clock_.Advance(seconds(1));
-  ExpectCounts({102});
+  ExpectCounts({1, 102});
   EXPECT_EQ(Events()[0].metadata.name, event.metadata.name);
   EXPECT_EQ(Events()[0].event_time->time, event.event_time->time);
 }
@@ -243,13 +225,6 @@ TEST_F(EventRecorderTest, TheLastCountIsWrittenAtTheEnd) {
   EXPECT_EQ(CountsNow(), Counts{10});
 }
 
-TEST_F(EventRecorderTest, ANamespaceThatIsNotThereIsNoReasonToTryAgain) {
-  recorder_->Eventf({"v1", "Pod", "gone", "a", "u"}, std::nullopt, "Normal",
-                    "R", "A", "n");
-  SayFailed(*recorder_, "b");
-  ExpectCounts({1});
-}
-
 TEST_F(EventRecorderTest, FromManyThreads) {
   {
     std::vector<std::jthread> threads;
@@ -263,143 +238,6 @@ TEST_F(EventRecorderTest, FromManyThreads) {
   }
   Flush();
   EXPECT_EQ(CountsNow(), Counts({80, 80, 80, 80, 80, 80, 80, 80, 80, 80}));
-}
-
-// A server that fails as the test says.
-class EventRecorderFailureTest : public testing::Test {
- protected:
-  // The next request creates or patches, and gets this answer.
-  std::string Answer(const std::string& method, int status,
-                     const std::string& reason = "") {
-    auto [request, reply] = api_.Take();
-    EXPECT_EQ(request.method, method);
-    reply.Send(status, status < 300
-                           ? request.body
-                           : R"({"kind":"Status","message":"no","reason":")" +
-                                 reason +
-                                 "\",\"code\":" + std::to_string(status) + "}");
-    return request.body;
-  }
-
-  // The recorder waits next, for so long, which takes no time.
-  void SkipWait() {
-    clock_.AwaitSleepers(1);
-    const auto wait = clock_.NextDeadline() - clock_.Now();
-    EXPECT_THAT(wait, AllOf(Ge(seconds(10)), Le(milliseconds(12'500))));
-    clock_.Advance(wait);
-  }
-
-  // The recorder is destroyed while the server hangs.
-  void DestroyInTime() {
-    std::jthread destroyer([this] { recorder_.reset(); });
-    clock_.AwaitSleepers(1);
-    EXPECT_EQ(clock_.NextDeadline() - clock_.Now(), seconds(5));
-    clock_.Advance(seconds(5));
-  }
-
-  ScriptedApi api_;
-  FakeClock clock_;
-  Client client_{api_.config(), clock_};
-  std::optional<EventRecorder> recorder_{std::in_place, client_, "me", clock_};
-};
-
-TEST_F(EventRecorderFailureTest, ASeriesIsPatchedAndNothingElse) {
-  SayFailed(*recorder_, "a");
-  Answer("POST", 201);
-  SayFailed(*recorder_, "a");
-  const auto [request, reply] = api_.Take();
-  EXPECT_EQ(request.method, "PATCH");
-  EXPECT_THAT(
-      request.target,
-      StartsWith("/apis/events.k8s.io/v1/namespaces/default/events/a."));
-  EXPECT_EQ(request.headers.at("content-type"),
-            "application/strategic-merge-patch+json");
-  EXPECT_EQ(request.body,
-            R"({"apiVersion":"events.k8s.io/v1","kind":"Event","series":{)"
-            R"("count":2,"lastObservedTime":"2026-01-01T00:00:00.000000Z"}})");
-  ServerReply(reply).Send(200, request.body);
-}
-
-TEST_F(EventRecorderFailureTest, TriesAgainTwelveTimes) {
-  SayFailed(*recorder_, "a");
-  for (int i = 1; i < 12; ++i) {
-    Answer("POST", i % 2 == 0 ? 500 : 429);
-    SkipWait();
-  }
-  Answer("POST", 503);
-  // That was the last time. Of whatever else is said there is word at once.
-  SayFailed(*recorder_, "b");
-  EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-b"));
-}
-
-TEST_F(EventRecorderFailureTest, ARefusalHoldsForAWhile) {
-  SayFailed(*recorder_, "a");
-  Answer("POST", 403, "Forbidden");
-  clock_.AwaitSleepers(1);
-  SayFailed(*recorder_, "a");
-  SayFailed(*recorder_, "b");
-  EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-b"));
-  clock_.AwaitSleepers(1);
-  clock_.Advance(seconds(30));
-  EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-a"));
-}
-
-TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
-  SayFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  // "b" waits as well, and "a" counts on.
-  clock_.AwaitSleepers(1);
-  SayFailed(*recorder_, "b");
-  SayFailed(*recorder_, "a");
-  SkipWait();
-  EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-b"));
-  EXPECT_THAT(Answer("POST", 201),
-              AllOf(HasSubstr("uid-a"), HasSubstr(R"("count":2)")));
-}
-
-TEST_F(EventRecorderFailureTest, AnAnswerThatGotLost) {
-  SayFailed(*recorder_, "a");
-  api_.Take().reply.Reset();  // after the server has created it
-  SkipWait();
-  Answer("POST", 409, "AlreadyExists");
-  SayFailed(*recorder_, "a");
-  Answer("PATCH", 200);
-}
-
-TEST_F(EventRecorderFailureTest, WhatIsSaidWhileItIsWrittenIsNotLost) {
-  SayFailed(*recorder_, "a");
-  auto [request, reply] = api_.Take();
-  SayFailed(*recorder_, "a");
-  reply.Send(201, request.body);
-  EXPECT_THAT(Answer("PATCH", 200), HasSubstr(R"("count":2)"));
-}
-
-TEST_F(EventRecorderFailureTest, DropsWhatIsTooMuch) {
-  SayFailed(*recorder_, "first");
-  const auto held_up = api_.Take();
-  for (int i = 0; i < 1005; ++i) {
-    SayFailed(*recorder_, "pod-" + std::to_string(i));
-  }
-  EXPECT_EQ(recorder_->dropped(), 5);
-  SayFailed(*recorder_, "pod-0");  // a repeat
-  EXPECT_EQ(recorder_->dropped(), 5);
-  DestroyInTime();
-}
-
-// Destroyed with an event that has not been written.
-TEST_F(EventRecorderFailureTest, DoesNotWaitLongForAServerThatHangs) {
-  SayFailed(*recorder_, "a");
-  const auto hangs = api_.Take();
-  DestroyInTime();
-}
-
-TEST_F(EventRecorderFailureTest, DoesNotTryAgainAtTheEnd) {
-  SayFailed(*recorder_, "a");
-  const auto [request, reply] = api_.Take();
-  SayFailed(*recorder_, "b");
-  std::jthread destroyer([this] { recorder_.reset(); });
-  clock_.AwaitSleepers(1);
-  ServerReply(reply).Reset();
 }
 
 }  // namespace
