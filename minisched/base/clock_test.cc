@@ -53,6 +53,14 @@ TEST(FakeClockTest, WakesSleepersWhoseTimeHasCome) {
   EXPECT_EQ(clock.WallNow(), wall_start + 20s);
 }
 
+TEST(FakeClockTest, TheNextDeadlineIsAwaited) {
+  FakeClock clock;
+  const auto start = clock.Now();
+  std::jthread sleeper([&] { EXPECT_TRUE(clock.SleepFor(10s, {})); });
+  EXPECT_EQ(clock.NextDeadline(), start + 10s);
+  clock.Advance(10s);
+}
+
 TEST(FakeClockTest, AStoppedSleeperLeaves) {
   FakeClock clock;
   std::stop_source stop;

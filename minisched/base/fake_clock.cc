@@ -51,8 +51,9 @@ void FakeClock::AwaitSleepers(std::size_t count) {
   while (Sleepers() < count) changed_.Wait(mu_);
 }
 
-Clock::TimePoint FakeClock::NextDeadline() const {
+Clock::TimePoint FakeClock::NextDeadline() {
   MutexLock lock(mu_);
+  while (Sleepers() == 0) changed_.Wait(mu_);
   return *deadlines_.upper_bound(now_);
 }
 

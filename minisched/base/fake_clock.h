@@ -30,8 +30,9 @@ class FakeClock final : public Clock {
   // come does not count, even before it has run on.
   void AwaitSleepers(std::size_t count) EXCLUDES(mu_);
 
-  // The earliest deadline anyone sleeps to. REQUIRES: someone sleeps.
-  TimePoint NextDeadline() const EXCLUDES(mu_);
+  // Returns the earliest deadline that anyone sleeps to. Blocks until someone
+  // sleeps: a sleeper may be between two sleeps.
+  TimePoint NextDeadline() EXCLUDES(mu_);
 
  private:
   std::size_t Sleepers() const REQUIRES(mu_);
