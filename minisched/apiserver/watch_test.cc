@@ -157,9 +157,17 @@ TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
 }
 
 TEST_F(WatchTest, MayGoBeforeItsTimer) {
+  int woken = 0;
   Start("timeoutSeconds=1");
+  watch_->on_ready = [&] { ++woken; };
+  loop_.Advance(std::chrono::seconds(2));
+  EXPECT_EQ(woken, 1);
+
+  Start("timeoutSeconds=1");
+  watch_->on_ready = [&] { ++woken; };
   watch_.reset();
   loop_.Advance(std::chrono::seconds(2));
+  EXPECT_EQ(woken, 1);
 }
 
 }  // namespace

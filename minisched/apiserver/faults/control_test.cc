@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <boost/asio/read_until.hpp>
+#include <chrono>
 #include <thread>
 
 #include "minisched/apiserver/running_server_testing.h"
@@ -131,11 +132,14 @@ TEST(ControlTest, WatchesAreCut) {
 
 TEST(ControlTest, WatchesAreLate) {
   RunningServer server;
-  Put(server, "{watch: {delay: 1ms}}");
+  Put(server, "{watch: {delay: 200ms}}");
   auto socket = Watch(server);
+  const auto start = std::chrono::steady_clock::now();
   Exchange(server, "POST", kMaps, Map("late"));
   std::string text;
   asio::read_until(socket, asio::dynamic_buffer(text), "\"name\":\"late\"");
+  EXPECT_GE(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(200));
 }
 
 TEST(ControlTest, CompactionForgetsTheHistory) {
