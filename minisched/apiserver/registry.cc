@@ -1,5 +1,7 @@
 #include "minisched/apiserver/registry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
@@ -144,6 +146,24 @@ void CheckPreconditions(const ResourceRow& row, const Json& object,
         GetString(object, "metadata", "resourceVersion"));
 }
 
+void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
+                              const Preconditions& preconditions) {
+  const auto check = [&](const std::string& what, const std::string& wanted,
+                         const std::string& there, const std::string& hint) {
+    if (wanted.empty() || wanted == there) return;
+    ResourceRow by_kind = row;  // Upstream names the kind, here alone.
+    by_kind.plural = row.kind;
+    throw Conflict(
+        by_kind, NameOf(object),
+        fmt::format("the {0} in the precondition ({1}) does not match the {0} "
+                    "in record ({2}). The object might have been {3}",
+                    what, wanted, there, hint));
+  };
+  check("UID", preconditions.uid, UidOf(object), "deleted and then recreated");
+  check("ResourceVersion", preconditions.resource_version,
+        GetString(object, "metadata", "resourceVersion"), "modified");
+}
+
 std::string Registry::Now() const { return FormatTime(loop_.Now()); }
 
 Object Registry::Get(const ResourceRow& row, const std::string& ns,
@@ -248,7 +268,7 @@ Deleted Registry::Delete(const ResourceRow& row, const std::string& ns,
                          const std::string& name,
                          const DeleteOptions& options) {
   const Object old = Get(row, ns, name);
-  CheckPreconditions(row, *old, options.preconditions);
+  CheckDeletePreconditions(row, *old, options.preconditions);
   Json object = *old;
   Json& metadata = object["metadata"];
   const auto now = std::chrono::floor<std::chrono::seconds>(loop_.Now());

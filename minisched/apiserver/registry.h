@@ -40,6 +40,9 @@ const ResourceRow& StorageRow(const ResourceRow& row);
 // Throws StatusError (409) unless they are met.
 void CheckPreconditions(const ResourceRow& row, const Json& object,
                         const Preconditions& preconditions);
+// The same for deletions and evictions, whose message is another one.
+void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
+                              const Preconditions& preconditions);
 
 struct Deleted {
   Object object;  // as it was when it went, or as it is now

@@ -6,6 +6,7 @@ namespace minisched {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class DeleteTest : public ContractTest {
  protected:
@@ -194,8 +195,15 @@ TEST_F(DeleteTest, GraceOfThePod) {
 
 TEST_F(DeleteTest, PreconditionUid) {
   const json pod = CreateBound("a");
-  EXPECT_THAT(Delete("pods/a", R"({"preconditions": {"uid": "x"}})"_json),
-              Refuses(409, "Conflict", HasSubstr(Uid(pod)), {{"name", "a"}}));
+  EXPECT_THAT(
+      Delete("pods/a", R"({"preconditions": {"uid": "x"}})"_json),
+      Refuses(409, "Conflict",
+              "Operation cannot be fulfilled on Pod \"a\": the UID in "
+              "the precondition (x) does not match the UID in record (" +
+                  Uid(pod) +
+                  "). The object might have been deleted and then "
+                  "recreated",
+              {{"name", "a"}, {"kind", "Pod"}}));
   EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 0},
                                 {"preconditions", {{"uid", Uid(pod)}}}}),
               Answers(200));
@@ -205,11 +213,27 @@ TEST_F(DeleteTest, PreconditionVersion) {
   const json pod = CreateBound("a");
   EXPECT_THAT(
       Delete("pods/a", R"({"preconditions": {"resourceVersion": "1"}})"_json),
-      Refuses(409, "Conflict", HasSubstr(Version(pod))));
+      Refuses(409, "Conflict",
+              "Operation cannot be fulfilled on Pod \"a\": the ResourceVersion "
+              "in the precondition (1) does not match the ResourceVersion in "
+              "record (" +
+                  Version(pod) + "). The object might have been modified"));
   EXPECT_THAT(Delete("pods/a",
                      {{"gracePeriodSeconds", 0},
                       {"preconditions", {{"resourceVersion", Version(pod)}}}}),
               Answers(200));
+}
+
+TEST_F(DeleteTest, PreconditionOfAGroupsKind) {
+  Create("leases", Named("a"));
+  EXPECT_THAT(
+      Delete("leases/a", R"({"preconditions": {"uid": "x"}})"_json),
+      Refuses(409, "Conflict",
+              StartsWith("Operation cannot be fulfilled on "
+                         "Lease.coordination.k8s.io \"a\": the UID in the "),
+              {{"name", "a"},
+               {"kind", "Lease"},
+               {"group", "coordination.k8s.io"}}));
 }
 
 TEST_F(DeleteTest, FinalizersHoldIt) {

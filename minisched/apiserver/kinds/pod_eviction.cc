@@ -102,7 +102,7 @@ void EvictPod(Registry& registry, const std::string& ns,
   DeleteOptions options = DeleteOptions::Parse(Get(eviction, "deleteOptions"));
   options.dry_run |= dry_run;
   const Object pod = registry.Get(PodRow(), ns, name);
-  CheckPreconditions(PodRow(), *pod, options.preconditions);
+  CheckDeletePreconditions(PodRow(), *pod, options.preconditions);
   CheckBudget(registry, *pod, options.dry_run);
   if (!options.dry_run) {
     const auto mark = [&](const Json& old) {

@@ -134,7 +134,12 @@ TEST_F(PodsTest, Evicts) {
                           "object"));
   EXPECT_THAT(Evict(R"({"deleteOptions": {"preconditions":
                         {"uid": "u"}}})"_json),
-              ElementsAre(HasSubstr("UID in precondition: u")));
+              ElementsAre("409 Operation cannot be fulfilled on Pod \"web\": "
+                          "the UID in the precondition (u) does not match the "
+                          "UID in record (" +
+                          UidOf(pod) +
+                          "). The object might have been deleted and then "
+                          "recreated"));
   EXPECT_EQ(Stored(pod), pod);
 
   EXPECT_THAT(
