@@ -158,6 +158,12 @@ TEST_F(WatchTest, EndsInGoodOrder) {
   EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "the end"));
 }
 
+// Some clients find the connection of a watch through their pool, to end it.
+TEST_F(WatchTest, KeepsTheConnection) {
+  WatchReader watch = Watch("pods");
+  EXPECT_FALSE(watch.headers().contains("connection"));
+}
+
 TEST_F(WatchTest, BookmarkBeforeTheEnd) {
   CreatePod("a");
   WatchReader watch = Watch(

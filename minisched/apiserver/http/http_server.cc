@@ -131,6 +131,12 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         });
   }
 
+  // Before the end of an answer: it is for Read() to take what comes next.
+  void StopAwaitingLeave() {
+    error_code ignored;
+    stream_.socket().cancel(ignored);
+  }
+
   void Answer(Reply reply) {
     if (reply.delivery == Reply::Delivery::kWithheld) return;
     if (reply.delivery == Reply::Delivery::kDropped) return BreakOff();
@@ -142,12 +148,11 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     for (const auto& [name, value] : reply_.headers) {
       response_.insert(name, value);
     }
-    if (closing_ || reply_.stream) response_.keep_alive(false);
+    if (closing_) response_.keep_alive(false);
     if (reply_.stream) {
       response_.chunked(true);
     } else {
-      error_code ignored;
-      stream_.socket().cancel(ignored);  // AwaitLeave()
+      StopAwaitingLeave();
       response_.content_length(reply_.body.size());
       if (parser_->get().method() == http::verb::head) reply_.body.clear();
     }
@@ -188,6 +193,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
     const bool nothing = reply_.body.empty();
     if (nothing && part.more) return;
+    if (reply_.stream && !part.more) StopAwaitingLeave();
     part.data = nothing ? nullptr : reply_.body.data();
     part.size = reply_.body.size();
     writing_ = true;
@@ -199,7 +205,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
           const bool has_more = error == http::error::need_buffer;
           if (has_more && self->reply_.stream) return self->Write();
           if (self->reply_.on_sent) self->reply_.on_sent();
-          if (error || self->reply_.stream) return self->BreakOff();
+          if (error) return self->BreakOff();
+          self->reply_.stream.reset();
           if (!self->response_.keep_alive()) return self->HearOut();
           return self->closing_ ? self->BreakOff() : self->Read();
         });

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 namespace asio = boost::asio;
@@ -191,6 +192,36 @@ TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
   text += ReadAll(socket);
   EXPECT_THAT(text, HasSubstr("Transfer-Encoding: chunked"));
   EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, KeepsTheConnectionAfterAStream) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  EXPECT_THAT(text, Not(HasSubstr("Connection: close")));
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  Send(socket,
+       "GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  text += ReadAll(socket);
+  EXPECT_THAT(text, HasSubstr("\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(text, EndsWith("GET /next "));
+}
+
+TEST_F(HttpServerTest, ClosesAfterAStreamWhenAsked) {
+  auto socket = Connect();
+  Send(socket,
+       "GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  EXPECT_THAT(text + ReadAll(socket), EndsWith("\r\n0\r\n\r\n"));
 }
 
 TEST_F(HttpServerTest, BeginsAStreamThatHasNothingToSay) {
