@@ -1,0 +1,88 @@
+# For the scripts that compare the embedded API server with a real control
+# plane. A side is a folder in $work with a kubeconfig: "real", "embedded", or
+# "again", a second real one.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/lib/check.sh
+source "$(dirname "${BASH_SOURCE[0]}")/check.sh"
+
+manifests=$root/testdata/manifests
+server=${MINISCHED_APISERVER:-$root/build/bin/minisched-apiserver}
+sides=(real embedded)
+said=$work/said # SIDE/… is what that side answered, and its logs.
+
+# start_sides: those in $sides, each with three nodes and kube-scheduler.
+start_sides() {
+  local side
+  [[ ${sides[*]} != *embedded* || (-f $server && -x $server) ]] ||
+    die "no embedded server at $server: build it, or set MINISCHED_APISERVER"
+  info "starting: ${sides[*]} …"
+  for side in "${sides[@]}"; do
+    mkdir -p "$work/$side" "$said/$side"
+    if [[ $side == embedded ]]; then
+      start_embedded
+    else
+      ln -s "$built" "$work/$side/bin"
+      MINISCHED_CLUSTER_DIR=$work/$side cluster up >/dev/null
+    fi
+  done
+}
+
+embedded_pids=()
+
+start_embedded() {
+  local side=$work/embedded
+  "$server" --port 0 --kubeconfig-out "$side/kubeconfig" --simulate \
+    >"$side/url" 2>"$said/embedded/server.log" &
+  embedded_pids+=($!)
+  eventually 10 test -s "$side/url" ||
+    die "$server says no URL: $(tail -n 3 "$said/embedded/server.log")"
+  silently embedded apply -f "$manifests/nodes.yaml"
+  silently embedded wait --for condition=Ready --timeout 20s \
+    -f "$manifests/nodes.yaml"
+
+  # The embedded server speaks JSON, and kube-scheduler does if it is told to.
+  cat >"$side/scheduler.yaml" <<EOT
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection:
+  leaderElect: false
+clientConnection:
+  kubeconfig: $side/kubeconfig
+  contentType: application/json
+  acceptContentTypes: application/json
+EOT
+  "$built/kube-scheduler" --config "$side/scheduler.yaml" --secure-port 0 \
+    >"$said/embedded/kube-scheduler.log" 2>&1 &
+  embedded_pids+=($!)
+}
+
+# silently SIDE ARGUMENT...: kubectl, for the stage that is played on.
+silently() {
+  local side=$1
+  shift
+  timeout 60 "$built/kubectl" --kubeconfig "$work/$side/kubeconfig" \
+    --cache-dir "$work/$side/cache" "$@" >"$work/$side/said" 2>&1 ||
+    die "the $side server fails 'kubectl $*': $(cat "$work/$side/said")"
+}
+
+check_the_embedded_server() {
+  [[ ${sides[*]} != *embedded* ]] || check the_embedded_server_has_not_died
+}
+
+the_embedded_server_has_not_died() {
+  kill -0 "${embedded_pids[0]}" || {
+    tail -n 20 "$said/embedded/server.log"
+    return 1
+  }
+}
+
+stop_sides() {
+  local side
+  ((${#embedded_pids[@]} == 0)) || kill "${embedded_pids[@]}" 2>/dev/null || true
+  for side in real again; do
+    [[ ! -d $work/$side ]] ||
+      MINISCHED_CLUSTER_DIR=$work/$side cluster down >/dev/null 2>&1 || true
+  done
+}
+trap 'stop_sides; cleanup' EXIT
