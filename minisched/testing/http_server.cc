@@ -137,10 +137,12 @@ class ServerReply::Connection
                           });
   }
 
-  // On any thread.
+  // On any thread. In the order of the calls, also across threads: without the
+  // strand, what another thread posts overtakes what a handler has posted.
   void Post(std::function<void(Connection&)> action) {
-    asio::post(server_.io, [self = shared_from_this(),
-                            action = std::move(action)] { action(*self); });
+    asio::post(order_, [self = shared_from_this(), action = std::move(action)] {
+      action(*self);
+    });
   }
 
   void Write(std::string bytes) {
@@ -238,6 +240,7 @@ class ServerReply::Connection
   HttpServer::Impl& server_;
   tcp::socket socket_;
   std::optional<asio::ssl::stream<tcp::socket&>> tls_;
+  asio::strand<tcp::socket::executor_type> order_{socket_.get_executor()};
   const std::size_t number_;
   boost::beast::flat_buffer input_;
   std::optional<http::request_parser<http::string_body>> parser_;
