@@ -26,9 +26,12 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options(-Wthread-safety)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC takes files that are compiled together for headers, and from version 13
-  # on each reference that a temporary returns for one to that temporary.
-  add_compile_options(-Wno-subobject-linkage -Wno-dangling-reference)
+  # GCC takes files that are compiled together for headers.
+  add_compile_options(-Wno-subobject-linkage)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    # It takes any reference that a temporary returns for one to the temporary.
+    add_compile_options(-Wno-dangling-reference)
+  endif()
 endif()
 if(MINISCHED_SANITIZE)
   add_compile_options(-fsanitize=${MINISCHED_SANITIZE}

@@ -9,6 +9,7 @@ namespace minisched {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class FlagsTest : public ::testing::Test {

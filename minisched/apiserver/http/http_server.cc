@@ -31,6 +31,10 @@ constexpr seconds kDraining{30};
 constexpr std::size_t kReadAtOnce = 4 << 10;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
+std::string ToText(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
 bool IsOwnHost(std::string host) {
   const auto colon = host.rfind(':');
   if (colon != host.npos && host.find(']', colon) == host.npos) {
@@ -91,10 +95,10 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (!stream_.socket().is_open()) return;  // It has been broken off since.
     auto& message = parser_->get();
     response_.keep_alive(message.keep_alive());
-    Request request{.method = std::string(message.method_string())};
+    Request request{.method = ToText(message.method_string())};
     for (const auto& field : message) {
-      request.headers[boost::to_lower_copy(std::string(field.name_string()))] =
-          std::string(field.value());
+      request.headers[boost::to_lower_copy(ToText(field.name_string()))] =
+          ToText(field.value());
     }
     request.body = std::move(message.body());
     if (!IsOwnHost(request.Header("host"))) {
@@ -103,7 +107,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                     "page can reach this server\n",
                     403));
     }
-    if (!ParseTarget(std::string(message.target()), request)) {
+    if (!ParseTarget(ToText(message.target()), request)) {
       return Answer(TextReply("malformed path or query\n", 400));
     }
     waiting_ = true;
