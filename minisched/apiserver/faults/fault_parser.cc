@@ -62,7 +62,7 @@ struct Field {
 
   // Not to be absent.
   std::string OneOf(const Words& words) const {
-    Check(json.is_string() && boost::count(words, std::string(json)) > 0,
+    Check(json.is_string() && boost::count(words, json.get<std::string>()) > 0,
           "one of " + boost::join(words, ", "));
     return json;
   }
