@@ -101,6 +101,9 @@ std::size_t Depth(const Json& value) {
 // Builds the JSON of one document from what the parser comes upon.
 class Builder : public YAML::EventHandler {
  public:
+  // `values_left` is how many more there may be.
+  explicit Builder(std::size_t& values_left) : values_left_(values_left) {}
+
   const Json& root() const { return root_; }
   const YAML::Mark& start() const { return start_; }
 
@@ -190,6 +193,8 @@ class Builder : public YAML::EventHandler {
 
   // Puts a value that is complete where it belongs.
   void Add(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
+    if (values_left_ == 0) Fail(mark, "too many values");
+    --values_left_;
     if (anchor != 0) {
       const std::size_t bytes =
           value.dump(-1, ' ', false, Json::error_handler_t::replace).size();
@@ -225,6 +230,7 @@ class Builder : public YAML::EventHandler {
     }
   }
 
+  std::size_t& values_left_;
   Json root_;
   YAML::Mark start_;
   std::vector<Frame> frames_;
@@ -234,7 +240,8 @@ class Builder : public YAML::EventHandler {
 
 }  // namespace
 
-std::vector<std::string> YamlToJson(std::string_view text) {
+std::vector<std::string> YamlToJson(std::string_view text,
+                                    std::size_t max_values) {
   // Not all JSON is YAML: of the escapes, "\ud83d\ude00" is not.
   if (Json::accept(text)) return {std::string(text)};
   std::istringstream stream{std::string(text)};
@@ -243,7 +250,7 @@ std::vector<std::string> YamlToJson(std::string_view text) {
     YAML::Parser parser(stream);
     int position = -1;
     while (true) {
-      Builder builder;
+      Builder builder(max_values);
       if (!parser.HandleNextDocument(builder)) return documents;
       // The parser stops before what is no document, and stays there.
       if (builder.start().pos == position) {

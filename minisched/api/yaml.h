@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +15,11 @@ namespace minisched {
 // true, 0644 is octal, and a date is a string. Where a key is there twice the
 // last one counts, `<<` being as good as any.
 //
-// Throws ParseError, with line and column, if `text` is malformed, or if its
-// aliases would make much of little.
-std::vector<std::string> YamlToJson(std::string_view text);
+// Throws ParseError, with line and column, if `text` is malformed, if its
+// aliases would make much of little, or if it has more than `max_values`
+// scalars, lists and maps, keys included.
+std::vector<std::string> YamlToJson(
+    std::string_view text,
+    std::size_t max_values = std::numeric_limits<std::size_t>::max());
 
 }  // namespace minisched

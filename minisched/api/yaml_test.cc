@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 using Json = nlohmann::json;
 
@@ -112,6 +113,14 @@ TEST(YamlTest, SaysWhereItIsMalformed) {
                 ThrowsMessage<ParseError>(HasSubstr(error)))
         << yaml.substr(0, 20);
   }
+}
+
+TEST(YamlTest, BoundsTheNumberOfValues) {
+  // Two maps, two keys, two values.
+  const char* const kTwo = "a: 1\n---\nb: 2\n";
+  EXPECT_THAT(YamlToJson(kTwo, 6), SizeIs(2));
+  EXPECT_THAT([&] { YamlToJson(kTwo, 5); },
+              ThrowsMessage<ParseError>(HasSubstr("too many values")));
 }
 
 TEST(YamlTest, BoundsWhatAliasesStandFor) {

@@ -8,33 +8,30 @@
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
 #include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/limits.h"
 #include "minisched/apiserver/list_options.h"
 #include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
 namespace {
 
-constexpr int kMaxNesting = 200;
-
 Json ParseLimited(const std::string& text) {
+  Json document;
   try {
-    return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-      if (depth > kMaxNesting) {
-        throw BadRequest("the object is nested more than " +
-                         std::to_string(kMaxNesting) + " levels deep");
-      }
-      return true;
-    });
+    document = Json::parse(text);
   } catch (const Json::exception& error) {
     // Without the library's "[json.exception.parse_error.101] ".
     const std::string what = error.what();
     throw BadRequest(what.substr(what.find(' ') + 1));
   }
+  CheckLimits(document);
+  return document;
 }
 
 Json ParseYaml(const std::string& text) {
   try {
-    const auto documents = YamlToJson(text);
+    // Keys count there too.
+    const auto documents = YamlToJson(text, 2 * kMaxValues);
     if (documents.size() != 1) {
       throw BadRequest("the body has to be one YAML document");
     }

@@ -15,6 +15,8 @@ namespace {
 
 using boost::adaptors::transformed;
 
+constexpr std::size_t kMaxMessages = 64 << 10;
+
 // As Go's %q prints it.
 std::string Quote(std::string_view text) { return Dump(text); }
 
@@ -100,39 +102,49 @@ StatusError PathNotFound() {
           Json::object()};
 }
 
+template <class Message>
 void FieldErrors::Add(std::string_view reason, std::string field,
-                      std::string message) {
+                      const Message& message) {
+  has_more_ = bytes_ > kMaxMessages;
+  if (has_more_) return;
+  std::string text = message();
+  bytes_ += field.size() + text.size();
   causes_.push_back({{"reason", reason},
                      {"field", std::move(field)},
-                     {"message", std::move(message)}});
+                     {"message", std::move(text)}});
 }
 
 void FieldErrors::Required(std::string field, std::string_view detail) {
-  Add("FieldValueRequired", std::move(field),
-      fmt::format("Required value{}{}", detail.empty() ? "" : ": ", detail));
+  Add("FieldValueRequired", std::move(field), [&] {
+    return fmt::format("Required value{}{}", detail.empty() ? "" : ": ",
+                       detail);
+  });
 }
 
 void FieldErrors::Invalid(std::string field, const Json& value,
                           std::string_view detail) {
-  Add("FieldValueInvalid", std::move(field),
-      fmt::format("Invalid value: {}: {}", Dump(value), detail));
+  Add("FieldValueInvalid", std::move(field), [&] {
+    return fmt::format("Invalid value: {}: {}", Dump(value), detail);
+  });
 }
 
 void FieldErrors::NotSupported(std::string field, const Json& value,
                                const std::vector<std::string>& supported) {
-  Add("FieldValueNotSupported", std::move(field),
-      fmt::format("Unsupported value: {}: supported values: {}", Dump(value),
-                  boost::join(supported | transformed(Quote), ", ")));
+  Add("FieldValueNotSupported", std::move(field), [&] {
+    return fmt::format("Unsupported value: {}: supported values: {}",
+                       Dump(value),
+                       boost::join(supported | transformed(Quote), ", "));
+  });
 }
 
 void FieldErrors::Forbidden(std::string field, std::string_view detail) {
   Add("FieldValueForbidden", std::move(field),
-      fmt::format("Forbidden: {}", detail));
+      [&] { return fmt::format("Forbidden: {}", detail); });
 }
 
 void FieldErrors::Duplicate(std::string field, const Json& value) {
   Add("FieldValueDuplicate", std::move(field),
-      "Duplicate value: " + Dump(value));
+      [&] { return "Duplicate value: " + Dump(value); });
 }
 
 void FieldErrors::ThrowIfAny(const ResourceRow& row,
@@ -145,6 +157,7 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
         GetString(cause, "field") + ": " + GetString(cause, "message");
     if (said.insert(message).second) messages.push_back(message);
   }
+  if (has_more_) messages.emplace_back("and more");
   std::string all = boost::join(messages, ", ");
   if (messages.size() > 1) all = "[" + all + "]";
   Json details = DetailsOf(row, name);

@@ -54,7 +54,8 @@ StatusError PathNotFound();
 
 // What is wrong with the fields of an object, as upstream's field.ErrorList.
 // Each finding has the field's path, "spec.containers[0].name". Follows
-// apimachinery pkg/util/validation/field/errors.go.
+// apimachinery pkg/util/validation/field/errors.go. After 64 KiB of messages,
+// further findings are not listed.
 class FieldErrors {
  public:
   void Required(std::string field, std::string_view detail = {});
@@ -72,11 +73,15 @@ class FieldErrors {
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
 
  private:
-  // `reason` is a metav1.CauseType.
-  void Add(std::string_view reason, std::string field, std::string message);
+  // `reason` is a metav1.CauseType. Calls `message` for the message if it is
+  // going to be listed: the values that messages show may be long.
+  template <class Message>
+  void Add(std::string_view reason, std::string field, const Message& message);
 
   // As they go into the Status: reason, message, field.
   std::vector<Json> causes_;
+  std::size_t bytes_ = 0;  // of their messages
+  bool has_more_ = false;  // than are listed
 };
 
 // What errors in the options of a request are errors in: of `kind` is

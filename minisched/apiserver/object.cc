@@ -54,6 +54,18 @@ const Json& FindBy(const Json& list, std::string_view key,
   return kNull;
 }
 
+std::map<std::string_view, const Json*> IndexBy(const Json& list,
+                                                std::string_view key) {
+  std::map<std::string_view, const Json*> index;
+  for (const Json& element : list) {
+    const Json& value = Get(element, key);
+    if (value.is_string()) {
+      index.emplace(value.get_ref<const std::string&>(), &element);
+    }
+  }
+  return index;
+}
+
 void RemoveValue(Json& list, const Json& value) {
   if (!list.is_array()) return;
   list.erase(std::remove(list.begin(), list.end(), value), list.end());

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -62,6 +63,11 @@ bool IsTerminating(const Json& object);
 // none. For containers by name, conditions by type and so on.
 const Json& FindBy(const Json& list, std::string_view key,
                    std::string_view value);
+
+// The same for many lookups: each element by its `key`, the first one of each.
+// The values are the list's own.
+std::map<std::string_view, const Json*> IndexBy(const Json& list,
+                                                std::string_view key);
 
 // Takes what equals `value` out of a list, which may be null.
 void RemoveValue(Json& list, const Json& value);

@@ -1,9 +1,12 @@
 #include "minisched/apiserver/patch.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
+#include <utility>
 
 #include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/limits.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -13,15 +16,8 @@ constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
 
 constexpr std::size_t kMaxOperations = 10'000;
-constexpr std::size_t kMaxCopiedBytes = 3 << 20;
-constexpr std::size_t kMaxDepth = 200;
-
-std::size_t Depth(const Json& value) {
-  if (!value.is_structured()) return 0;
-  std::size_t depth = 0;
-  for (const Json& element : value) depth = std::max(depth, Depth(element));
-  return depth + 1;
-}
+// Of a path, in bytes: the library takes quadratic time for its escapes.
+constexpr std::size_t kMaxPath = 1024;
 
 [[noreturn]] void FailToApply() {
   // Upstream doesn't tell the client what it was.
@@ -31,39 +27,119 @@ std::size_t Depth(const Json& value) {
       Json::object());
 }
 
-// Applies what is left of an operation once "move" and "copy" have become
-// "add". May throw what the library throws.
-void ApplyPlain(Json& document, const std::string& op, const std::string& text,
-                const Json& value) {
-  const Json::json_pointer path(text);
-  const Json& parent = document.at(path.parent_pointer());
-  // The library takes for granted that it is.
-  if (!path.empty() && !parent.is_structured()) FailToApply();
-  const auto depth =
-      static_cast<std::size_t>(std::count(text.begin(), text.end(), '/'));
-  if (depth + Depth(value) > kMaxDepth) FailToApply();
-  const bool is_new =
-      op == "replace" && parent.is_object() && !document.contains(path);
-  const Json operation = {
-      {"op", is_new ? "add" : op}, {"path", text}, {"value", value}};
-  document.patch_inplace(Json::array({operation}));
-}
+// Applies the operations of a JSON patch to a document. Throws what the library
+// throws where an operation doesn't fit the document. The library's own patch()
+// copies what it moves, and knows no bounds.
+class JsonPatcher {
+ public:
+  explicit JsonPatcher(Json& document) : document_(document) {}
 
-// `copied` is how many bytes have been copied already: a few operations could
-// make a document of any size.
-void Apply(Json& document, const Json& operation, std::size_t& copied) {
-  const std::string op = operation.at("op");
-  const std::string path = operation.at("path");
-  if (op != "move" && op != "copy") {
-    return ApplyPlain(document, op, path, Get(operation, "value"));
+  void Apply(const Json& operation) {
+    const std::string op = operation.at("op");
+    const Pointer path = Path(operation, "path");
+    if (op == "add") {
+      Add(path, Get(operation, "value"));
+    } else if (op == "remove") {
+      Remove(path);
+    } else if (op == "replace") {
+      Replace(path, Get(operation, "value"));
+    } else if (op == "move") {
+      Add(path, Remove(Path(operation, "from")));
+    } else if (op == "copy") {
+      const Json& source = document_.at(Path(operation, "from"));
+      effort_.Spend(Extent::Of(source));
+      Add(path, source);
+    } else if (op != "test" || document_.at(path) != Get(operation, "value")) {
+      FailToApply();
+    }
   }
-  const std::string from = operation.at("from");
-  const Json value = document.at(Json::json_pointer(from));
-  if (op == "move") ApplyPlain(document, "remove", from, nullptr);
-  if (op == "copy") copied += value.dump().size();
-  if (copied > kMaxCopiedBytes) FailToApply();
-  ApplyPlain(document, "add", path, value);
-}
+
+ private:
+  using Pointer = Json::json_pointer;
+
+  static Pointer Path(const Json& operation, const char* member) {
+    const auto& text = operation.at(member).get_ref<const std::string&>();
+    if (text.size() > kMaxPath) {
+      throw BadRequest("error decoding patch: a path has at most " +
+                       std::to_string(kMaxPath) + " bytes");
+    }
+    return Pointer(text);
+  }
+
+  // The place in a list that a path ends with.
+  static std::size_t IndexOf(const std::string& token) {
+    std::size_t index = 0;
+    const char* const end = token.data() + token.size();
+    const auto result = std::from_chars(token.data(), end, index);
+    const bool padded = token.size() > 1 && token.front() == '0';
+    if (result.ec != std::errc() || result.ptr != end || padded) FailToApply();
+    return index;
+  }
+
+  // Makes room or closes the gap at that place of the list.
+  Json::iterator Shift(Json& list, std::size_t index) {
+    effort_.Spend(list.size() - index);
+    return list.begin() + static_cast<std::ptrdiff_t>(index);
+  }
+
+  // Values could be put into each other until the nesting is a danger.
+  void CheckNesting(const Pointer& path, const Json& value) {
+    const Extent extent = Extent::Of(value);
+    effort_.Spend(extent);
+    const std::string text = path.to_string();
+    const auto outer =
+        static_cast<std::size_t>(std::count(text.begin(), text.end(), '/'));
+    if (outer + extent.nesting > kMaxNesting) FailToApply();
+  }
+
+  void Add(const Pointer& path, Json value) {
+    CheckNesting(path, value);
+    if (path.empty()) {
+      document_ = std::move(value);
+      return;
+    }
+    Json& parent = document_.at(path.parent_pointer());
+    const std::string& token = path.back();
+    if (parent.is_object()) {
+      parent[token] = std::move(value);
+    } else if (!parent.is_array()) {
+      FailToApply();
+    } else if (token == "-") {
+      parent.push_back(std::move(value));
+    } else {
+      const std::size_t index = IndexOf(token);
+      if (index > parent.size()) FailToApply();
+      parent.insert(Shift(parent, index), std::move(value));
+    }
+  }
+
+  // Returns what was there.
+  Json Remove(const Pointer& path) {
+    Json& parent = document_.at(path.parent_pointer());
+    Json removed = std::exchange(document_.at(path), nullptr);
+    const std::string& token = path.back();
+    if (parent.is_object()) {
+      parent.erase(token);
+    } else {
+      parent.erase(Shift(parent, IndexOf(token)));
+    }
+    return removed;
+  }
+
+  // As upstream's library is laxer than the RFC, this adds to an object what
+  // isn't there.
+  void Replace(const Pointer& path, Json value) {
+    const bool inside = !path.empty();
+    if (inside && document_.at(path.parent_pointer()).is_object()) {
+      return Add(path, std::move(value));
+    }
+    CheckNesting(path, value);
+    document_.at(path) = std::move(value);
+  }
+
+  Json& document_;
+  Effort effort_;
+};
 
 }  // namespace
 
@@ -87,15 +163,20 @@ Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
 }
 
 Json ApplyJsonPatch(const Json& object, const Json& patch) {
-  if (!patch.is_array() || patch.size() > kMaxOperations) {
-    throw BadRequest(
-        "error decoding patch: a JSON patch is a list of at most " +
-        std::to_string(kMaxOperations) + " operations");
+  if (!patch.is_array()) {
+    throw BadRequest("error decoding patch: a JSON patch is a list");
+  }
+  if (patch.size() > kMaxOperations) {
+    throw StatusError(413, "RequestEntityTooLarge",
+                      "Request entity too large: The allowed maximum "
+                      "operations in a JSON patch is " +
+                          std::to_string(kMaxOperations) + ", got " +
+                          std::to_string(patch.size()));
   }
   Json result = object;
-  std::size_t copied = 0;
+  JsonPatcher patcher(result);
   try {
-    for (const Json& operation : patch) Apply(result, operation, copied);
+    for (const Json& operation : patch) patcher.Apply(operation);
   } catch (const Json::exception&) {
     FailToApply();
   }

@@ -16,7 +16,8 @@ Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
 // These throw StatusError where the patch can't be applied. The result is not
 // normalized.
 
-// RFC 6902. At most 10,000 operations. As upstream's library is laxer than the
+// RFC 6902. At most 10,000 operations, with paths of at most 1024 bytes, that
+// move only so much in all (limits.h). As upstream's library is laxer than the
 // RFC, "replace" adds what isn't there.
 Json ApplyJsonPatch(const Json& object, const Json& patch);
 
@@ -25,7 +26,7 @@ Json ApplyMergePatch(const Json& object, const Json& patch);
 
 // Merges lists where the type says so, and understands the directives $patch
 // (replace, delete), $retainKeys, $deleteFromPrimitiveList/… and
-// $setElementOrder/…. Lists that are merged have at most 10,000 elements.
+// $setElementOrder/…. All lists that are merged are only so long (limits.h).
 // Follows apimachinery pkg/util/strategicpatch/patch.go.
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type);

@@ -77,19 +77,65 @@ TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
   }
 }
 
-TEST(JsonPatchTest, RefusesWhatIsNoPatch) {
-  const Json too_many(10'001, Json::object());
-  for (const Json& patch : {Json::object(), Json("x"), too_many}) {
-    try {
-      ApplyJsonPatch(Json::object(), patch);
-      ADD_FAILURE() << patch;
-    } catch (const StatusError& error) {
-      EXPECT_EQ(error.code(), 400);
-      EXPECT_STREQ(error.what(),
-                   "error decoding patch: a JSON patch is a list of at most "
-                   "10000 operations");
-    }
+// The code and message of the refusal.
+std::string Refusal(const Json& object, const Json& patch) {
+  try {
+    ApplyJsonPatch(object, patch);
+    return "";
+  } catch (const StatusError& error) {
+    return std::to_string(error.code()) + " " + error.what();
   }
+}
+
+TEST(JsonPatchTest, RefusesWhatIsNoPatch) {
+  for (const Json& patch : {Json::object(), Json("x")}) {
+    EXPECT_EQ(Refusal(Json::object(), patch),
+              "400 error decoding patch: a JSON patch is a list");
+  }
+}
+
+TEST(JsonPatchTest, RefusesTooManyOperations) {
+  EXPECT_EQ(Refusal(Json::object(), Json(10'001, Json::object())),
+            "413 Request entity too large: The allowed maximum operations in a "
+            "JSON patch is 10000, got 10001");
+}
+
+TEST(JsonPatchTest, RefusesALongPath) {
+  const std::string path = "/" + std::string(1024, 'x');
+  EXPECT_EQ(Refusal(Json::object(), {{{"op", "add"}, {"path", path}}}),
+            "400 error decoding patch: a path has at most 1024 bytes");
+}
+
+// What is changed may be any part of the document, so that each of many
+// operations could take as long as the document is large.
+TEST(JsonPatchTest, RefusesWhatMovesTooMuch) {
+  const Json object = {{"l", std::vector<int>(90'000)},
+                       {"s", std::string(1 << 20, 'x')}};
+  const auto repeated = [](const std::string& operations) {
+    std::string list;
+    for (int i = 0; i < 1000; ++i) list += (i == 0 ? "" : ",") + operations;
+    return Json::parse("[" + list + "]");
+  };
+  for (const char* operations :
+       {R"({"op": "add", "path": "/l/0", "value": 1})",
+        R"({"op": "remove", "path": "/l/0"})",
+        R"({"op": "move", "from": "/l/0", "path": "/l/-"})",
+        R"({"op": "move", "from": "/l", "path": "/m"},
+           {"op": "move", "from": "/m", "path": "/l"})",
+        R"({"op": "copy", "from": "/s", "path": "/t"})"}) {
+    EXPECT_EQ(Refusal(object, repeated(operations)),
+              "413 Request entity too large: the patch moves or merges long "
+              "lists too often: send it in parts")
+        << operations;
+  }
+  // Where little moves there is no such end.
+  EXPECT_EQ(Refusal(object, repeated(
+                                R"({"op": "add", "path": "/l/-", "value": 1},
+                                   {"op": "replace", "path": "/l/0",
+                                    "value": 2},
+                                   {"op": "test", "path": "/l/0",
+                                    "value": 2})")),
+            "");
 }
 
 TEST(JsonPatchTest, DoesNotLetADocumentGrowOutOfAllProportion) {

@@ -10,6 +10,7 @@
 
 #include "minisched/apiserver/errors.h"
 #include "minisched/apiserver/kinds/names.h"
+#include "minisched/apiserver/limits.h"
 #include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
@@ -207,6 +208,7 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
   ValidateMetadata(metadata, row.namespaced, row.strategy->name_rule(), errors);
   row.strategy->Validate(object, errors);
   errors.ThrowIfAny(StorageRow(row), name);
+  CheckLimits(object);
 
   if (const Object there = store_.Find(CollectionOf(row), {ns, name})) {
     const auto error = AlreadyExists(row, name);
@@ -254,6 +256,7 @@ Object Registry::Update(const ResourceRow& row, std::string_view subresource,
   row.strategy->Validate(object, errors);
   row.strategy->ValidateUpdate(object, old, subresource, errors);
   errors.ThrowIfAny(StorageRow(row), name);
+  CheckLimits(object);
 
   if (dry_run) return std::make_shared<const Json>(std::move(object));
   const bool last = IsTerminating(old) &&

@@ -53,7 +53,8 @@ struct Deleted {
 // optimistic concurrency, deletion in two steps. Controllers inside the server
 // use it as clients do. Follows apiserver pkg/registry/generic/registry.
 // Everything throws StatusError, and ParseError for an object with a field of
-// the wrong type. On the loop's thread only.
+// the wrong type. An object that is written is within the limits of limits.h.
+// On the loop's thread only.
 class Registry {
  public:
   Registry(Store& store, Loop& loop) : store_(store), loop_(loop) {}

@@ -1,5 +1,7 @@
 #include "minisched/apiserver/selectors.h"
 
+#include <utility>
+
 #include "minisched/api/labels.h"
 #include "minisched/api/parse_error.h"
 
@@ -27,14 +29,22 @@ LabelSelector ToSelector(const Json& json) {
 
 }  // namespace
 
-bool Selects(const Json& selector, const Json& labels) {
-  if (selector.is_null()) return false;
+std::function<bool(const Json& labels)> Compile(const Json& json) {
+  Selector selector = Selector::Nothing();
   try {
-    return Selector::FromLabelSelector(ToSelector(selector))
-        .Matches(ToLabels(labels));
+    if (!json.is_null()) {
+      selector = Selector::FromLabelSelector(ToSelector(json));
+    }
   } catch (const ParseError&) {
-    return false;
+    // It selects nothing.
   }
+  return [selector = std::move(selector)](const Json& labels) {
+    return selector.Matches(ToLabels(labels));
+  };
+}
+
+bool Selects(const Json& selector, const Json& labels) {
+  return Compile(selector)(labels);
 }
 
 std::string SelectorText(const Json& selector) {

@@ -32,8 +32,9 @@ class DisruptionController : public Controller {
     if (!budget) return;
     const Json& spec = (*budget)["spec"];
     std::vector<Object> pods = Under(store_.All("pods"), key.ns);
+    const auto selects = Compile(Get(spec, "selector"));
     std::erase_if(pods, [&](const Object& pod) {
-      return !Selects(Get(spec, "selector"), Get(*pod, "metadata", "labels"));
+      return !selects(Get(*pod, "metadata", "labels"));
     });
     const Json& min = Get(spec, "minAvailable");
     const Json& max = Get(spec, "maxUnavailable");

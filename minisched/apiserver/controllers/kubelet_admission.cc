@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "minisched/api/document.h"
 #include "minisched/api/labels.h"
@@ -69,18 +71,26 @@ std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
   return ports;
 }
 
-bool Conflict(const ContainerPort& a, const ContainerPort& b) {
-  const std::set<std::string> ips = {a.host_ip, b.host_ip};
-  return a.host_port == b.host_port && a.protocol == b.protocol &&
-         (ips.size() == 1 || ips.contains("") || ips.contains("0.0.0.0"));
+// Where a port is taken: at one address, or at every one ("").
+std::string PlaceOf(const ContainerPort& port) {
+  return port.host_ip == "0.0.0.0" ? "" : port.host_ip;
 }
 
 bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
   const std::vector<ContainerPort> wanted = HostPortsOf(pod);
   if (wanted.empty()) return true;
-  return std::ranges::none_of(others, [&](const Pod& other) {
-    const std::vector<ContainerPort> taken = HostPortsOf(other);
-    return std::ranges::find_first_of(wanted, taken, Conflict) != wanted.end();
+  std::map<std::pair<std::int32_t, std::string>, std::set<std::string>> taken;
+  for (const Pod& other : others) {
+    for (const ContainerPort& port : HostPortsOf(other)) {
+      taken[{port.host_port, port.protocol}].insert(PlaceOf(port));
+    }
+  }
+  return std::ranges::none_of(wanted, [&](const ContainerPort& port) {
+    const auto found = taken.find({port.host_port, port.protocol});
+    if (found == taken.end()) return false;
+    const std::set<std::string>& places = found->second;
+    return PlaceOf(port).empty() || places.contains("") ||
+           places.contains(PlaceOf(port));
   });
 }
 
@@ -136,9 +146,23 @@ bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
 
 // Taints of other effects are for schedulers.
 bool ToleratesNoExecute(const Pod& pod, const Node& node) {
+  // By key and value, which are "" where any will do.
+  std::map<std::pair<std::string, std::string>, std::vector<Toleration>> all;
+  for (const Toleration& toleration : pod.spec.tolerations) {
+    if (!toleration.effect.empty() && toleration.effect != "NoExecute")
+      continue;
+    all[{toleration.key, toleration.value}].push_back(toleration);
+  }
+  const auto tolerates = [&](const std::string& key, const std::string& value,
+                             const Taint& taint) {
+    const auto found = all.find({key, value});
+    return found != all.end() && TolerationsTolerateTaint(found->second, taint);
+  };
   return std::ranges::all_of(node.spec.taints, [&](const Taint& taint) {
     return taint.effect != "NoExecute" ||
-           TolerationsTolerateTaint(pod.spec.tolerations, taint);
+           tolerates(taint.key, taint.value, taint) ||
+           tolerates(taint.key, "", taint) ||
+           tolerates("", taint.value, taint) || tolerates("", "", taint);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/apiserver/limits.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -58,7 +59,7 @@ bool FaultMatch::Matches(const Request& request,
 }
 
 Faults Faults::Parse(const std::string& text) {
-  const auto documents = YamlToJson(text);
+  const auto documents = YamlToJson(text, kMaxValues);
   if (documents.size() != 1) {
     throw ParseError("the document: one is wanted, there are " +
                      std::to_string(documents.size()));

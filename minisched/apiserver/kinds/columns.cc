@@ -91,33 +91,33 @@ Json NodeKernel(const Json& node, Time /*now*/) {
 
 // The statuses of the containers that are to go on running, null for those
 // which have none yet. Of the init containers these are the sidecars.
-std::vector<Json> ContainerStatuses(const Json& pod) {
-  std::vector<Json> found;
-  const auto add = [&](const Json& container, const char* statuses) {
-    found.push_back(FindBy(Get(pod, "status", statuses), "name",
-                           GetString(container, "name")));
+std::vector<const Json*> ContainerStatuses(const Json& pod) {
+  static const Json& none = *new Json();
+  std::vector<const Json*> found;
+  const auto add = [&](const char* list, const char* statuses, bool sidecars) {
+    const auto by_name = IndexBy(Get(pod, "status", statuses), "name");
+    for (const Json& container : Get(pod, "spec", list)) {
+      if (sidecars && Get(container, "restartPolicy") != "Always") continue;
+      const auto status = by_name.find(GetString(container, "name"));
+      found.push_back(status == by_name.end() ? &none : status->second);
+    }
   };
-  for (const Json& container : Get(pod, "spec", "containers")) {
-    add(container, "containerStatuses");
-  }
-  for (const Json& container : Get(pod, "spec", "initContainers")) {
-    const bool sidecar = Get(container, "restartPolicy") == "Always";
-    if (sidecar) add(container, "initContainerStatuses");
-  }
+  add("containers", "containerStatuses", /*sidecars=*/false);
+  add("initContainers", "initContainerStatuses", /*sidecars=*/true);
   return found;
 }
 
 Json PodReady(const Json& pod, Time /*now*/) {
-  const std::vector<Json> all = ContainerStatuses(pod);
+  const std::vector<const Json*> all = ContainerStatuses(pod);
   const auto ready = std::ranges::count_if(
-      all, [](const Json& status) { return GetBool(status, "ready"); });
+      all, [](const Json* status) { return GetBool(*status, "ready"); });
   return fmt::format("{}/{}", ready, all.size());
 }
 
 Json PodRestarts(const Json& pod, Time /*now*/) {
   std::int64_t restarts = 0;
-  for (const Json& container : ContainerStatuses(pod)) {
-    restarts += GetInt(container, "restartCount");
+  for (const Json* container : ContainerStatuses(pod)) {
+    restarts += GetInt(*container, "restartCount");
   }
   return std::to_string(restarts);
 }
@@ -129,9 +129,9 @@ Json PodStatus(const Json& pod, Time /*now*/) {
   if (IsTerminating(pod) && phase != "Failed" && phase != "Succeeded") {
     return "Terminating";
   }
-  for (const Json& container : ContainerStatuses(pod)) {
+  for (const Json* container : ContainerStatuses(pod)) {
     for (const char* state : {"waiting", "terminated"}) {
-      const Json& reason = Get(container, "state", state, "reason");
+      const Json& reason = Get(*container, "state", state, "reason");
       if (!reason.is_null()) return reason;
     }
   }
@@ -145,9 +145,11 @@ Json PodStatus(const Json& pod, Time /*now*/) {
 Json ReadinessGates(const Json& pod, Time /*now*/) {
   const Json& gates = Get(pod, "spec", "readinessGates");
   if (gates.empty()) return "<none>";
+  const auto conditions = IndexBy(Get(pod, "status", "conditions"), "type");
   const auto open = [&](const Json& gate) {
-    return Get(Condition(pod, GetString(gate, "conditionType")), "status") ==
-           "True";
+    const auto condition = conditions.find(GetString(gate, "conditionType"));
+    return condition != conditions.end() &&
+           Get(*condition->second, "status") == "True";
   };
   return fmt::format("{}/{}", std::count_if(gates.begin(), gates.end(), open),
                      gates.size());

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 
+#include "minisched/api/names.h"
 #include "minisched/api/quantity.h"
 #include "minisched/apiserver/kinds/defaults.h"
 #include "minisched/apiserver/kinds/pod_validation.h"
@@ -57,6 +59,16 @@ void MergeLabelKeys(Json& part, const Json& labels) {
   };
   merge("matchLabelKeys", "In");
   merge("mismatchLabelKeys", "NotIn");
+}
+
+// The labels that are valid. The others, which may be long, are refused later.
+Json ValidLabels(const Json& pod) {
+  Json labels = Get(pod, "metadata", "labels");
+  for (auto label = labels.begin(); label != labels.end();) {
+    const bool valid = CheckLabelValue(GetString(*label)).empty();
+    label = valid ? std::next(label) : labels.erase(label);
+  }
+  return labels;
 }
 
 // ---- What those of upstream's admission plugins do that the scheduler knows:
@@ -141,7 +153,7 @@ class Pods : public Strategy {
                       "Scheduling is blocked due to non-empty scheduling gates",
                       GetString(pod, "metadata", "creationTimestamp"));
     }
-    MergeLabelKeys(pod["spec"], Get(pod, "metadata", "labels"));
+    MergeLabelKeys(pod["spec"], ValidLabels(pod));
   }
 
   void PrepareForUpdate(Json& pod, const Json& old,

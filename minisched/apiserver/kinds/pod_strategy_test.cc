@@ -342,6 +342,19 @@ TEST_F(PodStrategyTest, Update) {
   }
 }
 
+// Nobody reads it, and the library needs long to find out.
+TEST_F(PodStrategyTest, ChangeOfALongSpecIsNotShown) {
+  const Json pod = CreatePod(WithSpec(Json::object()));
+  const auto error = [&](std::size_t length) {
+    return UpdateErrors(
+        pod, {{"spec", {{"schedulerName", std::string(length, 'x')}}}});
+  };
+  EXPECT_THAT(error(10'000), ElementsAre(testing::EndsWith("xxx\"}]")));
+  EXPECT_THAT(
+      error(40'000),
+      ElementsAre(testing::EndsWith("if it was previously negative)\n")));
+}
+
 TEST_F(PodStrategyTest, UpdateWhileGated) {
   const Json pod = CreatePod(WithSpec(R"({
     "schedulingGates": [{"name": "a"}, {"name": "b"}]})"_json));

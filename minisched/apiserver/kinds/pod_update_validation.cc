@@ -1,4 +1,9 @@
+#include <set>
+#include <string>
+#include <vector>
+
 #include "minisched/apiserver/kinds/pod_validation.h"
+#include "minisched/apiserver/limits.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -10,30 +15,43 @@ constexpr char kOnlyThese[] =
     "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
     "be set to 1 if it was previously negative)\n";
 
+// What has changed is shown unless it is longer than this as JSON: the library
+// takes quadratic time for a patch, and nobody reads a long one.
+constexpr std::size_t kMaxDifference = 32'000;
+
+Json WithoutSeconds(Json toleration) {
+  toleration.erase("tolerationSeconds");
+  return toleration;
+}
+
 // Tolerations can only be added, and how long they hold changed.
 void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
-  const auto without_seconds = [](Json toleration) {
-    toleration.erase("tolerationSeconds");
-    return toleration;
-  };
+  std::set<Json> now;
+  for (const Json& toleration : tolerations.value()) {
+    now.insert(WithoutSeconds(toleration));
+  }
   for (const Json& before : old) {
-    bool found = false;
-    for (const Json& now : tolerations.value()) {
-      found |= without_seconds(now) == without_seconds(before);
-    }
-    if (found) continue;
+    if (now.contains(WithoutSeconds(before))) continue;
     return tolerations.Forbidden(
         "existing toleration can not be modified except its tolerationSeconds");
   }
 }
 
 void ValidateGatesUpdate(const Field& gates, const Json& old) {
+  const auto before = IndexBy(old, "name");
   for (const Field& gate : gates.elements()) {
     const Field name = gate["name"];
-    if (!FindBy(old, "name", name.text()).is_null()) continue;
+    if (before.contains(name.text())) continue;
     name.Forbidden("only deletion is allowed, but found new scheduling gate '" +
                    name.text() + "'");
   }
+}
+
+// How the new spec differs, as a JSON patch.
+std::string Difference(const Json& old, const Json& spec) {
+  const bool is_long =
+      Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxDifference;
+  return is_long ? "" : Json::diff(old, spec).dump();
 }
 
 }  // namespace
@@ -59,7 +77,7 @@ void ValidatePodUpdate(const Field& spec, const Json& old) {
   }
   for (const std::string& key : free) CopyMember(old, key, restored);
   if (restored == old) return;
-  spec.Forbidden(kOnlyThese + Json::diff(old, restored).dump());
+  spec.Forbidden(kOnlyThese + Difference(old, restored));
 }
 
 }  // namespace minisched::apiserver

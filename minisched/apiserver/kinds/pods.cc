@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/limits.h"
 #include "minisched/apiserver/resources.h"
 #include "minisched/apiserver/store.h"
 
@@ -91,6 +92,7 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
     CopyTopologyLabels(pod, registry.store());
   }
   SetPodCondition(pod, "PodScheduled", "True", "", "", registry.Now());
+  CheckLimits(pod);
   // Not an update: binding doesn't change the pod's generation.
   if (!dry_run) registry.store().Put(CollectionOf(pods), std::move(pod));
 }

@@ -13,6 +13,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/time.h"
+#include "minisched/apiserver/limits.h"
 #include "minisched/apiserver/schema/schema.h"
 
 namespace minisched::apiserver {
@@ -185,8 +186,11 @@ Json DecodeProtobuf(std::string_view body) {
   }
   body.remove_prefix(kPrefix.size());
   try {
+    const Json object = ReadEnvelope({body.data(), body.size()});
+    // An empty one takes but two bytes in protobuf.
+    CheckLimits(object);
     // There is no check that strings are UTF-8; this makes them.
-    return Json::parse(Dump(ReadEnvelope({body.data(), body.size()})));
+    return Json::parse(Dump(object));
   } catch (const protozero::exception&) {
     throw ParseError("proto: malformed, or a field has another type");
   }

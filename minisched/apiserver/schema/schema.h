@@ -87,7 +87,8 @@ std::vector<std::string> Normalize(Json& object, const SchemaType& type);
 
 // Decodes a Kubernetes protobuf body (with its "k8s\0" envelope), which kubectl
 // sends for some commands, into what the client would have sent as JSON,
-// apiVersion and kind included. Throws ParseError.
+// apiVersion and kind included. Throws ParseError, and StatusError if that is
+// beyond a limit (limits.h).
 Json DecodeProtobuf(std::string_view body);
 
 }  // namespace minisched::apiserver
