@@ -1,15 +1,19 @@
 #include "minisched/apiserver/http/http_server.h"
 
+#include <spdlog/spdlog.h>
+
 #include <boost/algorithm/string.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/lexical_cast.hpp>
+#include <exception>
 #include <optional>
 #include <utility>
 
 #include "minisched/apiserver/errors.h"
+#include "minisched/apiserver/limits.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -21,7 +25,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::seconds;
 
-constexpr std::size_t kMaxBody = 3 << 20;
 constexpr std::size_t kMaxHeader = 16 << 10;
 // How long a client may take for its next request, may leave unread what it
 // asked for, and is heard out after that.
@@ -29,6 +32,7 @@ constexpr seconds kIdle{180};
 constexpr seconds kWriting{30};
 constexpr seconds kDraining{30};
 constexpr std::size_t kReadAtOnce = 4 << 10;
+constexpr std::size_t kMaxShown = 256;  // of a path, in the log
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 std::string ToText(beast::string_view text) {
@@ -54,31 +58,15 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   Session(HttpServer& server, tcp::socket socket)
       : server_(server), stream_(std::move(socket)) {}
 
-  // Takes the next request.
-  void Read() {
-    response_ = {};
-    parser_.emplace();
-    parser_->body_limit(kMaxBody);
-    parser_->header_limit(kMaxHeader);
-    stream_.expires_after(kIdle);
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (!error) return self->Handle();
-          if (error != http::error::body_limit) return self->BreakOff();
-          self->closing_ = true;
-          self->Answer(StatusError(413, "RequestEntityTooLarge",
-                                   "Request entity too large: limit is " +
-                                       std::to_string(kMaxBody))
-                           .ToReply());
-        });
+  void Start() {
+    Try([this] { Read(); });
   }
 
   // The server is going: what is under way ends as it should.
   void Close() {
     closing_ = true;
     if (writing_) return;
-    if (reply_.stream) return Write();
+    if (reply_.stream) return Try([this] { Write(); });
     BreakOff();
   }
 
@@ -91,6 +79,97 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  // Lets the handler answer one request. Breaks the connection off when the
+  // handler lets go of this without an answer, as it does when it throws later.
+  class Ticket {
+   public:
+    explicit Ticket(std::weak_ptr<Session> session)
+        : session_(std::move(session)) {}
+    ~Ticket() {
+      const auto session = session_.lock();
+      if (!session || !session->waiting_) return;
+      // Later: the handler may be throwing what Fail() answers with.
+      asio::post(session->stream_.get_executor(), [weak = session_] {
+        const auto still = weak.lock();
+        if (still && still->waiting_) still->BreakOff();
+      });
+    }
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+    void Answer(Reply reply) {
+      const auto session = std::exchange(session_, {}).lock();
+      if (!session || !session->waiting_) return;
+      session->Try([&] { session->Answer(std::move(reply)); });
+    }
+
+   private:
+    std::weak_ptr<Session> session_;
+  };
+
+  // Runs one step of the connection. Every exception ends here, so that each
+  // request is answered or its connection closed: all that the loop calls goes
+  // through Try() or Then().
+  template <class Step>
+  void Try(const Step& step) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      Fail(error);
+    }
+  }
+
+  // The same for a step that follows an asynchronous operation, which keeps the
+  // session alive.
+  auto Then(void (Session::*step)(error_code, std::size_t)) {
+    return [self = shared_from_this(), step](error_code error, std::size_t n) {
+      self->Try([&] { ((*self).*step)(error, n); });
+    };
+  }
+
+  // The request, for the log.
+  std::string Shown() const {
+    if (!parser_) return "a new connection";
+    const auto& message = parser_->get();
+    return ToText(message.method_string()) + " " +
+           ToText(message.target().substr(0, kMaxShown));
+  }
+
+  // Answers with a 500, or closes the connection if an answer has begun.
+  void Fail(const std::exception& error) {
+    spdlog::error("failed to answer {}: {}", Shown(), error.what());
+    if (std::exchange(begun_, true)) return BreakOff();
+    response_ = {};
+    closing_ = true;
+    Try([&] {
+      Answer(
+          StatusError(500, "InternalError",
+                      std::string("Internal error occurred: ") + error.what())
+              .ToReply());
+    });
+  }
+
+  // Takes the next request.
+  void Read() {
+    response_ = {};
+    begun_ = false;
+    parser_.emplace();
+    parser_->body_limit(kMaxBytes);
+    parser_->header_limit(kMaxHeader);
+    stream_.expires_after(kIdle);
+    http::async_read(stream_, buffer_, *parser_, Then(&Session::OnRequest));
+  }
+
+  void OnRequest(error_code error, std::size_t /*size*/) {
+    if (!error) return Handle();
+    if (error != http::error::body_limit) return BreakOff();
+    closing_ = true;
+    Answer(StatusError(413, "RequestEntityTooLarge",
+                       "Request entity too large: limit is " +
+                           std::to_string(kMaxBytes))
+               .ToReply());
+  }
+
   void Handle() {
     if (!stream_.socket().is_open()) return;  // It has been broken off since.
     auto& message = parser_->get();
@@ -113,26 +192,23 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     waiting_ = true;
     AwaitLeave();
     server_.handler_(std::move(request),
-                     [weak = weak_from_this()](Reply reply) {
-                       const auto self = weak.lock();
-                       if (self && self->waiting_) {
-                         self->Answer(std::move(reply));
-                       }
-                     });
+                     [ticket = std::make_shared<Ticket>(weak_from_this())](
+                         Reply reply) { ticket->Answer(std::move(reply)); });
   }
 
   // The client may leave while it waits for an answer, or for the next part of
   // a stream. What it says meanwhile is kept for Read().
   void AwaitLeave() {
-    stream_.socket().async_read_some(
-        buffer_.prepare(kReadAtOnce),
-        [self = shared_from_this()](error_code error, std::size_t size) {
-          self->buffer_.commit(size);
-          if (error == asio::error::operation_aborted) return;
-          if (!self->waiting_ && !self->reply_.stream) return;
-          if (error) return self->BreakOff();
-          if (self->buffer_.size() < kMaxHeader) self->AwaitLeave();
-        });
+    stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
+                                     Then(&Session::OnSaid));
+  }
+
+  void OnSaid(error_code error, std::size_t size) {
+    buffer_.commit(size);
+    if (error == asio::error::operation_aborted) return;
+    if (!waiting_ && !reply_.stream) return;
+    if (error) return BreakOff();
+    if (buffer_.size() < kMaxHeader) AwaitLeave();
   }
 
   // Before the end of an answer: it is for Read() to take what comes next.
@@ -161,6 +237,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
       if (parser_->get().method() == http::verb::head) reply_.body.clear();
     }
     serializer_.emplace(response_);
+    begun_ = true;
     reply_.stream ? StartStream() : Write();
   }
 
@@ -171,18 +248,19 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                                executor = stream_.get_executor()] {
       asio::post(executor, [weak] {
         const auto self = weak.lock();
-        if (self && self->reply_.stream && !self->writing_) self->Write();
+        if (!self || !self->reply_.stream || self->writing_) return;
+        self->Try([&] { self->Write(); });
       });
     };
     writing_ = true;
     stream_.expires_after(kWriting);
-    http::async_write_header(
-        stream_, *serializer_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error || !self->reply_.stream) return self->BreakOff();
-          self->writing_ = false;
-          self->Write();
-        });
+    http::async_write_header(stream_, *serializer_, Then(&Session::OnStarted));
+  }
+
+  void OnStarted(error_code error, std::size_t /*size*/) {
+    if (error || !reply_.stream) return BreakOff();
+    writing_ = false;
+    Write();
   }
 
   // Sends what there is of the answer; where there is nothing, on_ready has it
@@ -202,18 +280,18 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     part.size = reply_.body.size();
     writing_ = true;
     stream_.expires_after(kWriting);
-    http::async_write(
-        stream_, *serializer_,
-        [self = shared_from_this()](error_code error, std::size_t) {
-          self->writing_ = false;
-          const bool has_more = error == http::error::need_buffer;
-          if (has_more && self->reply_.stream) return self->Write();
-          if (self->reply_.on_sent) self->reply_.on_sent();
-          if (error) return self->BreakOff();
-          self->reply_.stream.reset();
-          if (!self->response_.keep_alive()) return self->HearOut();
-          return self->closing_ ? self->BreakOff() : self->Read();
-        });
+    http::async_write(stream_, *serializer_, Then(&Session::OnWritten));
+  }
+
+  void OnWritten(error_code error, std::size_t /*size*/) {
+    writing_ = false;
+    const bool has_more = error == http::error::need_buffer;
+    if (has_more && reply_.stream) return Write();
+    if (reply_.on_sent) reply_.on_sent();
+    if (error) return BreakOff();
+    reply_.stream.reset();
+    if (!response_.keep_alive()) return HearOut();
+    closing_ ? BreakOff() : Read();
   }
 
   // The client may still be sending what was refused, and would miss the answer
@@ -227,12 +305,13 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   void Drain() {
     buffer_.clear();
-    stream_.async_read_some(
-        buffer_.prepare(kReadAtOnce),
-        [self = shared_from_this()](error_code error, std::size_t) {
-          if (error) return self->BreakOff();
-          self->Drain();
-        });
+    stream_.async_read_some(buffer_.prepare(kReadAtOnce),
+                            Then(&Session::OnDrained));
+  }
+
+  void OnDrained(error_code error, std::size_t /*size*/) {
+    if (error) return BreakOff();
+    Drain();
   }
 
   HttpServer& server_;
@@ -243,6 +322,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   std::optional<http::response_serializer<http::buffer_body>> serializer_;
   Reply reply_;           // its body is what is being sent
   bool waiting_ = false;  // for the handler to answer
+  bool begun_ = false;    // Some of the answer may be on its way.
   bool writing_ = false;
   bool closing_ = false;  // Nothing follows the answer that is under way.
 };
@@ -301,8 +381,8 @@ void HttpServer::Accept() {
     peer.set_option(tcp::no_delay(true), error);
     const auto session = std::make_shared<Session>(*this, std::move(peer));
     sessions_.insert(session);
-    session->Read();
     Accept();
+    session->Start();
   });
 }
 

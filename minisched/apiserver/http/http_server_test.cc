@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
 #include <thread>
@@ -24,6 +25,7 @@ namespace asio = boost::asio;
 class TestStream : public Stream {
  public:
   bool Read(std::string& out) override {
+    if (failing) throw std::runtime_error("no more");
     out += text;
     text.clear();
     return !ended;
@@ -32,6 +34,7 @@ class TestStream : public Stream {
   std::string text;
   bool ended = false;
   bool broken = false;
+  bool failing = false;
 };
 
 class HttpServerTest : public ::testing::Test {
@@ -65,6 +68,13 @@ class HttpServerTest : public ::testing::Test {
       stream->broken = request.Query("broken") == "true";
       reply.stream = std::move(stream);
       return reply;
+    }
+    if (request.path == "/throw") throw std::runtime_error("out of order");
+    if (request.path == "/header") {
+      reply.headers.emplace_back("Warning", std::string(1 << 16, 'x'));
+    }
+    if (request.path == "/sent") {
+      reply.on_sent = [] { throw std::runtime_error("sent"); };
     }
     if (request.path == "/drop") reply.delivery = Reply::Delivery::kDropped;
     if (request.path == "/hang") reply.delivery = Reply::Delivery::kWithheld;
@@ -151,6 +161,47 @@ TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
       "GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(answers, HasSubstr("Content-Length: 8\r\n\r\nHTTP/1.1 200"));
   EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+// A header value as long as this is more than Beast takes.
+TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
+  for (const std::string path : {"/throw", "/header"}) {
+    const std::string answer =
+        Exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 500 ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Internal error occurred: ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Connection: close\r\n")) << path;
+    Until([this] { return server_.idle(); });
+  }
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenTheEndOfAnAnswerFails) {
+  EXPECT_THAT(Exchange("GET /sent HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              EndsWith("GET /sent "));
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenAStreamFails) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  asio::streambuf begin;
+  asio::read_until(socket, begin, "first\n");
+  asio::post(io_, [this] {
+    stream_->failing = true;
+    stream_->on_ready();
+  });
+  // There is no last chunk.
+  EXPECT_THAT(ReadAll(socket), Not(EndsWith("0\r\n\r\n")));
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenNobodyIsGoingToAnswer) {
+  auto socket = Connect();
+  Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  asio::post(io_, [this] { respond_ = nullptr; });
+  EXPECT_EQ(ReadAll(socket), "");
+  Until([this] { return server_.idle(); });
 }
 
 TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
