@@ -11,6 +11,7 @@
 #include "minisched/apiserver/limits.h"
 #include "minisched/apiserver/list_options.h"
 #include "minisched/apiserver/schema/schema.h"
+#include "minisched/apiserver/warnings.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -68,9 +69,7 @@ std::string Decode(const Request& request, Json& object, const SchemaType& type,
     return "strict decoding error: " + boost::join(unknown, ", ");
   }
   if (mode == "Ignore") return "";
-  for (const std::string& text : unknown) {
-    reply.headers.emplace_back("Warning", "299 - " + Dump(text));
-  }
+  AddWarnings(unknown, reply);
   return "";
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -152,6 +154,38 @@ TEST(ServerTest, AnswersWhateverIsSent) {
         << method << " " << target << " " << body.substr(0, 60);
   }
   EXPECT_THAT(Exchange(server, "GET", pod), StartsWith("HTTP/1.1 200"));
+}
+
+// How many files and connections this process has open.
+std::ptrdiff_t OpenFiles() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                       std::filesystem::directory_iterator());
+}
+
+std::string PodWith(const std::string& name, const Json& unknown) {
+  Json pod = Json::parse(Pod(name));
+  pod["spec"].update(unknown);
+  return pod.dump();
+}
+
+// A client reads 100 headers or 64 KiB of them, some less.
+TEST(ServerTest, WarnsAtReasonableLength) {
+  RunningServer server;
+  const auto before = OpenFiles();
+  Json many;
+  for (int i = 0; i < 90'000; ++i) many["x" + std::to_string(i)] = 1;
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    const Json unknown = i == 0 ? many : Json{{std::string(64 << 10, 'x'), 1}};
+    const std::string answer =
+        Exchange(server, "POST", kPods, PodWith(name, unknown));
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 201")) << i;
+    EXPECT_THAT(answer, HasSubstr("Warning: 299 - \"unknown field"));
+    EXPECT_LT(answer.find("\r\n\r\n"), 8000) << i;
+  }
+  // The server closes its end once it has seen that the client did. Some files
+  // are the client's, which opens them when it first connects.
+  while (OpenFiles() > before + 10) std::this_thread::yield();
 }
 
 // Writes, watches, stalls and vanishes, as chance has it.

@@ -184,6 +184,41 @@ TEST_F(RequestsTest, UnknownFieldsAreWarnedOf) {
   }
 }
 
+TEST_F(RequestsTest, LongWarningsAreCut) {
+  const auto warning = [](const std::string& name) {
+    return "299 - \"unknown field \\\"" + name;
+  };
+  const std::string name(64 << 10, 'x');
+  EXPECT_EQ(
+      Post("configmaps?dryRun=All", Named("a", {{name, 1}}))
+          .headers.at("warning"),
+      warning(name.substr(0, 256 - std::string("unknown field \"").size())) +
+          "\"");
+}
+
+TEST_F(RequestsTest, WarningsEndWhenTheyAreTooManyInAll) {
+  const auto warnings = [&](int number, std::size_t length) {
+    json object = Named("a");
+    for (int i = 0; i < number; ++i) {
+      std::string name = std::to_string(1000 + i);
+      name.resize(length, 'x');
+      object[name] = 1;
+    }
+    const std::string header =
+        Post("configmaps?dryRun=All", object).headers.at("warning");
+    int count = 0;
+    for (auto at = header.find("299 - "); at != header.npos;
+         at = header.find("299 - ", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(warnings(200, 4), 100);
+  // "unknown field " and quotes are 16 more: 38 of these are 4028 characters,
+  // less than 4096.
+  EXPECT_EQ(warnings(60, 90), 39);
+}
+
 TEST_F(RequestsTest, UnknownFieldsAreIgnored) {
   const Reply reply =
       Post("configmaps?fieldValidation=Ignore", Named("a", {{"foo", 1}}));

@@ -19,6 +19,9 @@ using Kind = SchemaField::Kind;
 // What can be told in thousandths.
 const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
 
+// Nobody needs more to see what is wrong. The same number as upstream's.
+constexpr std::size_t kMaxUnknown = 100;
+
 // What a value is that is null, or isn't there.
 Json ZeroOf(Kind kind) {
   switch (kind) {
@@ -57,6 +60,7 @@ class Normalizer {
       const SchemaField* field = type.Find(member.key());
       At("." + member.key(), [&] {
         if (field != nullptr) return Field(*member, *field);
+        if (unknown.size() >= kMaxUnknown) return;
         unknown.push_back("unknown field " + Dump(path()));
       });
       const bool omit = field == nullptr || IsOmitted(*member, *field);

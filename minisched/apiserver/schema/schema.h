@@ -80,7 +80,7 @@ class Schema {
 // Makes of what a client sent what upstream would store: drops fields that the
 // type doesn't know and those that are empty, adds those that are always there,
 // makes quantities and times canonical. Returns what strict validation has to
-// say: `unknown field "spec.foo"`.
+// say, up to 100 times: `unknown field "spec.foo"`.
 //
 // Throws ParseError where a field has the wrong type.
 std::vector<std::string> Normalize(Json& object, const SchemaType& type);
