@@ -52,24 +52,30 @@ std::string OptionsKind(const Request& request) {
   return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
 }
 
-// Normalizes an object, and returns why it can't be taken, or "". Fields that
-// nobody knows are an error, warnings or nothing, by `fieldValidation`.
-std::string Decode(const Request& request, Json& object, const SchemaType& type,
+// Normalizes an object of the row's kind, and returns why it can't be taken, or
+// "". Fields that nobody knows are an error, warnings or nothing, by
+// `fieldValidation`.
+std::string Decode(const Request& request, Json& object, const ResourceRow& row,
                    Reply& reply) {
   const std::string mode = request.Query("fieldValidation");
   CheckOption(OptionsKind(request), "fieldValidation", mode,
               {"", "Ignore", "Strict", "Warn"});
+  const std::string version = GetString(object, "apiVersion");
+  const std::string kind = GetString(object, "kind");
+  if (version != row.ApiVersion() || kind != row.kind) {
+    return fmt::format("no kind \"{}\" is registered for version \"{}\" here",
+                       kind, version);
+  }
   std::vector<std::string> unknown;
   try {
-    unknown = Normalize(object, type);
+    unknown = Normalize(object, *Schema::Get().Find(version, kind));
   } catch (const ParseError& error) {
     return error.what();
   }
   if (mode == "Strict" && !unknown.empty()) {
     return "strict decoding error: " + boost::join(unknown, ", ");
   }
-  if (mode == "Ignore") return "";
-  AddWarnings(unknown, reply);
+  if (mode != "Ignore") AddWarnings(unknown, reply);
   return "";
 }
 
@@ -124,30 +130,21 @@ Json ParseBody(const Request& request) {
 
 Json DecodeObject(const Request& request, const ResourceRow& row,
                   Reply& reply) {
-  const std::string api_version = row.ApiVersion();
   Json object = ParseObject(request, row.kind);
-  object.emplace("apiVersion", api_version);
+  object.emplace("apiVersion", row.ApiVersion());
   object.emplace("kind", row.kind);
   const std::string given_version = GetString(object, "apiVersion");
   const std::string given_kind = GetString(object, "kind");
-  const auto fail = [&](const std::string& why) {
-    throw BadRequest(
-        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
-                    given_kind, VersionOf(given_version), row.kind, why));
-  };
-  if (given_version != api_version || given_kind != row.kind) {
-    fail(fmt::format("no kind \"{}\" is registered for version \"{}\" here",
-                     given_kind, given_version));
-  }
-  const SchemaType& type = *Schema::Get().Find(api_version, row.kind);
-  const std::string error = Decode(request, object, type, reply);
-  if (!error.empty()) fail(error);
-  return object;
+  const std::string error = Decode(request, object, row, reply);
+  if (error.empty()) return object;
+  throw BadRequest(
+      fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                  given_kind, VersionOf(given_version), row.kind, error));
 }
 
 void NormalizePatched(const Request& request, Json& object,
-                      const SchemaType& type, Reply& reply) {
-  const std::string error = Decode(request, object, type, reply);
+                      const ResourceRow& row, Reply& reply) {
+  const std::string error = Decode(request, object, row, reply);
   FieldErrors errors;
   if (!error.empty()) errors.Invalid("patch", object, error);
   errors.ThrowIfAny({}, "");

@@ -14,9 +14,10 @@ namespace minisched::apiserver {
 // send without asking first). Nesting is limited.
 Json ParseBody(const Request& request);
 
-// Normalizes what a patch has made.
+// Normalizes what a patch has made of an object of the row's kind, which has to
+// be of this kind still.
 void NormalizePatched(const Request& request, Json& object,
-                      const SchemaType& type, Reply& reply);
+                      const ResourceRow& row, Reply& reply);
 
 // An object of the row's kind, which the body need not repeat, normalized.
 Json DecodeObject(const Request& request, const ResourceRow& row, Reply& reply);

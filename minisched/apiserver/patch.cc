@@ -141,6 +141,23 @@ class JsonPatcher {
   Effort effort_;
 };
 
+// Upstream reads what a patch has made of an object as follows. After a
+// strategic merge patch it goes by the type that the object had, whatever the
+// patch says of it. After the others, a kind that is missing is the object's;
+// but without an apiVersion, none of the members is known.
+void RestoreType(Json& patched, const Json& object, const std::string& type) {
+  const bool strategic = type == kStrategicPatch;
+  const auto is_blank = [&](const char* key) {
+    const Json& value = Get(patched, key);
+    return value.is_null() || (value.is_string() && GetString(value).empty());
+  };
+  if (!strategic && is_blank("apiVersion")) patched = Json::object();
+  for (const char* key : {"apiVersion", "kind"}) {
+    const bool ignored = strategic && Get(patched, key).is_string();
+    if (ignored || is_blank(key)) patched[key] = object.at(key);
+  }
+}
+
 }  // namespace
 
 void CheckPatchType(const std::string& type) {
@@ -157,9 +174,12 @@ void CheckPatchType(const std::string& type) {
 
 Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
                 const SchemaType& schema) {
-  if (type == kJsonPatch) return ApplyJsonPatch(object, patch);
-  if (type == kMergePatch) return ApplyMergePatch(object, patch);
-  return ApplyStrategicMergePatch(object, patch, schema);
+  Json patched = type == kJsonPatch ? ApplyJsonPatch(object, patch)
+                 : type == kMergePatch
+                     ? ApplyMergePatch(object, patch)
+                     : ApplyStrategicMergePatch(object, patch, schema);
+  if (patched.is_object()) RestoreType(patched, object, type);
+  return patched;
 }
 
 Json ApplyJsonPatch(const Json& object, const Json& patch) {

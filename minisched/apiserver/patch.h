@@ -9,7 +9,8 @@ namespace minisched::apiserver {
 // kinds of patches.
 void CheckPatchType(const std::string& type);
 
-// What `object` becomes by a patch of that media type, as below.
+// What `object`, which says its apiVersion and kind, becomes by a patch of that
+// media type, as below.
 Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
                 const SchemaType& schema);
 

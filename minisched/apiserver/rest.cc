@@ -192,7 +192,7 @@ class Call {
         *Schema::Get().Find(shown.ApiVersion(), shown.kind);
     const auto change = [&](const Json& old) {
       Json patched = ApplyPatch(type, Shown(info_, old), patch, schema);
-      NormalizePatched(request_, patched, schema, reply_);
+      NormalizePatched(request_, patched, shown, reply_);
       CheckIdentity(patched);
       return ToStored(info_, old, std::move(patched));
     };

@@ -151,6 +151,66 @@ TEST_F(PatchTest, Identity) {
               "namespace sent on the request"));
 }
 
+// A kind that isn't there is as good as the object's own.
+TEST_F(PatchTest, TypeCannotBeChanged) {
+  const auto refuses = [&](const std::string& why) {
+    return Refuses(422, "Invalid",
+                   AllOf(StartsWith(" \"\" is invalid: patch: Invalid value: "),
+                         HasSubstr(why)));
+  };
+  for (const auto& [kind, version] : {std::pair{"Foo", "v1"},
+                                      {"ConfigMap", "v2"},
+                                      {"ConfigMap", "apps/v1"}}) {
+    const json changed = {{"kind", kind}, {"apiVersion", version}};
+    const std::string why = std::string("no kind \"") + kind +
+                            "\" is registered for version \"" + version + "\"";
+    EXPECT_THAT(MergePatch("configmaps/a", changed), refuses(why));
+    EXPECT_THAT(
+        JsonPatch(
+            "configmaps/a",
+            {{{"op", "replace"}, {"path", "/kind"}, {"value", kind}},
+             {{"op", "replace"}, {"path", "/apiVersion"}, {"value", version}}}),
+        refuses(why));
+  }
+  EXPECT_THAT(MergePatch("configmaps/a", {{"kind", "Pod"}}), refuses(""));
+  for (const json& kind : {json(nullptr), json("")}) {
+    EXPECT_THAT(MergePatch("configmaps/a", {{"kind", kind}}),
+                Answers(200, object_));
+  }
+  EXPECT_THAT(
+      JsonPatch("configmaps/a", R"([{"op": "remove", "path": "/kind"}])"_json),
+      Answers(200, object_));
+  const auto without_version =
+      Refuses(400, "BadRequest",
+              "the name of the object (a based on URL) was undeterminable: "
+              "name must be provided");
+  EXPECT_THAT(MergePatch("configmaps/a", {{"apiVersion", nullptr}}),
+              without_version);
+  EXPECT_THAT(JsonPatch("configmaps/a",
+                        R"([{"op": "remove", "path": "/apiVersion"}])"_json),
+              without_version);
+}
+
+TEST_F(PatchTest, StrategicPatchLeavesTheTypeAsItIs) {
+  for (const char* patch :
+       {R"({"kind": "Foo"})", R"({"kind": "Pod"})", R"({"kind": null})",
+        R"({"apiVersion": "v2"})", R"({"apiVersion": null})",
+        R"({"apiVersion": "apps/v1", "kind": "Deployment"})"}) {
+    EXPECT_THAT(SendPatch(kStrategic, patch), Answers(200, object_)) << patch;
+  }
+  EXPECT_THAT(SendPatch(kStrategic, R"({"kind": 5})"),
+              Refuses(422, "Invalid",
+                      StartsWith(" \"\" is invalid: patch: Invalid value: ")));
+}
+
+TEST_F(PatchTest, TooManyOperations) {
+  const json operation = {{"op", "test"}, {"path", "/kind"}, {"value", "x"}};
+  EXPECT_THAT(JsonPatch("configmaps/a", json(10'001, operation)),
+              Refuses(413, "RequestEntityTooLarge",
+                      "Request entity too large: The allowed maximum "
+                      "operations in a JSON patch is 10000, got 10001"));
+}
+
 TEST_F(PatchTest, ResultMustBeValid) {
   EXPECT_THAT(MergePatch("configmaps/a",
                          R"({"metadata": {"labels": {"x": "a b"}}})"_json),

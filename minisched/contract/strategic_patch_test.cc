@@ -166,6 +166,46 @@ TEST_F(StrategicPatchTest, DirectiveThatIsNone) {
               Refuses(500, "", StartsWith("unknown patch type: nope")));
 }
 
+TEST_F(StrategicPatchTest, RetainKeysThatAreNone) {
+  for (const char* strategy :
+       {R"({"$retainKeys": "type", "type": "Recreate"})",
+        R"({"$retainKeys": ["rollingUpdate"], "type": "Recreate"})"}) {
+    EXPECT_THAT(
+        StrategicPatch("deployments/d",
+                       {{"spec", {{"strategy", json::parse(strategy)}}}}),
+        Refuses(400, "BadRequest", "invalid patch format of retainKeys"))
+        << strategy;
+  }
+}
+
+TEST_F(StrategicPatchTest, ListDirectivesThatAreNone) {
+  const auto expect = [&](const char* patch, int code, const char* reason,
+                          const std::string& message) {
+    EXPECT_THAT(StrategicPatch("deployments/d", InTemplate(json::parse(patch))),
+                Refuses(code, reason, StartsWith(message)))
+        << patch;
+  };
+  const std::string expected = "expected a []interface {}, but received a ";
+  expect(R"({"$setElementOrder/containers": "a"})", 500, "",
+         expected + "string");
+  expect(R"({"$setElementOrder/containers": null})", 500, "",
+         expected + "%!s(<nil>)");
+  expect(R"({"$setElementOrder/containers": 5})", 500, "", expected + "int64");
+  expect(R"({"$setElementOrder/containers": {}})", 500, "",
+         expected + "map[string]interface {}");
+  expect(R"({"$setElementOrder/containers": [], "containers": "a"})", 500, "",
+         expected + "string");
+  expect(R"({"$setElementOrder/restartPolicy": []})", 500, "",
+         expected + "string");
+  expect(R"({"$setElementOrder/containers": [{"name": "a"}],
+             "containers": [{"name": "z"}]})",
+         500, "", "The order in patch list:\n");
+  expect(R"({"$setElementOrder": []})", 400, "BadRequest",
+         "invalid patch format of setElementOrder list");
+  expect(R"({"$deleteFromPrimitiveList": []})", 400, "BadRequest",
+         "invalid patch format of primitive list");
+}
+
 TEST_F(StrategicPatchTest, WrongType) {
   EXPECT_THAT(
       StrategicPatch("deployments/d", R"({"spec": {"paused": "x"}})"_json),
