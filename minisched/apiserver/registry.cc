@@ -23,13 +23,20 @@ constexpr char kModified[] =
 // A year, in seconds: more is not meant, and leads to no date that there is.
 constexpr std::int64_t kMaxGrace = 365L * 24 * 3600;
 
-std::string NewUid() { return to_string(boost::uuids::random_generator()()); }
+std::mt19937_64 SeededBySystem() {
+  std::random_device device;
+  std::seed_seq seeds{device(), device(), device(), device()};
+  return std::mt19937_64(seeds);
+}
+
+std::string NewUid(std::mt19937_64& random) {
+  return to_string(boost::uuids::basic_random_generator(random)());
+}
 
 // Without vowels and what looks alike, as upstream's, so that no words come
 // about.
-std::string RandomSuffix() {
+std::string RandomSuffix(std::mt19937_64& random) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-  std::random_device random;
   std::uniform_int_distribution<std::size_t> any(0, kAlphabet.size() - 1);
   std::string suffix(5, ' ');
   for (char& c : suffix) c = kAlphabet[any(random)];
@@ -165,6 +172,9 @@ void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
         GetString(object, "metadata", "resourceVersion"), "modified");
 }
 
+Registry::Registry(Store& store, Loop& loop)
+    : store_(store), loop_(loop), random_(SeededBySystem()) {}
+
 std::string Registry::Now() const { return FormatTime(loop_.Now()); }
 
 Object Registry::Get(const ResourceRow& row, const std::string& ns,
@@ -192,11 +202,11 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
   const std::string base = GetString(metadata, "generateName");
   if (name.empty() && !base.empty()) {
     do {
-      name = base.substr(0, 58) + RandomSuffix();
+      name = base.substr(0, 58) + RandomSuffix(random_);
     } while (store_.Find(CollectionOf(row), {ns, name}));
     metadata["name"] = name;
   }
-  metadata["uid"] = NewUid();
+  metadata["uid"] = NewUid(random_);
   metadata["creationTimestamp"] = Now();
 
   if (row.namespaced) CheckNamespaceForCreate(store_, row, ns, name);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -57,10 +58,13 @@ struct Deleted {
 // On the loop's thread only.
 class Registry {
  public:
-  Registry(Store& store, Loop& loop) : store_(store), loop_(loop) {}
+  Registry(Store& store, Loop& loop);
 
   Store& store() { return store_; }
   Loop& loop() { return loop_; }
+  // For what is to be different each time: uids, names, times. Its seed comes
+  // from the system, and each server has its own.
+  std::mt19937_64& random() { return random_; }
   // The present time as metav1.Time.
   std::string Now() const;
 
@@ -89,6 +93,7 @@ class Registry {
  private:
   Store& store_;
   Loop& loop_;
+  std::mt19937_64 random_;
 };
 
 }  // namespace minisched::apiserver

@@ -24,10 +24,9 @@ constexpr seconds kMaxTimeout = std::chrono::hours(1'000'000);
 
 // Where the client says none it is half an hour to an hour, as upstream: not
 // all are to end at the same time.
-seconds TimeoutOf(const ListOptions& options) {
+seconds TimeoutOf(const ListOptions& options, std::mt19937_64& random) {
   const std::int64_t timeout = options.timeout_seconds.value_or(0);
   if (timeout > 0) return std::min(seconds(timeout), kMaxTimeout);
-  std::random_device random;
   return seconds(std::uniform_int_distribution<int>(1800, 3600)(random));
 }
 
@@ -40,7 +39,8 @@ Watch::Watch(Registry& registry, const ResourceRow& row, ListOptions options,
       options_(std::move(options)),
       encoding_(std::move(encoding)),
       // A client that counts the same seconds is to be the first to end it.
-      deadline_(registry.loop().Now() + TimeoutOf(options_) + kSlack) {
+      deadline_(registry.loop().Now() + TimeoutOf(options_, registry.random()) +
+                kSlack) {
   subscription_ = registry.store().Subscribe(
       CollectionOf(row),
       [this](const std::string&, const Event& event) { Add(event); });
