@@ -152,7 +152,37 @@ TEST_F(WatchTest, WakesItsReader) {
 TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
   Start("");
   for (int i = 0; i < 2001; ++i) Put("a");
+  // The reader would miss what it never learns of.
+  Put("b");
   EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_FALSE(open_);
+  Put("c");
+  EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_FALSE(open_);
+}
+
+TEST_F(WatchTest, NothingFollowsAnExpiredVersion) {
+  Put("a");
+  const auto version = store_.version();
+  store_.Compact();
+  Put("b");
+  store_.Compact();
+  Start("resourceVersion=" + std::to_string(version));
+  Put("c");
+  EXPECT_THAT(Read(),
+              ElementsAre(StartsWith("ERROR too old resource version")));
+  EXPECT_FALSE(open_);
+  Put("d");
+  EXPECT_THAT(Read(), IsEmpty());
+  EXPECT_FALSE(open_);
+}
+
+TEST_F(WatchTest, NothingFollowsTheDeadline) {
+  Start("timeoutSeconds=1");
+  Put("a");
+  loop_.Advance(std::chrono::seconds(2));
+  Put("b");
+  EXPECT_THAT(Read(), ElementsAre("ADDED a"));
   EXPECT_FALSE(open_);
 }
 

@@ -100,10 +100,24 @@ TEST_F(EvictionTest, PendingPodsAreNotCounted) {
   EXPECT_THAT(Evict("p"), Answers(201));
 }
 
+// Nothing is written: neither the mark of the pod nor the budget's count.
 TEST_F(EvictionTest, DryRun) {
-  Create("pods", Pod("p"));
-  EXPECT_THAT(Evict("p", R"({"dryRun": ["All"]})"_json), Answers(201));
-  EXPECT_THAT(Get("pods/p"), Answers(200));
+  CreateBudget({{"minAvailable", 1}});
+  CreateReady("p");
+  CreateReady("q");
+  Create("pods", Pod("pending"));
+  AwaitHealthy(2);
+  const json pod = Read("pods/p");
+  const json pending = Read("pods/pending");
+  const json budget = Read("poddisruptionbudgets/b");
+  for (const std::string name : {"p", "pending"}) {
+    EXPECT_THAT(Evict(name, R"({"dryRun": ["All"]})"_json), Answers(201));
+    EXPECT_THAT(Post("pods/" + name + "/eviction?dryRun=All", Named(name)),
+                Answers(201));
+  }
+  EXPECT_EQ(Read("pods/p"), pod);
+  EXPECT_EQ(Read("pods/pending"), pending);
+  EXPECT_EQ(Read("poddisruptionbudgets/b"), budget);
 }
 
 TEST_F(EvictionTest, NoSuchPod) {
