@@ -296,17 +296,22 @@ TEST_F(RegistryTest, NoFinalizerIsNoReasonToGo) {
 
 TEST_F(RegistryTest, DeleteChecksItsPreconditions) {
   const Json object = CreateConfigMap();
-  EXPECT_THAT(DeleteErrors(object, {.preconditions = {.uid = "x"}}),
-              ElementsAre("409 Operation cannot be fulfilled on configmaps "
-                          "\"a\": Precondition failed: UID in precondition: x, "
-                          "UID in object meta: " +
-                          UidOf(object)));
+  const std::string refused =
+      "409 Operation cannot be fulfilled on ConfigMap \"a\": the ";
+  EXPECT_THAT(
+      DeleteErrors(object, {.preconditions = {.uid = "x"}}),
+      ElementsAre(refused +
+                  "UID in the precondition (x) does not match the "
+                  "UID in record (" +
+                  UidOf(object) +
+                  "). The object might have been deleted and then recreated"));
   EXPECT_THAT(
       DeleteErrors(object, {.preconditions = {.resource_version = "1"}}),
-      ElementsAre("409 Operation cannot be fulfilled on configmaps \"a\": "
-                  "Precondition failed: ResourceVersion in precondition: 1, "
-                  "ResourceVersion in object meta: " +
-                  GetString(object, "metadata", "resourceVersion")));
+      ElementsAre(refused +
+                  "ResourceVersion in the precondition (1) does not "
+                  "match the ResourceVersion in record (" +
+                  GetString(object, "metadata", "resourceVersion") +
+                  "). The object might have been modified"));
   EXPECT_EQ(Find(object), object);
   EXPECT_TRUE(Delete(object, {.preconditions = {UidOf(object),
                                                 GetString(object, "metadata",

@@ -168,7 +168,8 @@ std::string PodWith(const std::string& name, const Json& unknown) {
   return pod.dump();
 }
 
-// A client reads 100 headers or 64 KiB of them, some less.
+// Beast takes header values of less than 64 KiB, and clients read as many bytes
+// of headers, or fewer.
 TEST(ServerTest, WarnsAtReasonableLength) {
   RunningServer server;
   const auto before = OpenFiles();
