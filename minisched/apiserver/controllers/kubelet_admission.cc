@@ -149,9 +149,9 @@ bool ToleratesNoExecute(const Pod& pod, const Node& node) {
   // By key and value, which are "" where any will do.
   std::map<std::pair<std::string, std::string>, std::vector<Toleration>> all;
   for (const Toleration& toleration : pod.spec.tolerations) {
-    if (!toleration.effect.empty() && toleration.effect != "NoExecute")
-      continue;
-    all[{toleration.key, toleration.value}].push_back(toleration);
+    if (toleration.effect.empty() || toleration.effect == "NoExecute") {
+      all[{toleration.key, toleration.value}].push_back(toleration);
+    }
   }
   const auto tolerates = [&](const std::string& key, const std::string& value,
                              const Taint& taint) {
