@@ -26,10 +26,11 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options(-Wthread-safety)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC takes files that are compiled together for headers.
+  # GCC takes .cc files that are compiled together for headers, and warns about
+  # types in their anonymous namespaces.
   add_compile_options(-Wno-subobject-linkage)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    # It takes any reference that a temporary returns for one to the temporary.
+    # Warns about every reference that a member function of a temporary returns.
     add_compile_options(-Wno-dangling-reference)
   endif()
 endif()

@@ -56,7 +56,9 @@ install_packages() {
 make_venv() {
   local folder=$1 requirements=$2 stamp
   install_packages python3 python3-venv
-  stamp=$({ python3 --version && cat "$requirements"; } | sha256sum)
+  # Programs in there name the folder.
+  stamp=$({ python3 --version && echo "$folder" && cat "$requirements"; } |
+    sha256sum)
   [[ $stamp != "$(cat "$folder/stamp" 2>/dev/null)" ]] || return 0
   info "installing what ${requirements#"$root/"} lists in $folder …"
   mkdir -p "${folder%/*}"
