@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "minisched/apiserver/errors.h"
@@ -10,10 +11,10 @@
 namespace minisched::apiserver {
 namespace {
 
-// Besides its text, a value has a comma or a colon, and quotes or the like.
+// The bytes around a value: a comma or colon, and quotes.
 constexpr std::size_t kBytesOfValue = 3;
 
-// Adds what `value` has, which is inside `outer` others.
+// Adds the size of `value`, which is nested `outer` levels deep.
 void Add(const Json& value, std::size_t outer, Extent& extent) {
   extent.nesting = std::max(extent.nesting, outer);
   extent.bytes += kBytesOfValue;
@@ -63,6 +64,14 @@ void Effort::Spend(std::size_t steps) {
         "the patch moves or merges long lists too often: send it in parts");
   }
   left_ -= steps;
+}
+
+void Effort::Spend(const Extent& extent) {
+  constexpr std::size_t kStepsOfValue = 16;
+  const bool measured =
+      extent.values <= kMaxValues && extent.bytes <= kMaxBytes;
+  Spend(measured ? extent.bytes + extent.values * kStepsOfValue
+                 : std::numeric_limits<std::size_t>::max());
 }
 
 }  // namespace minisched::apiserver

@@ -6,13 +6,13 @@
 
 namespace minisched::apiserver {
 
-// What keeps one request from holding up all others, as there is one thread:
-// documents are bounded, and what the server does to a document takes time in
-// proportion to its size. Patches, which could do something for each pair of
-// values, have an Effort besides.
+// Limits on what one request can cost. The server has one thread, so an
+// expensive request blocks all others. Documents are bounded, and the work on a
+// document is proportional to its size. Patches could work on every pair of
+// values, so each patch also has an Effort.
 
-// The longest body of a request, and the longest object that is stored. Etcd,
-// which has objects in a shorter form, takes half of that.
+// The longest body of a request, and the longest object that is stored. etcd
+// accepts half of that by default, in a shorter encoding.
 inline constexpr std::size_t kMaxBytes = 3 << 20;
 // Strings, numbers, lists and so on in one document, however deep.
 inline constexpr std::size_t kMaxValues = 100'000;
@@ -24,7 +24,7 @@ struct Extent {
   std::size_t values = 0;
   std::size_t nesting = 0;
 
-  // At most as deep a recursion as the nesting that is allowed.
+  // Measures the document. Recurses at most kMaxNesting levels.
   static Extent Of(const Json& document);
 };
 
@@ -37,13 +37,11 @@ class Effort {
  public:
   // `steps` are bytes copied, or list elements moved.
   void Spend(std::size_t steps);
-  // As many steps as a copy of it takes.
-  void Spend(const Extent& extent) {
-    Spend(extent.bytes + extent.values * kStepsOfValue);
-  }
+  // As many steps as a copy takes. What is beyond a limit can't be copied: the
+  // extent doesn't say how large it is.
+  void Spend(const Extent& extent);
 
  private:
-  static constexpr std::size_t kStepsOfValue = 16;
   std::size_t left_ = std::size_t{32} << 20;
 };
 

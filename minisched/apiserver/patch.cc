@@ -46,9 +46,7 @@ class JsonPatcher {
     } else if (op == "move") {
       Add(path, Remove(Path(operation, "from")));
     } else if (op == "copy") {
-      const Json& source = document_.at(Path(operation, "from"));
-      effort_.Spend(Extent::Of(source));
-      Add(path, source);
+      Add(path, document_.at(Path(operation, "from")));
     } else if (op != "test" || document_.at(path) != Get(operation, "value")) {
       FailToApply();
     }

@@ -73,14 +73,15 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   // As a connection that is lost.
   void BreakOff() {
     waiting_ = false;
+    awaiting_leave_ = false;
     reply_.stream.reset();
     stream_.close();
     server_.sessions_.erase(shared_from_this());
   }
 
  private:
-  // Lets the handler answer one request. Breaks the connection off when the
-  // handler lets go of this without an answer, as it does when it throws later.
+  // Lets the handler answer one request. Closes the connection if the handler
+  // destroys the ticket without an answer, for example because it throws.
   class Ticket {
    public:
     explicit Ticket(std::weak_ptr<Session> session)
@@ -88,7 +89,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     ~Ticket() {
       const auto session = session_.lock();
       if (!session || !session->waiting_) return;
-      // Later: the handler may be throwing what Fail() answers with.
+      // Posted: if the handler is throwing now, Fail() answers first.
       asio::post(session->stream_.get_executor(), [weak = session_] {
         const auto still = weak.lock();
         if (still && still->waiting_) still->BreakOff();
@@ -138,7 +139,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   // Answers with a 500, or closes the connection if an answer has begun.
   void Fail(const std::exception& error) {
     spdlog::error("failed to answer {}: {}", Shown(), error.what());
-    if (std::exchange(begun_, true)) return BreakOff();
+    if (!parser_ || std::exchange(begun_, true)) return BreakOff();
     response_ = {};
     closing_ = true;
     Try([&] {
@@ -199,20 +200,22 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   // The client may leave while it waits for an answer, or for the next part of
   // a stream. What it says meanwhile is kept for Read().
   void AwaitLeave() {
+    awaiting_leave_ = true;
     stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
                                      Then(&Session::OnSaid));
   }
 
   void OnSaid(error_code error, std::size_t size) {
     buffer_.commit(size);
-    if (error == asio::error::operation_aborted) return;
-    if (!waiting_ && !reply_.stream) return;
+    if (!std::exchange(awaiting_leave_, false)) return;
     if (error) return BreakOff();
     if (buffer_.size() < kMaxHeader) AwaitLeave();
   }
 
-  // Before the end of an answer: it is for Read() to take what comes next.
+  // Cancels the read of AwaitLeave() before an answer ends: Read() takes the
+  // next bytes. What AwaitLeave() has read by then stays in the buffer.
   void StopAwaitingLeave() {
+    awaiting_leave_ = false;
     error_code ignored;
     stream_.socket().cancel(ignored);
   }
@@ -322,7 +325,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   std::optional<http::response_serializer<http::buffer_body>> serializer_;
   Reply reply_;           // its body is what is being sent
   bool waiting_ = false;  // for the handler to answer
-  bool begun_ = false;    // Some of the answer may be on its way.
+  bool awaiting_leave_ = false;
+  bool begun_ = false;  // Some of the answer may be on its way.
   bool writing_ = false;
   bool closing_ = false;  // Nothing follows the answer that is under way.
 };

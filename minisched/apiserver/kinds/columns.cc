@@ -92,7 +92,7 @@ Json NodeKernel(const Json& node, Time /*now*/) {
 // The statuses of the containers that are to go on running, null for those
 // which have none yet. Of the init containers these are the sidecars.
 std::vector<const Json*> ContainerStatuses(const Json& pod) {
-  static const Json& none = *new Json();
+  static const Json none;
   std::vector<const Json*> found;
   const auto add = [&](const char* list, const char* statuses, bool sidecars) {
     const auto by_name = IndexBy(Get(pod, "status", statuses), "name");

@@ -31,15 +31,22 @@ void ValidateSubject(const Json& spec, FieldErrors& errors) {
   }
 }
 
+// Clients may keep who wrote which field in there.
+Json MetadataOf(const Json& review) {
+  Json metadata = Get(review, "metadata");
+  if (metadata.is_object()) metadata.erase("managedFields");
+  return metadata;
+}
+
 void ValidateNoMetadata(const Json& review, FieldErrors& errors) {
-  const Json& metadata = Get(review, "metadata");
+  const Json metadata = MetadataOf(review);
   if (!metadata.empty()) {
     errors.Invalid("metadata", metadata, "must be empty");
   }
 }
 
 void ValidateLocal(const Json& review, FieldErrors& errors) {
-  Json metadata = Get(review, "metadata");
+  Json metadata = MetadataOf(review);
   const std::string ns = NamespaceOf(review);
   metadata.erase("namespace");
   if (!metadata.empty()) {
