@@ -193,11 +193,11 @@ TEST_F(WatchStreamTest, ASilentWatchIsGivenUp) {
 
 TEST_F(WatchStreamTest, BookmarksKeepAWatch) {
   RestConfig config = ConfigFor(server_.url());
-  config.watch_idle_timeout = 1s;
+  config.watch_idle_timeout = 2s;
   Client client(config);
   auto stream = client.Watch<Pod>({});
   const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - start < 1200ms) {
+  while (std::chrono::steady_clock::now() - start < 2200ms) {
     reply_->Chunk(Line("BOOKMARK", "", "4"));
     ASSERT_EQ(stream.Next()->type, Event::Type::kBookmark);
   }

@@ -56,12 +56,13 @@ void ScriptedCluster::SendEvent(const std::string& resource,
                           "\n",
                           type, object));
   watch.End();
-  const std::string from = fmt::format("resourceVersion={}", version_);
+  const std::string from = fmt::format("resourceVersion={}&", version_);
   AwaitThat(
       [&]() REQUIRES(mu_) {
         const auto again = watches_.find(resource);
         return again != watches_.end() &&
-               again->second.request.target.find(from) != std::string::npos;
+               (again->second.request.target + "&").find(from) !=
+                   std::string::npos;
       },
       "nobody watches again");
 }

@@ -33,8 +33,9 @@ WaitingThread::WaitingThread(std::function<void()> run)
       }) {}
 
 bool WaitingThread::AwaitSleep() const {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestLife;
   while (id_ == 0 || StateOf(id_) != 'S') {
-    if (ended_) return false;
+    if (ended_ || std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(kLookEvery);
   }
   return !ended_;

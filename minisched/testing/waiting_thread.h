@@ -14,8 +14,8 @@ class WaitingThread {
   explicit WaitingThread(std::function<void()> run);
 
   // Blocks until the thread sleeps, as it does on a condition variable. Returns
-  // false if the thread has ended instead. `run` must not sleep before that for
-  // another reason.
+  // false if the thread has ended instead, or if that takes 20 s. `run` must
+  // not sleep before that for another reason.
   [[nodiscard]] bool AwaitSleep() const;
 
   // Blocks until the thread has ended. Returns false if that takes 20 s.

@@ -7,7 +7,6 @@ and times are left out.
 
 import json
 import threading
-import time
 from datetime import datetime, timedelta, timezone
 
 from kubernetes import client, dynamic, watch
