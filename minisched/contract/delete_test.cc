@@ -98,11 +98,11 @@ TEST_F(DeleteTest, AnswersWithTheObjectOfVolumesAndClaims) {
   for (const auto& [path, object] : kinds) {
     SCOPED_TRACE(path);
     const json created = Create(path, object);
-    const Reply deleted = Delete(path + "/" + name);
+    const std::string at = path + "/" + name;
+    const Reply deleted = Delete(at);
     EXPECT_THAT(deleted, Answers(200, {{"kind", created.at("kind")},
                                        {"metadata", {{"uid", Uid(created)}}}}));
-    Await("the end of " + path,
-          [&] { return Get(path + "/" + name).status == 404; });
+    Await("the end of " + at, [&] { return Get(at).status == 404; });
   }
 }
 
