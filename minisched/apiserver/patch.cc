@@ -74,13 +74,14 @@ class JsonPatcher {
     return index;
   }
 
-  // Makes room or closes the gap at that place of the list.
+  // Returns the iterator at `index`, and pays for moving the elements after it.
   Json::iterator Shift(Json& list, std::size_t index) {
     effort_.Spend(list.size() - index);
     return list.begin() + static_cast<std::ptrdiff_t>(index);
   }
 
-  // Values could be put into each other until the nesting is a danger.
+  // Pays for the value. Throws if adding the value at the path would exceed
+  // kMaxNesting.
   void CheckNesting(const Pointer& path, const Json& value) {
     const Extent extent = Extent::Of(value);
     effort_.Spend(extent);
@@ -139,10 +140,9 @@ class JsonPatcher {
   Effort effort_;
 };
 
-// Upstream reads what a patch has made of an object as follows. After a
-// strategic merge patch it goes by the type that the object had, whatever the
-// patch says of it. After the others, a kind that is missing is the object's;
-// but without an apiVersion, none of the members is known.
+// Restores apiVersion and kind as kube-apiserver does. A strategic merge patch
+// cannot change them. After other patches, a missing kind is restored; a
+// missing apiVersion drops all other members.
 void RestoreType(Json& patched, const Json& object, const std::string& type) {
   const bool strategic = type == kStrategicPatch;
   const auto is_blank = [&](const char* key) {

@@ -24,7 +24,7 @@ struct DeleteOptions {
   std::optional<std::int64_t> grace_period;  // seconds
   // "Background" (also the default), "Foreground", "Orphan".
   std::string propagation;
-  // The older name for two of them, where the client used it.
+  // The deprecated form of `propagation`, if the client sent it.
   std::optional<bool> orphan_dependents;
   Preconditions preconditions;
   bool dry_run = false;
@@ -41,7 +41,8 @@ const ResourceRow& StorageRow(const ResourceRow& row);
 // Throws StatusError (409) unless they are met.
 void CheckPreconditions(const ResourceRow& row, const Json& object,
                         const Preconditions& preconditions);
-// The same for deletions and evictions, whose message is another one.
+// Like CheckPreconditions, with kube-apiserver's message for deletions and
+// evictions.
 void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
                               const Preconditions& preconditions);
 
@@ -62,8 +63,8 @@ class Registry {
 
   Store& store() { return store_; }
   Loop& loop() { return loop_; }
-  // For what is to be different each time: uids, names, times. Its seed comes
-  // from the system, and each server has its own.
+  // The random generator for uids, generated names and watch timeouts. Each
+  // server has its own, seeded by the system.
   std::mt19937_64& random() { return random_; }
   // The present time as metav1.Time.
   std::string Now() const;

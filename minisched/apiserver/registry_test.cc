@@ -129,7 +129,7 @@ TEST_F(RegistryTest, CreateRefusesAVersion) {
           "500 resourceVersion should not be set on objects to be created"));
 }
 
-TEST_F(RegistryTest, CreateWantsANamespaceThatIsToStay) {
+TEST_F(RegistryTest, CreateFailsInATerminatingNamespace) {
   const auto create = [&](const std::string& ns) {
     return Errors([&] {
       registry_.Create(GetResource("", "configmaps"), ns,
@@ -263,7 +263,7 @@ TEST_F(RegistryTest, UpdateAsADryRunStoresNothing) {
   EXPECT_EQ(store_.version(), version);
 }
 
-TEST_F(RegistryTest, TheLastFinalizerThatGoesTakesTheObjectAlong) {
+TEST_F(RegistryTest, RemovingTheLastFinalizerDeletesTheObject) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a", "x.y/b"}}}}});
   const auto finalizers = [](const Json& list) -> Json {
@@ -283,7 +283,7 @@ TEST_F(RegistryTest, TheLastFinalizerThatGoesTakesTheObjectAlong) {
 }
 
 // An object that isn't being deleted, or has its time yet, stays.
-TEST_F(RegistryTest, NoFinalizerIsNoReasonToGo) {
+TEST_F(RegistryTest, RemovingFinalizersDeletesNothingThatIsNotDue) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a"}}}}});
   Update(object, R"({"metadata": {"finalizers": null}})"_json);
@@ -333,7 +333,7 @@ TEST_F(RegistryTest, DeleteGivesAPodItsTime) {
   EXPECT_EQ(Find(pod), *deleted.object);
 }
 
-TEST_F(RegistryTest, AGracePeriodOnlyBecomesShorter) {
+TEST_F(RegistryTest, AGracePeriodCanOnlyBeShortened) {
   const Json pod = CreatePod();
   const std::string start = After(seconds(30));
   Delete(pod);

@@ -5,8 +5,7 @@
 namespace minisched {
 
 // Returns the random engine of the calling thread. The system seeds the engine
-// when the thread asks for it first: a seed is too expensive to get one for
-// each request.
+// at the thread's first call; seeding for each request would cost too much.
 std::mt19937_64& ThreadRandom();
 
 }  // namespace minisched

@@ -133,7 +133,7 @@ TEST_F(EventRecorderFailureTest, OnlyTwoTypesThereAre) {
 
 // The event is not allowed, or its namespace is gone. It is tried again when it
 // is repeated, half a minute later at the earliest.
-TEST_F(EventRecorderFailureTest, ARefusalHoldsForAWhile) {
+TEST_F(EventRecorderFailureTest, RetriesARefusedEventAfterThirtySeconds) {
   for (const int status : {403, 404}) {
     const std::string pod = "refused-" + std::to_string(status);
     const std::string other = "other-" + std::to_string(status);
@@ -173,7 +173,7 @@ TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
               AllOf(HasSubstr("uid-a"), HasSubstr(R"("count":2)")));
 }
 
-TEST_F(EventRecorderFailureTest, LosesNothingThatWaitedWhenTheServerWentAway) {
+TEST_F(EventRecorderFailureTest, KeepsQueuedEventsWhileTheServerIsAway) {
   SayFailed(*recorder_, "a");
   ServerReply reply = api_.Take().reply;
   SayFailed(*recorder_, "b");

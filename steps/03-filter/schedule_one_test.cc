@@ -156,7 +156,7 @@ TEST_F(ScheduleOneTest, AFailureAfterTheBindingIsNotAFailedTry) {
 
 // What counts is what the pod has come to be, not what it was when it was
 // popped: by now only a pod that tolerates the taint has a node.
-TEST_F(ScheduleOneTest, AChangeDuringAFailingTryCountsAtTheNext) {
+TEST_F(ScheduleOneTest, TheNextTryUsesTheUpdatedPod) {
   Start();
   TakeBinding();
   node_.spec.taints = {{.key = "gpu", .effect = "NoSchedule"}};
@@ -168,7 +168,7 @@ TEST_F(ScheduleOneTest, AChangeDuringAFailingTryCountsAtTheNext) {
 }
 
 // Somebody else has bound it, or we have, and the answer says otherwise.
-TEST_F(ScheduleOneTest, APodThatIsBoundAfterAllHasNotFailed) {
+TEST_F(ScheduleOneTest, ABoundPodIsNotReportedAsFailed) {
   Start();
   TakeBinding();
   web_.spec.node_name = "node-1";
@@ -180,7 +180,7 @@ TEST_F(ScheduleOneTest, APodThatIsBoundAfterAllHasNotFailed) {
   EXPECT_THAT(AwaitWrites(1), ElementsAre(HasSubstr("Successfully assigned")));
 }
 
-TEST_F(ScheduleOneTest, ANamesakeHasNotFailed) {
+TEST_F(ScheduleOneTest, AFailureDoesNotTouchANewPodOfTheSameName) {
   Start();
   TakeBinding();
   cluster_.Send("DELETED", web_);

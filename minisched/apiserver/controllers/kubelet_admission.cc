@@ -146,7 +146,7 @@ bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
 
 // Taints of other effects are for schedulers.
 bool ToleratesNoExecute(const Pod& pod, const Node& node) {
-  // By key and value, which are "" where any will do.
+  // By key and value; "" matches any.
   std::map<std::pair<std::string, std::string>, std::vector<Toleration>> all;
   for (const Toleration& toleration : pod.spec.tolerations) {
     if (toleration.effect.empty() || toleration.effect == "NoExecute") {
