@@ -17,7 +17,8 @@ namespace minisched {
 //
 // Throws ParseError, with line and column, if `text` is malformed, if its
 // aliases would make much of little, or if it is YAML with more than
-// `max_values` scalars, lists and maps, keys included. JSON is returned as it is.
+// `max_values` scalars, lists and maps, keys included. JSON is returned as it
+// is.
 std::vector<std::string> YamlToJson(
     std::string_view text,
     std::size_t max_values = std::numeric_limits<std::size_t>::max());
