@@ -45,5 +45,14 @@ TEST(LimitsTest, RefusesWhatIsBeyond) {
   EXPECT_THAT(Refusal({{std::string(kMaxBytes, 'x'), 1}}), HasSubstr("bytes"));
 }
 
+// The extent doesn't say how large such a document is.
+TEST(EffortTest, PaysForNoDocumentThatIsBeyondALimit) {
+  Effort effort;
+  effort.Spend(Extent::Of(Json(kMaxValues - 1, 0)));
+  EXPECT_THROW(effort.Spend(Extent::Of(Json(kMaxValues, 0))), StatusError);
+  EXPECT_THROW(effort.Spend(Extent::Of(std::string(kMaxBytes, 'x'))),
+               StatusError);
+}
+
 }  // namespace
 }  // namespace minisched::apiserver
