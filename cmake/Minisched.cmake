@@ -1,5 +1,6 @@
 # How every target of the project is built: minisched_library() for a folder of
-# the library, minisched_step() for a step. Both take the folder as it is:
+# the library or of the lab, minisched_step() for a step. Both take the folder as
+# it is:
 #
 #   x.cc            the target
 #   x_test.cc       its tests
@@ -51,6 +52,9 @@ endfunction()
 # NAME-test and NAME-real-test, and tells ctest of each test in them.
 function(minisched_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  if(NOT MINISCHED_LAB)
+    return()
+  endif()
   minisched_sources(testing "_testing\\.cc$")
   minisched_sources(unit_tests "_test\\.cc$")
   minisched_sources(real_tests "_real_test\\.cc$")
@@ -73,17 +77,21 @@ endfunction()
 
 # minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
 #                   [TEST_DEPENDS target…])
-# makes the static library minisched::NAME of the current folder.
+# makes the static library minisched::NAME of the current folder; lab::NAME if
+# the folder is one of the lab's.
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PRIVATE;TEST_DEPENDS")
   minisched_sources(sources "\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|testing)\\.cc$|/main\\.cc$")
-  add_library(minisched_${name} STATIC ${sources})
-  add_library(minisched::${name} ALIAS minisched_${name})
-  target_include_directories(minisched_${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_link_libraries(minisched_${name}
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH parent)
+  cmake_path(GET parent FILENAME group)
+  set(library ${group}_${name})
+  add_library(${library} STATIC ${sources})
+  add_library(${group}::${name} ALIAS ${library})
+  target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${library}
     PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE})
-  minisched_tests(${name} DEPENDS minisched::${name} ${arg_TEST_DEPENDS})
+  minisched_tests(${name} DEPENDS ${library} ${arg_TEST_DEPENDS})
 endfunction()
 
 # minisched_step([DEPENDS target…])
@@ -104,5 +112,5 @@ function(minisched_step)
 
   add_executable(${step} main.cc)
   target_link_libraries(${step} PRIVATE ${step}-objects)
-  minisched_tests(${step} DEPENDS ${step}-objects minisched::testing)
+  minisched_tests(${step} DEPENDS ${step}-objects lab::testing)
 endfunction()

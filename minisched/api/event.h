@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "minisched/api/api_resource.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/reference.h"
-#include "minisched/api/resource.h"
 #include "minisched/api/time.h"
 
 namespace minisched {
@@ -22,8 +22,8 @@ struct EventSeries {
 // What has happened to an object, told to people: `kubectl describe` shows it.
 // The API server forgets it after an hour.
 struct Event {
-  static constexpr Resource kResource{"events.k8s.io", "v1", "events", "Event",
-                                      true};
+  static constexpr ApiResource kResource{"events.k8s.io", "v1", "events",
+                                         "Event", true};
 
   ObjectMeta metadata;
   std::optional<MicroTime> event_time;  // when it was first seen

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "minisched/api/api_resource.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/pod.h"
-#include "minisched/api/resource.h"
 
 namespace minisched {
 
@@ -32,7 +32,7 @@ struct NodeStatus {
 };
 
 struct Node {
-  static constexpr Resource kResource{"", "v1", "nodes", "Node", false};
+  static constexpr ApiResource kResource{"", "v1", "nodes", "Node", false};
 
   ObjectMeta metadata;
   NodeSpec spec;

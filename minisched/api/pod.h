@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "minisched/api/api_resource.h"
 #include "minisched/api/labels.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/quantity.h"
 #include "minisched/api/reference.h"
-#include "minisched/api/resource.h"
 
 namespace minisched {
 
@@ -125,7 +125,7 @@ struct PodStatus {
 };
 
 struct Pod {
-  static constexpr Resource kResource{"", "v1", "pods", "Pod", true};
+  static constexpr ApiResource kResource{"", "v1", "pods", "Pod", true};
 
   ObjectMeta metadata;
   PodSpec spec;
@@ -135,7 +135,7 @@ struct Pod {
 // Ties a pod to a node: posted to a pod's binding subresource. Its metadata
 // name the pod, and with a uid only that very one, not a later namesake.
 struct Binding {
-  static constexpr Resource kResource{"", "v1", "bindings", "Binding", true};
+  static constexpr ApiResource kResource{"", "v1", "bindings", "Binding", true};
 
   ObjectMeta metadata;
   ObjectReference target;

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "minisched/testing/http_server.h"
+#include "lab/testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -153,7 +153,7 @@ void Client::Bind(const Binding& binding, std::stop_token stop) {
        stop);
 }
 
-Client::Request Client::ListRequest(const Resource& resource,
+Client::Request Client::ListRequest(const ApiResource& resource,
                                     const ListOptions& options) {
   Request request{.method = "GET",
                   .path = Path(resource, options.namespace_name),
@@ -186,13 +186,13 @@ Client::Request Client::DeleteRequest(std::string path,
   return request;
 }
 
-std::string Client::Path(const Resource& resource,
+std::string Client::Path(const ApiResource& resource,
                          std::string_view namespace_name) {
   if (!namespace_name.empty()) CheckName("namespace", namespace_name);
   return resource.Path(namespace_name);
 }
 
-std::string Client::Path(const Resource& resource,
+std::string Client::Path(const ApiResource& resource,
                          std::string_view namespace_name,
                          std::string_view name) {
   // Without its namespace the path would be that of something else.
@@ -263,7 +263,7 @@ std::string Client::Send(const Request& request, const std::stop_token& stop) {
   return std::move(response.body);
 }
 
-std::unique_ptr<HttpStream> Client::OpenWatch(const Resource& resource,
+std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
                                               const WatchOptions& options,
                                               std::stop_token stop) {
   const seconds timeout =

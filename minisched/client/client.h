@@ -169,7 +169,7 @@ class Client {
   std::string Send(const Request& request, const std::stop_token& stop = {});
 
  private:
-  static Request ListRequest(const Resource& resource,
+  static Request ListRequest(const ApiResource& resource,
                              const ListOptions& options);
   static Request PatchRequest(std::string path, PatchType type,
                               const std::string& patch,
@@ -177,9 +177,9 @@ class Client {
   static Request DeleteRequest(std::string path, const DeleteOptions& options);
   // The path of a collection, and of an object. Throw std::invalid_argument
   // for a name that can't be one.
-  static std::string Path(const Resource& resource,
+  static std::string Path(const ApiResource& resource,
                           std::string_view namespace_name);
-  static std::string Path(const Resource& resource,
+  static std::string Path(const ApiResource& resource,
                           std::string_view namespace_name,
                           std::string_view name);
 
@@ -209,7 +209,7 @@ class Client {
   // Calls `attempt`, which sends the request, until its answer is a success.
   void Try(const Request& request, const std::stop_token& stop,
            const std::function<const HttpResponse&()>& attempt);
-  std::unique_ptr<HttpStream> OpenWatch(const Resource& resource,
+  std::unique_ptr<HttpStream> OpenWatch(const ApiResource& resource,
                                         const WatchOptions& options,
                                         std::stop_token stop);
 

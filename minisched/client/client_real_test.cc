@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/pem.h"
+#include "lab/testing/real_cluster.h"
 #include "minisched/api/node.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/testing/pem.h"
-#include "minisched/testing/real_cluster.h"
 
 namespace minisched {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/testing/pem.h"
 #include "minisched/client/kubeconfig_testing.h"
-#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

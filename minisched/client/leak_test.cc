@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/http_server.h"
+#include "lab/testing/pem.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/testing/http_server.h"
-#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

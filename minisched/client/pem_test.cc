@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/testing/pem.h"
 #include "minisched/client/errors.h"
-#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "lab/testing/embedded_server.h"
 #include "minisched/api/conditions.h"
 #include "minisched/client/errors.h"
-#include "minisched/testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "lab/testing/http_server.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/errors.h"
-#include "minisched/testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -17,10 +17,10 @@
 #include <string>
 #include <thread>
 
+#include "lab/testing/http_server.h"
+#include "lab/testing/pem.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/transport.h"
-#include "minisched/testing/http_server.h"
-#include "minisched/testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
+#include "lab/testing/http_server.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
-#include "minisched/testing/http_server.h"
 
 namespace minisched {
 namespace {

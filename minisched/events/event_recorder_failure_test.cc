@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "lab/testing/scripted_api.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/events/events_testing.h"
-#include "minisched/testing/scripted_api.h"
 
 namespace minisched {
 namespace {

@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/real_cluster.h"
 #include "minisched/api/event.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
-#include "minisched/testing/real_cluster.h"
 
 namespace minisched {
 namespace {

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "lab/testing/scripted_api.h"
 #include "minisched/api/json.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/mutex.h"
 #include "minisched/informer/shared_informer.h"
-#include "minisched/testing/scripted_api.h"
 
 namespace minisched {
 

@@ -1,9 +1,9 @@
 //go:build ignore
 
 // schema prints the types of the Kubernetes API that minisched-apiserver knows,
-// as minisched/apiserver/schema/schema.json has them. In scripts/controlplane:
+// as lab/apiserver/schema/schema.json has them. In scripts/controlplane:
 //
-//	go run schema.go >../../minisched/apiserver/schema/schema.json
+//	go run schema.go >../../lab/apiserver/schema/schema.json
 package main
 
 import (
@@ -91,7 +91,7 @@ var scalars = map[reflect.Kind]bool{
 var version = regexp.MustCompile(`^v[0-9]`)
 
 // Field says how a field of a struct is written. `SchemaField`, in
-// minisched/apiserver/schema/schema.h, has the meaning of each part.
+// lab/apiserver/schema/schema.h, has the meaning of each part.
 type Field struct {
 	Name     string `json:"name"`
 	Number   int    `json:"number,omitempty"`

@@ -15,9 +15,9 @@
 #include <thread>
 #include <utility>
 
+#include "lab/testing/http_server.h"
 #include "minisched/api/json.h"
 #include "minisched/base/mutex.h"
-#include "minisched/testing/http_server.h"
 #include "scheduler.h"
 
 namespace minisched {

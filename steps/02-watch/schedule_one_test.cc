@@ -11,8 +11,8 @@
 #include <stop_token>
 #include <string>
 
+#include "lab/testing/scripted_cluster.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/scripted_cluster.h"
 #include "scheduler.h"
 
 namespace minisched {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/embedded_server.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/testing/embedded_server.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/embedded_server.h"
 
 namespace minisched {
 namespace {

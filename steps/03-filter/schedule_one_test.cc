@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/scripted_cluster.h"
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/scripted_cluster.h"
 #include "scheduler.h"
 
 namespace minisched {

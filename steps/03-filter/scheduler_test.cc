@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/embedded_server.h"
 #include "minisched/api/conditions.h"
 #include "minisched/api/event.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/embedded_server.h"
 
 namespace minisched {
 namespace {

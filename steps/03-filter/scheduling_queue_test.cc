@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "lab/testing/waiting_thread.h"
 #include "minisched/base/fake_clock.h"
-#include "minisched/testing/waiting_thread.h"
 
 namespace minisched {
 namespace {

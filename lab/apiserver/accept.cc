@@ -1,0 +1,51 @@
+#include "lab/apiserver/accept.h"
+
+#include <boost/algorithm/string.hpp>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace minisched::apiserver {
+namespace {
+
+// The media types of JSON.
+const std::set<std::string, std::less<>> kJson = {"application/json",
+                                                  "application/*", "*/*"};
+
+// Of "application/json;as=Table;v=v1": {"as": "Table", "v": "v1"}.
+std::map<std::string, std::string> ParametersOf(
+    const std::vector<std::string>& parts) {
+  std::map<std::string, std::string> parameters;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto pair = Split(parts[i], '=');
+    if (pair.size() == 2) parameters[pair[0]] = pair[1];
+  }
+  return parameters;
+}
+
+}  // namespace
+
+bool AcceptedForm::Is(std::string_view wanted_kind,
+                      std::string_view wanted_group,
+                      std::string_view wanted_version) const {
+  return kind == wanted_kind && group == wanted_group &&
+         version == wanted_version;
+}
+
+std::vector<AcceptedForm> AcceptedForms(const Request& request) {
+  std::string accept = request.Header("accept");
+  if (accept.empty()) return {{}};
+  boost::erase_all(accept, " ");
+  std::vector<AcceptedForm> forms;
+  for (const std::string& range : Split(accept, ',')) {
+    const auto parts = Split(range, ';');
+    if (!kJson.contains(parts[0])) continue;
+    auto parameters = ParametersOf(parts);
+    forms.push_back({.kind = std::move(parameters["as"]),
+                     .group = std::move(parameters["g"]),
+                     .version = std::move(parameters["v"])});
+  }
+  return forms;
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/apiserver/http/http.h"
+
+namespace minisched::apiserver {
+
+// A form in which a client accepts the answer: the kind that it asks for, or
+// another kind made from it, as in
+// "application/json;as=Table;v=v1;g=meta.k8s.io".
+struct AcceptedForm {
+  std::string kind;  // "" for the kind that the client asks for
+  std::string group;
+  std::string version;
+
+  bool Is(std::string_view wanted_kind, std::string_view wanted_group,
+          std::string_view wanted_version) const;
+};
+
+// Returns the JSON forms of the Accept header in their order; without the
+// header, one form of the kind that the client asks for. Follows apiserver
+// pkg/endpoints/handlers/negotiation, without quality values.
+std::vector<AcceptedForm> AcceptedForms(const Request& request);
+
+}  // namespace minisched::apiserver

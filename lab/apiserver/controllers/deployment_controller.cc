@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/apiserver/controllers/controllers.h"
+
+namespace minisched::apiserver {
+namespace {
+
+constexpr char kHash[] = "pod-template-hash";
+
+bool IsRecreate(const Json& deployment) {
+  return Get(deployment, "spec", "strategy", "type") == "Recreate";
+}
+
+// How many pods there may be beyond those that are wanted, and how many of
+// those may be missing, while pods are replaced.
+struct Leeway {
+  std::int64_t surge;
+  std::int64_t unavailable;
+};
+
+Leeway LeewayOf(const Json& deployment) {
+  const std::int64_t wanted = Replicas(deployment);
+  if (IsRecreate(deployment)) return {0, 0};
+  const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
+  Leeway leeway{Scaled(Get(rolling, "maxSurge"), wanted, true),
+                Scaled(Get(rolling, "maxUnavailable"), wanted, false)};
+  // By rounding, both may be none.
+  if (leeway.surge == 0 && leeway.unavailable == 0) leeway.unavailable = 1;
+  leeway.unavailable = std::min(leeway.unavailable, wanted);
+  return leeway;
+}
+
+// Of a ReplicaSet, which may be nullptr.
+std::int64_t Number(const Object& set, const char* part, const char* key) {
+  return set ? GetInt(*set, part, key) : 0;
+}
+std::int64_t Size(const Object& set) { return Number(set, "spec", "replicas"); }
+std::int64_t Available(const Object& set) {
+  return Number(set, "status", "availableReplicas");
+}
+
+std::int64_t Sum(const std::vector<Object>& sets, const char* part,
+                 const char* key) {
+  std::int64_t sum = 0;
+  for (const Object& set : sets) sum += Number(set, part, key);
+  return sum;
+}
+
+// Names this very Deployment's template, in the alphabet of generated names.
+// Upstream's hashes are others.
+std::string HashOf(const Json& deployment) {
+  static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+  const std::size_t hash = std::hash<std::string>()(
+      UidOf(deployment) + deployment["spec"]["template"].dump());
+  std::string text = std::to_string(1'000'000'000 + hash % 1'000'000'000);
+  for (char& c : text) c = kAlphabet[c - '0'];
+  return text;
+}
+
+// The ReplicaSet of the Deployment's present template.
+ObjectKey CurrentOf(const Json& deployment) {
+  const std::string hash = HashOf(deployment);
+  return {&GetResource("apps", "replicasets"), NamespaceOf(deployment),
+          NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash};
+}
+
+Json ReplicaSetFor(const Json& deployment, const ObjectKey& key,
+                   std::int64_t size) {
+  const Json& spec = deployment["spec"];
+  Json set = {{"metadata", {{"name", key.name}}},
+              {"spec",
+               {{"replicas", size},
+                {"selector", spec["selector"]},
+                {"template", spec["template"]}}}};
+  const std::string hash = HashOf(deployment);
+  Json& labels = set["spec"]["template"]["metadata"]["labels"];
+  labels[kHash] = hash;
+  set["metadata"]["labels"] = labels;
+  set["spec"]["selector"]["matchLabels"][kHash] = hash;
+  return set;
+}
+
+class DeploymentController : public OwnerController {
+ public:
+  explicit DeploymentController(Registry& registry)
+      : OwnerController(registry, "deployment-controller",
+                        GetResource("apps", "deployments"),
+                        GetResource("apps", "replicasets")) {}
+
+ private:
+  void Sync(const ObjectKey& key) override {
+    const Object deployment = Find(key);
+    if (!deployment) return;
+    const ObjectKey current = CurrentOf(*deployment);
+    if (!IsTerminating(*deployment)) Roll(*deployment, current);
+    UpdateStatus(*deployment, current);
+  }
+
+  // Brings the ReplicaSets a step closer to what is wanted.
+  void Roll(const Json& deployment, const ObjectKey& current_key) {
+    const std::int64_t wanted = Replicas(deployment);
+    const Leeway leeway = LeewayOf(deployment);
+    const Object current = Find(current_key);
+    std::vector<Object> old = children_[UidOf(deployment)];
+    std::erase(old, current);
+    const std::int64_t old_size = Sum(old, "spec", "replicas");
+
+    const bool old_has_pods = old_size + Sum(old, "status", "replicas") +
+                                  Sum(old, "status", "terminatingReplicas") >
+                              0;
+    std::int64_t size = 0;
+    if (!IsRecreate(deployment) || !old_has_pods) {
+      size = std::min(
+          wanted, std::max(Size(current), wanted + leeway.surge - old_size));
+      Scale(deployment, current_key, size);
+    }
+    // What the old ones have more than it takes for enough pods to be
+    // available.
+    std::int64_t spare =
+        old_size + std::min(Available(current), size) -
+        (IsRecreate(deployment) ? 0 : wanted - leeway.unavailable);
+    const auto shrink = [&](Object& set, std::int64_t by) {
+      by = std::min(by, spare);
+      if (by <= 0) return;
+      Scale(deployment, KeyOf(*set), Size(set) - by);
+      set = Find(KeyOf(*set));
+      spare -= by;
+    };
+    // First those pods go that are no use.
+    for (Object& set : old) shrink(set, Size(set) - Available(set));
+    for (Object& set : old) shrink(set, Size(set));
+  }
+
+  // Makes the ReplicaSet if there is none.
+  void Scale(const Json& deployment, const ObjectKey& key, std::int64_t size) {
+    const Object set = Find(key);
+    const std::int64_t before = Size(set);
+    if (!set) {
+      CreateChild(deployment, ReplicaSetFor(deployment, key, size));
+    } else {
+      Edit(key, "", [&](Json& edited) { edited["spec"]["replicas"] = size; });
+    }
+    if (size == before) return;
+    Record(deployment, "Normal", "ScalingReplicaSet",
+           fmt::format("Scaled {} replica set {} from {} to {}",
+                       before < size ? "up" : "down", key.name, before, size));
+  }
+
+  void UpdateStatus(const Json& deployment, const ObjectKey& current_key) {
+    const std::int64_t wanted = Replicas(deployment);
+    const std::vector<Object> sets = children_[UidOf(deployment)];
+    Json status = {
+        {"observedGeneration", GetInt(deployment, "metadata", "generation")},
+        {"updatedReplicas", Number(Find(current_key), "status", "replicas")},
+        {"conditions", Get(deployment, "status", "conditions")}};
+    for (const char* key : {"replicas", "readyReplicas", "availableReplicas",
+                            "terminatingReplicas"}) {
+      status[key] = Sum(sets, "status", key);
+    }
+    const std::int64_t available = status["availableReplicas"];
+    status["unavailableReplicas"] =
+        std::max<std::int64_t>(Sum(sets, "spec", "replicas") - available, 0);
+
+    const bool enough = available >= wanted - LeewayOf(deployment).unavailable;
+    const bool done = status["updatedReplicas"] == wanted &&
+                      status["replicas"] == wanted && available == wanted;
+    for (const Json& condition : Json{
+             {{"type", "Available"},
+              {"status", enough ? "True" : "False"},
+              {"reason", enough ? "MinimumReplicasAvailable"
+                                : "MinimumReplicasUnavailable"},
+              {"message", fmt::format("Deployment {} minimum availability.",
+                                      enough ? "has" : "does not have")}},
+             {{"type", "Progressing"},
+              {"status", "True"},
+              {"reason", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated"},
+              {"message", fmt::format("ReplicaSet \"{}\" {}.", current_key.name,
+                                      done ? "has successfully progressed"
+                                           : "is progressing")}}}) {
+      SetCondition(status["conditions"], condition, registry_.Now());
+    }
+    Edit(KeyOf(deployment), "status",
+         [&](Json& edited) { edited["status"] = status; });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> NewDeploymentController(Registry& registry) {
+  return std::make_unique<DeploymentController>(registry);
+}
+
+}  // namespace minisched::apiserver

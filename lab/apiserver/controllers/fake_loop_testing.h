@@ -1,0 +1,52 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "lab/apiserver/loop.h"
+
+namespace minisched::apiserver {
+
+// A loop that a test turns by hand. Time stands still until it is advanced.
+class FakeLoop : public Loop {
+ public:
+  Time Now() const override { return now_; }
+  void Post(std::function<void()> task) override {
+    tasks_.push_back(std::move(task));
+  }
+  void After(std::chrono::milliseconds delay,
+             std::function<void()> task) override {
+    timers_.emplace(now_ + delay, std::move(task));
+  }
+
+  // Runs what is posted, until nothing is.
+  void Run() {
+    while (!tasks_.empty()) {
+      const auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      task();
+    }
+  }
+
+  // Runs all that is due until then, in its order.
+  void Advance(std::chrono::milliseconds duration) {
+    const Time end = now_ + duration;
+    Run();
+    while (!timers_.empty() && timers_.begin()->first <= end) {
+      auto timer = timers_.extract(timers_.begin());
+      now_ = timer.key();
+      timer.mapped()();
+      Run();
+    }
+    now_ = end;
+  }
+
+ private:
+  Time now_{std::chrono::seconds(1'800'000'000)};
+  std::deque<std::function<void()>> tasks_;
+  std::multimap<Time, std::function<void()>> timers_;
+};
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <vector>
+
+#include "lab/apiserver/controllers/controllers.h"
+#include "minisched/api/time.h"
+
+namespace minisched::apiserver {
+namespace {
+
+constexpr char kForeground[] = "foregroundDeletion";
+constexpr char kOrphan[] = "orphan";
+
+const Json& OwnersOf(const Json& object) {
+  return Get(object, "metadata", "ownerReferences");
+}
+
+bool HasFinalizer(const Json& object, const char* name) {
+  const Json& finalizers = Get(object, "metadata", "finalizers");
+  return std::find(finalizers.begin(), finalizers.end(), name) !=
+         finalizers.end();
+}
+
+bool IsDeletingDependents(const Json& object) {
+  return IsTerminating(object) && HasFinalizer(object, kForeground);
+}
+
+class GarbageCollector : public Controller {
+ public:
+  explicit GarbageCollector(Registry& registry)
+      : Controller(registry), dependents_(store_, "", [](const Json& object) {
+          std::vector<std::string> uids;
+          for (const Json& owner : OwnersOf(object)) {
+            uids.push_back(GetString(owner, "uid"));
+          }
+          return uids;
+        }) {
+    Watch("", [this](const Event& event) { OnEvent(event); });
+    DeleteOldEvents();
+  }
+
+ private:
+  void Sync(const ObjectKey& key) override {
+    const Object object = Find(key);
+    if (!object) return;
+    if (!IsTerminating(*object)) {
+      Collect(key, *object);
+    } else if (HasFinalizer(*object, kOrphan)) {
+      Orphan(key, *object);
+    } else if (HasFinalizer(*object, kForeground)) {
+      FinishForeground(key, *object);
+    }
+  }
+
+  void OnEvent(const Event& event) {
+    const Json& object = *event.object;
+    const bool deleted = event.type == Event::Type::kDeleted;
+    if (!deleted) Enqueue(object);
+    if (deleted || IsDeletingDependents(object)) {
+      for (const Object& dependent : dependents_[UidOf(object)]) {
+        Enqueue(*dependent);
+      }
+    }
+    // Whoever it belonged to may be waiting for it.
+    if (!event.previous) return;
+    for (const Json& reference : OwnersOf(*event.previous)) {
+      Enqueue(OwnerOf(*event.previous, reference));
+    }
+  }
+
+  // Deletes the object if none of its owners is there to stay.
+  void Collect(const ObjectKey& key, const Json& object) {
+    Json staying = Json::array();
+    bool awaited = false;
+    for (const Json& reference : OwnersOf(object)) {
+      const ObjectKey owner_key = OwnerOf(object, reference);
+      const Object owner = Find(owner_key);
+      const bool there =
+          owner_key.row == nullptr ||
+          (owner_key.row->namespaced && !key.row->namespaced) ||
+          (owner && UidOf(*owner) == GetString(reference, "uid"));
+      if (!there) continue;
+      if (owner && IsDeletingDependents(*owner)) {
+        awaited = true;
+      } else {
+        staying.push_back(reference);
+      }
+    }
+    if (staying.size() == OwnersOf(object).size()) return;
+    if (!staying.empty()) {
+      return Edit(key, "", [&](Json& edited) {
+        edited["metadata"]["ownerReferences"] = staying;
+      });
+    }
+    awaited = awaited && !dependents_[UidOf(object)].empty();
+    registry_.Delete(*key.row, key.ns, key.name,
+                     {.propagation = awaited ? "Foreground" : "Background"});
+  }
+
+  void FinishForeground(const ObjectKey& key, const Json& object) {
+    const std::string uid = UidOf(object);
+    for (const Object& dependent : dependents_[uid]) {
+      const Json& reference = FindBy(OwnersOf(*dependent), "uid", uid);
+      if (GetBool(reference, "blockOwnerDeletion")) return;
+    }
+    RemoveFinalizer(key, kForeground);
+  }
+
+  void Orphan(const ObjectKey& key, const Json& object) {
+    const std::string uid = UidOf(object);
+    for (const Object& dependent : dependents_[uid]) {
+      Edit(KeyOf(*dependent), "", [&](Json& edited) {
+        Json& owners = edited["metadata"]["ownerReferences"];
+        RemoveValue(owners, Json(FindBy(owners, "uid", uid)));
+      });
+    }
+    RemoveFinalizer(key, kOrphan);
+  }
+
+  void RemoveFinalizer(const ObjectKey& key, const char* finalizer) {
+    Edit(key, "", [&](Json& edited) {
+      RemoveValue(edited["metadata"]["finalizers"], finalizer);
+    });
+  }
+
+  // From now on every minute.
+  void DeleteOldEvents() {
+    registry_.loop().After(std::chrono::minutes(1),
+                           [this] { DeleteOldEvents(); });
+    const ResourceRow& row = GetResource("", "events");
+    const std::string limit =
+        FormatTime(registry_.loop().Now() - std::chrono::hours(1));
+    const Store::Collection events = store_.All(CollectionOf(row));
+    for (const auto& [key, event] : events) {
+      // Times are text in one form, so that they compare as text.
+      const std::string last =
+          std::max({GetString(*event, "metadata", "creationTimestamp"),
+                    GetString(*event, "lastTimestamp"),
+                    GetString(*event, "series", "lastObservedTime")});
+      if (last < limit) registry_.Delete(row, key.first, key.second);
+    }
+  }
+
+  Index dependents_;  // by the uids of their owners
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> NewGarbageCollector(Registry& registry) {
+  return std::make_unique<GarbageCollector>(registry);
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,174 @@
+#include <gmock/gmock.h>
+
+#include "lab/apiserver/controllers/cluster_testing.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class GarbageCollectorTest : public ::testing::Test {
+ protected:
+  // A ConfigMap that belongs to those of the names in `owners`.
+  void Make(const std::string& name, const std::vector<std::string>& owners,
+            bool block = true) {
+    Json references = Json::array();
+    for (const std::string& owner : owners) {
+      references.push_back({{"apiVersion", "v1"},
+                            {"kind", "ConfigMap"},
+                            {"name", owner},
+                            {"uid", UidOf(cluster_.Get("configmaps", owner))},
+                            {"blockOwnerDeletion", block}});
+    }
+    MakeWith(name, std::move(references));
+  }
+
+  void MakeWith(const std::string& name, Json references) {
+    cluster_.Create(
+        "configmaps",
+        {{"metadata",
+          {{"name", name}, {"ownerReferences", std::move(references)}}}});
+    cluster_.loop.Run();
+  }
+
+  void Delete(const std::string& name, const std::string& propagation = "") {
+    cluster_.Delete("configmaps", name, {.propagation = propagation});
+    cluster_.loop.Run();
+  }
+
+  // In the namespace default, besides the one that is always there.
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const Json& object : cluster_.All("configmaps")) {
+      if (NameOf(object) != "kube-root-ca.crt") names.push_back(NameOf(object));
+    }
+    return names;
+  }
+
+  Json OwnersOf(const std::string& name) {
+    return Get(cluster_.Get("configmaps", name), "metadata", "ownerReferences");
+  }
+
+  TestCluster cluster_;
+  std::unique_ptr<Controller> collector_ =
+      NewGarbageCollector(cluster_.registry);
+};
+
+TEST_F(GarbageCollectorTest, DeletesWhatBelongsToWhatIsGone) {
+  Make("a", {});
+  Make("b", {"a"});
+  Make("c", {"b"});
+  Make("other", {});
+  Delete("a");
+  EXPECT_THAT(Names(), ElementsAre("other"));
+}
+
+TEST_F(GarbageCollectorTest, KeepsWhatStillBelongsToSomething) {
+  Make("a", {});
+  Make("b", {});
+  Make("c", {"a", "b"});
+  Delete("a");
+  EXPECT_THAT(Names(), ElementsAre("b", "c"));
+  EXPECT_THAT(OwnersOf("c"), SizeIs(1));
+  Delete("b");
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(GarbageCollectorTest, AnOwnerThatNeverWasIsGone) {
+  Make("a", {});
+  MakeWith("namesake", {{{"apiVersion", "v1"},
+                         {"kind", "ConfigMap"},
+                         {"name", "a"},
+                         {"uid", "not-that-of-a"}}});
+  EXPECT_THAT(Names(), ElementsAre("a"));
+}
+
+TEST_F(GarbageCollectorTest, LeavesAloneWhatBelongsToUnknownKinds) {
+  MakeWith("a", {{{"apiVersion", "example.com/v1"},
+                  {"kind", "Foo"},
+                  {"name", "foo"},
+                  {"uid", "1"}}});
+  EXPECT_THAT(Names(), ElementsAre("a"));
+}
+
+TEST_F(GarbageCollectorTest, LeavesAloneWhatHasNoNamespaceButItsOwnerHas) {
+  Make("a", {});
+  cluster_.Create("nodes",
+                  {{"metadata",
+                    {{"name", "n"},
+                     {"ownerReferences",
+                      {{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"name", "a"},
+                        {"uid", UidOf(cluster_.Get("configmaps", "a"))}}}}}}});
+  cluster_.loop.Run();
+  EXPECT_THAT(cluster_.Names("nodes"), ElementsAre("n"));
+}
+
+TEST_F(GarbageCollectorTest, InTheForegroundDependentsGoFirst) {
+  Make("a", {});
+  Make("b", {"a"});
+  Make("c", {"b"});
+  cluster_.Patch("configmaps", "c",
+                 {{"metadata", {{"finalizers", {"example.com/wait"}}}}});
+  Make("loose", {"a"}, /*block=*/false);
+  Delete("a", "Foreground");
+  EXPECT_THAT(Names(), ElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_TRUE(IsTerminating(cluster_.Get("configmaps", name))) << name;
+  }
+  cluster_.Patch("configmaps", "c", {{"metadata", {{"finalizers", nullptr}}}});
+  cluster_.loop.Run();
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(GarbageCollectorTest, OrphansForgetTheirOwner) {
+  Make("a", {});
+  Make("b", {"a"});
+  Delete("a", "Orphan");
+  EXPECT_THAT(Names(), ElementsAre("b"));
+  EXPECT_TRUE(OwnersOf("b").is_null());
+}
+
+TEST_F(GarbageCollectorTest, NodesTakeTheirLeasesAlong) {
+  const auto node = cluster_.Create("nodes", R"({"metadata": {"name": "n"}})");
+  cluster_.Create("leases", {{"metadata",
+                              {{"name", "n"},
+                               {"namespace", "kube-node-lease"},
+                               {"ownerReferences",
+                                {{{"apiVersion", "v1"},
+                                  {"kind", "Node"},
+                                  {"name", "n"},
+                                  {"uid", UidOf(*node)}}}}}}});
+  cluster_.loop.Run();
+  EXPECT_THAT(cluster_.Names("leases"), ElementsAre("n"));
+  cluster_.Delete("nodes", "n");
+  cluster_.loop.Run();
+  EXPECT_THAT(cluster_.Names("leases"), IsEmpty());
+}
+
+TEST_F(GarbageCollectorTest, EventsAreForgottenAnHourAfterTheLastTime) {
+  const auto make = [&](const std::string& name) {
+    cluster_.Create("events", {{"metadata", {{"name", name}}},
+                               {"involvedObject", {{"namespace", "default"}}}});
+  };
+  make("old");
+  make("seen-again");
+  cluster_.loop.Advance(std::chrono::minutes(30));
+  cluster_.Patch("events", "seen-again",
+                 {{"lastTimestamp", cluster_.registry.Now()}});
+  cluster_.loop.Advance(std::chrono::minutes(29));
+  EXPECT_THAT(cluster_.Names("events"), Contains("old"));
+  cluster_.loop.Advance(std::chrono::minutes(3));
+  EXPECT_THAT(cluster_.Names("events"), Not(Contains("old")));
+  EXPECT_THAT(cluster_.Names("events"), Contains("seen-again"));
+  cluster_.loop.Advance(std::chrono::minutes(30));
+  EXPECT_THAT(cluster_.Names("events"), Not(Contains("seen-again")));
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

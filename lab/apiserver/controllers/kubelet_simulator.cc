@@ -1,0 +1,269 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/apiserver/controllers/controllers.h"
+#include "lab/apiserver/controllers/kubelet_admission.h"
+#include "minisched/api/time.h"
+
+namespace minisched::apiserver {
+namespace {
+
+// How long a node has to be missing until its pods go.
+constexpr std::chrono::seconds kQuarantine{40};
+
+const Json kNodeConditions = Json::parse(R"([
+    {"type": "Ready", "status": "True", "reason": "KubeletReady",
+     "message": "kubelet is posting ready status"},
+    {"type": "MemoryPressure", "status": "False",
+     "reason": "KubeletHasSufficientMemory",
+     "message": "kubelet has sufficient memory available"},
+    {"type": "DiskPressure", "status": "False",
+     "reason": "KubeletHasNoDiskPressure",
+     "message": "kubelet has no disk pressure"},
+    {"type": "PIDPressure", "status": "False",
+     "reason": "KubeletHasSufficientPID",
+     "message": "kubelet has sufficient PID available"},
+    {"type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
+     "message": "RouteController created a route"}])");
+
+const Json kNodeInfo = Json::parse(R"({
+    "architecture": "amd64", "operatingSystem": "linux",
+    "containerRuntimeVersion": "minisched-0.1.0",
+    "kernelVersion": "minisched-0.1.0", "kubeProxyVersion": "minisched-0.1.0",
+    "kubeletVersion": "minisched-0.1.0"})");
+
+// The taints of nodes about which a condition is true.
+constexpr std::pair<const char*, const char*> kConditionTaints[] = {
+    {"MemoryPressure", "node.kubernetes.io/memory-pressure"},
+    {"DiskPressure", "node.kubernetes.io/disk-pressure"},
+    {"PIDPressure", "node.kubernetes.io/pid-pressure"},
+    {"NetworkUnavailable", "node.kubernetes.io/network-unavailable"},
+};
+
+const ResourceRow& Nodes() { return GetResource("", "nodes"); }
+
+bool HasCondition(const Json& node, const char* type) {
+  const Json& conditions = Get(node, "status", "conditions");
+  return Get(FindBy(conditions, "type", type), "status") == "True";
+}
+
+// Fills in what the node doesn't say itself.
+void CompleteStatus(Json& status, const std::string& now) {
+  for (Json condition : kNodeConditions) {
+    condition["lastHeartbeatTime"] = now;
+    SetCondition(status["conditions"], std::move(condition), now);
+  }
+  for (const auto& [key, value] : kNodeInfo.items()) {
+    if (GetString(status, "nodeInfo", key).empty()) {
+      status["nodeInfo"][key] = value;
+    }
+  }
+  for (const char* key : {"capacity", "allocatable"}) {
+    if (Get(status, key).is_null()) {
+      status[key] = {{"cpu", "1k"}, {"memory", "1Ti"}, {"pods", "1M"}};
+    }
+  }
+  status["phase"] = "Running";
+}
+
+// Sees to it that the node has the taint, or hasn't.
+void SetTaint(Json& node, const char* key, bool wanted,
+              const std::string& now) {
+  Json& taints = node["spec"]["taints"];
+  const auto found =
+      std::find_if(taints.begin(), taints.end(), [&](const Json& taint) {
+        return Get(taint, "key") == key && Get(taint, "effect") == "NoSchedule";
+      });
+  if (wanted && found == taints.end()) {
+    taints.push_back(
+        {{"key", key}, {"effect", "NoSchedule"}, {"timeAdded", now}});
+  } else if (!wanted && found != taints.end()) {
+    taints.erase(found);
+  }
+}
+
+// Of containers that run or, as init containers do, have run.
+Json StatusesOf(const Json& containers, bool init, const std::string& now) {
+  const Json running = {{"running", {{"startedAt", now}}}};
+  const Json completed = {{"terminated",
+                           {{"exitCode", 0},
+                            {"reason", "Completed"},
+                            {"startedAt", now},
+                            {"finishedAt", now}}}};
+  Json statuses = Json::array();
+  for (const Json& container : containers) {
+    const bool sidecar = init && Get(container, "restartPolicy") == "Always";
+    statuses.push_back({{"name", container["name"]},
+                        {"image", Get(container, "image")},
+                        {"ready", true},
+                        {"restartCount", 0},
+                        {"state", init && !sidecar ? completed : running}});
+    if (sidecar) statuses.back()["started"] = true;
+  }
+  return statuses;
+}
+
+void SetRunning(Json& pod, const std::string& now) {
+  Json& status = pod["status"];
+  Json& conditions = status["conditions"];
+  const auto before = static_cast<std::ptrdiff_t>(conditions.size());
+  for (const char* type : {"Initialized", "Ready", "ContainersReady"}) {
+    SetCondition(conditions, {{"type", type}, {"status", "True"}}, now);
+  }
+  // A kubelet has its own come first.
+  std::rotate(conditions.begin(), conditions.begin() + before,
+              conditions.end());
+  for (const std::string type : {"containers", "initContainers"}) {
+    const bool init = type == "initContainers";
+    status[init ? "initContainerStatuses" : "containerStatuses"] =
+        StatusesOf(Get(pod, "spec", type), init, now);
+  }
+  status["phase"] = "Running";
+  status["startTime"] = now;
+}
+
+class KubeletSimulator : public Controller {
+ public:
+  explicit KubeletSimulator(Registry& registry)
+      : Controller(registry, "kubelet"),
+        pods_(store_, "pods", [](const Json& pod) {
+          return std::vector{GetString(pod, "spec", "nodeName")};
+        }) {
+    Watch("nodes", [this](const Event& e) {
+      Enqueue(*e.object);
+      // Pods wait for their node to be ready.
+      for (const Object& pod : pods_[NameOf(*e.object)]) Enqueue(*pod);
+    });
+    Watch("pods", [this](const Event& e) {
+      Enqueue(*e.object);
+      const std::string node = GetString(*e.object, "spec", "nodeName");
+      if (due_.contains(node) && pods_[node].empty()) due_.erase(node);
+    });
+  }
+
+ private:
+  void Sync(const ObjectKey& key) override {
+    const Object object = Find(key);
+    if (!object) return;
+    if (key.row == &Nodes()) {
+      SyncNode(key, *object);
+    } else if (!GetString(*object, "spec", "nodeName").empty()) {
+      SyncPod(key, *object);
+    }
+  }
+
+  void SyncNode(const ObjectKey& key, const Json& node) {
+    due_.erase(key.name);
+    const std::string now = registry_.Now();
+    if (!HasCondition(node, "Ready")) {
+      Edit(key, "status",
+           [&](Json& edited) { CompleteStatus(edited["status"], now); });
+    }
+    Edit(key, "", [&](Json& edited) {
+      SetTaint(edited, "node.kubernetes.io/unschedulable",
+               GetBool(edited, "spec", "unschedulable"), now);
+      for (const auto& [condition, taint] : kConditionTaints) {
+        SetTaint(edited, taint, HasCondition(edited, condition), now);
+      }
+    });
+    EnsureLease(node);
+  }
+
+  // It is never renewed: nobody here doubts that the node lives.
+  void EnsureLease(const Json& node) {
+    const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
+                        "kube-node-lease", NameOf(node)};
+    if (Find(key)) return;
+    registry_.Create(
+        *key.row, key.ns,
+        {{"metadata",
+          {{"name", key.name},
+           {"ownerReferences", Json::array({ReferenceTo(node)})}}},
+         {"spec",
+          {{"holderIdentity", key.name},
+           {"leaseDurationSeconds", 40},
+           {"renewTime", FormatMicroTime(registry_.loop().Now())}}}});
+  }
+
+  void SyncPod(const ObjectKey& key, const Json& pod) {
+    const std::string node_name = GetString(pod, "spec", "nodeName");
+    const Object node = Find({&Nodes(), "", node_name});
+    if (!node) return AwaitNode(key, node_name);
+    if (!HasCondition(*node, "Ready")) return;
+    if (IsTerminating(pod)) {
+      registry_.Delete(*key.row, key.ns, key.name, {.grace_period = 0});
+    } else if (Get(pod, "status", "phase") == "Pending") {
+      Admit(key, pod, *node);
+    }
+  }
+
+  // Deletes the pod once its node has been missing for long enough.
+  void AwaitNode(const ObjectKey& pod, const std::string& node) {
+    const Time now = registry_.loop().Now();
+    const Time due = due_.try_emplace(node, now + kQuarantine).first->second;
+    if (due > now) {
+      return Enqueue(pod,
+                     std::chrono::ceil<std::chrono::milliseconds>(due - now));
+    }
+    registry_.Delete(*pod.row, pod.ns, pod.name, {.grace_period = 0});
+  }
+
+  // Runs the pod, or turns it down.
+  void Admit(const ObjectKey& key, const Json& pod, const Json& node) {
+    std::vector<Object> others = pods_[NameOf(node)];
+    std::erase_if(others, [](const Object& other) {
+      return Get(*other, "status", "phase") != "Running";
+    });
+    const auto no = Reject(pod, node, others);
+    if (!no) return Start(key, node);
+    Record(pod, "Warning", no->reason, no->message);
+    Edit(key, "status", [&](Json& edited) {
+      edited["status"].update({{"phase", "Failed"},
+                               {"reason", no->reason},
+                               {"message", "Pod was rejected: " + no->message},
+                               {"startTime", registry_.Now()}});
+    });
+  }
+
+  void Start(const ObjectKey& key, const Json& node) {
+    const Json& address =
+        FindBy(Get(node, "status", "addresses"), "type", "InternalIP");
+    const std::string host_ip = GetString(address, "address");
+    Edit(key, "status", [&](Json& pod) {
+      SetRunning(pod, registry_.Now());
+      const auto set_ip = [&](const std::string& field, const std::string& ip) {
+        if (ip.empty()) return;
+        pod["status"][field] = ip;
+        pod["status"][field + "s"] = {{{"ip", ip}}};
+      };
+      set_ip("hostIP", host_ip);
+      set_ip("podIP",
+             GetBool(pod, "spec", "hostNetwork") ? host_ip : NewPodIp());
+    });
+  }
+
+  // In 10.0.0.0/8, whatever the podCIDR of the node.
+  std::string NewPodIp() {
+    ++last_ip_;
+    return fmt::format("10.{}.{}.{}", last_ip_ >> 16 & 255, last_ip_ >> 8 & 255,
+                       last_ip_ & 255);
+  }
+
+  Index pods_;  // by node
+  // When the pods of nodes go that are missing.
+  std::map<std::string, Time> due_;
+  std::uint32_t last_ip_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry) {
+  return std::make_unique<KubeletSimulator>(registry);
+}
+
+}  // namespace minisched::apiserver

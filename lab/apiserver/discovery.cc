@@ -1,0 +1,174 @@
+#include "lab/apiserver/discovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lab/apiserver/accept.h"
+#include "lab/apiserver/resources.h"
+
+namespace minisched::apiserver {
+namespace {
+
+Json VersionInfo() {
+  return {{"major", "1"},
+          {"minor", "36"},
+          {"gitVersion", "v1.36.3+minisched"},
+          {"gitCommit", ""},
+          {"gitTreeState", ""},
+          {"buildDate", ""},
+          {"goVersion", ""},
+          {"compiler", "c++"},
+          {"platform", "linux"}};
+}
+
+Json ApiVersions(const std::string& server_address) {
+  const Json any_client = {{"clientCIDR", "0.0.0.0/0"},
+                           {"serverAddress", server_address}};
+  return {{"kind", "APIVersions"},
+          {"versions", Json::array({"v1"})},
+          {"serverAddressByClientCIDRs", Json::array({any_client})}};
+}
+
+// The APIGroup of the row. Those within a list don't say what they are.
+Json GroupOf(const ResourceRow& row) {
+  const Json version = {{"groupVersion", row.ApiVersion()},
+                        {"version", row.version}};
+  return {{"name", row.group},
+          {"versions", Json::array({version})},
+          {"preferredVersion", version}};
+}
+
+// Adds the row to the APIResourceList of its group.
+void AddResource(const ResourceRow& row, Json& list) {
+  list["kind"] = "APIResourceList";
+  list["groupVersion"] = row.ApiVersion();
+  if (!row.group.empty()) list["apiVersion"] = "v1";
+  Json resource = {{"name", row.plural},
+                   {"singularName", row.Singular()},
+                   {"namespaced", row.namespaced},
+                   {"kind", row.kind},
+                   {"verbs", row.verbs}};
+  if (!row.short_names.empty()) resource["shortNames"] = row.short_names;
+  if (!row.categories.empty()) resource["categories"] = row.categories;
+  list["resources"].push_back(std::move(resource));
+  for (const std::string& name : row.subresources) {
+    const Subresource& part = GetSubresource(name);
+    Json sub = {{"name", row.plural + "/" + name},
+                {"singularName", ""},
+                {"namespaced", row.namespaced},
+                {"kind", part.kind.empty() ? row.kind : part.kind},
+                {"verbs", part.verbs}};
+    if (!part.group.empty()) {
+      sub.update({{"group", part.group}, {"version", part.version}});
+    }
+    list["resources"].push_back(std::move(sub));
+  }
+}
+
+// The kind that a path answers with, in the aggregated form. An empty group and
+// version stand for those of the row.
+Json ResponseKind(const std::string& group, const std::string& version,
+                  const std::string& kind) {
+  return {{"group", group}, {"version", version}, {"kind", kind}};
+}
+
+// The APIResourceDiscovery of the row.
+Json ResourceDiscovery(const ResourceRow& row) {
+  Json resource = {{"resource", row.plural},
+                   {"responseKind", ResponseKind("", "", row.kind)},
+                   {"scope", row.namespaced ? "Namespaced" : "Cluster"},
+                   {"singularResource", row.Singular()},
+                   {"verbs", row.verbs}};
+  if (!row.short_names.empty()) resource["shortNames"] = row.short_names;
+  if (!row.categories.empty()) resource["categories"] = row.categories;
+  for (const std::string& name : row.subresources) {
+    const Subresource& part = GetSubresource(name);
+    resource["subresources"].push_back(
+        {{"subresource", name},
+         {"responseKind",
+          ResponseKind(part.group, part.version,
+                       part.kind.empty() ? row.kind : part.kind)},
+         {"verbs", part.verbs}});
+  }
+  return resource;
+}
+
+// Adds the row to the APIGroupDiscoveryList; the rows of a group follow each
+// other.
+void AddDiscovery(const ResourceRow& row, Json& list) {
+  list["kind"] = "APIGroupDiscoveryList";
+  list["apiVersion"] = "apidiscovery.k8s.io/v2";
+  list["metadata"] = Json::object();
+  Json& groups = list["items"];
+  if (groups.empty() || NameOf(groups.back()) != row.group) {
+    Json metadata = Json::object();
+    if (!row.group.empty()) metadata["name"] = row.group;
+    groups.push_back({{"metadata", std::move(metadata)},
+                      {"versions",
+                       {{{"version", row.version},
+                         {"freshness", "Current"},
+                         {"resources", Json::array()}}}}});
+  }
+  groups.back()["versions"][0]["resources"].push_back(ResourceDiscovery(row));
+}
+
+// Adds the row to the OpenAPI document of its group, whose paths start with
+// `root`: the PATCH of an object, by whose parameters kubectl goes for all
+// verbs.
+void AddPatch(const ResourceRow& row, const std::string& root, Json& document) {
+  document["openapi"] = "3.0.0";
+  document["info"] = {{"title", "Kubernetes"}, {"version", "unversioned"}};
+  Json parameters = Json::array();
+  for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) {
+    parameters.push_back(
+        {{"name", name}, {"in", "query"}, {"schema", {{"type", "string"}}}});
+  }
+  const std::string scope = row.namespaced ? "/namespaces/{namespace}/" : "/";
+  document["paths"][root + scope + row.plural + "/{name}"]["patch"] = {
+      {"x-kubernetes-action", "patch"},
+      {"x-kubernetes-group-version-kind",
+       {{"group", row.group}, {"version", row.version}, {"kind", row.kind}}},
+      {"parameters", std::move(parameters)},
+      {"responses", {{"200", {{"description", "OK"}}}}}};
+}
+
+}  // namespace
+
+std::map<std::string, Json> DiscoveryDocuments(
+    const std::string& server_address) {
+  std::map<std::string, Json> all = {
+      {"/version", VersionInfo()},
+      {"/api", ApiVersions(server_address)},
+      {"/apis", {{"kind", "APIGroupList"}, {"apiVersion", "v1"}}}};
+  for (const ResourceRow& row : AllResources()) {
+    const std::string root =
+        (row.group.empty() ? "/api/" : "/apis/") + row.ApiVersion();
+    AddResource(row, all[root]);
+    AddPatch(row, root, all["/openapi/v3" + root]);
+    all["/openapi/v3"]["paths"][root.substr(1)]["serverRelativeURL"] =
+        "/openapi/v3" + root;
+    const std::string group = "/apis/" + row.group;
+    if (row.group.empty() || all.contains(group)) continue;
+    all["/apis"]["groups"].push_back(GroupOf(row));
+    all[group] = GroupOf(row);
+    all[group].update({{"kind", "APIGroup"}, {"apiVersion", "v1"}});
+  }
+  return all;
+}
+
+std::map<std::string, Json> AggregatedDiscoveryDocuments() {
+  std::map<std::string, Json> all;
+  for (const ResourceRow& row : AllResources()) {
+    AddDiscovery(row, all[row.group.empty() ? "/api" : "/apis"]);
+  }
+  return all;
+}
+
+bool AcceptsAggregatedDiscovery(const Request& request) {
+  return std::ranges::any_of(
+      AcceptedForms(request), [](const AcceptedForm& form) {
+        return form.Is("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2");
+      });
+}
+
+}  // namespace minisched::apiserver

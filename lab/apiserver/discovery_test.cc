@@ -1,0 +1,88 @@
+#include "lab/apiserver/discovery.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace minisched::apiserver {
+namespace {
+
+class DiscoveryTest : public testing::Test {
+ protected:
+  const std::map<std::string, Json> documents_ =
+      DiscoveryDocuments("localhost:1");
+};
+
+TEST_F(DiscoveryTest, Groups) {
+  EXPECT_EQ(documents_.at("/api"),
+            Json::parse(R"({"kind": "APIVersions", "versions": ["v1"],
+                            "serverAddressByClientCIDRs": [
+                                {"clientCIDR": "0.0.0.0/0",
+                                 "serverAddress": "localhost:1"}]})"));
+  EXPECT_EQ(
+      documents_.at("/apis/apps"),
+      Json::parse(R"({"kind": "APIGroup", "apiVersion": "v1", "name": "apps",
+          "versions": [{"groupVersion": "apps/v1", "version": "v1"}],
+          "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}})"));
+  EXPECT_FALSE(documents_.contains("/apis/"));
+
+  std::string names;
+  for (const Json& group : documents_.at("/apis").at("groups")) {
+    names += GetString(group, "name") + " ";
+  }
+  EXPECT_EQ(names,
+            "apps events.k8s.io authentication.k8s.io "
+            "authorization.k8s.io policy storage.k8s.io scheduling.k8s.io "
+            "coordination.k8s.io resource.k8s.io ");
+}
+
+TEST_F(DiscoveryTest, Resources) {
+  EXPECT_EQ(documents_.at("/apis/policy/v1"), Json::parse(R"({
+      "kind": "APIResourceList", "apiVersion": "v1",
+      "groupVersion": "policy/v1",
+      "resources": [
+          {"name": "poddisruptionbudgets", "kind": "PodDisruptionBudget",
+           "singularName": "poddisruptionbudget", "namespaced": true,
+           "shortNames": ["pdb"],
+           "verbs": ["create", "delete", "deletecollection", "get", "list",
+                     "patch", "update", "watch"]},
+          {"name": "poddisruptionbudgets/status", "kind": "PodDisruptionBudget",
+           "singularName": "", "namespaced": true,
+           "verbs": ["get", "patch", "update"]}]})"));
+  EXPECT_FALSE(documents_.at("/api/v1").contains("apiVersion"));
+}
+
+TEST_F(DiscoveryTest, SubresourcesOfOtherKinds) {
+  const Json& resources = documents_.at("/api/v1").at("resources");
+  EXPECT_EQ(FindBy(resources, "name", "pods/eviction"), Json::parse(R"({
+      "name": "pods/eviction", "singularName": "", "namespaced": true,
+      "group": "policy", "version": "v1", "kind": "Eviction",
+      "verbs": ["create"]})"));
+  EXPECT_EQ(FindBy(resources, "name", "pods/binding"), Json::parse(R"({
+      "name": "pods/binding", "singularName": "", "namespaced": true,
+      "kind": "Binding", "verbs": ["create"]})"));
+}
+
+TEST_F(DiscoveryTest, OpenApiHasAnIndex) {
+  const Json& paths = documents_.at("/openapi/v3").at("paths");
+  EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),
+            "/openapi/v3/api/v1");
+  EXPECT_EQ(GetString(paths, "apis/apps/v1", "serverRelativeURL"),
+            "/openapi/v3/apis/apps/v1");
+}
+
+// What kubectl wants to know before it creates or applies.
+TEST_F(DiscoveryTest, OpenApiSaysWhatAPatchTakes) {
+  const Json& paths = documents_.at("/openapi/v3/api/v1").at("paths");
+  const Json& patch =
+      Get(paths, "/api/v1/namespaces/{namespace}/pods/{name}", "patch");
+  EXPECT_EQ(Get(patch, "x-kubernetes-group-version-kind"),
+            Json({{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}));
+  const Json& validation =
+      FindBy(Get(patch, "parameters"), "name", "fieldValidation");
+  EXPECT_EQ(GetString(validation, "in"), "query");
+  EXPECT_TRUE(Get(paths, "/api/v1/nodes/{name}").is_object());
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,145 @@
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "lab/apiserver/controllers/fake_loop_testing.h"
+#include "lab/apiserver/faults/faults.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Delivery = Reply::Delivery;
+
+class ToldStream : public Stream {
+ public:
+  bool Read(std::string& out) override {
+    out += text;
+    text.clear();
+    return !ended;
+  }
+  std::string text;
+  bool ended = false;
+};
+
+class BefallTest : public ::testing::Test {
+ protected:
+  void Befall(const FaultEffect& effect) {
+    apiserver::Befall(
+        loop_, effect,
+        [this] {
+          happened_.emplace_back("handled");
+          Reply reply;
+          auto stream = std::make_unique<ToldStream>();
+          inner_ = stream.get();
+          reply.stream = std::move(stream);
+          return reply;
+        },
+        [this](Reply reply) {
+          happened_.push_back("answered " + std::to_string(reply.status));
+          reply_ = std::move(reply);
+          if (reply_.stream) reply_.stream->on_ready = [this] { Read(); };
+        });
+  }
+
+  void Read() { open_ = open_ && reply_.stream->Read(text_); }
+
+  // Something happens in the stream.
+  void Say(const std::string& text, bool end = false) {
+    inner_->text += text;
+    inner_->ended = end;
+    inner_->on_ready();
+  }
+
+  FakeLoop loop_;
+  std::vector<std::string> happened_;
+  Reply reply_;
+  ToldStream* inner_ = nullptr;
+  std::string text_;
+  bool open_ = true;
+};
+
+TEST_F(BefallTest, NothingByDefault) {
+  Befall({});
+  EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
+  Say("a");
+  EXPECT_EQ(text_, "a");
+}
+
+TEST_F(BefallTest, LatencyComesBeforeAll) {
+  Befall({.latency = milliseconds(200)});
+  loop_.Advance(milliseconds(199));
+  EXPECT_THAT(happened_, IsEmpty());
+  loop_.Advance(milliseconds(1));
+  EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
+}
+
+TEST_F(BefallTest, AnErrorComesInsteadOrAfter) {
+  FaultEffect effect{.error = StatusError(503, "R", "m")};
+  Befall(effect);
+  EXPECT_THAT(happened_, ElementsAre("answered 503"));
+  effect.after = true;
+  Befall(effect);
+  EXPECT_THAT(happened_,
+              ElementsAre("answered 503", "handled", "answered 503"));
+  EXPECT_EQ(reply_.stream, nullptr);
+}
+
+TEST_F(BefallTest, NoAnswer) {
+  Befall({.delivery = Delivery::kDropped});
+  EXPECT_EQ(reply_.delivery, Delivery::kDropped);
+  Befall({.delivery = Delivery::kWithheld, .after = true});
+  EXPECT_EQ(reply_.delivery, Delivery::kWithheld);
+  EXPECT_THAT(happened_, ElementsAre("answered 0", "handled", "answered 0"));
+}
+
+TEST_F(BefallTest, EventsComeLate) {
+  Befall({.watch_delay = milliseconds(500)});
+  Say("a");
+  loop_.Advance(milliseconds(300));
+  Say("b", true);
+  EXPECT_EQ(text_, "");
+  loop_.Advance(milliseconds(200));
+  EXPECT_EQ(text_, "a");
+  loop_.Advance(milliseconds(299));
+  EXPECT_EQ(text_, "a");
+  EXPECT_TRUE(open_);
+  loop_.Advance(milliseconds(1));
+  EXPECT_EQ(text_, "ab");
+  EXPECT_FALSE(open_);
+  EXPECT_FALSE(reply_.stream->broken_off());
+}
+
+TEST_F(BefallTest, ALateStreamHoldsOnlySoMuch) {
+  Befall({.watch_delay = milliseconds(500)});
+  for (int i = 0; i < 1500; ++i) Say("x");
+  loop_.Advance(milliseconds(500));
+  EXPECT_EQ(text_, std::string(1000, 'x'));
+  loop_.Advance(milliseconds(500));
+  EXPECT_EQ(text_, std::string(1500, 'x'));
+}
+
+TEST_F(BefallTest, AWatchIsCut) {
+  Befall({.watch_cut = milliseconds(500)});
+  Say("a");
+  loop_.Advance(milliseconds(499));
+  EXPECT_TRUE(open_);
+  EXPECT_FALSE(reply_.stream->broken_off());
+  loop_.Advance(milliseconds(1));
+  EXPECT_FALSE(open_);
+  EXPECT_TRUE(reply_.stream->broken_off());
+  EXPECT_EQ(text_, "a");
+}
+
+TEST_F(BefallTest, TimersOutliveTheStream) {
+  Befall({.watch_delay = milliseconds(5), .watch_cut = milliseconds(5)});
+  Say("a");
+  reply_ = {};
+  loop_.Advance(milliseconds(5));
+  EXPECT_EQ(text_, "");
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,413 @@
+#include "lab/apiserver/http/http_server.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+#include <thread>
+
+namespace minisched::apiserver {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+namespace asio = boost::asio;
+
+// Gives what the test puts into it.
+class TestStream : public Stream {
+ public:
+  bool Read(std::string& out) override {
+    if (failing) throw std::runtime_error("no more");
+    out += text;
+    text.clear();
+    return !ended;
+  }
+  bool broken_off() const override { return broken; }
+  std::string text;
+  bool ended = false;
+  bool broken = false;
+  bool failing = false;
+};
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  HttpServerTest()
+      : server_(
+            io_, "127.0.0.1", 0,
+            [this](const Request& request, const HttpServer::Respond& respond) {
+              if (request.path == "/later") {
+                respond_ = respond;
+              } else {
+                respond(Answer(request));
+              }
+            }),
+        thread_([this] { io_.run(); }) {}
+  ~HttpServerTest() override {
+    asio::post(io_, [this] {
+      server_.Close();
+      io_.stop();
+    });
+    thread_.join();
+  }
+
+  // The loop's thread.
+  Reply Answer(const Request& request) {
+    Reply reply;
+    if (request.path == "/stream") {
+      auto stream = std::make_unique<TestStream>();
+      stream_ = stream.get();
+      if (!request.query.contains("empty")) stream->text = "first\n";
+      stream->broken = request.Query("broken") == "true";
+      reply.stream = std::move(stream);
+      return reply;
+    }
+    if (request.path == "/throw") throw std::runtime_error("out of order");
+    if (request.path == "/header") {
+      reply.headers.emplace_back("Warning", std::string(1 << 16, 'x'));
+    }
+    if (request.path == "/sent") {
+      reply.on_sent = [] { throw std::runtime_error("sent"); };
+    }
+    if (request.path == "/drop") reply.delivery = Reply::Delivery::kDropped;
+    if (request.path == "/hang") reply.delivery = Reply::Delivery::kWithheld;
+    reply.body = request.method + " " + request.path + " " + request.body;
+    return reply;
+  }
+
+  asio::ip::tcp::socket Connect() {
+    asio::ip::tcp::socket socket(client_);
+    const std::string url = server_.url();
+    const auto port =
+        static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
+    socket.connect({asio::ip::make_address("127.0.0.1"), port});
+    return socket;
+  }
+
+  static void Send(asio::ip::tcp::socket& socket, const std::string& text) {
+    boost::system::error_code ignored;
+    asio::write(socket, asio::buffer(text), ignored);
+  }
+
+  // All there is until the server closes.
+  static std::string ReadAll(asio::ip::tcp::socket& socket) {
+    std::string text;
+    boost::system::error_code end;
+    asio::read(socket, asio::dynamic_buffer(text), end);
+    return text;
+  }
+
+  std::string Exchange(const std::string& request) {
+    auto socket = Connect();
+    Send(socket, request);
+    return ReadAll(socket);
+  }
+
+  // Asks for `path`, says more while there is no answer, leaves, and waits for
+  // the server to notice.
+  void AskAndLeave(const std::string& path, const std::string& more = "") {
+    {
+      auto socket = Connect();
+      Send(socket, "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      Until([this] { return !server_.idle(); });
+      Send(socket, more);
+    }
+    Until([this] { return server_.idle(); });
+  }
+
+  // Waits for something that is true on the loop's thread.
+  void Until(const std::function<bool()>& condition) {
+    for (bool is = false; !is; std::this_thread::yield()) {
+      std::promise<bool> answer;
+      asio::post(io_, [&] { answer.set_value(condition()); });
+      is = answer.get_future().get();
+    }
+  }
+
+  asio::io_context io_;
+  asio::io_context client_;
+  TestStream* stream_ = nullptr;
+  HttpServer::Respond respond_;
+  HttpServer server_;
+  std::jthread thread_;
+};
+
+TEST_F(HttpServerTest, Answers) {
+  const std::string answer = Exchange(
+      "POST /a%20b?c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      "Content-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /a b body"));
+}
+
+TEST_F(HttpServerTest, KeepsTheConnection) {
+  const std::string answers = Exchange(
+      "GET /1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("GET /1"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
+  const std::string answers = Exchange(
+      "HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("Content-Length: 8\r\n\r\nHTTP/1.1 200"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+// A header value as long as this is more than Beast takes.
+TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
+  for (const std::string path : {"/throw", "/header"}) {
+    const std::string answer =
+        Exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 500 ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Internal error occurred: ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Connection: close\r\n")) << path;
+    Until([this] { return server_.idle(); });
+  }
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenTheEndOfAnAnswerFails) {
+  EXPECT_THAT(Exchange("GET /sent HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              EndsWith("GET /sent "));
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenAStreamFails) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  asio::streambuf begin;
+  asio::read_until(socket, begin, "first\n");
+  asio::post(io_, [this] {
+    stream_->failing = true;
+    stream_->on_ready();
+  });
+  // There is no last chunk.
+  EXPECT_THAT(ReadAll(socket), Not(EndsWith("0\r\n\r\n")));
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenNobodyIsGoingToAnswer) {
+  auto socket = Connect();
+  Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  asio::post(io_, [this] { respond_ = nullptr; });
+  EXPECT_EQ(ReadAll(socket), "");
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
+  for (const char* host : {"evil.example", "evil.example:80", ""}) {
+    EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: " + std::string(host) +
+                         "\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 403"))
+        << host;
+  }
+}
+
+TEST_F(HttpServerTest, RefusesWhatIsTooLarge) {
+  EXPECT_THAT(Exchange("POST / HTTP/1.1\r\nHost: localhost\r\n"
+                       "Content-Length: 3145729\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_EQ(Exchange("GET / HTTP/1.1\r\nHost: localhost\r\nX: " +
+                     std::string(20'000, 'x') + "\r\n\r\n"),
+            "");
+}
+
+TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
+  EXPECT_EQ(Exchange("hello\r\n\r\n"), "");
+  EXPECT_THAT(Exchange("GET /%zz HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->text = "second\n";
+    stream_->on_ready();
+  });
+  asio::read_until(socket, asio::dynamic_buffer(text), "second\n");
+  asio::post(io_, [this] { server_.Close(); });
+  text += ReadAll(socket);
+  EXPECT_THAT(text, HasSubstr("Transfer-Encoding: chunked"));
+  EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, KeepsTheConnectionAfterAStream) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  EXPECT_THAT(text, Not(HasSubstr("Connection: close")));
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  Send(socket,
+       "GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  text += ReadAll(socket);
+  EXPECT_THAT(text, HasSubstr("\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(text, EndsWith("GET /next "));
+}
+
+TEST_F(HttpServerTest, ClosesAfterAStreamWhenAsked) {
+  auto socket = Connect();
+  Send(socket,
+       "GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  EXPECT_THAT(text + ReadAll(socket), EndsWith("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, BeginsAStreamThatHasNothingToSay) {
+  auto socket = Connect();
+  Send(socket, "GET /stream?empty HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "\r\n\r\n");
+  asio::post(io_, [this] { server_.Close(); });
+  EXPECT_EQ(ReadAll(socket), "0\r\n\r\n");
+}
+
+TEST_F(HttpServerTest, BreaksOffAStreamThatIsBroken) {
+  auto socket = Connect();
+  Send(socket, "GET /stream?broken=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] {
+    stream_->ended = true;
+    stream_->on_ready();
+  });
+  text += ReadAll(socket);
+  EXPECT_THAT(text, EndsWith("first\n\r\n"));
+}
+
+TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
+  {
+    auto socket = Connect();
+    Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    std::string text;
+    asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  }
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, AnswersLater) {
+  auto socket = Connect();
+  Send(socket,
+       "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n"
+       "GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  asio::post(io_, [this] {
+    Reply reply;
+    reply.body = "at last";
+    respond_(std::move(reply));
+  });
+  const std::string answers = ReadAll(socket);
+  EXPECT_THAT(answers, HasSubstr("at lastHTTP/1.1 200"));
+  EXPECT_THAT(answers, EndsWith("GET /next "));
+}
+
+TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
+  AskAndLeave("/later");
+  AskAndLeave("/hang");
+  asio::post(io_, [this] { respond_({}); });
+  EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\n\r\n"),
+              EndsWith("GET /1 "));
+}
+
+TEST_F(HttpServerTest, NoticesThatOneLeftWhoSaidMoreBefore) {
+  AskAndLeave("/hang", "more");
+  AskAndLeave("/stream", "more");
+}
+
+TEST_F(HttpServerTest, HearsWhatIsSaidDuringAnAnswerAfterIt) {
+  auto socket = Connect();
+  Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  Send(socket, "GET /next HTTP/1.1\r\nHost: local");
+  asio::post(io_, [this] { respond_({}); });
+  Send(socket, "host\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(ReadAll(socket), EndsWith("GET /next "));
+}
+
+TEST_F(HttpServerTest, DropsARequest) {
+  EXPECT_EQ(Exchange("GET /drop HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
+}
+
+TEST_F(HttpServerTest, HangsUntilItCloses) {
+  auto socket = Connect();
+  Send(socket, "GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return !server_.idle(); });
+  asio::post(io_, [this] { server_.Close(); });
+  EXPECT_EQ(ReadAll(socket), "");
+}
+
+// Closes with two connections in the backlog, of which the loop may have
+// accepted one, both or none: it gets to it after so many turns.
+class HttpServerBacklogTest : public HttpServerTest,
+                              public ::testing::WithParamInterface<int> {
+ protected:
+  void CloseAfter(int turns) {
+    if (turns == 0) return server_.Close();
+    asio::post(io_, [this, turns] { CloseAfter(turns - 1); });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Turns, HttpServerBacklogTest, ::testing::Range(0, 5));
+
+TEST_P(HttpServerBacklogTest, AnswersNobodyOnceItIsClosed) {
+  std::vector<asio::ip::tcp::socket> sockets;
+  std::promise<void> connected;
+  asio::post(io_, [&] {
+    for (int i = 0; i < 2; ++i) sockets.push_back(Connect());
+    CloseAfter(GetParam());
+    connected.set_value();
+  });
+  connected.get_future().wait();
+  EXPECT_THROW(for (;;) Connect(), boost::system::system_error);
+  for (auto& socket : sockets) {
+    Send(socket,
+         "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(ReadAll(socket), "");
+  }
+}
+
+TEST_F(HttpServerTest, GoesAwayAndComesBack) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] { server_.GoAway(std::chrono::hours(1)); });
+  EXPECT_EQ(ReadAll(socket), "");
+  EXPECT_THROW(Connect(), boost::system::system_error);
+
+  asio::post(io_, [this] { server_.GoAway(std::chrono::milliseconds(1)); });
+  for (std::string answer; answer.empty(); std::this_thread::yield()) {
+    try {
+      answer = Exchange(
+          "GET /1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      EXPECT_THAT(answer, EndsWith("GET /1 "));
+    } catch (const boost::system::system_error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,220 @@
+#include "lab/apiserver/kinds/columns.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "lab/apiserver/views.h"
+
+namespace minisched::apiserver {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The row of an object, all its columns.
+Json Cells(const char* resource, const char* object) {
+  const Time now = ParseTime("2026-03-01T01:00:00Z");
+  Json cells = Json::array();
+  for (const Column& column : FindColumns(resource)) {
+    cells.push_back(column.cell(Json::parse(object), now));
+  }
+  return cells;
+}
+
+TEST(ColumnsTest, HumanDuration) {
+  const struct {
+    std::chrono::microseconds duration;
+    const char* expected;
+  } tests[] = {
+      {-2s, "<invalid>"},    {-1900ms, "0s"},
+      {-1ms, "0s"},          {0s, "0s"},
+      {1900ms, "1s"},        {119s, "119s"},
+      {120s, "2m"},          {121s, "2m1s"},
+      {9min + 59s, "9m59s"}, {10min + 59s, "10m"},
+      {179min, "179m"},      {180min, "3h"},
+      {3h + 25min, "3h25m"}, {7h + 59min, "7h59m"},
+      {8h + 59min, "8h"},    {47h, "47h"},
+      {48h, "2d"},           {49h, "2d1h"},
+      {191h, "7d23h"},       {192h, "8d"},
+      {24h * 729, "729d"},   {24h * 730, "2y"},
+      {24h * 731, "2y1d"},   {24h * 365 * 8 - 1h, "7y364d"},
+      {24h * 365 * 9, "9y"},
+  };
+  for (const auto& test : tests) {
+    EXPECT_EQ(HumanDuration(test.duration), test.expected);
+  }
+}
+
+TEST(ColumnsTest, AgesThatAreNotKnown) {
+  EXPECT_EQ(Cells("leases.coordination.k8s.io", "{}"),
+            Json({"", "", "<unknown>"}));
+}
+
+TEST(ColumnsTest, WhatIsOnlyStoredHasNameAndAge) {
+  EXPECT_EQ(Cells("services", R"({"metadata": {"name": "s"}})"),
+            Json({"s", "<unknown>"}));
+}
+
+TEST(ColumnsTest, CellsKeepTheirTypes) {
+  EXPECT_EQ(Cells("priorityclasses.scheduling.k8s.io", R"({
+              "metadata": {"name": "high",
+                           "creationTimestamp": "2026-03-01T00:55:00Z"},
+              "value": 7, "preemptionPolicy": "Never"})"),
+            Json({"high", 7, false, "5m", "Never"}));
+  EXPECT_EQ(Cells("poddisruptionbudgets.policy", R"({
+              "metadata": {"name": "a"}, "spec": {"minAvailable": 1},
+              "status": {"disruptionsAllowed": 2}})"),
+            Json({"a", "1", "N/A", 2, "<unknown>"}));
+}
+
+TEST(ColumnsTest, Workload) {
+  EXPECT_EQ(Cells("deployments.apps", R"({
+              "metadata": {"name": "web"},
+              "spec": {"replicas": 3},
+              "status": {"readyReplicas": 1, "updatedReplicas": 2}})"),
+            Json({"web", "1/3", 2, 0, "<unknown>"}));
+}
+
+TEST(ColumnsTest, Node) {
+  EXPECT_EQ(Cells("nodes", R"({
+              "metadata": {"name": "n", "labels": {
+                  "node-role.kubernetes.io/worker": "",
+                  "node-role.kubernetes.io/boss": ""}},
+              "spec": {"unschedulable": true},
+              "status": {
+                  "conditions": [{"type": "Ready", "status": "Unknown"}],
+                  "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+                  "nodeInfo": {"kubeletVersion": "v1", "kernelVersion": "6.1",
+                               "architecture": "amd64"}}})"),
+            Json({"n", "NotReady,SchedulingDisabled", "boss,worker",
+                  "<unknown>", "v1", "10.0.0.1", "<none>", "<unknown>",
+                  "6.1 (amd64)", "<unknown>"}));
+}
+
+// However it came in.
+TEST(ColumnsTest, EventsOfBothGroups) {
+  constexpr const char* kEvent = R"({
+      "metadata": {"name": "e"},
+      "involvedObject": {"kind": "Pod", "name": "web", "fieldPath": "spec.x"},
+      "eventTime": "2026-03-01T00:00:00.000000Z",
+      "series": {"count": 4, "lastObservedTime": "2026-03-01T00:59:50.000000Z"},
+      "type": "Normal", "reason": "Scheduled", "message": " done\n",
+      "reportingComponent": "scheduler", "reportingInstance": "host"})";
+  const Json expected = {
+      "10s",  "Normal", "Scheduled", "pod/web", "spec.x", "scheduler, host",
+      "done", "60m",    4,           "e"};
+  EXPECT_EQ(Cells("events", kEvent), expected);
+  const std::string view = ToEventsV1(Json::parse(kEvent)).dump();
+  EXPECT_EQ(Cells("events.events.k8s.io", view.c_str()), expected);
+}
+
+// As client-go's older recorder writes them.
+TEST(ColumnsTest, EventsThatAreCounted) {
+  const std::string source =
+      R"("source": {"component": "kubelet", "host": "n"})";
+  EXPECT_EQ(Cells("events", (R"({"metadata": {"name": "e"}, "count": 3,
+      "firstTimestamp": "2026-03-01T00:00:00Z",
+      "lastTimestamp": "2026-03-01T00:59:50Z", )" +
+                             source + "}")
+                                .c_str()),
+            Json({"10s", "", "", "", "", "kubelet, n", "", "60m", 3, "e"}));
+  EXPECT_EQ(Cells("events", R"({"metadata": {"name": "e"},
+      "source": {"component": "c"}})"),
+            Json({"<unknown>", "", "", "", "", "c", "", "<unknown>", 1, "e"}));
+}
+
+// "1/2 Running 3"
+std::string Print(const Json& pod) {
+  std::string text;
+  for (const Column& column : FindColumns("pods")) {
+    if (column.name == "Age") break;
+    if (column.name == "Name") continue;
+    text += (text.empty() ? "" : " ") + GetString(column.cell(pod, Time()));
+  }
+  return text;
+}
+
+// A pod of two containers, or with what is said of its spec.
+Json Pod(const std::string& status, const std::string& spec = "{}") {
+  Json pod = {{"spec", Json::parse(spec)}, {"status", Json::parse(status)}};
+  pod["spec"]["containers"] = Json::parse(R"([{"name":"a"},{"name":"b"}])");
+  return pod;
+}
+
+TEST(PodColumnsTest, Containers) {
+  const struct {
+    std::string statuses;
+    std::string expected;
+  } tests[] = {
+      {"", "0/2 Running 0"},
+      {R"({"name": "a", "ready": true, "state": {"running": {}}},
+          {"name": "b", "ready": true, "state": {"running": {}}})",
+       "2/2 Running 0"},
+      {R"({"name": "a", "restartCount": 3, "ready": true},
+          {"name": "b", "restartCount": 1, "ready": false})",
+       "1/2 Running 4"},
+      {R"({"name": "b", "state": {"terminated": {"reason": "Completed"}}})",
+       "0/2 Completed 0"},
+      // The first one's word is the last.
+      {R"({"name": "b", "state": {"waiting": {"reason": "No"}}},
+          {"name": "a", "state": {"waiting": {"reason": "CrashLoopBackOff"}}})",
+       "0/2 CrashLoopBackOff 0"},
+  };
+  for (const auto& test : tests) {
+    EXPECT_EQ(Print(Pod(R"({"phase": "Running", "containerStatuses": [)" +
+                        test.statuses + "]}")),
+              test.expected)
+        << test.statuses;
+  }
+}
+
+TEST(PodColumnsTest, OfInitContainersSidecarsCount) {
+  EXPECT_EQ(Print(Pod(R"({"phase": "Running", "initContainerStatuses": [
+                {"name": "init", "restartCount": 5,
+                 "state": {"terminated": {"reason": "Completed"}}},
+                {"name": "sidecar", "ready": true, "restartCount": 1}]})",
+                      R"({"initContainers": [{"name": "init"},
+                {"name": "sidecar", "restartPolicy": "Always"}]})")),
+            "1/3 Running 1");
+}
+
+TEST(PodColumnsTest, ReadinessGates) {
+  const auto print = [](const Json& pod) {
+    return FindColumns("pods").back().cell(pod, Time());
+  };
+  EXPECT_EQ(print(Pod("{}")), "<none>");
+  EXPECT_EQ(print(Pod(R"({"conditions": [{"type": "x", "status": "True"}]})",
+                      R"({"readinessGates": [{"conditionType": "x"},
+                                             {"conditionType": "y"}]})")),
+            "1/2");
+}
+
+TEST(PodColumnsTest, Phase) {
+  EXPECT_EQ(Print(Pod(R"({"phase": "Pending"})")), "0/2 Pending 0");
+  EXPECT_EQ(Print(Pod(R"({"phase": "Failed", "reason": "Evicted"})")),
+            "0/2 Evicted 0");
+  EXPECT_EQ(Print(Pod(R"({"phase": "Pending", "conditions": [
+      {"type": "PodScheduled", "status": "False",
+       "reason": "SchedulingGated"}]})")),
+            "0/2 SchedulingGated 0");
+}
+
+TEST(PodColumnsTest, Deletion) {
+  const struct {
+    std::string status;
+    std::string expected;
+  } tests[] = {
+      {R"({"phase": "Running"})", "0/2 Terminating 0"},
+      {R"({"phase": "Succeeded"})", "0/2 Succeeded 0"},
+  };
+  for (const auto& test : tests) {
+    Json pod = Pod(test.status);
+    pod["metadata"]["deletionTimestamp"] = "2026-03-01T00:00:00Z";
+    EXPECT_EQ(Print(pod), test.expected);
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,83 @@
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lab/apiserver/kinds/pod_validation.h"
+#include "lab/apiserver/limits.h"
+
+namespace minisched::apiserver {
+namespace {
+
+constexpr char kOnlyThese[] =
+    "pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
+    "be set to 1 if it was previously negative)\n";
+
+// What has changed is shown unless it is longer than this as JSON: the library
+// takes quadratic time for a patch, and nobody reads a long one.
+constexpr std::size_t kMaxDifference = 32'000;
+
+Json WithoutSeconds(Json toleration) {
+  toleration.erase("tolerationSeconds");
+  return toleration;
+}
+
+// Tolerations can only be added, and how long they hold changed.
+void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
+  std::set<Json> now;
+  for (const Json& toleration : tolerations.value()) {
+    now.insert(WithoutSeconds(toleration));
+  }
+  for (const Json& before : old) {
+    if (now.contains(WithoutSeconds(before))) continue;
+    return tolerations.Forbidden(
+        "existing toleration can not be modified except its tolerationSeconds");
+  }
+}
+
+void ValidateGatesUpdate(const Field& gates, const Json& old) {
+  const auto before = IndexBy(old, "name");
+  for (const Field& gate : gates.elements()) {
+    const Field name = gate["name"];
+    if (before.contains(name.text())) continue;
+    name.Forbidden("only deletion is allowed, but found new scheduling gate '" +
+                   name.text() + "'");
+  }
+}
+
+// How the new spec differs, as a JSON patch.
+std::string Difference(const Json& old, const Json& spec) {
+  const bool is_long =
+      Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxDifference;
+  return is_long ? "" : Json::diff(old, spec).dump();
+}
+
+}  // namespace
+
+void ValidatePodUpdate(const Field& spec, const Json& old) {
+  Json restored = spec.value();  // what may change put back
+  for (const char* list : {"containers", "initContainers"}) {
+    if (spec[list].value().size() != Get(old, list).size()) {
+      return spec[list].Forbidden(
+          "pod updates may not add or remove containers");
+    }
+    for (std::size_t i = 0; i < Get(old, list).size(); ++i) {
+      CopyMember(old[list][i], "image", restored[list][i]);
+    }
+  }
+  ValidateTolerationsUpdate(spec["tolerations"], Get(old, "tolerations"));
+  ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"));
+  std::vector<std::string> free = {"activeDeadlineSeconds", "tolerations",
+                                   "schedulingGates"};
+  // While gates hold a pod, it isn't settled where it may go.
+  if (old.contains("schedulingGates")) {
+    free.insert(free.end(), {"nodeSelector", "affinity"});
+  }
+  for (const std::string& key : free) CopyMember(old, key, restored);
+  if (restored == old) return;
+  spec.Forbidden(kOnlyThese + Difference(old, restored));
+}
+
+}  // namespace minisched::apiserver

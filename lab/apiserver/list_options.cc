@@ -1,0 +1,167 @@
+#include "lab/apiserver/list_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <boost/range/algorithm/count.hpp>
+#include <charconv>
+
+#include "lab/apiserver/errors.h"
+#include "minisched/api/parse_error.h"
+
+namespace minisched::apiserver {
+namespace {
+
+template <class Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
+// Events are stored in their core/v1 form, whatever the client calls a field.
+std::string StoredName(std::string field) {
+  if (field.starts_with("regarding.")) {
+    return "involvedObject." + field.substr(field.find('.') + 1);
+  }
+  if (field == "reportingController") return "reportingComponent";
+  if (field == "source") return "source.component";
+  return field;
+}
+
+// As the field selector's value has it.
+std::string TextOf(const Json& value, const std::string& field) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_null()) return value.dump();
+  const bool flag =
+      field == "spec.unschedulable" || field == "spec.hostNetwork";
+  return flag ? "false" : "";
+}
+
+bool Holds(const FieldTerm& term, const Json& object) {
+  const Json* value = &object;
+  for (const std::string& key : term.path) value = &Get(*value, key);
+  return (TextOf(*value, term.field) == term.value) == term.equal;
+}
+
+std::vector<FieldTerm> ParseFields(const std::string& text,
+                                   const ResourceRow& row) {
+  std::vector<FieldTerm> terms;
+  for (const std::string& term : Split(text, ',')) {
+    if (term.empty()) continue;
+    const auto equals = term.find('=');
+    if (equals == term.npos) {
+      throw BadRequest(fmt::format(
+          "invalid selector: '{}'; can't understand '{}'", text, term));
+    }
+    const bool negated = equals > 0 && term[equals - 1] == '!';
+    const bool doubled = term.compare(equals, 2, "==") == 0;
+    const std::string field = term.substr(0, equals - negated);
+    const bool known = field == "metadata.name" ||
+                       (row.namespaced && field == "metadata.namespace") ||
+                       boost::range::count(row.fields, field) > 0;
+    if (!known) throw BadRequest("field label not supported: " + field);
+    const std::string stored =
+        row.plural == "events" ? StoredName(field) : field;
+    terms.push_back({field, Split(stored, '.'), !negated,
+                     term.substr(equals + 1 + doubled)});
+  }
+  return terms;
+}
+
+void Validate(const ListOptions& options) {
+  const std::string field = "resourceVersionMatch";
+  const std::string& match = options.resource_version_match;
+  FieldErrors errors;
+  if (options.watch) {
+    if (options.send_initial_events && match != "NotOlderThan") {
+      errors.Forbidden(field,
+                       "sendInitialEvents requires setting "
+                       "resourceVersionMatch to NotOlderThan");
+    }
+  } else if (!match.empty()) {
+    if (options.resource_version.empty()) {
+      errors.Forbidden(field,
+                       "resourceVersionMatch is forbidden unless "
+                       "resourceVersion is provided");
+    }
+    if (match != "Exact" && match != "NotOlderThan") {
+      errors.NotSupported(field, match, {"Exact", "NotOlderThan", ""});
+    }
+    if (match == "Exact" && options.resource_version == "0") {
+      errors.Forbidden(field,
+                       "resourceVersionMatch \"exact\" is forbidden for "
+                       "resourceVersion \"0\"");
+    }
+  }
+  errors.ThrowIfAny(OptionsRow("ListOptions"), "");
+}
+
+}  // namespace
+
+ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
+                               const std::string& ns, const std::string& name) {
+  ListOptions options;
+  options.ns = ns;
+  try {
+    options.labels = Selector::Parse(request.Query("labelSelector"));
+  } catch (const ParseError& error) {
+    // Without what the selector was, which clients repeat.
+    const std::string what = error.what();
+    const auto colon = what.find("\": ");
+    throw BadRequest(colon == what.npos ? what : what.substr(colon + 3));
+  }
+  options.resource_version = request.Query("resourceVersion");
+  options.resource_version_match = request.Query("resourceVersionMatch");
+  options.limit = QueryInt(request, "limit").value_or(0);
+  options.continue_token = request.Query("continue");
+  options.watch = QueryBool(request, "watch");
+  options.bookmarks = QueryBool(request, "allowWatchBookmarks");
+  if (request.query.contains("sendInitialEvents")) {
+    options.send_initial_events = QueryBool(request, "sendInitialEvents");
+  }
+  options.timeout_seconds = QueryInt(request, "timeoutSeconds");
+  Validate(options);
+
+  options.fields =
+      ParseFields(request.Query("fieldSelector") +
+                      (name.empty() ? "" : ",metadata.name=" + name),
+                  row);
+  return options;
+}
+
+bool ListOptions::Matches(const Json& object) const {
+  if (!ns.empty() && NamespaceOf(object) != ns) return false;
+  for (const FieldTerm& term : fields) {
+    if (!Holds(term, object)) return false;
+  }
+  const Json& there = Get(object, "metadata", "labels");
+  return labels.Matches(there.is_null() ? Labels() : there.get<Labels>());
+}
+
+std::optional<std::int64_t> QueryInt(const Request& request,
+                                     const std::string& name) {
+  const std::string text = request.Query(name);
+  if (text.empty()) return std::nullopt;
+  const auto number = ParseNumber<std::int64_t>(text);
+  if (!number) throw BadRequest(name + ": not a number: " + Dump(text));
+  return number;
+}
+
+bool QueryBool(const Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end()) return false;
+  const std::string value = boost::to_lower_copy(found->second);
+  return value != "false" && value != "0";
+}
+
+std::uint64_t ParseVersion(const std::string& text, int code) {
+  if (const auto version = ParseNumber<std::uint64_t>(text)) return *version;
+  throw StatusError(code, code == 400 ? "BadRequest" : "",
+                    "resourceVersion: Invalid value: " + Dump(text));
+}
+
+}  // namespace minisched::apiserver

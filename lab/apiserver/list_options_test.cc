@@ -1,0 +1,79 @@
+#include "lab/apiserver/list_options.h"
+
+#include <gtest/gtest.h>
+
+#include "lab/apiserver/errors.h"
+
+namespace minisched::apiserver {
+namespace {
+
+const ResourceRow& Pods() { return GetResource("", "pods"); }
+
+Json Pod() {
+  return {{"metadata", {{"name", "web"}, {"namespace", "default"}}},
+          {"spec", {{"nodeName", "node-1"}, {"restartPolicy", "Always"}}},
+          {"status", {{"phase", "Running"}}}};
+}
+
+ListOptions Parse(const std::string& target, const std::string& name = "",
+                  const ResourceRow& row = Pods()) {
+  Request request;
+  EXPECT_TRUE(ParseTarget(target, request));
+  return ListOptions::Parse(request, row, "default", name);
+}
+
+bool Matches(const std::string& fields) {
+  return Parse("/?fieldSelector=" + fields).Matches(Pod());
+}
+
+TEST(ListOptionsTest, ComparesFields) {
+  EXPECT_TRUE(Matches(""));
+  EXPECT_TRUE(Matches("spec.nodeName=node-1"));
+  EXPECT_TRUE(Matches("spec.nodeName==node-1,status.phase!=Failed"));
+  EXPECT_FALSE(Matches("spec.nodeName="));
+  EXPECT_FALSE(Matches("spec.nodeName=node-1,metadata.name!=web"));
+  EXPECT_TRUE(Matches("status.nominatedNodeName="));
+  EXPECT_TRUE(Matches("spec.hostNetwork=false"));
+}
+
+std::string Refusal(const std::string& fields, const ResourceRow& row) {
+  try {
+    Parse("/?fieldSelector=" + fields, "", row);
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code(), 400);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ListOptionsTest, RefusesFieldsThatTheResourceDoesNotOffer) {
+  EXPECT_EQ(Refusal("spec.host=a", Pods()),
+            "field label not supported: spec.host");
+  EXPECT_EQ(Refusal("a=b", GetResource("apps", "deployments")),
+            "field label not supported: a");
+  EXPECT_EQ(Refusal("status.phase", Pods()),
+            "invalid selector: 'status.phase'; can't understand "
+            "'status.phase'");
+}
+
+TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
+  EXPECT_TRUE(Parse("/", "web").Matches(Pod()));
+  EXPECT_FALSE(Parse("/", "db").Matches(Pod()));
+  EXPECT_TRUE(
+      Parse("/?fieldSelector=metadata.name%3Dweb", "web").Matches(Pod()));
+  EXPECT_FALSE(
+      Parse("/?fieldSelector=metadata.name%3Ddb", "web").Matches(Pod()));
+}
+
+TEST(ListOptionsTest, RefusesWhatDoesNotGoTogether) {
+  for (const char* query : {"resourceVersionMatch=Exact",
+                            "resourceVersion=0&resourceVersionMatch=Exact",
+                            "resourceVersion=1&resourceVersionMatch=Sometimes",
+                            "watch=1&sendInitialEvents=1", "limit=many",
+                            "labelSelector=a%3D%3D%3D"}) {
+    EXPECT_THROW(Parse("/?" + std::string(query)), StatusError) << query;
+  }
+}
+
+}  // namespace
+}  // namespace minisched::apiserver

@@ -1,0 +1,109 @@
+// minisched-apiserver: the embedded API server as a program.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stop_token>
+
+#include "lab/apiserver/server.h"
+#include "minisched/app/flags.h"
+#include "minisched/app/logging.h"
+#include "minisched/app/signals.h"
+
+namespace {
+
+std::string ReadFile(const std::string& name) {
+  std::ifstream file(name);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw std::runtime_error(name + ": " + std::strerror(errno));
+  return text;
+}
+
+// At once there and complete, for whoever waits for it.
+void WriteFile(const std::string& name, const std::string& text) {
+  const std::string draft = name + ".new";
+  std::ofstream file(draft);
+  file << text;
+  file.close();
+  if (!file || chmod(draft.c_str(), 0600) != 0 ||
+      rename(draft.c_str(), name.c_str()) != 0) {
+    throw std::runtime_error(name + ": " + std::strerror(errno));
+  }
+}
+
+struct Options {
+  minisched::apiserver::ServerOptions server;
+  int port = 0;
+  bool simulate = false;
+  std::string kubeconfig_out;
+  std::vector<std::string> load;
+  std::string faults;
+};
+
+void Serve(Options& options) {
+  if (options.port < 0 || options.port > 65535) {
+    throw std::runtime_error("--port " + std::to_string(options.port) +
+                             ": must be from 0 to 65535");
+  }
+  options.server.port = static_cast<unsigned short>(options.port);
+  options.server.simulate_kubelet |= options.simulate;
+  options.server.simulate_workloads |= options.simulate;
+  const minisched::StopOnSignal signals;
+  minisched::apiserver::Server server(options.server);
+  for (const std::string& name : options.load) {
+    server.Load(ReadFile(name), name);
+  }
+  if (!options.faults.empty()) {
+    server.SetFaults(ReadFile(options.faults), options.faults);
+  }
+  if (!options.kubeconfig_out.empty()) {
+    WriteFile(options.kubeconfig_out, server.Kubeconfig());
+  }
+  std::cout << "minisched-apiserver is ready at " << server.url() << std::endl;
+  const std::stop_callback stop(signals.token(), [&] { server.Stop(); });
+  server.Run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  int verbosity = 0;
+  minisched::Flags flags(
+      "A Kubernetes API server in one process, in memory: for learning and for "
+      "tests.");
+  flags.Add("--port", &options.port, "Where to listen; 0 picks a free port");
+  flags.Add("--address", &options.server.address,
+            "Who may connect; 127.0.0.1 is this machine only. There is no "
+            "authentication");
+  flags.Add("--kubeconfig-out", &options.kubeconfig_out,
+            "Write a kubeconfig for this server to that file");
+  flags.Add("--load", &options.load,
+            "Create the objects of these manifests first");
+  flags.Add("--faults", &options.faults,
+            "Misbehave as this file has it: see "
+            "docs/reference/embedded-api-server.md");
+  flags.Add("--simulate", &options.simulate,
+            "Simulate kubelets, and the controllers of Deployments and "
+            "ReplicaSets");
+  flags.Add("--simulate-kubelet", &options.server.simulate_kubelet,
+            "Simulate kubelets only");
+  flags.Add("--simulate-workloads", &options.server.simulate_workloads,
+            "Simulate those controllers only");
+  flags.AddCount("-v,--verbose", &verbosity,
+                 "Say more; twice (-vv) for even more");
+  if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
+    return *code;
+  }
+  try {
+    minisched::SetUpLogging(verbosity);
+    Serve(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "minisched-apiserver: " << error.what() << "\n";
+    return 1;
+  }
+}

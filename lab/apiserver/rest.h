@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/registry.h"
+#include "lab/apiserver/request_info.h"
+
+namespace minisched::apiserver {
+
+// Answers a request for a resource. Throws StatusError, and ParseError for a
+// 400. Follows apiserver pkg/endpoints/handlers. On the loop's thread only.
+Reply ServeResource(Registry& registry, const Request& request,
+                    const RequestInfo& info);
+
+}  // namespace minisched::apiserver

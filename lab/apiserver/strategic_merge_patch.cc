@@ -1,0 +1,364 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/apiserver/errors.h"
+#include "lab/apiserver/limits.h"
+#include "lab/apiserver/patch.h"
+
+// A strategic merge patch changes objects as a merge patch does: member by
+// member, null deletes. What is special are the lists of which the schema says
+// so (containers, finalizers): they are merged, those of objects by a key. And
+// members whose name begins with '$' are no data but say what is to be done.
+
+namespace minisched::apiserver {
+namespace {
+
+constexpr std::string_view kPatch = "$patch";
+constexpr std::string_view kRetainKeys = "$retainKeys";
+// Before a slash and the name of a list.
+constexpr std::string_view kDelete = "$deleteFromPrimitiveList";
+constexpr std::string_view kOrder = "$setElementOrder";
+
+// What upstream doesn't tell from an error of its own.
+[[noreturn]] void Fail(const std::string& message) {
+  throw StatusError(500, "", message);
+}
+
+[[noreturn]] void FailDirective(const Json& directive) {
+  Fail("unknown patch type: " +
+       (directive.is_string() ? GetString(directive) : Dump(directive)));
+}
+
+// As Go calls the type that a JSON value is read into.
+std::string GoType(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      return "%!s(<nil>)";
+    case Json::value_t::object:
+      return "map[string]interface {}";
+    case Json::value_t::array:
+      return "[]interface {}";
+    case Json::value_t::number_float:
+      return "float64";
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+      return "int64";
+    case Json::value_t::boolean:
+      return "bool";
+    default:
+      return value.type_name();
+  }
+}
+
+void ExpectList(const Json& value) {
+  if (value.is_array()) return;
+  Fail("expected a []interface {}, but received a " + GoType(value));
+}
+
+// The list that a directive such as "$setElementOrder/containers" is for.
+std::string ListOf(const std::string& directive, std::string_view prefix) {
+  if (directive.size() > prefix.size() && directive[prefix.size()] == '/') {
+    return directive.substr(prefix.size() + 1);
+  }
+  throw BadRequest(prefix == kOrder
+                       ? "invalid patch format of setElementOrder list"
+                       : "invalid patch format of primitive list");
+}
+
+// By what elements of a list are told apart: by that member, or as they are if
+// the key is "".
+const Json& KeyOf(const Json& element, const std::string& key) {
+  if (key.empty()) return element;
+  const Json& value = Get(element, key);
+  if (value.is_null()) {
+    Fail(Dump(element) + " does not contain declared merge key: " + key);
+  }
+  return value;
+}
+
+// Where in a list the elements are, by their keys. Of several with the same
+// key, the first counts.
+class Positions {
+ public:
+  static constexpr std::size_t kNone = std::string::npos;
+
+  Positions(const Json& list, const std::string& key) {
+    std::size_t position = 0;
+    for (const Json& element : list) Add(KeyOf(element, key), position++);
+  }
+
+  // Returns the position of that key, which is `position` if it is new.
+  std::size_t Add(const Json& key, std::size_t position) {
+    return positions_.emplace(key, position).first->second;
+  }
+  std::size_t Find(const Json& key) const {
+    const auto found = positions_.find(key);
+    return found == positions_.end() ? kNone : found->second;
+  }
+
+ private:
+  std::map<Json, std::size_t> positions_;
+};
+
+// Brings the elements of a merged list into order: those that are in `order`
+// as they are there, those that only the server knows as they were before, each
+// of them where it was in relation to the others, as far as this can be.
+Json Ordered(Json merged, const Positions& order, const Positions& before,
+             const std::string& key) {
+  struct Element {
+    std::size_t rank;
+    std::size_t was;
+    Json value;
+  };
+  std::vector<Element> patched;
+  std::vector<Element> kept;
+  for (Json& element : merged) {
+    const Json& value = KeyOf(element, key);
+    const std::size_t rank = order.Find(value);
+    const std::size_t was = before.Find(value);
+    if (rank == Positions::kNone) {
+      kept.push_back({was, was, std::move(element)});
+    } else {
+      patched.push_back({rank, was, std::move(element)});
+    }
+  }
+  for (auto* elements : {&patched, &kept}) {
+    std::ranges::stable_sort(*elements, {}, &Element::rank);
+  }
+
+  Json result = Json::array();
+  auto next = kept.begin();
+  for (Element& element : patched) {
+    const bool is_new = element.was == Positions::kNone;
+    while (!is_new && next != kept.end() && next->was < element.was) {
+      result.push_back(std::move((next++)->value));
+    }
+    result.push_back(std::move(element.value));
+  }
+  for (; next != kept.end(); ++next) result.push_back(std::move(next->value));
+  return result;
+}
+
+// Throws unless the elements of the patch that are no directives are in
+// `order`, in this order.
+void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
+  auto place = order.begin();
+  for (const Json& element : patch) {
+    if (order.empty()) return;
+    if (!Get(element, kPatch).is_null()) continue;
+    place = std::find_if(place, order.end(), [&](const Json& ordered) {
+      return KeyOf(ordered, key) == KeyOf(element, key);
+    });
+    if (place == order.end()) {
+      Fail("The order in patch list:\n" + Dump(patch) + "\n doesn't match " +
+           std::string(kOrder) + " list:\n" + Dump(order) + "\n");
+    }
+    ++place;
+  }
+}
+
+// Takes out of a value that is new what has no meaning there: nulls (but for
+// those in lists) and objects that are directives. Returns false if it is one
+// itself.
+bool Clean(Json& value) {
+  if (value.is_object()) {
+    if (value.contains(kPatch)) return false;
+    for (auto member = value.begin(); member != value.end();) {
+      const bool keep = !member->is_null() && Clean(*member);
+      member = keep ? std::next(member) : value.erase(member);
+    }
+  } else if (value.is_array()) {
+    Json kept = Json::array();
+    for (Json& element : value) {
+      if (Clean(element)) kept.push_back(std::move(element));
+    }
+    value = std::move(kept);
+  }
+  return true;
+}
+
+class StrategicMerger {
+ public:
+  // `type` is nullptr for what is no struct.
+  Json MergeObject(Json original, Json patch, const SchemaType* type);
+
+ private:
+  // Takes out of a list the elements with these keys.
+  void Remove(Json& list, const std::set<Json>& values, const std::string& key);
+
+  // Does what the elements of the patch say that are directives, {"$patch":
+  // "delete", "name": "x"}, and takes them out.
+  void ApplyElementDirectives(Json& original, Json& patch,
+                              const std::string& key);
+
+  // `order` is null where the patch is to decide.
+  Json MergeList(Json original, Json patch, const Json& order,
+                 const SchemaField& field);
+
+  // Takes $retainKeys out of the patch, and out of the object all keys that it
+  // doesn't name: of a union, setting one member unsets the others.
+  void ApplyRetainKeys(Json& original, Json& patch);
+
+  void ApplyOrder(Json& original, const Json& patch, const std::string& name,
+                  const Json& order, const SchemaType* type);
+
+  void MergeMember(Json& object, const std::string& name, Json patch,
+                   const Json& order, const SchemaType* type);
+
+  // Each list that is merged is looked at as a whole, and a patch may do it
+  // again for each of many elements with the same key.
+  Effort effort_;
+};
+
+void StrategicMerger::Remove(Json& list, const std::set<Json>& values,
+                             const std::string& key) {
+  effort_.Spend(Extent::Of(list));
+  Json kept = Json::array();
+  for (Json& element : list) {
+    if (!values.contains(KeyOf(element, key))) {
+      kept.push_back(std::move(element));
+    }
+  }
+  list = std::move(kept);
+}
+
+void StrategicMerger::ApplyElementDirectives(Json& original, Json& patch,
+                                             const std::string& key) {
+  bool replace = false;
+  std::set<Json> deleted;
+  Json rest = Json::array();
+  for (Json& element : patch) {
+    const Json& directive = Get(element, kPatch);
+    if (directive.is_null()) {
+      rest.push_back(std::move(element));
+    } else if (directive == "delete") {
+      deleted.insert(KeyOf(element, key));
+    } else if (directive == "replace") {
+      replace = true;
+    } else {
+      FailDirective(directive);
+    }
+  }
+  if (!deleted.empty()) Remove(original, deleted, key);
+  patch = std::move(rest);
+  if (replace) original = std::exchange(patch, Json::array());
+}
+
+Json StrategicMerger::MergeList(Json original, Json patch, const Json& order,
+                                const SchemaField& field) {
+  for (const Json* list :
+       {&std::as_const(original), &std::as_const(patch), &order}) {
+    effort_.Spend(Extent::Of(*list));
+  }
+  const std::string& key = field.merge_key;
+  if (order.is_array()) CheckOrder(patch, order, key);
+  ApplyElementDirectives(original, patch, key);
+  const Positions ranks(order.is_array() ? order : patch, key);
+  const Positions before(original, key);
+  Positions positions = before;
+  Json merged = std::move(original);
+  for (Json& element : patch) {
+    const std::size_t at = positions.Add(KeyOf(element, key), merged.size());
+    if (at == merged.size()) {
+      merged.push_back(std::move(element));
+    } else if (!key.empty()) {
+      merged[at] =
+          MergeObject(std::move(merged[at]), std::move(element), field.type);
+    }
+  }
+  return Ordered(std::move(merged), ranks, before, key);
+}
+
+void StrategicMerger::ApplyRetainKeys(Json& original, Json& patch) {
+  if (!patch.contains(kRetainKeys)) return;
+  const Json list = patch[kRetainKeys];
+  patch.erase(kRetainKeys);
+  effort_.Spend(Extent::Of(original));
+  const std::set<Json> keys(list.begin(), list.end());
+  bool valid = list.is_array();
+  for (const auto& [key, value] : patch.items()) {
+    valid &= value.is_null() || key.starts_with(kDelete) ||
+             key.starts_with(kOrder) || keys.contains(key);
+  }
+  if (!valid) throw BadRequest("invalid patch format of retainKeys");
+  for (auto member = original.begin(); member != original.end();) {
+    const bool keep = keys.contains(member.key());
+    member = keep ? std::next(member) : original.erase(member);
+  }
+}
+
+void StrategicMerger::ApplyOrder(Json& original, const Json& patch,
+                                 const std::string& name, const Json& order,
+                                 const SchemaType* type) {
+  ExpectList(order);
+  for (const Json* object : {&std::as_const(original), &patch}) {
+    if (object->contains(name)) ExpectList((*object)[name]);
+  }
+  // Together with the list itself, if that is in the patch too.
+  if (patch.contains(name) || !original.contains(name)) return;
+  MergeMember(original, name, Json::array(), order, type);
+}
+
+void StrategicMerger::MergeMember(Json& object, const std::string& name,
+                                  Json patch, const Json& order,
+                                  const SchemaType* type) {
+  const auto member = object.find(name);
+  const bool alike = member != object.end() && member->type() == patch.type();
+  const SchemaField* field = type == nullptr ? nullptr : type->Find(name);
+  if (alike && patch.is_object() && field != nullptr && !field->replace) {
+    *member = MergeObject(std::move(*member), std::move(patch),
+                          field->map ? nullptr : field->type);
+  } else if (alike && patch.is_array() && field != nullptr && field->merge) {
+    *member = MergeList(std::move(*member), std::move(patch), order, *field);
+  } else if (!patch.is_null() && Clean(patch)) {
+    object[name] = std::move(patch);
+  } else {
+    object.erase(name);
+  }
+}
+
+Json StrategicMerger::MergeObject(Json original, Json patch,
+                                  const SchemaType* type) {
+  if (const auto directive = patch.find(kPatch); directive != patch.end()) {
+    if (*directive == "delete") return Json::object();
+    if (*directive != "replace") FailDirective(*directive);
+    patch.erase(directive);
+    return patch;
+  }
+  ApplyRetainKeys(original, patch);
+  for (auto member = patch.begin(); member != patch.end(); ++member) {
+    const std::string& key = member.key();
+    if (key.starts_with(kDelete)) {
+      const auto list = original.find(ListOf(key, kDelete));
+      if (list == original.end()) continue;
+      if (list->is_array() && member->is_array()) {
+        Remove(*list, {member->begin(), member->end()}, "");
+      } else {
+        *list = *member;  // as upstream: values of other types are replaced
+      }
+    } else if (key.starts_with(kOrder)) {
+      ApplyOrder(original, patch, ListOf(key, kOrder), *member, type);
+    } else {
+      const Json& order = Get(patch, std::string(kOrder) + "/" + key);
+      MergeMember(original, key, *member, order, type);
+    }
+  }
+  return original;
+}
+
+}  // namespace
+
+Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
+                              const SchemaType& type) {
+  if (!patch.is_object()) {
+    throw BadRequest("a strategic merge patch is an object");
+  }
+  return StrategicMerger().MergeObject(object, patch, &type);
+}
+
+}  // namespace minisched::apiserver

@@ -1,0 +1,62 @@
+#include "lab/apiserver/warnings.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "lab/apiserver/object.h"
+
+namespace minisched::apiserver {
+namespace {
+
+// In characters.
+constexpr std::size_t kMaxTotal = 4096;
+constexpr std::size_t kMaxText = 256;
+
+// Whether a character of UTF-8 begins with this byte.
+bool IsFirst(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+std::size_t CountCharacters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), IsFirst));
+}
+
+std::string Cut(const std::string& text) {
+  std::size_t characters = 0;
+  const auto end = std::find_if(text.begin(), text.end(), [&](char byte) {
+    return IsFirst(byte) && ++characters > kMaxText;
+  });
+  return {text.begin(), end};
+}
+
+// A header can't have control characters.
+bool FitsHeader(const std::string& text) {
+  return !text.empty() && std::none_of(text.begin(), text.end(), [](char byte) {
+    return (0 <= byte && byte < ' ') || byte == '\x7f';
+  });
+}
+
+}  // namespace
+
+void AddWarnings(const std::vector<std::string>& texts, Reply& reply) {
+  std::set<std::string_view> said;
+  std::vector<std::string> warnings;
+  std::size_t total = 0;
+  for (const std::string& text : texts) {
+    if (!FitsHeader(text) || !said.insert(text).second) continue;
+    warnings.push_back(text);
+    total += CountCharacters(text);
+  }
+  const bool cut = total > kMaxTotal;
+  total = 0;
+  for (const std::string& warning : warnings) {
+    if (total >= kMaxTotal) return;
+    const std::string text = cut ? Cut(warning) : warning;
+    total += CountCharacters(text);
+    reply.headers.emplace_back("Warning", "299 - " + Dump(text));
+  }
+}
+
+}  // namespace minisched::apiserver

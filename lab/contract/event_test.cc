@@ -1,0 +1,145 @@
+// Events: one kind in two groups, with other names for the same fields.
+
+#include "lab/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::ElementsAre;
+
+class EventTest : public ContractTest {
+ protected:
+  // The events of events.k8s.io.
+  std::string New(const std::string& name = "") {
+    return "/apis/events.k8s.io/v1/namespaces/" + namespace_name() + "/events" +
+           (name.empty() ? "" : "/" + name);
+  }
+
+  json Subject() {
+    return {{"kind", "Pod"}, {"name", "p"}, {"namespace", namespace_name()}};
+  }
+
+  // As client-go's old recorder makes them, and its new one.
+  json OldEvent(const std::string& name) {
+    json event = Named(name, R"({
+      "reason": "R", "message": "m", "type": "Normal",
+      "source": {"component": "c", "host": "h"}, "count": 2,
+      "firstTimestamp": "2020-01-01T00:00:00Z",
+      "lastTimestamp": "2020-01-01T00:00:01Z"})"_json);
+    event["involvedObject"] = Subject();
+    return event;
+  }
+  json NewEvent(const std::string& name) {
+    json event = Named(name, R"({
+      "eventTime": "2020-01-01T00:00:00.000001Z",
+      "reportingController": "x.y/s", "reportingInstance": "s-1",
+      "action": "Binding", "reason": "Scheduled", "note": "n",
+      "related": {"kind": "Node", "name": "n"}, "type": "Normal"})"_json);
+    event["regarding"] = Subject();
+    return event;
+  }
+};
+
+TEST_F(EventTest, OldIsReadAsNew) {
+  EXPECT_THAT(Post("events", OldEvent("e")), Answers(201, R"({
+                "kind": "Event", "apiVersion": "v1",
+                "involvedObject": {"kind": "Pod", "name": "p"},
+                "reason": "R", "message": "m", "type": "Normal",
+                "source": {"component": "c", "host": "h"}, "count": 2,
+                "firstTimestamp": "2020-01-01T00:00:00Z",
+                "lastTimestamp": "2020-01-01T00:00:01Z",
+                "reportingComponent": "", "reportingInstance": ""})"_json));
+  EXPECT_THAT(Get(New("e")), Answers(200, R"({
+    "kind": "Event", "apiVersion": "events.k8s.io/v1",
+    "regarding": {"kind": "Pod", "name": "p"},
+    "reason": "R", "note": "m", "type": "Normal",
+    "deprecatedSource": {"component": "c", "host": "h"},
+    "deprecatedCount": 2,
+    "deprecatedFirstTimestamp": "2020-01-01T00:00:00Z",
+    "deprecatedLastTimestamp": "2020-01-01T00:00:01Z",
+    "involvedObject": null, "message": null, "source": null,
+    "reportingController": null})"_json));
+}
+
+TEST_F(EventTest, NewIsReadAsOld) {
+  EXPECT_THAT(Post(New(), NewEvent("e")), Answers(201, NewEvent("e")));
+  EXPECT_THAT(Get("events/e"), Answers(200, R"({
+    "kind": "Event", "apiVersion": "v1",
+    "involvedObject": {"kind": "Pod", "name": "p"},
+    "reason": "Scheduled", "message": "n", "type": "Normal",
+    "eventTime": "2020-01-01T00:00:00.000001Z", "action": "Binding",
+    "related": {"kind": "Node", "name": "n"},
+    "reportingComponent": "x.y/s", "reportingInstance": "s-1",
+    "source": {}, "firstTimestamp": null, "lastTimestamp": null,
+    "regarding": null, "note": null, "reportingController": null})"_json));
+}
+
+TEST_F(EventTest, OneStorage) {
+  Create("events", OldEvent("a"));
+  Create(New(), NewEvent("b"));
+  EXPECT_THAT(Post(New(), NewEvent("a")), Answers(409));
+  EXPECT_THAT(Names(Read("events")), ElementsAre("a", "b"));
+  const json list = Read(New());
+  EXPECT_THAT(Names(list), ElementsAre("a", "b"));
+  EXPECT_THAT(list, JsonHas({{"kind", "EventList"},
+                             {"apiVersion", "events.k8s.io/v1"}}));
+  EXPECT_THAT(Names(Read(New() + "?fieldSelector=regarding.name=p")),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(
+      Names(Read("events?fieldSelector=involvedObject.name=p,reason=R")),
+      ElementsAre("a"));
+  EXPECT_THAT(Delete(New("a")), Answers(200));
+  EXPECT_THAT(Get("events/a"), Answers(404));
+}
+
+TEST_F(EventTest, BothWatchesSeeIt) {
+  const std::string version = Version(Read("events"));
+  WatchReader old_watch = Watch("events?resourceVersion=" + version);
+  WatchReader new_watch = Watch(New() + "?resourceVersion=" + version);
+  Create("events", OldEvent("e"));
+  EXPECT_THAT(old_watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
+                "apiVersion": "v1", "message": "m"}})"_json));
+  EXPECT_THAT(new_watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
+                "apiVersion": "events.k8s.io/v1", "note": "m"}})"_json));
+}
+
+// How recorders say that it has happened again.
+TEST_F(EventTest, Again) {
+  Create("events", OldEvent("a"));
+  EXPECT_THAT(StrategicPatch("events/a", R"({"count": 3,
+                "lastTimestamp": "2020-01-01T00:00:09Z"})"_json),
+              Answers(200, R"({"count": 3, "message": "m"})"_json));
+  Create(New(), NewEvent("b"));
+  EXPECT_THAT(StrategicPatch(New("b"), R"({"series": {"count": 2,
+                "lastObservedTime": "2020-01-01T00:00:01.000000Z"}})"_json),
+              Answers(200, R"({"series": {"count": 2,
+                "lastObservedTime": "2020-01-01T00:00:01.000000Z"}})"_json));
+  EXPECT_THAT(Get("events/b"),
+              Answers(200, R"({"series": {"count": 2}})"_json));
+}
+
+TEST_F(EventTest, NamespaceOfTheSubject) {
+  json event = OldEvent("e");
+  event["involvedObject"]["namespace"] = "other";
+  EXPECT_THAT(Post("events", event),
+              Invalid("Event", "e",
+                      {"involvedObject.namespace: Invalid value: \"other\": "
+                       "does not match event.namespace"}));
+  // What has no namespace has its events in the default one.
+  event["involvedObject"] = {{"kind", "Node"}, {"name", "n"}};
+  EXPECT_THAT(Post("events", event),
+              Invalid("Event", "e",
+                      {"involvedObject.namespace: Invalid value: \"\": does "
+                       "not match event.namespace"}));
+  EXPECT_THAT(Post("/api/v1/namespaces/default/events?dryRun=All", event),
+              Answers(201));
+}
+
+TEST_F(EventTest, OldOnesAreHardlyChecked) {
+  EXPECT_THAT(Post("events",
+                   Named("e", {{"involvedObject", Subject()}, {"type", "X"}})),
+              Answers(201));
+}
+
+}  // namespace
+}  // namespace minisched

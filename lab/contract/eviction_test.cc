@@ -1,0 +1,163 @@
+// Evictions, and the budgets that hold them up.
+
+#include "lab/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+class EvictionTest : public ContractTest {
+ protected:
+  Reply Evict(const std::string& pod, const json& options = nullptr) {
+    json eviction =
+        Named(pod, R"({"apiVersion": "policy/v1", "kind": "Eviction"})"_json);
+    if (!options.is_null()) eviction["deleteOptions"] = options;
+    return Post("pods/" + pod + "/eviction", eviction);
+  }
+
+  // A pod of the budget "b", on a node and ready.
+  void CreateReady(const std::string& name) {
+    Create("pods", Pod(name, R"({"metadata": {"labels": {"app": "x"}},
+                                 "spec": {"nodeName":
+                                          "contract-nowhere"}})"_json));
+    EXPECT_THAT(
+        StrategicPatch("pods/" + name + "/status",
+                       R"({"status": {"phase": "Running", "conditions": [
+                           {"type": "Ready", "status": "True"}]}})"_json),
+        Answers(200));
+  }
+
+  void CreateBudget(const json& spec) {
+    json budget = Named(
+        "b", R"({"spec": {"selector": {"matchLabels": {"app": "x"}}}})"_json);
+    budget["spec"].update(spec);
+    Create("poddisruptionbudgets", budget);
+  }
+
+  // Until the disruption controller has seen so many healthy pods.
+  void AwaitHealthy(int pods) {
+    Await("the budget to see the pods", [&] {
+      const json status = Read("poddisruptionbudgets/b").at("status");
+      return status.value("currentHealthy", 0) == pods &&
+             status.value("desiredHealthy", 0) > 0;
+    });
+  }
+
+  static testing::Matcher<const Reply&> TooMany(const std::string& why) {
+    return Refuses(
+        429, "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption "
+        "budget.",
+        {{"causes", {{{"reason", "DisruptionBudget"}, {"message", why}}}}});
+  }
+};
+
+TEST_F(EvictionTest, DeletesThePod) {
+  Create("pods", Pod("p"));
+  EXPECT_THAT(Evict("p"), Answers(201, R"({
+    "kind": "Status", "status": "Success", "code": 201})"_json));
+  EXPECT_THAT(Get("pods/p"), Answers(404));
+}
+
+TEST_F(EvictionTest, GivesTimeToEnd) {
+  CreateReady("p");
+  EXPECT_THAT(Evict("p", {{"gracePeriodSeconds", 7}}), Answers(201));
+  EXPECT_THAT(Read("pods/p"), JsonHas(R"({
+    "metadata": {"deletionTimestamp": "...",
+                 "deletionGracePeriodSeconds": 7},
+    "status": {"conditions": [
+      {"type": "Ready"},
+      {"type": "DisruptionTarget", "status": "True",
+       "reason": "EvictionByEvictionAPI",
+       "message": "Eviction API: evicting"}]}})"_json));
+}
+
+TEST_F(EvictionTest, BudgetHoldsItUp) {
+  CreateBudget({{"minAvailable", 1}});
+  CreateReady("p");
+  AwaitHealthy(1);
+  EXPECT_THAT(Evict("p"), TooMany("The disruption budget b needs 1 healthy "
+                                  "pods and has 1 currently"));
+  EXPECT_THAT(Read("pods/p"),
+              JsonHas(R"({"metadata": {"deletionTimestamp": null}})"_json));
+}
+
+TEST_F(EvictionTest, BudgetAllowsOne) {
+  CreateReady("p");
+  CreateReady("q");
+  CreateBudget({{"minAvailable", 1}});
+  AwaitHealthy(2);
+  EXPECT_THAT(Read("poddisruptionbudgets/b").at("status"),
+              JsonHas(R"({"disruptionsAllowed": 1, "desiredHealthy": 1,
+                          "expectedPods": 2})"_json));
+  EXPECT_THAT(Evict("p"), Answers(201));
+  EXPECT_THAT(Evict("q"), Answers(429));
+}
+
+// Pods that haven't started are no loss.
+TEST_F(EvictionTest, PendingPodsAreNotCounted) {
+  CreateBudget({{"minAvailable", 1}});
+  Create("pods", Pod("p", R"({"metadata": {"labels": {"app": "x"}}})"_json));
+  EXPECT_THAT(Evict("p"), Answers(201));
+}
+
+// Nothing is written: neither the mark of the pod nor the budget's count.
+TEST_F(EvictionTest, DryRun) {
+  CreateBudget({{"minAvailable", 1}});
+  CreateReady("p");
+  CreateReady("q");
+  Create("pods", Pod("pending"));
+  AwaitHealthy(2);
+  const json pod = Read("pods/p");
+  const json pending = Read("pods/pending");
+  const json budget = Read("poddisruptionbudgets/b");
+  for (const std::string name : {"p", "pending"}) {
+    EXPECT_THAT(Evict(name, R"({"dryRun": ["All"]})"_json), Answers(201));
+    EXPECT_THAT(Post("pods/" + name + "/eviction?dryRun=All", Named(name)),
+                Answers(201));
+  }
+  EXPECT_EQ(Read("pods/p"), pod);
+  EXPECT_EQ(Read("pods/pending"), pending);
+  EXPECT_EQ(Read("poddisruptionbudgets/b"), budget);
+}
+
+TEST_F(EvictionTest, NoSuchPod) {
+  EXPECT_THAT(Evict("none"),
+              Refuses(404, "NotFound", "pods \"none\" not found"));
+  EXPECT_THAT(Post("pods/p/eviction", Named("q")),
+              Refuses(400, "BadRequest",
+                      "name in URL does not match name in Eviction object"));
+}
+
+TEST_F(EvictionTest, Budget) {
+  EXPECT_THAT(
+      Post("poddisruptionbudgets", Named("b", R"({"spec": {"minAvailable": 1,
+        "selector": {"matchLabels": {"app": "x"}}}})"_json)),
+      Answers(201, R"({
+        "kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
+        "metadata": {"generation": 1},
+        "spec": {"minAvailable": 1},
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 0,
+                   "desiredHealthy": 0, "expectedPods": 0}})"_json));
+}
+
+TEST_F(EvictionTest, BudgetsThatAreNone) {
+  const auto expect = [&](const char* spec, const std::string& error) {
+    EXPECT_THAT(
+        Post("poddisruptionbudgets", Named("b", {{"spec", json::parse(spec)}})),
+        Invalid("PodDisruptionBudget.policy", "b", {error}))
+        << spec;
+  };
+  expect(R"({"minAvailable": "x"})",
+         "spec.minAvailable: Invalid value: \"x\": a valid percent string must "
+         "be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
+         "regex used for validation is '[0-9]+%')");
+  expect(R"({"maxUnavailable": -1})",
+         "spec.maxUnavailable: Invalid value: -1: must be greater than or "
+         "equal to 0");
+  expect(R"({"maxUnavailable": "150%"})",
+         "spec.maxUnavailable: Invalid value: \"150%\": must not be greater "
+         "than 100%");
+}
+
+}  // namespace
+}  // namespace minisched

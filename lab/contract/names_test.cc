@@ -1,0 +1,173 @@
+// Metadata that the server refuses: names, labels, annotations, owners.
+
+#include "lab/contract/contract_testing.h"
+#include "lab/contract/messages_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::HasSubstr;
+
+class NamesTest : public ContractTest {
+ protected:
+  // Creates a config map "a" with this metadata, but for show.
+  Reply Try(const std::string& metadata) {
+    return Post("configmaps?dryRun=All",
+                Named("a", {{"metadata", json::parse(metadata)}}));
+  }
+};
+
+TEST_F(NamesTest, NoName) {
+  EXPECT_THAT(Post("configmaps", R"({"metadata": {}})"_json),
+              Invalid("ConfigMap", "",
+                      {"metadata.name: Required value: name or generateName is "
+                       "required"}));
+}
+
+TEST_F(NamesTest, InvalidName) {
+  for (const std::string name : {"Web", "a_b", "-a", "a.", "a b"}) {
+    EXPECT_THAT(Post("configmaps", Named(name)),
+                Invalid("ConfigMap", name,
+                        {"metadata.name: Invalid value: \"" + name +
+                         "\": " + kNoSubdomain}));
+  }
+  EXPECT_THAT(
+      Post("pods", Pod("Web")),
+      Invalid("Pod", "Web",
+              {"metadata.name: Invalid value: \"Web\": " + kNoSubdomain}));
+}
+
+TEST_F(NamesTest, LongName) {
+  const std::string name(254, 'a');
+  EXPECT_THAT(Post("configmaps", Named(name)),
+              Invalid("ConfigMap", name,
+                      {"metadata.name: Invalid value: \"" + name +
+                       "\": must be no more than 253 characters"}));
+  EXPECT_THAT(Post("configmaps?dryRun=All", Named(name.substr(1))),
+              Answers(201));
+}
+
+TEST_F(NamesTest, LongAndInvalidName) {
+  const std::string name(254, 'A');
+  const std::string start = "metadata.name: Invalid value: \"" + name + "\": ";
+  EXPECT_THAT(Post("configmaps", Named(name)),
+              Invalid("ConfigMap", name,
+                      {start + "must be no more than 253 characters",
+                       start + kNoSubdomain}));
+}
+
+TEST_F(NamesTest, InvalidGenerateName) {
+  const Reply reply =
+      Post("configmaps", R"({"metadata": {"generateName": "Bad_"}})"_json);
+  EXPECT_THAT(reply, Refuses(422, "Invalid", HasSubstr("Bad_")));
+  EXPECT_THAT(reply.body.at("details").at("causes"),
+              JsonHas(R"([{"field": "metadata.generateName"},
+                          {"field": "metadata.name"}])"_json));
+}
+
+TEST_F(NamesTest, NamesInPaths) {
+  EXPECT_THAT(Get("pods/A_b"),
+              Refuses(404, "NotFound", "pods \"A_b\" not found"));
+}
+
+TEST_F(NamesTest, InvalidLabels) {
+  EXPECT_THAT(
+      Try(R"({"labels": {"a b": "x", "ok": "no!"}})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.labels: Invalid value: \"a b\": " + kNoQualifiedName,
+               "metadata.labels: Invalid value: \"no!\": " + kNoLabelValue}));
+}
+
+TEST_F(NamesTest, LabelsThatAreFine) {
+  EXPECT_THAT(Try(R"({"labels": {"a.b/c_D-1": "x_Y.z-1", "e": ""}})"),
+              Answers(201));
+}
+
+TEST_F(NamesTest, LongLabels) {
+  const std::string name(64, 'a');
+  EXPECT_THAT(Try(R"({"labels": {")" + name + R"(": "x"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"" + name +
+                       "\": name part must be no more than 63 bytes"}));
+  EXPECT_THAT(Try(R"({"labels": {"x": ")" + name + R"("}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"" + name +
+                       "\": must be no more than 63 bytes"}));
+}
+
+TEST_F(NamesTest, LongAndInvalidLabels) {
+  const std::string key = std::string(254, 'A') + "/" + std::string(64, '-');
+  const std::string value(64, '-');
+  const std::string of_key =
+      "metadata.labels: Invalid value: \"" + key + "\": ";
+  const std::string of_value =
+      "metadata.labels: Invalid value: \"" + value + "\": ";
+  EXPECT_THAT(Try(R"({"labels": {")" + key + R"(": ")" + value + R"("}})"),
+              Invalid("ConfigMap", "a",
+                      {of_key + "prefix part must be no more than 253 bytes",
+                       of_key + "prefix part " + kNoSubdomain,
+                       of_key + "name part must be no more than 63 bytes",
+                       of_key + kNoQualifiedName,
+                       of_value + "must be no more than 63 bytes",
+                       of_value + kNoLabelValue}));
+}
+
+TEST_F(NamesTest, InvalidLabelPrefix) {
+  EXPECT_THAT(Try(R"({"labels": {"A/b": "x", "a/b/c": "x"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.labels: Invalid value: \"A/b\": prefix part " +
+                           kNoSubdomain,
+                       "metadata.labels: Invalid value: \"a/b/c\": a valid "
+                       "label key must consist of..."}));
+}
+
+TEST_F(NamesTest, LabelsMustBeText) {
+  EXPECT_THAT(Try(R"({"labels": {"a": 1}})"),
+              Refuses(400, "BadRequest",
+                      testing::StartsWith(
+                          "ConfigMap in version \"v1\" cannot be handled as a "
+                          "ConfigMap: json: cannot unmarshal number ")));
+}
+
+TEST_F(NamesTest, InvalidAnnotations) {
+  EXPECT_THAT(Try(R"({"annotations": {"-x": "any text!"}})"),
+              Invalid("ConfigMap", "a",
+                      {"metadata.annotations: Invalid value: \"-x\": " +
+                       kNoQualifiedName}));
+}
+
+TEST_F(NamesTest, InvalidOwners) {
+  EXPECT_THAT(
+      Try(R"({"ownerReferences": [{"kind": "x"}]})"),
+      Invalid("ConfigMap", "a",
+              {"metadata.ownerReferences.apiVersion: Invalid value: \"\": "
+               "version must not be empty",
+               "metadata.ownerReferences.name: Invalid value: \"\": must not "
+               "be empty",
+               "metadata.ownerReferences.uid: Invalid value: \"\": must not "
+               "be empty"}));
+}
+
+TEST_F(NamesTest, OnlyOneControllerAmongTheOwners) {
+  const auto owned_by = [this](bool second) {
+    json owners = R"([
+      {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1",
+       "controller": true},
+      {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "2"}])"_json;
+    owners[1]["controller"] = second;
+    return Try(json{{"ownerReferences", owners}}.dump());
+  };
+  EXPECT_THAT(owned_by(false), Answers(201));
+  const Reply two = owned_by(true);
+  EXPECT_THAT(two,
+              Refuses(422, "Invalid",
+                      HasSubstr("Only one reference can have Controller set to "
+                                "true. Found \"true\" in references for Node/n "
+                                "and Pod/p")));
+  EXPECT_THAT(two.body.at("details").at("causes"),
+              JsonHas(R"([{"reason": "FieldValueInvalid",
+                           "field": "metadata.ownerReferences"}])"_json));
+}
+
+}  // namespace
+}  // namespace minisched

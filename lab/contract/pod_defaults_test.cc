@@ -1,0 +1,173 @@
+// What the server adds to a pod.
+
+#include "lab/contract/pod_testing.h"
+
+namespace minisched {
+namespace {
+
+using PodDefaultsTest = PodContractTest;
+
+constexpr char kNotReady[] = "node.kubernetes.io/not-ready";
+constexpr char kUnreachable[] = "node.kubernetes.io/unreachable";
+
+// What everyone tolerates for five minutes.
+json Tolerated(const char* key) {
+  return {{"key", key},
+          {"operator", "Exists"},
+          {"effect", "NoExecute"},
+          {"tolerationSeconds", 300}};
+}
+
+Reply ContainerOf(Reply reply) {
+  reply.body = reply.body.at("spec").at("containers").at(0);
+  return reply;
+}
+
+TEST_F(PodDefaultsTest, Whole) {
+  EXPECT_EQ(Try(json::object()).body.at("spec"), R"({
+    "containers": [{"name": "c", "image": "i", "resources": {},
+                    "terminationMessagePath": "/dev/termination-log",
+                    "terminationMessagePolicy": "File",
+                    "imagePullPolicy": "Always"}],
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
+    "dnsPolicy": "ClusterFirst",
+    "securityContext": {},
+    "schedulerName": "contract",
+    "tolerations": [
+      {"key": "node.kubernetes.io/not-ready", "operator": "Exists",
+       "effect": "NoExecute", "tolerationSeconds": 300},
+      {"key": "node.kubernetes.io/unreachable", "operator": "Exists",
+       "effect": "NoExecute", "tolerationSeconds": 300}],
+    "priority": 0,
+    "enableServiceLinks": true,
+    "preemptionPolicy": "PreemptLowerPriority"})"_json);
+}
+
+TEST_F(PodDefaultsTest, Status) {
+  const Reply reply = Post("pods", Pod("p", R"({"status": {
+    "phase": "Running", "nominatedNodeName": "n"}})"_json));
+  EXPECT_THAT(reply, Answers(201, R"({"metadata": {"generation": 1}})"_json));
+  EXPECT_EQ(reply.body.at("status"),
+            R"({"phase": "Pending", "qosClass": "BestEffort"})"_json);
+}
+
+TEST_F(PodDefaultsTest, SchedulerName) {
+  EXPECT_THAT(Try({{"schedulerName", nullptr}}),
+              Answers(201, R"({"spec": {"schedulerName":
+                                        "default-scheduler"}})"_json));
+  EXPECT_THAT(Try({{"schedulerName", ""}}),
+              Answers(201, R"({"spec": {"schedulerName":
+                                        "default-scheduler"}})"_json));
+}
+
+TEST_F(PodDefaultsTest, ImagePullPolicy) {
+  const auto pulled = [](const char* policy) {
+    return Answers(201, {{"imagePullPolicy", policy}});
+  };
+  EXPECT_THAT(ContainerOf(TryContainer({{"image", "a"}})), pulled("Always"));
+  EXPECT_THAT(ContainerOf(TryContainer({{"image", "a:latest"}})),
+              pulled("Always"));
+  EXPECT_THAT(ContainerOf(TryContainer({{"image", "a:1"}})),
+              pulled("IfNotPresent"));
+  EXPECT_THAT(ContainerOf(TryContainer({{"image", "r:5000/a"}})),
+              pulled("Always"));
+  EXPECT_THAT(ContainerOf(TryContainer(
+                  {{"image", "a@sha256:" + std::string(64, '0')}})),
+              pulled("IfNotPresent"));
+}
+
+TEST_F(PodDefaultsTest, RequestsFromLimits) {
+  EXPECT_THAT(ContainerOf(TryContainer(R"({"resources": {
+                "limits": {"cpu": "1"}, "requests": {"memory": "1Gi"}}})"_json)),
+              Answers(201, R"({"resources": {
+                "limits": {"cpu": "1", "memory": null},
+                "requests": {"cpu": "1", "memory": "1Gi"}}})"_json));
+}
+
+TEST_F(PodDefaultsTest, QuantitiesInTheirShortestForm) {
+  EXPECT_THAT(ContainerOf(TryContainer(R"({"resources": {"requests": {
+        "cpu": "0.5", "memory": "1024Mi", "ephemeral-storage": "1000k"}}})"_json)),
+              Answers(201, R"({"resources": {"requests": {
+        "cpu": "500m", "memory": "1Gi", "ephemeral-storage": "1M"}}})"_json));
+  EXPECT_THAT(ContainerOf(TryContainer(R"({"resources": {"requests": {
+        "cpu": 2, "memory": 1000}}})"_json)),
+              Answers(201, R"({"resources": {"requests": {
+        "cpu": "2", "memory": "1k"}}})"_json));
+  // Nothing is smaller than a thousandth.
+  EXPECT_THAT(ContainerOf(TryContainer(
+                  R"({"resources": {"requests": {"cpu": "0.0001"}}})"_json)),
+              Answers(201, R"({"resources": {"requests":
+                               {"cpu": "1m"}}})"_json));
+}
+
+TEST_F(PodDefaultsTest, QosClass) {
+  const auto class_is = [](const char* name) {
+    return Answers(201, {{"status", {{"qosClass", name}}}});
+  };
+  EXPECT_THAT(TryContainer(json::object()), class_is("BestEffort"));
+  EXPECT_THAT(TryContainer(R"({"resources": {"requests": {"cpu": "1"}}})"_json),
+              class_is("Burstable"));
+  EXPECT_THAT(TryContainer(R"({"resources": {"limits": {"cpu": "1"}}})"_json),
+              class_is("Burstable"));
+  EXPECT_THAT(TryContainer(R"({"resources": {"limits": {
+                "cpu": "1", "memory": "1Gi"}}})"_json),
+              class_is("Guaranteed"));
+  EXPECT_THAT(TryContainer(R"({"resources": {
+                "limits": {"cpu": "1", "memory": "1Gi"},
+                "requests": {"cpu": "1", "memory": "1Mi"}}})"_json),
+              class_is("Burstable"));
+}
+
+TEST_F(PodDefaultsTest, Tolerations) {
+  const auto tolerates = [](const json& list) {
+    return Answers(201, {{"spec", {{"tolerations", list}}}});
+  };
+  EXPECT_THAT(
+      Try(R"({"tolerations": [{"key": "k", "operator": "Exists"}]})"_json),
+      tolerates(
+          {{{"key", "k"}}, Tolerated(kNotReady), Tolerated(kUnreachable)}));
+  EXPECT_THAT(Try({{"tolerations",
+                    {{{"key", kNotReady},
+                      {"operator", "Exists"},
+                      {"effect", "NoExecute"}}}}}),
+              tolerates({{{"key", kNotReady}, {"tolerationSeconds", nullptr}},
+                         Tolerated(kUnreachable)}));
+  // Who tolerates all needs no more.
+  EXPECT_THAT(Try(R"({"tolerations": [{"operator": "Exists"}]})"_json),
+              tolerates({{{"operator", "Exists"}}}));
+}
+
+TEST_F(PodDefaultsTest, SchedulingGates) {
+  EXPECT_THAT(Try(R"({"schedulingGates": [{"name": "g"}]})"_json),
+              Answers(201, R"({
+                "spec": {"schedulingGates": [{"name": "g"}]},
+                "status": {"phase": "Pending", "conditions": [
+                  {"type": "PodScheduled", "status": "False",
+                   "reason": "SchedulingGated", "lastTransitionTime": "...",
+                   "message": "Scheduling is blocked due to non-empty scheduling gates"
+                  }]}})"_json));
+}
+
+TEST_F(PodDefaultsTest, NodeName) {
+  EXPECT_THAT(Try({{"nodeName", "contract-nowhere"}}), Answers(201, R"({
+                "spec": {"nodeName": "contract-nowhere"},
+                "status": {"phase": "Pending", "conditions": null}})"_json));
+}
+
+TEST_F(PodDefaultsTest, Ports) {
+  EXPECT_THAT(
+      ContainerOf(TryContainer(R"({"ports": [{"containerPort": 80}]})"_json)),
+      Answers(201, R"({"ports": [{"containerPort": 80, "protocol": "TCP",
+                                  "hostPort": null}]})"_json));
+}
+
+TEST_F(PodDefaultsTest, HostNetworkPorts) {
+  EXPECT_THAT(Try(R"({"hostNetwork": true, "containers": [{"name": "c",
+                      "image": "i", "ports": [{"containerPort": 80}]}]})"_json),
+              Answers(201, R"({"spec": {"containers": [
+                {"ports": [{"containerPort": 80, "hostPort": 80}]}]}})"_json));
+}
+
+}  // namespace
+}  // namespace minisched

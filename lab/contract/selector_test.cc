@@ -1,0 +1,156 @@
+// Label and field selectors of lists.
+
+#include "lab/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class SelectorTest : public ContractTest {
+ protected:
+  void CreatePods() {
+    for (const char* name : {"a", "b"}) {
+      Create("pods", Pod(name, {{"metadata", {{"labels", {{"n", name}}}}}}));
+    }
+    Create("pods", Pod("c", R"({"metadata": {"labels": {"n": "5", "m": ""}},
+                                "spec": {"nodeName": "contract-nowhere",
+                                         "restartPolicy": "Never",
+                                         "hostNetwork": true}})"_json));
+    Create("pods", Pod("d"));
+  }
+
+  Strings Labelled(const std::string& selector) {
+    return Names(Read("pods?labelSelector=" + selector));
+  }
+
+  Strings Fielded(const std::string& selector) {
+    return Names(Read("pods?fieldSelector=" + selector));
+  }
+
+  // Expects the kind to be listed by each of these fields.
+  void CheckFields(const std::string& path, const Strings& fields) {
+    for (const std::string& field : fields) {
+      EXPECT_THAT(Get(path + "?fieldSelector=" + field + "=none"), Answers(200))
+          << field;
+    }
+  }
+};
+
+TEST_F(SelectorTest, Labels) {
+  CreatePods();
+  EXPECT_EQ(Labelled(""), (Strings{"a", "b", "c", "d"}));
+  EXPECT_EQ(Labelled("n=a"), (Strings{"a"}));
+  EXPECT_EQ(Labelled("n==a"), (Strings{"a"}));
+  EXPECT_EQ(Labelled("n = a , n"), (Strings{"a"}));
+  EXPECT_EQ(Labelled("n!=a"), (Strings{"b", "c", "d"}));
+  EXPECT_EQ(Labelled("n in (a,b)"), (Strings{"a", "b"}));
+  EXPECT_EQ(Labelled("n notin (a,b)"), (Strings{"c", "d"}));
+  EXPECT_EQ(Labelled("n"), (Strings{"a", "b", "c"}));
+  EXPECT_EQ(Labelled("!n"), (Strings{"d"}));
+  EXPECT_EQ(Labelled("n,n!=a"), (Strings{"b", "c"}));
+  EXPECT_EQ(Labelled("n>4"), (Strings{"c"}));
+  EXPECT_EQ(Labelled("n<4"), (Strings{}));
+  EXPECT_EQ(Labelled("m="), (Strings{"c"}));
+  EXPECT_EQ(Labelled("n=none"), (Strings{}));
+}
+
+TEST_F(SelectorTest, LabelsThatAreNone) {
+  const auto bad = [&](const std::string& selector, const char* message) {
+    EXPECT_THAT(Get("pods?labelSelector=" + selector),
+                Refuses(400, "BadRequest", testing::HasSubstr(message)))
+        << selector;
+  };
+  bad("n in (a", "unable to parse requirement: found '', expected: ',' or ')'");
+  bad("n=a b", "found 'b', expected: ',' or 'end of string'");
+  bad("=", "found '=', expected: !, identifier, or 'end of string'");
+  bad("a b=c", "unable to parse requirement: ");
+  bad("n>x", "for 'Gt', 'Lt' operators, the value must be an integer");
+  bad("n=a_", "a valid label must be");
+}
+
+TEST_F(SelectorTest, Fields) {
+  CreatePods();
+  EXPECT_EQ(Fielded("metadata.name=a"), (Strings{"a"}));
+  EXPECT_EQ(Fielded("metadata.name==a"), (Strings{"a"}));
+  EXPECT_EQ(Fielded("metadata.name!=a"), (Strings{"b", "c", "d"}));
+  EXPECT_EQ(Fielded("metadata.namespace=" + namespace_name()),
+            (Strings{"a", "b", "c", "d"}));
+  EXPECT_EQ(Fielded("metadata.namespace=other"), (Strings{}));
+  EXPECT_EQ(Fielded("spec.nodeName="), (Strings{"a", "b", "d"}));
+  EXPECT_EQ(Fielded("spec.nodeName!="), (Strings{"c"}));
+  EXPECT_EQ(Fielded("spec.nodeName=contract-nowhere"), (Strings{"c"}));
+  EXPECT_EQ(Fielded("spec.nodeName=,metadata.name!=b"), (Strings{"a", "d"}));
+  EXPECT_EQ(Fielded("spec.restartPolicy=Never"), (Strings{"c"}));
+  EXPECT_EQ(Fielded("spec.schedulerName!=contract"), (Strings{}));
+  EXPECT_EQ(Fielded("spec.hostNetwork=true"), (Strings{"c"}));
+  EXPECT_EQ(Fielded("spec.hostNetwork=false"), (Strings{"a", "b", "d"}));
+  EXPECT_EQ(Fielded("status.phase=Pending"), (Strings{"a", "b", "c", "d"}));
+  EXPECT_EQ(Fielded("status.phase!=Pending"), (Strings{}));
+}
+
+TEST_F(SelectorTest, BothSelectors) {
+  CreatePods();
+  EXPECT_EQ(Names(Read("pods?labelSelector=n&fieldSelector=spec.nodeName=")),
+            (Strings{"a", "b"}));
+}
+
+TEST_F(SelectorTest, FieldsOfPods) {
+  CheckFields("pods",
+              {"metadata.name", "metadata.namespace", "spec.nodeName",
+               "spec.restartPolicy", "spec.schedulerName",
+               "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
+               "status.podIP", "status.podIPs", "status.nominatedNodeName"});
+}
+
+TEST_F(SelectorTest, FieldsOfOtherKinds) {
+  CheckFields("nodes", {"metadata.name", "spec.unschedulable"});
+  CheckFields("namespaces", {"metadata.name", "status.phase"});
+  CheckFields("deployments", {"metadata.name", "metadata.namespace"});
+  CheckFields("leases", {"metadata.name", "metadata.namespace"});
+}
+
+TEST_F(SelectorTest, FieldsOfEvents) {
+  CheckFields("events",
+              {"metadata.name", "metadata.namespace", "involvedObject.kind",
+               "involvedObject.namespace", "involvedObject.name",
+               "involvedObject.uid", "involvedObject.apiVersion",
+               "involvedObject.resourceVersion", "involvedObject.fieldPath",
+               "reason", "reportingComponent", "source", "type"});
+  CheckFields("/apis/events.k8s.io/v1/events",
+              {"metadata.name", "metadata.namespace", "regarding.kind",
+               "regarding.namespace", "regarding.name", "regarding.uid",
+               "regarding.apiVersion", "regarding.resourceVersion",
+               "regarding.fieldPath", "reason", "reportingController", "type"});
+}
+
+TEST_F(SelectorTest, FieldsThatAreNone) {
+  for (const char* path :
+       {"pods?fieldSelector=spec.foo", "nodes?fieldSelector=spec.foo",
+        "namespaces?fieldSelector=spec.foo", "events?fieldSelector=spec.foo"}) {
+    EXPECT_THAT(
+        Get(path + std::string("=x")),
+        Refuses(400, "BadRequest", "field label not supported: spec.foo"))
+        << path;
+  }
+  for (const char* path :
+       {"deployments?fieldSelector=spec.foo", "leases?fieldSelector=spec.foo",
+        "configmaps?fieldSelector=spec.foo",
+        "priorityclasses?fieldSelector=spec.foo"}) {
+    EXPECT_THAT(Get(path + std::string("=x")),
+                Refuses(400, "BadRequest", testing::HasSubstr("spec.foo")))
+        << path;
+  }
+}
+
+TEST_F(SelectorTest, FieldSelectorsThatAreNone) {
+  for (const std::string selector : {"bad", "metadata.name in (a)"}) {
+    EXPECT_THAT(Get("pods?fieldSelector=" + selector),
+                Refuses(400, "BadRequest",
+                        "invalid selector: '" + selector +
+                            "'; can't understand '" + selector + "'"));
+  }
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,253 @@
+// Tables: what kubectl prints is made by the server.
+
+#include "lab/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kTable[] =
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+class TableTest : public ContractTest {
+ protected:
+  Reply GetTable(const std::string& path) {
+    return Get(path, {{"Accept", kTable}});
+  }
+
+  // "Name, Age", or with those for -o wide "Name, Age | IP". Types are given
+  // where they aren't strings.
+  std::string Columns(const std::string& path, bool wide = false) {
+    const Reply table = GetTable(path);
+    EXPECT_THAT(table, Answers(200, R"({
+      "kind": "Table", "apiVersion": "meta.k8s.io/v1"})"_json))
+        << path;
+    std::string columns;
+    int priority = 0;
+    for (const json& column : table.body.at("columnDefinitions")) {
+      if (!wide && column.at("priority") != 0) continue;
+      if (!columns.empty()) {
+        columns += column.at("priority") == priority ? ", " : " | ";
+      }
+      priority = column.at("priority");
+      columns += column.at("name");
+      if (column.at("type") != "string") {
+        columns += ":" + column.at("type").get<std::string>();
+      }
+    }
+    return columns;
+  }
+
+  // The cells of the only row.
+  json Cells(const std::string& path) {
+    const json rows = GetTable(path).body.at("rows");
+    EXPECT_EQ(rows.size(), 1);
+    return rows.at(0).at("cells");
+  }
+};
+
+TEST_F(TableTest, Shape) {
+  Create("pods", Pod("a"));
+  const Reply table = GetTable("pods");
+  EXPECT_EQ(table.headers.at("content-type"), "application/json");
+  EXPECT_THAT(table, Answers(200, R"({
+    "kind": "Table", "apiVersion": "meta.k8s.io/v1",
+    "metadata": {"resourceVersion": "...", "continue": null},
+    "rows": [{"cells": ["a", "0/1", "Pending", "0", "...", "<none>", "<none>",
+                        "<none>", "<none>"],
+              "object": {"kind": "PartialObjectMetadata",
+                         "apiVersion": "meta.k8s.io/v1",
+                         "metadata": {"name": "a", "uid": "..."},
+                         "spec": null}}]})"_json));
+  EXPECT_THAT(table.body.at("columnDefinitions").at(0), JsonHas(R"({
+    "name": "Name", "type": "string", "format": "name", "priority": 0,
+    "description": "..."})"_json));
+}
+
+TEST_F(TableTest, OneObject) {
+  const json pod = Create("pods", Pod("a"));
+  const Reply table = GetTable("pods/a");
+  EXPECT_THAT(table,
+              Answers(200, {{"kind", "Table"},
+                            {"metadata", {{"resourceVersion", Version(pod)}}},
+                            {"columnDefinitions", "..."}}));
+  EXPECT_EQ(table.body.at("rows").size(), 1);
+  EXPECT_THAT(GetTable("pods/none"),
+              Refuses(404, "NotFound", "pods \"none\" not found"));
+}
+
+TEST_F(TableTest, Empty) {
+  const Reply table = GetTable("pods");
+  EXPECT_THAT(table, Answers(200, R"({"kind": "Table", "rows": []})"_json));
+  EXPECT_EQ(table.body.at("columnDefinitions").size(), 9);
+}
+
+TEST_F(TableTest, Pages) {
+  Create("pods", Pod("a"));
+  Create("pods", Pod("b"));
+  EXPECT_THAT(GetTable("pods?limit=1"), Answers(200, R"({
+    "metadata": {"continue": "...", "remainingItemCount": 1},
+    "rows": [{"object": {"metadata": {"name": "a"}}}]})"_json));
+}
+
+TEST_F(TableTest, IncludeObject) {
+  Create("pods", Pod("a"));
+  EXPECT_THAT(GetTable("pods?includeObject=None"),
+              Answers(200, R"({"rows": [{"object": null}]})"_json));
+  EXPECT_THAT(GetTable("pods?includeObject=Metadata"), Answers(200, R"({
+    "rows": [{"object": {"kind": "PartialObjectMetadata"}}]})"_json));
+  EXPECT_THAT(GetTable("pods?includeObject=Object"), Answers(200, R"({
+    "rows": [{"object": {"kind": "Pod", "apiVersion": "v1",
+                         "spec": {"schedulerName": "contract"}}}]})"_json));
+}
+
+TEST_F(TableTest, OfWhatIsCreatedAndDeleted) {
+  const Reply table =
+      Send("POST", "leases", Named("a").dump(), {{"Accept", kTable}});
+  EXPECT_THAT(table, Answers(201, R"({
+    "kind": "Table", "rows": [{"cells": ["a", "", "..."]}]})"_json));
+  EXPECT_THAT(Send("DELETE", "leases/a", "", {{"Accept", kTable}}),
+              Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
+}
+
+TEST_F(TableTest, OtherTypes) {
+  Create("pods", Pod("a"));
+  const auto accepting = [&](const std::string& as) {
+    return Get("pods", {{"Accept", "application/json;g=meta.k8s.io;" + as}});
+  };
+  EXPECT_THAT(accepting("v=v1;as=Table"),
+              Answers(200, R"({"kind": "Table"})"_json));
+  EXPECT_THAT(accepting("v=v9;as=Table"),
+              Refuses(406, "NotAcceptable", HasSubstr("application/json")));
+  // The next in the list will do.
+  EXPECT_THAT(accepting("v=v1;as=Nope,application/json"),
+              Answers(200, R"({"kind": "PodList"})"_json));
+}
+
+TEST_F(TableTest, PodCells) {
+  Create("pods", Pod("a", R"({"spec": {"nodeName": "contract-n"}})"_json));
+  const auto status = [&](const char* value) {
+    EXPECT_THAT(
+        StrategicPatch("pods/a/status", {{"status", json::parse(value)}}),
+        Answers(200));
+    return Cells("pods/a");
+  };
+  EXPECT_THAT(status(R"({"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}],
+                 "conditions": [{"type": "Ready", "status": "True"}],
+                 "containerStatuses": [{"name": "c", "ready": true,
+                   "restartCount": 2, "image": "i", "imageID": "",
+                   "state": {"running": {}}}]})"),
+              JsonHas({"a", "1/1", "Running", "2", "...", "10.0.0.1",
+                       "contract-n", "<none>", "<none>"}));
+  EXPECT_EQ(status(R"({"phase": "Succeeded", "containerStatuses": [
+                {"name": "c", "ready": false, "state": {"running": null,
+                 "terminated": {"exitCode": 0, "reason": "Completed"}}}]})")
+                .at(2),
+            "Completed");
+  EXPECT_EQ(status(R"({"phase": "Failed", "reason": "Evicted",
+                       "containerStatuses": null})")
+                .at(2),
+            "Evicted");
+}
+
+TEST_F(TableTest, PodCellsOnItsWay) {
+  Create("pods", Pod("gated", R"({"spec": {"schedulingGates":
+                                           [{"name": "g"}]}})"_json));
+  EXPECT_EQ(Cells("pods/gated").at(2), "SchedulingGated");
+  Create("pods", Pod("going", R"({"spec": {"nodeName": "contract-n"}})"_json));
+  Delete("pods/going");
+  EXPECT_EQ(Cells("pods/going").at(2), "Terminating");
+}
+
+TEST_F(TableTest, NodeCells) {
+  const std::string name = Unique("node");
+  Create("nodes", Named(name, R"({"metadata": {"labels":
+      {"node-role.kubernetes.io/worker": ""}},
+    "spec": {"unschedulable": true}})"_json));
+  DeleteLater("nodes/" + name);
+  const json cells = Cells("nodes/" + name);
+  EXPECT_EQ(cells.at(0), name);
+  EXPECT_THAT(cells.at(1).get<std::string>(), HasSubstr(",SchedulingDisabled"));
+  EXPECT_EQ(cells.at(2), "worker");
+}
+
+TEST_F(TableTest, CellsOfOtherKinds) {
+  Create("leases", Named("l", R"({"spec": {"holderIdentity": "me"}})"_json));
+  EXPECT_THAT(Cells("leases"), JsonHas({"l", "me", "..."}));
+  Create("poddisruptionbudgets",
+         Named("b", R"({"spec": {"maxUnavailable": "50%"}})"_json));
+  EXPECT_THAT(Cells("poddisruptionbudgets"),
+              JsonHas({"b", "N/A", "50%", 0, "..."}));
+  EXPECT_THAT(Cells("priorityclasses/system-node-critical"),
+              JsonHas({"system-node-critical", 2000001000, false, "...",
+                       "PreemptLowerPriority"}));
+  EXPECT_THAT(Cells("namespaces/" + namespace_name()),
+              JsonHas({namespace_name(), "Active", "..."}));
+  Create("serviceaccounts", Named("a"));
+  EXPECT_THAT(Cells("serviceaccounts/a"), JsonHas({"a", "..."}));
+  Create("deployments", Named("d", R"({"spec": {
+    "selector": {"matchLabels": {"a": "b"}}, "replicas": 0,
+    "template": {"metadata": {"labels": {"a": "b"}}, "spec":
+                 {"containers": [{"name": "c", "image": "i"}]}}}})"_json));
+  json cells = Cells("deployments");
+  cells.erase(cells.begin() + 5, cells.end());  // those of -o wide
+  EXPECT_THAT(cells, JsonHas({"d", "0/0", 0, 0, "..."}));
+}
+
+TEST_F(TableTest, EventCells) {
+  Create("events", Named("e", {{"involvedObject",
+                                {{"kind", "Pod"},
+                                 {"name", "a"},
+                                 {"namespace", namespace_name()},
+                                 {"fieldPath", "spec.containers{c}"}}},
+                               {"type", "Warning"},
+                               {"reason", "Tested"},
+                               {"message", " it\n"},
+                               {"source", {{"component", "x"}, {"host", "h"}}},
+                               {"firstTimestamp", "2026-01-01T00:00:00Z"},
+                               {"lastTimestamp", "2026-01-01T00:00:00Z"}}));
+  for (const std::string group : {"/api/v1", "/apis/events.k8s.io/v1"}) {
+    EXPECT_THAT(Cells(group + "/namespaces/" + namespace_name() + "/events"),
+                JsonHas({"...", "Warning", "Tested", "pod/a",
+                         "spec.containers{c}", "x, h", "it", "...", 1, "e"}))
+        << group;
+  }
+}
+
+TEST_F(TableTest, Columns) {
+  for (const auto& [path, columns] : std::map<std::string, std::string>{
+           {"deployments", "Name, Ready, Up-to-date, Available, Age"},
+           {"deviceclasses", "Name, Age"},
+           {"events", "Last Seen, Type, Reason, Object, Message"},
+           {"leases", "Name, Holder, Age"},
+           {"namespaces", "Name, Status, Age"},
+           {"poddisruptionbudgets",
+            "Name, Min Available, Max Unavailable, Allowed "
+            "Disruptions:integer, Age"},
+           {"priorityclasses",
+            "Name, Value:integer, Global-Default:boolean, Age, "
+            "PreemptionPolicy"},
+           {"replicasets",
+            "Name, Desired:integer, Current:integer, Ready:integer, Age"},
+           {"serviceaccounts", "Name, Age"}}) {
+    EXPECT_EQ(Columns(path), columns) << path;
+  }
+}
+
+TEST_F(TableTest, WideColumns) {
+  EXPECT_EQ(Columns("nodes", true),
+            "Name, Status, Roles, Age, Version | Internal-IP, External-IP, "
+            "OS-Image, Kernel-Version, Container-Runtime");
+  EXPECT_EQ(Columns("pods", true),
+            "Name, Ready, Status, Restarts, Age | IP, Node, Nominated Node, "
+            "Readiness Gates");
+  for (const char* path : {"events", "/apis/events.k8s.io/v1/events"}) {
+    EXPECT_EQ(Columns(path, true),
+              "Last Seen, Type, Reason, Object | Subobject, Source | Message | "
+              "First Seen, Count, Name");
+  }
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,279 @@
+// Watches: where they begin, what they tell, how they end.
+
+#include "lab/contract/contract_testing.h"
+
+namespace minisched {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class WatchTest : public ContractTest {
+ protected:
+  std::string Now() { return Version(Read("pods")); }
+
+  void CreatePod(const std::string& name) {
+    Create("pods", Pod(name, R"({"metadata": {"labels": {"x": "1"}}})"_json));
+  }
+
+  void Label(const std::string& name, const json& labels) {
+    EXPECT_THAT(
+        MergePatch("pods/" + name, {{"metadata", {{"labels", labels}}}}),
+        Answers(200));
+  }
+
+  // What a watch that is refused answers.
+  Reply Refusal(const std::string& query) {
+    return Get("pods?watch=1" + query);
+  }
+};
+
+TEST_F(WatchTest, FromAVersion) {
+  CreatePod("old");
+  WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  CreatePod("a");
+  Label("a", {{"y", "2"}});
+  Delete("pods/a");
+  // Before it goes, a pod is marked as going.
+  EXPECT_THAT(watch.Next(4),
+              ElementsAre("ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a"));
+}
+
+TEST_F(WatchTest, Events) {
+  WatchReader watch = Watch(
+      "configmaps?fieldSelector=metadata.name=a"
+      "&resourceVersion=" +
+      Now());
+  const json created = Create("configmaps", Named("a"));
+  EXPECT_EQ(watch.Next(), (json{{"type", "ADDED"}, {"object", created}}));
+  const json patched =
+      MergePatch("configmaps/a", R"({"data": {"k": "v"}})"_json).body;
+  EXPECT_EQ(watch.Next(), (json{{"type", "MODIFIED"}, {"object", patched}}));
+  Delete("configmaps/a");
+  // The last state, at the version of the deletion.
+  json deleted = watch.Next().value();
+  EXPECT_EQ(deleted.at("type"), "DELETED");
+  EXPECT_GT(std::stol(Version(deleted.at("object"))),
+            std::stol(Version(patched)));
+  deleted["object"]["metadata"]["resourceVersion"] = Version(patched);
+  EXPECT_EQ(deleted.at("object"), patched);
+}
+
+TEST_F(WatchTest, Framing) {
+  const WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  EXPECT_EQ(watch.status(), 200);
+  EXPECT_EQ(watch.headers().at("content-type"), "application/json");
+  EXPECT_EQ(watch.headers().at("transfer-encoding"), "chunked");
+}
+
+TEST_F(WatchTest, WithoutAVersionFirstWhatIsThere) {
+  CreatePod("b");
+  CreatePod("a");
+  WatchReader watch = Watch("pods");
+  EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "ADDED b"));
+  CreatePod("c");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED c"));
+}
+
+TEST_F(WatchTest, FromVersionZeroTheSame) {
+  CreatePod("a");
+  WatchReader watch = Watch("pods?resourceVersion=0");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
+}
+
+TEST_F(WatchTest, FromAnOldVersionAllThatHappenedSince) {
+  const std::string version = Now();
+  CreatePod("a");
+  Label("a", {{"y", "2"}});
+  CreatePod("b");
+  WatchReader watch = Watch("pods?resourceVersion=" + version);
+  EXPECT_THAT(watch.Next(3), ElementsAre("ADDED a", "MODIFIED a", "ADDED b"));
+}
+
+TEST_F(WatchTest, NothingChangedNothingTold) {
+  CreatePod("a");
+  WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  Label("a", {{"x", "1"}});
+  CreatePod("b");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
+}
+
+TEST_F(WatchTest, LabelSelector) {
+  WatchReader watch = Watch("pods?labelSelector=y=2&resourceVersion=" + Now());
+  CreatePod("a");
+  Label("a", {{"y", "2"}});
+  Label("a", {{"z", "3"}});
+  Label("a", {{"y", "1"}});
+  Label("a", {{"y", "2"}});
+  Delete("pods/a");
+  EXPECT_THAT(watch.Next(6), ElementsAre("ADDED a", "MODIFIED a", "DELETED a",
+                                         "ADDED a", "MODIFIED a", "DELETED a"));
+}
+
+// What left the selection is told as it was, at the version it left.
+TEST_F(WatchTest, WhatLeavesTheSelection) {
+  CreatePod("a");
+  WatchReader watch = Watch("pods?labelSelector=x=1&resourceVersion=" + Now());
+  const json patched =
+      MergePatch("pods/a", R"({"metadata": {"labels": {"x": "2"}}})"_json).body;
+  EXPECT_THAT(watch.Next().value(),
+              JsonHas({{"type", "DELETED"},
+                       {"object",
+                        {{"metadata",
+                          {{"name", "a"},
+                           {"labels", {{"x", "1"}}},
+                           {"resourceVersion", Version(patched)}}}}}}));
+}
+
+// How a scheduler loses sight of pods that have a node.
+TEST_F(WatchTest, FieldSelector) {
+  WatchReader watch =
+      Watch("pods?fieldSelector=spec.nodeName=&resourceVersion=" + Now());
+  CreatePod("a");
+  Post("pods/a/binding",
+       Named("a", R"({"target": {"name": "contract-nowhere"}})"_json));
+  EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "DELETED a"));
+}
+
+TEST_F(WatchTest, OneObject) {
+  CreatePod("a");
+  CreatePod("b");
+  WatchReader watch = Watch("pods?fieldSelector=metadata.name=b");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
+  Label("a", {{"y", "2"}});
+  Label("b", {{"y", "2"}});
+  EXPECT_THAT(watch.Next(1), ElementsAre("MODIFIED b"));
+}
+
+TEST_F(WatchTest, AllNamespaces) {
+  WatchReader watch = Watch("/api/v1/pods?fieldSelector=metadata.namespace=" +
+                            namespace_name() + "&resourceVersion=" + Now());
+  CreatePod("a");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
+}
+
+TEST_F(WatchTest, EndsInGoodOrder) {
+  CreatePod("a");
+  WatchReader watch = Watch("pods?timeoutSeconds=1");
+  EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "the end"));
+}
+
+// Some clients find the connection of a watch through their pool, to end it.
+TEST_F(WatchTest, KeepsTheConnection) {
+  WatchReader watch = Watch("pods");
+  EXPECT_FALSE(watch.headers().contains("connection"));
+}
+
+TEST_F(WatchTest, BookmarkBeforeTheEnd) {
+  CreatePod("a");
+  WatchReader watch = Watch(
+      "pods?timeoutSeconds=6&allowWatchBookmarks=true"
+      "&resourceVersion=" +
+      Now());
+  // At a version that no pod has, the real server may have none to send.
+  CreatePod("b");
+  std::optional<json> last;
+  while (const auto event = watch.Next()) last = event;
+  ASSERT_TRUE(last);
+  EXPECT_THAT(*last, JsonHas(R"({"type": "BOOKMARK", "object": {
+    "kind": "Pod", "apiVersion": "v1",
+    "metadata": {"resourceVersion": "...", "name": null,
+                 "annotations": null}}})"_json));
+}
+
+TEST_F(WatchTest, ListAndWatchInOne) {
+  CreatePod("b");
+  CreatePod("a");
+  const std::string listed = Now();
+  WatchReader watch = Watch(
+      "pods?sendInitialEvents=true&allowWatchBookmarks=true"
+      "&resourceVersionMatch=NotOlderThan");
+  EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "ADDED b"));
+  const json bookmark = watch.Next().value();
+  EXPECT_THAT(bookmark, JsonHas(R"({"type": "BOOKMARK", "object": {
+    "kind": "Pod", "apiVersion": "v1",
+    "metadata": {"resourceVersion": "...",
+      "annotations": {"k8s.io/initial-events-end": "true"}}}})"_json));
+  EXPECT_GE(std::stol(Version(bookmark.at("object"))), std::stol(listed));
+  CreatePod("c");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED c"));
+}
+
+TEST_F(WatchTest, ListAndWatchInOneOfNothing) {
+  WatchReader watch = Watch(
+      "pods?sendInitialEvents=true&allowWatchBookmarks=true"
+      "&resourceVersionMatch=NotOlderThan&resourceVersion=0");
+  EXPECT_THAT(watch.Next().value(),
+              JsonHas(R"({"type": "BOOKMARK", "object": {"metadata": {
+                "annotations": {"k8s.io/initial-events-end": "true"}}}})"_json));
+}
+
+TEST_F(WatchTest, WithoutInitialEvents) {
+  CreatePod("a");
+  WatchReader watch = Watch(
+      "pods?sendInitialEvents=false"
+      "&resourceVersionMatch=NotOlderThan");
+  CreatePod("b");
+  EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
+}
+
+TEST_F(WatchTest, OptionsThatAreNone) {
+  const std::string match = "resourceVersionMatch: Forbidden: ";
+  EXPECT_THAT(Refusal("&sendInitialEvents=true"),
+              Invalid("ListOptions.meta.k8s.io", "",
+                      {match + "sendInitialEvents requires setting "
+                               "resourceVersionMatch to NotOlderThan"}));
+}
+
+TEST_F(WatchTest, WhatIsRefused) {
+  EXPECT_THAT(Refusal("&timeoutSeconds=abc"),
+              Refuses(400, "BadRequest", testing::HasSubstr("\"abc\"")));
+  EXPECT_THAT(
+      Refusal("&fieldSelector=spec.foo=b"),
+      Refuses(400, "BadRequest", "field label not supported: spec.foo"));
+  EXPECT_THAT(
+      Refusal("&resourceVersion=abc"),
+      Refuses(500, "",
+              testing::StartsWith("resourceVersion: Invalid value: \"abc\"")));
+  EXPECT_THAT(Get("/api/v1/nope?watch=1"),
+              Refuses(404, "NotFound",
+                      "the server could not find the requested resource"));
+}
+
+// Where the server has forgotten its beginning, which takes a while.
+TEST_F(WatchTest, VersionThatIsTooOld) {
+  WatchReader watch = Watch("pods?resourceVersion=1&timeoutSeconds=1");
+  EXPECT_EQ(watch.status(), 200);
+  const auto event = watch.Next();
+  if (!event || event->at("type") != "ERROR") {
+    GTEST_SKIP() << "the server remembers all";
+  }
+  EXPECT_THAT(*event, JsonHas(R"({"object": {
+    "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+    "reason": "Expired", "code": 410}})"_json));
+  EXPECT_THAT(
+      event->at("object").at("message").get<std::string>(),
+      testing::MatchesRegex("too old resource version: 1 \\([0-9]+\\)"));
+  EXPECT_FALSE(watch.Next());
+}
+
+TEST_F(WatchTest, AsTable) {
+  CreatePod("a");
+  CreatePod("b");
+  WatchReader watch = Watch(
+      "pods", {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
+  const json first = watch.Next().value();
+  EXPECT_THAT(first, JsonHas(R"({"type": "ADDED", "object": {
+    "kind": "Table", "apiVersion": "meta.k8s.io/v1",
+    "metadata": {"resourceVersion": "..."},
+    "columnDefinitions": "...",
+    "rows": [{"object": {"kind": "PartialObjectMetadata",
+                         "metadata": {"name": "a"}}}]}})"_json));
+  // The columns are told once.
+  EXPECT_THAT(watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
+    "kind": "Table", "columnDefinitions": null,
+    "rows": [{"object": {"metadata": {"name": "b"}}}]}})"_json));
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,171 @@
+// minisched-scenario: plays scenarios, and so judges a scheduler.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "lab/scenario/embedded.h"
+#include "lab/scenario/errors.h"
+#include "lab/scenario/player.h"
+#include "lab/scenario/story.h"
+#include "minisched/app/flags.h"
+#include "minisched/app/signals.h"
+#include "minisched/client/kubeconfig.h"
+
+namespace {
+
+using minisched::scenario::Result;
+using minisched::scenario::Scenario;
+using minisched::scenario::Story;
+
+constexpr int kPassed = 0;
+constexpr int kFailed = 1;
+constexpr int kCouldNotPlay = 2;
+constexpr int kInterrupted = 130;
+
+struct Options {
+  minisched::ConfigFlags config;
+  bool embedded = false;
+  bool json = false;
+  bool check = false;
+  minisched::scenario::PlayerOptions player;
+  std::vector<std::string> files;
+};
+
+// A directory for as long as this lives.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name =
+        std::filesystem::temp_directory_path() / "minisched-scenario.XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) {
+      throw minisched::scenario::CannotPlay("no temporary directory " + name);
+    }
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Result PlayOne(Options options, const Scenario& scenario, Story& story,
+               const std::stop_token& stop) {
+  const TemporaryDirectory directory;
+  std::optional<minisched::scenario::Embedded> embedded;
+  if (options.embedded) {
+    embedded.emplace(directory.path(), stop);
+    options.config = {.kubeconfig = embedded->kubeconfig()};
+  }
+  minisched::scenario::PlayerOptions& player = options.player;
+  player.directory = directory.path();
+  player.config = minisched::LoadRestConfig(options.config);
+  player.config.user_agent = "minisched-scenario/" MINISCHED_VERSION;
+  player.kubeconfig = options.config.kubeconfig;
+  return minisched::scenario::Player(player, story, stop).Play(scenario, stop);
+}
+
+void CheckOptions(const Options& options) {
+  if (options.files.empty()) {
+    throw minisched::scenario::CannotPlay("which scenario? Give it a FILE");
+  }
+  if (options.embedded &&
+      (!options.config.kubeconfig.empty() || !options.config.context.empty())) {
+    throw minisched::scenario::CannotPlay(
+        "--embedded starts a server of its own: leave out --kubeconfig and "
+        "--context");
+  }
+  // It would find another cluster than we.
+  if (!options.player.scheduler.empty() && !options.config.context.empty()) {
+    throw minisched::scenario::CannotPlay(
+        "--scheduler finds its cluster through $KUBECONFIG, where --context "
+        "has no place: make that context the current one of a kubeconfig");
+  }
+}
+
+int PlayAll(const Options& options) {
+  const minisched::StopOnSignal signals;
+  // A file that is wrong is to be known before anything is done.
+  std::vector<Scenario> scenarios;
+  for (const std::string& file : options.files) {
+    scenarios.push_back(minisched::scenario::ReadScenario(file));
+  }
+  if (options.check) {
+    for (const Scenario& scenario : scenarios) {
+      std::cout << ToJsonLine(scenario) << "\n";
+    }
+    return kPassed;
+  }
+  if (options.embedded && options.player.scheduler.empty()) {
+    throw minisched::scenario::CannotPlay(
+        "--embedded starts a server without a scheduler: say with --scheduler "
+        "which to start");
+  }
+  Story story(options.json ? std::cerr : std::cout,
+              isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0 &&
+                  std::getenv("NO_COLOR") == nullptr);
+  int code = kPassed;
+  for (const Scenario& scenario : scenarios) {
+    const Result result = PlayOne(options, scenario, story, signals.token());
+    if (options.json) {
+      std::cout << ToJsonLine(scenario, result) << std::endl;
+    }
+    if (result.failure) code = kFailed;
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  minisched::Flags flags(
+      "Plays scenarios on a cluster, and judges the scheduler by them.\n"
+      "Exit codes: 0 all passed, 1 one failed, 2 one could not be played, 130 "
+      "interrupted.");
+  flags.Add("FILE", &options.files, "The scenarios; see testdata/scenarios");
+  flags.Add("--kubeconfig", &options.config.kubeconfig,
+            "The cluster to play on; else as kubectl finds it");
+  flags.Add("--context", &options.config.context,
+            "The context of the kubeconfig to use");
+  flags.Add("--embedded", &options.embedded,
+            "Play each on an embedded API server of its own");
+  flags.Add("--scheduler", &options.player.scheduler,
+            "A shell command that starts the scheduler for each scenario; it "
+            "finds the cluster through $KUBECONFIG. Without it, the scheduler "
+            "is to be running already");
+  flags.Add("--scheduler-name", &options.player.scheduler_name,
+            "The schedulerName that this scheduler goes by; it is told through "
+            "$SCHEDULER_NAME");
+  flags.Add("--any-cluster", &options.player.any_cluster,
+            "Let scenarios change the nodes of any cluster");
+  flags.Add("--json", &options.json,
+            "Write a line of JSON for each scenario to stdout; the story goes "
+            "to stderr");
+  flags.Add("--check", &options.check,
+            "Only read the files; write what each needs as a line of JSON");
+  if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
+    return *code;
+  }
+  try {
+    CheckOptions(options);
+    return PlayAll(options);
+  } catch (const minisched::Cancelled&) {
+    std::cerr << "minisched-scenario: interrupted; nothing is left behind\n";
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    std::cerr << "minisched-scenario: " << error.what() << "\n";
+    return kCouldNotPlay;
+  }
+}

@@ -1,0 +1,205 @@
+#include "lab/scenario/manifests.h"
+
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "lab/apiserver/faults/faults.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+
+namespace minisched::scenario {
+namespace {
+
+// The member, or `otherwise` where it is absent.
+Json MapOr(const Field& map, const std::string& key, Json otherwise) {
+  const auto field = map.Find(key);
+  if (!field) return otherwise;
+  if (!field->json().is_object()) field->Fail(key + ": a map is wanted");
+  return field->json();
+}
+
+// Resources: quantities may be written as numbers.
+Json QuantitiesOr(const Field& map, const std::string& key, Json otherwise) {
+  const auto field = map.Find(key);
+  if (!field) return otherwise;
+  const Json quantities = MapOr(map, key, {});
+  for (const auto& [resource, quantity] : quantities.items()) {
+    otherwise[resource] = (*field)[resource].Scalar();
+  }
+  return otherwise;
+}
+
+// Checks what any manifest must have. `fail` complains of it.
+template <class Fail>
+Manifest ToManifest(const Json& object, const Fail& fail) {
+  const auto string_at = [&](const char* pointer) -> std::string {
+    const Json::json_pointer place(pointer);
+    const bool is_there = object.contains(place) && object[place].is_string();
+    if (!is_there || object[place].get_ref<const std::string&>().empty()) {
+      fail("a manifest needs " + place.back());
+    }
+    return object[place];
+  };
+  if (!object.is_object()) fail("a manifest is a map");
+  Manifest manifest{.json = object.dump(),
+                    .api_version = string_at("/apiVersion"),
+                    .kind = string_at("/kind"),
+                    .name = string_at("/metadata/name")};
+  if (object["metadata"].contains("namespace")) {
+    fail(manifest.kind + " " + manifest.name +
+         ": a scenario has a namespace of its own, so leave out "
+         "metadata.namespace");
+  }
+  return manifest;
+}
+
+std::vector<Manifest> ReadManifestFile(const Field& field,
+                                       const std::filesystem::path& directory) {
+  const std::string name = directory / field.String();
+  std::ifstream file(name);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) field.Fail(name + ": " + std::strerror(errno));
+  std::vector<Manifest> objects;
+  try {
+    for (const std::string& document : YamlToJson(text)) {
+      objects.push_back(ToManifest(
+          Json::parse(document),
+          [&](const std::string& what) { field.Fail(name + ": " + what); }));
+    }
+  } catch (const ParseError& error) {
+    field.Fail(name + ": " + error.what());
+  }
+  if (objects.empty()) field.Fail(name + ": there is nothing in it");
+  return objects;
+}
+
+// Pods of one template: "web", or with replicas "web-1", "web-2", …
+std::vector<Manifest> ReadPodManifests(const Field& item) {
+  item.AllowOnly(
+      {"pods", "replicas", "labels", "annotations", "requests", "spec"});
+  const std::string name = item["pods"].String();
+  const auto replicas = item.Find("replicas");
+  Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
+  pod["metadata"]["labels"] = MapOr(item, "labels", {{"app", name}});
+  pod["metadata"]["annotations"] = MapOr(item, "annotations", Json::object());
+  pod["spec"] = {{"schedulerName", "minisched"}};
+  pod["spec"].update(MapOr(item, "spec", Json::object()));
+  if (!pod["spec"].contains("containers")) {
+    pod["spec"]["containers"] = {{{"name", "main"}, {"image", "pause"}}};
+  }
+  if (item.Has("requests")) {
+    if (!pod["spec"]["containers"].is_array() ||
+        pod["spec"]["containers"].empty()) {
+      item["spec"].Fail("containers: a list is wanted");
+    }
+    pod["spec"]["containers"][0]["resources"]["requests"] =
+        QuantitiesOr(item, "requests", Json::object());
+  }
+  std::vector<Manifest> pods;
+  const int count = replicas ? replicas->Count(1) : 1;
+  for (int i = 1; i <= count; ++i) {
+    pod["metadata"]["name"] = replicas ? name + "-" + std::to_string(i) : name;
+    pods.push_back(
+        ToManifest(pod, [&](const std::string& what) { item.Fail(what); }));
+  }
+  return pods;
+}
+
+// A complaint that begins with the path to what it is about, such as
+// "faults[0].match.verbs[1]: …". The field itself is at `from`.
+[[noreturn]] void FailAtPath(const Field& field, const std::string& from,
+                             const std::string& complaint) {
+  const std::string path = complaint.substr(0, complaint.find(": "));
+  Json::json_pointer place;
+  if (path.starts_with(from)) {
+    std::vector<std::string> parts;
+    boost::algorithm::split(parts, path.substr(from.size()),
+                            boost::is_any_of(".[]"), boost::token_compress_on);
+    for (const std::string& part : parts) {
+      if (!part.empty()) place.push_back(part);
+    }
+  }
+  field.FailBelow(place, complaint);
+}
+
+}  // namespace
+
+std::vector<Manifest> ReadManifests(const Field& item,
+                                    const std::filesystem::path& directory) {
+  const std::string form = item.OneKeyOf({"pods", "file", "kind"});
+  if (form == "pods") return ReadPodManifests(item);
+  if (form == "kind") {
+    return {ToManifest(item.json(),
+                       [&](const std::string& what) { item.Fail(what); })};
+  }
+  item.AllowOnly({"file"});
+  return ReadManifestFile(item["file"], directory);
+}
+
+std::vector<Manifest> ReadNodeManifests(const Field& item) {
+  item.AllowOnly({"names", "allocatable", "labels", "taints", "unschedulable"});
+  std::vector<Manifest> nodes;
+  for (const std::string& name : item["names"].Strings()) {
+    Json node = {{"apiVersion", "v1"}, {"kind", "Node"}};
+    node["metadata"] = {{"name", name},
+                        {"labels",
+                         {{"kubernetes.io/arch", "amd64"},
+                          {"kubernetes.io/hostname", name},
+                          {"kubernetes.io/os", "linux"}}}};
+    node["metadata"]["labels"].update(MapOr(item, "labels", Json::object()));
+    node["spec"] = Json::object();
+    if (const auto taints = item.Find("taints")) {
+      for (const Field& taint : taints->Items()) {
+        taint.AllowOnly({"key", "value", "effect"});
+        taint["key"].String();
+        taint["effect"].OneOf({"NoSchedule", "PreferNoSchedule", "NoExecute"});
+        node["spec"]["taints"].push_back(taint.json());
+      }
+    }
+    if (const auto cordoned = item.Find("unschedulable")) {
+      node["spec"]["unschedulable"] = cordoned->Bool();
+    }
+    node["status"]["allocatable"] =
+        QuantitiesOr(item, "allocatable",
+                     {{"cpu", "4"},
+                      {"memory", "8Gi"},
+                      {"ephemeral-storage", "100Gi"},
+                      {"pods", "110"}});
+    node["status"]["capacity"] = node["status"]["allocatable"];
+    nodes.push_back(
+        ToManifest(node, [&](const std::string& what) { item.Fail(what); }));
+  }
+  return nodes;
+}
+
+std::string ReadFaultDocument(const Field& field) {
+  const bool is_list = field.json().is_array();
+  const Json document = is_list ? Json{{"faults", field.json()}} : field.json();
+  try {
+    apiserver::ParseFaults(document);
+  } catch (const ParseError& error) {
+    FailAtPath(field, is_list ? "faults" : "", error.what());
+  }
+  return document.dump();
+}
+
+std::string TellObjects(const std::vector<Manifest>& objects) {
+  const Manifest& first = objects.front();
+  const Manifest& last = objects.back();
+  const std::string kind = first.kind == "Pod" ? "pod" : first.kind;
+  if (objects.size() == 1) return kind + " " + first.name;
+  return std::to_string(objects.size()) +
+         (first.kind == last.kind ? " " + kind + "s " : " objects ") +
+         first.name + " … " + last.name;
+}
+
+std::string TellObject(const ObjectName& object) {
+  if (object.kind == "Pod") return "pods " + object.name;
+  return (object.kind == "Node" ? "node" : object.kind) + " " + object.name;
+}
+
+}  // namespace minisched::scenario

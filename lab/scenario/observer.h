@@ -1,0 +1,87 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lab/scenario/world.h"
+#include "minisched/base/mutex.h"
+#include "minisched/client/client.h"
+
+namespace minisched::scenario {
+
+// Watches the pods of a namespace and the nodes, so that nothing that happens
+// in between goes unseen. A server that is away is waited for. Thread-safe.
+class Observer {
+ public:
+  // `throughout` are rules that must never be broken. Returns when it has seen
+  // what is there. Throws what Client throws. `client` must outlive it.
+  Observer(Client& client, std::string namespace_name,
+           std::vector<Expectation> throughout, const std::stop_token& stop);
+  ~Observer();
+
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  // The world without `events` and `requests`.
+  World Look() const EXCLUDES(mu_);
+
+  // What the scenario itself has done, for World::created.
+  void NoteCreated(const std::string& pod) EXCLUDES(mu_);
+  void NoteDeleted(const std::string& pod) EXCLUDES(mu_);
+
+  // Block until the pod with that uid ("": any) has been seen, or until it is
+  // being deleted or gone, so that what follows is judged by what is. They give
+  // up after half a minute.
+  void AwaitCreated(const std::string& pod, const std::string& uid,
+                    const std::stop_token& stop) const EXCLUDES(mu_);
+  void AwaitDeleted(const std::string& pod, const std::stop_token& stop) const
+      EXCLUDES(mu_);
+
+  // The first rule of `throughout` that was broken: its text, and how.
+  struct Violation {
+    std::string text;
+    Verdict verdict;
+  };
+  std::optional<Violation> violation() const EXCLUDES(mu_);
+
+  // Blocks until something has changed since the last call, or the deadline.
+  void AwaitChange(Clock::TimePoint deadline, const std::stop_token& stop)
+      EXCLUDES(mu_);
+
+ private:
+  template <class T>
+  std::string List(const std::stop_token& stop) EXCLUDES(mu_);
+  template <class T>
+  void Follow(std::string version, const std::stop_token& stop) EXCLUDES(mu_);
+  template <class T>
+  void Put(const std::shared_ptr<const T>& object, int moment) REQUIRES(mu_);
+  template <class T>
+  auto& Objects() REQUIRES(mu_);
+  // Something has changed: the rules are looked at, waiters wake.
+  void Changed() REQUIRES(mu_);
+
+  Client& client_;
+  const std::string namespace_;
+  const std::vector<Expectation> throughout_;
+
+  template <class Seen>
+  void AwaitSeen(Seen seen, const std::stop_token& stop) const EXCLUDES(mu_);
+
+  mutable Mutex mu_;
+  mutable CondVar changed_;
+  World world_ GUARDED_BY(mu_);
+  std::set<std::string> seen_ GUARDED_BY(mu_);  // the uids of pods
+  int moment_ GUARDED_BY(mu_) = 0;
+  bool has_changed_ GUARDED_BY(mu_) = false;
+  std::optional<Violation> violation_ GUARDED_BY(mu_);
+
+  std::jthread pods_;
+  std::jthread nodes_;
+};
+
+}  // namespace minisched::scenario

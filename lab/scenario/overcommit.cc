@@ -1,0 +1,37 @@
+#include "lab/scenario/overcommit.h"
+
+#include "minisched/api/pod_requests.h"
+
+namespace minisched::scenario {
+
+std::string FindOvercommit(
+    const std::map<std::string, std::shared_ptr<const Node>>& nodes,
+    const std::map<std::string, std::shared_ptr<const Pod>>& pods) {
+  std::map<std::string, ResourceList> taken;
+  for (const auto& [name, pod] : pods) {
+    const std::string& phase = pod->status.phase;
+    if (pod->spec.node_name.empty() || phase == "Succeeded" ||
+        phase == "Failed") {
+      continue;
+    }
+    ResourceList requests = PodRequests(*pod);
+    requests["pods"] = Quantity::FromValue(1);
+    AddResourceList(taken[pod->spec.node_name], requests);
+  }
+  for (const auto& [name, requests] : taken) {
+    const auto node = nodes.find(name);
+    if (node == nodes.end()) continue;
+    const ResourceList& allocatable = node->second->status.allocatable;
+    for (const auto& [resource, quantity] : requests) {
+      const auto there = allocatable.find(resource);
+      const Quantity limit =
+          there == allocatable.end() ? Quantity() : there->second;
+      if (quantity <= limit) continue;
+      return name + ": the pods ask for " + quantity.ToString() + " " +
+             resource + ", allocatable are " + limit.ToString();
+    }
+  }
+  return "";
+}
+
+}  // namespace minisched::scenario

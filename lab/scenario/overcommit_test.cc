@@ -1,0 +1,58 @@
+#include "lab/scenario/overcommit.h"
+
+#include <gtest/gtest.h>
+
+#include "minisched/api/json.h"
+
+namespace minisched::scenario {
+namespace {
+
+class FindOvercommitTest : public testing::Test {
+ protected:
+  void AddNode(const std::string& name, const std::string& allocatable) {
+    nodes_[name] = std::make_shared<Node>(
+        FromJson<Node>(R"({"status":{"allocatable":)" + allocatable + "}}"));
+  }
+  void AddPod(const std::string& name, const std::string& node,
+              const std::string& requests, const std::string& phase = "") {
+    pods_[name] = std::make_shared<Pod>(FromJson<Pod>(
+        R"({"spec":{"nodeName":")" + node +
+        R"(","containers":[{"resources":{"requests":)" + requests +
+        R"(}}]},"status":{"phase":")" + phase + R"("}})"));
+  }
+
+  std::map<std::string, std::shared_ptr<const Node>> nodes_;
+  std::map<std::string, std::shared_ptr<const Pod>> pods_;
+};
+
+TEST_F(FindOvercommitTest, AFullNodeIsNotOvercommitted) {
+  AddNode("a", R"({"cpu":"2","pods":"3"})");
+  AddPod("1", "a", R"({"cpu":"1"})");
+  AddPod("2", "a", R"({"cpu":"1"})");
+  AddPod("unbound", "", R"({"cpu":"9"})");
+  AddPod("done", "a", R"({"cpu":"9"})", "Succeeded");
+  AddPod("failed", "a", R"({"cpu":"9"})", "Failed");
+  AddPod("elsewhere", "gone", R"({"cpu":"9"})");
+  EXPECT_EQ(FindOvercommit(nodes_, pods_), "");
+  AddPod("3", "a", R"({"cpu":"1m"})", "Running");
+  EXPECT_EQ(FindOvercommit(nodes_, pods_),
+            "a: the pods ask for 2001m cpu, allocatable are 2");
+}
+
+TEST_F(FindOvercommitTest, CountsPods) {
+  AddNode("a", R"({"pods":"1"})");
+  AddPod("1", "a", "{}");
+  AddPod("2", "a", "{}");
+  EXPECT_EQ(FindOvercommit(nodes_, pods_),
+            "a: the pods ask for 2 pods, allocatable are 1");
+}
+
+TEST_F(FindOvercommitTest, WhatANodeDoesNotHave) {
+  AddNode("a", R"({"pods":"9"})");
+  AddPod("1", "a", R"({"example.com/gpu":"1"})");
+  EXPECT_EQ(FindOvercommit(nodes_, pods_),
+            "a: the pods ask for 1 example.com/gpu, allocatable are 0");
+}
+
+}  // namespace
+}  // namespace minisched::scenario

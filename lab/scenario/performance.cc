@@ -1,0 +1,304 @@
+#include "lab/scenario/performance.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "lab/scenario/errors.h"
+
+namespace minisched::scenario {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using IfAway = Cluster::IfAway;
+
+// How often to look at what can't be watched: events, requests, processes.
+constexpr milliseconds kWakeEvery{100};
+// How long a server may be away when it must be asked.
+constexpr seconds kLongestOutage{30};
+constexpr std::size_t kLogLines = 15;
+constexpr std::size_t kPodsTold = 5;
+
+// What the server refuses to do is a fault of the scenario.
+template <class Action>
+void Refusable(Action action) {
+  try {
+    action();
+  } catch (const ApiError& error) {
+    throw CannotPlay(std::string("the server refuses: ") + error.what());
+  }
+}
+
+// A function that asks `function` once, and then knows.
+template <class Function>
+auto Once(Function function) {
+  using Value = decltype(function());
+  return [function, known = std::make_shared<std::optional<Value>>()] {
+    if (!*known) *known = function();
+    return **known;
+  };
+}
+
+// As Evaluate() does; without a server to be asked, it is not yet so.
+Verdict Judge(const Expectation& expectation, const World& world,
+              bool* is_away) {
+  *is_away = false;
+  try {
+    return Evaluate(expectation, world);
+  } catch (const TransportError& error) {
+    *is_away = true;
+    return {Verdict::Kind::kNotYet, error.what()};
+  }
+}
+
+// The pods, with their events; of many, the first few. Then what there is to
+// say of their nodes.
+std::vector<std::string> TellPods(const std::vector<std::string>& names,
+                                  const World& world) {
+  std::vector<std::string> lines;
+  std::set<std::string> nodes;
+  std::vector<SeenEvent> events;
+  try {
+    events = world.events();
+  } catch (const std::exception& error) {
+    lines.push_back(std::string("no events: ") + error.what());
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i == kPodsTold) {
+      lines.push_back("… and " + std::to_string(names.size() - i) +
+                      " more pods");
+      break;
+    }
+    const auto pod = world.pods.find(names[i]);
+    if (pod == world.pods.end()) continue;
+    lines.push_back(TellPod(*pod->second));
+    nodes.insert(pod->second->spec.node_name);
+    for (const SeenEvent& event : events) {
+      if (event.pod != names[i]) continue;
+      lines.push_back("  " + event.type + " " + event.reason + " (x" +
+                      std::to_string(event.count) + "): " + event.message);
+    }
+  }
+  for (const std::string& name : nodes) {
+    const auto node = world.nodes.find(name);
+    if (node == world.nodes.end()) continue;
+    const std::string told = TellNode(*node->second);
+    if (!told.empty()) lines.push_back(told);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Performance::Performance(const PlayerOptions& options, Story& story,
+                         Cluster& cluster, const Scenario& scenario,
+                         const std::stop_token& stop)
+    : options_(options),
+      story_(story),
+      cluster_(cluster),
+      scenario_(scenario),
+      stop_(stop),
+      stage_(cluster, options.scheduler_name) {}
+
+void Performance::Play() {
+  stage_.SetUp(scenario_, stop_);
+  observer_.emplace(cluster_.client(), stage_.namespace_name(),
+                    scenario_.throughout, stop_);
+  if (scenario_.faults) {
+    story_.Does("the server misbehaves");
+    Do(*scenario_.faults);
+  }
+  if (scenario_.needs_embedded) Do(MarkRequests());
+  if (!options_.scheduler.empty()) {
+    story_.Does("start the scheduler: " + options_.scheduler);
+    StartScheduler();
+  }
+  for (const Step& step : scenario_.steps) {
+    if (!std::holds_alternative<Expect>(step.action)) story_.Does(step.text);
+    std::visit([this](const auto& action) { Do(action); }, step.action);
+    CheckRules();
+  }
+}
+
+void Performance::End() {
+  scheduler_.reset();
+  observer_.reset();
+  std::string failures;
+  try {
+    if (faulty_) cluster_.SetFaults(R"({"faults":[]})", {});
+  } catch (const std::exception& error) {
+    failures = std::string("faults: ") + error.what() + "; ";
+  }
+  failures += stage_.TakeDown();
+  if (!failures.empty()) throw CannotPlay("could not clean up: " + failures);
+}
+
+void Performance::Do(const Create& create) {
+  for (const auto& [pod, uid] : stage_.Create(create, stop_)) {
+    observer_->AwaitCreated(pod, uid, stop_);
+    observer_->NoteCreated(pod);
+  }
+}
+
+void Performance::Do(const Patch& patch) {
+  Refusable([&] { stage_.Patch(patch, stop_); });
+}
+
+void Performance::Do(const Delete& deletion) {
+  std::vector<std::string> names;
+  Refusable([&] { names = stage_.Delete(deletion, stop_); });
+  if (deletion.objects.kind != "Pod") return;
+  for (const std::string& name : names) {
+    observer_->NoteDeleted(name);
+    observer_->AwaitDeleted(name, stop_);
+  }
+}
+
+void Performance::Do(const Wait& wait) {
+  const auto deadline = RealClock().Now() + wait.duration;
+  while (RealClock().Now() < deadline) AwaitChange(deadline);
+}
+
+void Performance::Do(SchedulerAction action) {
+  if (action == SchedulerAction::kStart && scheduler_) return;
+  if (action == SchedulerAction::kKill && scheduler_) scheduler_->Kill();
+  scheduler_.reset();
+  if (action == SchedulerAction::kStart ||
+      action == SchedulerAction::kRestart) {
+    StartScheduler();
+  }
+}
+
+void Performance::Do(const Faults& faults) {
+  faulty_ = true;
+  Refusable([&] { cluster_.SetFaults(faults.document, stop_); });
+}
+
+void Performance::Do(const Compact&) { cluster_.Compact(stop_); }
+
+void Performance::Do(const Away& away) {
+  cluster_.GoAway(away.duration, stop_);
+}
+
+void Performance::Do(const MarkRequests&) {
+  requests_before_ = cluster_.Requests(IfAway::kWait, stop_);
+}
+
+void Performance::Do(const Expect& expect) {
+  for (const Expectation& expectation : expect.all) {
+    Await(expectation, expect.within);
+  }
+  if (expect.hold_for.count() > 0) Hold(expect);
+}
+
+void Performance::Await(const Expectation& expectation,
+                        std::chrono::nanoseconds within) {
+  story_.Expects(expectation.text);
+  const auto start = RealClock().Now();
+  while (true) {
+    const World world = Look();
+    bool is_away = false;
+    const Verdict verdict = Judge(expectation, world, &is_away);
+    const auto passed = RealClock().Now() - start;
+    const bool met = verdict.kind == Verdict::Kind::kMet;
+    if (met || verdict.kind == Verdict::Kind::kBroken || passed > within) {
+      story_.Saw(passed, met);
+      if (met) return;
+      Fail(expectation.text, verdict, world);
+    }
+    AwaitChange(start + within);
+  }
+}
+
+void Performance::Hold(const Expect& expect) {
+  const auto start = RealClock().Now();
+  const auto end = start + expect.hold_for;
+  story_.Expects("that to stay so");
+  while (true) {
+    const World world = Look();
+    bool any_away = false;
+    for (const Expectation& expectation : expect.all) {
+      bool is_away = false;
+      const Verdict verdict = Judge(expectation, world, &is_away);
+      // Nobody can say, as long as there is a chance to hear of it later.
+      any_away |= is_away;
+      if (is_away && RealClock().Now() < end + kLongestOutage) continue;
+      if (verdict.kind == Verdict::Kind::kMet) continue;
+      story_.Saw(RealClock().Now() - start, false);
+      Fail(expectation.text + ", and to stay so", verdict, world);
+    }
+    if (RealClock().Now() >= end && !any_away) break;
+    AwaitChange(any_away ? end + kLongestOutage : end);
+  }
+  story_.Saw(RealClock().Now() - start, true);
+}
+
+void Performance::AwaitChange(Clock::TimePoint deadline) {
+  observer_->AwaitChange(std::min(deadline, RealClock().Now() + kWakeEvery),
+                         stop_);
+  if (stop_.stop_requested()) throw Cancelled();
+  CheckRules();
+}
+
+void Performance::CheckRules() {
+  if (const auto violation = observer_->violation()) {
+    Fail("throughout: " + violation->text, violation->verdict, Look());
+  }
+  if (!scheduler_) return;
+  if (const auto ended = scheduler_->Ended()) {
+    throw Failed{{.expected = "the scheduler to run",
+                  .found = "it ended with " + *ended,
+                  .log = SchedulerLog()}};
+  }
+}
+
+World Performance::Look() {
+  World world = observer_->Look();
+  world.events = Once([this] {
+    return cluster_.Events(stage_.namespace_name(), IfAway::kThrow, stop_);
+  });
+  world.requests = Once([this] { return RequestsSinceMark(); });
+  return world;
+}
+
+std::vector<RequestCount> Performance::RequestsSinceMark() {
+  std::map<std::pair<std::string, std::string>, int> counts;
+  for (const RequestCount& r : cluster_.Requests(IfAway::kThrow, stop_)) {
+    counts[{r.verb, r.resource}] += r.count;
+  }
+  for (const RequestCount& r : requests_before_) {
+    counts[{r.verb, r.resource}] -= r.count;
+  }
+  std::vector<RequestCount> since;
+  for (const auto& [what, count] : counts) {
+    since.push_back({what.first, what.second, count});
+  }
+  return since;
+}
+
+void Performance::StartScheduler() {
+  log_ = options_.directory / (stage_.namespace_name() + ".log");
+  std::map<std::string, std::string> environment = {
+      {"SCHEDULER_NAME", options_.scheduler_name}};
+  if (!options_.kubeconfig.empty()) {
+    environment["KUBECONFIG"] = options_.kubeconfig;
+  }
+  scheduler_.emplace(options_.scheduler, environment, log_);
+}
+
+std::string Performance::SchedulerLog() const {
+  return LastLines(log_, kLogLines);
+}
+
+void Performance::Fail(const std::string& expected, const Verdict& verdict,
+                       const World& world) {
+  throw Failed{{.expected = expected,
+                .found = verdict.found,
+                .pods = TellPods(verdict.pods, world),
+                .log = SchedulerLog()}};
+}
+
+}  // namespace minisched::scenario

@@ -1,0 +1,54 @@
+#include "lab/scenario/player.h"
+
+#include <utility>
+
+#include "lab/scenario/errors.h"
+#include "lab/scenario/performance.h"
+
+namespace minisched::scenario {
+
+Player::Player(PlayerOptions options, Story& story, const std::stop_token& stop)
+    : options_(std::move(options)),
+      story_(story),
+      cluster_(options_.config, stop) {}
+
+void Player::CheckPlayable(const Scenario& scenario) const {
+  if (scenario.needs_embedded && !cluster_.IsEmbedded()) {
+    throw CannotPlay(scenario.file +
+                     ": only the embedded server can misbehave and count "
+                     "requests: play it with --embedded");
+  }
+  if (!scenario.nodes.empty() && !cluster_.IsOurs() && !options_.any_cluster) {
+    throw CannotPlay(scenario.file + ": it changes nodes, and " +
+                     cluster_.client_config().server +
+                     " is not a cluster to play with: use --embedded, or "
+                     "--any-cluster if you mean it");
+  }
+  if (scenario.needs_scheduler && options_.scheduler.empty()) {
+    throw CannotPlay(scenario.file +
+                     ": it stops and starts the scheduler: say how with "
+                     "--scheduler");
+  }
+}
+
+Result Player::Play(const Scenario& scenario, const std::stop_token& stop) {
+  CheckPlayable(scenario);
+  story_.Begin(scenario);
+  const auto start = RealClock().Now();
+  Result result;
+  Performance performance(options_, story_, cluster_, scenario, stop);
+  try {
+    performance.Play();
+  } catch (Failed& failed) {
+    result.failure = std::move(failed.failure);
+  } catch (...) {
+    performance.End();
+    throw;
+  }
+  result.took = RealClock().Now() - start;
+  performance.End();
+  story_.End(result);
+  return result;
+}
+
+}  // namespace minisched::scenario

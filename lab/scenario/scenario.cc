@@ -1,0 +1,267 @@
+#include "lab/scenario/scenario.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "lab/scenario/errors.h"
+#include "lab/scenario/expectation_reader.h"
+#include "lab/scenario/fields.h"
+#include "lab/scenario/manifests.h"
+#include "lab/scenario/world.h"
+#include "minisched/api/duration.h"
+
+namespace minisched::scenario {
+namespace {
+
+constexpr std::chrono::seconds kDefaultWithin{30};
+
+std::string ReadFile(const std::string& name) {
+  std::ifstream file(name);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw CannotPlay(name + ": " + std::strerror(errno));
+  return text;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file)
+      : document_(file, ReadFile(file)),
+        directory_(std::filesystem::path(file).parent_path()) {
+    scenario_.file = file;
+  }
+
+  Scenario Read() {
+    const Field root(document_);
+    root.AllowOnly({"title", "why", "since", "notUpstream", "nodes", "faults",
+                    "throughout", "steps"});
+    scenario_.title = root["title"].String();
+    scenario_.why = root["why"].String();
+    scenario_.since = root["since"].Count(1);
+    if (const auto why = root.Find("notUpstream")) {
+      scenario_.not_upstream = why->String();
+    }
+    if (root.Has("nodes")) ReadNodes(root["nodes"]);
+    if (const auto faults = root.Find("faults")) {
+      scenario_.faults = ReadFaults(*faults);
+    }
+    for (const Field& step : root["steps"].Items()) {
+      scenario_.steps.push_back(ReadStep(step));
+    }
+    // Last, because it may be about all pods that there ever are.
+    if (const auto throughout = root.Find("throughout")) {
+      ReadThroughout(*throughout);
+    }
+    return std::move(scenario_);
+  }
+
+ private:
+  void ReadNodes(const Field& field) {
+    for (const Field& item : field.Items()) {
+      for (Manifest& node : ReadNodeManifests(item)) {
+        for (const std::string& name : known_.nodes) {
+          if (name == node.name) item.Fail("node " + name + " is there twice");
+        }
+        known_.nodes.push_back(node.name);
+        scenario_.nodes.push_back(std::move(node));
+      }
+    }
+  }
+
+  Faults ReadFaults(const Field& field) {
+    scenario_.needs_embedded = true;
+    return {ReadFaultDocument(field)};
+  }
+
+  Step ReadStep(const Field& map) {
+    const std::string key = map.OneKeyOf(
+        {"create", "apply", "patch", "delete", "cordon", "uncordon", "wait",
+         "scheduler", "faults", "server", "mark", "expect"});
+    if (key == "expect") {
+      map.AllowOnly({"expect", "within", "for"});
+    } else {
+      map.AllowOnly({key});
+    }
+    const Field value = map[key];
+    if (key == "create" || key == "apply") return ReadCreate(key, value);
+    if (key == "patch") return ReadPatch(value);
+    if (key == "delete") return ReadDelete(value);
+    if (key == "cordon" || key == "uncordon") return ReadCordon(key, value);
+    if (key == "wait") {
+      return {Wait{value.Duration()}, "wait " + value.Scalar()};
+    }
+    if (key == "scheduler") return ReadScheduler(value);
+    if (key == "faults") {
+      return {ReadFaults(value),
+              "the server misbehaves: " + Tell(value.json())};
+    }
+    if (key == "server") return ReadServer(value);
+    if (key == "mark") return ReadMark(value);
+    return ReadExpect(map);
+  }
+
+  Step ReadCreate(const std::string& key, const Field& value) {
+    Create create{.apply = key == "apply"};
+    for (const Field& item : value.Items()) {
+      for (Manifest& object : ReadManifests(item, directory_)) {
+        Remember(item, object);
+        create.objects.push_back(std::move(object));
+      }
+    }
+    return {create, key + " " + TellObjects(create.objects)};
+  }
+
+  void Remember(const Field& item, const Manifest& object) {
+    if (object.kind == "Pod") {
+      known_.pods.insert(object.name);
+    } else if (object.kind == "Node") {
+      RequireNodes(item);
+      known_.nodes.push_back(object.name);
+    } else {
+      known_.other_pods = true;
+    }
+  }
+
+  // It can't change nodes that aren't its own.
+  void RequireNodes(const Field& field) const {
+    if (!known_.nodes.empty()) return;
+    field.Fail(
+        "a scenario that makes or changes nodes begins with its own, under "
+        "\"nodes\"");
+  }
+
+  Step ReadPatch(const Field& value) {
+    value.AllowOnly({"pod", "node", "apiVersion", "kind", "name", "merge",
+                     "strategic", "json", "subresource"});
+    Patch patch{.object = ReadObjectName(value, {"pod", "node"}),
+                .type = value.OneKeyOf({"merge", "strategic", "json"})};
+    patch.patch = value[patch.type].json().dump();
+    if (const auto subresource = value.Find("subresource")) {
+      patch.subresource = subresource->OneOf({"status"});
+    }
+    return {patch, "patch " + TellObject(patch.object) + " with " +
+                       Tell(value[patch.type].json())};
+  }
+
+  Step ReadDelete(const Field& value) {
+    value.AllowOnly(
+        {"pods", "pod", "node", "apiVersion", "kind", "name", "grace"});
+    Delete deletion{.objects = ReadObjectName(value, {"pods", "pod", "node"})};
+    if (const auto grace = value.Find("grace")) {
+      deletion.grace_seconds = grace->Count();
+    }
+    return {deletion, "delete " + TellObject(deletion.objects)};
+  }
+
+  ObjectName ReadObjectName(const Field& value,
+                            std::vector<std::string_view> keys) {
+    keys.emplace_back("kind");
+    const std::string key = value.OneKeyOf(keys);
+    if (key == "kind") {
+      const std::string kind = value["kind"].String();
+      return {
+          value["apiVersion"].String(), kind,
+          kind == "Node" ? KnownNode(value["name"]) : value["name"].String()};
+    }
+    if (key == "node") {
+      return {.kind = "Node", .name = KnownNode(value["node"])};
+    }
+    return {.kind = "Pod", .name = value[key].String()};
+  }
+
+  std::string KnownNode(const Field& value) {
+    RequireNodes(value);
+    std::string name = value.String();
+    for (const std::string& node : known_.nodes) {
+      if (node == name) return name;
+    }
+    value.Fail("this scenario has no node " + name);
+  }
+
+  Step ReadCordon(const std::string& key, const Field& value) {
+    const std::string name = KnownNode(value);
+    return {
+        Patch{.object = {.kind = "Node", .name = name},
+              .type = "merge",
+              .patch = key == "cordon" ? R"({"spec":{"unschedulable":true}})"
+                                       : R"({"spec":{"unschedulable":null}})"},
+        key + " " + name};
+  }
+
+  Step ReadScheduler(const Field& value) {
+    static const std::map<std::string, SchedulerAction> kActions = {
+        {"start", SchedulerAction::kStart},
+        {"stop", SchedulerAction::kStop},
+        {"kill", SchedulerAction::kKill},
+        {"restart", SchedulerAction::kRestart}};
+    scenario_.needs_scheduler = true;
+    const std::string action =
+        value.OneOf({"start", "stop", "kill", "restart"});
+    return {kActions.at(action), action + " the scheduler"};
+  }
+
+  Step ReadServer(const Field& value) {
+    scenario_.needs_embedded = true;
+    if (!value.json().is_object()) {
+      value.OneOf({"compact"});
+      return {Compact{}, "the server forgets its history"};
+    }
+    value.AllowOnly({"away"});
+    const auto duration = value["away"].Duration();
+    return {Away{duration},
+            "the server is away for " + FormatDuration(duration)};
+  }
+
+  Step ReadMark(const Field& value) {
+    value.OneOf({"requests"});
+    scenario_.needs_embedded = true;
+    return {MarkRequests{}, "count requests from here"};
+  }
+
+  Step ReadExpect(const Field& map) {
+    Expect expect{.all = ReadExpectations(map["expect"]),
+                  .within = kDefaultWithin,
+                  .hold_for = std::chrono::nanoseconds(0)};
+    if (const auto within = map.Find("within")) {
+      expect.within = within->Duration();
+    }
+    if (const auto hold = map.Find("for")) expect.hold_for = hold->Duration();
+    std::string text = "expect";
+    if (map.Has("for")) text += " for " + map["for"].Scalar();
+    return {expect, text};
+  }
+
+  void ReadThroughout(const Field& field) {
+    scenario_.throughout = ReadExpectations(field);
+    for (std::size_t i = 0; i < scenario_.throughout.size(); ++i) {
+      if (CanBeWatched(scenario_.throughout[i])) continue;
+      field.Items()[i].Fail(
+          "throughout: this can't be broken for good by what pods and nodes "
+          "do; expect it in a step");
+    }
+  }
+
+  std::vector<Expectation> ReadExpectations(const Field& field) {
+    std::vector<Expectation> all;
+    for (const Field& item : field.Items()) {
+      all.push_back(ReadExpectation(item, known_));
+      scenario_.needs_embedded |=
+          std::holds_alternative<RequestExpectation>(all.back().what);
+    }
+    return all;
+  }
+
+  Document document_;
+  std::filesystem::path directory_;
+  Scenario scenario_;
+  Known known_;
+};
+
+}  // namespace
+
+Scenario ReadScenario(const std::string& file) { return Reader(file).Read(); }
+
+}  // namespace minisched::scenario

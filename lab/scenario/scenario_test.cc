@@ -1,0 +1,283 @@
+#include "lab/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/scenario/errors.h"
+#include "lab/scenario/files_testing.h"
+
+namespace minisched::scenario {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kHead[] =
+    "title: T\n"
+    "why: W\n"
+    "since: 1\n";
+
+class ScenarioTest : public testing::Test {
+ protected:
+  Scenario Read(const std::string& text) {
+    return ReadScenario(directory_.Write("s.yaml", text));
+  }
+
+  // What is said of the file: "4:1: …". Most have three lines of head.
+  std::string Complaint(const std::string& text) {
+    const std::string file = directory_.Write("s.yaml", text);
+    try {
+      ReadScenario(file);
+    } catch (const CannotPlay& error) {
+      const std::string what = error.what();
+      EXPECT_THAT(what, testing::StartsWith(file + ":"));
+      EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+      return what.substr(file.size() + 1);
+    }
+    return "no complaint";
+  }
+  std::string ComplaintOf(const std::string& rest) {
+    return Complaint(kHead + rest);
+  }
+  // Of an expectation after `create: {pods: web, replicas: 3}`.
+  std::string ComplaintOfExpectation(const std::string& expectation) {
+    return ComplaintOf(
+        "nodes: [{names: [a, b]}]\n"
+        "steps:\n"
+        "- create: {pods: web, replicas: 3}\n"
+        "- expect: " +
+        expectation + "\n");
+  }
+
+  const TestDirectory directory_;
+};
+
+TEST_F(ScenarioTest, ReadsAllThatAFileSays) {
+  directory_.Write("pod.yaml",
+                   "apiVersion: v1\nkind: Pod\nmetadata: {name: filed}\n");
+  const Scenario scenario = Read(R"(
+title: A title
+why: >
+  A reason.
+since: 3
+notUpstream: a plugin of ours
+nodes:
+- names: [node-1, node-2]
+- {names: node-3, unschedulable: true}
+throughout:
+- overcommitted: false
+steps:
+- create: {pods: web, replicas: 2}
+- apply: {file: pod.yaml}
+- patch: {pod: web-1, merge: {metadata: {labels: {a: b}}}}
+- patch: {kind: PriorityClass, apiVersion: scheduling.k8s.io/v1, name: p,
+          json: [], subresource: status}
+- delete: {pods: web-*, grace: 0}
+- cordon: node-2
+- uncordon: node-2
+- wait: 1.5s
+- scheduler: restart
+- server: compact
+- server: {away: 2s}
+- mark: requests
+- faults: [{drop: before}]
+- expect: {order: [web-1, web-2]}
+  within: 1m
+  for: 3s
+)");
+  EXPECT_EQ(scenario.title, "A title");
+  EXPECT_EQ(scenario.why, "A reason.\n");
+  EXPECT_EQ(scenario.since, 3);
+  EXPECT_EQ(scenario.not_upstream, "a plugin of ours");
+  EXPECT_EQ(scenario.nodes.size(), 3U);
+  EXPECT_EQ(scenario.throughout.size(), 1U);
+  EXPECT_TRUE(scenario.needs_embedded);
+  EXPECT_TRUE(scenario.needs_scheduler);
+  std::vector<std::string> told;
+  for (const Step& step : scenario.steps) told.push_back(step.text);
+  EXPECT_THAT(
+      told,
+      ElementsAre("create 2 pods web-1 … web-2", "apply pod filed",
+                  "patch pods web-1 with {metadata: {labels: {a: b}}}",
+                  "patch PriorityClass p with ", "delete pods web-*",
+                  "cordon node-2", "uncordon node-2", "wait 1.5s",
+                  "restart the scheduler", "the server forgets its history",
+                  "the server is away for 2s", "count requests from here",
+                  "the server misbehaves: {drop: before}", "expect for 3s"));
+  const auto& expect = std::get<Expect>(scenario.steps.back().action);
+  EXPECT_EQ(expect.within, seconds(60));
+  EXPECT_EQ(expect.hold_for, seconds(3));
+  EXPECT_EQ(expect.all[0].text, "order web-1, web-2");
+}
+
+TEST_F(ScenarioTest, WhatIsNotSaidIsNotWanted) {
+  const Scenario scenario =
+      Read(std::string(kHead) + "steps: [{create: {pods: a}}]\n");
+  EXPECT_THAT(scenario.nodes, IsEmpty());
+  EXPECT_FALSE(scenario.faults);
+  EXPECT_FALSE(scenario.needs_embedded);
+  EXPECT_FALSE(scenario.needs_scheduler);
+}
+
+TEST_F(ScenarioTest, FaultsHoldFromTheStart) {
+  const Scenario scenario = Read(
+      std::string(kHead) +
+      "faults: {seed: 7, faults: [{drop: before}]}\nsteps: [{wait: 1s}]\n");
+  ASSERT_TRUE(scenario.faults);
+  EXPECT_EQ(scenario.faults->document,
+            R"({"faults":[{"drop":"before"}],"seed":7})");
+  EXPECT_TRUE(scenario.needs_embedded);
+}
+
+TEST_F(ScenarioTest, AFileThatIsNoScenario) {
+  EXPECT_THROW(ReadScenario(directory_.path() / "none.yaml"), CannotPlay);
+  EXPECT_EQ(Complaint(""), "1:1: one YAML document is wanted, found 0");
+  EXPECT_EQ(Complaint("a: 1\n---\nb: 2\n"),
+            "1:1: one YAML document is wanted, found 2");
+  EXPECT_EQ(Complaint("- a\n"),
+            "1:1: a scenario: a map is wanted, found a list");
+  EXPECT_THAT(Complaint("title: T\nwhy: [\n"),
+              HasSubstr("3:1: end of sequence flow"));
+  EXPECT_EQ(Complaint("title: T\nwhy: W\ntitle: U\n"),
+            "3:1: \"title\" is there twice");
+  EXPECT_EQ(Complaint("title: T\n"), "1:1: \"why\" is missing");
+  EXPECT_EQ(Complaint("title: T\nwhy: W\nsince: one\n"),
+            "3:8: since: a whole number from 1 to 100000 is wanted, found "
+            "\"one\"");
+}
+
+TEST_F(ScenarioTest, UnknownKeys) {
+  EXPECT_EQ(ComplaintOf("step: []\n"),
+            "4:1: unknown key \"step\"; known are faults, nodes, notUpstream, "
+            "since, steps, throughout, title, why");
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replica: 2}\n"),
+              HasSubstr("5:21: unknown key \"replica\"; known are annot"));
+  EXPECT_THAT(ComplaintOf("nodes: [{name: a}]\n"),
+              HasSubstr("4:10: unknown key \"name\"; known are allocatable"));
+  EXPECT_THAT(ComplaintOf("steps:\n- dance: true\n"),
+              HasSubstr("5:3: one of these is wanted: create, apply"));
+  EXPECT_EQ(ComplaintOf("steps:\n- wait: 1s\n  cordon: a\n"),
+            "5:3: \"wait\" does not go together with \"cordon\"");
+  EXPECT_THAT(ComplaintOf("steps:\n- wait: 1s\n  for: 2s\n"),
+              HasSubstr("6:3: unknown key \"for\""));
+}
+
+TEST_F(ScenarioTest, WrongValues) {
+  EXPECT_THAT(ComplaintOf("steps:\n- wait: soon\n"), HasSubstr("5:9: "));
+  EXPECT_EQ(ComplaintOf("steps:\n- scheduler: pause\n"),
+            "5:14: scheduler: start or stop or kill or restart is wanted, "
+            "found \"pause\"");
+  EXPECT_EQ(ComplaintOf("steps: []\n"),
+            "4:8: steps: a list that is not empty is wanted, found a list");
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replicas: 0}\n"),
+              HasSubstr("5:31: replicas: a whole number from 1 to 100000"));
+}
+
+TEST_F(ScenarioTest, ManifestsThatAreNotThere) {
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {file: none.yaml}\n"),
+              HasSubstr("/none.yaml: No such file or directory"));
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {file: none.yaml}\n"),
+              HasSubstr("5:18: "));
+  directory_.Write("half.yaml", "apiVersion: v1\nkind: Pod\n");
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {file: half.yaml}\n"),
+              HasSubstr("half.yaml: a manifest needs name"));
+  directory_.Write("empty.yaml", "");
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {file: empty.yaml}\n"),
+              HasSubstr("empty.yaml: there is nothing in it"));
+}
+
+TEST_F(ScenarioTest, NodesThatItDoesNotHave) {
+  EXPECT_EQ(ComplaintOf("nodes: [{names: [a, a]}]\n"),
+            "4:9: node a is there twice");
+  EXPECT_EQ(ComplaintOf("nodes: [{names: a}]\nsteps:\n- cordon: b\n"),
+            "6:11: this scenario has no node b");
+  EXPECT_THAT(ComplaintOf("steps:\n- cordon: b\n"),
+              HasSubstr("5:11: a scenario that makes or changes nodes begins "
+                        "with its own"));
+  EXPECT_THAT(
+      ComplaintOf("steps:\n- delete: {apiVersion: v1, kind: Node, name: b}\n"),
+      HasSubstr("5:46: a scenario that makes or changes nodes"));
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {apiVersion: v1, kind: Node, "
+                          "metadata: {name: b}}\n"),
+              HasSubstr("a scenario that makes or changes nodes"));
+}
+
+TEST_F(ScenarioTest, ImpossibleExpectations) {
+  const std::map<std::string, std::string> complaints = {
+      {"{pods: web-*, node: c}", "7:31: this scenario has no node c"},
+      {"{pods: db, bound: true}",
+       "7:18: no step before this one creates a pod db"},
+      {"{pods: web-1}", "7:11: nothing is expected of these pods"},
+      {"{pods: web-*, bound: false, node: a}",
+       "7:39: impossible together with \"bound\""},
+      {"{pods: web-*, bound: 0, spread: {nodes: 1}}",
+       "7:35: impossible together with \"bound\""},
+      {"{pods: web-*, pending: no, bound: true}",
+       "7:34: pending: a string is wanted, found false"},
+      {"{pods: web-*, pending: a, bound: true}",
+       "7:37: impossible together with \"pending\""},
+      {"{pods: web-*, pending: a, notNode: a}",
+       "7:37: impossible together with \"pending\""},
+      {"{pods: web-*, gone: true, phase: Running}",
+       "7:37: impossible together with \"gone\""},
+      {"{pods: web-*, gone: false}", "7:31: leave it out, or use \"count\""},
+      {"{pods: web-*, count: 2, bound: 3}",
+       "7:42: more than there are by \"count\""},
+      {"{pods: web-*, spread: {nodes: 3}}", "7:41: there are only 2 nodes"},
+      {"{order: web-1}", "7:19: two or more are wanted"},
+      {"{requests: {verb: list}}",
+       "7:22: \"atMost\" or \"atLeast\" is missing"},
+      {"{requests: {atMost: 1, atLeast: 2}}", "7:43: more than \"atMost\""},
+      {"{overcommitted: true}",
+       "7:27: overcommitted: false is wanted, found true"},
+      {"{pods: web-*, order: [web-1, web-2]}",
+       "7:25: \"order\" does not go together with \"pods\""},
+  };
+  for (const auto& [expectation, complaint] : complaints) {
+    std::string found = ComplaintOfExpectation(expectation);
+    if (found != complaint) {
+      ADD_FAILURE() << expectation << "\n  " << found << "\n  " << complaint;
+    }
+  }
+}
+
+TEST_F(ScenarioTest, ADeploymentMakesPodsOfAnyName) {
+  EXPECT_EQ(ComplaintOf("steps:\n"
+                        "- create: {apiVersion: apps/v1, kind: Deployment, "
+                        "metadata: {name: web}}\n"
+                        "- expect: {pods: web-*, bound: true}\n"),
+            "no complaint");
+}
+
+TEST_F(ScenarioTest, WhatCannotBeWatchedThroughout) {
+  const std::string rest =
+      "steps:\n- create: {pods: web}\n"
+      "throughout:\n- overcommitted: false\n";
+  EXPECT_EQ(ComplaintOf(rest + "- {pods: web, bound: false}\n"),
+            "no complaint");
+  for (const std::string rule :
+       {"{pods: web, bound: true}", "{requests: {atMost: 1}}",
+        "{pods: web, event: {reason: Scheduled}, bound: false}"}) {
+    EXPECT_THAT(ComplaintOf(rest + "- " + rule + "\n"),
+                HasSubstr("8:3: throughout: this can't be broken"))
+        << rule;
+  }
+}
+
+TEST_F(ScenarioTest, FaultsThatTheServerWouldRefuse) {
+  EXPECT_THAT(ComplaintOf("faults:\n- {drop: before, probability: 2}\n"),
+              HasSubstr("5:18: faults[0].probability: must be from 0 to 1"));
+  EXPECT_THAT(ComplaintOf("faults:\n  faults:\n"
+                          "  - {drop: before, match: {verbs: [list, look]}}\n"),
+              HasSubstr("6:42: faults[0].match.verbs[1]: must be one of"));
+  EXPECT_THAT(ComplaintOf("steps:\n- faults:\n  - {error: {after: true}}\n"),
+              HasSubstr("6:6: faults[0].error.code: is required"));
+  EXPECT_THAT(ComplaintOf("steps:\n- faults:\n  - {drops: before}\n"),
+              HasSubstr("6:6: faults[0].drops: unknown field"));
+  EXPECT_THAT(ComplaintOf("faults: 3\n"), HasSubstr("4:"));
+}
+
+}  // namespace
+}  // namespace minisched::scenario

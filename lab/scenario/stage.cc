@@ -1,0 +1,279 @@
+#include "lab/scenario/stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "lab/scenario/errors.h"
+#include "lab/scenario/expectation_reader.h"
+
+namespace minisched::scenario {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLongestWait{60};
+constexpr milliseconds kLookEvery{20};
+
+// Five letters that make a name one of a kind.
+std::string RandomSuffix() {
+  static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  std::random_device random;
+  std::string suffix;
+  while (suffix.size() < 5) suffix += kLetters[random() % kLetters.size()];
+  return suffix;
+}
+
+// Returns whether `done` came true in time.
+bool Await(const std::function<bool()>& done, const std::stop_token& stop) {
+  const auto deadline = RealClock().Now() + kLongestWait;
+  while (!done()) {
+    if (RealClock().Now() > deadline) return false;
+    if (!RealClock().SleepFor(kLookEvery, stop)) throw Cancelled();
+  }
+  return true;
+}
+
+bool IsReady(const Json& node) {
+  bool ready = false;
+  const Json::json_pointer conditions("/status/conditions");
+  for (const Json& condition : node.value(conditions, Json::array())) {
+    ready |=
+        condition.at("type") == "Ready" && condition.at("status") == "True";
+  }
+  const Json::json_pointer taints("/spec/taints");
+  for (const Json& taint : node.value(taints, Json::array())) {
+    ready &= taint.at("key") != "node.kubernetes.io/not-ready";
+  }
+  return ready;
+}
+
+// A node as it can be created again.
+Manifest ToManifest(Json node) {
+  for (const char* field :
+       {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
+    node["metadata"].erase(field);
+  }
+  return {.json = node.dump(),
+          .api_version = "v1",
+          .kind = "Node",
+          .name = node["metadata"]["name"]};
+}
+
+// Pods lose their node when it is set aside.
+void CheckNobodyIsOn(const Json& nodes, Client& client,
+                     const std::stop_token& stop) {
+  std::set<std::string> names;
+  for (const Json& node : nodes.at("items")) {
+    names.insert(node["metadata"]["name"]);
+  }
+  for (const auto& pod : client.List<Pod>({}, stop).items) {
+    if (!names.contains(pod->spec.node_name)) continue;
+    throw CannotPlay("a scenario with nodes of its own would cost pod " +
+                     pod->metadata.namespace_name + "/" + pod->metadata.name +
+                     " its node " + pod->spec.node_name +
+                     ": delete it first, or play with --embedded");
+  }
+}
+
+}  // namespace
+
+Stage::Stage(Cluster& cluster, std::string scheduler_name)
+    : cluster_(cluster), scheduler_name_(std::move(scheduler_name)) {}
+
+void Stage::SetUp(const Scenario& scenario, const std::stop_token& stop) {
+  CreateNamespace(scenario.file, stop);
+  if (scenario.nodes.empty()) return;
+  SetNodesAside(stop);
+  Create({.objects = scenario.nodes}, stop);
+  AwaitReady(scenario.nodes, stop);
+}
+
+void Stage::CreateNamespace(const std::string& file,
+                            const std::stop_token& stop) {
+  std::string name = "scenario-";
+  for (const char c : std::filesystem::path(file).stem().string()) {
+    if (name.size() >= 50) break;
+    const int byte = static_cast<unsigned char>(c);
+    name +=
+        static_cast<char>(std::isalnum(byte) != 0 ? std::tolower(byte) : '-');
+  }
+  name += "-" + RandomSuffix();
+  namespace_ = name;  // it may be there even where Create() fails
+  const Json object = {
+      {"apiVersion", "v1"},
+      {"kind", "Namespace"},
+      {"metadata",
+       {{"name", name},
+        {"labels", {{"app.kubernetes.io/part-of", "minisched"}}}}}};
+  cluster_.Create({object.dump(), "v1", "Namespace", name}, "", "", stop);
+}
+
+void Stage::SetNodesAside(const std::stop_token& stop) {
+  const Json nodes = Json::parse(
+      cluster_.client().Send({.method = "GET", .path = "/api/v1/nodes"}, stop));
+  const Json::json_pointer control_plane(
+      "/metadata/labels/node-role.kubernetes.io~1control-plane");
+  for (const Json& node : nodes.at("items")) {
+    if (node.contains(control_plane)) {
+      throw CannotPlay(
+          "a scenario with nodes of its own wants a cluster without real "
+          "machines: play it with --embedded, or on 'scripts/cluster up real'");
+    }
+  }
+  CheckNobodyIsOn(nodes, cluster_.client(), stop);
+  for (const Json& node : nodes.at("items")) {
+    set_aside_.push_back(ToManifest(node));
+    cluster_.DeleteOne({.kind = "Node", .name = set_aside_.back().name}, "",
+                       stop);
+  }
+}
+
+void Stage::AwaitReady(const std::vector<Manifest>& nodes,
+                       const std::stop_token& stop) {
+  const bool ready = Await(
+      [&] {
+        for (const Manifest& manifest : nodes) {
+          const auto node =
+              cluster_.Get({.kind = "Node", .name = manifest.name}, "", stop);
+          if (!node || !IsReady(Json::parse(*node))) return false;
+        }
+        return true;
+      },
+      stop);
+  if (!ready) {
+    throw CannotPlay(
+        "the nodes don't become Ready: an embedded server does that with "
+        "--simulate");
+  }
+}
+
+std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
+                                                 const std::stop_token& stop) {
+  std::map<std::string, std::string> pods;
+  for (const Manifest& object : create.objects) {
+    if (stop.stop_requested()) throw Cancelled();
+    const std::string uid = CreateOne(object, create.apply, stop);
+    if (object.kind == "Pod") pods[object.name] = uid;
+  }
+  return pods;
+}
+
+std::string Stage::CreateOne(const Manifest& object, bool apply,
+                             const std::stop_token& stop) {
+  // Of these we know that they go with the namespace. To delete others that do
+  // as well does no harm. A Binding isn't kept, so there is none to delete.
+  static const std::set<std::string> kInNamespaces = {"Pod", "Deployment",
+                                                      "ReplicaSet", "Binding"};
+  const ObjectName name{object.api_version, object.kind, object.name};
+  const bool outlives = !kInNamespaces.contains(object.kind);
+  const bool is_ours = IsMade(name);
+  if (outlives && apply && !is_ours &&
+      cluster_.Get(name, namespace_, stop).has_value()) {
+    throw CannotPlay(object.kind + " " + object.name +
+                     " is there already, and not this scenario's");
+  }
+  if (outlives && !is_ours) made_.push_back(name);
+  try {
+    return apply ? cluster_.Apply(object, namespace_, scheduler_name_, stop)
+                 : cluster_.Create(object, namespace_, scheduler_name_, stop);
+  } catch (const ApiError& error) {
+    // Somebody else's, so not to be taken down.
+    if (outlives && !is_ours && error.reason() == "AlreadyExists") {
+      made_.pop_back();
+    }
+    throw CannotPlay("create " + object.kind + " " + object.name + ": " +
+                     error.what());
+  }
+}
+
+bool Stage::IsMade(const ObjectName& object) const {
+  return std::any_of(made_.begin(), made_.end(), [&](const ObjectName& made) {
+    return made.kind == object.kind && made.name == object.name;
+  });
+}
+
+void Stage::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
+  const ObjectName& object = patch.object;
+  if (!cluster_.IsNamespaced(object, stop) && !IsMade(object)) {
+    throw CannotPlay("patch " + object.kind + " " + object.name +
+                     ": it is not this scenario's");
+  }
+  cluster_.Patch(patch, namespace_, stop);
+}
+
+std::vector<std::string> Stage::Delete(const scenario::Delete& deletion,
+                                       const std::stop_token& stop) {
+  const ObjectName& wanted = deletion.objects;
+  if (cluster_.IsNamespaced(wanted, stop)) {
+    return cluster_.Delete(deletion, namespace_, stop);
+  }
+  std::vector<std::string> deleted;
+  for (const ObjectName& object : made_) {
+    if (object.kind != wanted.kind || !MatchesGlob(wanted.name, object.name)) {
+      continue;
+    }
+    cluster_.DeleteOne(object, "", stop);
+    deleted.push_back(object.name);
+  }
+  return deleted;
+}
+
+void Stage::PutBack(const Manifest& node) {
+  try {
+    cluster_.Create(node, "", "", {});
+  } catch (const ApiError& error) {
+    // We were stopped before it was gone.
+    if (error.reason() != "AlreadyExists") throw;
+  }
+}
+
+void Stage::AwaitGone(const ObjectName& object, const std::stop_token& stop) {
+  const bool gone =
+      Await([&] { return !cluster_.Get(object, "", stop).has_value(); }, stop);
+  if (!gone) throw CannotPlay("it is being deleted, but still there");
+}
+
+std::string Stage::TakeDown() {
+  std::string failures;
+  bool reachable = true;
+  const auto attempt = [&](const ObjectName& object, const auto& action) {
+    if (!reachable) return;
+    try {
+      action();
+    } catch (const std::exception& error) {
+      failures += (failures.empty() ? "" : "; ") + object.kind + " " +
+                  object.name + ": " + error.what();
+      // One wait for a server that is gone is enough.
+      reachable = dynamic_cast<const TransportError*>(&error) == nullptr;
+    }
+  };
+  const std::stop_token never;
+  const ObjectName own{.kind = "Namespace",
+                       .name = std::exchange(namespace_, "")};
+  if (!own.name.empty()) {
+    // With no grace: nobody's kubelet has to agree.
+    attempt(own, [&] {
+      cluster_.Delete(
+          {.objects = {.kind = "Pod", .name = "*"}, .grace_seconds = 0},
+          own.name, never);
+    });
+    attempt(own, [&] { cluster_.DeleteOne(own, "", never); });
+  }
+  for (const ObjectName& object : std::exchange(made_, {})) {
+    attempt(object, [&] { cluster_.DeleteOne(object, own.name, never); });
+  }
+  for (const Manifest& node : std::exchange(set_aside_, {})) {
+    attempt({.kind = "Node", .name = node.name}, [&] { PutBack(node); });
+  }
+  if (!own.name.empty()) attempt(own, [&] { AwaitGone(own, never); });
+  return failures;
+}
+
+}  // namespace minisched::scenario

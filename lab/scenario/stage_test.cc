@@ -1,0 +1,190 @@
+// What a scenario may do to a cluster, and what it leaves behind: nothing.
+#include "lab/scenario/stage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "lab/scenario/player_testing.h"
+#include "lab/testing/http_server.h"
+
+namespace minisched::scenario {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class StageTest : public PlayerTest {};
+
+TEST_F(StageTest, NodesThatWereThereAreSetAside) {
+  Post("/api/v1/nodes", R"({"metadata":{"name":"a","labels":{"mine":"yes"}}})");
+  Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
+  const TinyScheduler scheduler(Config(), OnA);
+  const Result result = Play(R"(
+steps:
+- create: {pods: web}
+- cordon: a
+- delete: {node: b}
+- expect: {pods: web, node: a}
+)");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft({"a", "old"});
+  EXPECT_EQ(Ask("/api/v1/nodes/a")["metadata"]["labels"]["mine"], "yes");
+  EXPECT_FALSE(Ask("/api/v1/nodes/a")["spec"].contains("unschedulable"));
+}
+
+TEST_F(StageTest, WithoutNodesOfItsOwnItTakesThoseThatAreThere) {
+  Post("/api/v1/nodes", R"({"metadata":{"name":"a"}})");
+  const std::string uid = Ask("/api/v1/nodes/a")["metadata"]["uid"];
+  const TinyScheduler scheduler(Config(), OnA);
+  const Result result = PlayFile(
+      "steps: [{create: {pods: web}}, {expect: {pods: web, node: a}}]\n");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft({"a"});
+  EXPECT_EQ(Ask("/api/v1/nodes/a")["metadata"]["uid"], uid);
+}
+
+TEST_F(StageTest, RefusesToTakeTheNodeOfAPod) {
+  Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
+  Post("/api/v1/namespaces/default/pods",
+       R"({"metadata":{"name":"p"},"spec":{"nodeName":"old",
+           "containers":[{"name":"c","image":"i"}]}})");
+  EXPECT_EQ(Refusal(std::string(kNodes) + "steps: [{wait: 0s}]\n"),
+            "a scenario with nodes of its own would cost pod default/p its "
+            "node old: delete it first, or play with --embedded");
+  EXPECT_THAT(Names("/api/v1/nodes"), ElementsAre("old"));
+}
+
+TEST_F(StageTest, OutsideOfItsNamespaceItChangesOnlyWhatIsItsOwn) {
+  EXPECT_EQ(Refusal("steps:\n- patch: {apiVersion: v1, kind: Namespace, "
+                    "name: default, merge: {}}\n"),
+            "patch Namespace default: it is not this scenario's");
+  const Result result = PlayFile(
+      "steps:\n- delete: {apiVersion: v1, kind: Namespace, name: '*'}\n"
+      "- create: {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass,\n"
+      "           metadata: {name: urgent}, value: 5}\n");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft();
+  EXPECT_THAT(Names("/apis/scheduling.k8s.io/v1/priorityclasses"),
+              testing::Not(Contains("urgent")));
+}
+
+// There is no Binding to delete afterwards: what it did is in the pod.
+TEST_F(StageTest, AScenarioMayBindPodsItself) {
+  const Result result = Play(R"(
+steps:
+- create: {pods: web}
+- create:
+    apiVersion: v1
+    kind: Binding
+    metadata: {name: web}
+    target: {kind: Node, name: b}
+- expect: {pods: web, node: b}
+)");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft();
+}
+
+TEST_F(StageTest, PodsAskForTheSchedulerThatIsJudged) {
+  options_.scheduler_name = "mine";
+  const TinyScheduler scheduler(Config(), OnA, "mine");
+  const Result result = Play(R"(
+steps:
+- create:
+  - {pods: web}
+  - {pods: other, spec: {schedulerName: somebody-else}}
+  - apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: d}
+    spec:
+      replicas: 2
+      selector: {matchLabels: {app: d}}
+      template:
+        metadata: {labels: {app: d}}
+        spec:
+          schedulerName: minisched
+          containers: [{name: c, image: i}]
+- expect:
+  - {pods: d-*, count: 2, bound: true}
+  - {pods: web, bound: true}
+  - {pods: other, bound: false}
+)");
+  EXPECT_FALSE(result.failure) << result.failure->found;
+  ExpectNothingLeft();
+}
+
+TEST_F(StageTest, CancelledItLeavesNothing) {
+  Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
+  std::jthread later([&] {
+    while (Names("/api/v1/pods").size() < 3) std::this_thread::yield();
+    stop_.request_stop();
+  });
+  EXPECT_THROW(Play("faults: [{latency: 1ms}]\n"
+                    "steps:\n- create: {pods: web, replicas: 200}\n"
+                    "- expect: {pods: web-*, bound: true}\n"),
+               Cancelled);
+  ExpectNothingLeft({"old"});
+}
+
+TEST_F(StageTest, AServerThatRefusesIsNoVerdict) {
+  EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v1, kind: Pod, "
+                      "metadata: {name: p}}\n"),
+              HasSubstr("create Pod p: "));
+  EXPECT_THAT(Refusal("steps:\n- patch: {pod: none, merge: {}}\n"),
+              HasSubstr("the server refuses: "));
+  EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v7, kind: Pet, "
+                      "metadata: {name: p}}\n"),
+              HasSubstr("the server has no kind Pet in v7"));
+  ExpectNothingLeft();
+}
+
+// A cluster that isn't there for being played with.
+class StrangeClusterTest : public testing::Test {
+ protected:
+  std::string Refusal(const std::string& rest, PlayerOptions options = {}) {
+    const HttpServer server([](const ServerRequest&, ServerReply reply) {
+      reply.Send(200, R"({"gitVersion":"v1.36.0"})");
+    });
+    const Scenario scenario = ReadScenario(
+        directory_.Write("s.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));
+    options.config.server = server.url();
+    std::ostringstream told;
+    Story story(told, false);
+    std::string refusal = "no refusal";
+    try {
+      Player(options, story, {}).Play(scenario, {});
+    } catch (const std::exception& error) {
+      refusal = error.what();
+    }
+    // Whatever it is: but for its version it was asked for nothing.
+    EXPECT_EQ(server.requests().size(), 1U);
+    return refusal;
+  }
+
+  const TestDirectory directory_;
+};
+
+TEST_F(StrangeClusterTest, ItsNodesAreLeftAlone) {
+  EXPECT_THAT(Refusal("nodes: [{names: a}]\nsteps: [{wait: 0s}]\n"),
+              HasSubstr("is not a cluster to play with: use --embedded, or "
+                        "--any-cluster if you mean it"));
+}
+
+TEST_F(StrangeClusterTest, ItCannotMisbehave) {
+  for (const std::string rest :
+       {"steps: [{server: compact}]\n", "steps: [{mark: requests}]\n",
+        "faults: [{drop: before}]\nsteps: [{wait: 0s}]\n",
+        "steps: [{expect: {requests: {atMost: 1}}}]\n"}) {
+    EXPECT_THAT(Refusal(rest), HasSubstr("play it with --embedded")) << rest;
+  }
+}
+
+TEST_F(StrangeClusterTest, WhoDidNotStartTheSchedulerCannotStopIt) {
+  EXPECT_THAT(Refusal("steps: [{scheduler: stop}]\n"),
+              HasSubstr("say how with --scheduler"));
+}
+
+}  // namespace
+}  // namespace minisched::scenario

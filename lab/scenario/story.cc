@@ -1,0 +1,110 @@
+#include "lab/scenario/story.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+
+namespace minisched::scenario {
+namespace {
+
+constexpr char kBold[] = "1";
+constexpr char kRed[] = "31";
+constexpr char kGreen[] = "32";
+constexpr char kGrey[] = "90";
+
+// Its words in lines of a readable length.
+std::string Wrap(const std::string& text, const std::string& indent) {
+  constexpr std::size_t kWidth = 78;
+  std::istringstream words(text);
+  std::string wrapped;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() &&
+        indent.size() + line.size() + 1 + word.size() > kWidth) {
+      wrapped += indent + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return wrapped + indent + line + "\n";
+}
+
+}  // namespace
+
+std::string Story::Paint(const char* code, const std::string& text) const {
+  return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+}
+
+void Story::Begin(const Scenario& scenario) {
+  why_ = scenario.why;
+  out_ << Paint(kBold, scenario.title) << "  " << Paint(kGrey, scenario.file)
+       << "\n";
+  std::string names;
+  for (const Manifest& node : scenario.nodes) {
+    names += (names.empty() ? "" : ", ") + node.name;
+  }
+  if (!names.empty()) Does("nodes " + names);
+}
+
+void Story::Does(const std::string& what) { out_ << "  " << what << std::endl; }
+
+void Story::Expects(const std::string& what) {
+  out_ << "  expect " << what << std::flush;
+}
+
+void Story::Saw(std::chrono::duration<double> after, bool as_expected) {
+  const std::string mark = as_expected ? Paint(kGreen, "✓") : Paint(kRed, "✗");
+  out_ << " " << mark << fmt::format(" {:.1f} s", after.count()) << std::endl;
+}
+
+void Story::End(const Result& result) {
+  const std::string took = fmt::format(" in {:.1f} s", result.took.count());
+  if (!result.failure) {
+    out_ << "  " << Paint(kGreen, "passed") << took << "\n" << std::endl;
+    return;
+  }
+  const Failure& failure = *result.failure;
+  out_ << "  " << Paint(kRed, "FAILED") << took << "\n"
+       << "    expected: " << failure.expected << "\n"
+       << "    found:    " << failure.found << "\n";
+  for (const std::string& line : failure.pods) out_ << "    " << line << "\n";
+  out_ << "    why it matters:\n";
+  out_ << Wrap(why_, "      ");
+  if (!failure.log.empty()) {
+    out_ << "    the scheduler's last words:\n";
+    std::istringstream log(failure.log);
+    for (std::string line; std::getline(log, line);) {
+      out_ << "      " << Paint(kGrey, line) << "\n";
+    }
+  }
+  out_ << std::endl;
+}
+
+std::string ToJsonLine(const Scenario& scenario, const Result& result) {
+  nlohmann::ordered_json json = {{"file", scenario.file},
+                                 {"title", scenario.title},
+                                 {"passed", !result.failure},
+                                 {"seconds", result.took.count()}};
+  if (result.failure) {
+    json["failure"] = {{"expected", result.failure->expected},
+                       {"found", result.failure->found},
+                       {"pods", result.failure->pods},
+                       {"log", result.failure->log}};
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string ToJsonLine(const Scenario& scenario) {
+  const nlohmann::ordered_json json = {
+      {"file", scenario.file},
+      {"title", scenario.title},
+      {"since", scenario.since},
+      {"notUpstream", scenario.not_upstream},
+      {"needsEmbedded", scenario.needs_embedded},
+      {"needsScheduler", scenario.needs_scheduler}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace minisched::scenario

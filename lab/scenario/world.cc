@@ -1,0 +1,356 @@
+#include "lab/scenario/world.h"
+
+#include <algorithm>
+#include <boost/algorithm/string/join.hpp>
+#include <utility>
+
+#include "lab/scenario/expectation_reader.h"
+#include "lab/scenario/overcommit.h"
+
+namespace minisched::scenario {
+namespace {
+
+using Kind = Verdict::Kind;
+using Bound = PodExpectation::Bound;
+using Pods = std::vector<std::shared_ptr<const Pod>>;
+
+bool IsBound(const Pod& pod) { return !pod.spec.node_name.empty(); }
+bool IsUnbound(const Pod& pod) { return !IsBound(pod); }
+
+const Condition* FindCondition(const Pod& pod, const std::string& type) {
+  const auto& all = pod.status.conditions;
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const auto& c) { return c.type == type; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// An empty pattern matches all; others as globs, or by how the text begins,
+// which needs no escapes.
+bool MatchesText(const std::string& pattern, const std::string& text) {
+  return pattern.empty() || text.starts_with(pattern) ||
+         MatchesGlob(pattern, text);
+}
+
+// "2 of 20: web-1: no node; web-2: no node"; of many, the first few.
+std::string TellSome(const Pods& pods, std::size_t of) {
+  constexpr std::size_t kFew = 3;
+  std::vector<std::string> some;
+  for (const auto& pod : pods) {
+    if (some.size() == kFew) {
+      some.emplace_back("…");
+      break;
+    }
+    some.push_back(TellPod(*pod));
+  }
+  return std::to_string(pods.size()) + " of " + std::to_string(of) + ": " +
+         boost::algorithm::join(some, "; ");
+}
+
+// One expectation of pods, part by part. What is broken counts more than what
+// is missing, and of each the first that is found.
+class PodsJudge {
+ public:
+  PodsJudge(const PodExpectation& expected, const World& world)
+      : expected_(expected), world_(world) {
+    for (const auto& [name, pod] : world.pods) {
+      if (MatchesAnyGlob(expected.pods, name)) pods_.push_back(pod);
+    }
+  }
+
+  Verdict Judge() {
+    if (expected_.gone) {
+      if (!pods_.empty()) Missing("still there are " + TellAll(pods_), pods_);
+      return verdict_;
+    }
+    JudgePresence();
+    JudgeBound();
+    JudgeNodes();
+    JudgeSpread();
+    JudgeStatus();
+    if (expected_.event) JudgeEvents();
+    return verdict_;
+  }
+
+ private:
+  void Missing(const std::string& found, const Pods& pods = {}) {
+    Set(Kind::kNotYet, found, pods);
+  }
+  void Broken(const std::string& found, const Pods& pods = {}) {
+    Set(Kind::kBroken, found, pods);
+  }
+  void Set(Kind kind, const std::string& found, const Pods& pods) {
+    if (verdict_.kind >= kind) return;
+    verdict_ = {kind, found};
+    for (const auto& pod : pods) verdict_.pods.push_back(pod->metadata.name);
+  }
+
+  std::string TellAll(const Pods& pods) const {
+    return TellSome(pods, pods_.size());
+  }
+
+  template <class Wanted>
+  Pods Without(Wanted wanted) const {
+    Pods others;
+    std::copy_if(pods_.begin(), pods_.end(), std::back_inserter(others),
+                 [&](const auto& pod) { return !wanted(*pod); });
+    return others;
+  }
+
+  // Those that are not as wanted are missing.
+  template <class Wanted>
+  void Each(Wanted wanted, const std::string& otherwise) {
+    const Pods others = Without(wanted);
+    if (!others.empty()) Missing(otherwise + " " + TellAll(others), others);
+  }
+
+  void JudgePresence() {
+    for (const std::string& name : world_.created) {
+      if (MatchesAnyGlob(expected_.pods, name) && !world_.pods.contains(name)) {
+        Missing(name + " is not there");
+      }
+    }
+    if (expected_.count && *expected_.count != static_cast<int>(pods_.size())) {
+      Missing("there are " + std::to_string(pods_.size()));
+    }
+    if (pods_.empty()) Missing("there are no such pods");
+  }
+
+  void JudgeBound() {
+    const Pods unbound = Without(IsBound);
+    const Pods bound = Without(IsUnbound);
+    const int count = static_cast<int>(bound.size());
+    if (expected_.bound == Bound::kAll && !unbound.empty()) {
+      Missing("without a node are " + TellAll(unbound), unbound);
+    }
+    if ((expected_.bound == Bound::kNone || expected_.pending) && count > 0) {
+      Broken("bound are " + TellAll(bound), bound);
+    }
+    if (expected_.bound == Bound::kAllOrNone && count > 0 && !unbound.empty()) {
+      Missing("bound are " + std::to_string(count) + ", but not " +
+                  TellAll(unbound),
+              unbound);
+    }
+    if (expected_.bound_count && count != *expected_.bound_count) {
+      Set(count > *expected_.bound_count ? Kind::kBroken : Kind::kNotYet,
+          "bound are " + std::to_string(count) + " of " +
+              std::to_string(pods_.size()),
+          count > *expected_.bound_count ? bound : unbound);
+    }
+  }
+
+  void JudgeNodes() {
+    if (expected_.on.empty() && expected_.not_on.empty()) return;
+    const Pods elsewhere = Without([&](const Pod& pod) {
+      const std::string& node = pod.spec.node_name;
+      return !IsBound(pod) ||
+             ((expected_.on.empty() || MatchesAnyGlob(expected_.on, node)) &&
+              !MatchesAnyGlob(expected_.not_on, node));
+    });
+    if (!elsewhere.empty()) {
+      Broken("elsewhere are " + TellAll(elsewhere), elsewhere);
+    }
+    Each(IsBound, "without a node are");
+  }
+
+  void JudgeSpread() {
+    if (!expected_.nodes_at_least && !expected_.per_node_at_most &&
+        !expected_.skew) {
+      return;
+    }
+    std::map<std::string, int> counts;
+    for (const auto& [name, node] : world_.nodes) counts[name] = 0;
+    for (const auto& pod : pods_) {
+      if (IsBound(*pod)) ++counts[pod->spec.node_name];
+    }
+    int used = 0;
+    int least = counts.empty() ? 0 : counts.begin()->second;
+    int most = least;
+    std::vector<std::string> told;
+    for (const auto& [node, count] : counts) {
+      used += count > 0 ? 1 : 0;
+      least = std::min(least, count);
+      most = std::max(most, count);
+      told.push_back(std::to_string(count) + " on " + node);
+    }
+    const std::string found = "there are " + boost::algorithm::join(told, ", ");
+    const Kind unless_more = IsFinal() ? Kind::kBroken : Kind::kNotYet;
+    if (used < expected_.nodes_at_least.value_or(0)) {
+      Set(unless_more, found, {});
+    }
+    if (expected_.per_node_at_most && most > *expected_.per_node_at_most) {
+      Broken(found);
+    }
+    if (expected_.skew && most - least > *expected_.skew) {
+      Set(unless_more, found, {});
+    }
+  }
+
+  // All that shall be there are, with their node, and there won't be others.
+  bool IsFinal() const {
+    return verdict_.kind == Kind::kMet &&
+           std::all_of(pods_.begin(), pods_.end(), [&](const auto& pod) {
+             return IsBound(*pod) &&
+                    world_.created.contains(pod->metadata.name);
+           });
+  }
+
+  void JudgeStatus() {
+    if (expected_.pending) {
+      JudgeCondition({.type = "PodScheduled",
+                      .status = "False",
+                      .reason = "Unschedulable",
+                      .message = *expected_.pending});
+    }
+    if (expected_.condition) JudgeCondition(*expected_.condition);
+    if (!expected_.phase.empty()) {
+      Each([&](const Pod& pod) { return pod.status.phase == expected_.phase; },
+           "not " + expected_.phase + " are");
+    }
+  }
+
+  void JudgeCondition(const PodExpectation::Condition& wanted) {
+    Each(
+        [&](const Pod& pod) {
+          const Condition* condition = FindCondition(pod, wanted.type);
+          return condition != nullptr &&
+                 MatchesText(wanted.status, condition->status) &&
+                 MatchesText(wanted.reason, condition->reason) &&
+                 MatchesText(wanted.message, condition->message);
+        },
+        "without such a condition are");
+  }
+
+  void JudgeEvents() {
+    const PodExpectation::Event& wanted = *expected_.event;
+    std::map<std::string, int> counts;
+    for (const SeenEvent& event : world_.events()) {
+      if (MatchesText(wanted.type, event.type) &&
+          MatchesText(wanted.reason, event.reason) &&
+          MatchesText(wanted.message, event.message)) {
+        ++counts[event.pod];
+      }
+    }
+    Each([&](const Pod& pod) { return counts.contains(pod.metadata.name); },
+         "without such an event are");
+    for (const auto& pod : pods_) {
+      const int count = counts[pod->metadata.name];
+      if (wanted.at_most && count > *wanted.at_most) {
+        Broken(pod->metadata.name + " has " + std::to_string(count) +
+                   " such events",
+               {pod});
+      }
+    }
+  }
+
+  const PodExpectation& expected_;
+  const World& world_;
+  Pods pods_;
+  Verdict verdict_;
+};
+
+Verdict Judge(const PodExpectation& expected, const World& world) {
+  return PodsJudge(expected, world).Judge();
+}
+
+Verdict Judge(const OrderExpectation& expected, const World& world) {
+  Verdict verdict;
+  std::optional<std::pair<int, std::string>> last;  // of the globs before
+  for (const std::string& glob : expected.globs) {
+    std::optional<std::pair<int, std::string>> latest = last;
+    for (const auto& [name, pod] : world.pods) {
+      if (!MatchesGlob(glob, name)) continue;
+      const auto bound = world.bound_at.find(pod->metadata.uid);
+      if (bound == world.bound_at.end()) {
+        if (verdict.kind == Kind::kMet) {
+          verdict = {
+              Kind::kNotYet, "without a node is " + TellPod(*pod), {name}};
+        }
+        // What comes later must not be bound before this.
+        latest = {std::numeric_limits<int>::max(), name};
+        continue;
+      }
+      if (last && bound->second < last->first) {
+        return {Kind::kBroken,
+                name + " was bound before " + last->second,
+                {name, last->second}};
+      }
+      latest = std::max(latest, {{bound->second, name}});
+    }
+    last = latest;
+  }
+  return verdict;
+}
+
+Verdict Judge(const RequestExpectation& expected, const World& world) {
+  int count = 0;
+  for (const RequestCount& request : world.requests()) {
+    if ((expected.verb.empty() || request.verb == expected.verb) &&
+        (expected.resource.empty() || request.resource == expected.resource)) {
+      count += request.count;
+    }
+  }
+  const std::string found = "there were " + std::to_string(count);
+  if (expected.at_most && count > *expected.at_most) {
+    return {Kind::kBroken, found};
+  }
+  if (expected.at_least && count < *expected.at_least) {
+    return {Kind::kNotYet, found};
+  }
+  return {};
+}
+
+Verdict Judge(const OvercommitExpectation&, const World& world) {
+  const std::string overcommitted = FindOvercommit(world.nodes, world.pods);
+  if (overcommitted.empty()) return {};
+  return {Kind::kBroken, overcommitted};
+}
+
+}  // namespace
+
+Verdict Evaluate(const Expectation& expectation, const World& world) {
+  return std::visit(
+      [&](const auto& expected) { return Judge(expected, world); },
+      expectation.what);
+}
+
+bool CanBeWatched(const Expectation& expectation) {
+  if (std::holds_alternative<RequestExpectation>(expectation.what)) {
+    return false;
+  }
+  const auto* pods = std::get_if<PodExpectation>(&expectation.what);
+  return pods == nullptr ||
+         (!pods->event && (pods->bound == Bound::kNone || pods->pending ||
+                           pods->bound_count || !pods->on.empty() ||
+                           !pods->not_on.empty() || pods->per_node_at_most));
+}
+
+std::string TellPod(const Pod& pod) {
+  std::string text = pod.metadata.name + ": ";
+  text += IsBound(pod) ? "on " + pod.spec.node_name : "no node";
+  const std::string& phase = pod.status.phase;
+  if (!phase.empty() && phase != "Pending") text += ", " + phase;
+  if (!pod.status.reason.empty()) text += ", " + pod.status.reason;
+  const Condition* scheduled = FindCondition(pod, "PodScheduled");
+  if (!IsBound(pod) && scheduled != nullptr) {
+    text += ", " + scheduled->reason + ": " + scheduled->message;
+  }
+  if (pod.metadata.deletion_timestamp) text += ", being deleted";
+  return text;
+}
+
+std::string TellNode(const Node& node) {
+  std::vector<std::string> said;
+  if (node.spec.unschedulable) said.emplace_back("cordoned");
+  for (const Taint& taint : node.spec.taints) {
+    // Comes with the cordon.
+    if (taint.key == "node.kubernetes.io/unschedulable") continue;
+    said.push_back("taint " + taint.key +
+                   (taint.value.empty() ? "" : "=" + taint.value) + ":" +
+                   taint.effect);
+  }
+  return said.empty() ? ""
+                      : "node " + node.metadata.name + ": " +
+                            boost::algorithm::join(said, ", ");
+}
+
+}  // namespace minisched::scenario

@@ -1,0 +1,290 @@
+#include "lab/scenario/world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/scenario/expectation_reader.h"
+#include "minisched/api/json.h"
+
+namespace minisched::scenario {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+using Kind = Verdict::Kind;
+
+// A cluster of two nodes, a and b, to which tests add pods.
+class WorldTest : public testing::Test {
+ protected:
+  WorldTest() {
+    for (const std::string name : {"a", "b"}) {
+      world_.nodes[name] = std::make_shared<Node>(
+          FromJson<Node>(R"({"metadata":{"name":")" + name +
+                         R"("},"status":{"allocatable":{"pods":"2"}}})"));
+    }
+  }
+
+  // In order: of two with a node, the first was bound first.
+  void AddPod(const std::string& name, const std::string& node = "",
+              const std::string& status = "{}") {
+    world_.created.insert(name);
+    world_.pods[name] = std::make_shared<Pod>(
+        FromJson<Pod>(R"({"metadata":{"uid":")" + name + R"(","name":")" +
+                      name + R"("},"spec":{"nodeName":")" + node +
+                      R"("},"status":)" + status + "}"));
+    const int moment = static_cast<int>(world_.bound_at.size());
+    if (!node.empty()) world_.bound_at[name] = moment;
+  }
+  void AddUnschedulable(const std::string& name, const std::string& message) {
+    AddPod(name, "",
+           R"({"phase":"Pending","conditions":[{"type":"PodScheduled",
+        "status":"False","reason":"Unschedulable","message":")" +
+               message + R"("}]})");
+  }
+
+  Verdict Judge(const std::string& expectation) const {
+    const Document document("test", expectation);
+    return Evaluate(ReadExpectation(Field(document), Known{.other_pods = true}),
+                    world_);
+  }
+  // "met", or "not yet: …", "broken: …".
+  std::string Say(const std::string& expectation) const {
+    const Verdict verdict = Judge(expectation);
+    if (verdict.kind == Kind::kMet) return "met" + verdict.found;
+    return (verdict.kind == Kind::kBroken ? "broken: " : "not yet: ") +
+           verdict.found;
+  }
+
+  World world_;
+};
+
+TEST_F(WorldTest, NoPodIsNotYet) {
+  EXPECT_EQ(Say("{pods: p*, bound: false}"), "not yet: there are no such pods");
+  EXPECT_EQ(Say("{pods: p*, gone: true}"), "met");
+  EXPECT_EQ(Say("{pods: p*, count: 0}"), "not yet: there are no such pods");
+}
+
+TEST_F(WorldTest, WhatWasCreatedMustBeThere) {
+  AddPod("p1", "a");
+  AddPod("p2", "b");
+  world_.pods.erase("p2");
+  EXPECT_EQ(Say("{pods: p*, bound: true}"), "not yet: p2 is not there");
+  EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
+}
+
+TEST_F(WorldTest, Count) {
+  AddPod("p1");
+  AddPod("p2");
+  AddPod("q");
+  EXPECT_EQ(Say("{pods: p*, count: 2}"), "met");
+  EXPECT_EQ(Say("{pods: [p*, q], count: 2}"), "not yet: there are 3");
+  EXPECT_EQ(Say("{pods: p*, gone: true}"),
+            "not yet: still there are 2 of 2: p1: no node; p2: no node");
+}
+
+TEST_F(WorldTest, Bound) {
+  AddPod("p1", "a");
+  AddPod("p2");
+  EXPECT_EQ(Say("{pods: p*, bound: true}"),
+            "not yet: without a node are 1 of 2: p2: no node");
+  EXPECT_EQ(Say("{pods: p*, bound: false}"),
+            "broken: bound are 1 of 2: p1: on a");
+  EXPECT_EQ(Say("{pods: p*, bound: all or none}"),
+            "not yet: bound are 1, but not 1 of 2: p2: no node");
+  EXPECT_EQ(Say("{pods: p1, bound: all or none}"), "met");
+  EXPECT_EQ(Say("{pods: p2, bound: all or none}"), "met");
+  EXPECT_EQ(Say("{pods: p*, bound: 1}"), "met");
+  EXPECT_EQ(Say("{pods: p*, bound: 2}"), "not yet: bound are 1 of 2");
+  EXPECT_EQ(Say("{pods: p*, bound: 0}"), "broken: bound are 1 of 2");
+  EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
+  EXPECT_EQ(Say("{pods: p2, bound: false}"), "met");
+}
+
+TEST_F(WorldTest, OnNodes) {
+  AddPod("p1", "a");
+  AddPod("p2");
+  EXPECT_EQ(Say("{pods: p*, node: a}"),
+            "not yet: without a node are 1 of 2: p2: no node");
+  EXPECT_EQ(Say("{pods: p*, node: b}"),
+            "broken: elsewhere are 1 of 2: p1: on a");
+  EXPECT_EQ(Say("{pods: p1, node: [a, b]}"), "met");
+  EXPECT_EQ(Say("{pods: p1, notNode: b}"), "met");
+  EXPECT_EQ(Say("{pods: p1, notNode: '*'}"),
+            "broken: elsewhere are 1 of 1: p1: on a");
+}
+
+TEST_F(WorldTest, AVerdictNamesThePods) {
+  AddPod("p1", "a");
+  AddPod("p2", "b");
+  AddPod("p3", "a");
+  EXPECT_THAT(Judge("{pods: p*, node: b}").pods, ElementsAre("p1", "p3"));
+}
+
+TEST_F(WorldTest, OfManyPodsAFewAreTold) {
+  for (const std::string name : {"p1", "p2", "p3", "p4", "p5"}) AddPod(name);
+  EXPECT_THAT(Say("{pods: p*, bound: true}"),
+              HasSubstr("5 of 5: p1: no node; p2: no node; p3: no node; …"));
+}
+
+TEST_F(WorldTest, Pending) {
+  AddUnschedulable("p1", "0/2 nodes are available: 2 Too many pods. More.");
+  AddPod("p2");
+  AddPod("p3", "a");
+  EXPECT_EQ(Say("{pods: p1, pending: '0/2 nodes are available: 2 Too many '}"),
+            "met");
+  EXPECT_EQ(Say("{pods: p1, pending: '* Too many pods*'}"), "met");
+  EXPECT_EQ(Say("{pods: p1, pending: 0/3}"),
+            "not yet: without such a condition are 1 of 1: p1: no node, "
+            "Unschedulable: 0/2 "
+            "nodes are available: 2 Too many pods. More.");
+  EXPECT_THAT(Say("{pods: p2, pending: 0/2}"),
+              StartsWith("not yet: without such"));
+  EXPECT_THAT(Say("{pods: p3, pending: 0/2}"), StartsWith("broken: bound are"));
+}
+
+TEST_F(WorldTest, Conditions) {
+  AddUnschedulable("p1", "m");
+  EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled}}"), "met");
+  EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled, status: 'False', "
+                "reason: Unsched*, message: m}}"),
+            "met");
+  EXPECT_THAT(
+      Say("{pods: p1, condition: {type: PodScheduled, status: 'True'}}"),
+      StartsWith("not yet: without such a condition are"));
+  EXPECT_THAT(Say("{pods: p1, condition: {type: Ready}}"),
+              StartsWith("not yet: without such a condition are"));
+}
+
+TEST_F(WorldTest, Phase) {
+  AddPod("p1", "a", R"({"phase":"Running"})");
+  EXPECT_EQ(Say("{pods: p1, phase: Running}"), "met");
+  EXPECT_EQ(Say("{pods: p1, phase: Failed}"),
+            "not yet: not Failed are 1 of 1: p1: on a, Running");
+}
+
+TEST_F(WorldTest, Events) {
+  AddPod("p1");
+  AddPod("p2");
+  world_.events = [] {
+    return std::vector<SeenEvent>{
+        {"p1", "Warning", "FailedScheduling", "0/2 nodes are available"},
+        {"p1", "Warning", "FailedScheduling", "0/1 nodes are available"},
+        {"p2", "Normal", "Scheduled", "Successfully assigned"}};
+  };
+  EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling}}"), "met");
+  EXPECT_EQ(Say("{pods: p1, event: {type: Warning, reason: Failed*, "
+                "message: 0/1, atMost: 1}}"),
+            "met");
+  EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling, atMost: 1}}"),
+            "broken: p1 has 2 such events");
+  EXPECT_EQ(Say("{pods: p*, event: {reason: Scheduled}}"),
+            "not yet: without such an event are 1 of 2: p1: no node");
+}
+
+TEST_F(WorldTest, SpreadOverNodes) {
+  AddPod("p1", "a");
+  AddPod("p2", "a");
+  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 1}}"), "met");
+  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"),
+            "broken: there are 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {perNode: 1}}"),
+            "broken: there are 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"),
+            "broken: there are 2 on a, 0 on b");
+  AddPod("p3");
+  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"),
+            "not yet: there are 2 on a, 0 on b");
+  AddPod("p3", "b");
+  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1, nodes: 2, perNode: 2}}"), "met");
+}
+
+TEST_F(WorldTest, ASpreadIsNotFinalWhileMayCome) {
+  AddPod("p1", "a");
+  world_.created.insert("p2");
+  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"), "not yet: p2 is not there");
+  // A workload's pods: there may be more.
+  world_.created.clear();
+  EXPECT_THAT(Say("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
+}
+
+TEST_F(WorldTest, Order) {
+  AddPod("low-1");
+  AddPod("high-1");
+  EXPECT_EQ(Say("{order: [high-*, low-*]}"),
+            "not yet: without a node is high-1: no node");
+  AddPod("high-1", "a");
+  AddPod("high-2", "a");
+  AddPod("low-1", "b");
+  EXPECT_EQ(Say("{order: [high-*, low-*]}"), "met");
+  EXPECT_EQ(Say("{order: [low-*, high-*]}"),
+            "broken: high-1 was bound before low-1");
+  EXPECT_THAT(Judge("{order: [low-*, high-*]}").pods,
+              ElementsAre("high-1", "low-1"));
+}
+
+TEST_F(WorldTest, OrderIsBrokenBySomethingThatWaits) {
+  AddPod("high-1");
+  AddPod("low-1", "a");
+  EXPECT_EQ(Say("{order: [high-*, low-*]}"),
+            "broken: low-1 was bound before high-1");
+}
+
+TEST_F(WorldTest, BoundAtOnceIsInOrder) {
+  AddPod("high-1", "a");
+  AddPod("low-1", "a");
+  world_.bound_at["high-1"] = world_.bound_at["low-1"];
+  EXPECT_EQ(Say("{order: [high-*, low-*]}"), "met");
+  EXPECT_EQ(Say("{order: [low-*, high-*]}"), "met");
+}
+
+TEST_F(WorldTest, Requests) {
+  world_.requests = [] {
+    return std::vector<RequestCount>{{"list", "pods", 3},
+                                     {"create", "pods/binding", 2},
+                                     {"list", "nodes", 1}};
+  };
+  EXPECT_EQ(Say("{requests: {verb: list, atMost: 4}}"), "met");
+  EXPECT_EQ(Say("{requests: {verb: list, resource: pods, atMost: 2}}"),
+            "broken: there were 3");
+  EXPECT_EQ(Say("{requests: {resource: pods/binding, atLeast: 3}}"),
+            "not yet: there were 2");
+  EXPECT_EQ(Say("{requests: {atMost: 6, atLeast: 6}}"), "met");
+}
+
+TEST_F(WorldTest, Overcommitted) {
+  AddPod("p1", "a");
+  AddPod("p2", "a");
+  EXPECT_EQ(Say("{overcommitted: false}"), "met");
+  AddPod("p3", "a");
+  EXPECT_EQ(Say("{overcommitted: false}"),
+            "broken: a: the pods ask for 3 pods, allocatable are 2");
+}
+
+TEST_F(WorldTest, WhatIsBrokenCountsMoreThanWhatIsMissing) {
+  AddPod("p1", "a");
+  AddPod("p2");
+  EXPECT_EQ(Say("{pods: p*, count: 3, node: b}"),
+            "broken: elsewhere are 1 of 2: p1: on a");
+}
+
+TEST_F(WorldTest, TellsAPod) {
+  AddPod("p", "a", R"({"phase":"Failed","reason":"OutOfcpu"})");
+  EXPECT_EQ(TellPod(*world_.pods["p"]), "p: on a, Failed, OutOfcpu");
+  EXPECT_EQ(TellPod(FromJson<Pod>(R"({"metadata":{"name":"q",
+      "deletionTimestamp":"2024-01-01T00:00:00Z"},
+      "status":{"phase":"Pending"}})")),
+            "q: no node, being deleted");
+}
+
+TEST_F(WorldTest, TellsWhatKeepsPodsOffANode) {
+  EXPECT_EQ(TellNode(*world_.nodes["a"]), "");
+  EXPECT_EQ(TellNode(FromJson<Node>(R"({"metadata":{"name":"n"},
+      "spec":{"unschedulable":true,"taints":[
+          {"key":"gpu","value":"yes","effect":"NoSchedule"},
+          {"key":"old","effect":"NoExecute"}]}})")),
+            "node n: cordoned, taint gpu=yes:NoSchedule, taint old:NoExecute");
+}
+
+}  // namespace
+}  // namespace minisched::scenario

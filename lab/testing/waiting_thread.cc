@@ -1,0 +1,52 @@
+#include "lab/testing/waiting_thread.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace minisched {
+namespace {
+
+constexpr std::chrono::seconds kLongestLife{20};
+constexpr std::chrono::milliseconds kLookEvery{1};
+
+// The state of a thread of this process, as proc(5) has it: 'S' is asleep.
+char StateOf(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // The name before it is in parentheses, and may hold any character.
+  const std::size_t state = line.rfind(')') + 2;
+  return state < line.size() ? line[state] : '?';
+}
+
+}  // namespace
+
+WaitingThread::WaitingThread(std::function<void()> run)
+    : thread_([this, run = std::move(run)] {
+        id_ = gettid();
+        run();
+        ended_ = true;
+      }) {}
+
+bool WaitingThread::AwaitSleep() const {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestLife;
+  while (id_ == 0 || StateOf(id_) != 'S') {
+    if (ended_ || std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return !ended_;
+}
+
+bool WaitingThread::AwaitEnd() const {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestLife;
+  while (!ended_ && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return ended_;
+}
+
+}  // namespace minisched
