@@ -73,6 +73,24 @@ struct InformerOptions {
   Clock* clock = &RealClock();
 };
 
+// What informers of all kinds have in common: an owner of several starts them,
+// then waits for them, whatever their types.
+class SharedInformerBase {
+ public:
+  virtual ~SharedInformerBase() = default;
+
+  // Starts to list and watch, on a thread of the informer's own, until `stop`
+  // asks to stop or the informer is destroyed. No handler is called after
+  // that: calls that are still queued are dropped.
+  // REQUIRES: called once.
+  virtual void Start(const std::stop_token& stop) = 0;
+
+  // Blocks until the store holds all objects of the first list. Returns false
+  // if `stop` asked to stop first. Handlers may still have to be called: see
+  // HandlerRegistration::WaitForSync().
+  virtual bool WaitForCacheSync(const std::stop_token& stop) const = 0;
+};
+
 // The objects of one kind as the server has them, and word of each change: one
 // list and one watch, however many handlers. Thread-safe. Follows client-go
 // tools/cache/shared_informer.go.
@@ -91,7 +109,8 @@ struct InformerOptions {
 // 3. What happened while the server was out of reach is made up for, but only
 //    as the difference that it made: many updates may have become one.
 template <class T>
-class SharedInformer final : private ReflectorStore<T> {
+class SharedInformer final : public SharedInformerBase,
+                             private ReflectorStore<T> {
  public:
   // `client` and options.clock must outlive the informer.
   explicit SharedInformer(Client& client, InformerOptions<T> options = {})
@@ -134,28 +153,22 @@ class SharedInformer final : private ReflectorStore<T> {
     return registration;
   }
 
-  // Lists and watches, until `stop` asks to stop or the informer is destroyed.
-  // From then on no call of a handler begins, whatever it had yet to be told.
-  // REQUIRES: called once.
-  void Start(std::stop_token stop) {
-    thread_ = std::jthread(
-        [this, stop = std::move(stop)](const std::stop_token& destroyed) {
-          std::stop_source either;
-          const auto request_stop = [this, &either] {
-            StopListeners();
-            either.request_stop();
-          };
-          const std::stop_callback on_stop(stop, request_stop);
-          const std::stop_callback on_destroyed(destroyed, request_stop);
-          reflector_.Run(either.get_token());
-        });
+  void Start(const std::stop_token& stop) override {
+    thread_ = std::jthread([this, stop](const std::stop_token& destroyed) {
+      std::stop_source either;
+      const auto request_stop = [this, &either] {
+        StopListeners();
+        either.request_stop();
+      };
+      const std::stop_callback on_stop(stop, request_stop);
+      const std::stop_callback on_destroyed(destroyed, request_stop);
+      reflector_.Run(either.get_token());
+    });
   }
 
   // Whether the store has all that was there when the informer was started.
   bool HasSynced() const { return synced_.Get(); }
-  // Blocks until then. Returns false if `stop` asked to stop first. Handlers
-  // may have to be told yet: see HandlerRegistration::WaitForSync().
-  bool WaitForCacheSync(const std::stop_token& stop) const {
+  bool WaitForCacheSync(const std::stop_token& stop) const override {
     return synced_.Wait(stop);
   }
 

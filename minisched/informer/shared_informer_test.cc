@@ -179,6 +179,18 @@ TEST_F(SharedInformerTest, AHandlerMayUseTheInformer) {
               ElementsAre("+add default/a", "+add default/b"));
 }
 
+TEST_F(SharedInformerTest, InformersOfSeveralKindsStartThroughTheirBase) {
+  SharedInformer<Pod> pods(client_);
+  SharedInformer<Node> nodes(client_);
+  const std::vector<SharedInformerBase*> informers{&pods, &nodes};
+  for (SharedInformerBase* informer : informers) informer->Start({});
+  for (const SharedInformerBase* informer : informers) {
+    ASSERT_TRUE(informer->WaitForCacheSync({}));
+  }
+  EXPECT_EQ(pods.store().size(), 2);
+  EXPECT_EQ(nodes.store().size(), 0);
+}
+
 TEST_F(SharedInformerTest, WaitingEndsWhenItIsAskedTo) {
   SharedInformer<Pod> pods(client_);  // never started
   const auto registration = pods.AddEventHandler({});
