@@ -45,6 +45,8 @@ class TinyScheduler {
                  .items) {
           if (pod->spec.scheduler_name == name_) Bind(*pod, stop);
         }
+      } catch (const Cancelled&) {
+        return;
       } catch (const std::exception&) {
         // The server is away, or the pod is gone.
       }

@@ -259,6 +259,19 @@ TEST_F(ClientRetryTest, AStopThatCameBeforeSendsNothing) {
   EXPECT_EQ(Requests(), 0);
 }
 
+TEST_F(ClientRetryTest, CancelledPassesHandlersOfErrors) {
+  stop_.request_stop();
+  EXPECT_THROW(
+      {
+        try {
+          client_.Get<Pod>("ns", "web", stop_.get_token());
+        } catch (const std::exception&) {
+          ADD_FAILURE() << "caught as an error";
+        }
+      },
+      Cancelled);
+}
+
 // A request whose answer may come late is not sent again.
 TEST_F(ClientRetryTest, ADeadlineIsFinal) {
   RestConfig config = ConfigFor(server_.url());

@@ -62,8 +62,8 @@ Outcome OutcomeOf(Call call) {
     return {"ApiError", error.what()};
   } catch (const TransportError& error) {
     return {KindName(error.kind()), error.what()};
-  } catch (const Cancelled& error) {
-    return {"Cancelled", error.what()};
+  } catch (const Cancelled&) {
+    return {"Cancelled", ""};
   } catch (const ConfigError& error) {
     return {"ConfigError", error.what()};
   } catch (const std::invalid_argument& error) {

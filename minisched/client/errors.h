@@ -48,12 +48,10 @@ class TransportError : public std::runtime_error {
   Kind kind_;
 };
 
-// The caller's stop token asked to stop, so the call was given up. A request
-// that was on its way may have had its effect.
-class Cancelled : public std::runtime_error {
- public:
-  Cancelled() : std::runtime_error("cancelled") {}
-};
+// Ends a call whose stop token asked to stop. A request that was already sent
+// may have had its effect. Not an error, so not a std::exception: handlers of
+// errors let it pass, up to the function that owns the stop source.
+class Cancelled {};
 
 // The configuration cannot be used: says which file, what in it, and why.
 class ConfigError : public std::runtime_error {

@@ -49,8 +49,6 @@ EventWriter::Outcome EventWriter::Write(const Event& event, bool* exists,
   } catch (const TransportError& error) {
     log_failure(error);
     return Outcome::kNoServer;
-  } catch (const Cancelled&) {
-    throw;
   } catch (const std::exception& error) {
     spdlog::error("could not write the event \"{}\" of {}: {}", event.reason,
                   event.regarding.name, error.what());

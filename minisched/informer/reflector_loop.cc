@@ -45,8 +45,6 @@ bool ReflectorLoop::ListAndWatch(const std::stop_token& stop) {
       doing = "watch";
     }
     return Watch(stop);
-  } catch (const Cancelled&) {
-    throw;
   } catch (const ApiError& error) {
     // A server that has too much to do has no use for a list on top.
     if (error.code() != kTooManyRequests) version_.clear();
