@@ -89,6 +89,11 @@ class SharedInformerBase {
   // if `stop` asked to stop first. Handlers may still have to be called: see
   // HandlerRegistration::WaitForSync().
   virtual bool WaitForCacheSync(const std::stop_token& stop) const = 0;
+
+  // Stops the informer and blocks until its handlers have returned. The store
+  // stays as it is. Not from a handler; not while Start() or AddEventHandler()
+  // runs.
+  virtual void Shutdown() = 0;
 };
 
 // The objects of one kind as the server has them, and word of each change: one
@@ -170,6 +175,13 @@ class SharedInformer final : public SharedInformerBase,
   bool HasSynced() const { return synced_.Get(); }
   bool WaitForCacheSync(const std::stop_token& stop) const override {
     return synced_.Wait(stop);
+  }
+
+  void Shutdown() override EXCLUDES(mu_) {
+    thread_ = {};
+    std::vector<std::unique_ptr<Listener>> stopped;
+    MutexLock lock(mu_);
+    stopped.swap(listeners_);
   }
 
  private:

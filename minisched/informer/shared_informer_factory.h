@@ -1,0 +1,96 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <typeindex>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "minisched/base/clock.h"
+#include "minisched/base/mutex.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/shared_informer.h"
+
+namespace minisched {
+
+// The informers of a program, at most one for each kind of object. They are
+// started and awaited together. Thread-safe. Follows client-go's
+// informers/factory.go.
+//
+//   SharedInformerFactory informers(client);
+//   informers.Add<Pod>({.field_selector = "status.phase!=Succeeded"});
+//   informers.Of<Node>().AddEventHandler({.on_add = …});
+//   informers.Start(stop);
+//   if (!informers.WaitForCacheSync(stop)) return;
+//   … informers.Of<Pod>().store().List() …
+class SharedInformerFactory {
+ public:
+  // `client` and `clock` must outlive the factory.
+  explicit SharedInformerFactory(Client& client, Clock& clock = RealClock())
+      : client_(client), clock_(clock) {}
+
+  // Makes the informer of T. It uses the factory's clock, whatever `options`
+  // say. Throws std::logic_error if there is one already.
+  template <class T>
+  SharedInformer<T>& Add(InformerOptions<T> options) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    if (Find(typeid(T)) != nullptr) {
+      throw std::logic_error("there is an informer already for " +
+                             std::string(T::kResource.plural));
+    }
+    return Make<T>(std::move(options));
+  }
+
+  // Returns the informer of T, which lives as long as the factory. The first
+  // call makes it, of all objects of the kind, unless Add() did.
+  template <class T>
+  SharedInformer<T>& Of() EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    SharedInformerBase* informer = Find(typeid(T));
+    return informer == nullptr ? Make<T>({})
+                               : static_cast<SharedInformer<T>&>(*informer);
+  }
+
+  // Starts all informers that have not been started yet. They run until `stop`
+  // asks to stop, Shutdown() is called, or the factory is destroyed.
+  void Start(const std::stop_token& stop) EXCLUDES(mu_);
+
+  // Blocks until the stores of all started informers have what was on the
+  // server when they started. Returns false if `stop` asked to stop first.
+  bool WaitForCacheSync(const std::stop_token& stop) const EXCLUDES(mu_);
+
+  // Stops all informers and blocks until their handlers have returned. Not from
+  // a handler. The stores stay as they are.
+  void Shutdown() EXCLUDES(mu_);
+
+ private:
+  struct Entry {
+    std::type_index type;
+    std::unique_ptr<SharedInformerBase> informer;
+    bool started = false;
+  };
+
+  // Returns null if there is no informer of the type.
+  SharedInformerBase* Find(std::type_index type) const REQUIRES(mu_);
+  std::vector<SharedInformerBase*> Started() const EXCLUDES(mu_);
+
+  template <class T>
+  SharedInformer<T>& Make(InformerOptions<T> options) REQUIRES(mu_) {
+    options.clock = &clock_;
+    auto informer =
+        std::make_unique<SharedInformer<T>>(client_, std::move(options));
+    SharedInformer<T>& made = *informer;
+    entries_.push_back({.type = typeid(T), .informer = std::move(informer)});
+    return made;
+  }
+
+  Client& client_;
+  Clock& clock_;
+  mutable Mutex mu_;
+  std::vector<Entry> entries_ GUARDED_BY(mu_);  // none is ever removed
+};
+
+}  // namespace minisched

@@ -1,0 +1,103 @@
+#include "minisched/informer/shared_informer_factory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lab/testing/embedded_server.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr char kManifest[] = R"(
+{apiVersion: v1, kind: Node, metadata: {name: node-1}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: web}},
+ spec: {containers: [{name: c, image: i}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b},
+ spec: {containers: [{name: c, image: i}]}}
+)";
+
+class SharedInformerFactoryTest : public testing::Test {
+ protected:
+  template <class T>
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const auto& object : informers_.Of<T>().store().List()) {
+      names.push_back(object->metadata.name);
+    }
+    return names;
+  }
+
+  const EmbeddedServer server_{kManifest};
+  Client client_{server_.config()};
+  SharedInformerFactory informers_{client_};
+};
+
+TEST_F(SharedInformerFactoryTest, MakesOneInformerForEachKind) {
+  SharedInformer<Pod>& pods = informers_.Of<Pod>();
+  SharedInformer<Node>& nodes = informers_.Of<Node>();
+  EXPECT_EQ(&informers_.Of<Pod>(), &pods);
+  EXPECT_EQ(&informers_.Of<Node>(), &nodes);
+}
+
+TEST_F(SharedInformerFactoryTest, StartsAndAwaitsAllInformers) {
+  informers_.Of<Pod>();
+  informers_.Of<Node>();
+  informers_.Start({});
+  ASSERT_TRUE(informers_.WaitForCacheSync({}));
+  EXPECT_THAT(Names<Pod>(), ElementsAre("a", "b"));
+  EXPECT_THAT(Names<Node>(), ElementsAre("node-1"));
+}
+
+TEST_F(SharedInformerFactoryTest, StartsInformersThatWereMadeLater) {
+  informers_.Of<Pod>();
+  informers_.Start({});
+  informers_.Of<Node>();
+  informers_.Start({});
+  ASSERT_TRUE(informers_.WaitForCacheSync({}));
+  EXPECT_THAT(Names<Node>(), ElementsAre("node-1"));
+}
+
+TEST_F(SharedInformerFactoryTest, AddSelectsObjects) {
+  informers_.Add<Pod>({.label_selector = "app=web"});
+  informers_.Start({});
+  ASSERT_TRUE(informers_.WaitForCacheSync({}));
+  EXPECT_THAT(Names<Pod>(), ElementsAre("a"));
+}
+
+TEST_F(SharedInformerFactoryTest, AddThrowsIfThereIsAnInformerAlready) {
+  informers_.Of<Pod>();
+  EXPECT_THROW(informers_.Add<Pod>({}), std::logic_error);
+}
+
+TEST_F(SharedInformerFactoryTest, WaitForCacheSyncEndsWhenAskedToStop) {
+  informers_.Of<Pod>();
+  std::stop_source stop;
+  stop.request_stop();
+  informers_.Start(stop.get_token());
+  EXPECT_FALSE(informers_.WaitForCacheSync(stop.get_token()));
+}
+
+TEST_F(SharedInformerFactoryTest, CallsNoHandlerAfterShutdown) {
+  int calls = 0;  // unguarded: Shutdown() ends the handler's thread
+  const auto registration = informers_.Of<Pod>().AddEventHandler(
+      {.on_add = [&](const auto&, bool) { ++calls; }});
+  informers_.Start({});
+  ASSERT_TRUE(registration.WaitForSync({}));
+  informers_.Shutdown();
+  EXPECT_EQ(calls, 2);
+  client_.Delete<Pod>("default", "a", {.grace_period_seconds = 0});
+  EXPECT_THAT(Names<Pod>(), ElementsAre("a", "b"));
+}
+
+}  // namespace
+}  // namespace minisched
