@@ -6,9 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034  # Used by those that source this.
 build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
-  libgmock-dev libgtest-dev libprotozero-dev libspdlog-dev libssl-dev
-  libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
-  zlib1g-dev)
+  libexpected-dev libgmock-dev libgtest-dev libprotozero-dev libspdlog-dev
+  libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config
+  prometheus-cpp-dev zlib1g-dev)
 # Clang builds what runs under sanitizers: the one that the system has.
 # shellcheck disable=SC2034
 check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)

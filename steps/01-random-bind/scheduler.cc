@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::chrono::seconds kPeriod{1};
 
-// The field selector of the pods that nobody has bound yet and that ask for
-// this scheduler. Pods that have run already are none of our business.
+// Returns the field selector of the pods that are not bound, have not ended and
+// ask for this scheduler.
 std::string PendingPods(const std::string& scheduler_name) {
   return "spec.nodeName=,spec.schedulerName=" + scheduler_name +
          ",status.phase!=Succeeded,status.phase!=Failed";
 }
 
-// What no field selector can say: the API server would refuse to bind a pod
-// that is being deleted, or that has gates left to open.
+// Returns false for a pod that the API server refuses to bind: one that is
+// being deleted or has scheduling gates. No field selector can exclude those.
 bool IsSchedulable(const Pod& pod) {
   return !pod.metadata.deletion_timestamp && pod.spec.scheduling_gates.empty();
 }
@@ -34,7 +34,7 @@ void LogMalformed(const ObjectList<T>& list) {
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Repeat the chances of an earlier run");
+  flags.Add("--seed", &seed, "Seed for random choices");
 }
 
 Scheduler::Scheduler(Client& client, std::string scheduler_name,
@@ -52,7 +52,7 @@ void Scheduler::Run(std::stop_token stop) {
     } catch (const Cancelled&) {
       return;
     } catch (const std::exception& error) {
-      spdlog::error("this round failed, trying again: {}", error.what());
+      spdlog::error("scheduling round failed, trying again: {}", error.what());
     }
   } while (clock_.SleepFor(kPeriod, stop));
 }
@@ -64,7 +64,7 @@ void Scheduler::SchedulePending(const std::stop_token& stop) {
   if (pods.items.empty()) return;
   const auto nodes = client_.List<Node>({}, stop);
   LogMalformed(nodes);
-  spdlog::debug("{} pods wait, {} nodes are there", pods.items.size(),
+  spdlog::debug("{} pending pods, {} nodes", pods.items.size(),
                 nodes.items.size());
   for (const auto& pod : pods.items) {
     if (IsSchedulable(*pod)) ScheduleOne(*pod, nodes.items, stop);
@@ -75,7 +75,8 @@ void Scheduler::ScheduleOne(const Pod& pod, const Nodes& nodes,
                             const std::stop_token& stop) {
   const std::string name = ObjectName(pod.metadata);
   if (nodes.empty()) {
-    spdlog::warn("no nodes available to schedule pods: {} waits", name);
+    spdlog::warn(
+        "unable to schedule pod {}: no nodes available to schedule pods", name);
     return;
   }
   const std::string host = SelectHost(nodes);
@@ -83,9 +84,9 @@ void Scheduler::ScheduleOne(const Pod& pod, const Nodes& nodes,
     Bind(pod, host, stop);
     spdlog::info("bound {} to {}", name, host);
   } catch (const ApiError& error) {
-    // Gone, or bound by someone else since we listed it: not ours any more.
-    // Whatever else it is, the pod is still there in the next round.
-    spdlog::warn("could not bind {} to {}: {}", name, host, error.what());
+    // The pod may have been deleted, or bound by another scheduler, since it
+    // was listed. Otherwise it is in the next round's list.
+    spdlog::warn("failed to bind {} to {}: {}", name, host, error.what());
   }
 }
 
@@ -99,7 +100,7 @@ void Scheduler::Bind(const Pod& pod, const std::string& host,
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
   binding.metadata.name = pod.metadata.name;
-  // This pod, not one of the same name that was created since.
+  // The uid keeps a newer pod of the same name from being bound.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
   binding.target.name = host;

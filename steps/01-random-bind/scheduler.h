@@ -17,15 +17,14 @@
 namespace minisched {
 
 struct SchedulerOptions {
-  // Where chance decides, the same seed decides the same. Unset: never the
-  // same.
+  // Seed for random choices. Unset: a different one in each run.
   std::optional<std::uint64_t> seed;
 
-  // Lets the command line set them.
+  // Registers a flag for each option.
   void AddFlags(Flags& flags);
 };
 
-// Gives each pod that waits for this scheduler a node, any node. Not
+// Binds each pending pod of this scheduler to a node, any node. Not
 // thread-safe: Run() is called once.
 class Scheduler {
  public:
@@ -33,16 +32,16 @@ class Scheduler {
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
-  // again in the next round, a second later.
+  // Schedules pods until `stop` asks to stop. Errors are logged, and the next
+  // round, a second later, tries again.
   void Run(std::stop_token stop);
 
  private:
   using Nodes = std::vector<std::shared_ptr<const Node>>;
 
-  // One round: every pod that waits now.
+  // One round: schedules every pod that is pending now.
   void SchedulePending(const std::stop_token& stop);
-  // Throws TransportError and Cancelled: then the round is over.
+  // Throws TransportError and Cancelled, which end the round.
   void ScheduleOne(const Pod& pod, const Nodes& nodes,
                    const std::stop_token& stop);
   std::string SelectHost(const Nodes& nodes);

@@ -34,13 +34,15 @@ class EventHandlersTest : public ::testing::Test {
     client_.emplace(server_->config());
   }
 
-  // Returns once the queue has what is to be in it.
+  // Returns once the queue has all pending pods.
   void StartInformers() {
     informers_.emplace(*client_, clock_);
-    const auto handlers = AddAllEventHandlers(*informers_, queue_, "minisched");
+    informers_->Add<Pod>(
+        {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+    handlers_.AddAllEventHandlers(*informers_);
     informers_->Start({});
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
-    ASSERT_TRUE(handlers.WaitForSync({}));
+    ASSERT_TRUE(handlers_.WaitForHandlersSync({}));
   }
 
   void Start(const std::string& manifest) {
@@ -70,7 +72,7 @@ class EventHandlersTest : public ::testing::Test {
     Patch(name, R"({"status":{"phase":")" + phase + "\"}}", "status");
   }
 
-  // Pops all pods up to this one, which comes in after all that has happened.
+  // Pops all pods up to `last`, which is created now.
   std::vector<std::string> PopUpTo(const std::string& last) {
     Create(last);
     std::vector<std::string> names;
@@ -81,10 +83,10 @@ class EventHandlersTest : public ::testing::Test {
     return names;
   }
 
-  // Tries the pod that is next, in vain.
+  // Pops the next pod and fails to schedule it.
   void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
 
-  // Pops all pods, after another try has become due for those that failed.
+  // Pops all pods, once the failed ones are due for another try.
   std::vector<std::string> PopRetries() {
     EXPECT_THAT(PopUpTo("now"), IsEmpty());
     clock_.Advance(std::chrono::seconds(1));
@@ -97,11 +99,16 @@ class EventHandlersTest : public ::testing::Test {
   std::optional<Client> client_;
 
  private:
-  SchedulingQueue queue_{clock_};
-  std::optional<Informers> informers_;  // last: their handlers use the queue
+  SchedulingQueue queue_{clock_, [this](const ObjectMeta& pod) {
+                           return informers_->Of<Pod>().store().Get(
+                               pod.namespace_name, pod.name);
+                         }};
+  EventHandlers handlers_{queue_, "minisched"};
+  // Last: it calls the event handlers.
+  std::optional<SharedInformerFactory> informers_;
 };
 
-TEST_F(EventHandlersTest, PendingPodsOfOurSchedulerComeIn) {
+TEST_F(EventHandlersTest, QueuesPendingPodsOfOurScheduler) {
   Start(WithSpec("bound", "schedulerName: minisched, nodeName: node-1") +
         WithSpec("gated", kTwoGates) +
         WithSpec("other", "schedulerName: somebody-else") + WithSpec("web-0"));
@@ -109,13 +116,13 @@ TEST_F(EventHandlersTest, PendingPodsOfOurSchedulerComeIn) {
   EXPECT_THAT(PopUpTo("last"), ElementsAre("web-0", "web-1"));
 }
 
-TEST_F(EventHandlersTest, AnotherSchedulersPodStaysOutWhenItIsUpdated) {
+TEST_F(EventHandlersTest, IgnoresUpdatesOfAnotherSchedulersPod) {
   Start(WithSpec("other", "schedulerName: somebody-else"));
   Label("other");
   EXPECT_THAT(PopUpTo("last"), IsEmpty());
 }
 
-TEST_F(EventHandlersTest, AGatedPodComesInWhenItsLastGateGoes) {
+TEST_F(EventHandlersTest, QueuesAGatedPodWhenItsLastGateIsRemoved) {
   Start(WithSpec("gated", kTwoGates));
   Label("gated");
   Patch("gated", R"({"spec":{"schedulingGates":[{"name":"b"}]}})");
@@ -124,7 +131,7 @@ TEST_F(EventHandlersTest, AGatedPodComesInWhenItsLastGateGoes) {
   EXPECT_THAT(PopUpTo("last"), ElementsAre("web-0", "gated"));
 }
 
-TEST_F(EventHandlersTest, APodThatHasEndedStaysOut) {
+TEST_F(EventHandlersTest, IgnoresPodsThatHaveEnded) {
   StartServer(WithSpec("failed") + WithSpec("succeeded"));
   End("failed", "Failed");
   End("succeeded", "Succeeded");
@@ -133,21 +140,21 @@ TEST_F(EventHandlersTest, APodThatHasEndedStaysOut) {
   EXPECT_THAT(PopUpTo("last"), IsEmpty());
 }
 
-TEST_F(EventHandlersTest, AFailedPodIsTriedAgain) {
+TEST_F(EventHandlersTest, RetriesAFailedPod) {
   Start(WithSpec("web-0"));
   Fail();
   Label("web-0");
   EXPECT_THAT(PopRetries(), ElementsAre("web-0"));
 }
 
-TEST_F(EventHandlersTest, APodThatEndsLeaves) {
+TEST_F(EventHandlersTest, RemovesAPodThatEnds) {
   Start(WithSpec("web-0"));
   Fail();
   End("web-0", "Failed");
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
-TEST_F(EventHandlersTest, APodThatIsBoundLeaves) {
+TEST_F(EventHandlersTest, RemovesAPodThatIsBound) {
   Start(WithSpec("web-0"));
   Fail();
   Binding binding;
@@ -158,7 +165,7 @@ TEST_F(EventHandlersTest, APodThatIsBoundLeaves) {
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
-TEST_F(EventHandlersTest, APodThatIsDeletedLeaves) {
+TEST_F(EventHandlersTest, RemovesAPodThatIsDeleted) {
   Start(WithSpec("web-0"));
   Fail();
   client_->Delete<Pod>("default", "web-0", {.grace_period_seconds = 0});

@@ -1,11 +1,9 @@
 #include "scheduler.h"
 
 #include <chrono>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
-#include "event_handlers.h"
 #include "minisched/app/logging.h"
 
 namespace minisched {
@@ -13,7 +11,10 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// The API server would refuse to bind it, and it won't change its mind.
+// Selects the pods that have not ended: the others need no node and use none.
+constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
+
+// The API server never binds a pod that is being deleted.
 bool SkipPodSchedule(const Pod& pod) {
   return pod.metadata.deletion_timestamp.has_value();
 }
@@ -21,7 +22,7 @@ bool SkipPodSchedule(const Pod& pod) {
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Repeat the chances of an earlier run");
+  flags.Add("--seed", &seed, "Seed for random choices");
 }
 
 Scheduler::Scheduler(Client& client, std::string scheduler_name,
@@ -30,16 +31,25 @@ Scheduler::Scheduler(Client& client, std::string scheduler_name,
       scheduler_name_(std::move(scheduler_name)),
       clock_(clock),
       random_(options.seed ? *options.seed : std::random_device{}()),
-      queue_(clock),
-      informers_(client, clock) {}
+      queue_(clock,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
+      event_handlers_(queue_, scheduler_name_),
+      informers_(client, clock) {
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
+  event_handlers_.AddAllEventHandlers(informers_);
+}
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
-  const HandlerRegistration handlers =
-      AddAllEventHandlers(informers_, queue_, scheduler_name_);
   informers_.Start(stop);
-  if (!informers_.WaitForCacheSync(stop) || !handlers.WaitForSync(stop)) return;
-
+  if (!informers_.WaitForCacheSync(stop) ||
+      !event_handlers_.WaitForHandlersSync(stop)) {
+    return;
+  }
   const std::stop_callback close(stop, [this] { queue_.Close(); });
   const std::jthread flush([this](const std::stop_token& done) {
     while (clock_.SleepFor(kFlushPeriod, done)) queue_.FlushUnschedulablePods();
@@ -48,8 +58,9 @@ void Scheduler::Run(std::stop_token stop) {
     while (ScheduleOne(stop)) {
     }
   } catch (const Cancelled&) {
-    // As asked to.
+    // `stop` cancelled a request.
   }
+  informers_.Shutdown();
 }
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
@@ -60,19 +71,16 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     queue_.Done(pod.metadata.uid);
     return true;
   }
-  const Nodes nodes = informers_.nodes.store().List();
+  const Nodes nodes = informers_.Of<Node>().store().List();
   if (nodes.empty()) {
-    HandleSchedulingFailure(
-        *info, std::runtime_error("no nodes available to schedule pods"));
+    HandleSchedulingFailure(*info, "no nodes available to schedule pods");
     return true;
   }
   const std::string host = SelectHost(nodes);
   try {
     Bind(pod, host, stop);
-  } catch (const Cancelled&) {
-    throw;
   } catch (const std::exception& error) {
-    HandleSchedulingFailure(*info, error);
+    HandleSchedulingFailure(*info, error.what());
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
@@ -90,7 +98,7 @@ void Scheduler::Bind(const Pod& pod, const std::string& host,
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
   binding.metadata.name = pod.metadata.name;
-  // This pod, not one of the same name that was created since.
+  // The uid keeps a newer pod of the same name from being bound.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
   binding.target.name = host;

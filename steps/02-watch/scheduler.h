@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <random>
@@ -9,26 +8,26 @@
 #include <string>
 #include <vector>
 
-#include "informers.h"
+#include "event_handlers.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
+#include "minisched/informer/shared_informer_factory.h"
 #include "scheduling_queue.h"
 
 namespace minisched {
 
 struct SchedulerOptions {
-  // Where chance decides, the same seed decides the same. Unset: never the
-  // same.
+  // Seed for random choices. Unset: a different one in each run.
   std::optional<std::uint64_t> seed;
 
-  // Lets the command line set them.
+  // Registers a flag for each option.
   void AddFlags(Flags& flags);
 };
 
-// Gives each pod that waits for this scheduler a node, any node. Not
+// Binds each pending pod of this scheduler to a node, any node. Not
 // thread-safe: Run() is called once.
 class Scheduler {
  public:
@@ -36,28 +35,29 @@ class Scheduler {
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
-  // again a second or two later.
+  // Schedules pods until `stop` asks to stop. A pod that fails is logged, and
+  // tried again a second or two later.
   void Run(std::stop_token stop);
 
  private:
   using Nodes = std::vector<std::shared_ptr<const Node>>;
 
-  // Takes the pod whose turn it is, once there is one, and binds it. Returns
-  // false when the queue is closed. Throws Cancelled.
+  // Pops the next pod, blocking until there is one, and binds it. Returns false
+  // once the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);
-  // Sees to it that the pod is tried again, if it still is to be.
-  void HandleSchedulingFailure(QueuedPodInfo info, const std::exception& error);
+  // Requeues the pod unless it is bound or deleted.
+  void HandleSchedulingFailure(QueuedPodInfo info, const std::string& message);
 
   Client& client_;
   const std::string scheduler_name_;
   Clock& clock_;
   std::mt19937_64 random_;
   SchedulingQueue queue_;
-  Informers informers_;  // last: their handlers use the queue
+  EventHandlers event_handlers_;
+  SharedInformerFactory informers_;  // last: it calls the event handlers
 };
 
 }  // namespace minisched

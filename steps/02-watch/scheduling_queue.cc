@@ -12,19 +12,14 @@ constexpr std::chrono::seconds kRetryAfter{1};
 
 }  // namespace
 
-void SchedulingQueue::Add(const std::shared_ptr<const Pod>& pod) {
-  Update(pod);
-}
+void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 
-void SchedulingQueue::Update(const std::shared_ptr<const Pod>& pod) {
+void SchedulingQueue::Update(const PodPtr& /*old*/, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   MutexLock lock(mu_);
   if (in_flight_.contains(uid)) return;
-  if (const auto active = in_active_.find(uid); active != in_active_.end()) {
-    active->second->pod = pod;
-  } else if (const auto failed = unschedulable_.find(uid);
-             failed != unschedulable_.end()) {
-    failed->second.pod = pod;
+  if (QueuedPodInfo* known = Find(uid)) {
+    known->pod = pod;
   } else {
     PushActive({.pod = pod, .timestamp = clock_.Now()});
   }
@@ -33,7 +28,6 @@ void SchedulingQueue::Update(const std::shared_ptr<const Pod>& pod) {
 void SchedulingQueue::Delete(const Pod& pod) {
   const std::string& uid = pod.metadata.uid;
   MutexLock lock(mu_);
-  in_flight_.erase(uid);
   unschedulable_.erase(uid);
   const auto active = in_active_.find(uid);
   if (active == in_active_.end()) return;
@@ -58,12 +52,20 @@ void SchedulingQueue::Done(const std::string& uid) {
   in_flight_.erase(uid);
 }
 
-void SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
+PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  if (in_flight_.erase(uid) == 0) return;  // deleted while it was tried
+  in_flight_.erase(uid);
+  const PodPtr newest = lister_(info.pod->metadata);
+  if (!newest || newest->metadata.uid != uid ||
+      !newest->spec.node_name.empty()) {
+    return nullptr;
+  }
+  if (Find(uid) != nullptr) return newest;
+  info.pod = newest;
   info.timestamp = clock_.Now();
   unschedulable_.emplace(uid, std::move(info));
+  return newest;
 }
 
 void SchedulingQueue::FlushUnschedulablePods() {
@@ -87,6 +89,14 @@ void SchedulingQueue::Close() {
   MutexLock lock(mu_);
   closed_ = true;
   changed_.NotifyAll();
+}
+
+QueuedPodInfo* SchedulingQueue::Find(const std::string& uid) {
+  if (const auto active = in_active_.find(uid); active != in_active_.end()) {
+    return &*active->second;
+  }
+  const auto failed = unschedulable_.find(uid);
+  return failed == unschedulable_.end() ? nullptr : &failed->second;
 }
 
 void SchedulingQueue::PushActive(QueuedPodInfo info) {

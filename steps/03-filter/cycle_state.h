@@ -2,7 +2,7 @@
 
 namespace minisched {
 
-// What plugins note down for one pod, from one extension point to the next.
+// Data that plugins keep for one pod, from one extension point to the next.
 class CycleState {};
 
 }  // namespace minisched

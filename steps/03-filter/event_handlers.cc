@@ -1,43 +1,65 @@
 #include "event_handlers.h"
 
-#include <memory>
+#include <algorithm>
 
 namespace minisched {
 namespace {
 
-using PodPtr = std::shared_ptr<const Pod>;
+bool AssignedPod(const Pod& pod) { return !pod.spec.node_name.empty(); }
 
-bool IsAssigned(const Pod& pod) { return !pod.spec.node_name.empty(); }
-// Nobody may try it yet. Gates can be taken away, but never added.
+// A gated pod must not be tried. Gates can be removed but never added.
 bool IsGated(const Pod& pod) { return !pod.spec.scheduling_gates.empty(); }
 
 }  // namespace
 
-HandlerRegistration AddAllEventHandlers(Informers& informers,
-                                        SchedulingQueue& queue,
-                                        const std::string& scheduler_name) {
-  const auto is_ours = [scheduler_name](const Pod& pod) {
-    return pod.spec.scheduler_name == scheduler_name;
-  };
-  return informers.pods.AddEventHandler(
-      {.on_add =
-           [=, &queue](const PodPtr& pod, bool /*is_in_initial_list*/) {
-             if (IsAssigned(*pod) || IsGated(*pod) || !is_ours(*pod)) return;
-             queue.Add(pod);
-           },
-       .on_update =
-           [=, &queue](const PodPtr& old, const PodPtr& pod) {
-             if (IsAssigned(*old)) return;
-             if (IsAssigned(*pod)) {  // by us, or by somebody else
-               if (is_ours(*old)) queue.Delete(*pod);
-             } else if (is_ours(*old) && !IsGated(*pod)) {
-               queue.Update(pod);
-             }
-           },
-       .on_delete =
-           [=, &queue](const PodPtr& pod) {
-             if (is_ours(*pod)) queue.Delete(*pod);
-           }});
+void EventHandlers::AddAllEventHandlers(SharedInformerFactory& informers) {
+  registrations_.push_back(informers.Of<Pod>().AddEventHandler(
+      {.on_add = [this](const PodPtr& pod, bool) { AddPod(pod); },
+       .on_update = [this](const PodPtr& old,
+                           const PodPtr& pod) { UpdatePod(old, pod); },
+       .on_delete = [this](const PodPtr& pod) { DeletePod(pod); }}));
+}
+
+bool EventHandlers::WaitForHandlersSync(const std::stop_token& stop) const {
+  return std::all_of(
+      registrations_.begin(), registrations_.end(),
+      [&](const auto& registration) { return registration.WaitForSync(stop); });
+}
+
+void EventHandlers::AddPod(const PodPtr& pod) {
+  if (AssignedPod(*pod)) return;
+  if (ResponsibleForPod(*pod)) AddPodToSchedulingQueue(pod);
+}
+
+void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
+  if (AssignedPod(*old)) return;
+  if (AssignedPod(*pod)) {
+    // By us, and the queue is done with it; or by another scheduler.
+    if (ResponsibleForPod(*old)) DeletePodFromSchedulingQueue(old);
+  } else if (ResponsibleForPod(*old)) {
+    UpdatePodInSchedulingQueue(old, pod);
+  }
+}
+
+void EventHandlers::DeletePod(const PodPtr& pod) {
+  if (ResponsibleForPod(*pod)) DeletePodFromSchedulingQueue(pod);
+}
+
+void EventHandlers::AddPodToSchedulingQueue(const PodPtr& pod) {
+  if (!IsGated(*pod)) queue_.Add(pod);
+}
+
+void EventHandlers::UpdatePodInSchedulingQueue(const PodPtr& old,
+                                               const PodPtr& pod) {
+  if (!IsGated(*pod)) queue_.Update(old, pod);
+}
+
+void EventHandlers::DeletePodFromSchedulingQueue(const PodPtr& pod) {
+  queue_.Delete(*pod);
+}
+
+bool EventHandlers::ResponsibleForPod(const Pod& pod) const {
+  return pod.spec.scheduler_name == scheduler_name_;
 }
 
 }  // namespace minisched

@@ -4,60 +4,79 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace minisched {
 namespace {
 
-// Says the same of each node.
-template <Code kCode>
-class Says final : public FilterPlugin {
+// Returns the same status for each node.
+class FakePlugin final : public FilterPlugin {
  public:
-  explicit Says(const Handle& /*handle*/) {}
-  std::string_view Name() const override { return "Says"; }
-  Status Filter(CycleState& /*state*/, const Pod& /*pod*/,
+  FakePlugin(std::string name, Status status)
+      : name_(std::move(name)), status_(std::move(status)) {}
+  std::string_view Name() const override { return name_; }
+  Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
                 const NodeInfo& /*node*/) const override {
-    return kCode == Code::kSuccess ? Status() : Status(kCode, "as told");
+    return status_;
   }
+
+ private:
+  const std::string name_;
+  const Status status_;
+};
+
+// A plugin that is for no extension point.
+class IdlePlugin final : public Plugin {
+ public:
+  std::string_view Name() const override { return "Idle"; }
 };
 
 class FrameworkTest : public ::testing::Test {
  protected:
-  Status RunFilterPlugins() {
-    Node node;
-    node.spec.unschedulable = cordoned_;
-    CycleState state;
-    return framework_.RunFilterPlugins(
-        state, {}, NodeInfo(std::make_shared<const Node>(node)));
+  void Add(const std::string& name, Status status) {
+    framework_.Add(std::make_unique<FakePlugin>(name, std::move(status)));
   }
 
-  Snapshot snapshot_;
-  Framework framework_{snapshot_};
-  bool cordoned_ = false;
+  Status RunFilterPlugins() {
+    return framework_.RunFilterPlugins(
+        {}, {}, NodeInfo(std::make_shared<const Node>()));
+  }
+
+  Framework framework_;
 };
 
-TEST_F(FrameworkTest, HandsPluginsTheSnapshot) {
-  EXPECT_EQ(&framework_.SnapshotSharedLister(), &snapshot_);
-}
-
-TEST_F(FrameworkTest, ANodeFitsThatAllSayYesTo) {
-  framework_.Add<Says<Code::kSuccess>>();
+TEST_F(FrameworkTest, ANodeFitsWithoutPlugins) {
   EXPECT_TRUE(RunFilterPlugins().IsSuccess());
 }
 
-TEST_F(FrameworkTest, TheFirstThatObjectsHasIt) {
-  framework_.Add<Says<Code::kUnschedulable>>();
-  framework_.Add<Says<Code::kError>>();
-  EXPECT_EQ(RunFilterPlugins().code(), Code::kUnschedulable);
-  EXPECT_EQ(RunFilterPlugins().Message(), "as told");
-  cordoned_ = true;
-  EXPECT_EQ(RunFilterPlugins().Message(), "node(s) were unschedulable");
+TEST_F(FrameworkTest, ANodeFitsThatAllPluginsAccept) {
+  Add("A", {});
+  Add("B", Code::kSuccess);
+  EXPECT_TRUE(RunFilterPlugins().IsSuccess());
+  EXPECT_EQ(RunFilterPlugins().plugin(), "");
 }
 
-TEST_F(FrameworkTest, AnErrorSaysWhereItIsFrom) {
-  framework_.Add<Says<Code::kError>>();
-  EXPECT_EQ(RunFilterPlugins().code(), Code::kError);
-  EXPECT_EQ(RunFilterPlugins().Message(),
-            "running \"Says\" filter plugin: as told");
+TEST_F(FrameworkTest, FirstRejectionWins) {
+  Add("A", {});
+  Add("B", {Code::kUnschedulable, "too small"});
+  Add("C", {Code::kError, "disk full"});
+  const Status status = RunFilterPlugins();
+  EXPECT_EQ(status.code(), Code::kUnschedulable);
+  EXPECT_EQ(status.Message(), "too small");
+  EXPECT_EQ(status.plugin(), "B");
+}
+
+TEST_F(FrameworkTest, AnErrorNamesItsPlugin) {
+  Add("A", {Code::kError, "disk full"});
+  const Status status = RunFilterPlugins();
+  EXPECT_EQ(status.code(), Code::kError);
+  EXPECT_EQ(status.Message(), "running \"A\" filter plugin: disk full");
+  EXPECT_EQ(status.plugin(), "A");
+}
+
+TEST_F(FrameworkTest, APluginIsRunOnlyWhereItBelongs) {
+  framework_.Add(std::make_unique<IdlePlugin>());
+  EXPECT_TRUE(RunFilterPlugins().IsSuccess());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace minisched {
 
-// A node as plugins see it.
+// A node, with what plugins need to know of it.
 class NodeInfo {
  public:
   explicit NodeInfo(std::shared_ptr<const Node> node)

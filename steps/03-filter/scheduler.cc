@@ -1,12 +1,11 @@
 #include "scheduler.h"
 
 #include <chrono>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
-#include "event_handlers.h"
 #include "minisched/app/logging.h"
+#include "plugins/registry.h"
 #include "unsupported.h"
 
 namespace minisched {
@@ -14,15 +13,24 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// The API server would refuse to bind it, and it won't change its mind.
+// Selects the pods that have not ended: the others need no node and use none.
+constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
+
+// The API server never binds a pod that is being deleted.
 bool SkipPodSchedule(const Pod& pod) {
   return pod.metadata.deletion_timestamp.has_value();
+}
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Repeat the chances of an earlier run");
+  flags.Add("--seed", &seed, "Seed for random choices");
 }
 
 Scheduler::Scheduler(Client& client, std::string scheduler_name,
@@ -33,17 +41,26 @@ Scheduler::Scheduler(Client& client, std::string scheduler_name,
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client.config(), clock),
       recorder_(event_client_, scheduler_name_, clock),
-      framework_(snapshot_),
-      queue_(clock),
-      informers_(client, clock) {}
+      queue_(clock,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
+      event_handlers_(queue_, scheduler_name_),
+      informers_(client, clock) {
+  AddDefaultPlugins(framework_);
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
+  event_handlers_.AddAllEventHandlers(informers_);
+}
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
-  const HandlerRegistration handlers =
-      AddAllEventHandlers(informers_, queue_, scheduler_name_);
   informers_.Start(stop);
-  if (!informers_.WaitForCacheSync(stop) || !handlers.WaitForSync(stop)) return;
-
+  if (!informers_.WaitForCacheSync(stop) ||
+      !event_handlers_.WaitForHandlersSync(stop)) {
+    return;
+  }
   const std::stop_callback close(stop, [this] { queue_.Close(); });
   const std::jthread flush([this](const std::stop_token& done) {
     while (clock_.SleepFor(kFlushPeriod, done)) queue_.FlushUnschedulablePods();
@@ -52,8 +69,9 @@ void Scheduler::Run(std::stop_token stop) {
     while (ScheduleOne(stop)) {
     }
   } catch (const Cancelled&) {
-    // As asked to.
+    // `stop` cancelled a request.
   }
+  informers_.Shutdown();
 }
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
@@ -67,15 +85,16 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
                      "skip schedule deleting pod: " + ObjectName(pod.metadata));
     return true;
   }
-  std::string host;
-  try {
-    CycleState state;
-    host = SchedulePod(state, pod);
-    Bind(pod, host, stop);
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const std::exception& error) {
-    HandleSchedulingFailure(*info, error, stop);
+  const CycleState state;
+  const auto result = SchedulePod(state, pod);
+  if (!result) {
+    HandleSchedulingFailure(*info, result.error(), stop);
+    return true;
+  }
+  const std::string& host = result->suggested_host;
+  const Status bound = Bind(pod, host, stop);
+  if (!bound.IsSuccess()) {
+    HandleSchedulingFailure(*info, {.status = bound}, stop);
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
@@ -86,35 +105,40 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   return true;
 }
 
-std::string Scheduler::SchedulePod(CycleState& state, const Pod& pod) {
-  snapshot_.Update(informers_.nodes.store().List());
+tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+    const CycleState& state, const Pod& pod) {
+  snapshot_.Update(informers_.Of<Node>().store().List());
   if (snapshot_.List().empty()) {
-    throw Unschedulable("no nodes available to schedule pods");
+    return Failed({Code::kUnschedulableAndUnresolvable,
+                   "no nodes available to schedule pods"});
   }
   const std::string unsupported = FindUnsupported(pod);
   if (!unsupported.empty()) {
-    throw std::runtime_error("this scheduler does not know yet about " +
-                             unsupported);
+    return Failed(
+        {Code::kError, "not supported by this scheduler: " + unsupported});
   }
   Diagnosis diagnosis;
-  const Nodes feasible = FindNodesThatFitPod(state, pod, diagnosis);
-  if (feasible.empty()) {
-    throw FitError(snapshot_.List().size(), std::move(diagnosis));
+  const auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
+  if (!feasible) return Failed(feasible.error());
+  if (feasible->empty()) {
+    return Failed(
+        {Code::kUnschedulable, FitError(snapshot_.List().size(), diagnosis)},
+        diagnosis);
   }
-  return SelectHost(feasible);
+  return ScheduleResult{.suggested_host = SelectHost(*feasible)};
 }
 
-Nodes Scheduler::FindNodesThatFitPod(CycleState& state, const Pod& pod,
-                                     Diagnosis& diagnosis) const {
+tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
+    const CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : snapshot_.List()) {
     const Status status = framework_.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
       feasible.push_back(node);
     } else if (status.IsRejected()) {
-      diagnosis.node_to_status[node->node().metadata.name] = status;
+      diagnosis.node_to_status.Set(node->node().metadata.name, status);
     } else {
-      throw std::runtime_error(status.Message());
+      return tl::unexpected(status);
     }
   }
   return feasible;
@@ -125,16 +149,21 @@ std::string Scheduler::SelectHost(const Nodes& nodes) {
   return nodes[any(random_)]->node().metadata.name;
 }
 
-void Scheduler::Bind(const Pod& pod, const std::string& host,
-                     const std::stop_token& stop) {
+Status Scheduler::Bind(const Pod& pod, const std::string& host,
+                       const std::stop_token& stop) {
   Binding binding;
   binding.metadata.namespace_name = pod.metadata.namespace_name;
   binding.metadata.name = pod.metadata.name;
-  // This pod, not one of the same name that was created since.
+  // The uid keeps a newer pod of the same name from being bound.
   binding.metadata.uid = pod.metadata.uid;
   binding.target.kind = "Node";
   binding.target.name = host;
-  client_.Bind(binding, stop);
+  try {
+    client_.Bind(binding, stop);
+  } catch (const std::exception& error) {
+    return {Code::kError, error.what()};
+  }
+  return {};
 }
 
 }  // namespace minisched

@@ -1,65 +1,79 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
-#include <memory>
 #include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
-#include "fit_error.h"
+#include "diagnosis.h"
+#include "event_handlers.h"
 #include "framework.h"
-#include "informers.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
+#include "minisched/informer/shared_informer_factory.h"
 #include "scheduling_queue.h"
 #include "snapshot.h"
+#include "status.h"
 
 namespace minisched {
 
 struct SchedulerOptions {
-  // Where chance decides, the same seed decides the same. Unset: never the
-  // same.
+  // Seed for random choices. Unset: a different one in each run.
   std::optional<std::uint64_t> seed;
 
-  // Lets the command line set them.
+  // Registers a flag for each option.
   void AddFlags(Flags& flags);
 };
 
-// Gives each pod that waits for this scheduler a node that it fits on, and says
-// why where there is none. Not thread-safe: Run() is called once.
+// Where a pod goes.
+struct ScheduleResult {
+  std::string suggested_host;
+};
+
+// Why a pod could not be scheduled.
+struct SchedulingFailure {
+  Status status;
+  Diagnosis diagnosis;  // empty after an error
+};
+
+// Binds each pending pod of this scheduler to a node that it fits, and reports
+// why if it fits none. Not thread-safe: Run() is called once.
 class Scheduler {
  public:
   // `client` and `clock` must outlive the scheduler.
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules until `stop` asks to stop. What goes wrong is logged, and tried
-  // again a second or two later.
+  // Schedules pods until `stop` asks to stop. A pod that fails is logged, and
+  // tried again a second or two later.
   void Run(std::stop_token stop);
 
  private:
-  // Takes the pod whose turn it is, once there is one, and binds it. Returns
-  // false when the queue is closed. Throws Cancelled.
+  // Pops the next pod, blocking until there is one, and binds it. Returns false
+  // once the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
-  // The name of the node for a pod. Throws Unschedulable where there is none,
-  // and other exceptions where something went wrong.
-  std::string SchedulePod(CycleState& state, const Pod& pod);
-  // Notes down in the diagnosis why the others don't fit.
-  Nodes FindNodesThatFitPod(CycleState& state, const Pod& pod,
-                            Diagnosis& diagnosis) const;
+  // Returns the node for the pod, of the nodes as they are now.
+  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+      const CycleState& state, const Pod& pod);
+  // Returns the nodes that the pod fits, or the first error. Puts the statuses
+  // of the others into the diagnosis.
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const CycleState& state,
+                                                  const Pod& pod,
+                                                  Diagnosis& diagnosis) const;
   std::string SelectHost(const Nodes& nodes);
-  void Bind(const Pod& pod, const std::string& host,
-            const std::stop_token& stop);
-  // Sees to it that the pod is tried again, if it still is to be, and tells why
-  // it has to wait: by an event, and a condition. Throws Cancelled.
-  void HandleSchedulingFailure(QueuedPodInfo info, const std::exception& error,
+  Status Bind(const Pod& pod, const std::string& host,
+              const std::stop_token& stop);
+  // Requeues the pod unless it is bound or deleted, and reports the failure in
+  // an event and in the pod's condition PodScheduled. Throws Cancelled.
+  void HandleSchedulingFailure(QueuedPodInfo info,
+                               const SchedulingFailure& failure,
                                const std::stop_token& stop);
 
   Client& client_;
@@ -71,7 +85,8 @@ class Scheduler {
   Snapshot snapshot_;
   Framework framework_;
   SchedulingQueue queue_;
-  Informers informers_;  // last: their handlers use the queue
+  EventHandlers event_handlers_;
+  SharedInformerFactory informers_;  // last: it calls the event handlers
 };
 
 }  // namespace minisched

@@ -348,9 +348,10 @@ TEST_F(SchedulerTest, DoesNotIgnoreWhatItDoesNotKnow) {
                 "volumes: [{name: v, "
                 "persistentVolumeClaim: {claimName: c}}], "));
   AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
-  EXPECT_EQ(WhyItWaits(*client_, "web-0"),
-            "SchedulerError: this scheduler does not know yet about persistent "
-            "volume claims");
+  EXPECT_EQ(
+      WhyItWaits(*client_, "web-0"),
+      "SchedulerError: not supported by this scheduler: persistent volume "
+      "claims");
   EXPECT_EQ(CountBindings(), 0);
 }
 

@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lab/testing/waiting_thread.h"
 #include "minisched/base/fake_clock.h"
+#include "minisched/informer/store.h"
 
 namespace minisched {
 namespace {
@@ -19,7 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The uid is the name, unless it is given.
+// A pod whose uid is its name, unless `uid` is given.
 std::shared_ptr<const Pod> MakePod(const std::string& name,
                                    const std::string& version = "1",
                                    const std::string& uid = "") {
@@ -33,21 +37,44 @@ std::shared_ptr<const Pod> MakePod(const std::string& name,
 
 class SchedulingQueueTest : public ::testing::Test {
  protected:
-  void Add(const std::string& name) { queue_.Add(MakePod(name)); }
+  // The pod is in the store first, as with an informer.
+  void Add(const PodPtr& pod) {
+    store_.Set(pod);
+    queue_.Add(pod);
+  }
+  void Add(const std::string& name) { Add(MakePod(name)); }
 
-  // Pops the pod that must be there.
+  void Update(const PodPtr& pod) {
+    const PodPtr old = store_.Get("shop", pod->metadata.name);
+    store_.Set(pod);
+    queue_.Update(old, pod);
+  }
+
+  void Delete(const std::string& name) {
+    store_.Delete("shop", name);
+    queue_.Delete(*MakePod(name));
+  }
+
+  // Pops a pod. Throws std::logic_error if the queue is closed.
   QueuedPodInfo Pop() {
     auto info = queue_.Pop();
     if (!info) throw std::logic_error("the queue is closed");
     return *info;
   }
 
-  // Pops it, and fails to schedule it.
+  // Pops a pod and fails to schedule it.
   void Fail() { queue_.AddUnschedulableIfNotPresent(Pop()); }
 
-  // The names of all that can be had now.
+  // Returns the names of the pods that were tried a second ago.
+  std::vector<std::string> Retries() {
+    clock_.Advance(std::chrono::seconds(1));
+    queue_.FlushUnschedulablePods();
+    return Rest();
+  }
+
+  // Pops all pods of the activeQ and returns their names.
   std::vector<std::string> Rest() {
-    queue_.Add(MakePod("the end"));
+    Add("the end");
     std::vector<std::string> names;
     while (true) {
       const std::string name = Pop().pod->metadata.name;
@@ -61,50 +88,53 @@ class SchedulingQueueTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  SchedulingQueue queue_{clock_};
+  Store<Pod> store_;
+  SchedulingQueue queue_{clock_, [this](const ObjectMeta& pod) {
+                           return store_.Get(pod.namespace_name, pod.name);
+                         }};
 };
 
-TEST_F(SchedulingQueueTest, FirstComeFirstServed) {
+TEST_F(SchedulingQueueTest, FirstInFirstOut) {
   for (const char* name : {"b", "a", "c"}) Add(name);
   EXPECT_THAT(Rest(), ElementsAre("b", "a", "c"));
 }
 
-TEST_F(SchedulingQueueTest, APodIsThereOnceAndKeepsItsPlace) {
+TEST_F(SchedulingQueueTest, AnUpdateKeepsThePlaceOfAPod) {
   Add("a");
   Add("b");
   Add("a");
-  queue_.Update(MakePod("a", "2"));
+  Update(MakePod("a", "2"));
   EXPECT_EQ(Pop().pod->metadata.resource_version, "2");
   EXPECT_THAT(Rest(), ElementsAre("b"));
 }
 
-TEST_F(SchedulingQueueTest, WhatIsDeletedIsNotPopped) {
+TEST_F(SchedulingQueueTest, ADeletedPodIsNotPopped) {
   Add("a");
   Add("b");
-  queue_.Delete(*MakePod("a"));
-  queue_.Delete(*MakePod("nobody"));
+  Delete("a");
+  Delete("nobody");
   EXPECT_THAT(Rest(), ElementsAre("b"));
 }
 
 TEST_F(SchedulingQueueTest, ANamesakeIsAnotherPod) {
-  queue_.Add(MakePod("a", "1", "old"));
-  queue_.Add(MakePod("a", "2", "new"));
+  Add(MakePod("a", "1", "old"));
+  Add(MakePod("a", "2", "new"));
   queue_.Delete(*MakePod("a", "1", "old"));
   EXPECT_EQ(Pop().pod->metadata.uid, "new");
   EXPECT_THAT(Rest(), IsEmpty());
 }
 
-TEST_F(SchedulingQueueTest, APodInFlightDoesNotComeBackByAnUpdate) {
+TEST_F(SchedulingQueueTest, AnUpdateDoesNotQueueAPodInFlight) {
   Add("a");
   const QueuedPodInfo info = Pop();
-  queue_.Update(MakePod("a", "2"));
+  Update(MakePod("a", "2"));
   EXPECT_THAT(Rest(), IsEmpty());
   queue_.Done("a");
-  queue_.Update(MakePod("a", "3"));
+  Update(MakePod("a", "3"));
   EXPECT_THAT(Rest(), ElementsAre("a"));
 }
 
-TEST_F(SchedulingQueueTest, AFailedPodIsTriedAgainAfterASecond) {
+TEST_F(SchedulingQueueTest, RetriesAFailedPodAfterASecond) {
   Add("a");
   Fail();
   clock_.Advance(std::chrono::milliseconds(999));
@@ -117,7 +147,7 @@ TEST_F(SchedulingQueueTest, AFailedPodIsTriedAgainAfterASecond) {
   EXPECT_EQ(info.attempts, 2);
 }
 
-TEST_F(SchedulingQueueTest, FailedPodsComeBackInTheOrderOfTheirFailures) {
+TEST_F(SchedulingQueueTest, RetriesInTheOrderOfFailures) {
   for (const char* name : {"c", "a", "b"}) Add(name);
   for (int i = 0; i < 3; ++i) {
     Fail();
@@ -128,52 +158,141 @@ TEST_F(SchedulingQueueTest, FailedPodsComeBackInTheOrderOfTheirFailures) {
   EXPECT_THAT(Rest(), ElementsAre("c", "a", "b"));
 }
 
-TEST_F(SchedulingQueueTest, AFailedPodKeepsWaitingThroughUpdates) {
+TEST_F(SchedulingQueueTest, AnUpdateDoesNotRetryAFailedPod) {
   Add("a");
   Fail();
-  queue_.Update(MakePod("a", "2"));
+  Update(MakePod("a", "2"));
   EXPECT_THAT(Rest(), IsEmpty());
   clock_.Advance(std::chrono::seconds(1));
   queue_.FlushUnschedulablePods();
   EXPECT_EQ(Pop().pod->metadata.resource_version, "2");
 }
 
-TEST_F(SchedulingQueueTest, AFailedPodThatIsDeletedIsForgotten) {
+TEST_F(SchedulingQueueTest, DoesNotRetryADeletedPod) {
   Add("a");
   Fail();
-  queue_.Delete(*MakePod("a"));
+  Delete("a");
   clock_.Advance(std::chrono::seconds(1));
   queue_.FlushUnschedulablePods();
   EXPECT_THAT(Rest(), IsEmpty());
 }
 
-TEST_F(SchedulingQueueTest, APodThatIsDeletedInFlightDoesNotComeBack) {
+TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasDeletedInFlight) {
   Add("a");
   const QueuedPodInfo info = Pop();
-  queue_.Delete(*MakePod("a"));
-  queue_.AddUnschedulableIfNotPresent(info);
-  clock_.Advance(std::chrono::seconds(1));
-  queue_.FlushUnschedulablePods();
-  EXPECT_THAT(Rest(), IsEmpty());
+  Delete("a");
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
+  EXPECT_THAT(Retries(), IsEmpty());
 }
 
-TEST_F(SchedulingQueueTest, APodThatWasDeletedMayComeAgain) {
+TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasBoundInFlight) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  Pod bound = *info.pod;
+  bound.metadata.resource_version = "2";
+  bound.spec.node_name = "node-1";
+  store_.Set(std::make_shared<const Pod>(bound));
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
+  EXPECT_THAT(Retries(), IsEmpty());
+}
+
+TEST_F(SchedulingQueueTest, DoesNotRequeueThePodBeforeANamesake) {
+  Add(MakePod("a", "1", "old"));
+  const QueuedPodInfo info = Pop();
+  Delete("a");
+  Add(MakePod("a", "2", "new"));
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
+  EXPECT_EQ(Pop().pod->metadata.uid, "new");
+  EXPECT_THAT(Retries(), IsEmpty());
+}
+
+TEST_F(SchedulingQueueTest, RequeuesTheNewestStateOfAPod) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  Update(MakePod("a", "2"));
+  const PodPtr newest = queue_.AddUnschedulableIfNotPresent(info);
+  ASSERT_NE(newest, nullptr);
+  EXPECT_EQ(newest->metadata.resource_version, "2");
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePods();
+  EXPECT_EQ(Pop().pod, newest);
+}
+
+// The flight of a pod may end before its Bind fails.
+TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Done("a");
+  EXPECT_NE(queue_.AddUnschedulableIfNotPresent(info), nullptr);
+  EXPECT_THAT(Retries(), ElementsAre("a"));
+}
+
+TEST_F(SchedulingQueueTest, RequeuesAPodOnceThatIsBackAlready) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Done("a");
+  Update(MakePod("a", "2"));
+  EXPECT_NE(queue_.AddUnschedulableIfNotPresent(info), nullptr);
+  EXPECT_THAT(Rest(), ElementsAre("a"));
+  queue_.Done("a");
+  EXPECT_THAT(Retries(), IsEmpty());
+}
+
+// A change between the look into the store and the requeue.
+class RequeueRaceTest : public ::testing::Test {
+ protected:
+  // Pops a pod, and fails to schedule it while `change` happens: it begins when
+  // the queue has looked into the store, and must wait for the queue.
+  void Fail(std::function<void()> change) {
+    queue_.Add(pod_);
+    change_ = std::move(change);
+    queue_.AddUnschedulableIfNotPresent(*queue_.Pop());
+    ASSERT_TRUE(thread_->AwaitEnd());
+    clock_.Advance(std::chrono::seconds(1));
+    queue_.FlushUnschedulablePods();
+  }
+
+  FakeClock clock_;
+  const PodPtr pod_ = MakePod("a");
+  SchedulingQueue queue_{clock_, [this](const ObjectMeta&) {
+                           thread_.emplace(std::move(change_));
+                           EXPECT_TRUE(thread_->AwaitSleep());
+                           return pod_;
+                         }};
+
+ private:
+  std::function<void()> change_;
+  std::optional<WaitingThread> thread_;
+};
+
+TEST_F(RequeueRaceTest, AnUpdateIsNotLost) {
+  Fail([this] { queue_.Update(pod_, MakePod("a", "2")); });
+  EXPECT_EQ(queue_.Pop()->pod->metadata.resource_version, "2");
+}
+
+TEST_F(RequeueRaceTest, ADeletionIsNotLost) {
+  Fail([this] { queue_.Delete(*pod_); });
+  queue_.Add(MakePod("the end"));
+  EXPECT_EQ(queue_.Pop()->pod->metadata.name, "the end");
+}
+
+TEST_F(SchedulingQueueTest, ADeletedPodCanBeAddedAgain) {
   Add("a");
   Add("b");
-  queue_.Delete(*MakePod("a"));
+  Delete("a");
   Add("a");
   EXPECT_THAT(Rest(), ElementsAre("b", "a"));
 }
 
-TEST_F(SchedulingQueueTest, AFailedPodThatWasDeletedMayComeAgain) {
+TEST_F(SchedulingQueueTest, ADeletedFailedPodCanBeAddedAgain) {
   Add("a");
   Fail();
-  queue_.Delete(*MakePod("a"));
+  Delete("a");
   Add("a");
   EXPECT_THAT(Rest(), ElementsAre("a"));
 }
 
-TEST_F(SchedulingQueueTest, PopWaitsForAPod) {
+TEST_F(SchedulingQueueTest, PopBlocksUntilThereIsAPod) {
   std::optional<QueuedPodInfo> popped;
   const WaitingThread thread([&] { popped = queue_.Pop(); });
   ASSERT_TRUE(thread.AwaitSleep());
@@ -200,7 +319,7 @@ TEST_F(SchedulingQueueTest, AfterCloseNothingIsPopped) {
   EXPECT_FALSE(queue_.Pop());
 }
 
-TEST_F(SchedulingQueueTest, ManyThreadsAndEachPodOnce) {
+TEST_F(SchedulingQueueTest, PopsEachPodOnceWithManyThreads) {
   constexpr int kPods = 2000;
   std::multiset<std::string> seen;
   {

@@ -8,17 +8,17 @@
 
 namespace minisched {
 
-// Nodes of a snapshot, which are there until it is updated.
+// Nodes of a snapshot. Valid until the snapshot is updated.
 using Nodes = std::vector<const NodeInfo*>;
 
-// The nodes at one moment: they stay as they are for a whole scheduling cycle,
-// whatever watches bring in meanwhile. Not thread-safe.
+// The nodes at one moment. They don't change during a scheduling cycle,
+// whatever the watches bring meanwhile. Not thread-safe.
 class Snapshot {
  public:
-  // In the order of Update(): by name, as a store has them.
+  // In the order of Update(): by name, as in a store.
   const Nodes& List() const { return list_; }
 
-  // At the start of a cycle.
+  // Call at the start of a cycle.
   void Update(const std::vector<std::shared_ptr<const Node>>& nodes) {
     nodes_ = std::vector<NodeInfo>(nodes.begin(), nodes.end());
     list_.clear();

@@ -2,42 +2,63 @@
 
 #include <fmt/format.h>
 
-#include <concepts>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace minisched {
 
-// What a plugin may say: upstream's codes, in upstream's order.
+// The codes of a status: upstream's, in upstream's order.
 enum class Code {
   kSuccess,
-  kError,          // no answer: something went wrong
-  kUnschedulable,  // not as things are
-  // Not as things are, and removing pods from the node would not help.
+  kError,          // the plugin failed
+  kUnschedulable,  // the pod can't be scheduled as things are
+  // The same, and removing pods from the node would not help.
   kUnschedulableAndUnresolvable,
-  kWait,    // from Permit: not yet
-  kSkip,    // this plugin has nothing to say about this pod
-  kPending  // not before something outside of the cluster has happened
+  kWait,    // from Permit: the pod has to wait
+  kSkip,    // the plugin has nothing to do for this pod
+  kPending  // the pod waits for something outside of the cluster
 };
 
-// A plugin's answer, and why. A value. Follows k8s.io/kube-scheduler/framework.
+// The result of running a plugin, or several: a code, reasons and the name of
+// the plugin. A value: success allocates nothing, and copies share the reasons.
+// Follows k8s.io/kube-scheduler/framework.
 class Status {
  public:
-  Status() = default;
-  template <std::convertible_to<std::string>... More>
-  Status(Code code, std::string reason, More&&... more)
-      : code_(code), reasons_{std::move(reason), std::forward<More>(more)...} {}
+  Status() = default;                 // success
+  Status(Code code) : code_(code) {}  // NOLINT(google-explicit-constructor)
+  Status(Code code, std::string reason)
+      : Status(code, std::vector<std::string>{std::move(reason)}) {}
+  Status(Code code, std::vector<std::string> reasons)
+      : code_(code),
+        reasons_(std::make_shared<const std::vector<std::string>>(
+            std::move(reasons))) {}
 
   Code code() const { return code_; }
-  // For people; each is counted over all nodes.
-  const std::vector<std::string>& reasons() const { return reasons_; }
+
+  // For people. FitError() counts each reason over all nodes.
+  const std::vector<std::string>& reasons() const {
+    static const std::vector<std::string> none;
+    return reasons_ ? *reasons_ : none;
+  }
   std::string Message() const {
-    return fmt::format("{}", fmt::join(reasons_, ", "));
+    return fmt::format("{}", fmt::join(reasons(), ", "));
+  }
+
+  // The name of the plugin that returned the status; empty if no plugin did.
+  // Set by the framework, never by plugins.
+  std::string_view plugin() const { return plugin_; }
+  // Returns a copy with that name, which must outlive the copy.
+  Status WithPlugin(std::string_view name) const {
+    Status status = *this;
+    status.plugin_ = name;
+    return status;
   }
 
   bool IsSuccess() const { return code_ == Code::kSuccess; }
-  // The pod was turned down, in contrast to: something went wrong.
+  // True if the plugin rejected the pod (not an error).
   bool IsRejected() const {
     return code_ == Code::kUnschedulable ||
            code_ == Code::kUnschedulableAndUnresolvable ||
@@ -46,7 +67,8 @@ class Status {
 
  private:
   Code code_ = Code::kSuccess;
-  std::vector<std::string> reasons_;
+  std::string_view plugin_;
+  std::shared_ptr<const std::vector<std::string>> reasons_;  // null: none
 };
 
 }  // namespace minisched

@@ -6,10 +6,10 @@
 
 namespace minisched {
 
-// What the pod must have and this scheduler knows nothing of: "resource claims,
-// required pod affinity"; empty if there is nothing. Such a pod is better not
-// scheduled than scheduled wrongly. Size, ports and node selectors are not
-// among it, though they are ignored as well: there is hardly a pod without.
+// Returns what the pod requires and this scheduler does not support: "resource
+// claims, required pod affinity"; empty if there is nothing. Not scheduling
+// such a pod is better than scheduling it wrongly. Size, ports and node
+// selectors are ignored too, but not returned: hardly any pod is without them.
 std::string FindUnsupported(const Pod& pod);
 
 }  // namespace minisched

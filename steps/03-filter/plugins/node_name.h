@@ -4,13 +4,12 @@
 
 namespace minisched {
 
-// Turns down all nodes but the one that the pod has been given already. Follows
+// Rejects all nodes but the one that the pod names in spec.nodeName. Follows
 // plugins/nodename.
 class NodeName final : public FilterPlugin {
  public:
-  explicit NodeName(const Handle& /*handle*/) {}
   std::string_view Name() const override { return "NodeName"; }
-  Status Filter(CycleState& /*state*/, const Pod& pod,
+  Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
     const std::string& wanted = pod.spec.node_name;
     if (wanted.empty() || wanted == node.node().metadata.name) return {};

@@ -5,13 +5,12 @@
 
 namespace minisched {
 
-// Turns down nodes that are cordoned, unless the pod tolerates just that, as
-// those of DaemonSets do. Follows plugins/nodeunschedulable.
+// Rejects cordoned nodes, unless the pod tolerates the taint that stands for a
+// cordon, as a DaemonSet's pods do. Follows plugins/nodeunschedulable.
 class NodeUnschedulable final : public FilterPlugin {
  public:
-  explicit NodeUnschedulable(const Handle& /*handle*/) {}
   std::string_view Name() const override { return "NodeUnschedulable"; }
-  Status Filter(CycleState& /*state*/, const Pod& pod,
+  Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
     if (!node.node().spec.unschedulable) return {};
     const Taint cordoned{.key = "node.kubernetes.io/unschedulable",

@@ -12,23 +12,14 @@
 namespace minisched {
 namespace {
 
-class NoHandle final : public Handle {
- public:
-  const Snapshot& SnapshotSharedLister() const override { return snapshot_; }
-
- private:
-  Snapshot snapshot_;
-};
-
 template <class T>
 Status Filter(const std::string& pod, const std::string& node) {
-  CycleState state;
-  return T(NoHandle())
-      .Filter(state, FromJson<Pod>(R"({"spec":)" + pod + "}"),
-              NodeInfo(std::make_shared<const Node>(FromJson<Node>(node))));
+  return T().Filter(
+      {}, FromJson<Pod>(R"({"spec":)" + pod + "}"),
+      NodeInfo(std::make_shared<const Node>(FromJson<Node>(node))));
 }
 
-// A plugin turns the pod's spec down on the node, or not.
+// Whether a pod with this spec fits the node.
 struct Case {
   const char* name;
   const char* pod;
@@ -99,7 +90,7 @@ TEST_P(TaintTolerationTest, Filter) {
   Expect<TaintToleration>(GetParam(), "node(s) had untolerated taint(s)");
 }
 
-// Which toleration goes with which taint is api/taints_test.cc's matter.
+// api/taints_test.cc tests which toleration matches which taint.
 INSTANTIATE_TEST_SUITE_P(
     Cases, TaintTolerationTest,
     ::testing::Values(
@@ -110,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoExecute", "{}",
              R"({"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}})",
              false},
-        Case{"PreferNoScheduleIsAWish", "{}",
+        Case{"PreferNoScheduleIsAPreference", "{}",
              R"({"spec":{"taints":[{"key":"a","effect":"PreferNoSchedule"}]}})",
              true},
         Case{"OneOfTwoTolerated",

@@ -5,16 +5,15 @@
 
 namespace minisched {
 
-// Turns down nodes with a taint, of effect NoSchedule or NoExecute, that the
-// pod does not tolerate. Follows plugins/tainttoleration.
+// Rejects nodes with a taint of effect NoSchedule or NoExecute that the pod
+// does not tolerate. Follows plugins/tainttoleration.
 class TaintToleration final : public FilterPlugin {
  public:
-  explicit TaintToleration(const Handle& /*handle*/) {}
   std::string_view Name() const override { return "TaintToleration"; }
-  Status Filter(CycleState& /*state*/, const Pod& pod,
+  Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
     for (const Taint& taint : node.node().spec.taints) {
-      // PreferNoSchedule is a wish: a matter for scores.
+      // PreferNoSchedule is a preference: it counts in scores, not here.
       const bool keeps_off =
           taint.effect == "NoSchedule" || taint.effect == "NoExecute";
       if (!keeps_off || TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
