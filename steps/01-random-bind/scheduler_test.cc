@@ -23,10 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// How long tests wait for what will come for certain.
+// How long tests wait for something that always comes.
 constexpr std::chrono::seconds kPatience{20};
 
-// The scheduler's threads that sleep while nothing happens.
+// The scheduler's threads that sleep on the clock.
 constexpr std::size_t kSleepers = 1;
 
 std::string NodeYaml(const std::string& name) {
@@ -46,7 +46,7 @@ std::string NodesAndPods(int pods) {
   return yaml;
 }
 
-// An API server, and a scheduler on it whose time stands still.
+// An API server and a scheduler. The scheduler's time stands still.
 class SchedulerTest : public ::testing::Test {
  protected:
   void StartServer(const std::string& manifest) {
@@ -55,7 +55,7 @@ class SchedulerTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
   }
 
-  // Returns once its threads sleep, on its clock.
+  // Returns once the scheduler's threads sleep.
   void StartScheduler(const SchedulerOptions& options = {}) {
     scheduler_ = std::make_unique<Running>(*client_, options, clock_);
     clock_.AwaitSleepers(kSleepers);
@@ -66,7 +66,7 @@ class SchedulerTest : public ::testing::Test {
     StartScheduler();
   }
 
-  // By pod, the nodes of those that are bound.
+  // Returns the nodes of the bound pods, by pod.
   std::map<std::string, std::string> Places() {
     std::map<std::string, std::string> places;
     for (const auto& pod : client_->List<Pod>().items) {
@@ -76,13 +76,13 @@ class SchedulerTest : public ::testing::Test {
     return places;
   }
 
-  // The same, once there are so many.
+  // The same, once there are `count`.
   std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
     AwaitThat([&] { return Places().size() >= count; });
     return Places();
   }
 
-  // Moves the scheduler's time on until it is so.
+  // Advances the scheduler's time until `done` returns true.
   void AwaitThat(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (!done()) {
@@ -92,16 +92,16 @@ class SchedulerTest : public ::testing::Test {
     }
   }
 
-  // Returns once each pod that waits has been tried again.
+  // Returns once each pending pod has been tried again.
   void AwaitTries() {
     clock_.Advance(std::chrono::seconds(2));
     clock_.AwaitSleepers(kSleepers);
-    // It is tried after those that are to be tried now.
+    // The queue is in order: this pod is tried after those that are due now.
     CreatePod("the-end");
     AwaitThat([this] { return Places().contains("the-end"); });
   }
 
-  // How many Bindings the server was asked for, whatever became of them.
+  // Returns how many Bindings were posted, with success or without.
   int CountBindings() {
     std::istringstream metrics(
         client_->Send({.method = "GET", .path = "/metrics"}));
@@ -145,12 +145,12 @@ class SchedulerTest : public ::testing::Test {
   std::unique_ptr<Running> scheduler_;
 };
 
-TEST_F(SchedulerTest, BindsAPodThatWaits) {
+TEST_F(SchedulerTest, BindsAPendingPod) {
   Start(NodeYaml("node-1") + PodYaml("web-0"));
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST_F(SchedulerTest, BindsPodsAsTheyCome) {
+TEST_F(SchedulerTest, BindsNewPods) {
   Start(NodeYaml("node-1"));
   for (const char* name : {"a", "b", "c"}) {
     CreatePod(name);
@@ -162,21 +162,21 @@ constexpr char kOthersPod[] =
     "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
     "{containers: [{name: c, image: i}]}}\n";
 
-TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
+TEST_F(SchedulerTest, IgnoresOtherPods) {
   StartServer(NodeYaml("node-1") + PodYaml("failed") +
               PodYaml("gated", "schedulingGates: [{name: g}], ") + kOthersPod +
               PodYaml("taken", "nodeName: node-9, ") + PodYaml("web-0"));
   client_->Patch<Pod>("default", "failed", PatchType::kMerge,
                       R"({"status":{"phase":"Failed"}})", "status");
   StartScheduler();
-  // The last one, as pods are tried in the order of their names.
+  // The last one: pods are tried in the order of their names.
   AwaitThat([&] { return Places().contains("web-0"); });
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
   EXPECT_EQ(CountBindings(), 1);
 }
 
-TEST_F(SchedulerTest, LeavesOtherPodsAloneWhenTheyAreUpdated) {
+TEST_F(SchedulerTest, IgnoresUpdatesOfOtherPods) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], ") + kOthersPod);
   Label("gated");
@@ -187,7 +187,7 @@ TEST_F(SchedulerTest, LeavesOtherPodsAloneWhenTheyAreUpdated) {
   EXPECT_EQ(CountBindings(), 1);
 }
 
-TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
+TEST_F(SchedulerTest, BindsAPodWhenItsLastGateIsRemoved) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], "));
   CreatePod("web-0");
@@ -197,14 +197,14 @@ TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
   EXPECT_THAT(AwaitPlaces(2), Contains(Pair("gated", "node-1")));
 }
 
-TEST_F(SchedulerTest, UsesEveryNodeSoonerOrLater) {
+TEST_F(SchedulerTest, UsesAllNodes) {
   Start(NodesAndPods(100));
   std::set<std::string> used;
   for (const auto& [pod, node] : AwaitPlaces(100)) used.insert(node);
   EXPECT_THAT(used, SizeIs(3));
 }
 
-TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
+TEST_F(SchedulerTest, ASeedRepeatsTheChoices) {
   const auto place_ten_pods = [&](std::uint64_t seed) {
     StartServer(NodesAndPods(10));
     StartScheduler({.seed = seed});
@@ -215,7 +215,7 @@ TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
   EXPECT_NE(place_ten_pods(2), places);
 }
 
-TEST_F(SchedulerTest, WaitsForANode) {
+TEST_F(SchedulerTest, BindsAPodWhenANodeAppears) {
   Start(PodYaml("web-0"));
   Node node;
   node.metadata.name = "node-1";
@@ -223,7 +223,7 @@ TEST_F(SchedulerTest, WaitsForANode) {
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
+TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
   Start(PodYaml("gone") + PodYaml("taken") + PodYaml("web-0"));
   client_->Delete<Pod>("default", "gone", {.grace_period_seconds = 0});
   Binding binding;
@@ -239,15 +239,15 @@ TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("the-end", "node-1"),
                           Pair("web-0", "node-1")));
-  // One was ours.
+  // The test bound "taken", the scheduler the other two.
   EXPECT_EQ(CountBindings(), 3);
 }
 
-// Requests fail, with an answer or without one.
+// Requests that fail, with a response or without.
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(FailureTest, IsTriedAgain) {
+TEST_P(FailureTest, ThePodIsBoundInTheEnd) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
   server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
   StartScheduler();
@@ -267,7 +267,7 @@ constexpr const char* kFailures[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Failures, FailureTest, ::testing::ValuesIn(kFailures));
 
-TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
+TEST_F(SchedulerTest, ContinuesWhenTheServerIsBack) {
   Start(NodeYaml("node-1") + PodYaml("before"));
   AwaitPlaces(1);
   server_->server().GoAway(std::chrono::milliseconds(200));

@@ -1,4 +1,4 @@
-// What fails after a pod is bound.
+// Errors after a pod is bound.
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
@@ -18,7 +18,7 @@
 namespace minisched {
 namespace {
 
-// How long tests wait for what will come for certain.
+// How long tests wait for something that always comes.
 constexpr std::chrono::seconds kLongestRun{20};
 
 // Throws when the scheduler logs that a pod is bound.
@@ -49,8 +49,8 @@ class FailingLog {
   const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
 
-// The pod is bound: no other try would mend what fails then.
-TEST(ScheduleOneTest, AFailureAfterTheBindingIsNotAFailedTry) {
+// The pod is bound, so another try would not help.
+TEST(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   const FailingLog log;
   FakeClock clock;
   ScriptedCluster cluster(clock);

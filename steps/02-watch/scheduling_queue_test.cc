@@ -329,7 +329,7 @@ TEST_F(SchedulingQueueTest, PopsEachPodOnceWithManyThreads) {
     std::jthread updater([&] {
       for (int i = 0; i < kPods; ++i) Add(std::to_string(i));
     });
-    // Not done with: what is in flight does not come again.
+    // Never Done(): a pod in flight is not popped again.
     while (seen.size() < kPods) seen.insert(Pop().pod->metadata.name);
   }
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), kPods);

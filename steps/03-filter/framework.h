@@ -44,7 +44,7 @@ class Framework {
   void Add(std::unique_ptr<const Plugin> plugin);
 
   // Runs the filter plugins in order and returns the first non-success status,
-  // with the plugin's name. A plugin's error says that it came from there.
+  // with the plugin's name. The message of an error names the plugin too.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 

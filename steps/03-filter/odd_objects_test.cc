@@ -1,6 +1,6 @@
-// What a server can hold that nobody expects: objects of a newer version, or
-// older than today's rules. One that can't be read is reported and left alone;
-// the rest goes on.
+// Objects that a server may hold and a client doesn't expect: of a newer API,
+// or older than today's validation. The scheduler reports those that it can't
+// read and schedules the others.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The names of pods, and what there is to them.
+// Names and bodies of pods.
 const std::pair<std::string, std::string> kPods[] = {
     {"absurd-quantity", R"("spec": {
        "schedulerName": "minisched", "containers": [
@@ -54,7 +54,7 @@ constexpr char kNodes[] = R"(
   {"metadata": {"name": "node-1"}, "status": null, "engine": {"steam": true}}
 )";
 
-// All of them, or those that a field selector asks for.
+// Returns all pods, or those of our scheduler.
 std::string Pods(bool only_ours) {
   std::string pods;
   for (const auto& [name, rest] : kPods) {
@@ -67,7 +67,7 @@ std::string Pods(bool only_ours) {
   return pods;
 }
 
-// Has these objects and takes Bindings, whose pods and nodes it notes.
+// Serves these objects and records Bindings.
 class OddServer {
  public:
   RestConfig config() const {
@@ -94,7 +94,7 @@ class OddServer {
     } else if (request.method != "GET") {
       reply.Send(201, request.body);  // an event
     } else if (target.find("watch=") != std::string::npos) {
-      reply.Start();  // and nothing ever happens
+      reply.Start();  // a watch without events
     } else {
       const bool pods = target.find("/pods") != std::string::npos;
       const bool only_ours = target.find("schedulerName") != std::string::npos;
@@ -111,7 +111,7 @@ class OddServer {
   }};
 };
 
-TEST(OddObjectsTest, AreReportedAndTheRestGoesOn) {
+TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
   std::ostringstream log;
   const auto logger = spdlog::default_logger();
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(

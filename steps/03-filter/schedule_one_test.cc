@@ -1,4 +1,4 @@
-// What changes while a pod is being tried, and what fails afterwards.
+// Changes while a pod is in flight, and errors afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// How long tests wait for what will come for certain.
+// How long tests wait for something that always comes.
 constexpr std::chrono::seconds kLongestRun{20};
 
 // Throws when the scheduler logs that a pod is bound.
@@ -68,7 +68,7 @@ Pod PodWithUid(const std::string& name, const std::string& uid) {
   return pod;
 }
 
-// A scheduler with one node and the pod web-0, whose time stands still.
+// A scheduler with one node and the pod web-0. Its time stands still.
 class ScheduleOneTest : public ::testing::Test {
  protected:
   ScheduleOneTest() {
@@ -94,13 +94,13 @@ class ScheduleOneTest : public ::testing::Test {
     scheduler_.reset();
   }
 
-  // The uid of the pod whose Binding comes next.
+  // Returns the uid of the pod in the next Binding.
   std::string TakeBinding() {
     binding_ = cluster_.TakeBinding();
     return FromJson<Binding>(binding_->request.body).metadata.uid;
   }
 
-  // The same, as time passes.
+  // The same, while time passes.
   std::string AwaitBinding() {
     const std::jthread time([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -111,14 +111,15 @@ class ScheduleOneTest : public ::testing::Test {
     return TakeBinding();
   }
 
-  // Answers that Binding.
+  // Answers the Binding that TakeBinding() returned.
   void Succeed() { binding_->reply.Send(201, R"({"kind":"Status"})"); }
   void Fail() {
     binding_->reply.Send(
         500, R"({"kind":"Status","code":500,"message":"no quorum"})");
   }
 
-  // What the scheduler writes besides Bindings, once there is so much of it.
+  // Returns the bodies of the scheduler's writes but Bindings, once there are
+  // `count`.
   std::vector<std::string> AwaitWrites(std::size_t count) {
     std::vector<std::string> bodies;
     for (const auto& request : cluster_.AwaitWrites(count)) {
@@ -142,8 +143,8 @@ class ScheduleOneTest : public ::testing::Test {
   std::future<void> run_;  // last: it uses the others
 };
 
-// The pod is bound: no other try would mend what fails then.
-TEST_F(ScheduleOneTest, AFailureAfterTheBindingIsNotAFailedTry) {
+// The pod is bound, so another try would not help.
+TEST_F(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   const FailingLog log;
   Start();
   TakeBinding();
@@ -154,8 +155,7 @@ TEST_F(ScheduleOneTest, AFailureAfterTheBindingIsNotAFailedTry) {
   EXPECT_THAT(AwaitWrites(0), IsEmpty());
 }
 
-// What counts is what the pod has come to be, not what it was when it was
-// popped: by now only a pod that tolerates the taint has a node.
+// The pod fits the node only as it is after the update: the node is tainted.
 TEST_F(ScheduleOneTest, TheNextTryUsesTheUpdatedPod) {
   Start();
   TakeBinding();
@@ -167,7 +167,7 @@ TEST_F(ScheduleOneTest, TheNextTryUsesTheUpdatedPod) {
   EXPECT_EQ(AwaitBinding(), "old");
 }
 
-// Somebody else has bound it, or we have, and the answer says otherwise.
+// By another scheduler; or by us, though the response was an error.
 TEST_F(ScheduleOneTest, ABoundPodIsNotReportedAsFailed) {
   Start();
   TakeBinding();

@@ -26,11 +26,11 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-// How long tests wait for what will come for certain.
+// How long tests wait for something that always comes.
 constexpr std::chrono::seconds kPatience{20};
 
-// The scheduler's threads that sleep while nothing happens: the one that
-// flushes the queue, and the event recorder's.
+// The scheduler's threads that sleep on the clock: one flushes the queue, one
+// writes events.
 constexpr std::size_t kSleepers = 2;
 
 std::string NodeYaml(const std::string& name) {
@@ -50,7 +50,7 @@ std::string NodesAndPods(int pods) {
   return yaml;
 }
 
-// An API server, and a scheduler on it whose time stands still.
+// An API server and a scheduler. The scheduler's time stands still.
 class SchedulerTest : public ::testing::Test {
  protected:
   void StartServer(const std::string& manifest) {
@@ -59,7 +59,7 @@ class SchedulerTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
   }
 
-  // Returns once its threads sleep, on its clock.
+  // Returns once the scheduler's threads sleep.
   void StartScheduler(const SchedulerOptions& options = {}) {
     scheduler_ = std::make_unique<Running>(*client_, options, clock_);
     clock_.AwaitSleepers(kSleepers);
@@ -70,7 +70,7 @@ class SchedulerTest : public ::testing::Test {
     StartScheduler();
   }
 
-  // By pod, the nodes of those that are bound.
+  // Returns the nodes of the bound pods, by pod.
   std::map<std::string, std::string> Places() {
     std::map<std::string, std::string> places;
     for (const auto& pod : client_->List<Pod>().items) {
@@ -80,13 +80,13 @@ class SchedulerTest : public ::testing::Test {
     return places;
   }
 
-  // The same, once there are so many.
+  // The same, once there are `count`.
   std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
     AwaitThat([&] { return Places().size() >= count; });
     return Places();
   }
 
-  // Moves the scheduler's time on until it is so.
+  // Advances the scheduler's time until `done` returns true.
   void AwaitThat(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (!done()) {
@@ -96,16 +96,16 @@ class SchedulerTest : public ::testing::Test {
     }
   }
 
-  // Returns once each pod that waits has been tried again.
+  // Returns once each pending pod has been tried again.
   void AwaitTries() {
     clock_.Advance(std::chrono::seconds(2));
     clock_.AwaitSleepers(kSleepers);
-    // It is tried after those that are to be tried now.
+    // The queue is in order: this pod is tried after those that are due now.
     CreatePod("the-end");
     AwaitThat([this] { return Places().contains("the-end"); });
   }
 
-  // How many Bindings the server was asked for, whatever became of them.
+  // Returns how many Bindings were posted, with success or without.
   int CountBindings() {
     std::istringstream metrics(
         client_->Send({.method = "GET", .path = "/metrics"}));
@@ -149,12 +149,12 @@ class SchedulerTest : public ::testing::Test {
   std::unique_ptr<Running> scheduler_;
 };
 
-TEST_F(SchedulerTest, BindsAPodThatWaits) {
+TEST_F(SchedulerTest, BindsAPendingPod) {
   Start(NodeYaml("node-1") + PodYaml("web-0"));
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST_F(SchedulerTest, BindsPodsAsTheyCome) {
+TEST_F(SchedulerTest, BindsNewPods) {
   Start(NodeYaml("node-1"));
   for (const char* name : {"a", "b", "c"}) {
     CreatePod(name);
@@ -166,21 +166,21 @@ constexpr char kOthersPod[] =
     "---\n{apiVersion: v1, kind: Pod, metadata: {name: others}, spec: "
     "{containers: [{name: c, image: i}]}}\n";
 
-TEST_F(SchedulerTest, LeavesOtherPodsAlone) {
+TEST_F(SchedulerTest, IgnoresOtherPods) {
   StartServer(NodeYaml("node-1") + PodYaml("failed") +
               PodYaml("gated", "schedulingGates: [{name: g}], ") + kOthersPod +
               PodYaml("taken", "nodeName: node-9, ") + PodYaml("web-0"));
   client_->Patch<Pod>("default", "failed", PatchType::kMerge,
                       R"({"status":{"phase":"Failed"}})", "status");
   StartScheduler();
-  // The last one, as pods are tried in the order of their names.
+  // The last one: pods are tried in the order of their names.
   AwaitThat([&] { return Places().contains("web-0"); });
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
   EXPECT_EQ(CountBindings(), 1);
 }
 
-TEST_F(SchedulerTest, LeavesOtherPodsAloneWhenTheyAreUpdated) {
+TEST_F(SchedulerTest, IgnoresUpdatesOfOtherPods) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], ") + kOthersPod);
   Label("gated");
@@ -191,7 +191,7 @@ TEST_F(SchedulerTest, LeavesOtherPodsAloneWhenTheyAreUpdated) {
   EXPECT_EQ(CountBindings(), 1);
 }
 
-TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
+TEST_F(SchedulerTest, BindsAPodWhenItsLastGateIsRemoved) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], "));
   CreatePod("web-0");
@@ -201,14 +201,14 @@ TEST_F(SchedulerTest, BindsAPodWhenItsLastGateOpens) {
   EXPECT_THAT(AwaitPlaces(2), Contains(Pair("gated", "node-1")));
 }
 
-TEST_F(SchedulerTest, UsesEveryNodeSoonerOrLater) {
+TEST_F(SchedulerTest, UsesAllNodes) {
   Start(NodesAndPods(100));
   std::set<std::string> used;
   for (const auto& [pod, node] : AwaitPlaces(100)) used.insert(node);
   EXPECT_THAT(used, SizeIs(3));
 }
 
-TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
+TEST_F(SchedulerTest, ASeedRepeatsTheChoices) {
   const auto place_ten_pods = [&](std::uint64_t seed) {
     StartServer(NodesAndPods(10));
     StartScheduler({.seed = seed});
@@ -219,7 +219,7 @@ TEST_F(SchedulerTest, TheSameSeedPlacesTheSame) {
   EXPECT_NE(place_ten_pods(2), places);
 }
 
-TEST_F(SchedulerTest, WaitsForANode) {
+TEST_F(SchedulerTest, BindsAPodWhenANodeAppears) {
   Start(PodYaml("web-0"));
   Node node;
   node.metadata.name = "node-1";
@@ -227,7 +227,7 @@ TEST_F(SchedulerTest, WaitsForANode) {
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
-TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
+TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
   Start(PodYaml("gone") + PodYaml("taken") + PodYaml("web-0"));
   client_->Delete<Pod>("default", "gone", {.grace_period_seconds = 0});
   Binding binding;
@@ -243,12 +243,12 @@ TEST_F(SchedulerTest, ForgetsPodsThatAreGoneOrTaken) {
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("the-end", "node-1"),
                           Pair("web-0", "node-1")));
-  // One was ours.
+  // The test bound "taken", the scheduler the other two.
   EXPECT_EQ(CountBindings(), 3);
 }
 
 // The PodScheduled condition of a pod, "reason: message"; empty without one.
-std::string WhyItWaits(Client& client, const std::string& pod) {
+std::string WhyPending(Client& client, const std::string& pod) {
   const auto object = client.Get<Pod>("default", pod);
   const Condition* condition =
       FindCondition(object->status.conditions, "PodScheduled");
@@ -268,10 +268,10 @@ TEST_F(SchedulerTest, UsesOnlyNodesThatFit) {
   for (const auto& [pod, node] : AwaitPlaces(20)) EXPECT_EQ(node, "open");
 }
 
-TEST_F(SchedulerTest, SaysWhyAPodWaits) {
+TEST_F(SchedulerTest, ReportsWhyAPodIsPending) {
   Start(CordonedNode("a") + CordonedNode("b") + PodYaml("web-0"));
-  AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
-  EXPECT_EQ(WhyItWaits(*client_, "web-0"),
+  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
+  EXPECT_EQ(WhyPending(*client_, "web-0"),
             "Unschedulable: 0/2 nodes are available: 2 node(s) were "
             "unschedulable.");
   const auto pod = client_->Get<Pod>("default", "web-0");
@@ -284,17 +284,17 @@ TEST_F(SchedulerTest, SaysWhyAPodWaits) {
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "b")));
 }
 
-TEST_F(SchedulerTest, SaysThatThereAreNoNodes) {
+TEST_F(SchedulerTest, ReportsThatThereAreNoNodes) {
   Start(PodYaml("web-0"));
-  AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
-  EXPECT_EQ(WhyItWaits(*client_, "web-0"),
+  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
+  EXPECT_EQ(WhyPending(*client_, "web-0"),
             "Unschedulable: no nodes available to schedule pods");
 }
 
-// The pod is tried again and again, and its condition written once.
-TEST_F(SchedulerTest, LeavesAConditionAloneThatIsRight) {
+// The pod is tried repeatedly; its condition is written once.
+TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   Start(CordonedNode("a") + PodYaml("web-0"));
-  AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
+  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
   const std::string version =
       client_->Get<Pod>("default", "web-0")->metadata.resource_version;
   const auto series = [&] {
@@ -307,19 +307,19 @@ TEST_F(SchedulerTest, LeavesAConditionAloneThatIsRight) {
             version);
 }
 
-// The API server says why it waits, and we have nothing to add.
-TEST_F(SchedulerTest, LeavesTheConditionOfAGatedPodAlone) {
+// The API server sets that condition.
+TEST_F(SchedulerTest, KeepsTheConditionOfAGatedPod) {
   Start(NodeYaml("node-1") +
         PodYaml("gated", "schedulingGates: [{name: g}], "));
-  const std::string gated = WhyItWaits(*client_, "gated");
+  const std::string gated = WhyPending(*client_, "gated");
   EXPECT_THAT(gated, StartsWith("SchedulingGated: "));
   Label("gated");
   CreatePod("web-0");
   AwaitPlaces(1);
-  EXPECT_EQ(WhyItWaits(*client_, "gated"), gated);
+  EXPECT_EQ(WhyPending(*client_, "gated"), gated);
 }
 
-TEST_F(SchedulerTest, SaysWhereAPodWent) {
+TEST_F(SchedulerTest, ReportsTheNodeOfAPod) {
   Start(NodeYaml("node-1") + PodYaml("web-0"));
   AwaitThat([&] { return !client_->List<Event>().items.empty(); });
   const auto event = client_->List<Event>().items[0];
@@ -330,7 +330,7 @@ TEST_F(SchedulerTest, SaysWhereAPodWent) {
   EXPECT_EQ(event->reporting_controller, "minisched");
 }
 
-TEST_F(SchedulerTest, LeavesPodsAloneThatAreBeingDeleted) {
+TEST_F(SchedulerTest, SkipsPodsThatAreBeingDeleted) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
   client_->Patch<Pod>("default", "web-0", PatchType::kMerge,
                       R"({"metadata":{"finalizers":["example.com/f"]}})");
@@ -342,30 +342,30 @@ TEST_F(SchedulerTest, LeavesPodsAloneThatAreBeingDeleted) {
   EXPECT_EQ(CountBindings(), 0);
 }
 
-TEST_F(SchedulerTest, DoesNotIgnoreWhatItDoesNotKnow) {
+TEST_F(SchedulerTest, RejectsPodsWithUnsupportedFields) {
   Start(NodeYaml("node-1") +
         PodYaml("web-0",
                 "volumes: [{name: v, "
                 "persistentVolumeClaim: {claimName: c}}], "));
-  AwaitThat([&] { return !WhyItWaits(*client_, "web-0").empty(); });
+  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
   EXPECT_EQ(
-      WhyItWaits(*client_, "web-0"),
+      WhyPending(*client_, "web-0"),
       "SchedulerError: not supported by this scheduler: persistent volume "
       "claims");
   EXPECT_EQ(CountBindings(), 0);
 }
 
-// Requests fail, with an answer or without one.
+// Requests that fail, with a response or without.
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(FailureTest, IsTriedAgain) {
+TEST_P(FailureTest, ThePodIsBoundInTheEnd) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
   server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
   StartScheduler();
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
-  // Bound it stays, and nobody says otherwise.
-  AwaitThat([&] { return WhyItWaits(*client_, "web-0") == ": "; });
+  // The condition says that the pod is scheduled, and nobody changes that.
+  AwaitThat([&] { return WhyPending(*client_, "web-0") == ": "; });
 }
 
 constexpr const char* kFailures[] = {
@@ -381,7 +381,7 @@ constexpr const char* kFailures[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Failures, FailureTest, ::testing::ValuesIn(kFailures));
 
-TEST_F(SchedulerTest, GoesOnWhenTheServerComesBack) {
+TEST_F(SchedulerTest, ContinuesWhenTheServerIsBack) {
   Start(NodeYaml("node-1") + PodYaml("before"));
   AwaitPlaces(1);
   server_->server().GoAway(std::chrono::milliseconds(200));

@@ -13,7 +13,7 @@ std::string Find(const std::string& spec) {
   return FindUnsupported(FromJson<Pod>(R"({"spec":)" + spec + "}"));
 }
 
-TEST(UnsupportedTest, OrdinaryPodsAreFine) {
+TEST(UnsupportedTest, AcceptsOrdinaryPods) {
   EXPECT_EQ(Find("{}"), "");
   EXPECT_EQ(Find(R"({"volumes":[{"name":"v","emptyDir":{}}]})"), "");
   EXPECT_EQ(Find(R"({"affinity":{"podAffinity":
@@ -24,7 +24,7 @@ TEST(UnsupportedTest, OrdinaryPodsAreFine) {
             "");
 }
 
-TEST(UnsupportedTest, NamesAllThatItFinds) {
+TEST(UnsupportedTest, ReturnsAllThatIsUnsupported) {
   EXPECT_EQ(Find(R"({"volumes":[{"persistentVolumeClaim":{"claimName":"c"}}],
                      "resourceClaims":[{"name":"gpu"}]})"),
             "persistent volume claims, resource claims");
