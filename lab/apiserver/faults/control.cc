@@ -30,10 +30,11 @@ std::chrono::milliseconds TimeAway(const Request& request) {
 }  // namespace
 
 Reply Control::Handle(const Request& request) {
-  // A web page can send a POST without a body to whom it likes, but not hide
-  // that it does. Other methods it has to ask for first.
+  // A web page can send a POST without a body to any server, but the browser
+  // adds the Origin. Other methods need a CORS preflight.
   if (request.method == "POST" && !request.Header("origin").empty()) {
-    throw StatusError(403, "Forbidden", "web pages may not do that");
+    throw StatusError(403, "Forbidden",
+                      "requests from web pages (with an Origin) are refused");
   }
   const std::string what = request.method + " " + request.path;
   if (what == "GET /minisched/requests") {

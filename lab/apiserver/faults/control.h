@@ -10,20 +10,20 @@
 
 namespace minisched::apiserver {
 
-// The paths below /minisched/, by which a client makes the server misbehave and
-// asks what it has been asked. They are of no API group, aren't counted as
-// requests, and no fault strikes them. On the loop's thread only.
+// The paths below /minisched/, with which a client injects faults and reads the
+// counts of requests. They belong to no API group and are not counted as
+// requests, and no fault applies to them. Used on the loop's thread only.
 struct Control {
   Faults& faults;
   Store& store;
   const Metrics& metrics;
-  // Called when a client that asks for it has its answer.
+  // Called after the client that requested it has its answer.
   std::function<void(std::chrono::milliseconds)> go_away;
 
   static bool Owns(const Request& request) {
     return request.path.starts_with("/minisched/");
   }
-  // Of a request that it owns. Throws StatusError.
+  // Answers a request. Throws StatusError. REQUIRES: Owns(request).
   Reply Handle(const Request& request);
 };
 

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 constexpr char kFaults[] = "/minisched/faults";
 constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
-// Of a stream.
+// The proper end of a stream.
 constexpr char kProperEnd[] = "\r\n0\r\n\r\n";
 constexpr char kYaml[] = "application/yaml";
 
@@ -36,7 +36,7 @@ void Put(RunningServer& server, const std::string& fault) {
       StartsWith("HTTP/1.1 200"));
 }
 
-// A watch from now on, whose header is there.
+// Starts a watch and reads the header of its answer.
 asio::ip::tcp::socket Watch(RunningServer& server) {
   auto socket = server.Connect();
   Send(socket, "GET", kMaps + std::string("?watch=1"), "");
@@ -45,7 +45,7 @@ asio::ip::tcp::socket Watch(RunningServer& server) {
   return socket;
 }
 
-TEST(ControlTest, FaultsComeAndGo) {
+TEST(ControlTest, FaultsApplyUntilTheyAreDeleted) {
   RunningServer server;
   Put(server, "{match: {resource: configmaps}, error: {code: 503}}");
   EXPECT_THAT(Exchange(server, "POST", kMaps, Map("a")),
@@ -61,7 +61,7 @@ TEST(ControlTest, FaultsComeAndGo) {
               StartsWith("HTTP/1.1 201"));
 }
 
-TEST(ControlTest, RefusesWhatItCannotRead) {
+TEST(ControlTest, RefusesInvalidRequests) {
   RunningServer server;
   const auto error = [&](const std::string& method, const std::string& path,
                          const std::string& body = "",
@@ -72,8 +72,8 @@ TEST(ControlTest, RefusesWhatItCannotRead) {
            GetString(status, "message");
   };
   EXPECT_EQ(error("PUT", kFaults, "faults: [{}]"),
-            "400 faults[0]: does nothing: it takes latency, error, drop, hang "
-            "or watch");
+            "400 faults[0]: does nothing: add latency, error, drop, hang or "
+            "watch");
   EXPECT_THAT(error("PUT", kFaults, "a: [b"), StartsWith("400 line 1"));
   EXPECT_THAT(error("POST", kFaults, "{}"), StartsWith("405 "));
   EXPECT_THAT(error("GET", "/minisched/compact"), StartsWith("404 "));
@@ -89,14 +89,14 @@ TEST(ControlTest, RefusesWhatItCannotRead) {
   }
 }
 
-TEST(ControlTest, LatencyDelays) {
+TEST(ControlTest, DelayedRequestsSucceed) {
   RunningServer server;
   Put(server, "{latency: 1ms}");
   EXPECT_THAT(Exchange(server, "POST", kMaps, Map("a")),
               StartsWith("HTTP/1.1 201"));
 }
 
-TEST(ControlTest, DropsBeforeOrAfter) {
+TEST(ControlTest, DropsRequestsBeforeOrAfterTheirEffect) {
   RunningServer server;
   Put(server,
       "{match: {verbs: [create]}, times: 1, drop: before}, "
@@ -109,7 +109,7 @@ TEST(ControlTest, DropsBeforeOrAfter) {
               StartsWith("HTTP/1.1 200"));
 }
 
-TEST(ControlTest, HangsUntilTheServerStops) {
+TEST(ControlTest, RequestsHangUntilTheServerStops) {
   RunningServer server;
   Put(server, "{match: {verbs: [create]}, hang: after}");
   auto socket = server.Connect();
@@ -123,14 +123,14 @@ TEST(ControlTest, HangsUntilTheServerStops) {
   EXPECT_EQ(ReadAll(socket), "");
 }
 
-TEST(ControlTest, WatchesAreCut) {
+TEST(ControlTest, CutWatchesHaveNoProperEnd) {
   RunningServer server;
   Put(server, "{watch: {cut: 1ms}}");
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("?watch=1")),
               AllOf(StartsWith("HTTP/1.1 200"), Not(HasSubstr(kProperEnd))));
 }
 
-TEST(ControlTest, WatchesAreLate) {
+TEST(ControlTest, WatchEventsAreDelayed) {
   RunningServer server;
   Put(server, "{watch: {delay: 200ms}}");
   auto socket = Watch(server);
@@ -142,7 +142,7 @@ TEST(ControlTest, WatchesAreLate) {
             std::chrono::milliseconds(200));
 }
 
-TEST(ControlTest, CompactionForgetsTheHistory) {
+TEST(ControlTest, CompactionExpiresWatchesAndContinueTokens) {
   RunningServer server;
   Exchange(server, "POST", kMaps, Map("a"));
   Exchange(server, "POST", kMaps, Map("b"));
@@ -164,7 +164,7 @@ TEST(ControlTest, CompactionForgetsTheHistory) {
                     HasSubstr("The provided continue parameter is too old")));
 }
 
-TEST(ControlTest, GoesAwayAndComesBackWithItsObjects) {
+TEST(ControlTest, ObjectsSurviveATimeAway) {
   RunningServer server;
   Exchange(server, "POST", kMaps, Map("a"));
   auto watch = Watch(server);
@@ -183,7 +183,7 @@ TEST(ControlTest, GoesAwayAndComesBackWithItsObjects) {
   }
 }
 
-TEST(ControlTest, TellsWhoAskedForWhat) {
+TEST(ControlTest, CountsRequestsByClient) {
   RunningServer server;
   const std::string agent = "\r\nUser-Agent: me/1";
   Put(server, "{match: {verbs: [get]}, drop: before}");
@@ -203,7 +203,7 @@ TEST(ControlTest, TellsWhoAskedForWhat) {
               ::testing::UnorderedElementsAre(item("list", 2), item("get", 1)));
 }
 
-TEST(ControlTest, ServerTakesFaultsDirectly) {
+TEST(ControlTest, SetFaultsReplacesTheFaults) {
   RunningServer server;
   server->SetFaults("faults: [{drop: before}]");
   EXPECT_EQ(Exchange(server, "GET", kMaps), "");
@@ -214,7 +214,7 @@ TEST(ControlTest, ServerTakesFaultsDirectly) {
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(),
-                 "file: seed: must be a whole number from 0 on, is \"x\"");
+                 "file: seed: must be a whole number of at least 0, is \"x\"");
   }
 }
 

@@ -1,4 +1,4 @@
-// How a fault befalls a request: the second half of faults.h.
+// Implements Befall() of faults.h.
 #include <deque>
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A stream that comes late and may be broken off.
+// Delays the texts of another stream, and may cut it.
 class FaultyStream : public Stream {
  public:
   FaultyStream(Loop& loop, std::unique_ptr<Stream> inner, milliseconds delay,
@@ -41,11 +41,12 @@ class FaultyStream : public Stream {
   bool broken_off() const override { return cut_; }
 
  private:
-  // What waits is bounded here, and by the stream behind.
+  // Bounds the delayed texts. The inner stream bounds its own queue.
   static constexpr std::size_t kMaxLate = 1000;
   static constexpr std::size_t kReadBytes = 64 << 10;
 
-  // Makes a change, unless this is gone by then, and has the reader come.
+  // Makes a change after the delay and wakes the reader, unless this stream has
+  // been destroyed.
   void Later(milliseconds delay, std::function<void()> change) {
     loop_.After(delay, [this, weak = std::weak_ptr<bool>(exists_),
                         change = std::move(change)] {
@@ -59,8 +60,8 @@ class FaultyStream : public Stream {
   const std::unique_ptr<Stream> inner_;
   const milliseconds delay_;
   std::deque<std::string> late_;
-  std::size_t due_ = 0;  // of late_, from its front
-  bool ended_ = false;   // inner_ is
+  std::size_t due_ = 0;  // how many of late_ may be read
+  bool ended_ = false;   // inner_ has ended
   bool cut_ = false;
   const std::shared_ptr<bool> exists_ = std::make_shared<bool>(true);
 };

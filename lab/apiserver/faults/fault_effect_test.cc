@@ -46,7 +46,7 @@ class BefallTest : public ::testing::Test {
 
   void Read() { open_ = open_ && reply_.stream->Read(text_); }
 
-  // Something happens in the stream.
+  // Adds text to the inner stream.
   void Say(const std::string& text, bool end = false) {
     inner_->text += text;
     inner_->ended = end;
@@ -61,14 +61,14 @@ class BefallTest : public ::testing::Test {
   bool open_ = true;
 };
 
-TEST_F(BefallTest, NothingByDefault) {
+TEST_F(BefallTest, ByDefaultTheAnswerIsUnchanged) {
   Befall({});
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
   Say("a");
   EXPECT_EQ(text_, "a");
 }
 
-TEST_F(BefallTest, LatencyComesBeforeAll) {
+TEST_F(BefallTest, LatencyDelaysTheHandler) {
   Befall({.latency = milliseconds(200)});
   loop_.Advance(milliseconds(199));
   EXPECT_THAT(happened_, IsEmpty());
@@ -76,7 +76,7 @@ TEST_F(BefallTest, LatencyComesBeforeAll) {
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
 }
 
-TEST_F(BefallTest, AnErrorComesInsteadOrAfter) {
+TEST_F(BefallTest, AnErrorComesInsteadOfOrAfterTheEffect) {
   FaultEffect effect{.error = StatusError(503, "R", "m")};
   Befall(effect);
   EXPECT_THAT(happened_, ElementsAre("answered 503"));
@@ -87,7 +87,7 @@ TEST_F(BefallTest, AnErrorComesInsteadOrAfter) {
   EXPECT_EQ(reply_.stream, nullptr);
 }
 
-TEST_F(BefallTest, NoAnswer) {
+TEST_F(BefallTest, DroppedAndWithheldAnswersHaveCodeZero) {
   Befall({.delivery = Delivery::kDropped});
   EXPECT_EQ(reply_.delivery, Delivery::kDropped);
   Befall({.delivery = Delivery::kWithheld, .after = true});
@@ -95,7 +95,7 @@ TEST_F(BefallTest, NoAnswer) {
   EXPECT_THAT(happened_, ElementsAre("answered 0", "handled", "answered 0"));
 }
 
-TEST_F(BefallTest, EventsComeLate) {
+TEST_F(BefallTest, DelaysEachEvent) {
   Befall({.watch_delay = milliseconds(500)});
   Say("a");
   loop_.Advance(milliseconds(300));
@@ -112,7 +112,7 @@ TEST_F(BefallTest, EventsComeLate) {
   EXPECT_FALSE(reply_.stream->broken_off());
 }
 
-TEST_F(BefallTest, ALateStreamHoldsOnlySoMuch) {
+TEST_F(BefallTest, ADelayedStreamHoldsAtMostAThousandTexts) {
   Befall({.watch_delay = milliseconds(500)});
   for (int i = 0; i < 1500; ++i) Say("x");
   loop_.Advance(milliseconds(500));
@@ -121,7 +121,7 @@ TEST_F(BefallTest, ALateStreamHoldsOnlySoMuch) {
   EXPECT_EQ(text_, std::string(1500, 'x'));
 }
 
-TEST_F(BefallTest, AWatchIsCut) {
+TEST_F(BefallTest, CutsAWatch) {
   Befall({.watch_cut = milliseconds(500)});
   Say("a");
   loop_.Advance(milliseconds(499));
@@ -133,7 +133,7 @@ TEST_F(BefallTest, AWatchIsCut) {
   EXPECT_EQ(text_, "a");
 }
 
-TEST_F(BefallTest, TimersOutliveTheStream) {
+TEST_F(BefallTest, TheStreamMayBeDestroyedBeforeItsTimersFire) {
   Befall({.watch_delay = milliseconds(5), .watch_cut = milliseconds(5)});
   Say("a");
   reply_ = {};

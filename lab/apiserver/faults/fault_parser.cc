@@ -1,4 +1,4 @@
-// Reads what faults.h describes.
+// Parses the document of faults.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
-// Longer than anybody means, and short enough for every clock.
+// Longer than anybody needs, and short enough for every clock.
 constexpr std::chrono::hours kLongest{24 * 365};
 
-// A value in the document and the path to it. What is absent is null, and
-// nothing is wrong with it unless it is said.
+// A value in the document and its path. An absent value is null, and valid for
+// all functions that don't say otherwise.
 struct Field {
   const Json& json;
   std::string path;
@@ -31,7 +31,7 @@ struct Field {
   [[noreturn]] void Fail(const std::string& what) const {
     throw ParseError((path.empty() ? "the document" : path) + ": " + what);
   }
-  // Fails unless what it must be is so.
+  // Fails with "must be `what`" unless `is_so`.
   void Check(bool is_so, const std::string& what) const {
     if (is_so) return;
     Fail(fmt::format("must be {}, is {}", what,
@@ -43,12 +43,12 @@ struct Field {
   Field operator[](const std::string& key) const {
     return {Get(json, key), path.empty() ? key : path + "." + key};
   }
-  // Has to be an object, with none but these keys.
+  // Fails unless the value is an object with only these keys.
   void AllowOnly(const Words& keys) const {
     Check(!*this || json.is_object(), "an object");
     for (const auto& [key, value] : json.items()) {
       if (boost::count(keys, key) > 0) continue;
-      (*this)[key].Fail("unknown field; there are " + boost::join(keys, ", "));
+      (*this)[key].Fail("unknown field; known are " + boost::join(keys, ", "));
     }
   }
   std::vector<Field> Items() const {
@@ -60,7 +60,7 @@ struct Field {
     return items;
   }
 
-  // Not to be absent.
+  // Fails if the value is absent.
   std::string OneOf(const Words& words) const {
     Check(json.is_string() && boost::count(words, json.get<std::string>()) > 0,
           "one of " + boost::join(words, ", "));
@@ -75,7 +75,7 @@ struct Field {
   std::optional<std::uint64_t> Count(std::uint64_t least) const {
     if (!*this) return std::nullopt;
     Check(json.is_number_unsigned() && json >= least,
-          fmt::format("a whole number from {} on", least));
+          fmt::format("a whole number of at least {}", least));
     return json;
   }
   std::optional<double> Between(int least, int most) const {
@@ -114,8 +114,8 @@ FaultMatch ParseMatch(const Field& field) {
                    .name = field["name"].Text(),
                    .user_agent = field["userAgent"].Text()};
   if (!match.resource.empty() && !IsServed(match.resource)) {
-    field["resource"].Fail("no resource " + Quoted(match.resource) +
-                           " here; it is named as in pods or pods/binding");
+    field["resource"].Fail("unknown resource " + Quoted(match.resource) +
+                           "; write it like pods or pods/binding");
   }
   for (const Field& verb : field["verbs"].Items()) {
     match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
@@ -124,7 +124,8 @@ FaultMatch ParseMatch(const Field& field) {
   return match;
 }
 
-// What upstream calls a status code, in apimachinery pkg/api/errors/errors.go.
+// Upstream's reasons for status codes, in apimachinery
+// pkg/api/errors/errors.go.
 const Json kReasons = {{"400", "BadRequest"},    {"401", "Unauthorized"},
                        {"403", "Forbidden"},     {"404", "NotFound"},
                        {"409", "Conflict"},      {"410", "Expired"},
@@ -146,13 +147,13 @@ StatusError ParseStatus(const Field& field) {
           field["message"].Text("a fault was injected"), details};
 }
 
-// How the request ends, by the one member that says it.
+// Sets how the request ends, from the one member that defines that.
 void SetEnd(const Field& field, FaultEffect& effect) {
   std::string ended_by;
   for (const char* key : {"error", "drop", "hang", "watch"}) {
     const Field end = field[key];
     if (!end) continue;
-    if (!ended_by.empty()) end.Fail("cannot go together with " + ended_by);
+    if (!ended_by.empty()) end.Fail("cannot be combined with " + ended_by);
     ended_by = key;
   }
   if (ended_by == "error") {
@@ -171,7 +172,7 @@ void SetWatch(const Field& field, Fault& fault) {
   field.AllowOnly({"delay", "cut"});
   const auto& verbs = fault.match.verbs;
   if (!verbs.empty() && !verbs.contains("watch")) {
-    field.Fail("match.verbs leaves out watch, so that it never strikes");
+    field.Fail("match.verbs lacks watch, so the fault never applies");
   }
   fault.match.verbs = {"watch"};
   fault.effect.watch_delay =
@@ -180,7 +181,8 @@ void SetWatch(const Field& field, Fault& fault) {
 }
 
 Fault ParseFault(const Field& field) {
-  // `struck` is what Faults::ToJson() adds: what it gives can be given back.
+  // Faults::ToJson() adds `struck`. It is accepted, so that clients can send
+  // back what they read.
   field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
                    "hang", "watch", "struck"});
   Fault fault{.match = ParseMatch(field["match"]),
@@ -192,7 +194,7 @@ Fault ParseFault(const Field& field) {
   if (const Field watch = field["watch"]) SetWatch(watch, fault);
   if (effect.latency.count() == 0 && !effect.EndsRequest() &&
       effect.watch_delay.count() == 0 && !effect.watch_cut) {
-    field.Fail("does nothing: it takes latency, error, drop, hang or watch");
+    field.Fail("does nothing: add latency, error, drop, hang or watch");
   }
   return fault;
 }
@@ -205,7 +207,7 @@ std::vector<Fault> ParseFaults(const Json& document) {
   const std::uint64_t seed = root["seed"].Count(0).value_or(0);
   std::vector<Fault> faults;
   for (const Field& field : root["faults"].Items()) {
-    // Each has its own source of chance.
+    // Each fault has its own random generator.
     std::seed_seq seeds{seed, seed >> 32,
                         static_cast<std::uint64_t>(faults.size())};
     faults.push_back(ParseFault(field));

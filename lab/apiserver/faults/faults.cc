@@ -19,11 +19,11 @@ bool MatchesGlob(const std::string& glob, const std::string& text) {
   return is != negated;
 }
 
-// By chance, as far as it is left to it.
+// Decides whether a matching fault applies, and uses up one of its times.
 bool Strikes(Fault& fault) {
   if (fault.times == 0U) return false;
   if (fault.probability < 1) {
-    // Not std::uniform_real_distribution, which each library does its own way.
+    // std::uniform_real_distribution differs between standard libraries.
     constexpr double kRange = 1.0 + std::mt19937::max();
     const auto drawn = static_cast<double>(fault.random());
     if (drawn >= fault.probability * kRange) return false;
@@ -32,7 +32,7 @@ bool Strikes(Fault& fault) {
   return true;
 }
 
-// Adds what a further fault does.
+// Adds the effect of a further fault.
 void Add(const FaultEffect& more, FaultEffect& effect) {
   effect.latency += more.latency;
   effect.error = more.error;
@@ -61,14 +61,14 @@ bool FaultMatch::Matches(const Request& request,
 Faults Faults::Parse(const std::string& text) {
   const auto documents = YamlToJson(text, kMaxValues);
   if (documents.size() != 1) {
-    throw ParseError("the document: one is wanted, there are " +
+    throw ParseError("the faults must be one document, found " +
                      std::to_string(documents.size()));
   }
   Faults faults;
   try {
     faults.document_ = Json::parse(documents.front());
   } catch (const Json::exception& error) {
-    throw ParseError(error.what());  // A number out of range.
+    throw ParseError(error.what());  // a number is out of range
   }
   faults.faults_ = ParseFaults(faults.document_);
   faults.document_.emplace("faults", Json::array());
@@ -81,7 +81,8 @@ FaultEffect Faults::Strike(const Request& request, const RequestInfo& info) {
   for (std::size_t i = 0; i < faults_.size() && !effect.EndsRequest(); ++i) {
     Fault& fault = faults_[i];
     if (!fault.match.Matches(request, info) || !Strikes(fault)) continue;
-    spdlog::debug("faults[{}] strikes {} {}", i, request.method, request.path);
+    spdlog::debug("faults[{}] applies to {} {}", i, request.method,
+                  request.path);
     Json& struck = document_["faults"][i]["struck"];
     struck = struck.get<std::uint64_t>() + 1;
     Add(fault.effect, effect);

@@ -17,38 +17,38 @@
 
 namespace minisched::apiserver {
 
-// What befalls one request. By default nothing does.
+// The effect of faults on one request. By default there is none.
 struct FaultEffect {
-  // Before the request is handled.
+  // The delay before the request is handled.
   std::chrono::milliseconds latency{0};
-  // What the client gets in place of the answer: an error, or nothing at all.
+  // What the client gets instead of the answer: an error, or nothing.
   std::optional<StatusError> error;
   Reply::Delivery delivery = Reply::Delivery::kSent;
-  // That comes after the request has taken effect, not instead of it.
+  // The request takes effect first.
   bool after = false;
-  // Of a watch: each event is sent so much later, and the connection is broken
-  // off so long after the beginning.
+  // For watches: the delay of each event, and the time after which the
+  // connection is closed.
   std::chrono::milliseconds watch_delay{0};
   std::optional<std::chrono::milliseconds> watch_cut;
 
-  // There is no answer.
+  // True if the client does not get the handler's answer.
   bool EndsRequest() const {
     return error || delivery != Reply::Delivery::kSent;
   }
 };
 
-// Answers a request as `effect` has it: `handle` makes it take effect, and
-// `respond` is called once, now or later. On the loop's thread only.
+// Answers a request under the given effect. Calls `handle` if the request takes
+// effect, and `respond` once, now or later. Call it on the loop's thread only.
 void Befall(Loop& loop, const FaultEffect& effect,
             const std::function<Reply()>& handle,
             const std::function<void(Reply)>& respond);
 
-// Which requests a fault is for. What is empty matches all.
+// Selects the requests of a fault. An empty member matches all.
 struct FaultMatch {
   std::set<std::string> verbs;  // RequestInfo's
   std::string resource;         // "pods", "pods/binding"
-  // Globs, as fnmatch(3) takes them. The name is that of the path.
-  // With "!" before it: all but those.
+  // Globs, as in fnmatch(3). "!" before a glob negates it. The name is that in
+  // the path.
   std::string ns;
   std::string name;
   std::string user_agent;
@@ -59,31 +59,32 @@ struct FaultMatch {
 struct Fault {
   FaultMatch match;
   double probability = 1;
-  std::optional<std::uint64_t> times;  // that are left; then it is used up
+  std::optional<std::uint64_t> times;  // how often it may still apply
   FaultEffect effect;
-  std::mt19937 random{};  // of its own: other faults don't change its chances
+  std::mt19937 random{};  // its own: other faults don't change its draws
 };
 
-// The faults of a document. Throws ParseError: the path to what is wrong, ": ",
-// and what is.
+// Parses the faults of a document. Throws ParseError: the path of the wrong
+// field, ": ", and the error.
 std::vector<Fault> ParseFaults(const Json& document);
 
-// How the server misbehaves: what docs/reference/embedded-api-server.md says
-// under "Making it misbehave". On the loop's thread only. By default it
-// doesn't.
+// The injected faults, which docs/reference/embedded-api-server.md describes
+// under "Injecting faults". By default there are none. Used on the loop's
+// thread only.
 class Faults {
  public:
-  // Of a document, YAML or JSON. Throws ParseError, with the line and column or
-  // the path of what is wrong: "faults[0].probability: must be from 0 to 1, is
-  // 2".
+  // Parses a document in YAML or JSON. Throws ParseError, with the line and
+  // column or the path of the error: "faults[0].probability: must be from 0 to
+  // 1, is 2".
   static Faults Parse(const std::string& text);
 
-  // What befalls this request, which is counted with the faults that strike it.
-  // They are tried in their order until one ends the request; those before it
-  // add up.
+  // Returns the effect on a request, and counts the faults that apply to it.
+  // Tries the faults in their order until one ends the request; the effects of
+  // the faults before that one add up.
   FaultEffect Strike(const Request& request, const RequestInfo& info);
 
-  // The document, in which each fault says how often it has `struck`.
+  // Returns the document. The field `struck` of each fault counts the requests
+  // that it applied to.
   const Json& ToJson() const { return document_; }
 
  private:

@@ -26,31 +26,30 @@ std::string FaultErrorOf(const std::string& fault) {
   return ErrorOf("faults: [" + fault + "]");
 }
 
-TEST(FaultsTest, SaysWhereADocumentIsWrong) {
+TEST(FaultsTest, DocumentErrorsNameTheField) {
   EXPECT_EQ(ErrorOf("[]"), "the document: must be an object, is a list");
-  EXPECT_EQ(ErrorOf(""), "the document: one is wanted, there are 0");
+  EXPECT_EQ(ErrorOf(""), "the faults must be one document, found 0");
   EXPECT_EQ(ErrorOf("a: [b").substr(0, 4), "line");
   EXPECT_EQ(ErrorOf("fault: []"),
-            "fault: unknown field; there are seed, faults");
+            "fault: unknown field; known are seed, faults");
   EXPECT_EQ(ErrorOf("seed: -1"),
-            "seed: must be a whole number from 0 on, is -1");
+            "seed: must be a whole number of at least 0, is -1");
   EXPECT_EQ(ErrorOf("faults: {}"), "faults: must be a list, is an object");
   EXPECT_EQ(ErrorOf("faults: [{drop: before}, 7]"),
             "faults[1]: must be an object, is 7");
 }
 
-TEST(FaultsTest, SaysWhereAFaultIsWrong) {
+TEST(FaultsTest, FaultErrorsNameTheField) {
   EXPECT_EQ(FaultErrorOf("{}"),
-            "faults[0]: does nothing: it takes latency, error, drop, hang or "
-            "watch");
+            "faults[0]: does nothing: add latency, error, drop, hang or watch");
   EXPECT_THAT(FaultErrorOf("{chance: 1, drop: before}"),
-              StartsWith("faults[0].chance: unknown field; there are match, "));
+              StartsWith("faults[0].chance: unknown field; known are match, "));
   EXPECT_EQ(FaultErrorOf("{probability: 2, drop: before}"),
             "faults[0].probability: must be from 0 to 1, is 2");
   EXPECT_EQ(FaultErrorOf("{probability: often, drop: before}"),
             "faults[0].probability: must be from 0 to 1, is \"often\"");
   EXPECT_EQ(FaultErrorOf("{times: 0, drop: before}"),
-            "faults[0].times: must be a whole number from 1 on, is 0");
+            "faults[0].times: must be a whole number of at least 1, is 0");
   EXPECT_EQ(FaultErrorOf("{latency: 5}"),
             "faults[0].latency: must be a duration such as 200ms or 1.5s, is "
             "5");
@@ -61,12 +60,12 @@ TEST(FaultsTest, SaysWhereAFaultIsWrong) {
   EXPECT_EQ(FaultErrorOf("{drop: never}"),
             "faults[0].drop: must be one of before, after, is \"never\"");
   EXPECT_EQ(FaultErrorOf("{drop: before, hang: before}"),
-            "faults[0].hang: cannot go together with drop");
+            "faults[0].hang: cannot be combined with drop");
   EXPECT_EQ(FaultErrorOf("{drop: before, error: {code: 500}}"),
-            "faults[0].drop: cannot go together with error");
+            "faults[0].drop: cannot be combined with error");
 }
 
-TEST(FaultsTest, SaysWhereAPartOfAFaultIsWrong) {
+TEST(FaultsTest, ErrorsInPartsOfAFaultNameTheField) {
   EXPECT_EQ(FaultErrorOf("{error: {}}"), "faults[0].error.code: is required");
   EXPECT_EQ(FaultErrorOf("{error: {code: 200}}"),
             "faults[0].error.code: must be from 400 to 599, is 200");
@@ -75,14 +74,13 @@ TEST(FaultsTest, SaysWhereAPartOfAFaultIsWrong) {
   EXPECT_EQ(
       FaultErrorOf("{error: {code: 500, reason: [a]}}"),
       "faults[0].error.reason: must be a string that is not empty, is a list");
-  EXPECT_EQ(
-      FaultErrorOf("{watch: {}}"),
-      "faults[0]: does nothing: it takes latency, error, drop, hang or watch");
+  EXPECT_EQ(FaultErrorOf("{watch: {}}"),
+            "faults[0]: does nothing: add latency, error, drop, hang or watch");
   EXPECT_EQ(FaultErrorOf("{watch: {cut: 1s}, hang: after}"),
-            "faults[0].watch: cannot go together with hang");
+            "faults[0].watch: cannot be combined with hang");
   EXPECT_EQ(FaultErrorOf("{match: {verbs: [get]}, watch: {cut: 1s}}"),
-            "faults[0].watch: match.verbs leaves out watch, so that it never "
-            "strikes");
+            "faults[0].watch: match.verbs lacks watch, so the fault never "
+            "applies");
   EXPECT_EQ(
       FaultErrorOf("{match: {verbs: [post]}, drop: before}"),
       "faults[0].match.verbs[0]: must be one of get, list, watch, create, "
@@ -92,15 +90,15 @@ TEST(FaultsTest, SaysWhereAPartOfAFaultIsWrong) {
   for (const char* name : {"Pod", "pods/scale", "/", "pods/"}) {
     EXPECT_EQ(FaultErrorOf("{match: {resource: " + std::string(name) +
                            "}, drop: before}"),
-              "faults[0].match.resource: no resource \"" + std::string(name) +
-                  "\" here; it is named as in pods or pods/binding");
+              "faults[0].match.resource: unknown resource \"" +
+                  std::string(name) + "\"; write it like pods or pods/binding");
   }
   EXPECT_EQ(
       FaultErrorOf("{match: {userAgent: ''}, drop: before}"),
       "faults[0].match.userAgent: must be a string that is not empty, is \"\"");
 }
 
-// What befalls a request of that agent.
+// Returns the effect on a request with that User-Agent.
 FaultEffect Strike(Faults& faults, const std::string& method,
                    const std::string& target, const std::string& agent = "") {
   Request request;
@@ -122,7 +120,7 @@ bool Matches(const std::string& match, const std::string& method,
   return effect.delivery == Delivery::kDropped;
 }
 
-TEST(FaultsTest, Matches) {
+TEST(FaultsTest, AFaultAppliesToMatchingRequestsOnly) {
   EXPECT_TRUE(Matches("{}", "GET", kPods));
   EXPECT_TRUE(Matches("{verbs: [create, patch]}", "POST", kPods));
   EXPECT_FALSE(Matches("{verbs: [create, patch]}", "GET", kPods));
@@ -139,7 +137,7 @@ TEST(FaultsTest, Matches) {
   EXPECT_TRUE(Matches("{userAgent: '!a/*'}", "GET", kPods, "b/1"));
 }
 
-TEST(FaultsTest, SomeAreUsedUp) {
+TEST(FaultsTest, TimesLimitsHowOftenAFaultApplies) {
   Faults faults = Faults::Parse("faults: [{times: 2, hang: before}]");
   EXPECT_EQ(Strike(faults, "GET", kPods).delivery, Delivery::kWithheld);
   EXPECT_EQ(Strike(faults, "GET", kPods).delivery, Delivery::kWithheld);
@@ -147,7 +145,7 @@ TEST(FaultsTest, SomeAreUsedUp) {
   EXPECT_EQ(faults.ToJson()["faults"][0]["struck"], 2);
 }
 
-TEST(FaultsTest, AddUpUntilOneEndsTheRequest) {
+TEST(FaultsTest, EffectsAddUpUntilOneEndsTheRequest) {
   Faults faults = Faults::Parse(R"(
 faults:
 - latency: 200ms
@@ -170,7 +168,7 @@ faults:
   EXPECT_EQ(watch.delivery, Delivery::kDropped);
 }
 
-TEST(FaultsTest, ErrorsSayWhatTheyAreTold) {
+TEST(FaultsTest, ErrorsHaveTheConfiguredStatus) {
   const auto status = [](const std::string& error) {
     Faults faults = Faults::Parse("faults: [{error: " + error + "}]");
     return Strike(faults, "GET", kPods).error->ToJson();
@@ -196,7 +194,7 @@ std::string Chances(Faults faults, int requests) {
   return struck;
 }
 
-TEST(FaultsTest, ChanceIsDeterminedByTheSeed) {
+TEST(FaultsTest, TheSeedDeterminesWhichRequestsAFaultAppliesTo) {
   const std::string fault = "faults: [{probability: 0.3, drop: before}]";
   const std::string first = Chances(Faults::Parse("seed: 7\n" + fault), 1000);
   EXPECT_EQ(Chances(Faults::Parse("seed: 7\n" + fault), 1000), first);
@@ -209,7 +207,7 @@ TEST(FaultsTest, ChanceIsDeterminedByTheSeed) {
       "-----");
 }
 
-TEST(FaultsTest, WhatItSaysCanBeGivenBack) {
+TEST(FaultsTest, ItsJsonCanBeParsedAgain) {
   Faults faults = Faults::Parse(
       "{seed: 7, faults: [{match: {name: a}, times: 1, latency: 2s}]}");
   const Json document = faults.ToJson();
