@@ -55,7 +55,7 @@ std::string Request::ContentType() const {
 }
 
 Reply JsonReply(const Json& document, int status) {
-  // It ends as Go's encoder ends what it writes.
+  // Like Go's encoder, the body ends with a newline.
   return {.status = status, .body = Dump(document) + "\n"};
 }
 

@@ -12,7 +12,7 @@
 
 namespace minisched::apiserver {
 
-// A request as the server has read it.
+// A parsed request.
 struct Request {
   std::string method;                          // "GET"
   std::string path;                            // decoded: "/api/v1/pods"
@@ -20,55 +20,58 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 
-  // The header or query parameter of that name, "" where there is none.
+  // Return the header or query parameter, "" if there is none.
   std::string Header(const std::string& name) const;
   std::string Query(const std::string& name) const;
-  // The media type of the body, "application/json"; "" where none is said.
+  // Returns the media type of the body, "application/json"; "" if the request
+  // has no Content-Type.
   std::string ContentType() const;
 };
 
-// Text that comes bit by bit, for as long as both sides like: a watch. On the
-// loop's thread only.
+// A response body without a known end, such as a watch. Used on the loop's
+// thread only.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Appends what there is to be sent by now, up to a good bit. Returns false
-  // when nothing will follow; then the response is over.
+  // Appends the text that is ready, or a part of it. Returns false at the end
+  // of the stream, which ends the response.
   virtual bool Read(std::string& out) = 0;
-  // Once Read() has returned false: the connection is to be closed without the
-  // proper end of a response, as if it were lost.
+  // After Read() has returned false: true if the connection must be closed
+  // without the proper end of a response, as if it were lost.
   virtual bool broken_off() const { return false; }
-  // Called when there is more to read, perhaps in the midst of what makes it
-  // so: the reader comes later, not from within.
+  // Called when there is more to read, perhaps in the middle of the change that
+  // caused it. So the callee must not call Read(), but do that later.
   std::function<void()> on_ready;
 };
 
 struct Reply {
-  // Whether the client gets it.
+  // What the client gets.
   enum class Delivery {
-    kSent,
-    kDropped,   // no: the connection is closed
-    kWithheld,  // no: the client waits until it leaves, or the server does
+    kSent,      // the reply
+    kDropped,   // nothing: the connection is closed
+    kWithheld,  // nothing: the connection stays open
   };
   Delivery delivery = Delivery::kSent;
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  // Where it is set, it is what is sent instead of the body.
+  // If set, it is sent instead of the body.
   std::unique_ptr<Stream> stream;
-  // Called when it has been sent, or could not be. Not of a stream.
+  // Called when the reply has been sent or sending has failed. Unused with a
+  // stream.
   std::function<void()> on_sent;
 };
 
+// Return a reply with a JSON document or plain text.
 Reply JsonReply(const Json& document, int status = 200);
 Reply TextReply(std::string text, int status = 200);
 
-// The parts of a text; an empty one has one, which is empty.
+// Splits a text at each separator. An empty text has one part, which is empty.
 std::vector<std::string> Split(std::string_view text, char separator);
 
-// Splits and decodes a request's target, "/api/v1/pods?limit=5". False if it is
-// malformed.
+// Parses and decodes a request's target, "/api/v1/pods?limit=5". Returns false
+// if it is malformed.
 bool ParseTarget(std::string_view target, Request& request);
 
 }  // namespace minisched::apiserver

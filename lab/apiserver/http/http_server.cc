@@ -26,8 +26,8 @@ using boost::system::error_code;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxHeader = 16 << 10;
-// How long a client may take for its next request, may leave unread what it
-// asked for, and is heard out after that.
+// How long a client may take for its next request, may leave an answer unread,
+// and may go on sending after the last answer.
 constexpr seconds kIdle{180};
 constexpr seconds kWriting{30};
 constexpr seconds kDraining{30};
@@ -52,7 +52,7 @@ bool IsOwnHost(std::string host) {
 
 }  // namespace
 
-// One connection. Open for as long as the server has it among its sessions.
+// One connection. It is open as long as it is in the server's sessions_.
 class HttpServer::Session : public std::enable_shared_from_this<Session> {
  public:
   Session(HttpServer& server, tcp::socket socket)
@@ -62,7 +62,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     Try([this] { Read(); });
   }
 
-  // The server is going: what is under way ends as it should.
+  // Ends the connection because the server closes. An answer in progress is
+  // completed.
   void Close() {
     closing_ = true;
     if (writing_) return;
@@ -70,7 +71,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     BreakOff();
   }
 
-  // As a connection that is lost.
+  // Closes the connection at once, as if it were lost.
   void BreakOff() {
     waiting_ = false;
     awaiting_leave_ = false;
@@ -108,8 +109,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     std::weak_ptr<Session> session_;
   };
 
-  // Runs one step of the connection. Every exception ends here, so that each
-  // request is answered or its connection closed: all that the loop calls goes
+  // Runs one step of the connection and catches every exception, so that each
+  // request is answered or its connection closed. All callbacks of the loop go
   // through Try() or Then().
   template <class Step>
   void Try(const Step& step) {
@@ -120,15 +121,15 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  // The same for a step that follows an asynchronous operation, which keeps the
-  // session alive.
+  // Returns a completion handler that runs a step as Try() does. The handler
+  // keeps the session alive.
   auto Then(void (Session::*step)(error_code, std::size_t)) {
     return [self = shared_from_this(), step](error_code error, std::size_t n) {
       self->Try([&] { ((*self).*step)(error, n); });
     };
   }
 
-  // The request, for the log.
+  // Returns the request's method and path for the log.
   std::string Shown() const {
     if (!parser_) return "a new connection";
     const auto& message = parser_->get();
@@ -150,7 +151,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Takes the next request.
+  // Reads the next request.
   void Read() {
     response_ = {};
     begun_ = false;
@@ -172,7 +173,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
   void Handle() {
-    if (!stream_.socket().is_open()) return;  // It has been broken off since.
+    if (!stream_.socket().is_open()) return;  // closed since the read
     auto& message = parser_->get();
     response_.keep_alive(message.keep_alive());
     Request request{.method = ToText(message.method_string())};
@@ -183,7 +184,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     request.body = std::move(message.body());
     if (!IsOwnHost(request.Header("host"))) {
       return Answer(
-          TextReply("Host has to be localhost or an IP address, so that no web "
+          TextReply("Host must be localhost or an IP address, so that no web "
                     "page can reach this server\n",
                     403));
     }
@@ -197,8 +198,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                          Reply reply) { ticket->Answer(std::move(reply)); });
   }
 
-  // The client may leave while it waits for an answer, or for the next part of
-  // a stream. What it says meanwhile is kept for Read().
+  // Reads, to detect that the client disconnects while it waits for an answer
+  // or for the next part of a stream. Keeps the bytes that it gets for Read().
   void AwaitLeave() {
     awaiting_leave_ = true;
     stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
@@ -245,8 +246,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
   void StartStream() {
-    // Later: whoever changes something is not to write from within, and a
-    // stream that calls must not be gone when it goes on.
+    // Write later: the caller is in the middle of a change, and the stream must
+    // still exist when this callback returns.
     reply_.stream->on_ready = [weak = weak_from_this(),
                                executor = stream_.get_executor()] {
       asio::post(executor, [weak] {
@@ -266,8 +267,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     Write();
   }
 
-  // Sends what there is of the answer; where there is nothing, on_ready has it
-  // called again.
+  // Sends the part of the answer that is ready. If nothing is, on_ready calls
+  // this again.
   void Write() {
     auto& part = response_.body();
     part.more = false;
@@ -297,8 +298,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     closing_ ? BreakOff() : Read();
   }
 
-  // The client may still be sending what was refused, and would miss the answer
-  // if the connection broke.
+  // Reads and drops the rest of what the client sends, then closes. The client
+  // may still be sending a refused body, and would miss the answer if the
+  // connection closed now.
   void HearOut() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -323,12 +325,12 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::buffer_body> response_;
   std::optional<http::response_serializer<http::buffer_body>> serializer_;
-  Reply reply_;           // its body is what is being sent
-  bool waiting_ = false;  // for the handler to answer
+  Reply reply_;           // its body is the part being sent
+  bool waiting_ = false;  // for the handler's answer
   bool awaiting_leave_ = false;
-  bool begun_ = false;  // Some of the answer may be on its way.
+  bool begun_ = false;  // part of the answer may have been sent
   bool writing_ = false;
-  bool closing_ = false;  // Nothing follows the answer that is under way.
+  bool closing_ = false;  // the connection ends after this answer
 };
 
 HttpServer::HttpServer(asio::io_context& io, const std::string& address,
@@ -347,7 +349,7 @@ std::string HttpServer::url() const {
 }
 
 void HttpServer::Close() {
-  away_ = true;  // also for who was about to be let in
+  away_ = true;  // also refuses connections that are being accepted
   error_code ignored;
   acceptor_.close(ignored);
   retry_.cancel();
@@ -359,7 +361,7 @@ void HttpServer::GoAway(std::chrono::milliseconds duration) {
   error_code ignored;
   acceptor_.close(ignored);
   BreakOff();
-  // Without listening: so nobody else gets the port meanwhile.
+  // Bind without listening, so that no other process gets the port meanwhile.
   Bind();
   AcceptAfter(duration);
 }
@@ -371,7 +373,7 @@ void HttpServer::BreakOff() {
 void HttpServer::Bind() {
   error_code error;
   acceptor_.open(endpoint_.protocol(), error);
-  // Connections of before may linger.
+  // Earlier connections may still occupy the port.
   acceptor_.set_option(asio::socket_base::reuse_address(true), error);
   acceptor_.bind(endpoint_, error);
   if (error) acceptor_.close(error);
@@ -380,7 +382,7 @@ void HttpServer::Bind() {
 void HttpServer::Accept() {
   acceptor_.async_accept([this](error_code error, tcp::socket peer) {
     if (error == asio::error::operation_aborted || away_) return;
-    // Out of file descriptors, say: some will be closed.
+    // For example, the process is out of file descriptors. Try again later.
     if (error) return AcceptAfter(kAcceptRetry);
     peer.set_option(tcp::no_delay(true), error);
     const auto session = std::make_shared<Session>(*this, std::move(peer));
@@ -395,7 +397,7 @@ void HttpServer::AcceptAfter(std::chrono::milliseconds wait) {
   retry_.async_wait([this](error_code aborted) {
     if (aborted) return;
     away_ = false;
-    // Where one of these fails, so will Accept(), which tries again.
+    // If one of these fails, so does Accept(), which tries again.
     if (!acceptor_.is_open()) Bind();
     error_code ignored;
     acceptor_.listen(asio::socket_base::max_listen_connections, ignored);

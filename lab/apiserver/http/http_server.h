@@ -13,42 +13,42 @@
 
 namespace minisched::apiserver {
 
-// HTTP/1.1 for one handler, on the loop's thread. Bounded in all that a client
-// can make it hold: headers to 16 kB, bodies to 3 MiB (413), a client that
-// neither sends nor takes anything for a while is cut off.
+// An HTTP/1.1 server for one handler, on the loop's thread. It limits what a
+// client can make it hold: headers to 16 KiB, bodies to 3 MiB (413). It closes
+// the connection of a client that neither sends nor reads anything for a while.
 //
 // A web page that resolves its own name to this address (DNS rebinding) can
-// make a browser send requests here, so a request whose Host is neither
-// localhost nor an IP address is refused.
+// make a browser send requests here. So the server refuses a request whose Host
+// is neither localhost nor an IP address.
 class HttpServer {
  public:
-  // Called once for each request, on the loop's thread, at once or later; what
-  // comes after the client has left goes nowhere.
+  // The handler calls this once for each request, on the loop's thread, at once
+  // or later. It has no effect if the client has disconnected.
   using Respond = std::function<void(Reply)>;
   using Handler = std::function<void(Request, const Respond&)>;
 
-  // Listens at once, so that `port` 0 can be asked for what it became. Throws
-  // boost::system::system_error where it can't.
+  // Starts to listen. With `port` 0, url() has the chosen port. Throws
+  // boost::system::system_error if listening fails.
   HttpServer(boost::asio::io_context& io, const std::string& address,
              unsigned short port, Handler handler);
-  // Breaks off the connections that there are, and lets go of their streams.
-  // REQUIRES: the loop runs no more.
+  // Closes all connections and destroys their streams. REQUIRES: the loop no
+  // longer runs.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // "http://127.0.0.1:8080"
+  // Returns "http://127.0.0.1:8080".
   std::string url() const;
 
-  // Takes no more connections, and ends those that there are: streams with a
-  // proper end, those whose answer is on its way when they have it, and the
-  // others at once.
+  // Accepts no more connections, and ends the open ones: streams get a proper
+  // end, connections with an answer in progress end after the answer, and the
+  // others end at once.
   void Close();
-  // For that long it is as if there were no server: connections are refused,
-  // and those that there are have been broken off. Once more is from anew.
+  // Closes all connections and refuses new ones for `duration`, as if the
+  // server were down. Another call starts a new period.
   void GoAway(std::chrono::milliseconds duration);
-  // There are no connections left.
+  // True if there are no connections.
   bool idle() const { return sessions_.empty(); }
 
  private:
@@ -63,7 +63,7 @@ class HttpServer {
   bool away_ = false;
   boost::asio::steady_timer retry_;
   Handler handler_;
-  // The connections that are open.
+  // The open connections.
   std::set<std::shared_ptr<Session>> sessions_;
 };
 

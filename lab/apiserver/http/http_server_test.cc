@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 namespace asio = boost::asio;
 
-// Gives what the test puts into it.
+// A stream whose text and end the test sets.
 class TestStream : public Stream {
  public:
   bool Read(std::string& out) override {
@@ -58,7 +58,7 @@ class HttpServerTest : public ::testing::Test {
     thread_.join();
   }
 
-  // The loop's thread.
+  // Called on the loop's thread.
   Reply Answer(const Request& request) {
     Reply reply;
     if (request.path == "/stream") {
@@ -96,7 +96,7 @@ class HttpServerTest : public ::testing::Test {
     asio::write(socket, asio::buffer(text), ignored);
   }
 
-  // All there is until the server closes.
+  // Returns everything the server sends until it closes the connection.
   static std::string ReadAll(asio::ip::tcp::socket& socket) {
     std::string text;
     boost::system::error_code end;
@@ -110,8 +110,8 @@ class HttpServerTest : public ::testing::Test {
     return ReadAll(socket);
   }
 
-  // Asks for `path`, says more while there is no answer, leaves, and waits for
-  // the server to notice.
+  // Requests `path`, sends `more` before there is an answer, disconnects, and
+  // waits until the server has closed the connection.
   void AskAndLeave(const std::string& path, const std::string& more = "") {
     {
       auto socket = Connect();
@@ -122,7 +122,7 @@ class HttpServerTest : public ::testing::Test {
     Until([this] { return server_.idle(); });
   }
 
-  // Waits for something that is true on the loop's thread.
+  // Waits until the condition is true. Evaluates it on the loop's thread.
   void Until(const std::function<bool()>& condition) {
     for (bool is = false; !is; std::this_thread::yield()) {
       std::promise<bool> answer;
@@ -139,7 +139,7 @@ class HttpServerTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(HttpServerTest, Answers) {
+TEST_F(HttpServerTest, AnswersARequest) {
   const std::string answer = Exchange(
       "POST /a%20b?c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
       "Content-Length: 4\r\n\r\nbody");
@@ -147,7 +147,7 @@ TEST_F(HttpServerTest, Answers) {
   EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /a b body"));
 }
 
-TEST_F(HttpServerTest, KeepsTheConnection) {
+TEST_F(HttpServerTest, KeepsTheConnectionForTheNextRequest) {
   const std::string answers = Exchange(
       "GET /1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"
       "GET /2 HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n");
@@ -163,7 +163,7 @@ TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
   EXPECT_THAT(answers, EndsWith("GET /2 "));
 }
 
-// A header value as long as this is more than Beast takes.
+// Beast refuses a header value as long as that of /header.
 TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
   for (const std::string path : {"/throw", "/header"}) {
     const std::string answer =
@@ -175,13 +175,13 @@ TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
   }
 }
 
-TEST_F(HttpServerTest, ClosesTheConnectionWhenTheEndOfAnAnswerFails) {
+TEST_F(HttpServerTest, ClosesTheConnectionWhenOnSentThrows) {
   EXPECT_THAT(Exchange("GET /sent HTTP/1.1\r\nHost: localhost\r\n\r\n"),
               EndsWith("GET /sent "));
   Until([this] { return server_.idle(); });
 }
 
-TEST_F(HttpServerTest, ClosesTheConnectionWhenAStreamFails) {
+TEST_F(HttpServerTest, ClosesTheConnectionWhenAStreamThrows) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   asio::streambuf begin;
@@ -195,7 +195,7 @@ TEST_F(HttpServerTest, ClosesTheConnectionWhenAStreamFails) {
   Until([this] { return server_.idle(); });
 }
 
-TEST_F(HttpServerTest, ClosesTheConnectionWhenNobodyIsGoingToAnswer) {
+TEST_F(HttpServerTest, ClosesTheConnectionWhenTheHandlerDropsRespond) {
   auto socket = Connect();
   Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
   Until([this] { return respond_ != nullptr; });
@@ -204,7 +204,7 @@ TEST_F(HttpServerTest, ClosesTheConnectionWhenNobodyIsGoingToAnswer) {
   Until([this] { return server_.idle(); });
 }
 
-TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
+TEST_F(HttpServerTest, RefusesAForeignHost) {
   for (const char* host : {"evil.example", "evil.example:80", ""}) {
     EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: " + std::string(host) +
                          "\r\nConnection: close\r\n\r\n"),
@@ -213,7 +213,7 @@ TEST_F(HttpServerTest, RefusesAHostThatIsNotItsOwn) {
   }
 }
 
-TEST_F(HttpServerTest, RefusesWhatIsTooLarge) {
+TEST_F(HttpServerTest, RefusesTooLargeBodiesAndHeaders) {
   EXPECT_THAT(Exchange("POST / HTTP/1.1\r\nHost: localhost\r\n"
                        "Content-Length: 3145729\r\n\r\n"),
               StartsWith("HTTP/1.1 413"));
@@ -222,14 +222,14 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLarge) {
             "");
 }
 
-TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
+TEST_F(HttpServerTest, RefusesMalformedRequests) {
   EXPECT_EQ(Exchange("hello\r\n\r\n"), "");
   EXPECT_THAT(Exchange("GET /%zz HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
               StartsWith("HTTP/1.1 400"));
 }
 
-TEST_F(HttpServerTest, StreamsAndEndsTheStreamWhenItCloses) {
+TEST_F(HttpServerTest, EndsAStreamProperlyWhenItCloses) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;
@@ -262,7 +262,7 @@ TEST_F(HttpServerTest, KeepsTheConnectionAfterAStream) {
   EXPECT_THAT(text, EndsWith("GET /next "));
 }
 
-TEST_F(HttpServerTest, ClosesAfterAStreamWhenAsked) {
+TEST_F(HttpServerTest, ClosesAfterAStreamOnConnectionClose) {
   auto socket = Connect();
   Send(socket,
        "GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -275,7 +275,7 @@ TEST_F(HttpServerTest, ClosesAfterAStreamWhenAsked) {
   EXPECT_THAT(text + ReadAll(socket), EndsWith("\r\n0\r\n\r\n"));
 }
 
-TEST_F(HttpServerTest, BeginsAStreamThatHasNothingToSay) {
+TEST_F(HttpServerTest, SendsTheHeaderOfAnEmptyStream) {
   auto socket = Connect();
   Send(socket, "GET /stream?empty HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;
@@ -284,7 +284,7 @@ TEST_F(HttpServerTest, BeginsAStreamThatHasNothingToSay) {
   EXPECT_EQ(ReadAll(socket), "0\r\n\r\n");
 }
 
-TEST_F(HttpServerTest, BreaksOffAStreamThatIsBroken) {
+TEST_F(HttpServerTest, ClosesABrokenStreamWithoutAProperEnd) {
   auto socket = Connect();
   Send(socket, "GET /stream?broken=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;
@@ -297,7 +297,7 @@ TEST_F(HttpServerTest, BreaksOffAStreamThatIsBroken) {
   EXPECT_THAT(text, EndsWith("first\n\r\n"));
 }
 
-TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
+TEST_F(HttpServerTest, ClosesTheConnectionWhenTheReaderOfAStreamLeaves) {
   {
     auto socket = Connect();
     Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -307,7 +307,7 @@ TEST_F(HttpServerTest, NoticesThatAReaderLeft) {
   Until([this] { return server_.idle(); });
 }
 
-TEST_F(HttpServerTest, AnswersLater) {
+TEST_F(HttpServerTest, TheHandlerMayAnswerLater) {
   auto socket = Connect();
   Send(socket,
        "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -323,7 +323,7 @@ TEST_F(HttpServerTest, AnswersLater) {
   EXPECT_THAT(answers, EndsWith("GET /next "));
 }
 
-TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
+TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientLeft) {
   AskAndLeave("/later");
   AskAndLeave("/hang");
   asio::post(io_, [this] { respond_({}); });
@@ -332,12 +332,12 @@ TEST_F(HttpServerTest, ForgetsWhoLeftBeforeTheAnswer) {
               EndsWith("GET /1 "));
 }
 
-TEST_F(HttpServerTest, NoticesThatOneLeftWhoSaidMoreBefore) {
+TEST_F(HttpServerTest, DetectsAClientThatSendsMoreAndLeaves) {
   AskAndLeave("/hang", "more");
   AskAndLeave("/stream", "more");
 }
 
-TEST_F(HttpServerTest, HearsWhatIsSaidDuringAnAnswerAfterIt) {
+TEST_F(HttpServerTest, KeepsARequestThatArrivesDuringAnAnswer) {
   auto socket = Connect();
   Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
   Until([this] { return respond_ != nullptr; });
@@ -347,11 +347,11 @@ TEST_F(HttpServerTest, HearsWhatIsSaidDuringAnAnswerAfterIt) {
   EXPECT_THAT(ReadAll(socket), EndsWith("GET /next "));
 }
 
-TEST_F(HttpServerTest, DropsARequest) {
+TEST_F(HttpServerTest, ADroppedReplyClosesTheConnection) {
   EXPECT_EQ(Exchange("GET /drop HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
 }
 
-TEST_F(HttpServerTest, HangsUntilItCloses) {
+TEST_F(HttpServerTest, AWithheldReplyHangsUntilTheServerCloses) {
   auto socket = Connect();
   Send(socket, "GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
   Until([this] { return !server_.idle(); });
@@ -359,8 +359,9 @@ TEST_F(HttpServerTest, HangsUntilItCloses) {
   EXPECT_EQ(ReadAll(socket), "");
 }
 
-// Closes with two connections in the backlog, of which the loop may have
-// accepted one, both or none: it gets to it after so many turns.
+// Closes the server with two connections in the backlog. The loop may have
+// accepted none, one or both of them, depending on its number of turns before
+// Close().
 class HttpServerBacklogTest : public HttpServerTest,
                               public ::testing::WithParamInterface<int> {
  protected:
@@ -372,7 +373,7 @@ class HttpServerBacklogTest : public HttpServerTest,
 
 INSTANTIATE_TEST_SUITE_P(Turns, HttpServerBacklogTest, ::testing::Range(0, 5));
 
-TEST_P(HttpServerBacklogTest, AnswersNobodyOnceItIsClosed) {
+TEST_P(HttpServerBacklogTest, AClosedServerAnswersNoRequest) {
   std::vector<asio::ip::tcp::socket> sockets;
   std::promise<void> connected;
   asio::post(io_, [&] {
@@ -389,7 +390,7 @@ TEST_P(HttpServerBacklogTest, AnswersNobodyOnceItIsClosed) {
   }
 }
 
-TEST_F(HttpServerTest, GoesAwayAndComesBack) {
+TEST_F(HttpServerTest, RefusesConnectionsUntilItIsBack) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;

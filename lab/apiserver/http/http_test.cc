@@ -19,14 +19,14 @@ TEST(ParseTargetTest, DecodesPathAndQuery) {
                   Pair("watch", "")));
 }
 
-TEST(ParseTargetTest, RefusesWhatIsMalformed) {
+TEST(ParseTargetTest, RefusesMalformedTargets) {
   for (const char* target : {"", "api", "/a%", "/a%2", "/a%zz", "/a?b=%1"}) {
     Request request;
     EXPECT_FALSE(ParseTarget(target, request)) << target;
   }
 }
 
-TEST(RequestTest, KnowsTheTypeOfItsBody) {
+TEST(RequestTest, ReturnsTheMediaTypeOfItsBody) {
   const auto type = [](const std::string& header) {
     return Request{.headers = {{"content-type", header}}}.ContentType();
   };
