@@ -8,7 +8,7 @@
 #include "minisched/api/quantity.h"
 #include "minisched/api/time.h"
 
-// Does what Go does between reading JSON into a struct and writing it again,
+// Reproduces the effect of reading JSON into a Go struct and writing it again,
 // with sigs.k8s.io/json and encoding/json.
 
 namespace minisched::apiserver {
@@ -16,13 +16,13 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-// What can be told in thousandths.
+// Quantities below this can be given in thousandths.
 const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
 
-// Nobody needs more to see what is wrong. The same number as upstream's.
+// The most unknown fields that are reported, as upstream.
 constexpr std::size_t kMaxUnknown = 100;
 
-// What a value is that is null, or isn't there.
+// Returns the value that stands for null or a missing value.
 Json ZeroOf(Kind kind) {
   switch (kind) {
     case Kind::kString:
@@ -43,7 +43,7 @@ Json ZeroOf(Kind kind) {
   }
 }
 
-// Whether a field with this value is left out.
+// True if a field with this value is not written.
 bool IsOmitted(const Json& value, const SchemaField& field) {
   if (field.always) return false;
   if (field.optional || value.is_null()) return value.is_null();
@@ -89,7 +89,7 @@ class Normalizer {
       At(field.list ? fmt::format("[{}]", index++) : "." + element.key(),
          [&] { Value(*element, field); });
     }
-    // Storage doesn't tell an empty one from none.
+    // Storage doesn't distinguish an empty list or map from none.
     if (value.empty()) value = nullptr;
   }
 
@@ -122,7 +122,7 @@ class Normalizer {
     using Int32 = std::numeric_limits<std::int32_t>;
     const char* const type = wide ? "int64" : "int32";
     Expect(value.is_number_integer(), value, type);
-    // What is beyond any int64 is unsigned.
+    // A number beyond int64 is unsigned.
     const auto number = value.get<std::int64_t>();
     Expect(number >= 0 || !value.is_number_unsigned(), value, type);
     Expect(wide || (Int32::min() <= number && number <= Int32::max()), value,
@@ -134,15 +134,15 @@ class Normalizer {
     try {
       auto quantity = Quantity::Parse(
           value.is_string() ? value.get<std::string>() : value.dump());
-      // In a ResourceList, the only maps of quantities that there are,
-      // thousandths are the finest that count.
+      // All maps of quantities are ResourceLists, which round up to
+      // thousandths.
       if (field.map && quantity < kMaxMilli) {
         quantity = std::max(quantity, Quantity::FromMilli(quantity.MilliValue(),
                                                           quantity.format()));
       }
       value = quantity.ToString();
     } catch (const ParseError& error) {
-      // Without its mention of what was to be parsed.
+      // Drop the text of the quantity from the message.
       const std::string what = error.what();
       throw ParseError(what.substr(what.rfind("\": ") + 3));
     }
@@ -151,7 +151,8 @@ class Normalizer {
   void Instant(Json& value, bool micro) {
     Expect(value.is_string(), value, "string");
     const std::string text = value;
-    // "2006-01-02T15:04:05" has 19 bytes. Exactly six digits have to follow.
+    // "2006-01-02T15:04:05" has 19 bytes. A MicroTime needs exactly six digits
+    // after it.
     const bool precise = text.find_first_not_of(".0123456789", 19) == 19 + 7;
     try {
       const Time time = ParseTime(text);
@@ -164,7 +165,7 @@ class Normalizer {
     }
   }
 
-  // Throws unless the value is what it has to be.
+  // Throws a type error for the value unless `is_so`.
   void Expect(bool is_so, const Json& value, std::string_view what) {
     if (is_so) return;
     throw ParseError(fmt::format(
@@ -173,7 +174,7 @@ class Normalizer {
         path_.empty() ? "value" : path(), what));
   }
 
-  // Visits what is one step down, ".name" or "[0]".
+  // Visits a member or element, whose step in the path is ".name" or "[0]".
   template <class Visit>
   void At(const std::string& step, const Visit& visit) {
     const std::size_t here = path_.size();
@@ -191,7 +192,7 @@ class Normalizer {
 std::vector<std::string> Normalize(Json& object, const SchemaType& type) {
   Normalizer normalizer;
   normalizer.Object(object, type);
-  // Who manages which field is not kept.
+  // This server does not track field managers.
   if (const auto metadata = object.find("metadata"); metadata != object.end()) {
     metadata->erase("managedFields");
   }

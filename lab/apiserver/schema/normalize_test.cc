@@ -16,7 +16,7 @@ std::vector<std::string> NormalizeAs(std::string_view api_version,
   return Normalize(*object, *Schema::Get().Find(api_version, kind));
 }
 
-// The container as it is in a pod that is normalized, or the pod's spec.
+// Normalizes a pod with this container or spec, and returns that part.
 Json Container(const Json& container) {
   Json pod = {{"spec", {{"containers", {container}}}}};
   NormalizeAs("v1", "Pod", &pod);
@@ -28,7 +28,7 @@ Json Spec(const Json& spec) {
   return pod["spec"];
 }
 
-TEST(NormalizeTest, WritesWhatGoWrites) {
+TEST(NormalizeTest, KeepsTheFieldsThatGoWrites) {
   Json pod = Json::parse(R"({
     "apiVersion": "v1", "kind": "Pod",
     "metadata": {"name": "web", "labels": {}, "generation": 0,
@@ -45,7 +45,7 @@ TEST(NormalizeTest, WritesWhatGoWrites) {
     "status": {}})"));
 }
 
-TEST(NormalizeTest, AddsWhatIsAlwaysThere) {
+TEST(NormalizeTest, AddsFieldsThatAreAlwaysWritten) {
   Json event = {{"reason", "Scheduled"}};
   NormalizeAs("v1", "Event", &event);
   EXPECT_EQ(event, Json::parse(R"({
@@ -90,7 +90,7 @@ TEST(NormalizeTest, MakesTimesUtc) {
   EXPECT_EQ(lease["spec"]["renewTime"], "2026-11-21T08:00:00.250000Z");
 }
 
-TEST(NormalizeTest, NamesUnknownFields) {
+TEST(NormalizeTest, DropsAndReportsUnknownFields) {
   Json pod = Json::parse(R"({
     "Spec": {}, "spec": {"foo": 1, "nodeSelector": {"any": "x"},
       "containers": [{"name": "a"}, {"resources": {"bar": {}}}]}})");
@@ -101,7 +101,7 @@ TEST(NormalizeTest, NamesUnknownFields) {
   EXPECT_FALSE(pod.contains("Spec"));
 }
 
-// What Normalize says of an object of that kind.
+// Returns the error of Normalize() for an object of that kind, or "".
 std::string ErrorOf(std::string_view api_version, std::string_view kind,
                     Json object) {
   try {
@@ -112,14 +112,14 @@ std::string ErrorOf(std::string_view api_version, std::string_view kind,
   }
 }
 
-TEST(NormalizeTest, NamesAHundredUnknownFields) {
+TEST(NormalizeTest, ReportsAtMostAHundredUnknownFields) {
   Json pod = Json::object();
   for (int i = 0; i < 150; ++i) pod["x" + std::to_string(i)] = i;
   EXPECT_THAT(NormalizeAs("v1", "Pod", &pod), SizeIs(100));
   EXPECT_FALSE(pod.contains("x149"));
 }
 
-TEST(NormalizeTest, SaysWhatHasAWrongType) {
+TEST(NormalizeTest, ErrorsNameTheFieldOfTheWrongType) {
   const struct {
     Json spec;
     std::string message;
@@ -156,7 +156,7 @@ TEST(NormalizeTest, SaysWhatHasAWrongType) {
   }
 }
 
-TEST(NormalizeTest, SaysWhatIsWrongWithATime) {
+TEST(NormalizeTest, ErrorsNameTheInvalidTime) {
   EXPECT_EQ(
       ErrorOf("v1", "Pod", {{"metadata", {{"creationTimestamp", "now"}}}}),
       "parsing time \"now\" as \"2006-01-02T15:04:05Z07:00\": cannot parse "

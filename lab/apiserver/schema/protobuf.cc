@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-// protozero takes it for granted that a field has the type that is asked for.
+// protozero only asserts that a field has the requested type.
 #define protozero_assert(condition) \
   if (!(condition)) throw protozero::exception()
 #include <protozero/pbf_reader.hpp>
@@ -30,8 +30,8 @@ std::string_view ReadBytes(pbf_reader& reader) {
   return {bytes.data(), bytes.size()};
 }
 
-// What messages have that stand for scalars; which numbers they use is for the
-// caller to know.
+// The fields of a small message that stands for a scalar, by number. Their
+// meaning depends on the message.
 struct Parts {
   std::int64_t ints[4] = {};
   std::string_view bytes[4];
@@ -54,7 +54,7 @@ Parts ReadParts(pbf_reader message) {
   return parts;
 }
 
-// Of seconds (1) and nanos (2); nothing at all is the zero time.
+// Converts seconds (1) and nanos (2). An empty message is the zero time.
 Json ToTime(const Parts& parts, bool micro) {
   constexpr Time kFirst = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
   constexpr Time kEnd = std::chrono::sys_days{std::chrono::year{10000} / 1 / 1};
@@ -69,7 +69,7 @@ Json ToTime(const Parts& parts, bool micro) {
   return micro ? FormatMicroTime(time) : FormatTime(time);
 }
 
-// Of a type: 0 for a number (2), 1 for a string (3).
+// Converts a type (1), which is 0 for a number (2) and 1 for a string (3).
 Json ToIntOrString(const Parts& parts) {
   if (parts.ints[1] == 1) return parts.bytes[3];
   return static_cast<std::int32_t>(parts.ints[2]);
@@ -100,7 +100,7 @@ Json ReadValue(pbf_reader& reader, const SchemaField& field) {
                     field.kind == Kind::kMicroTime);
     case Kind::kIntOrString:
       return ToIntOrString(ReadParts(reader.get_message()));
-    case Kind::kAny:  // who manages which field, and drivers' own
+    case Kind::kAny:  // managed fields, and data of drivers
       reader.skip();
       return nullptr;
     case Kind::kStruct: {
@@ -112,7 +112,7 @@ Json ReadValue(pbf_reader& reader, const SchemaField& field) {
   return nullptr;
 }
 
-// An entry of a map is a message of a key (1) and a value (2).
+// Reads an entry of a map: a message of a key (1) and a value (2).
 void ReadEntry(pbf_reader entry, const SchemaField& field, Json& map) {
   std::string key;
   Json value;
@@ -145,8 +145,8 @@ void ReadFields(pbf_reader reader, const SchemaType& type, Json& object) {
   }
 }
 
-// What is in the envelope, a runtime.Unknown: the type (1: apiVersion, kind)
-// and the object (2).
+// Reads the envelope, a runtime.Unknown: the type (1: apiVersion, kind) and the
+// object (2).
 Json ReadEnvelope(pbf_reader envelope) {
   Parts type;
   pbf_reader object;
@@ -187,12 +187,12 @@ Json DecodeProtobuf(std::string_view body) {
   body.remove_prefix(kPrefix.size());
   try {
     const Json object = ReadEnvelope({body.data(), body.size()});
-    // An empty one takes but two bytes in protobuf.
+    // A short body can be large as JSON: an empty message takes two bytes.
     CheckLimits(object);
-    // There is no check that strings are UTF-8; this makes them.
+    // protozero does not check strings. Dump() makes them valid UTF-8.
     return Json::parse(Dump(object));
   } catch (const protozero::exception&) {
-    throw ParseError("proto: malformed, or a field has another type");
+    throw ParseError("proto: malformed, or a field has the wrong type");
   }
 }
 

@@ -9,7 +9,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// A body from its bytes in hexadecimal.
+// Returns the body with these bytes in hexadecimal.
 std::string Body(std::string_view hex) {
   std::string body("k8s\0", 4);
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
@@ -19,13 +19,13 @@ std::string Body(std::string_view hex) {
   return body;
 }
 
-// A Pod whose protobuf this is (less than 128 bytes).
+// Returns the body of a Pod with this protobuf (less than 128 bytes).
 std::string PodBody(const std::string& pod) {
   return std::string("k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12", 16) +
          static_cast<char>(pod.size()) + pod;
 }
 
-// What DecodeProtobuf and Normalize make of it.
+// Decodes and normalizes a body.
 Json Decode(std::string_view hex) {
   Json object = DecodeProtobuf(Body(hex));
   Normalize(object,
@@ -36,7 +36,7 @@ Json Decode(std::string_view hex) {
   return object;
 }
 
-TEST(ProtobufTest, ReadsWhatClientsSend) {
+TEST(ProtobufTest, DecodesBodiesOfClients) {
   const struct {
     const char* title;
     const char* hex;
@@ -115,22 +115,22 @@ TEST(ProtobufTest, ReadsWhatClientsSend) {
   }
 }
 
-TEST(ProtobufTest, MakesStringsUtf8) {
+TEST(ProtobufTest, ReplacesInvalidUtf8) {
   // metadata (1) . name (1)
   const Json pod = DecodeProtobuf(PodBody("\x0a\x03\x0a\x01\xff"));
   EXPECT_EQ(pod["metadata"]["name"], "\xef\xbf\xbd");
 }
 
-TEST(ProtobufTest, RefusesWhatIsMalformed) {
+TEST(ProtobufTest, RefusesMalformedBodies) {
   for (const std::string& body : {
            std::string(), std::string("{}"), std::string("k8s\0", 4),
            std::string("k8s\0\x0a\x7f", 6),   // cut off
            PodBody("\x0a\x05\x0a\x7f"),       // longer than the whole
-           PodBody("\x08\x01"),               // metadata is no number
-           PodBody("\x12\x02\xca\x01"),       // nor is a priority cut
-           PodBody("\x12\x04\xca\x01\x01x"),  // nor is it a message
+           PodBody("\x08\x01"),               // metadata as a number
+           PodBody("\x12\x02\xca\x01"),       // priority, cut off
+           PodBody("\x12\x04\xca\x01\x01x"),  // priority as bytes
            PodBody("\x0a\x0d\x42\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-                   "\x10\x01"),                 // a time far away
+                   "\x10\x01"),                 // a time out of range
            PodBody("\x0f"),                     // no such wire type
            Body("0a0b0a027631120544756d6d79"),  // no such kind
        }) {

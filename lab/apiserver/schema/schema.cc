@@ -4,7 +4,7 @@
 
 namespace minisched::apiserver {
 
-extern const std::string_view kSchemaText;  // schema.json; CMake embeds it
+extern const std::string_view kSchemaText;  // schema.json, embedded by CMake
 
 using Kind = SchemaField::Kind;
 NLOHMANN_JSON_SERIALIZE_ENUM(SchemaField::Kind,

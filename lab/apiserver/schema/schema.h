@@ -11,12 +11,11 @@ namespace minisched::apiserver {
 
 struct SchemaType;
 
-// A field of a type. The flags say how upstream's Go types are written as JSON,
-// so that an object that passes through this server comes out as it would
-// there.
+// A field of a type. The flags describe how upstream writes its Go types as
+// JSON, so that this server returns an object as upstream would.
 struct SchemaField {
   std::string name;  // "nodeName"
-  // What it holds: the list's elements or the map's values where it is one.
+  // The kind of its value; for a list or map, of the elements.
   enum class Kind {
     kString,
     kBool,
@@ -33,40 +32,41 @@ struct SchemaField {
   Kind kind = Kind::kAny;
   const SchemaType* type = nullptr;
   bool list = false;
-  bool map = false;       // by string
+  bool map = false;       // its keys are strings
   bool optional = false;  // a pointer in Go: zero is not the same as absent
   bool always = false;    // written even if it is empty
-  int number = 0;         // in protobuf; 0 if it doesn't know it
+  int number = 0;         // in protobuf; 0 if protobuf lacks the field
   bool inlined = false;   // see SchemaType
-  // How a strategic merge patch treats a list of it: replaces it as a whole, or
-  // merges it, by this key (none for a list of scalars).
+  // A strategic merge patch merges the list by this key ("" for a list of
+  // scalars) instead of replacing it.
   bool merge = false;
   std::string merge_key;
-  bool replace = false;  // how it treats a struct, most of which it merges
+  bool replace = false;  // a strategic merge patch replaces the struct
 };
 
+// A struct type of the API.
 struct SchemaType {
-  std::vector<SchemaField> fields;  // by name
-  // The structs whose fields, which are among `fields`, are written in JSON as
-  // if they were this type's own. Protobuf doesn't know of that.
+  std::vector<SchemaField> fields;  // sorted by name
+  // The inlined structs. JSON writes their fields as if they were this type's
+  // own, so `fields` has them too. Protobuf writes the structs.
   std::vector<SchemaField> inlined;
 
-  const SchemaField* Find(std::string_view field) const;  // or nullptr
-  // Where protobuf knows it by this number; may be one of `inlined`.
-  const SchemaField* FindNumber(int number) const;  // or nullptr
+  // Returns the field with this name, or nullptr.
+  const SchemaField* Find(std::string_view field) const;
+  // Returns the field or inlined struct with this protobuf number, or nullptr.
+  const SchemaField* FindNumber(int number) const;
 };
 
-// The types of the API as they come with Kubernetes, read from schema.json,
-// which scripts/controlplane/schema.go makes from upstream's Go types.
-// Everything that has to know fields goes by it: decoding JSON and protobuf,
-// strategic merge patches.
+// The types of Kubernetes' API. They come from schema.json, which
+// scripts/controlplane/schema.go generates from upstream's Go types. The
+// decoding of JSON and protobuf and strategic merge patches depend on them.
 class Schema {
  public:
-  // The one built in. Lives as long as the program.
+  // Returns the built-in schema, which lives as long as the program.
   static const Schema& Get();
 
-  // nullptr where there is none. Every kind of AllResources() has one, and so
-  // have Binding, Eviction, Scale and DeleteOptions.
+  // Returns the type of a kind, or nullptr. Every kind of AllResources() has a
+  // type, and so do Binding, Eviction, Scale and DeleteOptions.
   const SchemaType* Find(std::string_view api_version,
                          std::string_view kind) const;
 
@@ -77,18 +77,18 @@ class Schema {
   std::map<std::string, const SchemaType*, std::less<>> kinds_;
 };
 
-// Makes of what a client sent what upstream would store: drops fields that the
-// type doesn't know and those that are empty, adds those that are always there,
-// makes quantities and times canonical. Returns what strict validation has to
-// say, up to 100 times: `unknown field "spec.foo"`.
+// Changes an object from a client into the form that upstream would store:
+// drops unknown and empty fields, adds the fields that are always written, and
+// makes quantities and times canonical. Returns the errors of strict
+// validation, at most 100: `unknown field "spec.foo"`.
 //
-// Throws ParseError where a field has the wrong type.
+// Throws ParseError if a field has the wrong type.
 std::vector<std::string> Normalize(Json& object, const SchemaType& type);
 
 // Decodes a Kubernetes protobuf body (with its "k8s\0" envelope), which kubectl
-// sends for some commands, into what the client would have sent as JSON,
-// apiVersion and kind included. Throws ParseError, and StatusError if that is
-// beyond a limit (limits.h).
+// sends for some commands. Returns the JSON that the client would have sent,
+// including apiVersion and kind. Throws ParseError, and StatusError if the JSON
+// is beyond a limit (limits.h).
 Json DecodeProtobuf(std::string_view body);
 
 }  // namespace minisched::apiserver

@@ -17,7 +17,7 @@ const SchemaField& Field(std::string_view kind, std::string_view name) {
 
 const SchemaType& PodSpec() { return *Field("Pod", "spec").type; }
 
-TEST(SchemaTest, KnowsEveryKindThatIsServed) {
+TEST(SchemaTest, HasEveryServedKind) {
   for (const ResourceRow& row : AllResources()) {
     EXPECT_TRUE(Schema::Get().Find(row.ApiVersion(), row.kind)) << row.kind;
   }
@@ -28,7 +28,7 @@ TEST(SchemaTest, KnowsEveryKindThatIsServed) {
   EXPECT_FALSE(Schema::Get().Find("v1", "Deployment"));
 }
 
-TEST(SchemaTest, SaysHowAFieldIsWritten) {
+TEST(SchemaTest, FieldsHaveTheirKindAndFlags) {
   const SchemaField& containers = *PodSpec().Find("containers");
   EXPECT_EQ(containers.kind, Kind::kStruct);
   EXPECT_TRUE(containers.type->Find("image"));
