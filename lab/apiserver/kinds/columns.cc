@@ -17,8 +17,8 @@ namespace {
 
 // ---- Cells.
 
-// The value at a path, or `none` where there is none. Of what may be a number
-// or a string, as `none` says, the cell is a string.
+// Returns a cell with the value at a path, or `none` if there is no value. If
+// `none` is a string, numbers become strings.
 Column::Cell Value(const char* path, Json none = "") {
   return [path = Json::json_pointer(path), none = std::move(none)](
              const Json& object, Time) {
@@ -30,7 +30,7 @@ Column::Cell Value(const char* path, Json none = "") {
   };
 }
 
-// How long ago that was, a metav1.Time: "5m".
+// Returns how long ago a metav1.Time was: "5m".
 std::string Ago(const Json& time, Time now) {
   return time.is_string() ? HumanDuration(now - ParseTime(GetString(time)))
                           : "<unknown>";
@@ -49,7 +49,7 @@ Json ReadyReplicas(const Json& object, Time /*now*/) {
                      GetInt(object, "spec", "replicas"));
 }
 
-// ---- Of nodes.
+// ---- Cells of nodes.
 
 Json NodeStatus(const Json& node, Time /*now*/) {
   const std::string ready = GetString(Condition(node, "Ready"), "status");
@@ -86,11 +86,12 @@ Json NodeKernel(const Json& node, Time /*now*/) {
          (architecture.empty() ? "" : " (" + architecture + ")");
 }
 
-// ---- Of pods. Only what a simulated kubelet, or a scheduler, does to them
-// shows.
+// ---- Cells of pods. They show only the states that a simulated kubelet or a
+// scheduler can cause.
 
-// The statuses of the containers that are to go on running, null for those
-// which have none yet. Of the init containers these are the sidecars.
+// Returns the statuses of the containers that keep running: the containers and
+// the sidecars among the init containers. A container without a status has a
+// null.
 std::vector<const Json*> ContainerStatuses(const Json& pod) {
   static const Json none;
   std::vector<const Json*> found;
@@ -122,7 +123,8 @@ Json PodRestarts(const Json& pod, Time /*now*/) {
   return std::to_string(restarts);
 }
 
-// The first container that waits, or has ended, says why.
+// Returns the reason of the first container that waits or has ended, or else
+// the pod's own state.
 Json PodStatus(const Json& pod, Time /*now*/) {
   const Json& status = Get(pod, "status");
   const std::string phase = GetString(status, "phase");
@@ -155,7 +157,7 @@ Json ReadinessGates(const Json& pod, Time /*now*/) {
                      gates.size());
 }
 
-// ---- Of events.
+// ---- Cells of events.
 
 Json LastSeen(const Json& event, Time now) {
   Json time = Get(event, "series", "lastObservedTime");
@@ -177,7 +179,7 @@ Json FirstSeen(const Json& event, Time now) {
   return Ago(first.is_null() ? Get(event, "eventTime") : first, now);
 }
 
-// "kubelet, node-1"
+// Returns "kubelet, node-1".
 Json EventSource(const Json& event, Time /*now*/) {
   const auto either = [&](const char* of_source, const char* reporting) {
     const std::string old = GetString(event, "source", of_source);
@@ -199,7 +201,7 @@ Json EventMessage(const Json& event, Time /*now*/) {
   return boost::algorithm::trim_copy(GetString(event, "message"));
 }
 
-// A cell of what is in the core group's form, for both forms.
+// Adapts a cell for events in the core group's form to both forms.
 Column::Cell OfEvent(Column::Cell cell) {
   return [cell = std::move(cell)](const Json& event, Time now) {
     return cell(FromEventsV1(event), now);
@@ -284,7 +286,7 @@ std::map<std::string, Columns, std::less<>> MakeColumns() {
   };
 }
 
-// A number and its unit, and the rest if it is not zero: "3h25m".
+// Formats a number with its unit, and the rest if it is not zero: "3h25m".
 std::string Rounded(std::int64_t number, const char* unit, std::int64_t rest,
                     const char* rest_unit) {
   return fmt::format("{}{}", number, unit) +
@@ -306,7 +308,7 @@ std::string HumanDuration(std::chrono::microseconds duration) {
   const auto hours = minutes / 60;
   const auto days = hours / 24;
   const auto years = days / 365;
-  // A clock may be a little ahead of another's.
+  // Another machine's clock may be slightly ahead.
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
   if (seconds < 120) return fmt::format("{}s", seconds);

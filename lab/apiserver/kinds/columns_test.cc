@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The row of an object, all its columns.
+// Returns the cells of an object in all columns.
 Json Cells(const char* resource, const char* object) {
   const Time now = ParseTime("2026-03-01T01:00:00Z");
   Json cells = Json::array();
@@ -23,7 +23,7 @@ Json Cells(const char* resource, const char* object) {
   return cells;
 }
 
-TEST(ColumnsTest, HumanDuration) {
+TEST(ColumnsTest, DurationsHaveTwoOrThreeDigits) {
   const struct {
     std::chrono::microseconds duration;
     const char* expected;
@@ -47,12 +47,12 @@ TEST(ColumnsTest, HumanDuration) {
   }
 }
 
-TEST(ColumnsTest, AgesThatAreNotKnown) {
+TEST(ColumnsTest, AMissingAgeIsUnknown) {
   EXPECT_EQ(Cells("leases.coordination.k8s.io", "{}"),
             Json({"", "", "<unknown>"}));
 }
 
-TEST(ColumnsTest, WhatIsOnlyStoredHasNameAndAge) {
+TEST(ColumnsTest, OtherKindsHaveNameAndAge) {
   EXPECT_EQ(Cells("services", R"({"metadata": {"name": "s"}})"),
             Json({"s", "<unknown>"}));
 }
@@ -69,7 +69,7 @@ TEST(ColumnsTest, CellsKeepTheirTypes) {
             Json({"a", "1", "N/A", 2, "<unknown>"}));
 }
 
-TEST(ColumnsTest, Workload) {
+TEST(ColumnsTest, ADeploymentShowsItsReplicas) {
   EXPECT_EQ(Cells("deployments.apps", R"({
               "metadata": {"name": "web"},
               "spec": {"replicas": 3},
@@ -77,7 +77,7 @@ TEST(ColumnsTest, Workload) {
             Json({"web", "1/3", 2, 0, "<unknown>"}));
 }
 
-TEST(ColumnsTest, Node) {
+TEST(ColumnsTest, ANodeShowsItsStatusRolesAndAddresses) {
   EXPECT_EQ(Cells("nodes", R"({
               "metadata": {"name": "n", "labels": {
                   "node-role.kubernetes.io/worker": "",
@@ -93,8 +93,7 @@ TEST(ColumnsTest, Node) {
                   "6.1 (amd64)", "<unknown>"}));
 }
 
-// However it came in.
-TEST(ColumnsTest, EventsOfBothGroups) {
+TEST(ColumnsTest, EventsOfBothGroupsHaveTheSameCells) {
   constexpr const char* kEvent = R"({
       "metadata": {"name": "e"},
       "involvedObject": {"kind": "Pod", "name": "web", "fieldPath": "spec.x"},
@@ -110,8 +109,8 @@ TEST(ColumnsTest, EventsOfBothGroups) {
   EXPECT_EQ(Cells("events.events.k8s.io", view.c_str()), expected);
 }
 
-// As client-go's older recorder writes them.
-TEST(ColumnsTest, EventsThatAreCounted) {
+// client-go's older recorder writes events with a count and timestamps.
+TEST(ColumnsTest, EventsOfTheOlderRecorderShowTheirCount) {
   const std::string source =
       R"("source": {"component": "kubelet", "host": "n"})";
   EXPECT_EQ(Cells("events", (R"({"metadata": {"name": "e"}, "count": 3,
@@ -125,7 +124,7 @@ TEST(ColumnsTest, EventsThatAreCounted) {
             Json({"<unknown>", "", "", "", "", "c", "", "<unknown>", 1, "e"}));
 }
 
-// "1/2 Running 3"
+// Returns "1/2 Running 3" for a pod.
 std::string Print(const Json& pod) {
   std::string text;
   for (const Column& column : FindColumns("pods")) {
@@ -136,14 +135,14 @@ std::string Print(const Json& pod) {
   return text;
 }
 
-// A pod of two containers, or with what is said of its spec.
+// Returns a pod with two containers, this status and this spec.
 Json Pod(const std::string& status, const std::string& spec = "{}") {
   Json pod = {{"spec", Json::parse(spec)}, {"status", Json::parse(status)}};
   pod["spec"]["containers"] = Json::parse(R"([{"name":"a"},{"name":"b"}])");
   return pod;
 }
 
-TEST(PodColumnsTest, Containers) {
+TEST(PodColumnsTest, ReadyStatusAndRestartsComeFromContainers) {
   const struct {
     std::string statuses;
     std::string expected;
@@ -157,7 +156,7 @@ TEST(PodColumnsTest, Containers) {
        "1/2 Running 4"},
       {R"({"name": "b", "state": {"terminated": {"reason": "Completed"}}})",
        "0/2 Completed 0"},
-      // The first one's word is the last.
+      // The reason comes from the first container of the spec.
       {R"({"name": "b", "state": {"waiting": {"reason": "No"}}},
           {"name": "a", "state": {"waiting": {"reason": "CrashLoopBackOff"}}})",
        "0/2 CrashLoopBackOff 0"},
@@ -170,7 +169,7 @@ TEST(PodColumnsTest, Containers) {
   }
 }
 
-TEST(PodColumnsTest, OfInitContainersSidecarsCount) {
+TEST(PodColumnsTest, OnlySidecarsCountAmongInitContainers) {
   EXPECT_EQ(Print(Pod(R"({"phase": "Running", "initContainerStatuses": [
                 {"name": "init", "restartCount": 5,
                  "state": {"terminated": {"reason": "Completed"}}},
@@ -180,7 +179,7 @@ TEST(PodColumnsTest, OfInitContainersSidecarsCount) {
             "1/3 Running 1");
 }
 
-TEST(PodColumnsTest, ReadinessGates) {
+TEST(PodColumnsTest, ReadinessGatesAreCounted) {
   const auto print = [](const Json& pod) {
     return FindColumns("pods").back().cell(pod, Time());
   };
@@ -191,7 +190,7 @@ TEST(PodColumnsTest, ReadinessGates) {
             "1/2");
 }
 
-TEST(PodColumnsTest, Phase) {
+TEST(PodColumnsTest, AReasonReplacesThePhase) {
   EXPECT_EQ(Print(Pod(R"({"phase": "Pending"})")), "0/2 Pending 0");
   EXPECT_EQ(Print(Pod(R"({"phase": "Failed", "reason": "Evicted"})")),
             "0/2 Evicted 0");
@@ -201,7 +200,7 @@ TEST(PodColumnsTest, Phase) {
             "0/2 SchedulingGated 0");
 }
 
-TEST(PodColumnsTest, Deletion) {
+TEST(PodColumnsTest, ADeletedPodIsTerminatingUnlessItHasFinished) {
   const struct {
     std::string status;
     std::string expected;

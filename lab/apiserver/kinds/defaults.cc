@@ -5,14 +5,14 @@
 namespace minisched::apiserver {
 namespace {
 
-// The list of that name; an empty one if there is none.
+// Returns the list `key`, or an empty list if there is none.
 Json& List(Json& object, std::string_view key) {
   static auto& none = *new Json(Json::array());
   const auto list = object.find(key);
   return list == object.end() ? none : *list;
 }
 
-// Always for "web" and "web:latest", as those change.
+// Returns Always for "web" and "web:latest", because these images change.
 const char* PullPolicyOf(std::string_view image) {
   if (image.empty()) return "IfNotPresent";
   const std::size_t digest = image.find('@');
@@ -33,8 +33,8 @@ void SetContainerDefaults(Json& container) {
   }
 }
 
-// Who limits what a container may use, but doesn't say what it needs, needs as
-// much. On the host's network, a port is the host's.
+// Sets the defaults that templates don't get. A request defaults to the limit.
+// On the host's network, a host port defaults to the container's port.
 void SetContainerOfPodDefaults(Json& container, bool host_network) {
   const Json limits = Get(container, "resources", "limits");
   for (const auto& [name, limit] : limits.items()) {

@@ -6,15 +6,15 @@
 
 namespace minisched::apiserver {
 
-// Gives a field a value, unless that is null, where a client has left it out.
+// Sets a field to `value` if the client left it out. A null `value` changes
+// nothing.
 void SetDefault(Json& object, const std::string& key, const Json& value);
 
-// The defaults of a pod's spec, or a template's, as far as they are shown or
-// matter to who schedules pods. Follows kubernetes
-// pkg/apis/core/v1/defaults.go.
+// Sets the defaults of a pod's or template's spec that kubectl shows or that
+// matter to a scheduler. Follows kubernetes pkg/apis/core/v1/defaults.go.
 void SetPodSpecDefaults(Json& spec);
 
-// Those of a pod, which are some more.
+// Sets the defaults of a pod: those of its spec and a few more.
 void SetPodDefaults(Json& pod);
 
 }  // namespace minisched::apiserver

@@ -9,7 +9,7 @@ namespace minisched::apiserver {
 namespace {
 
 void ValidateOwnerReferences(const Field& owners) {
-  std::string controller;  // the first of them
+  std::string controller;  // the first owner that is a controller
   for (const Json& owner : owners.value()) {
     for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
       if (!GetString(owner, key).empty()) continue;
@@ -30,7 +30,7 @@ void ValidateOwnerReferences(const Field& owners) {
   }
 }
 
-// What an object says of itself, new or changed.
+// Validates the metadata of both new and changed objects.
 void ValidateCommon(const Field& metadata) {
   ValidateLabels(metadata["labels"]);
   const Field annotations = metadata["annotations"];
@@ -90,7 +90,7 @@ void ValidateMetadata(const Json& metadata, bool namespaced, Field::Check check,
   const Field field(metadata, "metadata", errors);
   const Field base = field["generateName"];
   if (base.exists()) {
-    // Something follows it, so that it may end with a dash.
+    // A suffix follows, so the base may end with a dash.
     std::string begin = base.text();
     if (begin.ends_with('-')) begin.back() = 'a';
     for (const std::string& message : check(begin)) base.Invalid(message);

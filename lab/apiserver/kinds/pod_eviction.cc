@@ -15,7 +15,8 @@ const ResourceRow& BudgetRow() {
   return GetResource("policy", "poddisruptionbudgets");
 }
 
-// A pod that is on its way out, or hasn't begun, is no loss to anyone.
+// True if the pod has ended, is terminating or hasn't started, so that its
+// eviction disrupts nothing.
 bool CanIgnoreBudget(const Json& pod) {
   const std::string phase = GetString(pod, "status", "phase");
   return phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
@@ -34,8 +35,8 @@ std::vector<Object> BudgetsOf(const Store& store, const Json& pod) {
   return budgets;
 }
 
-// A pod that isn't ready can go without counting where its absence changes
-// nothing, or the budget says so.
+// True if the pod isn't ready and its eviction needs no budget: enough other
+// pods are healthy, or the budget always allows it.
 bool CanGoUnhealthy(const Json& pod, const Json& budget) {
   if (IsPodReady(pod)) return false;
   if (Get(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow") {
@@ -53,8 +54,8 @@ StatusError TooManyRequests(const std::string& why, Json details = {}) {
           std::move(details)};
 }
 
-// Takes one from what the budget allows. The disruption controller counts
-// anew once it sees the pod go.
+// Takes one disruption from the budget. The disruption controller counts again
+// when the pod has been deleted.
 void TakeFromBudget(Registry& registry, const Json& budget, bool dry_run) {
   const std::string name = "The disruption budget " + NameOf(budget);
   const Json& status = Get(budget, "status");
@@ -114,7 +115,7 @@ void EvictPod(Registry& registry, const std::string& ns,
     };
     registry.Update(PodRow(), "status", ns, name, mark);
   }
-  options.preconditions = {};  // were met, until now
+  options.preconditions = {};  // met above; the version has changed since
   registry.Delete(PodRow(), ns, name, options);
 }
 

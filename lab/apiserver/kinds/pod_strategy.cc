@@ -17,8 +17,9 @@
 namespace minisched::apiserver {
 namespace {
 
-// Guaranteed where each container is limited to what it asks for, BestEffort
-// where none asks for anything.
+// Returns Guaranteed if each container limits cpu and memory to its requests,
+// BestEffort if no container requests or limits either, and Burstable
+// otherwise.
 std::string QosClassOf(const Json& pod) {
   bool any = false;
   bool guaranteed = true;
@@ -41,9 +42,8 @@ std::string QosClassOf(const Json& pod) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-// Wherever a part of the spec has them, makes expressions of its selector out
-// of matchLabelKeys and mismatchLabelKeys, with the values of the pod's own
-// labels.
+// Turns each matchLabelKeys and mismatchLabelKeys in the spec into expressions
+// of the labelSelector next to it, with the values of the pod's own labels.
 void MergeLabelKeys(Json& part, const Json& labels) {
   for (Json& inner : part) {
     if (inner.is_structured()) MergeLabelKeys(inner, labels);
@@ -61,7 +61,8 @@ void MergeLabelKeys(Json& part, const Json& labels) {
   merge("mismatchLabelKeys", "NotIn");
 }
 
-// The labels that are valid. The others, which may be long, are refused later.
+// Returns the labels with valid values. The others, which may be long, are
+// refused later.
 Json ValidLabels(const Json& pod) {
   Json labels = Get(pod, "metadata", "labels");
   for (auto label = labels.begin(); label != labels.end();) {
@@ -71,17 +72,19 @@ Json ValidLabels(const Json& pod) {
   return labels;
 }
 
-// ---- What those of upstream's admission plugins do that the scheduler knows:
-// Priority, DefaultTolerationSeconds.
+// ---- Upstream's admission plugins that matter to a scheduler: Priority,
+// DefaultTolerationSeconds.
 
-// Upstream makes up a pod's name only later, and calls it by what it knows.
+// Returns an error about a new pod. Upstream generates the pod's name later, so
+// the error has the generateName.
 StatusError Refusal(const Json& pod, const std::string& why) {
   const std::string base = GetString(pod, "metadata", "generateName");
   return Forbidden(GetResource("", "pods"), base.empty() ? NameOf(pod) : base,
                    why);
 }
 
-// The pod's class, or that of pods which name none; null if there is none.
+// Returns the pod's PriorityClass, or the global default if the pod names none;
+// nullptr if there is no default.
 Object ClassOf(const Json& pod, const Store& store) {
   const std::string collection = "priorityclasses.scheduling.k8s.io";
   const std::string name = GetString(pod, "spec", "priorityClassName");
@@ -95,7 +98,8 @@ Object ClassOf(const Json& pod, const Store& store) {
   return nullptr;
 }
 
-// What the class says stands; a pod can but repeat it.
+// Sets the priority and preemption policy from the pod's class. Throws if the
+// pod has other values.
 void SetPriority(Json& pod, const Store& store) {
   const Object priority_class = ClassOf(pod, store);
   Json& spec = pod["spec"];
@@ -120,7 +124,7 @@ void SetPriority(Json& pod, const Store& store) {
   if (priority_class) spec["priorityClassName"] = NameOf(its);
 }
 
-// A pod stays for five minutes on a node that is lost.
+// Adds the tolerations that keep a pod for five minutes on a lost node.
 void AddDefaultTolerations(Json& spec) {
   const Json given = Get(spec, "tolerations");
   for (const auto* key :

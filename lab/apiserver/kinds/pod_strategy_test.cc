@@ -16,7 +16,8 @@ const Json& Web() {
 
 class PodStrategyTest : public StrategyTest {
  protected:
-  // A pod whose spec, or first container, is changed by a merge patch.
+  // Return Web() with its spec, or its first container, changed by a merge
+  // patch.
   static Json WithSpec(const Json& spec) {
     return With(Web(), {{"spec", spec}});
   }
@@ -31,7 +32,7 @@ class PodStrategyTest : public StrategyTest {
   }
 };
 
-TEST_F(PodStrategyTest, Defaults) {
+TEST_F(PodStrategyTest, NewPodsGetDefaults) {
   const Json pod = CreatePod(Web());
   EXPECT_EQ(pod["spec"], R"({
     "containers": [{"name": "a", "image": "i", "resources": {},
@@ -52,7 +53,7 @@ TEST_F(PodStrategyTest, Defaults) {
   EXPECT_EQ(pod["metadata"]["generation"], 1);
 }
 
-TEST_F(PodStrategyTest, DefaultsDeepDown) {
+TEST_F(PodStrategyTest, DefaultsDependOnOtherFields) {
   Json pod = WithContainer(R"({
     "image": "r:5000/i:1", "resources": {"limits": {"cpu": "1"}},
     "ports": [{"containerPort": 80}]})"_json);
@@ -67,7 +68,7 @@ TEST_F(PodStrategyTest, DefaultsDeepDown) {
   EXPECT_EQ(spec["tolerations"].size(), 1);
 }
 
-TEST_F(PodStrategyTest, QosClass) {
+TEST_F(PodStrategyTest, QosClassFollowsFromRequestsAndLimits) {
   const struct {
     Json resources;
     std::string qos_class;
@@ -89,7 +90,7 @@ TEST_F(PodStrategyTest, QosClass) {
   }
 }
 
-TEST_F(PodStrategyTest, Priority) {
+TEST_F(PodStrategyTest, PriorityComesFromThePriorityClass) {
   const auto create_class = [&](const char* name, const Json& patch) {
     Create("scheduling.k8s.io/v1", "PriorityClass",
            With({{"metadata", {{"name", name}}}}, patch));
@@ -118,7 +119,7 @@ TEST_F(PodStrategyTest, Priority) {
   EXPECT_EQ(usual["spec"]["priorityClassName"], "usual");
 }
 
-TEST_F(PodStrategyTest, WhatElseHappensToANewPod) {
+TEST_F(PodStrategyTest, NewPodsGetGatedConditionTopologyLabelsAndSelectors) {
   const Json gated =
       CreatePod(WithSpec(R"({"schedulingGates": [{"name": "g"}]})"_json));
   EXPECT_EQ(
@@ -156,7 +157,7 @@ struct InvalidSpec {
 
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): the messages are long.
 
-// What a real kube-apiserver v1.36.3 says.
+// Invalid specs with the errors of a real kube-apiserver v1.36.3.
 const std::vector<InvalidSpec>& InvalidSpecs() {
   static const auto& specs = *new std::vector<InvalidSpec>{
       {R"({"containers": null})"_json, {"spec.containers: Required value"}},
@@ -252,7 +253,7 @@ std::string Spelled(std::string error) {
   return error;
 }
 
-TEST_F(PodStrategyTest, InvalidSpec) {
+TEST_F(PodStrategyTest, RefusesInvalidSpecs) {
   for (InvalidSpec test : InvalidSpecs()) {
     for (std::string& error : test.errors) error = Spelled(error);
     EXPECT_THAT(PodErrors(WithSpec(test.spec)), ElementsAreArray(test.errors))
@@ -260,7 +261,7 @@ TEST_F(PodStrategyTest, InvalidSpec) {
   }
 }
 
-TEST_F(PodStrategyTest, InvalidContainer) {
+TEST_F(PodStrategyTest, RefusesInvalidContainers) {
   const InvalidSpec kCases[] = {
       {R"({"imagePullPolicy": "Odd"})"_json,
        {R"(imagePullPolicy: Unsupported value: "Odd": supported values: )"
@@ -279,7 +280,7 @@ TEST_F(PodStrategyTest, InvalidContainer) {
         R"(resource for containers)",
         R"(resources.requests[e.com/y]: Invalid value: "500m": must be an )"
         R"(integer)",
-        // A request for what only has a limit is made up.
+        // A resource with only a limit gets a request by default.
         R"(resources.requests[gpu]: Invalid value: "gpu": must be a standard )"
         R"(resource type or fully qualified)",
         R"(resources.requests[gpu]: Invalid value: "gpu": must be a standard )"
@@ -305,7 +306,7 @@ TEST_F(PodStrategyTest, InvalidContainer) {
 
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-TEST_F(PodStrategyTest, Update) {
+TEST_F(PodStrategyTest, UpdatesMayChangeOnlySomeFields) {
   const Json pod = CreatePod(WithSpec({{"activeDeadlineSeconds", 5}}));
   const Json changed = Update(pod, R"({
     "metadata": {"labels": {"new": "x"}},
@@ -342,8 +343,8 @@ TEST_F(PodStrategyTest, Update) {
   }
 }
 
-// Nobody reads it, and the library needs long to find out.
-TEST_F(PodStrategyTest, ChangeOfALongSpecIsNotShown) {
+// Nobody reads a long change, and the library takes long to compute it.
+TEST_F(PodStrategyTest, ErrorsLeaveOutTheChangeOfALongSpec) {
   const Json pod = CreatePod(WithSpec(Json::object()));
   const auto error = [&](std::size_t length) {
     return UpdateErrors(
@@ -355,7 +356,7 @@ TEST_F(PodStrategyTest, ChangeOfALongSpecIsNotShown) {
       ElementsAre(testing::EndsWith("if it was previously negative)\n")));
 }
 
-TEST_F(PodStrategyTest, UpdateWhileGated) {
+TEST_F(PodStrategyTest, AGatedPodMayChangeItsNodeSelection) {
   const Json pod = CreatePod(WithSpec(R"({
     "schedulingGates": [{"name": "a"}, {"name": "b"}]})"_json));
   const Json changed = Update(pod, R"({"spec": {
@@ -371,7 +372,7 @@ TEST_F(PodStrategyTest, UpdateWhileGated) {
               ElementsAre(StartsWith("spec: Forbidden: pod updates ")));
 }
 
-TEST_F(PodStrategyTest, UpdateStatus) {
+TEST_F(PodStrategyTest, StatusUpdatesChangeOnlyTheStatus) {
   const Json pod = CreatePod(WithSpec({{"nodeName", "n"}}));
   const Json changed = Update(pod, R"({
     "spec": {"nodeName": "other"},
@@ -384,7 +385,7 @@ TEST_F(PodStrategyTest, UpdateStatus) {
   EXPECT_EQ(changed["status"]["qosClass"], "BestEffort");
 }
 
-TEST_F(PodStrategyTest, NoGraceKeepsItForEver) {
+TEST_F(PodStrategyTest, AHugeGracePeriodCanBeShortened) {
   CreatePod(WithSpec({{"nodeName", "n"}}));
   const ResourceRow& pods = *FindKind("v1", "Pod");
   registry_.Delete(pods, "t", "web", {.grace_period = 300'000'000'000});
@@ -392,7 +393,7 @@ TEST_F(PodStrategyTest, NoGraceKeepsItForEver) {
   EXPECT_TRUE(registry_.Delete(pods, "t", "web", {.grace_period = 0}).gone);
 }
 
-TEST_F(PodStrategyTest, GracePeriod) {
+TEST_F(PodStrategyTest, GracePeriodFollowsFromThePodAndTheRequest) {
   const Strategy& strategy = *FindKind("v1", "Pod")->strategy;
   Json pod = R"({"spec": {"nodeName": "n",
                           "terminationGracePeriodSeconds": 30}})"_json;

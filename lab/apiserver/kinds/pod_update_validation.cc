@@ -15,8 +15,9 @@ constexpr char kOnlyThese[] =
     "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
     "be set to 1 if it was previously negative)\n";
 
-// What has changed is shown unless it is longer than this as JSON: the library
-// takes quadratic time for a patch, and nobody reads a long one.
+// The error shows the change only if the specs have at most this length as
+// JSON: the library computes the change in quadratic time, and nobody reads a
+// long one.
 constexpr std::size_t kMaxDifference = 32'000;
 
 Json WithoutSeconds(Json toleration) {
@@ -24,7 +25,7 @@ Json WithoutSeconds(Json toleration) {
   return toleration;
 }
 
-// Tolerations can only be added, and how long they hold changed.
+// Only new tolerations and changes of tolerationSeconds are allowed.
 void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
   std::set<Json> now;
   for (const Json& toleration : tolerations.value()) {
@@ -47,7 +48,8 @@ void ValidateGatesUpdate(const Field& gates, const Json& old) {
   }
 }
 
-// How the new spec differs, as a JSON patch.
+// Returns the difference between the specs as a JSON patch, "" if they are
+// long.
 std::string Difference(const Json& old, const Json& spec) {
   const bool is_long =
       Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxDifference;
@@ -57,7 +59,8 @@ std::string Difference(const Json& old, const Json& spec) {
 }  // namespace
 
 void ValidatePodUpdate(const Field& spec, const Json& old) {
-  Json restored = spec.value();  // what may change put back
+  // The new spec with the old values of all fields that may change.
+  Json restored = spec.value();
   for (const char* list : {"containers", "initContainers"}) {
     if (spec[list].value().size() != Get(old, list).size()) {
       return spec[list].Forbidden(
@@ -71,7 +74,7 @@ void ValidatePodUpdate(const Field& spec, const Json& old) {
   ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"));
   std::vector<std::string> free = {"activeDeadlineSeconds", "tolerations",
                                    "schedulingGates"};
-  // While gates hold a pod, it isn't settled where it may go.
+  // A gated pod may still change its node selection.
   if (old.contains("schedulingGates")) {
     free.insert(free.end(), {"nodeSelector", "affinity"});
   }

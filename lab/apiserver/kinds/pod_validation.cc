@@ -10,7 +10,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// Of cpu and the like, a node may promise more than it has.
+// True for cpu and similar resources, of which pods may have higher limits than
+// requests.
 bool AllowsOvercommit(const std::string& resource) {
   return resource.find('/') == resource.npos ||
          resource.find("kubernetes.io/") != resource.npos;
@@ -33,7 +34,7 @@ void ValidateResourceName(const std::string& name, const Field& field) {
   }
 }
 
-// A request against the limit of the same resource.
+// Validates a request against the limit of the same resource.
 void ValidateRequest(const std::string& name, const Field& request,
                      const Field& resources) {
   const Field limit = resources["limits"][name];
@@ -98,7 +99,7 @@ void ValidateContainers(const Field& spec) {
   }
 }
 
-// On the host's network, what a container listens at is the host's port.
+// On the host's network, a container's port is the host's port.
 void ValidateHostPorts(const Field& spec) {
   if (!GetBool(spec.value(), "hostNetwork")) return;
   for (const Field& container : spec["containers"].elements()) {

@@ -4,21 +4,22 @@
 
 namespace minisched::apiserver {
 
-// What is wrong with the spec of a pod, or of a template for pods. Knows what
-// matters to who schedules pods; what only a kubelet cares about (volumes,
-// probes, security) passes. Follows kubernetes
+// Validates the spec of a pod or of a pod template. Checks the fields that
+// matter to a scheduler, and ignores those that matter only to a kubelet
+// (volumes, probes, security). Follows kubernetes
 // pkg/apis/core/validation/validation.go.
 void ValidatePodSpec(const Field& spec);
 
-// What is wrong with a change of a pod's spec, of which little can be changed.
-// In pod_update_validation.cc.
+// Validates a change of a pod's spec. Only a few fields may change. Defined in
+// pod_update_validation.cc.
 void ValidatePodUpdate(const Field& spec, const Json& old);
 
-// The part of it that is about where a pod goes: selectors, affinity,
-// tolerations, spreading, gates. In scheduling_validation.cc, as the next.
+// Validates the part of a spec that decides about the node: selectors,
+// affinity, tolerations, spreading, gates. This function and the next are
+// defined in scheduling_validation.cc.
 void ValidateScheduling(const Field& spec);
 
-// Of a node.
+// Validates a node's taints.
 void ValidateTaints(const Field& taints);
 
 }  // namespace minisched::apiserver

@@ -10,7 +10,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Upstream forgets to make a 422 of these.
+// Validates the target. Upstream returns these errors as 500, not 422.
 void CheckTarget(const Json& target) {
   const std::string kind = GetString(target, "kind");
   if (!kind.empty() && kind != "Node") {
@@ -23,7 +23,7 @@ void CheckTarget(const Json& target) {
   }
 }
 
-// Why the pod can't have a node; "" if it can.
+// Returns why the pod can't be bound, "" if it can.
 std::string WhyNot(const Json& pod) {
   const std::string node = GetString(pod, "spec", "nodeName");
   if (IsTerminating(pod)) {
@@ -78,7 +78,7 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
        .resource_version = GetString(binding, "metadata", "resourceVersion")});
   if (const std::string why = WhyNot(pod); !why.empty()) {
     ResourceRow row = pods;
-    row.plural = "pods/binding";  // is what upstream calls it here
+    row.plural = "pods/binding";  // upstream's name for the resource here
     throw Conflict(row, name, fmt::format("pod {} {}", name, why));
   }
 
@@ -93,7 +93,7 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
   }
   SetPodCondition(pod, "PodScheduled", "True", "", "", registry.Now());
   CheckLimits(pod);
-  // Not an update: binding doesn't change the pod's generation.
+  // Put() instead of Update(): binding doesn't change the pod's generation.
   if (!dry_run) registry.store().Put(CollectionOf(pods), std::move(pod));
 }
 

@@ -18,7 +18,7 @@ class PodsTest : public StrategyTest {
       "spec": {"containers": [{"name": "a", "image": "i"}]}})"_json,
                        patch));
   }
-  // A pod that runs, ready or not.
+  // Creates a running pod, ready or not.
   Json RunPod(const std::string& ready = "True") {
     const Json pod = CreatePod(R"({"spec": {"nodeName": "n"}})"_json);
     return Update(
@@ -50,7 +50,7 @@ class PodsTest : public StrategyTest {
     const Json eviction = With(R"({"metadata": {"name": "web"}})"_json, patch);
     return Errors([&] { EvictPod(registry_, "t", "web", eviction, false); });
   }
-  // Why a budget doesn't let the pod go.
+  // Evicts the pod. Returns why its budget does not allow that, or "".
   std::string Refusal() {
     try {
       EvictPod(registry_, "t", "web", R"({"metadata": {"name": "web"}})"_json,
@@ -63,7 +63,7 @@ class PodsTest : public StrategyTest {
   }
 };
 
-TEST_F(PodsTest, Binds) {
+TEST_F(PodsTest, BindsAPodOnce) {
   Create("v1", "Node", R"({"metadata": {"name": "n", "labels": {
     "topology.kubernetes.io/zone": "z", "other": "x"}}})"_json);
   const Json pod = CreatePod();
@@ -92,7 +92,7 @@ TEST_F(PodsTest, Binds) {
                           "\"n\""));
 }
 
-TEST_F(PodsTest, Refuses) {
+TEST_F(PodsTest, RefusesInvalidBindings) {
   EXPECT_THAT(Bind(), ElementsAre("404 pods \"web\" not found"));
   const Json pod =
       CreatePod(R"({"spec": {"schedulingGates": [{"name": "g"}]}})"_json);
@@ -118,7 +118,7 @@ TEST_F(PodsTest, Refuses) {
                   "values: \"Node\", \"<empty>\""));
 }
 
-TEST_F(PodsTest, RefusesWhatIsGoing) {
+TEST_F(PodsTest, RefusesToBindATerminatingPod) {
   CreatePod(R"({"metadata": {"finalizers": ["a/b"]}})"_json);
   registry_.Delete(*FindKind("v1", "Pod"), "t", "web", {.grace_period = 0});
   EXPECT_THAT(Bind(),
@@ -127,7 +127,7 @@ TEST_F(PodsTest, RefusesWhatIsGoing) {
                           "assigned to a host"));
 }
 
-TEST_F(PodsTest, Evicts) {
+TEST_F(PodsTest, EvictsAPodWithItsOptions) {
   const Json pod = RunPod();
   EXPECT_THAT(Evict(R"({"metadata": {"name": "other"}})"_json),
               ElementsAre("400 name in URL does not match name in Eviction "
@@ -159,7 +159,7 @@ TEST_F(PodsTest, Evicts) {
                   {"lastTransitionTime", registry_.Now()}}));
 }
 
-TEST_F(PodsTest, EvictsWithinTheBudget) {
+TEST_F(PodsTest, AnEvictionUsesUpTheBudget) {
   RunPod();
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1})"_json);
@@ -167,7 +167,7 @@ TEST_F(PodsTest, EvictsWithinTheBudget) {
   EXPECT_EQ(Stored(budget)["status"]["disruptionsAllowed"], 0);
 }
 
-TEST_F(PodsTest, RefusesToEvict) {
+TEST_F(PodsTest, RefusesToEvictBeyondTheBudget) {
   const Json pod = RunPod();
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "currentHealthy": 1, "desiredHealthy": 1})"_json);
@@ -188,7 +188,7 @@ TEST_F(PodsTest, RefusesToEvict) {
   EXPECT_THAT(Evict(), IsEmpty());
 }
 
-TEST_F(PodsTest, EvictsWhatIsNotReady) {
+TEST_F(PodsTest, EvictsAnUnreadyPodIfEnoughAreHealthy) {
   RunPod("False");
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "currentHealthy": 0, "desiredHealthy": 1})"_json);
@@ -197,7 +197,7 @@ TEST_F(PodsTest, EvictsWhatIsNotReady) {
   EXPECT_EQ(Refusal(), "");
 }
 
-TEST_F(PodsTest, EvictsWhatIsNotReadyIfAlwaysAllowed) {
+TEST_F(PodsTest, AlwaysAllowEvictsAnUnreadyPod) {
   RunPod("False");
   CreateBudget(R"({"minAvailable": 1,
                    "unhealthyPodEvictionPolicy": "AlwaysAllow"})"_json,

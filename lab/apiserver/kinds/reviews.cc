@@ -6,7 +6,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Upstream's errors name the group alone.
+// Upstream's errors name only the group.
 const ResourceRow kAuthorization{.group = "authorization.k8s.io"};
 
 void ValidateAttributes(const Json& spec, FieldErrors& errors) {
@@ -31,7 +31,7 @@ void ValidateSubject(const Json& spec, FieldErrors& errors) {
   }
 }
 
-// Clients may keep who wrote which field in there.
+// Returns the metadata without the managedFields, which clients may set.
 Json MetadataOf(const Json& review) {
   Json metadata = Get(review, "metadata");
   if (metadata.is_object()) metadata.erase("managedFields");
@@ -112,7 +112,7 @@ void ReviewSelfRules(Json& review, const std::string& /*now*/) {
 
 void ReviewSelf(Json& review, const std::string& now) {
   review["metadata"] = {{"creationTimestamp", now}};
-  // As kube-apiserver sees a client that sends no credentials.
+  // kube-apiserver's user for a client without credentials.
   review["status"] = {{"userInfo",
                        {{"username", "system:anonymous"},
                         {"groups", Json::array({"system:unauthenticated"})}}}};

@@ -11,13 +11,13 @@ namespace minisched::apiserver {
 // reviews. `now` is the present time as metav1.Time. Throws StatusError.
 using Review = void (*)(Json& review, const std::string& now);
 
-// Answer whether the client, or a subject that the review names, may do
-// something: always yes, because this server has no authorization. Follow
-// kubernetes pkg/registry/authorization and pkg/apis/authorization/validation,
-// without the validation of selectors.
+// Answer whether the client, or a subject in the review, may do something:
+// always yes, because this server has no authorization. Follow kubernetes
+// pkg/registry/authorization and pkg/apis/authorization/validation, without the
+// validation of selectors.
 void ReviewSelfAccess(Json& review, const std::string& now);
 void ReviewAccess(Json& review, const std::string& now);
-// The same for one namespace, which the review's metadata names.
+// Does the same for one namespace, which the review's metadata names.
 void ReviewLocalAccess(Json& review, const std::string& now);
 
 // Answers what the client may do in a namespace: everything.

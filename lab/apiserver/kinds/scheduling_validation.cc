@@ -15,7 +15,7 @@ void ValidateWeight(const Field& weight) {
   weight.Invalid(weight.number(), "must be in the range 1-100");
 }
 
-// A condition on a node's fields: on its name, as there is no other.
+// Validates a requirement on a node's fields. The only field is its name.
 void ValidateFieldRequirement(const Field& requirement) {
   const Field op = requirement["operator"];
   const Field values = requirement["values"];
@@ -103,7 +103,8 @@ void ValidateSpreading(const Field& constraints) {
   }
 }
 
-// Of a toleration or a taint, whose messages come as one. `field` is blamed.
+// Validates the value of a toleration or taint. Reports all messages as one
+// error of `field`.
 void ValidateValue(const Field& value, const Field& field) {
   const auto messages = CheckLabelValue(value.text());
   if (messages.empty()) return;

@@ -5,7 +5,7 @@
 #include "lab/apiserver/kinds/validation.h"
 #include "lab/apiserver/resources.h"
 
-// The kinds of which there is little to say. Follows kubernetes
+// The strategies of kinds with few rules. Follows kubernetes
 // pkg/apis/{core,scheduling,policy,coordination}.
 
 namespace minisched::apiserver {
@@ -17,7 +17,7 @@ class Nodes : public Strategy {
     SetDefault(node["status"], "allocatable", Get(node, "status", "capacity"));
   }
 
-  // A kubelet says all about its node when it registers, status included.
+  // Keeps the status: a kubelet sends it when it registers its node.
   void PrepareForCreate(Json& /*node*/, const Store& /*store*/) const override {
   }
 
@@ -32,8 +32,9 @@ class Nodes : public Strategy {
   }
 };
 
-// A namespace goes once spec.finalizers is empty, which is how it begins: with
-// "kubernetes", that who empties it takes away.
+// A deleted namespace stays until its spec.finalizers is empty. Each namespace
+// starts with the finalizer "kubernetes". The namespace controller removes it
+// when the namespace has no objects left.
 class Namespaces : public Strategy {
  public:
   void SetDefaults(Json& object) const override {
@@ -43,7 +44,7 @@ class Namespaces : public Strategy {
   }
 
   void PrepareForCreate(Json& object, const Store& /*store*/) const override {
-    SetDefaults(object);  // its name may have been made up since
+    SetDefaults(object);  // the name may have been generated since then
     object["status"] = {{"phase", "Active"}};
     object["spec"]["finalizers"] = Json::array({"kubernetes"});
   }
@@ -60,7 +61,7 @@ class Namespaces : public Strategy {
   void PrepareForDelete(Json& object) const override {
     object["metadata"].erase("deletionGracePeriodSeconds");
     const std::string name = NameOf(object);
-    // A cluster can't be without these.
+    // A cluster needs these namespaces.
     if (name == "default" || name == "kube-system" || name == "kube-public") {
       throw Forbidden(GetResource("", "namespaces"), name,
                       "this namespace may not be deleted");
@@ -83,7 +84,7 @@ class PriorityClasses : public Strategy {
   }
 
   void PrepareForCreate(Json& object, const Store& /*store*/) const override {
-    object["metadata"]["generation"] = 1;  // for ever
+    object["metadata"]["generation"] = 1;  // it never changes
   }
 
   void PrepareForDelete(Json& object) const override {
@@ -142,15 +143,16 @@ class PodDisruptionBudgets : public Strategy {
   bool allow_unconditional_update() const override { return false; }
 };
 
-// In the form of the core group (views.h). What either recorder of client-go
-// writes there, of which little is asked.
+// Events in the form of the core group (views.h), from either recorder of
+// client-go.
 class Events : public Strategy {
  public:
   void Validate(const Json& event, FieldErrors& errors) const override {
     const std::string ns = NamespaceOf(event);
     const Field about = Field::Of(event, "involvedObject", errors)["namespace"];
-    // What has no namespace has its events in the default one; those that have
-    // an eventTime, being of the newer kind, may be elsewhere too.
+    // An event is in its object's namespace, or in "default" if the object has
+    // none. Events with an eventTime (the newer API) may also be in another
+    // namespace, or in "kube-system" if the object has none.
     const bool newer = !Get(event, "eventTime").is_null();
     const bool agree = about.exists()
                            ? newer || about.text() == ns

@@ -4,7 +4,7 @@
 
 namespace minisched::apiserver {
 
-// The semantics of the kinds. All live as long as the program.
+// Return the strategies of the kinds. They live as long as the program.
 const Strategy& DeploymentStrategy();
 const Strategy& EventStrategy();
 const Strategy& LeaseStrategy();
@@ -15,7 +15,7 @@ const Strategy& PodStrategy();
 const Strategy& PriorityClassStrategy();
 const Strategy& ReplicaSetStrategy();
 
-// Of all the rest, which is only stored.
+// Returns the strategy of all other kinds, which are only stored.
 const Strategy& PlainStrategy();
 
 }  // namespace minisched::apiserver

@@ -24,7 +24,7 @@ class StrategiesTest : public StrategyTest {
   }
 };
 
-TEST_F(StrategiesTest, WorkloadDefaults) {
+TEST_F(StrategiesTest, WorkloadsGetDefaults) {
   const struct {
     std::string kind;
     Json spec;
@@ -45,7 +45,7 @@ TEST_F(StrategiesTest, WorkloadDefaults) {
   }
 }
 
-TEST_F(StrategiesTest, InvalidWorkload) {
+TEST_F(StrategiesTest, RefusesInvalidWorkloads) {
   const struct {
     std::string kind;
     Json spec;
@@ -83,7 +83,7 @@ TEST_F(StrategiesTest, InvalidWorkload) {
   }
 }
 
-TEST_F(StrategiesTest, UpdateWorkload) {
+TEST_F(StrategiesTest, WorkloadUpdatesKeepTheSelectorAndCountGenerations) {
   const Json deployment = Create("apps/v1", "Deployment", Workload());
   EXPECT_THAT(UpdateErrors(deployment, R"({"spec": {"selector": {
                 "matchLabels": {"b": "c"}}}})"_json),
@@ -97,7 +97,7 @@ TEST_F(StrategiesTest, UpdateWorkload) {
   EXPECT_EQ(Stored(deployment)["metadata"]["generation"], 3);
 }
 
-TEST_F(StrategiesTest, Node) {
+TEST_F(StrategiesTest, NodesAreDefaultedAndValidated) {
   const Json node = Create("v1", "Node", R"({
     "metadata": {"name": "n"},
     "status": {"capacity": {"cpu": "4"}}})"_json);
@@ -124,7 +124,7 @@ TEST_F(StrategiesTest, Node) {
   EXPECT_EQ(changed["status"], node["status"]);
 }
 
-TEST_F(StrategiesTest, NamespaceGoesOnceItIsFinalized) {
+TEST_F(StrategiesTest, ANamespaceStaysUntilItIsFinalized) {
   const ResourceRow& row = *FindKind("v1", "Namespace");
   const Json space =
       Create("v1", "Namespace", R"({"metadata": {"generateName": "x-"}})"_json);
@@ -142,7 +142,7 @@ TEST_F(StrategiesTest, NamespaceGoesOnceItIsFinalized) {
   EXPECT_THAT(Errors([&] { Stored(space); }), ElementsAre(StartsWith("404 ")));
 }
 
-TEST_F(StrategiesTest, SomeNamespacesNeverGo) {
+TEST_F(StrategiesTest, SystemNamespacesCannotBeDeleted) {
   Create("v1", "Namespace", R"({"metadata": {"name": "default"}})"_json);
   EXPECT_THAT(Errors([&] {
                 registry_.Delete(*FindKind("v1", "Namespace"), "", "default");
@@ -151,7 +151,7 @@ TEST_F(StrategiesTest, SomeNamespacesNeverGo) {
                           "namespace may not be deleted"));
 }
 
-TEST_F(StrategiesTest, InvalidObjects) {
+TEST_F(StrategiesTest, RefusesInvalidObjects) {
   const struct {
     std::string api_version;
     std::string kind;
@@ -200,7 +200,7 @@ TEST_F(StrategiesTest, InvalidObjects) {
   }
 }
 
-TEST_F(StrategiesTest, PriorityClass) {
+TEST_F(StrategiesTest, APriorityClassIsImmutable) {
   const std::string version = "scheduling.k8s.io/v1";
   const Json first = Create(version, "PriorityClass",
                             R"({"metadata": {"name": "a"}, "value": 5,
@@ -214,7 +214,7 @@ TEST_F(StrategiesTest, PriorityClass) {
                   "immutable"));
 }
 
-TEST_F(StrategiesTest, TheRestIsOnlyStored) {
+TEST_F(StrategiesTest, OtherKindsAreStoredWithoutDefaults) {
   const Json service = Create("v1", "Service", R"({
     "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}})"_json);
   EXPECT_EQ(service["spec"], R"({"ports": [{"port": 80, "targetPort": 0}]}

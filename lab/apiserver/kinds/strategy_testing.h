@@ -15,13 +15,12 @@ namespace minisched::apiserver {
 
 using nlohmann::literals::json_literals::operator""_json;
 
-// A test of what the API does with objects of some kind. There is a namespace
-// "t".
+// A test of the API's rules for objects. Objects are in the namespace "t".
 class StrategyTest : public testing::Test {
  protected:
   StrategyTest() { Create("v1", "Namespace", {{"metadata", {{"name", "t"}}}}); }
 
-  // Changed by a merge patch.
+  // Returns the object changed by a merge patch.
   static Json With(Json object, const Json& patch) {
     object.merge_patch(patch);
     return object;
@@ -33,7 +32,7 @@ class StrategyTest : public testing::Test {
     return *registry_.Create(row, row.namespaced ? "t" : "", object);
   }
 
-  // The object that results from a merge patch.
+  // Applies a merge patch to the stored object, and returns the result.
   Json Update(const Json& object, const Json& patch,
               const std::string& subresource = "") {
     const ResourceRow& row =
@@ -43,8 +42,8 @@ class StrategyTest : public testing::Test {
                              [&](const Json& old) { return With(old, patch); });
   }
 
-  // What the action is refused with: "FIELD: MESSAGE" for each of the fields
-  // that are wrong, or "CODE MESSAGE". Nothing if it isn't refused.
+  // Returns the errors of the action: "FIELD: MESSAGE" for each invalid field,
+  // or "CODE MESSAGE". Returns nothing if the action succeeds.
   static std::vector<std::string> Errors(const std::function<void()>& action) {
     try {
       action();

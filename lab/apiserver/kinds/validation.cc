@@ -75,7 +75,7 @@ void Field::QuantityOf(const std::string& resource) const {
   if (Quantity::Parse(text()).Sign() < 0) {
     Invalid("must be greater than or equal to 0");
   }
-  // A fraction is written as a number of small units.
+  // Canonical quantities write a fraction with a small unit or exponent.
   const bool whole = text().find_first_of("mun") == std::string::npos &&
                      text().find("e-") == std::string::npos;
   if (!whole && (resource == "pods" || IsExtendedResource(resource))) {

@@ -11,14 +11,14 @@
 
 namespace minisched::apiserver {
 
-// A field of an object that is validated: its value, the path to it as messages
-// show it, and the list to which goes what is wrong with it. Refers to the
-// object and the list.
+// A field of an object during validation: its value, its path in messages, and
+// the list that collects errors. It refers to the object and the list, which
+// must outlive it.
 class Field {
  public:
   Field(const Json& value, std::string path, FieldErrors& errors)
       : value_(&value), path_(std::move(path)), errors_(&errors) {}
-  // "spec" of an object, or another of its fields.
+  // Returns a field of an object, such as "spec".
   static Field Of(const Json& object, const std::string& key,
                   FieldErrors& errors) {
     return {Get(object, key), key, errors};
@@ -26,20 +26,20 @@ class Field {
 
   const Json& value() const { return *value_; }
   bool exists() const { return !value_->is_null(); }
-  // Its value, "" or 0 where there is none.
+  // Return the value; "" or 0 if there is none.
   std::string text() const { return GetString(*value_); }
   std::int64_t number() const { return GetInt(*value_); }
 
-  // A member of it, which need not exist: "spec.nodeName".
+  // Returns a member, which need not exist: "spec.nodeName".
   Field operator[](std::string_view key) const {
     return {Get(*value_, key), path_ + "." + std::string(key), *errors_};
   }
-  // The elements of a list: "ports[0]".
+  // Returns the elements of a list: "ports[0]".
   std::vector<Field> elements() const;
-  // The entries of a map, with their keys: "requests[cpu]".
+  // Returns the entries of a map, with their keys: "requests[cpu]".
   std::vector<std::pair<std::string, Field>> entries() const;
 
-  // What is wrong with it. `shown` is what the message shows in place of the
+  // Add an error about the field. The message has `shown` in place of the
   // value.
   void Required(std::string_view detail = {}) const {
     errors_->Required(path_, detail);
@@ -53,25 +53,27 @@ class Field {
   }
   void Duplicate(const Json& shown) const { errors_->Duplicate(path_, shown); }
 
-  // The rules. Each adds what is wrong with the field; most let it be absent.
+  // The following rules add an error if the field breaks them. Most allow the
+  // field to be absent.
 
-  // It must have a value. Returns whether it has.
+  // Requires a value. Returns true if there is one.
   bool Require(std::string_view detail = {}) const;
   void OneOf(const std::vector<std::string>& supported) const;
   void RequireOneOf(const std::vector<std::string>& supported) const {
     if (Require()) OneOf(supported);
   }
   void NotNegative() const;
-  void Positive() const;  // absent is zero
+  void Positive() const;  // an absent field is zero
   void InRange(std::int64_t low, std::int64_t high) const;
   void Unchanged(const Json& old) const;
-  // A number that isn't negative, or a percentage; `at_most_all`: up to 100%.
+  // Requires a number that isn't negative, or a percentage, of at most 100% if
+  // `at_most_all`.
   void IntOrPercent(bool at_most_all) const;
-  // A quantity of the resource: not negative, and whole where that isn't
-  // divisible.
+  // Requires a quantity of the resource that isn't negative, and that is whole
+  // if the resource is indivisible.
   void QuantityOf(const std::string& resource) const;
-  // Adds each message that a check of names.h has for the text, or another one
-  // that is part of the field.
+  // Requires that the field's text, or another text that is part of the field,
+  // passes a check of names.h.
   using Check = std::vector<std::string> (*)(std::string_view);
   void Conform(Check check) const { Conform(check, text()); }
   void Conform(Check check, const std::string& text) const;
@@ -82,7 +84,8 @@ class Field {
   FieldErrors* errors_;
 };
 
-// A resource that is neither upstream's own nor for quotas: "example.com/gpu".
+// True for a resource that is neither Kubernetes' own nor for quotas:
+// "example.com/gpu".
 bool IsExtendedResource(const std::string& resource);
 
 }  // namespace minisched::apiserver

@@ -6,7 +6,8 @@
 #include "lab/apiserver/kinds/strategies.h"
 #include "lab/apiserver/selectors.h"
 
-// Deployments and ReplicaSets. Follows kubernetes pkg/apis/apps.
+// The strategies of Deployments and ReplicaSets. Follows kubernetes
+// pkg/apis/apps.
 
 namespace minisched::apiserver {
 namespace {
@@ -39,7 +40,7 @@ class ReplicaSets : public Strategy {
     if (!selector.exists()) {
       selector.Required();
     } else if (selector.value().empty()) {
-      // So says upstream of both.
+      // Upstream's message names deployments for both kinds.
       selector.Invalid("empty selector is invalid for deployment");
     }
     ValidateLabelSelector(selector);
@@ -57,14 +58,14 @@ class ReplicaSets : public Strategy {
   bool has_generation() const override { return true; }
 };
 
-// What is at "25%" or 3: the number.
+// Returns the number in "25%" or 3.
 std::int64_t NumberOf(const Field& field) {
   return field.value().is_string()
              ? std::strtoll(field.text().c_str(), nullptr, 10)
              : field.number();
 }
 
-// How pods of an old template are replaced.
+// Validates how pods of an old template are replaced.
 void ValidateStrategy(const Field& strategy) {
   const Field rolling = strategy["rollingUpdate"];
   const std::string type = strategy["type"].text();
@@ -99,7 +100,8 @@ class Deployments : public ReplicaSets {
     SetDefault(rolling, "maxSurge", "25%");
   }
 
-  // Annotations count, too, as ReplicaSets get them.
+  // Changed annotations also increase the generation, because upstream copies
+  // them to ReplicaSets.
   void PrepareForUpdate(Json& object, const Json& old,
                         std::string_view subresource) const override {
     Strategy::PrepareForUpdate(object, old, subresource);
