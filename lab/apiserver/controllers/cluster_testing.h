@@ -13,13 +13,13 @@
 
 namespace minisched::apiserver {
 
-// The inside of a server, for tests of what goes on there. Everything is in the
-// namespace "default" unless its metadata says something else.
+// The store, registry and namespace controller of a server, for tests. Objects
+// are in the namespace "default" unless their metadata names another.
 class TestCluster {
  public:
   TestCluster() { loop.Run(); }
 
-  // `object` may also be text.
+  // Creates an object, which may also be JSON text.
   Object Create(const std::string& plural, Json object) {
     if (object.is_string()) object = Json::parse(object.get<std::string>());
     const ResourceRow& row = Row(plural);
@@ -27,7 +27,7 @@ class TestCluster {
     return registry.Create(row, NamespaceFor(row, ns), std::move(object));
   }
 
-  // Null if it is not there.
+  // Returns null if the object does not exist.
   Json Get(const std::string& plural, const std::string& name,
            const std::string& ns = "default") {
     const ResourceRow& row = Row(plural);
@@ -69,8 +69,8 @@ class TestCluster {
     return names;
   }
 
-  // "REASON: MESSAGE" of each that is about that kind, in the order of their
-  // making.
+  // Returns "REASON: MESSAGE" of each event about objects of that kind, in the
+  // order of their last changes.
   std::vector<std::string> Events(const std::string& kind) {
     std::vector<Json> events = All("events");
     std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
@@ -105,7 +105,7 @@ class TestCluster {
   }
 };
 
-// A pod that can be created, with what is merged into it.
+// Returns a valid pod, changed by a merge patch.
 inline Json TestPod(const std::string& name, const Json& patch = nullptr) {
   Json pod = {{"metadata", {{"name", name}}},
               {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}};

@@ -14,7 +14,7 @@ namespace minisched::apiserver {
 namespace {
 
 constexpr std::chrono::seconds kRetry{1};
-// So many events are remembered; then it begins anew.
+// When more events than this are remembered, all are forgotten.
 constexpr std::size_t kMaxRemembered = 4096;
 
 Store::Subscription ListAndWatch(Store& store, const std::string& collection,
@@ -61,7 +61,8 @@ std::int64_t Replicas(const Json& workload) {
 
 std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up) {
   if (!value.is_string()) return GetInt(value);
-  // As many nines as you like: the product is to fit.
+  // The text may have any number of digits. The limit avoids an overflow of the
+  // product.
   const auto percent = std::min(
       std::strtoll(GetString(value).c_str(), nullptr, 10), 1'000'000'000LL);
   return (total * percent + (round_up ? 99 : 0)) / 100;
@@ -112,7 +113,7 @@ void Controller::Enqueue(const ObjectKey& key,
     try {
       Sync(key);
     } catch (const std::exception& error) {
-      // A controller says by events what its users have to know.
+      // Controllers report errors to users as events; this is for debugging.
       spdlog::debug("{} {}/{}: {}", key.row->QualifiedName(), key.ns, key.name,
                     error.what());
       Enqueue(key, kRetry);
@@ -154,7 +155,7 @@ void Controller::Record(const Json& object, const std::string& type,
         event["lastTimestamp"] = now;
       });
     }
-    // In nanoseconds, as client-go has it, and never the same twice.
+    // In nanoseconds, as in client-go, and unique.
     stamp_ = std::max(stamp_ + 1,
                       registry_.loop().Now().time_since_epoch().count() * 1000);
     name = fmt::format("{}.{:x}", NameOf(object).substr(0, 230), stamp_);
@@ -174,7 +175,7 @@ void Controller::Record(const Json& object, const std::string& type,
                       {"reportingComponent", component_},
                       {"reportingInstance", ""}});
   } catch (const StatusError& error) {
-    spdlog::debug("no event {} of {}: {}", reason, NameOf(object),
+    spdlog::debug("failed to record event {} of {}: {}", reason, NameOf(object),
                   error.what());
   }
 }

@@ -18,46 +18,48 @@
 
 namespace minisched::apiserver {
 
-// Names an object, be it there or not.
+// Identifies an object, which need not exist.
 struct ObjectKey {
   const ResourceRow* row;  // nullptr for a kind that isn't served
   std::string ns;          // "" if it has none
   std::string name;
 
-  // NOLINTNEXTLINE(modernize-use-nullptr): takes the operator for a null.
+  // NOLINTNEXTLINE(modernize-use-nullptr): a false positive on the operator.
   auto operator<=>(const ObjectKey&) const = default;
 };
 
 ObjectKey KeyOf(const Json& object);
-// Whom one of the object's ownerReferences means.
+// Returns the key of the owner that one of the object's ownerReferences names.
 ObjectKey OwnerOf(const Json& object, const Json& reference);
 
-// The reference to the controller that an object belongs to; null where it
-// belongs to none.
+// Returns the ownerReference to the object's controller, or null if there is
+// none.
 const Json& ControllerOf(const Json& object);
 
-// How many pods a workload wants: its spec.replicas.
+// Returns how many pods a workload wants: its spec.replicas.
 std::int64_t Replicas(const Json& workload);
-// An IntOrString: a number, or "25%" of `total`.
+// Returns the number of an IntOrString: the number itself, or "25%" of `total`.
 std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
 
-// Its apiVersion, kind, name and uid, which all references have.
+// Returns the object's apiVersion, kind, name and uid, which all references
+// have.
 Json ReferenceTo(const Json& object);
 
-// The objects whose keys begin with that: those of a namespace, in a
-// collection.
+// Returns the objects whose keys begin with `first`: in a collection of the
+// store, those of a namespace.
 std::vector<Object> Under(const Store::Collection& objects,
                           const std::string& first);
 
-// The objects of a collection ("" for all) by something that is in them: what
-// client-go's Indexer is.
+// An index of the objects of a collection ("" for all collections), like
+// client-go's Indexer.
 class Index {
  public:
-  // The values under which an object is to be found.
+  // Returns the values under which the index lists an object.
   using Values = std::function<std::vector<std::string>(const Json& object)>;
 
   Index(Store& store, const std::string& collection, Values values);
 
+  // Returns the objects with this value.
   std::vector<Object> operator[](const std::string& value) const {
     return Under(objects_, value);
   }
@@ -68,11 +70,11 @@ class Index {
   Store::Subscription subscription_;
 };
 
-// What looks after some kinds of objects inside the server, as upstream's
-// controllers do from outside: it notes which objects have changed, and
-// compares each with what should be once the loop gets to it. What it misses on
-// the way from one state to the next doesn't matter. On the loop's thread only;
-// the loop must not run any more once it is gone.
+// A control loop inside the server, like upstream's controllers outside. It
+// queues the objects that have changed, and later compares each object's state
+// with the wanted state. It may miss intermediate states. Use it on the loop's
+// thread only. REQUIRES: the loop does not run after the controller's
+// destruction.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -81,42 +83,42 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
  protected:
-  // `component` is whom its events are from.
+  // `component` is the source of its events.
   explicit Controller(Registry& registry, std::string component = "")
       : registry_(registry),
         store_(registry.store()),
         component_(std::move(component)) {}
 
-  // Makes things as they should be for that object. What it throws makes it be
-  // called again after a second.
+  // Brings the state of an object to the wanted one. If it throws, the object
+  // is queued again after a second.
   virtual void Sync(const ObjectKey& key) = 0;
 
-  // Calls `observer` for each object of a collection ("" for all) that there
-  // is, as if it was new, and then for each change. It is bound to what a
-  // Store::Observer is.
+  // Calls `observer` for each existing object of a collection ("" for all), as
+  // if the object were new, and then for each change. The rules of
+  // Store::Observer apply.
   void Watch(const std::string& collection,
              const std::function<void(const Event&)>& observer);
 
-  // Sync() is called after the delay, once for all that was noted with the same
-  // delay until then.
+  // Queues a call of Sync() after the delay. Further calls with the same key
+  // and delay before then have no effect.
   void Enqueue(const ObjectKey& key, std::chrono::milliseconds delay = {});
   void Enqueue(const Json& object, std::chrono::milliseconds delay = {}) {
     Enqueue(KeyOf(object), delay);
   }
-  // A delay that lets changes come together: for objects that many things
-  // happen to.
+  // A delay that combines several changes, for objects that change often.
   static constexpr std::chrono::milliseconds kMoment{50};
 
-  // nullptr where there is none.
+  // Returns nullptr if the object does not exist.
   Object Find(const ObjectKey& key) const;
-  // Changes an object. Writes only what makes a difference.
+  // Updates an object. Writes nothing if nothing changes.
   void Edit(const ObjectKey& key, std::string_view subresource,
             const std::function<void(Json&)>& change);
 
-  // Writes an event (core/v1), or counts it where the same was said before.
-  // `object` is in a namespace; `type` is "Normal" or "Warning". Where the
-  // event can't be written (the namespace may be going), there is none. Follows
-  // client-go tools/record/event.go, without its limits of how much is said.
+  // Creates an event (core/v1) about an object, or increments the count of an
+  // equal event. `type` is "Normal" or "Warning". Drops the event if it cannot
+  // be written, for example in a terminating namespace. Follows client-go
+  // tools/record/event.go, without its rate limits. REQUIRES: `object` is
+  // namespaced.
   void Record(const Json& object, const std::string& type,
               const std::string& reason, const std::string& message);
 
@@ -125,21 +127,22 @@ class Controller {
 
  private:
   const std::string component_;
-  std::map<std::string, std::string> events_;  // their names, by what they say
-  std::int64_t stamp_ = 0;                     // of the last event's name
+  std::map<std::string, std::string> events_;  // names by object and message
+  std::int64_t stamp_ = 0;                     // in the last event's name
   std::set<std::pair<std::chrono::milliseconds, ObjectKey>> queued_;
   std::vector<Store::Subscription> subscriptions_;
 };
 
-// A controller of objects that have others of their own: Sync() is called for
-// one as often as it or one of those changes. Unlike upstream's it neither
-// adopts what its selector selects nor lets go of what it doesn't.
+// A controller of objects that own other objects (children). Sync() is called
+// for an object when the object or one of its children changes. Unlike
+// upstream's controllers, it neither adopts objects that match its selector nor
+// releases objects that no longer match.
 class OwnerController : public Controller {
  protected:
   OwnerController(Registry& registry, std::string component,
                   const ResourceRow& row, const ResourceRow& child_row);
 
-  // Makes one more.
+  // Creates a child of `owner`.
   Object CreateChild(const Json& owner, Json child);
 
   const ResourceRow& child_row_;

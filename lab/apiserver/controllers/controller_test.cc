@@ -19,7 +19,7 @@ ObjectKey KeyTo(const std::string& name) {
   return {&ConfigMaps(), "default", name};
 }
 
-// Notes what it is called for, and fails as it is told.
+// Records the calls of Sync(), which throws if `fails`.
 class Recorder : public Controller {
  public:
   explicit Recorder(Registry& registry) : Controller(registry, "a-controller") {
@@ -50,7 +50,7 @@ class ControllerTest : public ::testing::Test {
   Recorder controller_{cluster_.registry};
 };
 
-TEST_F(ControllerTest, LooksOnceAtWhatChangedSeveralTimes) {
+TEST_F(ControllerTest, SyncsOnceForSeveralChanges) {
   cluster_.Create("configmaps", R"({"metadata": {"name": "b"}})");
   cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
   cluster_.Patch("configmaps", "b", {{"data", {{"x", "1"}}}});
@@ -59,14 +59,14 @@ TEST_F(ControllerTest, LooksOnceAtWhatChangedSeveralTimes) {
   EXPECT_THAT(controller_.synced, ElementsAre("b", "a"));
 }
 
-TEST_F(ControllerTest, BeginsWithWhatIsThere) {
+TEST_F(ControllerTest, BeginsWithTheExistingObjects) {
   cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
   Recorder late(cluster_.registry);
   cluster_.loop.Run();
   EXPECT_THAT(late.synced, ElementsAre("a", "kube-root-ca.crt"));
 }
 
-TEST_F(ControllerTest, TriesAgainASecondLater) {
+TEST_F(ControllerTest, RetriesAFailedSyncAfterASecond) {
   controller_.fails = true;
   controller_.Enqueue(KeyTo("a"));
   cluster_.loop.Advance(milliseconds(999));
@@ -79,7 +79,7 @@ TEST_F(ControllerTest, TriesAgainASecondLater) {
   EXPECT_THAT(controller_.synced, SizeIs(3));
 }
 
-TEST_F(ControllerTest, LetsChangesComeTogether) {
+TEST_F(ControllerTest, ADelayCombinesChanges) {
   for (int i = 0; i < 5; ++i) {
     controller_.Enqueue(KeyTo("a"), Recorder::kMoment);
     cluster_.loop.Advance(milliseconds(9));
@@ -95,7 +95,7 @@ class ControllerEventTest : public ControllerTest {
       cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
 };
 
-TEST_F(ControllerEventTest, SaysWhatHappenedToWhat) {
+TEST_F(ControllerEventTest, EventsNameTheObjectAndTheComponent) {
   controller_.Record(*object_, "Normal", "Done", "It is done");
   const auto events = cluster_.All("events");
   ASSERT_THAT(events, SizeIs(1));
@@ -114,7 +114,7 @@ TEST_F(ControllerEventTest, SaysWhatHappenedToWhat) {
   EXPECT_THAT(NameOf(event), ::testing::MatchesRegex("a\\.[0-9a-f]{16}"));
 }
 
-TEST_F(ControllerEventTest, CountsWhatIsSaidAgain) {
+TEST_F(ControllerEventTest, EqualEventsAreCounted) {
   const std::string first = cluster_.registry.Now();
   controller_.Record(*object_, "Normal", "Done", "It is done");
   controller_.Record(*object_, "Normal", "Done", "It is done differently");
@@ -127,21 +127,21 @@ TEST_F(ControllerEventTest, CountsWhatIsSaidAgain) {
   EXPECT_EQ(events[0]["lastTimestamp"], cluster_.registry.Now());
 }
 
-TEST_F(ControllerEventTest, AnEventThatWasDeletedIsMadeAnew) {
+TEST_F(ControllerEventTest, ADeletedEventIsCreatedAgain) {
   controller_.Record(*object_, "Normal", "Done", "It is done");
   cluster_.Delete("events", cluster_.Names("events")[0]);
   controller_.Record(*object_, "Normal", "Done", "It is done");
   EXPECT_EQ(cluster_.All("events")[0]["count"], 1);
 }
 
-TEST_F(ControllerEventTest, AnEventThatCannotBeWrittenIsNoFailure) {
+TEST_F(ControllerEventTest, AnEventThatCannotBeWrittenIsDropped) {
   Json elsewhere = *object_;
   elsewhere["metadata"]["namespace"] = "none";
   controller_.Record(elsewhere, "Normal", "Done", "It is done");
   EXPECT_THAT(cluster_.Names("events"), IsEmpty());
 }
 
-TEST(IndexTest, FindsWhatIsThereNow) {
+TEST(IndexTest, FollowsChangesOfTheCollection) {
   TestCluster cluster;
   cluster.Create("configmaps",
                  R"({"metadata": {"name": "a", "labels": {"k": "1"}}})");

@@ -7,46 +7,47 @@
 
 namespace minisched::apiserver {
 
-// What runs beside kube-apiserver in a cluster, each as a Controller on the
-// registry that it is given.
+// These functions create the controllers that run beside kube-apiserver in a
+// cluster. Each works on the given registry.
 
-// Makes the namespaces that every cluster has; sees to it that each namespace
-// has a ServiceAccount "default" and a ConfigMap "kube-root-ca.crt"; and
-// empties those that are being deleted, so that they can go. Follows
+// Creates the namespaces that every cluster has. Keeps a ServiceAccount
+// "default" and a ConfigMap "kube-root-ca.crt" in each namespace. Deletes the
+// objects in terminating namespaces, and then the namespaces. Follows
 // pkg/controller/namespace, serviceaccount and
 // certificates/rootcacertpublisher.
 std::unique_ptr<Controller> NewNamespaceController(Registry& registry);
 
-// Deletes what belongs, by its ownerReferences, to objects that are gone; has
-// what is being deleted in the foreground wait for its dependents, or lets them
-// be orphans. Owners of kinds that aren't served are taken to be there, and so
-// are those with a namespace that something without one claims to have. Follows
+// Deletes objects whose owners, by their ownerReferences, are gone. In a
+// foreground deletion, keeps the owner until the dependents that block it are
+// gone. With the policy Orphan, removes the owner from its dependents'
+// ownerReferences. Assumes that owners of unserved kinds exist, and so do
+// namespaced owners of cluster-scoped objects. Follows
 // pkg/controller/garbagecollector.
 //
 // Also deletes events an hour after they were last seen, as etcd's leases do.
 std::unique_ptr<Controller> NewGarbageCollector(Registry& registry);
 
-// Says in the status of each PodDisruptionBudget how many of its pods may be
+// Writes to the status of each PodDisruptionBudget how many of its pods may be
 // evicted now. Follows pkg/controller/disruption.
 std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
 
-// Plays the kubelets of all nodes, as kwok does: gives nodes a status and a
-// lease, and pods that are bound to a node the status of running ones; takes
-// away pods that are being deleted. Unlike kwok it turns down what a kubelet
-// would turn down. Nodes are always ready; nothing ever fails or ends.
+// Simulates the kubelets of all nodes, as kwok does: gives nodes a status and a
+// lease, gives bound pods the status of running pods, and removes terminating
+// pods. Unlike kwok, it rejects the pods that a kubelet would reject. Nodes are
+// always ready. Running containers never fail or end.
 //
-// Also does what the control plane does about nodes: taints that follow from
-// their spec and conditions, and the deletion of pods whose node isn't there.
+// Also does the control plane's work on nodes: sets the taints that follow from
+// their spec and conditions, and deletes pods whose node does not exist.
 // Follows pkg/controller/nodelifecycle and podgc.
 std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry);
 
-// Sees to it that each Deployment has a ReplicaSet of its template, as large as
-// it wants, and that those of its earlier templates shrink in step. Follows
+// Creates a ReplicaSet for each Deployment's template and grows it to the
+// wanted size, while it shrinks the ReplicaSets of earlier templates. Follows
 // pkg/controller/deployment, without its history of revisions.
 std::unique_ptr<Controller> NewDeploymentController(Registry& registry);
 
-// Sees to it that each ReplicaSet has as many pods as it wants. Follows
-// pkg/controller/replicaset.
+// Creates and deletes pods so that each ReplicaSet has as many as it wants.
+// Follows pkg/controller/replicaset.
 std::unique_ptr<Controller> NewReplicaSetController(Registry& registry);
 
 }  // namespace minisched::apiserver

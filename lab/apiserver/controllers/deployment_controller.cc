@@ -16,8 +16,8 @@ bool IsRecreate(const Json& deployment) {
   return Get(deployment, "spec", "strategy", "type") == "Recreate";
 }
 
-// How many pods there may be beyond those that are wanted, and how many of
-// those may be missing, while pods are replaced.
+// While pods are replaced: how many pods there may be beyond the wanted number,
+// and how many of the wanted pods may be unavailable.
 struct Leeway {
   std::int64_t surge;
   std::int64_t unavailable;
@@ -29,13 +29,13 @@ Leeway LeewayOf(const Json& deployment) {
   const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
   Leeway leeway{Scaled(Get(rolling, "maxSurge"), wanted, true),
                 Scaled(Get(rolling, "maxUnavailable"), wanted, false)};
-  // By rounding, both may be none.
+  // Rounding may make both 0.
   if (leeway.surge == 0 && leeway.unavailable == 0) leeway.unavailable = 1;
   leeway.unavailable = std::min(leeway.unavailable, wanted);
   return leeway;
 }
 
-// Of a ReplicaSet, which may be nullptr.
+// Return a number of a ReplicaSet; 0 for nullptr.
 std::int64_t Number(const Object& set, const char* part, const char* key) {
   return set ? GetInt(*set, part, key) : 0;
 }
@@ -51,8 +51,8 @@ std::int64_t Sum(const std::vector<Object>& sets, const char* part,
   return sum;
 }
 
-// Names this very Deployment's template, in the alphabet of generated names.
-// Upstream's hashes are others.
+// Returns a hash of the Deployment's uid and template, in the alphabet of
+// generated names. It differs from upstream's hash.
 std::string HashOf(const Json& deployment) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   const std::size_t hash = std::hash<std::string>()(
@@ -62,7 +62,7 @@ std::string HashOf(const Json& deployment) {
   return text;
 }
 
-// The ReplicaSet of the Deployment's present template.
+// Returns the key of the ReplicaSet of the Deployment's present template.
 ObjectKey CurrentOf(const Json& deployment) {
   const std::string hash = HashOf(deployment);
   return {&GetResource("apps", "replicasets"), NamespaceOf(deployment),
@@ -101,7 +101,7 @@ class DeploymentController : public OwnerController {
     UpdateStatus(*deployment, current);
   }
 
-  // Brings the ReplicaSets a step closer to what is wanted.
+  // Brings the ReplicaSets one step closer to the wanted sizes.
   void Roll(const Json& deployment, const ObjectKey& current_key) {
     const std::int64_t wanted = Replicas(deployment);
     const Leeway leeway = LeewayOf(deployment);
@@ -119,7 +119,7 @@ class DeploymentController : public OwnerController {
           wanted, std::max(Size(current), wanted + leeway.surge - old_size));
       Scale(deployment, current_key, size);
     }
-    // What the old ones have more than it takes for enough pods to be
+    // How many pods the old ReplicaSets can lose while enough pods stay
     // available.
     std::int64_t spare =
         old_size + std::min(Available(current), size) -
@@ -131,12 +131,12 @@ class DeploymentController : public OwnerController {
       set = Find(KeyOf(*set));
       spare -= by;
     };
-    // First those pods go that are no use.
+    // Unavailable pods go first.
     for (Object& set : old) shrink(set, Size(set) - Available(set));
     for (Object& set : old) shrink(set, Size(set));
   }
 
-  // Makes the ReplicaSet if there is none.
+  // Sets the size of a ReplicaSet. Creates the ReplicaSet if there is none.
   void Scale(const Json& deployment, const ObjectKey& key, std::int64_t size) {
     const Object set = Find(key);
     const std::int64_t before = Size(set);

@@ -23,7 +23,8 @@ class DeploymentControllerTest : public ::testing::Test {
     cluster_.Create("nodes", R"({"metadata": {"name": "n"}})");
   }
 
-  // With pods that are on node n from the start, or never anywhere.
+  // Creates a Deployment. If `bound`, its pods are on node n from the start;
+  // otherwise they never get a node.
   void Make(int replicas, const Json& spec = nullptr, bool bound = true) {
     Json deployment = Json::parse(R"({"metadata": {"name": "web",
       "annotations": {"note": "mine"}}, "spec": {
@@ -48,7 +49,7 @@ class DeploymentControllerTest : public ::testing::Test {
 
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(10)); }
 
-  // What each ReplicaSet wants, by its image.
+  // Returns the wanted size of each ReplicaSet, by its image.
   SizeByImage Sizes() {
     SizeByImage sizes;
     for (const Json& set : cluster_.All("replicasets")) {
@@ -67,7 +68,7 @@ class DeploymentControllerTest : public ::testing::Test {
   }
 
   Json Deployment() { return cluster_.Get("deployments", "web"); }
-  // "REASON: MESSAGE"
+  // Returns "REASON: MESSAGE".
   std::string Condition(const std::string& type) {
     const Json deployment = Deployment();
     const Json& condition =
@@ -85,7 +86,7 @@ class DeploymentControllerTest : public ::testing::Test {
       NewDeploymentController(cluster_.registry);
 };
 
-TEST_F(DeploymentControllerTest, MakesAReplicaSetOfItsTemplate) {
+TEST_F(DeploymentControllerTest, CreatesAReplicaSetOfItsTemplate) {
   Make(2);
   const Json set = SetOf("one");
   const std::string hash =
@@ -111,7 +112,7 @@ TEST_F(DeploymentControllerTest, MakesAReplicaSetOfItsTemplate) {
                           NameOf(set) + " from 0 to 2"));
 }
 
-TEST_F(DeploymentControllerTest, RollsWithinItsLeeway) {
+TEST_F(DeploymentControllerTest, ARolloutKeepsToItsStrategysLimits) {
   Make(8);
   Change(Image("two"));
   std::int64_t pods = 8;
@@ -126,7 +127,7 @@ TEST_F(DeploymentControllerTest, RollsWithinItsLeeway) {
   EXPECT_EQ(Deployment()["status"]["updatedReplicas"], 8);
 }
 
-TEST_F(DeploymentControllerTest, ARolloutThatCannotGoOnKeepsWhatWorks) {
+TEST_F(DeploymentControllerTest, AStuckRolloutKeepsAvailablePods) {
   Make(4);
   Change(Image("two", /*bound=*/false));
   Settle();
@@ -134,14 +135,14 @@ TEST_F(DeploymentControllerTest, ARolloutThatCannotGoOnKeepsWhatWorks) {
   EXPECT_EQ(Deployment()["status"]["unavailableReplicas"], 2);
   EXPECT_THAT(Condition("Progressing"), HasSubstr("is progressing."));
 
-  // One that can takes the place of both.
+  // A rollout that can complete replaces both.
   Change(Image("three"));
   Settle();
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 0}, {"three", 4}}));
   EXPECT_THAT(Condition("Progressing"), HasSubstr("NewReplicaSetAvailable"));
 }
 
-TEST_F(DeploymentControllerTest, BackAtAnEarlierTemplateItTakesItsReplicaSet) {
+TEST_F(DeploymentControllerTest, AnEarlierTemplateReusesItsReplicaSet) {
   Make(2);
   Change(Image("two"));
   Settle();
@@ -150,7 +151,7 @@ TEST_F(DeploymentControllerTest, BackAtAnEarlierTemplateItTakesItsReplicaSet) {
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}, {"two", 0}}));
 }
 
-TEST_F(DeploymentControllerTest, ItsLeewayFollowsFromItsStrategy) {
+TEST_F(DeploymentControllerTest, TheStrategyLimitsTheSizesOfAStuckRollout) {
   struct Case {
     int replicas;
     Json surge;
@@ -193,7 +194,7 @@ TEST_F(DeploymentControllerTest, ScalesInTheMiddleOfARollout) {
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 0}}));
 }
 
-TEST_F(DeploymentControllerTest, RecreateHasThePodsGoFirst) {
+TEST_F(DeploymentControllerTest, RecreateDeletesTheOldPodsFirst) {
   Make(3, {{"strategy", {{"type", "Recreate"}, {"rollingUpdate", nullptr}}}});
   Change(Image("two"));
   bool empty = false;
@@ -207,14 +208,14 @@ TEST_F(DeploymentControllerTest, RecreateHasThePodsGoFirst) {
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 3}}));
 }
 
-TEST_F(DeploymentControllerTest, WithoutItsPodsItIsNotAvailable) {
+TEST_F(DeploymentControllerTest, WithoutPodsItIsUnavailable) {
   Make(1, {{"template", {{"spec", {{"priorityClassName", "none"}}}}}});
   EXPECT_EQ(Condition("Available"),
             "MinimumReplicasUnavailable: Deployment does not have minimum "
             "availability.");
 }
 
-TEST_F(DeploymentControllerTest, NorIsOneThatRecreatesThem) {
+TEST_F(DeploymentControllerTest, RecreateWithoutReadyPodsIsUnavailable) {
   Make(2, {{"strategy", {{"type", "Recreate"}, {"rollingUpdate", nullptr}}}},
        /*bound=*/false);
   EXPECT_EQ(Condition("Available"),
@@ -222,7 +223,7 @@ TEST_F(DeploymentControllerTest, NorIsOneThatRecreatesThem) {
             "availability.");
 }
 
-TEST_F(DeploymentControllerTest, SurgesAsFarAsNumbersGo) {
+TEST_F(DeploymentControllerTest, AHugeMaxSurgeDoesNotOverflow) {
   const std::string surge = std::string(30, '9') + "%";
   Make(2, {{"strategy", {{"rollingUpdate", {{"maxSurge", surge}}}}}});
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}}));
@@ -231,7 +232,7 @@ TEST_F(DeploymentControllerTest, SurgesAsFarAsNumbersGo) {
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 2}}));
 }
 
-TEST_F(DeploymentControllerTest, AtRestItWritesNothing) {
+TEST_F(DeploymentControllerTest, WritesNothingWhenNothingChanges) {
   Make(2);
   Change(Image("two"));
   Settle();

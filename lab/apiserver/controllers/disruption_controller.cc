@@ -69,7 +69,7 @@ class DisruptionController : public Controller {
     });
   }
 
-  // How many pods the controllers of those pods want.
+  // Returns how many pods the controllers of these pods want in all.
   std::int64_t ExpectedPods(const std::vector<Object>& pods) const {
     std::set<Object> owners;
     for (const Object& pod : pods) {

@@ -17,7 +17,7 @@ class DisruptionControllerTest : public ::testing::Test {
     Settle();
   }
 
-  // Pods of a ReplicaSet that wants four.
+  // Creates pods of a ReplicaSet that wants four. The first `ready` are ready.
   void MakePods(int number, int ready) {
     const auto set = cluster_.Create("replicasets", R"({
       "metadata": {"name": "web"}, "spec": {"replicas": 4,
@@ -46,7 +46,7 @@ class DisruptionControllerTest : public ::testing::Test {
 
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(1)); }
 
-  // Expected, desired, healthy and allowed.
+  // Returns the numbers in the status: expected, desired, healthy and allowed.
   std::vector<std::int64_t> Numbers() {
     const Json budget = cluster_.Get("poddisruptionbudgets", "b");
     std::vector<std::int64_t> numbers;
@@ -62,7 +62,7 @@ class DisruptionControllerTest : public ::testing::Test {
       NewDisruptionController(cluster_.registry);
 };
 
-TEST_F(DisruptionControllerTest, CountsPodsAgainstAMinimum) {
+TEST_F(DisruptionControllerTest, MinAvailableCountsTheSelectedPods) {
   Make({{"minAvailable", 1}});
   EXPECT_THAT(Numbers(), ElementsAre(0, 1, 0, 0));
   MakePods(3, 2);
@@ -75,19 +75,19 @@ TEST_F(DisruptionControllerTest, CountsPodsAgainstAMinimum) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 1, 1, 0));
 }
 
-TEST_F(DisruptionControllerTest, SharesAreOfWhatTheControllersWant) {
+TEST_F(DisruptionControllerTest, PercentagesReferToTheWantedReplicas) {
   MakePods(3, 3);
   Make({{"minAvailable", "50%"}});
   EXPECT_THAT(Numbers(), ElementsAre(4, 2, 3, 1));
 }
 
-TEST_F(DisruptionControllerTest, SoAreThoseThatMayBeMissing) {
+TEST_F(DisruptionControllerTest, MaxUnavailableRefersToTheWantedReplicas) {
   MakePods(4, 4);
   Make({{"maxUnavailable", 1}});
   EXPECT_THAT(Numbers(), ElementsAre(4, 3, 4, 1));
 }
 
-TEST_F(DisruptionControllerTest, PodsThatWereEvictedDoNotCount) {
+TEST_F(DisruptionControllerTest, DeletedPodsDoNotCount) {
   MakePods(3, 3);
   Make({{"minAvailable", 1}});
   cluster_.Delete("pods", "web-0");

@@ -9,7 +9,8 @@
 
 namespace minisched::apiserver {
 
-// A loop that a test turns by hand. Time stands still until it is advanced.
+// A loop that runs only when a test calls Run() or Advance(). Its time changes
+// only in Advance().
 class FakeLoop : public Loop {
  public:
   Time Now() const override { return now_; }
@@ -21,7 +22,7 @@ class FakeLoop : public Loop {
     timers_.emplace(now_ + delay, std::move(task));
   }
 
-  // Runs what is posted, until nothing is.
+  // Runs posted tasks until none are left.
   void Run() {
     while (!tasks_.empty()) {
       const auto task = std::move(tasks_.front());
@@ -30,7 +31,7 @@ class FakeLoop : public Loop {
     }
   }
 
-  // Runs all that is due until then, in its order.
+  // Advances the time, and runs all tasks that become due, in order.
   void Advance(std::chrono::milliseconds duration) {
     const Time end = now_ + duration;
     Run();

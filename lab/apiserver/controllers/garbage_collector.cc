@@ -60,14 +60,14 @@ class GarbageCollector : public Controller {
         Enqueue(*dependent);
       }
     }
-    // Whoever it belonged to may be waiting for it.
+    // Its previous owners may be waiting for this change.
     if (!event.previous) return;
     for (const Json& reference : OwnersOf(*event.previous)) {
       Enqueue(OwnerOf(*event.previous, reference));
     }
   }
 
-  // Deletes the object if none of its owners is there to stay.
+  // Deletes the object unless one of its owners exists and stays.
   void Collect(const ObjectKey& key, const Json& object) {
     Json staying = Json::array();
     bool awaited = false;
@@ -122,7 +122,7 @@ class GarbageCollector : public Controller {
     });
   }
 
-  // From now on every minute.
+  // Deletes events older than an hour, now and every minute.
   void DeleteOldEvents() {
     registry_.loop().After(std::chrono::minutes(1),
                            [this] { DeleteOldEvents(); });
@@ -131,7 +131,7 @@ class GarbageCollector : public Controller {
         FormatTime(registry_.loop().Now() - std::chrono::hours(1));
     const Store::Collection events = store_.All(CollectionOf(row));
     for (const auto& [key, event] : events) {
-      // Times are text in one form, so that they compare as text.
+      // All times have the same form, so they compare as text.
       const std::string last =
           std::max({GetString(*event, "metadata", "creationTimestamp"),
                     GetString(*event, "lastTimestamp"),

@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 
 class GarbageCollectorTest : public ::testing::Test {
  protected:
-  // A ConfigMap that belongs to those of the names in `owners`.
+  // Creates a ConfigMap that the ConfigMaps in `owners` own.
   void Make(const std::string& name, const std::vector<std::string>& owners,
             bool block = true) {
     Json references = Json::array();
@@ -40,7 +40,7 @@ class GarbageCollectorTest : public ::testing::Test {
     cluster_.loop.Run();
   }
 
-  // In the namespace default, besides the one that is always there.
+  // Returns the names of all ConfigMaps except kube-root-ca.crt.
   std::vector<std::string> Names() {
     std::vector<std::string> names;
     for (const Json& object : cluster_.All("configmaps")) {
@@ -58,7 +58,7 @@ class GarbageCollectorTest : public ::testing::Test {
       NewGarbageCollector(cluster_.registry);
 };
 
-TEST_F(GarbageCollectorTest, DeletesWhatBelongsToWhatIsGone) {
+TEST_F(GarbageCollectorTest, DeletesDependentsOfDeletedOwners) {
   Make("a", {});
   Make("b", {"a"});
   Make("c", {"b"});
@@ -67,7 +67,7 @@ TEST_F(GarbageCollectorTest, DeletesWhatBelongsToWhatIsGone) {
   EXPECT_THAT(Names(), ElementsAre("other"));
 }
 
-TEST_F(GarbageCollectorTest, KeepsWhatStillBelongsToSomething) {
+TEST_F(GarbageCollectorTest, KeepsObjectsWithARemainingOwner) {
   Make("a", {});
   Make("b", {});
   Make("c", {"a", "b"});
@@ -78,7 +78,7 @@ TEST_F(GarbageCollectorTest, KeepsWhatStillBelongsToSomething) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
-TEST_F(GarbageCollectorTest, AnOwnerThatNeverWasIsGone) {
+TEST_F(GarbageCollectorTest, AnOwnerWithAnotherUidCountsAsGone) {
   Make("a", {});
   MakeWith("namesake", {{{"apiVersion", "v1"},
                          {"kind", "ConfigMap"},
@@ -87,7 +87,7 @@ TEST_F(GarbageCollectorTest, AnOwnerThatNeverWasIsGone) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
-TEST_F(GarbageCollectorTest, LeavesAloneWhatBelongsToUnknownKinds) {
+TEST_F(GarbageCollectorTest, KeepsDependentsOfUnknownKinds) {
   MakeWith("a", {{{"apiVersion", "example.com/v1"},
                   {"kind", "Foo"},
                   {"name", "foo"},
@@ -95,7 +95,7 @@ TEST_F(GarbageCollectorTest, LeavesAloneWhatBelongsToUnknownKinds) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
-TEST_F(GarbageCollectorTest, LeavesAloneWhatHasNoNamespaceButItsOwnerHas) {
+TEST_F(GarbageCollectorTest, KeepsClusterScopedDependentsOfNamespacedOwners) {
   Make("a", {});
   cluster_.Create("nodes",
                   {{"metadata",
@@ -109,7 +109,7 @@ TEST_F(GarbageCollectorTest, LeavesAloneWhatHasNoNamespaceButItsOwnerHas) {
   EXPECT_THAT(cluster_.Names("nodes"), ElementsAre("n"));
 }
 
-TEST_F(GarbageCollectorTest, InTheForegroundDependentsGoFirst) {
+TEST_F(GarbageCollectorTest, ForegroundDeletionWaitsForDependents) {
   Make("a", {});
   Make("b", {"a"});
   Make("c", {"b"});
@@ -126,7 +126,7 @@ TEST_F(GarbageCollectorTest, InTheForegroundDependentsGoFirst) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
-TEST_F(GarbageCollectorTest, OrphansForgetTheirOwner) {
+TEST_F(GarbageCollectorTest, OrphansLoseTheirOwnerReference) {
   Make("a", {});
   Make("b", {"a"});
   Delete("a", "Orphan");
@@ -134,7 +134,7 @@ TEST_F(GarbageCollectorTest, OrphansForgetTheirOwner) {
   EXPECT_TRUE(OwnersOf("b").is_null());
 }
 
-TEST_F(GarbageCollectorTest, NodesTakeTheirLeasesAlong) {
+TEST_F(GarbageCollectorTest, DeletesTheLeaseOfADeletedNode) {
   const auto node = cluster_.Create("nodes", R"({"metadata": {"name": "n"}})");
   cluster_.Create("leases", {{"metadata",
                               {{"name", "n"},
@@ -151,7 +151,7 @@ TEST_F(GarbageCollectorTest, NodesTakeTheirLeasesAlong) {
   EXPECT_THAT(cluster_.Names("leases"), IsEmpty());
 }
 
-TEST_F(GarbageCollectorTest, EventsAreForgottenAnHourAfterTheLastTime) {
+TEST_F(GarbageCollectorTest, DeletesEventsAnHourAfterTheirLastTimestamp) {
   const auto make = [&](const std::string& name) {
     cluster_.Create("events", {{"metadata", {{"name", name}}},
                                {"involvedObject", {{"namespace", "default"}}}});

@@ -18,7 +18,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// One of "pods" included.
+// Returns the pod's requests, including one of "pods".
 ResourceList RequestsOf(const Pod& pod) {
   ResourceList requests = PodRequests(pod);
   requests["pods"] = Quantity::FromValue(1);
@@ -31,13 +31,14 @@ std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
   ResourceList used;
   for (const Pod& other : others) AddResourceList(used, RequestsOf(other));
   ResourceList requests = RequestsOf(pod);
-  // A kubelet names the first that is short, and looks at these first.
+  // A kubelet names the first insufficient resource. It checks these first.
   std::vector<std::string> names = {"pods", "cpu", "memory",
                                     "ephemeral-storage"};
   for (const auto& [name, wanted] : requests) names.push_back(name);
   for (const std::string& name : names) {
     const Quantity& wanted = requests[name];
-    // What a node doesn't know may be given out by something else.
+    // Something else may allocate extended resources that the node doesn't
+    // list.
     const bool elsewhere = IsExtendedResource(name) && !capacity.contains(name);
     if (wanted.IsZero() || elsewhere) continue;
     Quantity total = used[name];
@@ -56,7 +57,7 @@ std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
   return std::nullopt;
 }
 
-// Of the containers that run as long as the pod does.
+// Returns the host ports of the containers that run as long as the pod does.
 std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
   std::vector<ContainerPort> ports;
   const auto add = [&](const Container& container) {
@@ -71,7 +72,7 @@ std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
   return ports;
 }
 
-// Where a port is taken: at one address, or at every one ("").
+// Returns the address at which a port is taken, "" for all addresses.
 std::string PlaceOf(const ContainerPort& port) {
   return port.host_ip == "0.0.0.0" ? "" : port.host_ip;
 }
@@ -94,7 +95,8 @@ bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
   });
 }
 
-// Throws ParseError where no label can be compared so: "Gt" what is no number.
+// Throws ParseError if the requirement is invalid: "Gt" with a value that is no
+// number.
 bool MatchesLabels(const Json& requirement, const Labels& labels) {
   const auto op = Requirement::FindOperator(GetString(requirement, "operator"));
   return op &&
@@ -103,13 +105,13 @@ bool MatchesLabels(const Json& requirement, const Labels& labels) {
              .Matches(labels);
 }
 
-// There is no other field than metadata.name, and one value to compare it with.
+// A field requirement always names metadata.name, and has one value.
 bool MatchesName(const Json& requirement, const std::string& name) {
   const bool same = Get(requirement, "values") == Json::array({name});
   return same == (GetString(requirement, "operator") == "In");
 }
 
-// A NodeSelectorTerm that is empty, or makes no sense, matches nothing.
+// An empty or invalid NodeSelectorTerm matches nothing.
 bool MatchesTerm(const Json& term, const ObjectMeta& node) {
   const Json& expressions = Get(term, "matchExpressions");
   const Json& fields = Get(term, "matchFields");
@@ -128,8 +130,9 @@ bool MatchesTerm(const Json& term, const ObjectMeta& node) {
   }
 }
 
-// Follows component-helpers scheduling/corev1/nodeaffinity. `affinity` is the
-// pod's spec.affinity.nodeAffinity.
+// True if the node matches the pod's nodeSelector and `affinity`, its
+// spec.affinity.nodeAffinity. Follows component-helpers
+// scheduling/corev1/nodeaffinity.
 bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
                          const Node& node) {
   if (!std::ranges::includes(node.metadata.labels, pod.spec.node_selector)) {
@@ -144,7 +147,8 @@ bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
                              });
 }
 
-// Taints of other effects are for schedulers.
+// True if the pod tolerates the node's NoExecute taints. Only schedulers check
+// the other effects.
 bool ToleratesNoExecute(const Pod& pod, const Node& node) {
   // By key and value; "" matches any.
   std::map<std::pair<std::string, std::string>, std::vector<Toleration>> all;

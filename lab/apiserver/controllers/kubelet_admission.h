@@ -8,15 +8,15 @@
 
 namespace minisched::apiserver {
 
-// As the status of the pod gives them.
+// The reason and message in the status of a rejected pod.
 struct Rejection {
   std::string reason;  // "OutOfcpu"
   std::string message;  // "Node didn't have enough resource: cpu, requested: …"
 };
 
-// Whether a kubelet would run the pod on a node where those others run. Follows
-// pkg/kubelet/lifecycle/predicate.go. Throws where amounts are too large to be
-// added up.
+// Returns why a kubelet would reject the pod on a node where the others run, or
+// nullopt if it would run the pod. Throws if quantities are too large to be
+// added. Follows pkg/kubelet/lifecycle/predicate.go.
 std::optional<Rejection> Reject(const Json& pod, const Json& node,
                                 const std::vector<Object>& others);
 

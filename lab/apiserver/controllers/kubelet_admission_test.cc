@@ -27,15 +27,15 @@ std::string Requesting(const std::string& requests) {
   return R"({"containers": [{"resources": {"requests": )" + requests + "}}]}";
 }
 
-TEST(RejectTest, TakesWhatFits) {
+TEST(RejectTest, AcceptsPodsThatFit) {
   EXPECT_EQ(ReasonAndMessage("{}"), "");
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"cpu": "2", "memory": "1Gi"})")),
             "");
-  // What nobody gives out here may be given out elsewhere.
+  // Something else may allocate an extended resource that the node lacks.
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"example.com/gpu": "1"})")), "");
 }
 
-TEST(RejectTest, TurnsDownWhatDoesNot) {
+TEST(RejectTest, RejectsPodsThatDoNotFit) {
   const std::string begin = "Node didn't have enough resource: ";
   EXPECT_EQ(
       ReasonAndMessage(Requesting(R"({"cpu": "4", "memory": "4Gi"})")),
@@ -55,7 +55,7 @@ TEST(RejectTest, TurnsDownWhatDoesNot) {
                 "kubernetes.io/x, requested: 1, used: 0, capacity: 0");
 }
 
-TEST(RejectTest, NamesWhatAKubeletLooksAtFirst) {
+TEST(RejectTest, NamesTheResourceThatAKubeletChecksFirst) {
   const std::string large =
       Requesting(R"({"cpu": "4", "ephemeral-storage": "1", "memory": "4Gi"})");
   EXPECT_THAT(ReasonAndMessage(large, kNode, "[{}, {}, {}]"),
@@ -72,7 +72,7 @@ std::string Affine(const std::string& terms) {
          terms + "}}}}";
 }
 
-TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
+TEST(RejectTest, NodesMustMatchThePodsNodeAffinity) {
   const std::string no =
       "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's "
       "node affinity/selector";
@@ -96,8 +96,7 @@ TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
                        "operator": "In", "values": ["n"]}]}])"),
        true},
       {Affine("[{}]"), false},
-      // No number is greater than that: this term counts as if it weren't
-      // there.
+      // "abc" is no number: this term is invalid, and matches nothing.
       {Affine(R"([{"matchExpressions": [
          {"key": "size", "operator": "Gt", "values": ["abc"]}]}])"),
        false},
@@ -108,7 +107,7 @@ TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
       {Affine(R"([{"matchFields": [{"key": "metadata.name",
                    "operator": "NotIn", "values": ["n"]}]}])"),
        false},
-      // Longer than a label's value can be.
+      // These names are longer than a label value may be.
       {Affine(R"([{"matchFields": [{"key": "metadata.name",
                    "operator": "In", "values": [")" +
               std::string(64, 'n') + R"("]}]}])"),
@@ -123,7 +122,7 @@ TEST(RejectTest, NodesMustMatchWhatThePodSelects) {
   }
 }
 
-TEST(RejectTest, HostPortsAreTakenOnce) {
+TEST(RejectTest, HostPortsCanBeTakenOnlyOnce) {
   const auto port = [](const std::string& rest) {
     return R"({"containers": [{"ports": [{"hostPort": 80, "protocol": )" +
            rest + "}]}]}";
@@ -140,7 +139,7 @@ TEST(RejectTest, HostPortsAreTakenOnce) {
   }
 }
 
-TEST(RejectTest, OnlyTaintsThatEvictKeepAPodAway) {
+TEST(RejectTest, OnlyUntoleratedNoExecuteTaintsReject) {
   Json node = kNode;
   EXPECT_EQ(ReasonAndMessage("{}", node), "");
   node["spec"]["taints"][0]["effect"] = "NoExecute";

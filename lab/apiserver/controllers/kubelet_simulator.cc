@@ -13,7 +13,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// How long a node has to be missing until its pods go.
+// How long a node must be missing before its pods are deleted.
 constexpr std::chrono::seconds kQuarantine{40};
 
 const Json kNodeConditions = Json::parse(R"([
@@ -37,7 +37,7 @@ const Json kNodeInfo = Json::parse(R"({
     "kernelVersion": "minisched-0.1.0", "kubeProxyVersion": "minisched-0.1.0",
     "kubeletVersion": "minisched-0.1.0"})");
 
-// The taints of nodes about which a condition is true.
+// The taints of nodes whose condition is true.
 constexpr std::pair<const char*, const char*> kConditionTaints[] = {
     {"MemoryPressure", "node.kubernetes.io/memory-pressure"},
     {"DiskPressure", "node.kubernetes.io/disk-pressure"},
@@ -52,7 +52,7 @@ bool HasCondition(const Json& node, const char* type) {
   return Get(FindBy(conditions, "type", type), "status") == "True";
 }
 
-// Fills in what the node doesn't say itself.
+// Fills in the status fields that the node lacks.
 void CompleteStatus(Json& status, const std::string& now) {
   for (Json condition : kNodeConditions) {
     condition["lastHeartbeatTime"] = now;
@@ -71,7 +71,7 @@ void CompleteStatus(Json& status, const std::string& now) {
   status["phase"] = "Running";
 }
 
-// Sees to it that the node has the taint, or hasn't.
+// Adds the taint to the node, or removes it.
 void SetTaint(Json& node, const char* key, bool wanted,
               const std::string& now) {
   Json& taints = node["spec"]["taints"];
@@ -87,7 +87,8 @@ void SetTaint(Json& node, const char* key, bool wanted,
   }
 }
 
-// Of containers that run or, as init containers do, have run.
+// Returns the statuses of containers. Init containers, except sidecars, have
+// completed; the others run.
 Json StatusesOf(const Json& containers, bool init, const std::string& now) {
   const Json running = {{"running", {{"startedAt", now}}}};
   const Json completed = {{"terminated",
@@ -115,7 +116,7 @@ void SetRunning(Json& pod, const std::string& now) {
   for (const char* type : {"Initialized", "Ready", "ContainersReady"}) {
     SetCondition(conditions, {{"type", type}, {"status", "True"}}, now);
   }
-  // A kubelet has its own come first.
+  // A kubelet puts its own conditions first.
   std::rotate(conditions.begin(), conditions.begin() + before,
               conditions.end());
   for (const std::string type : {"containers", "initContainers"}) {
@@ -174,7 +175,8 @@ class KubeletSimulator : public Controller {
     EnsureLease(node);
   }
 
-  // It is never renewed: nobody here doubts that the node lives.
+  // Creates the node's lease, which is never renewed: no part of this server
+  // checks that nodes are alive.
   void EnsureLease(const Json& node) {
     const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
                         "kube-node-lease", NameOf(node)};
@@ -202,7 +204,7 @@ class KubeletSimulator : public Controller {
     }
   }
 
-  // Deletes the pod once its node has been missing for long enough.
+  // Deletes the pod when its node has been missing for long enough.
   void AwaitNode(const ObjectKey& pod, const std::string& node) {
     const Time now = registry_.loop().Now();
     const Time due = due_.try_emplace(node, now + kQuarantine).first->second;
@@ -213,7 +215,7 @@ class KubeletSimulator : public Controller {
     registry_.Delete(*pod.row, pod.ns, pod.name, {.grace_period = 0});
   }
 
-  // Runs the pod, or turns it down.
+  // Runs the pod or rejects it.
   void Admit(const ObjectKey& key, const Json& pod, const Json& node) {
     std::vector<Object> others = pods_[NameOf(node)];
     std::erase_if(others, [](const Object& other) {
@@ -247,7 +249,7 @@ class KubeletSimulator : public Controller {
     });
   }
 
-  // In 10.0.0.0/8, whatever the podCIDR of the node.
+  // Returns an address in 10.0.0.0/8, whatever the node's podCIDR.
   std::string NewPodIp() {
     ++last_ip_;
     return fmt::format("10.{}.{}.{}", last_ip_ >> 16 & 255, last_ip_ >> 8 & 255,
@@ -255,7 +257,7 @@ class KubeletSimulator : public Controller {
   }
 
   Index pods_;  // by node
-  // When the pods of nodes go that are missing.
+  // For each missing node, when its pods are deleted.
   std::map<std::string, Time> due_;
   std::uint32_t last_ip_ = 0;
 };

@@ -17,7 +17,7 @@ class KubeletSimulatorTest : public ::testing::Test {
     cluster_.loop.Run();
   }
 
-  // A pod on node n.
+  // Creates a pod on node n.
   void MakePod(const std::string& name, const Json& spec = nullptr) {
     Json pod = TestPod(name, {{"spec", {{"nodeName", "n"}}}});
     if (!spec.is_null()) pod["spec"].merge_patch(spec);
@@ -46,7 +46,7 @@ Json Cpu(const std::string& cpu) {
              {"resources", {{"requests", {{"cpu", cpu}}}}}}}}};
 }
 
-TEST_F(KubeletSimulatorTest, NodesGetReady) {
+TEST_F(KubeletSimulatorTest, NodesBecomeReady) {
   MakeNode("n", {{"status", {{"capacity", {{"cpu", "4"}}}}}});
   const Json status = cluster_.Get("nodes", "n")["status"];
   std::vector<std::string> conditions;
@@ -62,7 +62,7 @@ TEST_F(KubeletSimulatorTest, NodesGetReady) {
   EXPECT_EQ(status["phase"], "Running");
 }
 
-TEST_F(KubeletSimulatorTest, WhatANodeSaysOfItselfStays) {
+TEST_F(KubeletSimulatorTest, ANodesOwnStatusStays) {
   MakeNode("n", {{"status",
                   {{"allocatable", {{"cpu", "3"}}},
                    {"nodeInfo", {{"kubeletVersion", "v1.30.0"}}}}}});
@@ -82,7 +82,7 @@ TEST_F(KubeletSimulatorTest, NodesHaveALease) {
             UidOf(cluster_.Get("nodes", "n")));
 }
 
-// The keys of its taints.
+// Returns the keys of the node's taints.
 std::vector<std::string> TaintsOf(const Json& node) {
   std::vector<std::string> keys;
   for (const Json& taint : Get(node, "spec", "taints")) {
@@ -124,7 +124,7 @@ TEST_F(KubeletSimulatorTest, ConditionsBecomeTaints) {
   EXPECT_THAT(TaintsOf(set_pressure("False")), ElementsAre("mine"));
 }
 
-TEST_F(KubeletSimulatorTest, PodsOfANodeThatIsGoneGoAfterAWhile) {
+TEST_F(KubeletSimulatorTest, PodsOfAMissingNodeAreDeletedAfter40Seconds) {
   MakeNode("n");
   MakePod("p");
   MakePod("lost", {{"nodeName", "never-there"}});
@@ -135,7 +135,7 @@ TEST_F(KubeletSimulatorTest, PodsOfANodeThatIsGoneGoAfterAWhile) {
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
 }
 
-TEST_F(KubeletSimulatorTest, EachTimeTheyAreGivenThatWhile) {
+TEST_F(KubeletSimulatorTest, The40SecondsRestartAfterTheLastPodIsGone) {
   MakePod("lost", {{"nodeName", "never-there"}});
   cluster_.loop.Advance(std::chrono::seconds(30));
   cluster_.Delete("pods", "lost", {.grace_period = 0});
@@ -154,7 +154,7 @@ TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
   cluster_.loop.Advance(std::chrono::seconds(30));
   MakeNode("n");
   cluster_.loop.Advance(std::chrono::seconds(5));
-  cluster_.Delete("nodes", "n");  // Its time begins anew.
+  cluster_.Delete("nodes", "n");  // the 40 seconds begin again
   cluster_.loop.Advance(std::chrono::seconds(39));
   EXPECT_THAT(cluster_.Names("pods"), ElementsAre("p"));
   MakeNode("n");
@@ -162,7 +162,7 @@ TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
   EXPECT_FALSE(IsTerminating(cluster_.Get("pods", "p")));
 }
 
-TEST_F(KubeletSimulatorTest, PodsRunOnceTheirNodeIsThere) {
+TEST_F(KubeletSimulatorTest, PodsRunWhenTheirNodeIsReady) {
   MakePod("p", {{"initContainers", {{{"name", "first"}, {"image", "i"}}}}});
   EXPECT_EQ(StatusOf("p")["phase"], "Pending");
   MakeNode(
@@ -186,7 +186,7 @@ TEST_F(KubeletSimulatorTest, PodsRunOnceTheirNodeIsThere) {
             "Completed");
 }
 
-TEST_F(KubeletSimulatorTest, EachPodHasAnAddressOfItsOwn) {
+TEST_F(KubeletSimulatorTest, EachPodHasItsOwnAddress) {
   MakeNode("n");
   MakePod("a");
   MakePod("b");
@@ -194,14 +194,14 @@ TEST_F(KubeletSimulatorTest, EachPodHasAnAddressOfItsOwn) {
   EXPECT_EQ(StatusOf("b")["podIP"], "10.0.0.2");
 }
 
-TEST_F(KubeletSimulatorTest, PodsThatAreDeletedGoAtOnce) {
+TEST_F(KubeletSimulatorTest, DeletedPodsGoAtOnce) {
   MakeNode("n");
   MakePod("p");
   DeletePod("p");
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
 }
 
-TEST_F(KubeletSimulatorTest, FinalizersKeepThem) {
+TEST_F(KubeletSimulatorTest, FinalizersKeepDeletedPods) {
   MakeNode("n");
   MakePod("p");
   cluster_.Patch("pods", "p",
@@ -213,7 +213,7 @@ TEST_F(KubeletSimulatorTest, FinalizersKeepThem) {
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
 }
 
-TEST_F(KubeletSimulatorTest, WhatDoesNotFitFails) {
+TEST_F(KubeletSimulatorTest, PodsThatDoNotFitFail) {
   MakeNode("n", {{"status", {{"capacity", {{"cpu", "2"}, {"pods", "9"}}}}}});
   MakePod("a", Cpu("1500m"));
   MakePod("b", Cpu("1"));
@@ -229,7 +229,7 @@ TEST_F(KubeletSimulatorTest, WhatDoesNotFitFails) {
                           "requested: 1000, used: 1500, capacity: 2000"));
 }
 
-TEST_F(KubeletSimulatorTest, PodsMakeRoomWhenTheyGoOrEnd) {
+TEST_F(KubeletSimulatorTest, DeletedAndFinishedPodsFreeTheirResources) {
   MakeNode("n", {{"status", {{"capacity", {{"cpu", "2"}, {"pods", "9"}}}}}});
   MakePod("a", Cpu("2"));
   DeletePod("a");
@@ -241,7 +241,7 @@ TEST_F(KubeletSimulatorTest, PodsMakeRoomWhenTheyGoOrEnd) {
   EXPECT_EQ(StatusOf("a")["phase"], "Running");
 }
 
-TEST_F(KubeletSimulatorTest, ASuccessorCountsWhatRunsAlready) {
+TEST_F(KubeletSimulatorTest, ANewSimulatorLeavesRunningPodsAlone) {
   MakeNode("n", {{"status", {{"capacity", {{"cpu", "2"}, {"pods", "9"}}}}}});
   MakePod("a", Cpu("2"));
   const Json before = cluster_.Get("pods", "a");

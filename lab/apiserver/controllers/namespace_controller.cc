@@ -12,7 +12,8 @@ class NamespaceController : public Controller {
   explicit NamespaceController(Registry& registry) : Controller(registry) {
     Watch(CollectionOf(Namespaces()),
           [this](const Event& event) { Enqueue(*event.object); });
-    // What is gone may have been the last, or one that each has to have.
+    // The deleted object may have been the last of a terminating namespace, or
+    // one that every namespace needs.
     Watch("", [this](const Event& event) {
       const std::string ns = NamespaceOf(*event.object);
       if (event.type != Event::Type::kDeleted || ns.empty()) return;
@@ -27,13 +28,13 @@ class NamespaceController : public Controller {
     if (!found) return EnsureSystemNamespaces();
     if (IsTerminating(*found)) return Empty(key);
     Ensure("serviceaccounts", key.name, {{"metadata", {{"name", "default"}}}});
-    // There is no CA: this server is spoken to without TLS.
+    // This server has no TLS, so there is no CA.
     Ensure("configmaps", key.name,
            {{"metadata", {{"name", "kube-root-ca.crt"}}},
             {"data", {{"ca.crt", ""}}}});
   }
 
-  // Not all of them are safe from being deleted.
+  // Clients can delete some of these namespaces.
   void EnsureSystemNamespaces() {
     for (const char* name :
          {"default", "kube-node-lease", "kube-public", "kube-system"}) {
@@ -41,7 +42,7 @@ class NamespaceController : public Controller {
     }
   }
 
-  // Makes the object, of that kind and name, unless it is there.
+  // Creates the object unless an object of its kind and name exists.
   void Ensure(const char* plural, const std::string& ns, Json object) {
     const ResourceRow& row = GetResource("", plural);
     if (Find({&row, ns, NameOf(object)})) return;
@@ -57,7 +58,7 @@ class NamespaceController : public Controller {
                  registry_.Delete(row, key.name, NameOf(*object)).gone;
       }
     }
-    if (!empty) return;  // Whatever is last to go makes this be called again.
+    if (!empty) return;  // the deletion of the last object calls this again
     Edit(key, "finalize", [](Json& edited) {
       RemoveValue(edited["spec"]["finalizers"], "kubernetes");
     });

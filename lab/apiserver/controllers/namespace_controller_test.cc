@@ -21,19 +21,19 @@ class NamespaceControllerTest : public ::testing::Test {
   TestCluster cluster_;
 };
 
-TEST_F(NamespaceControllerTest, ThereAreFourFromTheStart) {
+TEST_F(NamespaceControllerTest, CreatesTheSystemNamespaces) {
   EXPECT_THAT(
       cluster_.Names("namespaces"),
       ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
 }
 
-TEST_F(NamespaceControllerTest, OneOfThemThatCanGoComesBack) {
+TEST_F(NamespaceControllerTest, RecreatesADeletedSystemNamespace) {
   cluster_.Delete("namespaces", "kube-node-lease");
   Settle();
   EXPECT_THAT(cluster_.Names("namespaces"), SizeIs(4));
 }
 
-TEST_F(NamespaceControllerTest, EachHasAServiceAccountAndTheCa) {
+TEST_F(NamespaceControllerTest, EachNamespaceKeepsItsServiceAccountAndCa) {
   Make("mine");
   EXPECT_FALSE(cluster_.Get("serviceaccounts", "default", "mine").is_null());
   EXPECT_EQ(cluster_.Get("configmaps", "kube-root-ca.crt", "mine")["data"],
@@ -47,7 +47,7 @@ TEST_F(NamespaceControllerTest, EachHasAServiceAccountAndTheCa) {
       cluster_.Get("configmaps", "kube-root-ca.crt", "mine").is_null());
 }
 
-TEST_F(NamespaceControllerTest, OneThatIsDeletedTakesEverythingAlong) {
+TEST_F(NamespaceControllerTest, ADeletedNamespaceLosesItsObjects) {
   Make("mine");
   Make("other");
   for (const char* ns : {"mine", "other"}) {
@@ -61,7 +61,7 @@ TEST_F(NamespaceControllerTest, OneThatIsDeletedTakesEverythingAlong) {
   EXPECT_FALSE(cluster_.Get("configmaps", "a", "other").is_null());
 }
 
-TEST_F(NamespaceControllerTest, ItStaysWhileAnythingInItDoes) {
+TEST_F(NamespaceControllerTest, ATerminatingNamespaceStaysUntilItIsEmpty) {
   Make("mine");
   cluster_.Create("configmaps", R"({"metadata": {
     "name": "a", "namespace": "mine", "finalizers": ["example.com/wait"]}})");

@@ -11,7 +11,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// How many pods are made or deleted before others get their turn.
+// How many pods one Sync() creates or deletes at most.
 constexpr std::int64_t kBurst = 100;
 
 bool HasEnded(const Json& pod) {
@@ -30,8 +30,8 @@ Json PodFor(const Json& set) {
           {"spec", pod_template["spec"]}};
 }
 
-// Brings those to the front that can best be done without: those without a
-// node, those that aren't ready, the youngest.
+// Sorts pods in the order of their deletion: pods without a node first, then
+// pods that aren't ready, then the youngest.
 void SortForDeletion(std::vector<Object>& pods) {
   const auto rank = [](const Object& pod) {
     return std::tuple(GetString(*pod, "spec", "nodeName").empty(),

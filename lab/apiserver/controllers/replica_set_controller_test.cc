@@ -41,7 +41,7 @@ class ReplicaSetControllerTest : public ::testing::Test {
     cluster_.store.Put("pods", pod);
   }
 
-  // What a scheduler and a kubelet do.
+  // Binds and starts a pod, as a scheduler and a kubelet do.
   void Run(const std::string& pod, const std::string& node) {
     Bind(pod, node);
     cluster_.Patch(
@@ -61,7 +61,7 @@ class ReplicaSetControllerTest : public ::testing::Test {
       NewReplicaSetController(cluster_.registry);
 };
 
-TEST_F(ReplicaSetControllerTest, MakesThePodsThatAreMissing) {
+TEST_F(ReplicaSetControllerTest, CreatesMissingPods) {
   const Json set = MakeSet(2);
   const auto pods = cluster_.All("pods");
   ASSERT_THAT(pods, SizeIs(2));
@@ -83,12 +83,12 @@ TEST_F(ReplicaSetControllerTest, MakesThePodsThatAreMissing) {
                           StartsWith("SuccessfulCreate: Created pod: web-")));
 }
 
-TEST_F(ReplicaSetControllerTest, MakesManyInTurns) {
+TEST_F(ReplicaSetControllerTest, CreatesManyPodsInSeveralSyncs) {
   MakeSet(250);
   EXPECT_THAT(cluster_.Names("pods"), SizeIs(250));
 }
 
-TEST_F(ReplicaSetControllerTest, ReplacesWhatGoesOrFails) {
+TEST_F(ReplicaSetControllerTest, ReplacesDeletedAndFailedPods) {
   MakeSet(1);
   cluster_.Delete("pods", cluster_.Names("pods")[0]);
   Settle();
@@ -100,7 +100,7 @@ TEST_F(ReplicaSetControllerTest, ReplacesWhatGoesOrFails) {
   EXPECT_EQ(Status()["replicas"], 1);
 }
 
-TEST_F(ReplicaSetControllerTest, CountsItsPods) {
+TEST_F(ReplicaSetControllerTest, StatusCountsItsPods) {
   MakeSet(3);
   const auto pods = cluster_.Names("pods");
   Run(pods[0], "n");
@@ -115,7 +115,7 @@ TEST_F(ReplicaSetControllerTest, CountsItsPods) {
                             {"terminatingReplicas", 1}}));
 }
 
-TEST_F(ReplicaSetControllerTest, DeletesFirstWhatCanBestBeDoneWithout) {
+TEST_F(ReplicaSetControllerTest, DeletesUnboundThenUnreadyThenYoungestPods) {
   MakeSet(3);
   const auto old = cluster_.Names("pods");
   Run(old[0], "a");
@@ -145,7 +145,7 @@ TEST_F(ReplicaSetControllerTest, DeletesFirstWhatCanBestBeDoneWithout) {
   EXPECT_THAT(staying(), UnorderedElementsAre(old[0], old[1]));
 }
 
-TEST_F(ReplicaSetControllerTest, SaysWhatKeepsItFromMakingPods) {
+TEST_F(ReplicaSetControllerTest, RecordsAnEventWhenACreateFails) {
   const Json classy = {{"priorityClassName", "none"}};
   MakeSet(1, {{"template", {{"spec", classy}}}});
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
