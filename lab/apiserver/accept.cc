@@ -8,11 +8,12 @@
 namespace minisched::apiserver {
 namespace {
 
-// The media types of JSON.
+// The media types that include JSON.
 const std::set<std::string, std::less<>> kJson = {"application/json",
                                                   "application/*", "*/*"};
 
-// Of "application/json;as=Table;v=v1": {"as": "Table", "v": "v1"}.
+// Returns the parameters of a media range. For "application/json;as=Table;v=v1"
+// these are {"as": "Table", "v": "v1"}.
 std::map<std::string, std::string> ParametersOf(
     const std::vector<std::string>& parts) {
   std::map<std::string, std::string> parameters;

@@ -8,11 +8,10 @@
 
 namespace minisched::apiserver {
 
-// A form in which a client accepts the answer: the kind that it asks for, or
-// another kind made from it, as in
-// "application/json;as=Table;v=v1;g=meta.k8s.io".
+// A form in which a client accepts the answer: the requested kind, or another
+// kind made from it, as in "application/json;as=Table;v=v1;g=meta.k8s.io".
 struct AcceptedForm {
-  std::string kind;  // "" for the kind that the client asks for
+  std::string kind;  // "" for the requested kind
   std::string group;
   std::string version;
 
@@ -20,8 +19,8 @@ struct AcceptedForm {
           std::string_view wanted_version) const;
 };
 
-// Returns the JSON forms of the Accept header in their order; without the
-// header, one form of the kind that the client asks for. Follows apiserver
+// Returns the JSON forms of the Accept header in their order. Without the
+// header, returns one form: the requested kind. Follows apiserver
 // pkg/endpoints/handlers/negotiation, without quality values.
 std::vector<AcceptedForm> AcceptedForms(const Request& request);
 

@@ -21,7 +21,7 @@ Json ParseLimited(const std::string& text) {
   try {
     document = Json::parse(text);
   } catch (const Json::exception& error) {
-    // Without the library's "[json.exception.parse_error.101] ".
+    // Drop the library's prefix "[json.exception.parse_error.101] ".
     const std::string what = error.what();
     throw BadRequest(what.substr(what.find(' ') + 1));
   }
@@ -31,10 +31,10 @@ Json ParseLimited(const std::string& text) {
 
 Json ParseYaml(const std::string& text) {
   try {
-    // Keys count there too.
+    // The YAML parser counts keys as values.
     const auto documents = YamlToJson(text, 2 * kMaxValues);
     if (documents.size() != 1) {
-      throw BadRequest("the body has to be one YAML document");
+      throw BadRequest("the body must be one YAML document");
     }
     return ParseLimited(documents.front());
   } catch (const ParseError& error) {
@@ -42,7 +42,7 @@ Json ParseYaml(const std::string& text) {
   }
 }
 
-// "apps/v1" to "v1".
+// Returns "v1" for "apps/v1".
 std::string VersionOf(const std::string& api_version) {
   return api_version.substr(api_version.find('/') + 1);
 }
@@ -52,8 +52,8 @@ std::string OptionsKind(const Request& request) {
   return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
 }
 
-// Normalizes an object of the row's kind, and returns why it can't be taken, or
-// "". Fields that nobody knows are an error, warnings or nothing, by
+// Normalizes an object of the row's kind. Returns why the object is refused, or
+// "". Unknown fields are an error, warnings or ignored, depending on
 // `fieldValidation`.
 std::string Decode(const Request& request, Json& object, const ResourceRow& row,
                    Reply& reply) {
@@ -93,9 +93,9 @@ Json OptionsFromQuery(const Request& request) {
   return options;
 }
 
-// The body of something that has to be an object of that kind.
+// Parses a body that must be an object. `kind` is for the error.
 Json ParseObject(const Request& request, const std::string& kind) {
-  std::string error = "it is not an object";
+  std::string error = "not a JSON object";
   try {
     Json object = ParseBody(request);
     if (object.is_object()) return object;
@@ -113,7 +113,7 @@ Json ParseObject(const Request& request, const std::string& kind) {
 
 Json ParseBody(const Request& request) {
   const std::string type = request.ContentType();
-  // Of those that say nothing, browsers say at least where they come from.
+  // Browsers, which may send no Content-Type, do send their Origin.
   const bool unsaid = type.empty() && request.Header("origin").empty();
   if (unsaid || type == "application/json" || type.ends_with("-patch+json")) {
     return ParseLimited(request.body);
@@ -155,7 +155,7 @@ DeleteOptions DecodeDeleteOptions(const Request& request) {
       request.body.empty() ? OptionsFromQuery(request) : ParseBody(request);
   const std::string kind = GetString(body, "kind");
   if (!body.is_object() || !(kind.empty() || kind == "DeleteOptions")) {
-    throw BadRequest("the body has to be of kind DeleteOptions");
+    throw BadRequest("the body must be of kind DeleteOptions");
   }
   Normalize(body, *Schema::Get().Find("v1", "DeleteOptions"));
   CheckOption("DeleteOptions", "dryRun", body.value("dryRun", Json::array()),

@@ -7,25 +7,28 @@
 
 namespace minisched::apiserver {
 
-// What a client sent: read from JSON, YAML or Kubernetes' protobuf, checked
-// against the schema. All throw StatusError; ParseError stands for a 400.
+// These functions read what a client sent, in JSON, YAML or Kubernetes'
+// protobuf, and check it against the schema. All throw StatusError, and
+// ParseError, which stands for a 400.
 
-// The body as a document, by its Content-Type (415 for any that a web page can
-// send without asking first). Nesting is limited.
+// Parses the body by its Content-Type, within the limits of limits.h. Refuses
+// with 415 all types that a web page can send without a CORS preflight.
 Json ParseBody(const Request& request);
 
-// Normalizes what a patch has made of an object of the row's kind, which has to
-// be of this kind still.
+// Normalizes a patched object. Throws unless the object is still of the row's
+// kind.
 void NormalizePatched(const Request& request, Json& object,
                       const ResourceRow& row, Reply& reply);
 
-// An object of the row's kind, which the body need not repeat, normalized.
+// Reads an object of the row's kind and normalizes it. The body may omit the
+// kind.
 Json DecodeObject(const Request& request, const ResourceRow& row, Reply& reply);
 
-// DeleteOptions, of the body or the query.
+// Reads the DeleteOptions from the body, or from the query if the body is
+// empty.
 DeleteOptions DecodeDeleteOptions(const Request& request);
 
-// dryRun=All of the query. Throws where it is anything else.
+// Returns true if the query has dryRun=All. Throws for any other value.
 bool IsDryRun(const Request& request);
 
 }  // namespace minisched::apiserver

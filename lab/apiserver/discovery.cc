@@ -29,7 +29,8 @@ Json ApiVersions(const std::string& server_address) {
           {"serverAddressByClientCIDRs", Json::array({any_client})}};
 }
 
-// The APIGroup of the row. Those within a list don't say what they are.
+// Returns the APIGroup of the row, without its kind and apiVersion, which
+// groups in a list do not have.
 Json GroupOf(const ResourceRow& row) {
   const Json version = {{"groupVersion", row.ApiVersion()},
                         {"version", row.version}};
@@ -65,14 +66,14 @@ void AddResource(const ResourceRow& row, Json& list) {
   }
 }
 
-// The kind that a path answers with, in the aggregated form. An empty group and
-// version stand for those of the row.
+// Returns the kind of a path's answers, in the aggregated form. An empty group
+// and version stand for those of the row.
 Json ResponseKind(const std::string& group, const std::string& version,
                   const std::string& kind) {
   return {{"group", group}, {"version", version}, {"kind", kind}};
 }
 
-// The APIResourceDiscovery of the row.
+// Returns the APIResourceDiscovery of the row.
 Json ResourceDiscovery(const ResourceRow& row) {
   Json resource = {{"resource", row.plural},
                    {"responseKind", ResponseKind("", "", row.kind)},
@@ -93,8 +94,8 @@ Json ResourceDiscovery(const ResourceRow& row) {
   return resource;
 }
 
-// Adds the row to the APIGroupDiscoveryList; the rows of a group follow each
-// other.
+// Adds the row to the APIGroupDiscoveryList. The rows of a group must come one
+// after the other.
 void AddDiscovery(const ResourceRow& row, Json& list) {
   list["kind"] = "APIGroupDiscoveryList";
   list["apiVersion"] = "apidiscovery.k8s.io/v2";
@@ -112,8 +113,8 @@ void AddDiscovery(const ResourceRow& row, Json& list) {
   groups.back()["versions"][0]["resources"].push_back(ResourceDiscovery(row));
 }
 
-// Adds the row to the OpenAPI document of its group, whose paths start with
-// `root`: the PATCH of an object, by whose parameters kubectl goes for all
+// Adds the PATCH of the row's objects to the OpenAPI document of its group,
+// whose paths start with `root`. kubectl reads the parameters of PATCH for all
 // verbs.
 void AddPatch(const ResourceRow& row, const std::string& root, Json& document) {
   document["openapi"] = "3.0.0";

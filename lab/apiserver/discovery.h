@@ -8,27 +8,28 @@
 
 namespace minisched::apiserver {
 
-// What clients read to learn what there is, by path; made of AllResources().
+// Returns the documents in which clients find the resources of a server, by
+// path. They are made from AllResources().
 //
 //   /version
-//   /api, /apis, /apis/GROUP             which groups and versions there are
+//   /api, /apis, /apis/GROUP             the groups and versions
 //   /api/VERSION, /apis/GROUP/VERSION    their resources
 //   /openapi/v3, /openapi/v3/apis/…      what `kubectl create` and `apply` look
 //                                        for: whether the server validates
-//                                        fields itself and knows dry runs
+//                                        fields itself and supports dry runs
 //
-// `server_address` is where clients reach this server: "host:port". Follows
-// apiserver pkg/endpoints/discovery. OpenAPI says nothing of the fields:
-// kubectl merges by the types that it was built with.
+// `server_address` is the address of this server for clients: "host:port". The
+// OpenAPI documents describe no fields: kubectl merges by its built-in types.
+// Follows apiserver pkg/endpoints/discovery.
 std::map<std::string, Json> DiscoveryDocuments(
     const std::string& server_address);
 
-// The aggregated form of /api and /apis, by path: an APIGroupDiscoveryList has
-// all groups with all their resources. Follows apiserver
-// pkg/endpoints/discovery/aggregated.
+// Returns the aggregated form of /api and /apis, by path: an
+// APIGroupDiscoveryList with all groups and all their resources. Follows
+// apiserver pkg/endpoints/discovery/aggregated.
 std::map<std::string, Json> AggregatedDiscoveryDocuments();
 
-// Whether the client accepts the aggregated form.
+// True if the client accepts the aggregated form.
 bool AcceptsAggregatedDiscovery(const Request& request);
 
 }  // namespace minisched::apiserver

@@ -13,7 +13,7 @@ class DiscoveryTest : public testing::Test {
       DiscoveryDocuments("localhost:1");
 };
 
-TEST_F(DiscoveryTest, Groups) {
+TEST_F(DiscoveryTest, ListsGroupsAndVersions) {
   EXPECT_EQ(documents_.at("/api"),
             Json::parse(R"({"kind": "APIVersions", "versions": ["v1"],
                             "serverAddressByClientCIDRs": [
@@ -36,7 +36,7 @@ TEST_F(DiscoveryTest, Groups) {
             "coordination.k8s.io resource.k8s.io ");
 }
 
-TEST_F(DiscoveryTest, Resources) {
+TEST_F(DiscoveryTest, ListsTheResourcesOfAGroup) {
   EXPECT_EQ(documents_.at("/apis/policy/v1"), Json::parse(R"({
       "kind": "APIResourceList", "apiVersion": "v1",
       "groupVersion": "policy/v1",
@@ -52,7 +52,7 @@ TEST_F(DiscoveryTest, Resources) {
   EXPECT_FALSE(documents_.at("/api/v1").contains("apiVersion"));
 }
 
-TEST_F(DiscoveryTest, SubresourcesOfOtherKinds) {
+TEST_F(DiscoveryTest, SubresourcesMayHaveAnotherKind) {
   const Json& resources = documents_.at("/api/v1").at("resources");
   EXPECT_EQ(FindBy(resources, "name", "pods/eviction"), Json::parse(R"({
       "name": "pods/eviction", "singularName": "", "namespaced": true,
@@ -63,7 +63,7 @@ TEST_F(DiscoveryTest, SubresourcesOfOtherKinds) {
       "kind": "Binding", "verbs": ["create"]})"));
 }
 
-TEST_F(DiscoveryTest, OpenApiHasAnIndex) {
+TEST_F(DiscoveryTest, OpenApiIndexLinksTheGroupsDocuments) {
   const Json& paths = documents_.at("/openapi/v3").at("paths");
   EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),
             "/openapi/v3/api/v1");
@@ -71,8 +71,8 @@ TEST_F(DiscoveryTest, OpenApiHasAnIndex) {
             "/openapi/v3/apis/apps/v1");
 }
 
-// What kubectl wants to know before it creates or applies.
-TEST_F(DiscoveryTest, OpenApiSaysWhatAPatchTakes) {
+// kubectl reads this before it creates or applies objects.
+TEST_F(DiscoveryTest, OpenApiListsTheParametersOfAPatch) {
   const Json& paths = documents_.at("/openapi/v3/api/v1").at("paths");
   const Json& patch =
       Get(paths, "/api/v1/namespaces/{namespace}/pods/{name}", "patch");

@@ -22,14 +22,14 @@ Json Definition(const Column& column) {
           {"priority", column.wide ? 1 : 0}};
 }
 
-// An object without all but its metadata.
+// Returns an object reduced to its metadata.
 Json ToPartialMetadata(const Json& object) {
   return {{"kind", "PartialObjectMetadata"},
           {"apiVersion", kTableVersion},
           {"metadata", Get(object, "metadata")}};
 }
 
-// As the resource's group shows the object.
+// Returns the object in the form of the row's group.
 ObjectPtr InView(const ResourceRow& row, const ObjectPtr& object) {
   if (&StorageRow(row) == &row) return object;
   return std::make_shared<const Json>(ToEventsV1(*object));
@@ -42,7 +42,7 @@ Encoding Encoding::Negotiate(const Request& request) {
   encoding.include_object_ = request.Query("includeObject");
   for (const AcceptedForm& form : AcceptedForms(request)) {
     encoding.table_ = form.Is("Table", "meta.k8s.io", "v1");
-    // Another form, or version of it, than these two may follow.
+    // The server has no other form: try the next one in the header.
     if (encoding.table_ || form.kind.empty()) return encoding;
   }
   throw StatusError(406, "NotAcceptable",

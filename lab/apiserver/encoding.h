@@ -9,33 +9,35 @@
 
 namespace minisched::apiserver {
 
-// How a client wants objects to be written: as they are, or as a table
-// (kubectl). What the Accept header says. Follows kubernetes
+// The form of objects in answers, from the Accept header: the objects
+// themselves, or a table (kubectl). Follows kubernetes
 // pkg/printers/tablegenerator.go.
 class Encoding {
  public:
-  // The first that can be served. Throws StatusError (406) if there is none.
+  // Returns the first accepted form that this server supports. Throws
+  // StatusError (406) if there is none.
   static Encoding Negotiate(const Request& request);
 
-  // One object, a list of them, or the object of a watch event; a table says
-  // what its columns are in the first one of a watch.
+  // Encodes one object, as an answer or in a watch event. A table defines its
+  // columns only if `first`: a watch defines them once.
   std::string Object(const ResourceRow& row, const apiserver::Object& object,
                      Time now, bool first = true) const;
+  // Encodes a list of objects.
   std::string List(const ResourceRow& row,
                    const std::vector<apiserver::Object>& objects,
                    const Json& metadata, Time now) const;
 
  private:
-  // The objects, which are in the form of the row's version, as the table that
-  // kubectl prints. `metadata` is the list's, or {"resourceVersion": …} of a
+  // Returns the table that kubectl prints. The objects are in the form of the
+  // row's version. `metadata` is the list's, or {"resourceVersion": …} of a
   // single object.
   Json Table(const ResourceRow& row,
              const std::vector<apiserver::Object>& objects,
              const Json& metadata, Time now, bool headers = true) const;
 
   bool table_ = false;
-  // How a table's row shows its object: "Object", "None" or, for anything else,
-  // with its metadata alone.
+  // How much of its object a table row has: "Object" for all, "None" for
+  // nothing, anything else for the metadata.
   std::string include_object_;
 };
 

@@ -17,7 +17,7 @@ using boost::adaptors::transformed;
 
 constexpr std::size_t kMaxMessages = 64 << 10;
 
-// As Go's %q prints it.
+// Quotes text as Go's %q does.
 std::string Quote(std::string_view text) { return Dump(text); }
 
 Json DetailsOf(const ResourceRow& row, std::string_view name) {

@@ -12,20 +12,21 @@ namespace minisched::apiserver {
 
 struct ResourceRow;
 
-// Why a request is refused: thrown by whatever finds out, sent to the client as
-// a metav1.Status. The functions below make those of upstream, with its texts.
-// Follows apimachinery pkg/api/errors/errors.go.
+// An error that the client gets as a metav1.Status. The functions below create
+// upstream's errors, with upstream's texts. Follows apimachinery
+// pkg/api/errors/errors.go.
 class StatusError : public std::runtime_error {
  public:
-  // `details` are the Status's; null is none.
+  // `details` are those of the Status, or null.
   StatusError(int code, std::string reason, const std::string& message,
               Json details = nullptr);
 
   int code() const { return code_; }
   const std::string& reason() const { return reason_; }
-  // The Status.
+  // Returns the Status.
   Json ToJson() const;
-  // That as an answer, with Retry-After where the details say so.
+  // Returns the Status as an answer, with a Retry-After header if the details
+  // have retryAfterSeconds.
   Reply ToReply() const;
 
  private:
@@ -45,21 +46,21 @@ StatusError Conflict(const ResourceRow& row, std::string_view name,
 StatusError Forbidden(const ResourceRow& row, std::string_view name,
                       std::string_view why);
 StatusError BadRequest(const std::string& message);
-// 405: no such method on that path.
+// 405: the path does not support the method.
 StatusError MethodNotAllowed();
-// 410: what the client wants to go on from is no longer there.
+// 410: the history no longer has the version from which the client continues.
 StatusError Expired(const std::string& message);
-// Text for a path that is not of the API: 404 as a Status.
+// 404: there is nothing at the path.
 StatusError PathNotFound();
 
-// What is wrong with the fields of an object, as upstream's field.ErrorList.
-// Each finding has the field's path, "spec.containers[0].name". Follows
-// apimachinery pkg/util/validation/field/errors.go. After 64 KiB of messages,
-// further findings are not listed.
+// A list of invalid fields of an object, like upstream's field.ErrorList. Each
+// error has the field's path, "spec.containers[0].name". After 64 KiB of
+// messages the list takes no further errors. Follows apimachinery
+// pkg/util/validation/field/errors.go.
 class FieldErrors {
  public:
   void Required(std::string field, std::string_view detail = {});
-  // `value` is shown: a string in quotes, a struct as JSON.
+  // The message shows `value`: a string in quotes, a struct as JSON.
   void Invalid(std::string field, const Json& value, std::string_view detail);
   void NotSupported(std::string field, const Json& value,
                     const std::vector<std::string>& supported);
@@ -68,27 +69,27 @@ class FieldErrors {
 
   bool empty() const { return causes_.empty(); }
 
-  // Throws a 422 that says it all, if there is anything: `Pod "web" is invalid:
-  // spec.containers: Required value`.
+  // Throws a StatusError (422) with all errors, if there are any: `Pod "web" is
+  // invalid: spec.containers: Required value`.
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
 
  private:
-  // `reason` is a metav1.CauseType. Calls `message` for the message if it is
-  // going to be listed: the values that messages show may be long.
+  // Adds an error. `reason` is a metav1.CauseType. Calls `message` only if the
+  // list takes the error, because the values in messages may be long.
   template <class Message>
   void Add(std::string_view reason, std::string field, const Message& message);
 
-  // As they go into the Status: reason, message, field.
+  // The causes in the Status: reason, message, field.
   std::vector<Json> causes_;
-  std::size_t bytes_ = 0;  // of their messages
-  bool has_more_ = false;  // than are listed
+  std::size_t bytes_ = 0;  // of all messages
+  bool has_more_ = false;  // there were more errors than are listed
 };
 
-// What errors in the options of a request are errors in: of `kind` is
-// "ListOptions" and the like.
+// Returns the row to name in errors about a request's options. `kind` is
+// "ListOptions" or another kind of options.
 ResourceRow OptionsRow(const std::string& kind);
-// Throws a 422 unless the value of that field of such options is supported, or
-// each if it is a list.
+// Throws StatusError (422) unless the options' field has a supported value. If
+// the value is a list, each element must be supported.
 void CheckOption(const std::string& kind, const std::string& field,
                  const Json& value, const std::vector<std::string>& supported);
 

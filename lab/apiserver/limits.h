@@ -6,25 +6,26 @@
 
 namespace minisched::apiserver {
 
-// Limits on what one request can cost. The server has one thread, so an
-// expensive request blocks all others. Documents are bounded, and the work on a
-// document is proportional to its size. Patches could work on every pair of
-// values, so each patch also has an Effort.
+// Limits on the cost of one request. The server has one thread, so an expensive
+// request blocks all others. Documents are bounded, and the work on a document
+// is proportional to its size. A patch could work on every pair of values, so
+// each patch also has an Effort.
 
-// The longest body of a request, and the longest object that is stored. etcd
-// accepts half of that by default, in a shorter encoding.
+// The largest request body, and the largest stored object. etcd accepts half of
+// this by default, in a shorter encoding.
 inline constexpr std::size_t kMaxBytes = 3 << 20;
-// Strings, numbers, lists and so on in one document, however deep.
+// The number of strings, numbers, lists and so on in one document, at any
+// depth.
 inline constexpr std::size_t kMaxValues = 100'000;
 inline constexpr std::size_t kMaxNesting = 200;
 
-// How large a document is. Nothing beyond a limit is counted.
+// The size of a document. Counting stops at a limit.
 struct Extent {
-  std::size_t bytes = 0;  // about what it has as JSON
+  std::size_t bytes = 0;  // approximate length of the JSON text
   std::size_t values = 0;
   std::size_t nesting = 0;
 
-  // Measures the document. Recurses at most kMaxNesting levels.
+  // Measures a document. Recurses at most kMaxNesting levels.
   static Extent Of(const Json& document);
 };
 
@@ -32,13 +33,13 @@ struct Extent {
 // 413 for its size.
 void CheckLimits(const Json& document);
 
-// What a patch may spend. Throws StatusError (413) when that is used up.
+// The budget of one patch. Spend() throws StatusError (413) when it is used up.
 class Effort {
  public:
   // `steps` are bytes copied, or list elements moved.
   void Spend(std::size_t steps);
-  // As many steps as a copy takes. What is beyond a limit can't be copied: the
-  // extent doesn't say how large it is.
+  // Spends the steps of a copy. Throws if the extent is beyond a limit, because
+  // its true size is then unknown.
   void Spend(const Extent& extent);
 
  private:

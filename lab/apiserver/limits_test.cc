@@ -26,14 +26,14 @@ std::string Refusal(const Json& document) {
   }
 }
 
-TEST(LimitsTest, TakesWhatIsWithin) {
+TEST(LimitsTest, AcceptsDocumentsWithinTheLimits) {
   EXPECT_EQ(Refusal(nullptr), "");
   EXPECT_EQ(Refusal(Nested(kMaxNesting)), "");
   EXPECT_EQ(Refusal(Json(kMaxValues - 1, 0)), "");
   EXPECT_EQ(Refusal(std::string(kMaxBytes - 10, 'x')), "");
 }
 
-TEST(LimitsTest, RefusesWhatIsBeyond) {
+TEST(LimitsTest, RefusesDocumentsBeyondALimit) {
   EXPECT_EQ(Refusal(Nested(kMaxNesting + 1)),
             "400 the object is nested more than 200 levels deep");
   EXPECT_EQ(Refusal(Json(kMaxValues, 0)),
@@ -45,8 +45,8 @@ TEST(LimitsTest, RefusesWhatIsBeyond) {
   EXPECT_THAT(Refusal({{std::string(kMaxBytes, 'x'), 1}}), HasSubstr("bytes"));
 }
 
-// The extent doesn't say how large such a document is.
-TEST(EffortTest, PaysForNoDocumentThatIsBeyondALimit) {
+// The extent of such a document doesn't show its true size.
+TEST(EffortTest, ThrowsForADocumentBeyondALimit) {
   Effort effort;
   effort.Spend(Extent::Of(Json(kMaxValues - 1, 0)));
   EXPECT_THROW(effort.Spend(Extent::Of(Json(kMaxValues, 0))), StatusError);

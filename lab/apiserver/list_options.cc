@@ -22,7 +22,8 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Events are stored in their core/v1 form, whatever the client calls a field.
+// Returns an event field's name in core/v1, the form in which events are
+// stored.
 std::string StoredName(std::string field) {
   if (field.starts_with("regarding.")) {
     return "involvedObject." + field.substr(field.find('.') + 1);
@@ -32,7 +33,7 @@ std::string StoredName(std::string field) {
   return field;
 }
 
-// As the field selector's value has it.
+// Returns a field's value as a field selector writes it.
 std::string TextOf(const Json& value, const std::string& field) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_null()) return value.dump();
@@ -109,7 +110,7 @@ ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
   try {
     options.labels = Selector::Parse(request.Query("labelSelector"));
   } catch (const ParseError& error) {
-    // Without what the selector was, which clients repeat.
+    // Drop the selector from the message: clients show it themselves.
     const std::string what = error.what();
     const auto colon = what.find("\": ");
     throw BadRequest(colon == what.npos ? what : what.substr(colon + 3));

@@ -26,7 +26,7 @@ bool Matches(const std::string& fields) {
   return Parse("/?fieldSelector=" + fields).Matches(Pod());
 }
 
-TEST(ListOptionsTest, ComparesFields) {
+TEST(ListOptionsTest, FieldSelectorsCompareFields) {
   EXPECT_TRUE(Matches(""));
   EXPECT_TRUE(Matches("spec.nodeName=node-1"));
   EXPECT_TRUE(Matches("spec.nodeName==node-1,status.phase!=Failed"));
@@ -56,7 +56,7 @@ TEST(ListOptionsTest, RefusesFieldsThatTheResourceDoesNotOffer) {
             "'status.phase'");
 }
 
-TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
+TEST(ListOptionsTest, ANameInThePathSelectsByName) {
   EXPECT_TRUE(Parse("/", "web").Matches(Pod()));
   EXPECT_FALSE(Parse("/", "db").Matches(Pod()));
   EXPECT_TRUE(
@@ -65,7 +65,7 @@ TEST(ListOptionsTest, ANameInThePathIsLikeOneInTheSelector) {
       Parse("/?fieldSelector=metadata.name%3Ddb", "web").Matches(Pod()));
 }
 
-TEST(ListOptionsTest, RefusesWhatDoesNotGoTogether) {
+TEST(ListOptionsTest, RefusesInvalidOptions) {
   for (const char* query : {"resourceVersionMatch=Exact",
                             "resourceVersion=0&resourceVersionMatch=Exact",
                             "resourceVersion=1&resourceVersionMatch=Sometimes",

@@ -8,20 +8,21 @@
 
 namespace minisched::apiserver {
 
-// The one thread on which everything in the server happens, as those parts see
-// it that have things to do later. Tests use a FakeLoop.
+// The event loop of the server: runs tasks later, on the one thread on which
+// all the server's work runs. Tests use a FakeLoop.
 class Loop {
  public:
   virtual ~Loop() = default;
 
-  // The wall clock.
+  // Returns the time of the wall clock.
   virtual Time Now() const = 0;
 
-  // Calls `task` soon, after what is running now. Any thread may call.
+  // Calls `task` soon, after the task that is running now. Any thread may call
+  // Post().
   virtual void Post(std::function<void()> task) = 0;
 
-  // Calls `task` once `delay` has passed, unless the loop ends first. On the
-  // loop's thread only.
+  // Calls `task` when `delay` has passed, unless the loop ends first. Call it
+  // on the loop's thread only.
   virtual void After(std::chrono::milliseconds delay,
                      std::function<void()> task) = 0;
 };

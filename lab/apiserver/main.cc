@@ -22,7 +22,7 @@ std::string ReadFile(const std::string& name) {
   return text;
 }
 
-// At once there and complete, for whoever waits for it.
+// Writes a file atomically: a reader finds it complete or not at all.
 void WriteFile(const std::string& name, const std::string& text) {
   const std::string draft = name + ".new";
   std::ofstream file(draft);
@@ -75,26 +75,26 @@ int main(int argc, char** argv) {
   minisched::Flags flags(
       "A Kubernetes API server in one process, in memory: for learning and for "
       "tests.");
-  flags.Add("--port", &options.port, "Where to listen; 0 picks a free port");
+  flags.Add("--port", &options.port, "Port to listen on; 0 picks a free port");
   flags.Add("--address", &options.server.address,
-            "Who may connect; 127.0.0.1 is this machine only. There is no "
-            "authentication");
+            "Address to listen on; 127.0.0.1 accepts only this machine. The "
+            "server has no authentication");
   flags.Add("--kubeconfig-out", &options.kubeconfig_out,
-            "Write a kubeconfig for this server to that file");
+            "Write a kubeconfig for this server to this file");
   flags.Add("--load", &options.load,
-            "Create the objects of these manifests first");
+            "Create the objects of these manifests at the start");
   flags.Add("--faults", &options.faults,
-            "Misbehave as this file has it: see "
+            "Inject the faults that this file describes: see "
             "docs/reference/embedded-api-server.md");
   flags.Add("--simulate", &options.simulate,
-            "Simulate kubelets, and the controllers of Deployments and "
+            "Simulate kubelets and the controllers of Deployments and "
             "ReplicaSets");
   flags.Add("--simulate-kubelet", &options.server.simulate_kubelet,
             "Simulate kubelets only");
   flags.Add("--simulate-workloads", &options.server.simulate_workloads,
-            "Simulate those controllers only");
+            "Simulate the controllers of Deployments and ReplicaSets only");
   flags.AddCount("-v,--verbose", &verbosity,
-                 "Say more; twice (-vv) for even more");
+                 "Log more; twice (-vv) for even more");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }

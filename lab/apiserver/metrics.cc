@@ -12,7 +12,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// A client that makes up names must not make this server grow.
+// Bounds the metrics if a client sends ever new names.
 constexpr std::size_t kMaxUserAgents = 200;
 
 const prometheus::Histogram::BucketBoundaries kSeconds = {
@@ -36,7 +36,7 @@ struct Metrics::Families {
   prometheus::Family<prometheus::Histogram>& durations =
       prometheus::BuildHistogram()
           .Name("apiserver_request_duration_seconds")
-          .Help("How long requests other than watches took")
+          .Help("Latency of requests other than watches, in seconds")
           .Register(registry);
   prometheus::Family<prometheus::Counter>& clients =
       prometheus::BuildCounter()

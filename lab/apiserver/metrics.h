@@ -10,24 +10,24 @@
 
 namespace minisched::apiserver {
 
-// What /metrics tells, under the names that kube-apiserver has for it:
-// apiserver_request_total and apiserver_request_duration_seconds; and, of this
-// server's own, minisched_client_requests_total, by User-Agent.
+// The metrics at /metrics. apiserver_request_total and
+// apiserver_request_duration_seconds are kube-apiserver's.
+// minisched_client_requests_total, by User-Agent, is this server's own.
 class Metrics {
  public:
   Metrics();
   ~Metrics();
 
-  // A request for a resource that has been answered; a watch when it begins.
-  // Where a fault has kept back the answer, `code` is 0.
+  // Counts an answered request for a resource; a watch counts when it begins.
+  // `code` is 0 if a fault withheld the answer.
   void Count(const Request& request, const RequestInfo& info, int code,
              std::chrono::duration<double> seconds);
 
-  // The text that Prometheus reads.
+  // Returns the metrics in Prometheus' text format.
   std::string Text() const;
 
-  // minisched_client_requests_total as a list of objects: userAgent, verb as
-  // RequestInfo has it, resource, subresource and count.
+  // Returns minisched_client_requests_total as a list of objects with
+  // userAgent, verb (RequestInfo's), resource, subresource and count.
   Json Clients() const;
 
  private:

@@ -10,15 +10,15 @@
 
 namespace minisched::apiserver {
 
-// Objects of the API as this server holds them: whole JSON documents, whatever
-// their kind. What the schema (schema.h) knows of a kind has been checked when
-// a document came in: a field that is there has the type that it should have.
+// The form in which this server holds API objects of every kind: whole JSON
+// documents. Normalize() (schema.h) has checked them against the schema: each
+// field has the type that the schema gives it.
 using Json = nlohmann::json;
 
-// An object that is stored, or was. Shared, never changed.
+// A stored object, or an earlier state of one. It is shared and never changes.
 using Object = std::shared_ptr<const Json>;
 
-// The member that the keys lead to; null where there is none.
+// Returns the member at the path of keys, or null if there is none.
 //   Get(pod, "spec", "nodeName")
 const Json& Get(const Json& value);
 const Json& Get(const Json& value, std::string_view key);
@@ -27,8 +27,8 @@ const Json& Get(const Json& value, std::string_view key, Keys... keys) {
   return Get(Get(value, key), keys...);
 }
 
-// The member as a string, "" where there is none; as a number, 0 where there
-// is none; as a bool, false where there is none.
+// Return the member as a string, a number or a bool. Without such a member
+// these are "", 0 and false.
 template <std::convertible_to<std::string_view>... Keys>
 std::string GetString(const Json& value, Keys... keys) {
   const Json& member = Get(value, keys...);
@@ -45,36 +45,38 @@ bool GetBool(const Json& value, Keys... keys) {
   return member.is_boolean() && member.get<bool>();
 }
 
-// Makes the member `key` of an object what it is in another: gone if it isn't
-// there.
+// Copies the member `key` from one object to another. Removes the member if
+// `from` lacks it.
 void CopyMember(const Json& from, const std::string& key, Json& to);
 
-// As text; bytes that are no UTF-8, which can come in escapes, are replaced.
+// Returns the JSON text. Invalid UTF-8, which can come from escapes, is
+// replaced.
 std::string Dump(const Json& json);
 
-// The parts of metadata that are asked for everywhere.
+// Return a part of the metadata, "" if it is missing.
 std::string NameOf(const Json& object);
 std::string NamespaceOf(const Json& object);
 std::string UidOf(const Json& object);
-// It is being deleted: its deletionTimestamp is set.
+// True if the object is being deleted: its deletionTimestamp is set.
 bool IsTerminating(const Json& object);
 
-// The element of a list of objects whose `key` is `value`; null where there is
-// none. For containers by name, conditions by type and so on.
+// Returns the first element of a list of objects whose `key` is `value`, or
+// null if there is none. It finds containers by name, conditions by type and so
+// on.
 const Json& FindBy(const Json& list, std::string_view key,
                    std::string_view value);
 
-// The same for many lookups: each element by its `key`, the first one of each.
-// The values are the list's own.
+// Returns an index of a list for many lookups: the first element for each value
+// of `key`. The pointers refer to the list.
 std::map<std::string_view, const Json*> IndexBy(const Json& list,
                                                 std::string_view key);
 
-// Takes what equals `value` out of a list, which may be null.
+// Removes all elements equal to `value` from a list, which may be null.
 void RemoveValue(Json& list, const Json& value);
 
-// Sets the condition of its type in `conditions`. lastTransitionTime, `now`,
-// changes only with the status, as upstream's UpdatePodCondition and the like
-// do it.
+// Adds the condition to `conditions`, or replaces the one of its type. Sets
+// lastTransitionTime to `now` only if the status changes, as upstream's
+// UpdatePodCondition does.
 void SetCondition(Json& conditions, Json condition, const std::string& now);
 
 }  // namespace minisched::apiserver

@@ -16,20 +16,20 @@ constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
 
 constexpr std::size_t kMaxOperations = 10'000;
-// Of a path, in bytes: the library takes quadratic time for its escapes.
+// The longest path, in bytes. The library takes quadratic time for its escapes.
 constexpr std::size_t kMaxPath = 1024;
 
 [[noreturn]] void FailToApply() {
-  // Upstream doesn't tell the client what it was.
+  // Upstream's message doesn't name the error.
   throw StatusError(
       422, "Invalid",
       "the server rejected our request due to an error in our request",
       Json::object());
 }
 
-// Applies the operations of a JSON patch to a document. Throws what the library
-// throws where an operation doesn't fit the document. The library's own patch()
-// copies what it moves, and knows no bounds.
+// Applies the operations of a JSON patch to a document. Throws Json::exception
+// if an operation doesn't fit the document. The library's own patch() copies
+// what it moves, and has no limits.
 class JsonPatcher {
  public:
   explicit JsonPatcher(Json& document) : document_(document) {}
@@ -64,7 +64,7 @@ class JsonPatcher {
     return Pointer(text);
   }
 
-  // The place in a list that a path ends with.
+  // Returns the list index at the end of a path.
   static std::size_t IndexOf(const std::string& token) {
     std::size_t index = 0;
     const char* const end = token.data() + token.size();
@@ -74,14 +74,15 @@ class JsonPatcher {
     return index;
   }
 
-  // Returns the iterator at `index`, and pays for moving the elements after it.
+  // Returns the iterator at `index`. Spends the effort of moving the elements
+  // after it.
   Json::iterator Shift(Json& list, std::size_t index) {
     effort_.Spend(list.size() - index);
     return list.begin() + static_cast<std::ptrdiff_t>(index);
   }
 
-  // Pays for the value. Throws if adding the value at the path would exceed
-  // kMaxNesting.
+  // Spends the effort of copying the value. Throws if the value at that path
+  // would exceed kMaxNesting.
   void CheckNesting(const Pointer& path, const Json& value) {
     const Extent extent = Extent::Of(value);
     effort_.Spend(extent);
@@ -112,7 +113,7 @@ class JsonPatcher {
     }
   }
 
-  // Returns what was there.
+  // Removes a value and returns it.
   Json Remove(const Pointer& path) {
     Json& parent = document_.at(path.parent_pointer());
     Json removed = std::exchange(document_.at(path), nullptr);
@@ -125,8 +126,8 @@ class JsonPatcher {
     return removed;
   }
 
-  // As upstream's library is laxer than the RFC, this adds to an object what
-  // isn't there.
+  // Replaces a value. Upstream's library is laxer than the RFC, so here too
+  // this adds a missing member to an object.
   void Replace(const Pointer& path, Json value) {
     const bool inside = !path.empty();
     if (inside && document_.at(path.parent_pointer()).is_object()) {
@@ -182,7 +183,7 @@ Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
 
 Json ApplyJsonPatch(const Json& object, const Json& patch) {
   if (!patch.is_array()) {
-    throw BadRequest("error decoding patch: a JSON patch is a list");
+    throw BadRequest("error decoding patch: a JSON patch must be a list");
   }
   if (patch.size() > kMaxOperations) {
     throw StatusError(413, "RequestEntityTooLarge",
@@ -203,7 +204,7 @@ Json ApplyJsonPatch(const Json& object, const Json& patch) {
 
 Json ApplyMergePatch(const Json& object, const Json& patch) {
   if (!patch.is_object()) {
-    throw BadRequest("error decoding patch: a merge patch is an object");
+    throw BadRequest("error decoding patch: a merge patch must be an object");
   }
   Json result = object;
   result.merge_patch(patch);

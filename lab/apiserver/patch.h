@@ -5,30 +5,30 @@
 
 namespace minisched::apiserver {
 
-// Throws StatusError (415) unless it is the media type of one of the three
+// Throws StatusError (415) unless `type` is the media type of one of the three
 // kinds of patches.
 void CheckPatchType(const std::string& type);
 
-// What `object`, which says its apiVersion and kind, becomes by a patch of that
-// media type, as below.
+// Applies a patch of media type `type` with one of the functions below.
+// REQUIRES: `object` has its apiVersion and kind.
 Json ApplyPatch(const std::string& type, const Json& object, const Json& patch,
                 const SchemaType& schema);
 
-// These throw StatusError where the patch can't be applied. The result is not
-// normalized.
+// The following functions throw StatusError if the patch cannot be applied. The
+// result is not normalized.
 
-// RFC 6902. At most 10,000 operations, with paths of at most 1024 bytes, that
-// move only so much in all (limits.h). As upstream's library is laxer than the
-// RFC, "replace" adds what isn't there.
+// Applies a JSON patch (RFC 6902). It has at most 10,000 operations, with paths
+// of at most 1024 bytes, and one Effort (limits.h). Upstream's library is laxer
+// than the RFC, so here too "replace" adds a missing member.
 Json ApplyJsonPatch(const Json& object, const Json& patch);
 
-// RFC 7386.
+// Applies a merge patch (RFC 7386).
 Json ApplyMergePatch(const Json& object, const Json& patch);
 
-// Merges lists where the type says so, and understands the directives $patch
-// (replace, delete), $retainKeys, $deleteFromPrimitiveList/… and
-// $setElementOrder/…. All lists that are merged are only so long (limits.h).
-// Follows apimachinery pkg/util/strategicpatch/patch.go.
+// Applies a strategic merge patch. It merges the lists that the schema marks
+// for that, and supports the directives $patch (replace, delete), $retainKeys,
+// $deleteFromPrimitiveList/… and $setElementOrder/…. All merges share one
+// Effort (limits.h). Follows apimachinery pkg/util/strategicpatch/patch.go.
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type);
 

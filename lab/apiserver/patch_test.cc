@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr const char* kRejected =
     "the server rejected our request due to an error in our request";
 
-TEST(JsonPatchTest, AppliesItsOperations) {
+TEST(JsonPatchTest, AppliesOperations) {
   const Json object = Json::parse(R"({"a": {"x/y": 1}, "l": [1, 2]})");
   const struct {
     const char* patch;
@@ -45,7 +45,7 @@ TEST(JsonPatchTest, AppliesItsOperations) {
   }
 }
 
-TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
+TEST(JsonPatchTest, RefusesOperationsThatDoNotApply) {
   const Json object = Json::parse(R"({"a": {"b": "c"}, "l": [1, 2]})");
   for (const char* patch : {
            R"([{"op": "add", "path": "/a/b/c", "value": 1}])",
@@ -77,7 +77,7 @@ TEST(JsonPatchTest, RefusesWhatCannotBeApplied) {
   }
 }
 
-// The code and message of the refusal.
+// Returns the code and message of the refusal, or "".
 std::string Refusal(const Json& object, const Json& patch) {
   try {
     ApplyJsonPatch(object, patch);
@@ -87,10 +87,10 @@ std::string Refusal(const Json& object, const Json& patch) {
   }
 }
 
-TEST(JsonPatchTest, RefusesWhatIsNoPatch) {
+TEST(JsonPatchTest, RefusesAPatchThatIsNoList) {
   for (const Json& patch : {Json::object(), Json("x")}) {
     EXPECT_EQ(Refusal(Json::object(), patch),
-              "400 error decoding patch: a JSON patch is a list");
+              "400 error decoding patch: a JSON patch must be a list");
   }
 }
 
@@ -106,9 +106,8 @@ TEST(JsonPatchTest, RefusesALongPath) {
             "400 error decoding patch: a path has at most 1024 bytes");
 }
 
-// What is changed may be any part of the document, so that each of many
-// operations could take as long as the document is large.
-TEST(JsonPatchTest, RefusesWhatMovesTooMuch) {
+// Each of many operations may move a large part of the document.
+TEST(JsonPatchTest, RefusesAPatchThatMovesTooMuch) {
   const Json object = {{"l", std::vector<int>(90'000)},
                        {"s", std::string(1 << 20, 'x')}};
   const auto repeated = [](const std::string& operations) {
@@ -128,7 +127,7 @@ TEST(JsonPatchTest, RefusesWhatMovesTooMuch) {
               "lists too often: send it in parts")
         << operations;
   }
-  // Where little moves there is no such end.
+  // As many operations that move little are accepted.
   EXPECT_EQ(Refusal(object, repeated(
                                 R"({"op": "add", "path": "/l/-", "value": 1},
                                    {"op": "replace", "path": "/l/0",
@@ -138,7 +137,7 @@ TEST(JsonPatchTest, RefusesWhatMovesTooMuch) {
             "");
 }
 
-TEST(JsonPatchTest, DoesNotLetADocumentGrowOutOfAllProportion) {
+TEST(JsonPatchTest, LimitsTheGrowthOfTheDocument) {
   Json wide = Json::array();
   Json deep = Json::array();
   for (int i = 0; i < 80; ++i) {
@@ -165,7 +164,7 @@ TEST(MergePatchTest, MergesObjectsAndReplacesTheRest) {
     ADD_FAILURE();
   } catch (const StatusError& error) {
     EXPECT_EQ(error.code(), 400);
-    EXPECT_THAT(error.what(), HasSubstr("a merge patch is an object"));
+    EXPECT_THAT(error.what(), HasSubstr("a merge patch must be an object"));
   }
 }
 

@@ -20,7 +20,8 @@ constexpr char kModified[] =
     "the object has been modified; please apply your changes to the latest "
     "version and try again";
 
-// A year, in seconds: more is not meant, and leads to no date that there is.
+// One year, in seconds. Nobody needs a longer grace period, and a much longer
+// one would end at no valid date.
 constexpr std::int64_t kMaxGrace = 365L * 24 * 3600;
 
 std::mt19937_64 SeededBySystem() {
@@ -33,8 +34,8 @@ std::string NewUid(std::mt19937_64& random) {
   return to_string(boost::uuids::basic_random_generator(random)());
 }
 
-// Without vowels and what looks alike, as upstream's, so that no words come
-// about.
+// Returns a suffix for generated names. As upstream, the alphabet has no vowels
+// and no look-alikes, so that a suffix is never a word.
 std::string RandomSuffix(std::mt19937_64& random) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::uniform_int_distribution<std::size_t> any(0, kAlphabet.size() - 1);
@@ -48,7 +49,7 @@ const SchemaType& TypeOf(const ResourceRow& row) {
   return *Schema::Get().Find(stored.ApiVersion(), stored.kind);
 }
 
-// The form in which any object of the row is stored.
+// Brings an object into the form in which the row's objects are stored.
 void Complete(Json& object, const ResourceRow& row) {
   const ResourceRow& stored = StorageRow(row);
   object["apiVersion"] = stored.ApiVersion();
@@ -69,7 +70,7 @@ void CheckNamespaceForCreate(const Store& store, const ResourceRow& row,
   }
 }
 
-// What of metadata an update can't change, whatever it says.
+// Restores the metadata that an update cannot change.
 void KeepSystemMetadata(Json& metadata, const Json& old) {
   for (const char* key : {"generation", "creationTimestamp", "selfLink"}) {
     CopyMember(old, key, metadata);
@@ -82,7 +83,7 @@ void KeepSystemMetadata(Json& metadata, const Json& old) {
   }
 }
 
-// True if more than metadata and status differs.
+// True if anything outside of metadata and status differs.
 bool SpecDiffers(const Json& a, const Json& b) {
   const auto spec = [](Json object) {
     object.erase("metadata");
@@ -97,7 +98,8 @@ void BumpGeneration(Json& metadata) {
   if (generation > 0) metadata["generation"] = generation + 1;
 }
 
-// The finalizers that make the garbage collector see to the dependents first.
+// Sets the finalizer that makes the garbage collector handle the dependents
+// first.
 void SetPropagation(Json& metadata, const std::string& propagation) {
   if (propagation.empty()) return;
   Json& finalizers = metadata["finalizers"];
@@ -126,7 +128,7 @@ DeleteOptions DeleteOptions::Parse(const Json& json) {
                         GetString(json, "preconditions", "resourceVersion")},
       .dry_run = !apiserver::Get(json, "dryRun").empty()};
   if (json.contains("gracePeriodSeconds")) {
-    // Negative ones mean as soon as possible.
+    // A negative period means as soon as possible.
     const std::int64_t seconds = GetInt(json, "gracePeriodSeconds");
     options.grace_period = seconds < 0 ? 1 : seconds;
   }
@@ -159,7 +161,7 @@ void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
   const auto check = [&](const std::string& what, const std::string& wanted,
                          const std::string& there, const std::string& hint) {
     if (wanted.empty() || wanted == there) return;
-    ResourceRow by_kind = row;  // Upstream names the kind, here alone.
+    ResourceRow by_kind = row;  // Only here, upstream names the kind.
     by_kind.plural = row.kind;
     throw Conflict(
         by_kind, NameOf(object),
@@ -211,7 +213,8 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
 
   if (row.namespaced) CheckNamespaceForCreate(store_, row, ns, name);
   row.strategy->PrepareForCreate(object, store_);
-  // A status that was taken away may have fields that are always there.
+  // The strategy may have removed the status, whose required fields must always
+  // be present.
   Normalize(object, TypeOf(row));
   if (row.strategy->has_generation()) metadata["generation"] = 1;
   FieldErrors errors;
@@ -291,7 +294,7 @@ Deleted Registry::Delete(const ResourceRow& row, const std::string& ns,
   std::int64_t grace = std::min(own.value_or(0), kMaxGrace);
   Time deadline = now + std::chrono::seconds(grace);
   if (terminating && before > 0) {
-    // Already on its way: the grace period can only become shorter.
+    // The object is already terminating: the grace period can only shrink.
     if (!options.grace_period || *options.grace_period >= before) {
       return {old, false};
     }
@@ -317,7 +320,7 @@ Deleted Registry::Delete(const ResourceRow& row, const std::string& ns,
   }
   const std::string collection = CollectionOf(row);
   if (stays) return {store_.Put(collection, std::move(object)), false};
-  // Whoever watches sees it marked before it goes.
+  // Watches report the terminating object before its removal.
   if (own && object != *old) object = *store_.Put(collection, object);
   return {store_.Remove(collection, std::move(object)), true};
 }

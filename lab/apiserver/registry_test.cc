@@ -35,7 +35,7 @@ class RegistryTest : public StrategyTest {
     return Errors([&] { CreateConfigMap(change); });
   }
 
-  // On a node, so that it is deleted with a grace period.
+  // Creates a pod on a node, so that its deletion has a grace period.
   Json CreatePod(const Json& change = Json::object()) {
     return Create("v1", "Pod",
                   With(R"({
@@ -54,7 +54,7 @@ class RegistryTest : public StrategyTest {
     return Errors([&] { Delete(object, options); });
   }
 
-  // Null if it is not there.
+  // Returns null if the object does not exist.
   Json Find(const Json& object) {
     const Object found = store_.Find(CollectionOf(Row(object)),
                                      {NamespaceOf(object), NameOf(object)});
@@ -86,7 +86,7 @@ TEST_F(RegistryTest, CreateSetsWhatOnlyTheServerSets) {
   EXPECT_NE(UidOf(CreateConfigMap({{"metadata", {{"name", "b"}}}})), uid);
 }
 
-// Each server has its own source of chance.
+// Each server has its own random generator.
 TEST_F(RegistryTest, ServersGiveDifferentUids) {
   const auto first_uid = [&] {
     Store store;
@@ -97,7 +97,7 @@ TEST_F(RegistryTest, ServersGiveDifferentUids) {
   EXPECT_NE(first_uid(), first_uid());
 }
 
-TEST_F(RegistryTest, CreateMakesUpNames) {
+TEST_F(RegistryTest, CreateGeneratesNames) {
   const auto generated = [&](const std::string& base) {
     return NameOf(CreateConfigMap(
         {{"metadata", {{"name", nullptr}, {"generateName", base}}}}));
@@ -110,7 +110,7 @@ TEST_F(RegistryTest, CreateMakesUpNames) {
             "a");
 }
 
-TEST_F(RegistryTest, CreateRefusesWhatIsThere) {
+TEST_F(RegistryTest, CreateRefusesAnExistingName) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/z"}}}}});
   EXPECT_THAT(CreateConfigMapErrors(Json::object()),
@@ -122,14 +122,14 @@ TEST_F(RegistryTest, CreateRefusesWhatIsThere) {
   EXPECT_EQ(UidOf(Find(object)), UidOf(object));
 }
 
-TEST_F(RegistryTest, CreateRefusesAVersion) {
+TEST_F(RegistryTest, CreateRefusesAResourceVersion) {
   EXPECT_THAT(
       CreateConfigMapErrors({{"metadata", {{"resourceVersion", "1"}}}}),
       ElementsAre(
           "500 resourceVersion should not be set on objects to be created"));
 }
 
-TEST_F(RegistryTest, CreateFailsInATerminatingNamespace) {
+TEST_F(RegistryTest, CreateFailsInAMissingOrTerminatingNamespace) {
   const auto create = [&](const std::string& ns) {
     return Errors([&] {
       registry_.Create(GetResource("", "configmaps"), ns,
@@ -145,13 +145,13 @@ TEST_F(RegistryTest, CreateFailsInATerminatingNamespace) {
                   "content in namespace going because it is being terminated"));
 }
 
-TEST_F(RegistryTest, CreateRefusesWhatIsInvalid) {
+TEST_F(RegistryTest, CreateRefusesInvalidMetadata) {
   EXPECT_THAT(CreateConfigMapErrors({{"metadata", {{"name", nullptr}}}}),
               ElementsAre("metadata.name: Required value: name or generateName "
                           "is required"));
 }
 
-TEST_F(RegistryTest, CreateRefusesWhatIsTooLarge) {
+TEST_F(RegistryTest, CreateAndUpdateRefuseTooLargeObjects) {
   const Json large = {{"data", {{"k", std::string(4 << 20, 'x')}}}};
   EXPECT_THAT(CreateConfigMapErrors(large),
               ElementsAre("413 Request entity too large: an object has at most "
@@ -188,7 +188,7 @@ TEST_F(RegistryTest, UpdateStoresTheChange) {
   EXPECT_EQ(Find(object), updated);
 }
 
-TEST_F(RegistryTest, UpdateOfAnotherVersionIsAConflict) {
+TEST_F(RegistryTest, UpdateWithAnotherVersionIsAConflict) {
   const Json object = CreateConfigMap();
   const Json change = {
       {"data", {{"k", "w"}}},
@@ -202,7 +202,7 @@ TEST_F(RegistryTest, UpdateOfAnotherVersionIsAConflict) {
   EXPECT_EQ(Find(object), updated);
 }
 
-TEST_F(RegistryTest, UpdateWithoutAVersionIsForSomeKindsOnly) {
+TEST_F(RegistryTest, OnlySomeKindsAllowUpdatesWithoutAVersion) {
   const Json version = R"({"metadata": {"resourceVersion": null},
                            "data": {"k": "w"}})"_json;
   EXPECT_THAT(UpdateErrors(CreateConfigMap(), version), IsEmpty());
@@ -282,8 +282,8 @@ TEST_F(RegistryTest, RemovingTheLastFinalizerDeletesTheObject) {
   EXPECT_TRUE(Find(object).is_null());
 }
 
-// An object that isn't being deleted, or has its time yet, stays.
-TEST_F(RegistryTest, RemovingFinalizersDeletesNothingThatIsNotDue) {
+// An object stays if it isn't terminating or has grace time left.
+TEST_F(RegistryTest, RemovingFinalizersKeepsObjectsThatAreNotDue) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a"}}}}});
   Update(object, R"({"metadata": {"finalizers": null}})"_json);
@@ -322,7 +322,7 @@ TEST_F(RegistryTest, DeleteChecksItsPreconditions) {
               ElementsAre("404 configmaps \"a\" not found"));
 }
 
-TEST_F(RegistryTest, DeleteGivesAPodItsTime) {
+TEST_F(RegistryTest, DeleteGivesAPodItsGracePeriod) {
   const Json pod = CreatePod();
   const Deleted deleted = Delete(pod);
   EXPECT_FALSE(deleted.gone);
@@ -346,13 +346,13 @@ TEST_F(RegistryTest, AGracePeriodCanOnlyBeShortened) {
   };
   EXPECT_EQ(remaining(60), std::pair(30, start));
   EXPECT_EQ(remaining(25), std::pair(25, After(seconds(15))));
-  // What would have ended by now ends in a second.
+  // The shorter period has already passed: the pod is due now.
   EXPECT_EQ(remaining(5), std::pair(1, After(seconds(0))));
   EXPECT_TRUE(Delete(pod, {.grace_period = 0}).gone);
   EXPECT_TRUE(Find(pod).is_null());
 }
 
-TEST_F(RegistryTest, DeleteWithoutTimeIsAtOnce) {
+TEST_F(RegistryTest, DeleteWithoutGracePeriodRemovesAtOnce) {
   const Json pod = CreatePod();
   std::vector<Event::Type> events;
   const auto subscription =
@@ -366,7 +366,7 @@ TEST_F(RegistryTest, DeleteWithoutTimeIsAtOnce) {
               ElementsAre(Event::Type::kModified, Event::Type::kDeleted));
 }
 
-TEST_F(RegistryTest, FinalizersHoldADeleteUp) {
+TEST_F(RegistryTest, FinalizersDelayADelete) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a"}}}}});
   const Deleted deleted = Delete(object);
@@ -374,13 +374,13 @@ TEST_F(RegistryTest, FinalizersHoldADeleteUp) {
   const Json terminating = Find(object);
   EXPECT_EQ(terminating["metadata"]["deletionTimestamp"], registry_.Now());
   EXPECT_EQ(terminating["metadata"]["deletionGracePeriodSeconds"], 0);
-  // Again: nothing changes.
+  // A second delete changes nothing.
   loop_.Advance(seconds(10));
   EXPECT_FALSE(Delete(object).gone);
   EXPECT_EQ(Find(object), terminating);
 }
 
-TEST_F(RegistryTest, PropagationIsAFinalizer) {
+TEST_F(RegistryTest, PropagationPolicySetsAFinalizer) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a"}}}}});
   const auto finalizers = [&](const std::string& propagation) {

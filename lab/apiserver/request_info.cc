@@ -45,7 +45,7 @@ std::optional<RequestInfo> RequestInfo::Parse(const Request& request) {
   if (!info.ns.empty() && !info.row->namespaced) return std::nullopt;
   if (parts.size() > 1) info.name = parts[1];
   if (parts.size() > 2) info.subresource = parts[2];
-  // A resource that can only be created has no paths of single objects.
+  // A resource that can only be created has no paths for single objects.
   const bool only_created =
       info.row->verbs == std::vector<std::string>{"create"};
   if (only_created && !info.name.empty()) return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace minisched::apiserver {
 
-// What a request to a path of the API is about. Follows apiserver
+// The resource, object and verb of a request. Follows apiserver
 // pkg/endpoints/request/requestinfo.go.
 struct RequestInfo {
   const ResourceRow* row = nullptr;
@@ -19,7 +19,7 @@ struct RequestInfo {
   // "deletecollection": as in metrics and RBAC.
   std::string verb;
 
-  // nullopt where the path leads to no resource that is served.
+  // Returns nullopt if the path leads to no resource of this server.
   static std::optional<RequestInfo> Parse(const Request& request);
 };
 

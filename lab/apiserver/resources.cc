@@ -13,21 +13,22 @@
 namespace minisched::apiserver {
 namespace {
 
-// Properties of a row, which can be combined.
+// Properties of a row. They can be combined.
 enum Trait : unsigned {
   kNamespaced = 0,
-  kOfCluster = 1,       // not of a namespace
-  kInAll = 2,           // one of what `kubectl get all` shows
+  kOfCluster = 1,       // cluster-scoped
+  kInAll = 2,           // `kubectl get all` shows it
   kReturnsDeleted = 4,  // ResourceRow::returns_deleted
 };
 
-// A row, in short. Lists are words with spaces in between.
+// The short form of a row. Lists are words separated by spaces.
 struct Entry {
   std::string_view name;  // "deployments.apps"
   const char* kind;
   const char* short_names = "";
   unsigned traits = kNamespaced;
-  // What has none is only stored, so that informers can list and watch it.
+  // By default objects are only stored, so that informers can list and watch
+  // them.
   const Strategy& (*strategy)() = PlainStrategy;
   const char* fields = "";
   const char* subresources = "";
@@ -36,7 +37,7 @@ struct Entry {
   Review review = nullptr;
 };
 
-// A row of reviews, which are not stored.
+// Returns the entry of a review, which is never stored.
 constexpr Entry ReviewEntry(std::string_view name, const char* kind,
                             Review review, Trait trait = kOfCluster) {
   return {.name = name,

@@ -8,7 +8,7 @@
 namespace minisched::apiserver {
 namespace {
 
-TEST(ResourcesTest, TableIsSound) {
+TEST(ResourcesTest, EveryRowIsUniqueCompleteAndFound) {
   std::set<std::string> names;
   for (const ResourceRow& row : AllResources()) {
     const std::string name = row.QualifiedName();

@@ -18,8 +18,8 @@
 namespace minisched::apiserver {
 namespace {
 
-// Where a page of a list begins: at the version that the whole list is of,
-// after that object. As JSON it is the token that continues the page before.
+// The start of a page of a list: the version of the whole list, and the object
+// that the page follows. Its JSON is the continue token of the previous page.
 using Page = std::pair<std::uint64_t, Store::Key>;
 
 Page ParseToken(const std::string& token) {
@@ -27,8 +27,8 @@ Page ParseToken(const std::string& token) {
     return Json::parse(token).get<Page>();
   } catch (const Json::exception&) {
     throw BadRequest(
-        "invalid continue token: continue key is not valid: it is none of "
-        "this server's");
+        "invalid continue token: continue key is not valid: this server did "
+        "not issue it");
   }
 }
 
@@ -43,7 +43,7 @@ StatusError TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
               {"message", "Too large resource version"}}}}}};
 }
 
-// The page that is asked for.
+// Returns the start of the requested page.
 Page PageOf(const ListOptions& options, std::uint64_t current) {
   if (!options.continue_token.empty()) {
     return ParseToken(options.continue_token);
@@ -51,14 +51,14 @@ Page PageOf(const ListOptions& options, std::uint64_t current) {
   if (options.resource_version.empty()) return {current, {}};
   const std::uint64_t wanted = ParseVersion(options.resource_version, 400);
   if (wanted > current) throw TooLargeVersion(wanted, current);
-  // With a limit, "not older than" is exact for a version that is given.
+  // With a limit, a version above 0 is exact unless the match says otherwise.
   const bool exact = options.resource_version_match == "Exact" ||
                      (options.resource_version_match.empty() &&
                       options.limit > 0 && wanted > 0);
   return {exact ? wanted : current, {}};
 }
 
-// A request, and the reply that is being made for it.
+// A request and the reply to it.
 class Call {
  public:
   Call(Registry& registry, const Request& request, const RequestInfo& info)
@@ -118,7 +118,7 @@ class Call {
       const Json& last = *objects.back();
       metadata["continue"] =
           Dump(Page(version, {NamespaceOf(last), NameOf(last)}));
-      // Upstream counts what is left only where it is cheap.
+      // Upstream counts the remaining items only without selectors.
       if (request_.Query("labelSelector").empty() &&
           request_.Query("fieldSelector").empty()) {
         metadata["remainingItemCount"] =
@@ -148,7 +148,8 @@ class Call {
         201);
   }
 
-  // For pods/binding and the like, which take an object of another kind.
+  // Handles pods/binding and similar paths, which take an object of another
+  // kind.
   void Act() {
     static const ResourceRow kEviction{.group = "policy", .kind = "Eviction"};
     const bool evict = info_.subresource == "eviction";
@@ -174,7 +175,7 @@ class Call {
                            ToStored(info_, nullptr, std::move(sent)), dry_run),
           201);
     }
-    // A body that carries a uid is meant for that object only.
+    // A body with a uid applies only to the object with that uid.
     if (old) CheckPreconditions(row_, *old, {.uid = UidOf(sent)});
     const auto change = [&](const Json& stored) {
       return ToStored(info_, stored, sent);
@@ -205,7 +206,7 @@ class Call {
     const Deleted deleted =
         registry_.Delete(row_, info_.ns, info_.name, options);
     if (!deleted.gone) {
-      // Only clients that use this older option get a 202, as upstream.
+      // As upstream, only clients that send this deprecated option get a 202.
       const bool background = options.orphan_dependents == false;
       return Answer(deleted.object, background ? 202 : 200);
     }
@@ -231,13 +232,13 @@ class Call {
                {{"resourceVersion", std::to_string(store_.version())}});
   }
 
-  // Throws unless that can be done at that path.
+  // Throws StatusError (405) unless the path supports the verb.
   void CheckMethod() const {
     const std::string& sub = info_.subresource;
     const auto& verbs = sub.empty() ? row_.verbs : GetSubresource(sub).verbs;
     const bool served = boost::range::count(verbs, info_.verb) > 0;
-    // What is created has its name in the body, and its namespace in the path;
-    // a collection is deleted in one namespace, and the rest wants a name.
+    // A create has its namespace in the path and its name in the body. A
+    // collection is deleted in one namespace. The other verbs need a name.
     const bool create = info_.verb == "create";
     const bool list = info_.verb == "list" || info_.verb == "watch";
     const bool all = info_.verb == "deletecollection";
@@ -248,8 +249,8 @@ class Call {
     if (!served || misplaced) throw MethodNotAllowed();
   }
 
-  // The object is that of the path, which it need not repeat the namespace of.
-  // An object of a kind without namespaces loses its namespace.
+  // Sets the object's namespace to that of the path. Throws if the object names
+  // another. An object of a cluster-scoped kind loses its namespace.
   void CheckNamespace(Json& object) const {
     if (info_.ns.empty()) {
       object["metadata"].erase("namespace");
@@ -284,7 +285,7 @@ class Call {
     return ListOptions::Parse(request_, row_, info_.ns, info_.name);
   }
 
-  // Answers with the object, or with its scale where the path is that.
+  // Answers with the object, or with its scale if the path ends in "scale".
   void Answer(const Object& object, int status = 200) {
     reply_.status = status;
     reply_.body = RowShown(info_).kind == row_.kind

@@ -12,7 +12,7 @@ namespace minisched::apiserver {
 
 namespace asio = boost::asio;
 
-// A server that runs as long as this lives.
+// A server that runs for the lifetime of this object.
 class RunningServer {
  public:
   explicit RunningServer(const std::string& manifest = "") : server_({}) {
@@ -51,7 +51,7 @@ inline void Send(asio::ip::tcp::socket& socket, const std::string& method,
               ignored);
 }
 
-// All there is until the server closes.
+// Returns everything the server sends until it closes the connection.
 inline std::string ReadAll(asio::ip::tcp::socket& socket) {
   std::string text;
   boost::system::error_code end;
@@ -59,7 +59,7 @@ inline std::string ReadAll(asio::ip::tcp::socket& socket) {
   return text;
 }
 
-// The whole answer, headers and all.
+// Sends a request and returns the whole answer, including its headers.
 inline std::string Exchange(
     RunningServer& server, const std::string& method, const std::string& target,
     const std::string& body = "",

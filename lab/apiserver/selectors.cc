@@ -8,7 +8,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// What is no object has no labels.
+// Returns no labels if `labels` is not an object.
 Labels ToLabels(const Json& labels) {
   return labels.is_object() ? labels.get<Labels>() : Labels();
 }
@@ -36,7 +36,7 @@ std::function<bool(const Json& labels)> Compile(const Json& json) {
       selector = Selector::FromLabelSelector(ToSelector(json));
     }
   } catch (const ParseError&) {
-    // It selects nothing.
+    // An invalid selector selects nothing.
   }
   return [selector = std::move(selector)](const Json& labels) {
     return selector.Matches(ToLabels(labels));

@@ -7,15 +7,16 @@
 
 namespace minisched::apiserver {
 
-// A metav1.LabelSelector, ready to match the labels of many objects. One that
-// is absent (null) or invalid selects nothing, an empty one everything.
+// Returns a function that matches labels against a metav1.LabelSelector. A
+// selector that is absent (null) or invalid selects nothing; an empty one
+// selects everything.
 std::function<bool(const Json& labels)> Compile(const Json& selector);
 
-// Whether it selects what has these labels.
+// True if the selector selects objects with these labels.
 bool Selects(const Json& selector, const Json& labels);
 
-// The text form of a metav1.LabelSelector, "app=web"; "" if it is empty, absent
-// or invalid.
+// Returns the text form of a metav1.LabelSelector, "app=web"; "" if the
+// selector is empty, absent or invalid.
 std::string SelectorText(const Json& selector);
 
 }  // namespace minisched::apiserver

@@ -29,7 +29,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// How long Stop() waits for connections to end, and how often it looks.
+// How long Stop() waits for connections to end, and how often it checks.
 constexpr std::chrono::milliseconds kGrace{1000};
 constexpr std::chrono::milliseconds kPause{5};
 
@@ -46,8 +46,8 @@ const Json kSystemPriorityClasses = {
       "Used for system critical pods that must run in the cluster, but can be "
       "moved to another node if necessary."}}};
 
-// An empty one, as protobuf: kubectl falls back on it where version 3 doesn't
-// know a kind, and does without what is not in there.
+// An empty OpenAPI v2 document, as protobuf. kubectl asks for it when version 3
+// lacks a kind, and accepts that the kind is missing here too.
 Reply OpenApiV2() {
   return {.content_type =
               "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -60,12 +60,12 @@ Reply AggregatedDiscovery(const Json& document) {
   Reply reply = JsonReply(document);
   reply.content_type =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  // The same path has another form; a cache must not mix them up.
+  // The same path also serves another form; a cache must not mix them up.
   reply.headers.emplace_back("Vary", "Accept");
   return reply;
 }
 
-// The documents of a manifest, with those of its lists instead of them.
+// Returns the objects of a manifest. A list stands for its items.
 std::vector<Json> ObjectsOf(const std::string& manifest) {
   std::vector<Json> objects;
   for (const std::string& text : YamlToJson(manifest)) {
@@ -133,13 +133,13 @@ struct Server::Impl {
     }
   }
 
-  // Ends the loop once all connections have ended, or time is up.
+  // Ends the loop when all connections have ended or the time is up.
   void AwaitIdle(std::chrono::milliseconds left);
   void Serve(Request request, const HttpServer::Respond& respond);
-  // `info` is nullopt where it isn't for a resource.
+  // `info` is nullopt if the request is not for a resource.
   Reply Handle(const Request& request, const std::optional<RequestInfo>& info);
   Reply HandleOther(const Request& request);
-  // The document at the path, whatever the method.
+  // Returns the document at the path, whatever the method.
   Reply DocumentAt(const Request& request);
 
   boost::asio::io_context io{1};
@@ -152,7 +152,7 @@ struct Server::Impl {
       faults, store, metrics,
       [this](std::chrono::milliseconds duration) { http.GoAway(duration); }};
   std::vector<std::unique_ptr<Controller>> controllers;
-  // After the store, which its streams are of.
+  // Declared after the store: its streams refer to the store.
   HttpServer http;
   const std::string url;
   const std::map<std::string, Json> documents;
@@ -259,7 +259,8 @@ users:
 }
 
 void Server::Load(const std::string& manifest, const std::string& source) {
-  // What the controllers make at the start comes first.
+  // Run the controllers first: the manifest may need the objects that they
+  // create at the start.
   impl_->io.poll();
   impl_->io.restart();
   std::string what = source;
@@ -270,7 +271,7 @@ void Server::Load(const std::string& manifest, const std::string& source) {
       const ResourceRow* row = FindKind(GetString(object, "apiVersion"), kind);
       if (row == nullptr) {
         throw std::runtime_error(
-            fmt::format("no such kind here: apiVersion \"{}\", kind \"{}\"",
+            fmt::format("unknown kind: apiVersion \"{}\", kind \"{}\"",
                         GetString(object, "apiVersion"), kind));
       }
       RequestInfo info{.row = row, .verb = "create"};
@@ -291,8 +292,8 @@ void Server::Run() {
     try {
       impl_->io.run();
     } catch (const std::exception& error) {
-      // A fault of ours in one task. The others are not to suffer from it.
-      spdlog::error("going on after: {}", error.what());
+      // One task has a bug. The other tasks go on.
+      spdlog::error("internal error, continuing: {}", error.what());
     }
   }
 }

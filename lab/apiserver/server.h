@@ -8,19 +8,19 @@ namespace minisched::apiserver {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  // 0 picks one that is free.
+  // 0 picks a free port.
   unsigned short port = 0;
-  // What a kubelet would do on each node, and what the Deployment and
-  // ReplicaSet controllers would do.
+  // Simulate a kubelet on each node, and the Deployment and ReplicaSet
+  // controllers.
   bool simulate_kubelet = false;
   bool simulate_workloads = false;
 };
 
-// The embedded API server: in memory, gone with the process. Everything in it
-// happens on the thread that calls Run().
+// The embedded API server. It keeps all objects in memory, so they are lost
+// when the process ends. All its work runs on the thread that calls Run().
 class Server {
  public:
-  // Listens at once. Throws std::runtime_error where it can't.
+  // Starts to listen. Throws std::runtime_error if that fails.
   explicit Server(const ServerOptions& options);
   ~Server();
 
@@ -29,29 +29,30 @@ class Server {
 
   // "http://127.0.0.1:34567"
   const std::string& url() const;
-  // A kubeconfig that leads here.
+  // Returns a kubeconfig for this server.
   std::string Kubeconfig() const;
 
-  // Creates the objects of a manifest, as `kubectl create -f` would: YAML or
-  // JSON, several documents, lists. Before Run(). `source` is what errors call
-  // it. Throws std::runtime_error.
+  // Creates the objects of a manifest, as `kubectl create -f` does. The
+  // manifest is YAML or JSON, and may have several documents and lists. Call it
+  // before Run(). `source` is the manifest's name in errors. Throws
+  // std::runtime_error.
   void Load(const std::string& manifest, const std::string& source);
 
-  // Serves until Stop() is called; open watches end properly.
+  // Serves until Stop() is called. Open watches then end properly.
   void Run();
 
-  // The following any thread may call, before Run() too.
+  // Any thread may call the following functions, also before Run().
   void Stop();
-  // Misbehaves from now on as that document has it, YAML or JSON (faults.h), in
-  // place of what it had; "{}" ends it. `source` is what errors call it. Throws
-  // std::runtime_error.
+  // Replaces the injected faults with those of a document in YAML or JSON
+  // (faults.h); "{}" has none. `source` is the document's name in errors.
+  // Throws std::runtime_error.
   void SetFaults(const std::string& document,
                  const std::string& source = "faults");
-  // Forgets what changed until now, as etcd's compaction does: a watch from a
-  // version before gets its 410.
+  // Drops the history of changes, as etcd's compaction does: a watch from an
+  // earlier version fails with 410.
   void Compact();
-  // For that long it is as if there were no server: connections are refused,
-  // and those that there are are broken off. All objects are there after it.
+  // Closes all connections and refuses new ones for `duration`, as if the
+  // server were down. The objects stay.
   void GoAway(std::chrono::milliseconds duration);
 
  private:

@@ -46,7 +46,7 @@ items:
       StartsWith("HTTP/1.1 200"));
 }
 
-// @kubernetes/client-node refuses a server without TLS otherwise.
+// Without this setting, @kubernetes/client-node refuses a server without TLS.
 TEST(ServerTest, KubeconfigAllowsPlainHttp) {
   Server server({});
   EXPECT_THAT(server.Kubeconfig(),
@@ -64,10 +64,9 @@ std::string LoadError(const std::string& manifest) {
   return "";
 }
 
-TEST(ServerTest, SaysWhatIsWrongWithAManifest) {
+TEST(ServerTest, LoadErrorNamesTheObjectAndTheFault) {
   EXPECT_EQ(LoadError("{apiVersion: v9, kind: Pod, metadata: {name: a}}"),
-            "x.yaml: Pod a: no such kind here: apiVersion \"v9\", kind "
-            "\"Pod\"");
+            "x.yaml: Pod a: unknown kind: apiVersion \"v9\", kind \"Pod\"");
   EXPECT_THAT(LoadError("{apiVersion: v1, kind: Pod, metadata: {name: a}}"),
               HasSubstr("x.yaml: Pod a: Pod \"a\" is invalid: "
                         "spec.containers: Required value"));
@@ -92,7 +91,7 @@ TEST(ServerTest, CountsRequests) {
   EXPECT_THAT(metrics, HasSubstr("minisched_client_requests_total{"));
 }
 
-TEST(ServerTest, AWebPageCannotPost) {
+TEST(ServerTest, RefusesRequestsThatAWebPageCanSend) {
   RunningServer server;
   for (const char* type : {"text/plain", "multipart/form-data",
                            "application/x-www-form-urlencoded"}) {
@@ -105,7 +104,7 @@ TEST(ServerTest, AWebPageCannotPost) {
               StartsWith("HTTP/1.1 415"));
 }
 
-TEST(ServerTest, AnswersWhateverIsSent) {
+TEST(ServerTest, AnswersMalformedRequestsWith4xx) {
   RunningServer server;
   Exchange(server, "POST", kPods, Pod("a"));
   const std::string deep = std::string(100'000, '[');
@@ -156,7 +155,7 @@ TEST(ServerTest, AnswersWhateverIsSent) {
   EXPECT_THAT(Exchange(server, "GET", pod), StartsWith("HTTP/1.1 200"));
 }
 
-// How many files and connections this process has open.
+// Returns how many files and connections this process has open.
 std::ptrdiff_t OpenFiles() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                        std::filesystem::directory_iterator());
@@ -168,9 +167,9 @@ std::string PodWith(const std::string& name, const Json& unknown) {
   return pod.dump();
 }
 
-// Beast takes header values of less than 64 KiB, and clients read as many bytes
-// of headers, or fewer.
-TEST(ServerTest, WarnsAtReasonableLength) {
+// Beast accepts only header values shorter than 64 KiB, and clients read at
+// most that many bytes of headers.
+TEST(ServerTest, LimitsTheLengthOfWarnings) {
   RunningServer server;
   const auto before = OpenFiles();
   Json many;
@@ -184,12 +183,12 @@ TEST(ServerTest, WarnsAtReasonableLength) {
     EXPECT_THAT(answer, HasSubstr("Warning: 299 - \"unknown field"));
     EXPECT_LT(answer.find("\r\n\r\n"), 8000) << i;
   }
-  // The server closes its end once it has seen that the client did. Some files
-  // are the client's, which opens them when it first connects.
+  // The server closes its end after the client has closed its own. The client
+  // keeps some files open, which it opened when it first connected.
   while (OpenFiles() > before + 10) std::this_thread::yield();
 }
 
-// Writes, watches, stalls and vanishes, as chance has it.
+// Writes, watches, stalls and disconnects at random.
 void Misbehave(RunningServer& server, unsigned seed) {
   std::mt19937 random(seed);
   const auto name = [&] { return "pod-" + std::to_string(random() % 20); };
@@ -221,7 +220,7 @@ void Misbehave(RunningServer& server, unsigned seed) {
   }
 }
 
-// Two servers at once: they share nothing.
+// Runs two servers, which must share no state.
 TEST(ServerTest, OutlivesClientsThatMisbehave) {
   std::array<RunningServer, 2> servers;
   {

@@ -20,68 +20,71 @@ namespace minisched::apiserver {
 struct Event {
   enum class Type { kAdded, kModified, kDeleted };
   Type type;
-  std::uint64_t version;  // that the store had after it
-  Object object;    // as it is now; of a deleted one, its last state, with
-                    // this version
+  std::uint64_t version;  // the store's version after the change
+  Object object;    // the new state; for kDeleted the last state, with this
+                    // version
   Object previous;  // nullptr for kAdded
 };
 
-// All objects, in memory, and the last changes of each resource: what etcd and
-// the watch cache are to kube-apiserver. Knows nothing of kinds: objects live
-// in collections, by the resource's qualified name ("pods",
-// "deployments.apps"), under their namespace and name. On the loop's thread
-// only.
+// Holds all objects in memory, and the last changes of each resource. It plays
+// the part of etcd and of kube-apiserver's watch cache. The store does not
+// depend on kinds: each collection has a resource's qualified name ("pods",
+// "deployments.apps") and holds objects by namespace and name. Use it on the
+// loop's thread only.
 class Store {
  public:
   // Namespace ("" if it has none) and name.
   using Key = std::pair<std::string, std::string>;
   using Collection = std::map<Key, Object>;
 
-  // `history` is how many changes of each collection are remembered.
+  // Remembers the last `history` changes of each collection.
   explicit Store(std::size_t history = 1000);
 
-  // Grows by one with each write, whatever is written.
+  // Returns the present version. Each write, of any object, adds one.
   std::uint64_t version() const { return version_; }
 
-  // nullptr where there is none.
+  // Returns nullptr if there is no such object.
   Object Find(const std::string& collection, const Key& key) const;
+  // Returns all objects of a collection, which may be empty.
   const Collection& All(const std::string& collection) const;
-  // The names of the collections that there are.
+  // Returns the names of all collections.
   std::vector<std::string> Collections() const;
 
-  // Stores an object, new or not, under its metadata.namespace and name, with
-  // the next version as its metadata.resourceVersion.
+  // Adds or replaces the object at its metadata.namespace and name, and sets
+  // its metadata.resourceVersion to the next version. Returns the stored
+  // object.
   Object Put(const std::string& collection, Json object);
-  // Removes the object of that namespace and name, which is there. `last` is
-  // the state that is published.
+  // Removes the object with the namespace and name of `last`. Publishes `last`
+  // as its last state. REQUIRES: the object exists.
   Object Remove(const std::string& collection, Json last);
 
-  // The collection as it was at that version, which may be the present one.
-  // nullopt where that is longer ago than is remembered, or yet to come.
+  // Returns the collection as it was at `version`, which may be the present
+  // one. Returns nullopt if that version is no longer in the history, or in the
+  // future.
   std::optional<Collection> AllAt(const std::string& collection,
                                   std::uint64_t version) const;
 
-  // What changed after that version. nullopt as above.
+  // Returns the changes after `version`; nullopt as above.
   std::optional<std::vector<Event>> Since(const std::string& collection,
                                           std::uint64_t version) const;
 
-  // Forgets the history, as etcd's compaction does: whoever wants to go on from
-  // a version before this one has to list again.
+  // Drops the history, as etcd's compaction does: a client that continues from
+  // an earlier version has to list again.
   void Compact();
 
-  // Is told of each change from now on, for as long as the subscription lives.
-  // Called in the middle of a write: it may neither write nor end any
-  // subscription; what it has to do it posts to the loop.
+  // Called for each change in the lifetime of the subscription. The store calls
+  // it in the middle of a write, so an observer may neither write nor end a
+  // subscription; it posts such work to the loop.
   using Observer =
       std::function<void(const std::string& collection, const Event& event)>;
-  // Ends with its life, which must not be longer than the store's.
+  // Ends the subscription when it is destroyed. The store must outlive it.
   using Subscription = std::unique_ptr<Store, std::function<void(Store*)>>;
-  // `collection` is the one to be told of, or "" for all.
+  // Subscribes to one collection, or to all if `collection` is "".
   Subscription Subscribe(std::string collection, Observer observer);
 
  private:
   struct History {
-    std::uint64_t from = 0;  // all changes after this version are there
+    std::uint64_t from = 0;  // `events` has all changes after this version
     std::deque<Event> events;
   };
   struct Subscriber {

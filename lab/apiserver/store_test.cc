@@ -22,7 +22,7 @@ std::vector<std::string> Names(const Store::Collection& collection) {
   return names;
 }
 
-TEST(StoreTest, EachWriteOfAnythingHasItsVersion) {
+TEST(StoreTest, EachWriteGetsTheNextVersion) {
   Store store;
   const auto first = store.Put("pods", Stored("a"));
   const auto second = store.Put("nodes", Stored("b"));
@@ -33,7 +33,7 @@ TEST(StoreTest, EachWriteOfAnythingHasItsVersion) {
   EXPECT_EQ(store.version(), 4U);
 }
 
-TEST(StoreTest, FindsWhatIsThere) {
+TEST(StoreTest, FindsOnlyStoredObjects) {
   Store store;
   store.Put("pods", Stored("a"));
   EXPECT_NE(store.Find("pods", Key("a")), nullptr);
@@ -43,7 +43,7 @@ TEST(StoreTest, FindsWhatIsThere) {
   EXPECT_EQ(store.Find("pods", Key("a")), nullptr);
 }
 
-TEST(StoreTest, TellsTheCollectionAsItWas) {
+TEST(StoreTest, ReturnsACollectionAtAnEarlierVersion) {
   Store store;
   store.Put("pods", Stored("a", 1));
   store.Put("pods", Stored("b", 1));
@@ -58,7 +58,7 @@ TEST(StoreTest, TellsTheCollectionAsItWas) {
   EXPECT_THAT(Names(store.All("pods")), ElementsAre("a", "c"));
 }
 
-TEST(StoreTest, ForgetsWhatIsLongAgo) {
+TEST(StoreTest, KeepsOnlyTheLastChanges) {
   Store store(2);
   for (const char* name : {"a", "b", "c", "d"}) store.Put("pods", Stored(name));
   const auto now = store.version();
@@ -68,7 +68,7 @@ TEST(StoreTest, ForgetsWhatIsLongAgo) {
   EXPECT_THAT(store.AllAt("pods", now - 2), Optional(SizeIs(2)));
 }
 
-TEST(StoreTest, KnowsNothingOfAVersionThatIsYetToCome) {
+TEST(StoreTest, ReturnsNothingForAFutureVersion) {
   Store store;
   EXPECT_EQ(store.Since("pods", store.version() + 1), std::nullopt);
   store.Put("pods", Stored("a"));
@@ -76,7 +76,7 @@ TEST(StoreTest, KnowsNothingOfAVersionThatIsYetToCome) {
   EXPECT_EQ(store.AllAt("pods", store.version() + 1), std::nullopt);
 }
 
-TEST(StoreTest, ForgetsAllWhenCompacted) {
+TEST(StoreTest, CompactionDropsTheHistory) {
   Store store;
   store.Put("pods", Stored("a"));
   const auto before = store.version();
@@ -86,7 +86,7 @@ TEST(StoreTest, ForgetsAllWhenCompacted) {
   EXPECT_THAT(store.Since("pods", store.version()), Optional(SizeIs(0)));
 }
 
-TEST(StoreTest, TellsSubscribersOfTheirCollection) {
+TEST(StoreTest, SubscribersGetTheChangesOfTheirCollection) {
   Store store;
   std::vector<std::string> seen;
   const auto note = [&](const std::string& collection, const Event& event) {

@@ -11,20 +11,21 @@
 #include "lab/apiserver/patch.h"
 
 // A strategic merge patch changes objects as a merge patch does: member by
-// member, null deletes. What is special are the lists of which the schema says
-// so (containers, finalizers): they are merged, those of objects by a key. And
-// members whose name begins with '$' are no data but say what is to be done.
+// member, and null deletes. It differs in two ways. Some lists (containers,
+// finalizers) are merged instead of replaced: the schema marks them. Lists of
+// objects are merged by a key. And members whose names begin with '$' are
+// directives, not data.
 
 namespace minisched::apiserver {
 namespace {
 
 constexpr std::string_view kPatch = "$patch";
 constexpr std::string_view kRetainKeys = "$retainKeys";
-// Before a slash and the name of a list.
+// A slash and the name of a list follow these.
 constexpr std::string_view kDelete = "$deleteFromPrimitiveList";
 constexpr std::string_view kOrder = "$setElementOrder";
 
-// What upstream doesn't tell from an error of its own.
+// Throws a 500: upstream reports these errors in patches as internal ones.
 [[noreturn]] void Fail(const std::string& message) {
   throw StatusError(500, "", message);
 }
@@ -34,7 +35,7 @@ constexpr std::string_view kOrder = "$setElementOrder";
        (directive.is_string() ? GetString(directive) : Dump(directive)));
 }
 
-// As Go calls the type that a JSON value is read into.
+// Returns Go's name for the type of a decoded JSON value.
 std::string GoType(const Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
@@ -60,7 +61,7 @@ void ExpectList(const Json& value) {
   Fail("expected a []interface {}, but received a " + GoType(value));
 }
 
-// The list that a directive such as "$setElementOrder/containers" is for.
+// Returns the list of a directive such as "$setElementOrder/containers".
 std::string ListOf(const std::string& directive, std::string_view prefix) {
   if (directive.size() > prefix.size() && directive[prefix.size()] == '/') {
     return directive.substr(prefix.size() + 1);
@@ -70,8 +71,8 @@ std::string ListOf(const std::string& directive, std::string_view prefix) {
                        : "invalid patch format of primitive list");
 }
 
-// By what elements of a list are told apart: by that member, or as they are if
-// the key is "".
+// Returns the value that identifies an element of a list: its member `key`, or
+// the element itself if `key` is "".
 const Json& KeyOf(const Json& element, const std::string& key) {
   if (key.empty()) return element;
   const Json& value = Get(element, key);
@@ -81,8 +82,8 @@ const Json& KeyOf(const Json& element, const std::string& key) {
   return value;
 }
 
-// Where in a list the elements are, by their keys. Of several with the same
-// key, the first counts.
+// The positions of a list's elements, by their keys. If several elements have
+// the same key, the first counts.
 class Positions {
  public:
   static constexpr std::size_t kNone = std::string::npos;
@@ -92,7 +93,7 @@ class Positions {
     for (const Json& element : list) Add(KeyOf(element, key), position++);
   }
 
-  // Returns the position of that key, which is `position` if it is new.
+  // Returns the position of a key; adds it at `position` if it is new.
   std::size_t Add(const Json& key, std::size_t position) {
     return positions_.emplace(key, position).first->second;
   }
@@ -105,9 +106,9 @@ class Positions {
   std::map<Json, std::size_t> positions_;
 };
 
-// Brings the elements of a merged list into order: those that are in `order`
-// as they are there, those that only the server knows as they were before, each
-// of them where it was in relation to the others, as far as this can be.
+// Sorts the elements of a merged list. The elements in `order` get that order.
+// The other elements, which only the server has, keep their previous order, and
+// their previous place among the first ones as far as possible.
 Json Ordered(Json merged, const Positions& order, const Positions& before,
              const std::string& key) {
   struct Element {
@@ -144,8 +145,8 @@ Json Ordered(Json merged, const Positions& order, const Positions& before,
   return result;
 }
 
-// Throws unless the elements of the patch that are no directives are in
-// `order`, in this order.
+// Throws unless `order` has all elements of the patch, except directives, in
+// the patch's order.
 void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
   auto place = order.begin();
   for (const Json& element : patch) {
@@ -162,9 +163,8 @@ void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
   }
 }
 
-// Takes out of a value that is new what has no meaning there: nulls (but for
-// those in lists) and objects that are directives. Returns false if it is one
-// itself.
+// Removes from a new value what has no meaning there: directives, and nulls
+// except in lists. Returns false if the value itself is a directive.
 bool Clean(Json& value) {
   if (value.is_object()) {
     if (value.contains(kPatch)) return false;
@@ -184,34 +184,36 @@ bool Clean(Json& value) {
 
 class StrategicMerger {
  public:
-  // `type` is nullptr for what is no struct.
+  // Merges a patch into an object. `type` is nullptr for maps.
   Json MergeObject(Json original, Json patch, const SchemaType* type);
 
  private:
-  // Takes out of a list the elements with these keys.
+  // Removes the elements with these keys from a list.
   void Remove(Json& list, const std::set<Json>& values, const std::string& key);
 
-  // Does what the elements of the patch say that are directives, {"$patch":
-  // "delete", "name": "x"}, and takes them out.
+  // Applies the directives among the patch's elements, such as {"$patch":
+  // "delete", "name": "x"}, and removes them from the patch.
   void ApplyElementDirectives(Json& original, Json& patch,
                               const std::string& key);
 
-  // `order` is null where the patch is to decide.
+  // Merges a patch into a list. If `order` is null, the patch sets the order.
   Json MergeList(Json original, Json patch, const Json& order,
                  const SchemaField& field);
 
-  // Takes $retainKeys out of the patch, and out of the object all keys that it
-  // doesn't name: of a union, setting one member unsets the others.
+  // Removes $retainKeys from the patch, and removes the keys that it doesn't
+  // name from the object: setting one member of a union unsets the others.
   void ApplyRetainKeys(Json& original, Json& patch);
 
+  // Sorts the list `name` of an object by a $setElementOrder directive.
   void ApplyOrder(Json& original, const Json& patch, const std::string& name,
                   const Json& order, const SchemaType* type);
 
+  // Merges the patch of the member `name` into an object.
   void MergeMember(Json& object, const std::string& name, Json patch,
                    const Json& order, const SchemaType* type);
 
-  // Each list that is merged is looked at as a whole, and a patch may do it
-  // again for each of many elements with the same key.
+  // Each merge reads its whole list, and a patch may merge the same list once
+  // for each of many elements with the same key.
   Effort effort_;
 };
 
@@ -299,7 +301,7 @@ void StrategicMerger::ApplyOrder(Json& original, const Json& patch,
   for (const Json* object : {&std::as_const(original), &patch}) {
     if (object->contains(name)) ExpectList((*object)[name]);
   }
-  // Together with the list itself, if that is in the patch too.
+  // If the patch has the list too, MergeMember() orders both together.
   if (patch.contains(name) || !original.contains(name)) return;
   MergeMember(original, name, Json::array(), order, type);
 }
@@ -356,7 +358,7 @@ Json StrategicMerger::MergeObject(Json original, Json patch,
 Json ApplyStrategicMergePatch(const Json& object, const Json& patch,
                               const SchemaType& type) {
   if (!patch.is_object()) {
-    throw BadRequest("a strategic merge patch is an object");
+    throw BadRequest("a strategic merge patch must be an object");
   }
   return StrategicMerger().MergeObject(object, patch, &type);
 }

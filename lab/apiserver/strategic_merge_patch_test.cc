@@ -13,7 +13,7 @@ Json Apply(std::string_view object, std::string_view patch,
                                   *Schema::Get().Find(api_version, kind));
 }
 
-// Patches of a pod's spec.
+// Applies a patch to a pod's spec.
 Json ApplyToSpec(const std::string& spec, const std::string& patch) {
   return Apply(R"({"spec": )" + spec + "}",
                R"({"spec": )" + patch + "}")["spec"];
@@ -40,12 +40,12 @@ TEST(StrategicMergePatchTest, MergesObjects) {
            "nodeSelector": {"y": "2"}, "securityContext": {"fsGroup": null}})",
        R"({"nodeName": "b", "nodeSelector": {"x": "1", "y": "2"},
            "securityContext": {}})"},
-      {"replaces an object that says so", R"({"nodeSelector": {"x": "1"}})",
+      {"replaces an object by a directive", R"({"nodeSelector": {"x": "1"}})",
        R"({"nodeSelector": {"$patch": "replace", "y": "2"}})",
        R"({"nodeSelector": {"y": "2"}})"},
-      {"empties an object that says so", R"({"nodeSelector": {"x": "1"}})",
+      {"empties an object by a directive", R"({"nodeSelector": {"x": "1"}})",
        R"({"nodeSelector": {"$patch": "delete"}})", R"({"nodeSelector": {}})"},
-      {"leaves out directives for what isn't there", "{}",
+      {"drops directives for missing members", "{}",
        R"({"nodeSelector": {"$patch": "delete"}, "hostname": "h"})",
        R"({"hostname": "h"})"},
   });
@@ -54,7 +54,7 @@ TEST(StrategicMergePatchTest, MergesObjects) {
                   "policy/v1", "PodDisruptionBudget"),
             Json::parse(R"({"spec": {"selector": {"matchLabels":
                                                       {"b": "2"}}}})"))
-      << "replaces an object of which the type says so";
+      << "replaces an object that the schema marks for that";
 }
 
 TEST(StrategicMergePatchTest, MergesListsOfObjectsByTheirKey) {
@@ -81,11 +81,11 @@ TEST(StrategicMergePatchTest, MergesListsOfObjectsByTheirKey) {
        R"({"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]})",
        R"({"volumes": [{"name": "a", "emptyDir": {"$patch": "replace"}}]})",
        R"({"volumes": [{"name": "a", "emptyDir": {}}]})"},
-      {"replaces lists that have no key",
+      {"replaces lists without a key",
        R"({"tolerations": [{"key": "a"}, {"key": "b"}]})",
        R"({"tolerations": [{"key": "c"}]})",
        R"({"tolerations": [{"key": "c"}]})"},
-      {"takes a new list as it is, without directives", "{}",
+      {"adds a new list without its directives", "{}",
        R"({"containers": [{"name": "a"}, {"name": "b", "$patch": "delete"}]})",
        R"({"containers": [{"name": "a"}]})"},
       {"deletes the list",
@@ -119,34 +119,34 @@ TEST(StrategicMergePatchTest, MergesListsOfScalars) {
   }
 }
 
-TEST(StrategicMergePatchTest, OrdersElementsAsItIsTold) {
+TEST(StrategicMergePatchTest, SetElementOrderSortsLists) {
   CheckSpecs({
-      {"those of the patch in that order, those of the server between them",
+      {"sorts the patch's elements and keeps the server's between them",
        R"({"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]})",
        R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "c"},
                                            {"name": "a"}],
            "containers": [{"name": "c"}, {"name": "a", "image": "1"}]})",
        R"({"containers": [{"name": "s"}, {"name": "b"}, {"name": "c"},
                           {"name": "a", "image": "1"}]})"},
-      {"without changing any",
+      {"sorts without a change of elements",
        R"({"containers": [{"name": "a"}, {"name": "b"}]})",
        R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]})",
        R"({"containers": [{"name": "b"}, {"name": "a"}]})"},
-      {"and deletes some",
+      {"sorts and deletes",
        R"({"containers": [{"name": "a"}, {"name": "b"}, {"name": "c"}]})",
        R"({"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}],
            "containers": [{"name": "b", "$patch": "delete"}]})",
        R"({"containers": [{"name": "c"}, {"name": "a"}]})"},
-      {"in a list that is new", "{}",
+      {"sorts a new list", "{}",
        R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
            "containers": [{"name": "b"}, {"name": "a"}]})",
        R"({"containers": [{"name": "b"}, {"name": "a"}]})"},
-      {"but none in a list that isn't there", "{}",
+      {"ignores a missing list", "{}",
        R"({"$setElementOrder/containers": [{"name": "b"}]})", "{}"},
   });
 }
 
-TEST(StrategicMergePatchTest, RetainsTheKeysThatItIsTold) {
+TEST(StrategicMergePatchTest, RetainKeysRemovesOtherKeys) {
   EXPECT_EQ(Apply(R"({"spec": {"strategy": {"type": "RollingUpdate",
                                       "rollingUpdate": {"maxSurge": 1}}}})",
                   R"({"spec": {"strategy": {"$retainKeys": ["type"],
@@ -163,7 +163,7 @@ TEST(StrategicMergePatchTest, RetainsTheKeysThatItIsTold) {
   });
 }
 
-TEST(StrategicMergePatchTest, RefusesWhatMakesNoSense) {
+TEST(StrategicMergePatchTest, RefusesInvalidPatches) {
   const struct {
     const char* patch;
     int code;
@@ -213,8 +213,8 @@ TEST(StrategicMergePatchTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Apply("{}", "[]"), StatusError);
 }
 
-// Each element of the patch has a short list merged into the same long one.
-TEST(StrategicMergePatchTest, RefusesWhatMergesTheSameListTooOften) {
+// Each element of the patch merges a short list into the same long list.
+TEST(StrategicMergePatchTest, RefusesAPatchThatMergesTheSameListTooOften) {
   Json ports = Json::array();
   for (int i = 1; i <= 10'000; ++i) ports.push_back({{"containerPort", i}});
   const Json same = {{"name", "a"}, {"ports", {{{"containerPort", 1}}}}};

@@ -45,7 +45,7 @@ Json WithScale(Json object, const Json& scale) {
   return object;
 }
 
-// What a field is called in core/v1 and in events.k8s.io/v1.
+// The names of fields in core/v1 and in events.k8s.io/v1.
 constexpr std::pair<const char*, const char*> kNames[] = {
     {"involvedObject", "regarding"},
     {"message", "note"},
@@ -87,7 +87,7 @@ Json ToStored(const RequestInfo& info, const Json& old, Json shown) {
 
 Json ToEventsV1(Json event) {
   for (const auto& [core, v1] : kNames) Rename(event, core, v1);
-  // Only the core group writes these when they are empty.
+  // Only the core group's form has these fields when they are empty.
   for (const char* key : {"reportingController", "reportingInstance"}) {
     if (GetString(event, key).empty()) event.erase(key);
   }

@@ -6,24 +6,28 @@
 
 namespace minisched::apiserver {
 
-// What a client reads and writes at a path need not be the object as it is
-// stored: what has replicas is also seen as a scale, and an event in two
-// groups.
+// A client may read and write an object at a path in another form than the
+// stored one: objects with replicas also as a scale, and events in two groups.
+// These functions convert between the stored form and the form at the path of
+// `info`.
 
-// Says what kind is seen there.
+// Returns the kind at the path.
 const ResourceRow& RowShown(const RequestInfo& info);
-// Which part of the stored object is written there: a scale is, by changing its
-// object itself.
+// Returns the subresource of the stored object that a write at the path
+// changes. This is "" for a scale, because a write to it changes the object
+// itself.
 std::string_view SubresourceStored(const RequestInfo& info);
-// The stored object as it is seen there.
+// Returns the stored object in the form at the path.
 Json Shown(const RequestInfo& info, const Json& stored);
-// What becomes of the stored object, `old`, if it is to be seen like that.
-// Throws StatusError (422) where a scale's number of replicas is negative.
+// Returns the new stored object for `shown`, which has the form at the path.
+// `old` is the present stored object. Throws StatusError (422) if a scale has
+// negative replicas.
 Json ToStored(const RequestInfo& info, const Json& old, Json shown);
 
-// Events are stored in the form of the core group; these give the other form,
-// and go back. Both take and give normalized objects, and leave one alone that
-// is in the right form. Follow kubernetes pkg/apis/events/v1/conversion.go.
+// Events are stored in the form of the core group. These functions convert them
+// to the form of events.k8s.io and back. Both take and return normalized
+// objects, and return an event that already has the wanted form unchanged.
+// Follow kubernetes pkg/apis/events/v1/conversion.go.
 Json ToEventsV1(Json event);
 Json FromEventsV1(Json event);
 

@@ -5,7 +5,7 @@
 namespace minisched::apiserver {
 namespace {
 
-TEST(EventViewTest, BothWays) {
+TEST(EventViewTest, ConvertsBothWays) {
   const Json core = Json::parse(R"({
       "apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
       "involvedObject": {"kind": "Pod", "name": "web"},
@@ -29,7 +29,7 @@ TEST(EventViewTest, BothWays) {
   EXPECT_EQ(FromEventsV1(core), core);
 }
 
-TEST(EventViewTest, WhoReports) {
+TEST(EventViewTest, ConvertsTheReporter) {
   const Json core = {{"reportingComponent", "a"}, {"reportingInstance", "b"}};
   const Json v1 = ToEventsV1(core);
   EXPECT_EQ(Get(v1, "reportingController"), "a");

@@ -9,11 +9,11 @@
 namespace minisched::apiserver {
 namespace {
 
-// In characters.
+// Limits, in characters.
 constexpr std::size_t kMaxTotal = 4096;
 constexpr std::size_t kMaxText = 256;
 
-// Whether a character of UTF-8 begins with this byte.
+// True if this byte begins a UTF-8 character.
 bool IsFirst(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
@@ -31,7 +31,7 @@ std::string Cut(const std::string& text) {
   return {text.begin(), end};
 }
 
-// A header can't have control characters.
+// Headers cannot be empty or have control characters.
 bool FitsHeader(const std::string& text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](char byte) {
     return (0 <= byte && byte < ' ') || byte == '\x7f';

@@ -24,23 +24,23 @@ auto Warning(const std::string& text) {
   return Pair("Warning", "299 - \"" + text + "\"");
 }
 
-TEST(WarningsTest, AreHeaders) {
+TEST(WarningsTest, BecomeQuotedHeaders) {
   EXPECT_THAT(
       Headers({"a", "say \"b\"", "\u00fc"}),
       ElementsAre(Warning("a"), Warning("say \\\"b\\\""), Warning("\u00fc")));
 }
 
-TEST(WarningsTest, AreGivenOnce) {
+TEST(WarningsTest, AreNotRepeated) {
   EXPECT_THAT(Headers({"a", "b", "a"}),
               ElementsAre(Warning("a"), Warning("b")));
 }
 
-TEST(WarningsTest, WhatFitsInNoHeaderIsLeftOut) {
+TEST(WarningsTest, LeaveOutTextsThatFitNoHeader) {
   EXPECT_THAT(Headers({"", "a\nb", "a\x7f", "b"}), ElementsAre(Warning("b")));
 }
 
-// The limits count characters, of which this one has two bytes.
-TEST(WarningsTest, AreCutWhenTheyAreTooLongInAll) {
+// The limits count characters. This character has two bytes.
+TEST(WarningsTest, AreCutWhenTheirTotalIsTooLong) {
   std::string half;
   for (int i = 0; i < 2048; ++i) half += "\u00fc";
   const std::string other = "x" + half.substr(2);
@@ -51,7 +51,7 @@ TEST(WarningsTest, AreCutWhenTheyAreTooLongInAll) {
                           Warning(other.substr(0, 511)), Warning("y")));
 }
 
-TEST(WarningsTest, EndWhenEvenThoseThatAreCutAreTooLong) {
+TEST(WarningsTest, EndAtTheLimitWhenCut) {
   std::vector<std::string> texts;
   for (int i = 100; i < 200; ++i) {
     texts.push_back(std::to_string(i) + std::string(1000, 'x'));

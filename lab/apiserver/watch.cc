@@ -14,16 +14,16 @@ namespace {
 
 using std::chrono::seconds;
 
-// How many changes a reader may be behind.
+// The most changes that a reader may be behind.
 constexpr std::size_t kMaxBehind = 2000;
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr seconds kBookmarkPeriod{60};
 constexpr std::chrono::milliseconds kSlack{50};
-// More would be beyond the end of Time.
+// A longer timeout would overflow Time.
 constexpr seconds kMaxTimeout = std::chrono::hours(1'000'000);
 
-// Where the client says none it is half an hour to an hour, as upstream: not
-// all are to end at the same time.
+// Returns the watch's timeout. Without one from the client it is random, from
+// half an hour to an hour as upstream, so that not all watches end together.
 seconds TimeoutOf(const ListOptions& options, std::mt19937_64& random) {
   const std::int64_t timeout = options.timeout_seconds.value_or(0);
   if (timeout > 0) return std::min(seconds(timeout), kMaxTimeout);
@@ -38,7 +38,7 @@ Watch::Watch(Registry& registry, const ResourceRow& row, ListOptions options,
       row_(row),
       options_(std::move(options)),
       encoding_(std::move(encoding)),
-      // A client that counts the same seconds is to be the first to end it.
+      // A client with the same timeout should end the watch first.
       deadline_(registry.loop().Now() + TimeoutOf(options_, registry.random()) +
                 kSlack) {
   subscription_ = registry.store().Subscribe(
@@ -58,7 +58,7 @@ void Watch::Start() {
   if (!too_large && options_.send_initial_events.value_or(version == 0)) {
     return StartWithState();
   }
-  // "From now on", where no version is given.
+  // Without a version, the watch begins now.
   if (version == 0) return;
   const auto missed = store.Since(CollectionOf(row_), version);
   if (!missed) {
@@ -91,7 +91,7 @@ void Watch::Add(const Event& event) {
   } else if (was && event.type == Event::Type::kDeleted) {
     Push("DELETED", event.object);
   } else if (was) {
-    // As it was when it last matched, with the version of the change.
+    // The event has the last state that matched, with the change's version.
     Json last = *event.previous;
     last["metadata"]["resourceVersion"] = std::to_string(event.version);
     Push("DELETED", std::make_shared<const Json>(std::move(last)));

@@ -11,17 +11,18 @@
 
 namespace minisched::apiserver {
 
-// The changes of a resource's objects, as a client reads them: one JSON event a
-// line. Follows apiserver pkg/storage/cacher.
+// A stream of the changes of a resource's objects, one JSON event per line.
+// Follows apiserver pkg/storage/cacher.
 //
-// An object that comes to match the selectors is ADDED, one that no longer does
-// is DELETED. Holds what its reader has yet to read, shared with the store and
-// the other watches, and ends when that is too much.
+// An object that starts to match the selectors is ADDED; one that no longer
+// matches is DELETED. The watch queues the events that its client has not read
+// yet, and ends if they are too many. The queue shares the objects with the
+// store and other watches.
 //
-// From a version that the store has forgotten it is one ERROR: 410 Expired,
-// upon which clients list again. So it is from one that is yet to come, which
-// the client has from a server that was here before this one; upstream, whose
-// versions outlive it, waits until it gets there.
+// If the store no longer has the start version in its history, the watch is a
+// single ERROR: 410 Expired. Clients then list again. A version in the future
+// gets the same error: it is from an earlier run of the server. Upstream, whose
+// versions survive a restart, waits for that version instead.
 class Watch : public Stream {
  public:
   Watch(Registry& registry, const ResourceRow& row, ListOptions options,
@@ -39,7 +40,8 @@ class Watch : public Stream {
   void StartWithState();
   void Add(const Event& event);
   void Push(std::string_view type, Object object);
-  // A bookmark now and then, and the end at the deadline.
+  // Sends a bookmark every minute if the client asks for bookmarks. Ends the
+  // watch at the deadline.
   void Tick();
   Object Bookmark(bool initial_events_end) const;
   void Wake() {
@@ -52,11 +54,11 @@ class Watch : public Stream {
   const Encoding encoding_;
   const Time deadline_;
   std::deque<Item> items_;
-  std::size_t limit_ = 0;  // of items_
+  std::size_t limit_ = 0;  // the most items_ may have; 0 for no limit yet
   bool first_ = true;
   bool ended_ = false;
   Store::Subscription subscription_;
-  // Gone with this, so that a timer can tell.
+  // Shows timers whether this watch still exists.
   const std::shared_ptr<Watch*> self_ = std::make_shared<Watch*>(this);
 };
 

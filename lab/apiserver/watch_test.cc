@@ -37,7 +37,7 @@ class WatchTest : public ::testing::Test {
                    Encoding::Negotiate(request));
   }
 
-  // "ADDED a", … of all that there is to read.
+  // Reads all pending events, as "ADDED a", ….
   std::vector<std::string> Read() {
     std::string text;
     open_ = watch_->Read(text);
@@ -61,7 +61,7 @@ class WatchTest : public ::testing::Test {
   bool open_ = true;
 };
 
-TEST_F(WatchTest, BeginsWithWhatIsThere) {
+TEST_F(WatchTest, BeginsWithTheExistingObjects) {
   Put("a");
   Start("");
   Put("b");
@@ -70,7 +70,7 @@ TEST_F(WatchTest, BeginsWithWhatIsThere) {
   EXPECT_TRUE(open_);
 }
 
-TEST_F(WatchTest, GoesOnFromAVersion) {
+TEST_F(WatchTest, ContinuesFromAVersion) {
   Put("a");
   const auto version = store_.version();
   Put("b");
@@ -80,7 +80,7 @@ TEST_F(WatchTest, GoesOnFromAVersion) {
   EXPECT_THAT(Read(), ElementsAre("ADDED b", "MODIFIED b", "DELETED a"));
 }
 
-TEST_F(WatchTest, ASelectorMakesChangesAddAndDelete) {
+TEST_F(WatchTest, ObjectsAreAddedAndDeletedAsTheyMatchTheSelector) {
   Start("labelSelector=app%3Dweb");
   Put("a", "db");
   Put("a", "web");
@@ -90,7 +90,7 @@ TEST_F(WatchTest, ASelectorMakesChangesAddAndDelete) {
   EXPECT_THAT(Read(), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
 }
 
-TEST_F(WatchTest, AVersionThatIsForgottenIsAnErrorAndTheEnd) {
+TEST_F(WatchTest, AnExpiredVersionIsAnErrorAndEndsTheWatch) {
   Put("a");
   const auto version = store_.version();
   for (int i = 0; i < 6; ++i) Put("b");
@@ -100,8 +100,8 @@ TEST_F(WatchTest, AVersionThatIsForgottenIsAnErrorAndTheEnd) {
   EXPECT_FALSE(open_);
 }
 
-// The client knows it from a server that was here before.
-TEST_F(WatchTest, AVersionThatIsYetToComeIsAnErrorAndTheEnd) {
+// Such a version is from an earlier run of the server.
+TEST_F(WatchTest, AFutureVersionIsAnErrorAndEndsTheWatch) {
   Put("a");
   for (const char* query :
        {"", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"}) {
@@ -111,14 +111,14 @@ TEST_F(WatchTest, AVersionThatIsYetToComeIsAnErrorAndTheEnd) {
   }
 }
 
-TEST_F(WatchTest, TakesAnyTimeout) {
+TEST_F(WatchTest, AcceptsTheLargestTimeout) {
   Start("timeoutSeconds=9223372036854775807");
   loop_.Advance(std::chrono::hours(1));
   EXPECT_THAT(Read(), IsEmpty());
   EXPECT_TRUE(open_);
 }
 
-TEST_F(WatchTest, SaysWhenTheInitialEventsEnd) {
+TEST_F(WatchTest, ABookmarkMarksTheEndOfTheInitialEvents) {
   Put("a");
   Start(
       "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
@@ -128,7 +128,7 @@ TEST_F(WatchTest, SaysWhenTheInitialEventsEnd) {
   EXPECT_THAT(text, HasSubstr(R"("k8s.io/initial-events-end":"true")"));
 }
 
-TEST_F(WatchTest, BookmarksComeNowAndThenAndAtTheEnd) {
+TEST_F(WatchTest, BookmarksComeEveryMinuteAndAtTheEnd) {
   Start("allowWatchBookmarks=true&timeoutSeconds=90");
   EXPECT_THAT(Read(), IsEmpty());
   loop_.Advance(std::chrono::seconds(60));
@@ -139,7 +139,7 @@ TEST_F(WatchTest, BookmarksComeNowAndThenAndAtTheEnd) {
   EXPECT_FALSE(open_);
 }
 
-TEST_F(WatchTest, WakesItsReader) {
+TEST_F(WatchTest, WakesItsReaderForMatchingEvents) {
   Start("labelSelector=app%3Dweb");
   int woken = 0;
   watch_->on_ready = [&] { ++woken; };
@@ -152,7 +152,7 @@ TEST_F(WatchTest, WakesItsReader) {
 TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
   Start("");
   for (int i = 0; i < 2001; ++i) Put("a");
-  // The reader would miss what it never learns of.
+  // The reader has already missed events, so it gets none of the later ones.
   Put("b");
   EXPECT_THAT(Read(), IsEmpty());
   EXPECT_FALSE(open_);
@@ -186,7 +186,7 @@ TEST_F(WatchTest, NothingFollowsTheDeadline) {
   EXPECT_FALSE(open_);
 }
 
-TEST_F(WatchTest, MayGoBeforeItsTimer) {
+TEST_F(WatchTest, CanBeDestroyedBeforeItsTimerFires) {
   int woken = 0;
   Start("timeoutSeconds=1");
   watch_->on_ready = [&] { ++woken; };
