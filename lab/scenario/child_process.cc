@@ -20,7 +20,7 @@
 namespace minisched::scenario {
 namespace {
 
-// This process's environment with some variables set.
+// Returns this process's environment with the variables of `set` added.
 std::vector<std::string> Environment(
     const std::map<std::string, std::string>& set) {
   std::vector<std::string> all;
@@ -32,7 +32,7 @@ std::vector<std::string> Environment(
   return all;
 }
 
-// The child's side of the fork: nothing but system calls.
+// The child's side of the fork: only async-signal-safe calls are allowed here.
 [[noreturn]] void Exec(const char* const* arguments,
                        const char* const* environment, int output) {
   setpgid(0, 0);
@@ -68,10 +68,10 @@ ChildProcess::ChildProcess(
   if (pid_ == 0) Exec(arguments, variables.data(), file);
   close(file);
   if (pid_ < 0) {
-    throw CannotPlay(std::string("can't start a process: ") +
+    throw CannotPlay(std::string("failed to start a process: ") +
                      std::strerror(errno));
   }
-  setpgid(pid_, pid_);  // whoever is first
+  setpgid(pid_, pid_);  // the child does the same: either may run first
 }
 
 ChildProcess::~ChildProcess() { Stop(); }
@@ -85,7 +85,7 @@ bool ChildProcess::Reap(bool block) {
   } while (done < 0 && errno == EINTR);
   if (done != pid_) return false;
   status_ = status;
-  // What it has started goes with it.
+  // End the rest of the process group too.
   kill(-pid_, SIGKILL);
   return true;
 }

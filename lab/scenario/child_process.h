@@ -10,12 +10,12 @@
 
 namespace minisched::scenario {
 
-// A shell command with all that it starts: a process group of its own, ended
-// when this is destroyed, and killed should this program die. To be made on the
-// main thread. Not thread-safe.
+// A shell command that runs in its own process group. The destructor ends the
+// group, and the kernel kills the command if this program dies. Create it on
+// the main thread. Not thread-safe.
 class ChildProcess {
  public:
-  // What it prints, on stdout and stderr, goes to `output`. Throws CannotPlay.
+  // Appends stdout and stderr to the file `output`. Throws CannotPlay.
   ChildProcess(const std::string& command,
                const std::map<std::string, std::string>& environment,
                const std::string& output);
@@ -24,11 +24,11 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // "exit code 1", "signal 9", once it has ended by itself.
+  // Returns "exit code 1" or "signal 9" once the command has ended.
   std::optional<std::string> Ended();
 
-  // Asks it to end (SIGTERM); after a grace period, or with Kill() at once,
-  // makes it (SIGKILL). Returns when it has ended.
+  // Sends SIGTERM, then SIGKILL if the command still runs after `grace`. Kill()
+  // sends SIGKILL at once. Both return when the command has ended.
   void Stop(std::chrono::nanoseconds grace = std::chrono::seconds(10));
   void Kill();
 
@@ -39,7 +39,7 @@ class ChildProcess {
   std::optional<int> status_;
 };
 
-// The last lines of a file; "" where there is none.
+// Returns the last `count` lines of a file, or "" if the file does not exist.
 std::string LastLines(const std::string& file, std::size_t count);
 
 }  // namespace minisched::scenario

@@ -44,13 +44,13 @@ class ChildProcessTest : public testing::Test {
   const std::string output_ = directory_.path() / "output";
 };
 
-TEST_F(ChildProcessTest, HasItsEnvironmentAndItsOutput) {
+TEST_F(ChildProcessTest, PassesTheEnvironmentAndCapturesTheOutput) {
   ChildProcess child("echo $GREETING; echo $HOME >&2",
                      {{"GREETING", "hello"}, {"HOME", "/nowhere"}}, output_);
   EXPECT_TRUE(AwaitOutput("hello\n/nowhere\n"));
 }
 
-TEST_F(ChildProcessTest, SaysHowItEnded) {
+TEST_F(ChildProcessTest, EndedReturnsTheExitCodeOrSignal) {
   ChildProcess failed("exit 3", {}, output_);
   EXPECT_TRUE(Eventually([&] { return failed.Ended().has_value(); }));
   EXPECT_EQ(failed.Ended(), "exit code 3");
@@ -61,7 +61,7 @@ TEST_F(ChildProcessTest, SaysHowItEnded) {
   EXPECT_EQ(running.Ended(), std::nullopt);
 }
 
-TEST_F(ChildProcessTest, ASignalToThisProgramsGroupIsNotItsOwn) {
+TEST_F(ChildProcessTest, RunsInAProcessGroupOfItsOwn) {
   ChildProcess child("cut -d ' ' -f 5 /proc/$$/stat; echo $$; sleep 1000", {},
                      output_);
   EXPECT_TRUE(Eventually([&] {
@@ -72,7 +72,7 @@ TEST_F(ChildProcessTest, ASignalToThisProgramsGroupIsNotItsOwn) {
   }));
 }
 
-TEST_F(ChildProcessTest, StopAsksFirst) {
+TEST_F(ChildProcessTest, StopSendsSigtermFirst) {
   ChildProcess child(
       "trap 'echo bye; exit 0' TERM; echo up; "
       "while :; do sleep 0.01; done",
@@ -83,7 +83,7 @@ TEST_F(ChildProcessTest, StopAsksFirst) {
   EXPECT_EQ(child.Ended(), "exit code 0");
 }
 
-TEST_F(ChildProcessTest, StopMakesItIfItDoesNotListen) {
+TEST_F(ChildProcessTest, StopKillsACommandThatIgnoresSigterm) {
   ChildProcess child("trap '' TERM; echo up; while :; do sleep 0.01; done", {},
                      output_);
   ASSERT_TRUE(AwaitOutput("up\n"));
@@ -91,7 +91,7 @@ TEST_F(ChildProcessTest, StopMakesItIfItDoesNotListen) {
   EXPECT_EQ(child.Ended(), "signal 9");
 }
 
-TEST_F(ChildProcessTest, WhatItHasStartedEndsWithIt) {
+TEST_F(ChildProcessTest, TheDestructorEndsTheWholeProcessGroup) {
   pid_t grandchild = 0;
   {
     const ChildProcess child("sleep 1000 & echo $!; wait", {}, output_);
@@ -102,12 +102,12 @@ TEST_F(ChildProcessTest, WhatItHasStartedEndsWithIt) {
   EXPECT_TRUE(Eventually([&] { return !IsAlive(grandchild); }));
 }
 
-TEST_F(ChildProcessTest, AnOutputThatCannotBeWritten) {
+TEST_F(ChildProcessTest, ThrowsIfTheOutputCannotBeWritten) {
   EXPECT_THROW(ChildProcess("true", {}, directory_.path() / "no/such"),
                CannotPlay);
 }
 
-TEST_F(ChildProcessTest, LastLines) {
+TEST_F(ChildProcessTest, LastLinesReturnsTheEndOfAFile) {
   const std::string file = directory_.Write("lines", "a\nb\nc\nd");
   EXPECT_EQ(LastLines(file, 2), "c\nd\n");
   EXPECT_EQ(LastLines(file, 9), "a\nb\nc\nd\n");

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 constexpr seconds kLongestAway{30};
 constexpr milliseconds kRetryEvery{50};
 
-// Of faults: who misses them.
+// The user agents that faults apply to: every client except players.
 constexpr char kOthers[] = "!minisched-scenario/*";
 
 RestConfig ForPlayer(RestConfig config) {
@@ -42,7 +42,7 @@ void RenameScheduler(Json& pod_spec, const std::string& scheduler_name) {
   }
 }
 
-// The manifest as it is to be sent.
+// Returns the manifest as JSON to send, with the scheduler's name replaced.
 std::string Prepare(const Manifest& manifest,
                     const std::string& scheduler_name) {
   Json object = Json::parse(manifest.json);
@@ -153,7 +153,7 @@ std::string Cluster::Create(const Manifest& object,
       return Uid(Send(request, stop, &maybe_done));
     } catch (const ApiError& error) {
       if (maybe_done && error.reason() == "AlreadyExists") return "";
-      // A namespace is not ready for pods until it has its service account.
+      // A new namespace refuses pods until its service account exists.
       if (error.code() != 403 || object.kind != "Pod" ||
           RealClock().Now() > deadline ||
           error.status().message.find("service account") == std::string::npos) {
@@ -215,7 +215,7 @@ std::vector<std::string> Cluster::Delete(const scenario::Delete& deletion,
     try {
       Send(request, stop);
     } catch (const ApiError& error) {
-      if (error.code() != 404) throw;  // gone by itself
+      if (error.code() != 404) throw;  // 404: already gone
     }
     deleted.push_back(name);
   }
@@ -300,7 +300,8 @@ void Cluster::Compact(const std::stop_token& stop) {
 
 void Cluster::GoAway(std::chrono::nanoseconds duration,
                      const std::stop_token& stop) {
-  // An answer that got lost makes it a second time away; no harm in that.
+  // If the response is lost, Send repeats the request and the server goes away
+  // a second time, which does no harm.
   const double length = std::chrono::duration<double>(duration).count();
   Send({.method = "POST",
         .path = "/minisched/away",

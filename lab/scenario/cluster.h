@@ -14,54 +14,55 @@
 
 namespace minisched::scenario {
 
-// The cluster that a scenario is played on, through its API server: objects of
-// every kind, by their names in manifests. Calls wait for a server that is away
-// to come back, for up to half a minute, but where they say otherwise. They
-// throw what Client throws. A request that changes something is seen through
-// even where `stop` asks to stop, so that what it has done is known.
-// Thread-safe.
+// The cluster that a scenario is played on. It creates, changes and deletes
+// objects of any kind through the API server. If the server is unreachable,
+// calls retry for up to 30 s unless documented otherwise. They throw what
+// Client throws. `stop` does not interrupt a request that changes something, so
+// that the caller knows its result. Thread-safe.
 class Cluster {
  public:
-  // Asks the server who it is.
+  // Reads the server's version.
   Cluster(const RestConfig& config, const std::stop_token& stop);
 
   Client& client() { return client_; }
   const RestConfig& client_config() const { return client_.config(); }
   const std::string& version() const { return version_; }
 
-  // It is minisched-apiserver, which can misbehave and counts requests.
+  // True for minisched-apiserver, which injects faults and counts requests.
   bool IsEmbedded() const;
-  // It is there for being played with: the embedded server, or what
-  // `scripts/cluster` makes.
+  // True for a test cluster: the embedded server, or one that
+  // `scripts/cluster` created.
   bool IsOurs() const;
 
-  // Whether objects of this kind are in namespaces.
+  // True if objects of this kind live in namespaces.
   bool IsNamespaced(const ObjectName& object, const std::stop_token& stop) {
     return FindKind(object.api_version, object.kind, stop).namespaced;
   }
 
-  // `namespace_name` is for kinds that have one. `scheduler_name` is whom pods
-  // and pod templates ask for that ask for minisched. Returns the new object's
-  // uid, or "" where a connection that broke has taken it along.
+  // Creates the object. `namespace_name` is ignored for cluster-scoped kinds.
+  // `scheduler_name` replaces the schedulerName `minisched` in pods and pod
+  // templates. Returns the new object's uid, or "" if a broken connection lost
+  // the response.
   std::string Create(const Manifest& object, const std::string& namespace_name,
                      const std::string& scheduler_name,
                      const std::stop_token& stop);
-  // Creates it, or changes it to what the manifest says; returns its uid.
+  // Creates the object, or merges the manifest into an existing one. Returns
+  // the object's uid.
   std::string Apply(const Manifest& object, const std::string& namespace_name,
                     const std::string& scheduler_name,
                     const std::stop_token& stop);
-  // Returns the object's uid.
+  // Patches the object and returns its uid.
   std::string Patch(const scenario::Patch& patch,
                     const std::string& namespace_name,
                     const std::stop_token& stop);
-  // Those that match the name, which is a glob; returns their names.
+  // Deletes the objects whose names match a glob and returns their names.
   std::vector<std::string> Delete(const scenario::Delete& deletion,
                                   const std::string& namespace_name,
                                   const std::stop_token& stop);
-  // An object that may be gone already.
+  // Deletes one object. An object that does not exist is not an error.
   void DeleteOne(const ObjectName& object, const std::string& namespace_name,
                  const std::stop_token& stop);
-  // As JSON; nullopt where there is none.
+  // Returns the object as JSON, or nullopt if it does not exist.
   std::optional<std::string> Get(const ObjectName& object,
                                  const std::string& namespace_name,
                                  const std::stop_token& stop);
@@ -71,18 +72,19 @@ class Cluster {
   std::vector<SeenEvent> Events(const std::string& namespace_name,
                                 IfAway if_away, const std::stop_token& stop);
 
-  // Of the embedded server only.
+  // The calls below work on the embedded server only.
 
-  // What all clients but players have asked for since it started.
+  // Returns how many requests clients other than players have made since the
+  // server started.
   std::vector<RequestCount> Requests(IfAway if_away,
                                      const std::stop_token& stop);
-  // Players are spared.
+  // Replaces the server's faults. Requests of players are not affected.
   void SetFaults(const std::string& document, const std::stop_token& stop);
   void Compact(const std::stop_token& stop);
   void GoAway(std::chrono::nanoseconds duration, const std::stop_token& stop);
 
  private:
-  // Where objects of a kind are.
+  // The path of a kind's objects.
   struct Kind {
     std::string base;  // "/api/v1"
     std::string plural;
@@ -93,8 +95,8 @@ class Cluster {
                 const std::stop_token& stop);
   std::string Path(const ObjectName& object, const std::string& namespace_name,
                    const std::stop_token& stop);
-  // Sends until there is an answer. `maybe_done` becomes whether an earlier
-  // attempt has got lost on its way, there or back.
+  // Retries until the server answers. Sets `maybe_done` to true if an earlier
+  // attempt lost its connection, so that the server may have carried it out.
   std::string Send(const Client::Request& request, const std::stop_token& stop,
                    bool* maybe_done = nullptr);
   std::string Ask(const std::string& path, IfAway if_away,
@@ -103,7 +105,7 @@ class Cluster {
   Client client_;
   std::string version_;
   Mutex mu_;
-  std::map<std::string, Kind> kinds_ GUARDED_BY(mu_);  // by apiVersion and kind
+  std::map<std::string, Kind> kinds_ GUARDED_BY(mu_);  // by "apiVersion kind"
 };
 
 }  // namespace minisched::scenario

@@ -29,7 +29,7 @@ RestConfig ConfigFor(const HttpServer& server, const std::string& source = "") {
   return config;
 }
 
-// Answers what every server does, and leaves the rest to `handler`.
+// Answers /version and /api/v1 and passes other requests to `handler`.
 HttpServer::Handler With(HttpServer::Handler handler) {
   return [handler = std::move(handler)](const ServerRequest& request,
                                         ServerReply reply) {
@@ -53,7 +53,7 @@ std::string Status(int code, const std::string& reason,
       .dump();
 }
 
-TEST(ClusterTest, APodWhoseCreationGotLostIsCreatedOnce) {
+TEST(ClusterTest, CreateAcceptsAlreadyExistsAfterALostResponse) {
   int attempts = 0;
   HttpServer server(With([&](const ServerRequest&, ServerReply reply) {
     if (++attempts < 3) {
@@ -65,11 +65,11 @@ TEST(ClusterTest, APodWhoseCreationGotLostIsCreatedOnce) {
   Cluster cluster(ConfigFor(server), {});
   EXPECT_EQ(cluster.Create(kPod, "ns", "minisched", {}), "");
   EXPECT_EQ(attempts, 3);
-  // Somebody else's.
+  // Without a lost response, the existing pod is somebody else's.
   EXPECT_THROW(cluster.Create(kPod, "ns", "minisched", {}), ApiError);
 }
 
-TEST(ClusterTest, ADeletionThatGotLostIsDone) {
+TEST(ClusterTest, DeleteOneAcceptsNotFoundAfterALostResponse) {
   int attempts = 0;
   HttpServer server(With([&](const ServerRequest&, ServerReply reply) {
     if (++attempts < 2) {
@@ -83,7 +83,7 @@ TEST(ClusterTest, ADeletionThatGotLostIsDone) {
   EXPECT_EQ(attempts, 2);
 }
 
-TEST(ClusterTest, ANewNamespaceIsWaitedFor) {
+TEST(ClusterTest, CreateWaitsForTheServiceAccountOfANewNamespace) {
   int attempts = 0;
   HttpServer server(With([&](const ServerRequest&, ServerReply reply) {
     if (++attempts < 3) {
@@ -100,7 +100,7 @@ TEST(ClusterTest, ANewNamespaceIsWaitedFor) {
   EXPECT_EQ(last.body, R"({"spec":{"schedulerName":"mine"}})");
 }
 
-TEST(ClusterTest, WhichClustersAreOurs) {
+TEST(ClusterTest, RecognisesTestClustersByTheirContext) {
   HttpServer server(With([](const ServerRequest&, ServerReply) {}));
   const auto is_ours = [&](const std::string& source) {
     return Cluster(ConfigFor(server, source), {}).IsOurs();
@@ -117,7 +117,7 @@ TEST(ClusterTest, WhichClustersAreOurs) {
   EXPECT_TRUE(cluster.IsOurs());
 }
 
-TEST(ClusterTest, StopEndsTheWaitForAServerThatIsAway) {
+TEST(ClusterTest, StopInterruptsRetries) {
   std::stop_source stop;
   HttpServer server(With([&](const ServerRequest&, ServerReply reply) {
     reply.Reset();

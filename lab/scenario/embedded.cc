@@ -12,7 +12,7 @@ namespace {
 constexpr std::chrono::seconds kLongestStart{20};
 constexpr std::chrono::milliseconds kPollEvery{5};
 
-// For a shell.
+// Quotes text for a shell.
 std::string Quote(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -29,7 +29,7 @@ Embedded::Embedded(const std::filesystem::path& directory,
       "minisched-apiserver";
   if (!std::filesystem::exists(program)) {
     throw CannotPlay(program.string() +
-                     ": not there; --embedded needs it beside this program");
+                     ": not found; --embedded needs it beside this program");
   }
   const std::filesystem::path log = directory / "apiserver.log";
   process_.emplace("exec " + Quote(program) + " --simulate --kubeconfig-out " +
@@ -43,7 +43,7 @@ Embedded::Embedded(const std::filesystem::path& directory,
                        LastLines(log, 1));
     }
     if (clock.Now() > deadline) {
-      throw CannotPlay("the embedded server does not start");
+      throw CannotPlay("the embedded server did not start in time");
     }
     if (!clock.SleepFor(kPollEvery, stop)) throw Cancelled();
   }

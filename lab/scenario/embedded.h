@@ -9,12 +9,12 @@
 
 namespace minisched::scenario {
 
-// A minisched-apiserver of one's own: the program that lies beside this one.
-// Ends with this object.
+// A minisched-apiserver process, started from the directory of this program.
+// The destructor ends the process.
 class Embedded {
  public:
-  // Starts it, with its files in `directory`, and waits until it can be asked.
-  // Throws CannotPlay, or Cancelled.
+  // Starts the server with its files in `directory` and blocks until the server
+  // accepts requests. Throws CannotPlay or Cancelled.
   Embedded(const std::filesystem::path& directory, const std::stop_token& stop);
 
   const std::string& kubeconfig() const { return kubeconfig_; }

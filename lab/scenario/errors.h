@@ -4,8 +4,8 @@
 
 namespace minisched::scenario {
 
-// Why a scenario can't be played: a file that is wrong, a server that isn't
-// there, a program that doesn't start. what() is one line, fit for a user.
+// A scenario can't be played: its file is invalid, the server is unreachable or
+// a program does not start. what() is one line for users.
 class CannotPlay : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "minisched/api/parse_error.h"
+
 namespace minisched::scenario {
 namespace {
 
@@ -21,7 +23,7 @@ std::optional<int> CountOr(const Field& map, const std::string& key,
   return field->Count(least);
 }
 
-// `node` and `notNode`: of these nodes there must be one at least.
+// Reads `node` or `notNode`. Each glob must match a node of the scenario.
 std::vector<std::string> NodesOr(const Field& map, const std::string& key,
                                  const Known& known) {
   const auto field = map.Find(key);
@@ -56,11 +58,12 @@ void ReadSpread(const Field& field, const Known& known, PodExpectation& pods) {
   const auto nodes = known.nodes.size();
   if (!known.nodes.empty() &&
       pods.nodes_at_least.value_or(0) > static_cast<int>(nodes)) {
-    field["nodes"].Fail("there are only " + std::to_string(nodes) + " nodes");
+    field["nodes"].Fail("the scenario has only " + std::to_string(nodes) +
+                        " nodes");
   }
 }
 
-// The pods that an expectation is about.
+// Reads the globs of pods. Each glob must match a pod that exists by then.
 std::vector<std::string> ReadPods(const Field& field, const Known& known) {
   std::vector<std::string> globs = field.Strings();
   for (const std::string& glob : globs) {
@@ -73,10 +76,10 @@ std::vector<std::string> ReadPods(const Field& field, const Known& known) {
   return globs;
 }
 
-// Two keys that no pods can satisfy both.
+// Rejects two keys that no pod can satisfy together.
 void RefuseTogether(const Field& map, bool both, const std::string& a,
                     const std::string& b) {
-  if (both) map[a].FailKey("impossible together with \"" + b + "\"");
+  if (both) map[a].FailKey(Quoted(a) + " contradicts " + Quoted(b));
 }
 
 void RefuseImpossible(const Field& map, const PodExpectation& pods) {
@@ -95,14 +98,14 @@ void RefuseImpossible(const Field& map, const PodExpectation& pods) {
     }
   }
   if (pods.count && pods.bound_count.value_or(0) > *pods.count) {
-    map["bound"].Fail("more than there are by \"count\"");
+    map["bound"].Fail("more than \"count\"");
   }
 }
 
 PodExpectation ReadPodExpectation(const Field& map, const Known& known) {
   map.AllowOnly({"pods", "count", "bound", "node", "notNode", "pending",
                  "condition", "event", "phase", "spread", "gone"});
-  if (map.json().size() == 1) map.Fail("nothing is expected of these pods");
+  if (map.json().size() == 1) map.Fail("no expectation for these pods");
   PodExpectation pods;
   pods.pods = ReadPods(map["pods"], known);
   pods.count = CountOr(map, "count");
@@ -135,7 +138,9 @@ PodExpectation ReadPodExpectation(const Field& map, const Known& known) {
   }
   if (const auto gone = map.Find("gone")) {
     pods.gone = gone->Bool();
-    if (!pods.gone) gone->Fail("leave it out, or use \"count\"");
+    if (!pods.gone) {
+      gone->Fail("gone: must be true; leave it out, or use \"count\"");
+    }
   }
   RefuseImpossible(map, pods);
   return pods;
@@ -195,7 +200,7 @@ Expectation ReadExpectation(const Field& field, const Known& known) {
   }
   if (subject == "order") {
     OrderExpectation order{ReadPods(value, known)};
-    if (order.globs.size() < 2) value.Fail("two or more are wanted");
+    if (order.globs.size() < 2) value.Fail("expected two globs or more");
     expectation.what = order;
   } else if (subject == "requests") {
     expectation.what = ReadRequestExpectation(value);

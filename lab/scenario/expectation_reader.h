@@ -10,21 +10,22 @@
 
 namespace minisched::scenario {
 
-// What is known of a scenario where an expectation stands in it, so that one
-// that can't come true is refused.
+// What the steps before an expectation create. The reader uses it to reject an
+// expectation that can't come true.
 struct Known {
-  std::vector<std::string> nodes;  // empty: those of the cluster
-  std::set<std::string> pods;      // created up to here, by name
-  bool other_pods = false;         // a workload may have made more
+  std::vector<std::string> nodes;  // empty: the cluster's nodes
+  std::set<std::string> pods;      // names of the created pods
+  bool other_pods = false;         // a workload may create more
 };
 
 // Reads one expectation. Throws CannotPlay.
 Expectation ReadExpectation(const Field& field, const Known& known);
 
-// A value as a line of a story tells it: strings bare, lists joined.
+// Formats a value for a line of the story: strings without quotes, lists joined
+// with commas.
 std::string Tell(const Json& value);
 
-// fnmatch(3).
+// Returns true if the text matches the glob, as fnmatch(3) does.
 bool MatchesGlob(const std::string& glob, const std::string& text);
 bool MatchesAnyGlob(const std::vector<std::string>& globs,
                     const std::string& text);

@@ -27,15 +27,16 @@ void RefuseTwins(const YAML::Node& node, const std::string& file) {
     }
     const auto key = child.first.as<std::string>();
     if (!keys.insert(key).second) {
-      throw CannotPlay(file + ":" + At(child.first.Mark()) + "\"" + key +
-                       "\" is there twice");
+      throw CannotPlay(file + ":" + At(child.first.Mark()) + "duplicate key " +
+                       Quoted(key));
     }
     RefuseTwins(child.second, file);
   }
 }
 
-// Where the value is, or its key. What an alias or << stands for is where that
-// is written, or, if it can't be found, where its use is.
+// Returns the position of the value at `place`, or, if `key` is true, of its
+// key. A value behind an alias or << is located where it is written or, if that
+// can't be found, where it is used.
 YAML::Mark Locate(const YAML::Node& root, Json::json_pointer place, bool key) {
   std::vector<std::string> path;
   for (; !place.empty(); place.pop_back()) path.push_back(place.back());
@@ -66,7 +67,7 @@ Document::Document(std::string file, const std::string& text)
     RefuseTwins(YAML::Load(text), file_);
     const std::vector<std::string> documents = YamlToJson(text);
     if (documents.size() != 1) {
-      throw CannotPlay(file_ + ":1:1: one YAML document is wanted, found " +
+      throw CannotPlay(file_ + ":1:1: expected one YAML document, found " +
                        std::to_string(documents.size()));
     }
     root_ = Json::parse(documents[0]);
@@ -98,19 +99,17 @@ void Field::FailKey(const std::string& message) const {
 
 void Field::FailType(std::string_view expected) const {
   std::string name = place_.empty() ? "a scenario" : place_.back();
-  Fail(name + ": " + std::string(expected) + " is wanted, found " +
-       (json().is_string() ? Quoted(json().get<std::string>())
-        : json().is_structured() || json().is_null()
-            ? "a " + std::string(json().is_object()  ? "map"
-                                 : json().is_array() ? "list"
-                                                     : "nothing")
-            : json().dump()));
+  Fail(name + ": expected " + std::string(expected) + ", found " +
+       (json().is_string()   ? Quoted(json().get<std::string>())
+        : json().is_object() ? "a map"
+        : json().is_array()  ? "a list"
+                             : json().dump()));
 }
 
 std::string Field::String() const {
   if (!json().is_string()) FailType("a string");
   auto text = json().get<std::string>();
-  if (text.empty()) FailType("a string that is not empty");
+  if (text.empty()) FailType("a non-empty string");
   return text;
 }
 
@@ -137,7 +136,7 @@ int Field::Count(int least) const {
 std::chrono::nanoseconds Field::Duration() const {
   try {
     const auto duration = ParseDuration(Scalar());
-    if (duration.count() < 0) FailType("a duration that is not negative");
+    if (duration.count() < 0) FailType("a duration of zero or more");
     return duration;
   } catch (const ParseError& error) {
     Fail(error.what());
@@ -152,7 +151,7 @@ std::vector<std::string> Field::Strings() const {
 
 std::vector<Field> Field::Items() const {
   if (!json().is_array()) return {*this};
-  if (json().empty()) FailType("a list that is not empty");
+  if (json().empty()) FailType("a non-empty list");
   std::vector<Field> items;
   for (std::size_t i = 0; i < json().size(); ++i) {
     items.push_back(Field(*document_, json()[i], place_ / i));
@@ -189,7 +188,7 @@ void Field::AllowOnly(const std::set<std::string, std::less<>>& keys) const {
   for (const auto& [key, value] : json().items()) {
     if (keys.contains(key)) continue;
     (*this)[key].FailKey(
-        "unknown key " + Quoted(key) + "; known are " +
+        "unknown key " + Quoted(key) + "; known keys: " +
         boost::algorithm::join(
             std::vector<std::string>(keys.begin(), keys.end()), ", "));
   }
@@ -200,14 +199,14 @@ std::string Field::OneKeyOf(const std::vector<std::string_view>& keys) const {
   for (const std::string_view key : keys) {
     if (!Has(std::string(key))) continue;
     if (found) {
-      (*this)[std::string(key)].FailKey("\"" + std::string(key) +
-                                        "\" does not go together with \"" +
-                                        *found + "\"");
+      (*this)[std::string(key)].FailKey(Quoted(std::string(key)) +
+                                        " cannot be combined with " +
+                                        Quoted(*found));
     }
     found = key;
   }
   if (!found) {
-    Fail("one of these is wanted: " +
+    Fail("expected one of these keys: " +
          boost::algorithm::join(
              std::vector<std::string>(keys.begin(), keys.end()), ", "));
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// How a scenario file is read: a value and its place in the file, so that every
-// complaint can name line and column. For .cc files of lab/scenario only:
-// it brings in the JSON library.
+// Readers for scenario files. They keep each value's place in the file, so that
+// every error names a line and a column. Include this from .cc files of
+// lab/scenario only, because it includes the JSON library.
 
 #include <chrono>
 #include <cstddef>
@@ -20,16 +20,17 @@ namespace minisched::scenario {
 
 using Json = nlohmann::json;
 
-// The text of one YAML document.
+// One YAML document and its text.
 class Document {
  public:
-  // Throws CannotPlay where the text is not one YAML document, or a map in it
-  // has a key twice.
+  // Throws CannotPlay if the text is not exactly one YAML document or if a map
+  // contains a duplicate key.
   Document(std::string file, const std::string& text);
 
   const Json& root() const { return root_; }
 
-  // Throws CannotPlay for the value there, or, with `key`, for its key.
+  // Throws CannotPlay with the position of the value at `place`, or, if `key`
+  // is true, of its key.
   [[noreturn]] void Fail(const Json::json_pointer& place, bool key,
                          const std::string& message) const;
 
@@ -47,28 +48,32 @@ class Field {
 
   const Json& json() const { return *value_; }
 
-  // Of the wrong type: these throw CannotPlay.
+  // These throw CannotPlay if the value has another type.
   std::string String() const;  // not empty
-  std::string Scalar() const;  // also a number or a truth value, as text
+  std::string Scalar() const;  // a string, number or boolean, as text
   bool Bool() const;
-  int Count(int least = 0) const;             // a whole number, that or more
+  int Count(int least = 0) const;             // a whole number >= least
   std::chrono::nanoseconds Duration() const;  // "1.5s"
-  std::vector<std::string> Strings() const;   // a list, or one; not empty
-  std::vector<Field> Items() const;           // a list, or one; not empty
-  // One of these.
+  // A list that is not empty. A single value counts as a list of one.
+  std::vector<std::string> Strings() const;
+  std::vector<Field> Items() const;
+  // A string that must be one of `words`.
   std::string OneOf(const std::vector<std::string_view>& words) const;
 
-  // Of a map.
+  // These throw CannotPlay if the value is not a map.
   bool Has(const std::string& key) const;
-  Field operator[](const std::string& key) const;  // must be there
+  Field operator[](const std::string& key) const;  // throws if missing
   std::optional<Field> Find(const std::string& key) const;
-  // Throws CannotPlay for the first key that is none of these.
+  // Throws CannotPlay for the first key that is not in `keys`.
   void AllowOnly(const std::set<std::string, std::less<>>& keys) const;
-  // The one key of these that the map must have.
+  // Returns the key of the map that is in `keys`. Throws CannotPlay unless the
+  // map has exactly one of them.
   std::string OneKeyOf(const std::vector<std::string_view>& keys) const;
 
+  // These throw CannotPlay with a position: of this value, of the key at
+  // `place` below this value (or its nearest existing parent), and of this
+  // value's key.
   [[noreturn]] void Fail(const std::string& message) const;
-  // About what is at `place` in this value, or was to be.
   [[noreturn]] void FailBelow(const Json::json_pointer& place,
                               const std::string& message) const;
   [[noreturn]] void FailKey(const std::string& message) const;

@@ -9,7 +9,7 @@
 
 namespace minisched::scenario {
 
-// A directory of a test's own, with the files that it writes.
+// A temporary directory for one test. The destructor removes it.
 class TestDirectory {
  public:
   TestDirectory() {
@@ -22,7 +22,7 @@ class TestDirectory {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Returns the whole name.
+  // Writes a file into the directory and returns its path.
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name) << text;
     return path_ / name;

@@ -1,4 +1,4 @@
-// minisched-scenario: plays scenarios, and so judges a scheduler.
+// minisched-scenario: plays scenarios to judge a scheduler.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,14 +36,15 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// A directory for as long as this lives.
+// A temporary directory. The destructor removes it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
     std::string name =
         std::filesystem::temp_directory_path() / "minisched-scenario.XXXXXX";
     if (mkdtemp(name.data()) == nullptr) {
-      throw minisched::scenario::CannotPlay("no temporary directory " + name);
+      throw minisched::scenario::CannotPlay("failed to create the directory " +
+                                            name);
     }
     path_ = name;
   }
@@ -78,25 +79,26 @@ Result PlayOne(Options options, const Scenario& scenario, Story& story,
 
 void CheckOptions(const Options& options) {
   if (options.files.empty()) {
-    throw minisched::scenario::CannotPlay("which scenario? Give it a FILE");
+    throw minisched::scenario::CannotPlay(
+        "no scenario: pass at least one FILE");
   }
   if (options.embedded &&
       (!options.config.kubeconfig.empty() || !options.config.context.empty())) {
     throw minisched::scenario::CannotPlay(
-        "--embedded starts a server of its own: leave out --kubeconfig and "
+        "--embedded starts its own server: leave out --kubeconfig and "
         "--context");
   }
-  // It would find another cluster than we.
+  // The scheduler would find another cluster than the player.
   if (!options.player.scheduler.empty() && !options.config.context.empty()) {
     throw minisched::scenario::CannotPlay(
-        "--scheduler finds its cluster through $KUBECONFIG, where --context "
-        "has no place: make that context the current one of a kubeconfig");
+        "--context does not reach the scheduler, which reads $KUBECONFIG: "
+        "make that context the current one of a kubeconfig");
   }
 }
 
 int PlayAll(const Options& options) {
   const minisched::StopOnSignal signals;
-  // A file that is wrong is to be known before anything is done.
+  // Read all files first, so that an invalid one fails before anything is done.
   std::vector<Scenario> scenarios;
   for (const std::string& file : options.files) {
     scenarios.push_back(minisched::scenario::ReadScenario(file));
@@ -109,8 +111,8 @@ int PlayAll(const Options& options) {
   }
   if (options.embedded && options.player.scheduler.empty()) {
     throw minisched::scenario::CannotPlay(
-        "--embedded starts a server without a scheduler: say with --scheduler "
-        "which to start");
+        "--embedded starts a server without a scheduler: pass the command that "
+        "starts one with --scheduler");
   }
   Story story(options.json ? std::cerr : std::cout,
               isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0 &&
@@ -131,30 +133,30 @@ int PlayAll(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   minisched::Flags flags(
-      "Plays scenarios on a cluster, and judges the scheduler by them.\n"
+      "Plays scenarios on a cluster and judges the scheduler by them.\n"
       "Exit codes: 0 all passed, 1 one failed, 2 one could not be played, 130 "
       "interrupted.");
-  flags.Add("FILE", &options.files, "The scenarios; see testdata/scenarios");
+  flags.Add("FILE", &options.files,
+            "Scenario files, such as testdata/scenarios/*.yaml");
   flags.Add("--kubeconfig", &options.config.kubeconfig,
-            "The cluster to play on; else as kubectl finds it");
-  flags.Add("--context", &options.config.context,
-            "The context of the kubeconfig to use");
+            "Kubeconfig of the cluster; the default is kubectl's");
+  flags.Add("--context", &options.config.context, "Context of the kubeconfig");
   flags.Add("--embedded", &options.embedded,
-            "Play each on an embedded API server of its own");
+            "Start an embedded API server for each scenario");
   flags.Add("--scheduler", &options.player.scheduler,
-            "A shell command that starts the scheduler for each scenario; it "
-            "finds the cluster through $KUBECONFIG. Without it, the scheduler "
-            "is to be running already");
+            "Shell command that starts the scheduler for each scenario; the "
+            "scheduler finds the cluster through $KUBECONFIG. Without this "
+            "flag, the scheduler must already be running");
   flags.Add("--scheduler-name", &options.player.scheduler_name,
-            "The schedulerName that this scheduler goes by; it is told through "
+            "schedulerName of the scheduler, passed to its command as "
             "$SCHEDULER_NAME");
   flags.Add("--any-cluster", &options.player.any_cluster,
-            "Let scenarios change the nodes of any cluster");
+            "Allow scenarios to change the nodes of any cluster");
   flags.Add("--json", &options.json,
-            "Write a line of JSON for each scenario to stdout; the story goes "
-            "to stderr");
+            "Write one line of JSON per scenario to stdout and the story to "
+            "stderr");
   flags.Add("--check", &options.check,
-            "Only read the files; write what each needs as a line of JSON");
+            "Only read the files, and write what each needs as a line of JSON");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }
@@ -162,7 +164,7 @@ int main(int argc, char** argv) {
     CheckOptions(options);
     return PlayAll(options);
   } catch (const minisched::Cancelled&) {
-    std::cerr << "minisched-scenario: interrupted; nothing is left behind\n";
+    std::cerr << "minisched-scenario: interrupted; cleaned up\n";
     return kInterrupted;
   } catch (const std::exception& error) {
     std::cerr << "minisched-scenario: " << error.what() << "\n";

@@ -14,15 +14,16 @@
 namespace minisched::scenario {
 namespace {
 
-// The member, or `otherwise` where it is absent.
+// Returns the map at `key`, or `otherwise` if it is absent.
 Json MapOr(const Field& map, const std::string& key, Json otherwise) {
   const auto field = map.Find(key);
   if (!field) return otherwise;
-  if (!field->json().is_object()) field->Fail(key + ": a map is wanted");
+  if (!field->json().is_object()) field->Fail(key + ": expected a map");
   return field->json();
 }
 
-// Resources: quantities may be written as numbers.
+// Returns `otherwise` with the quantities of the map at `key` added. Quantities
+// may be written as numbers.
 Json QuantitiesOr(const Field& map, const std::string& key, Json otherwise) {
   const auto field = map.Find(key);
   if (!field) return otherwise;
@@ -33,26 +34,27 @@ Json QuantitiesOr(const Field& map, const std::string& key, Json otherwise) {
   return otherwise;
 }
 
-// Checks what any manifest must have. `fail` complains of it.
+// Makes a Manifest of an object. Calls `fail` with a message if a required
+// field is missing.
 template <class Fail>
 Manifest ToManifest(const Json& object, const Fail& fail) {
   const auto string_at = [&](const char* pointer) -> std::string {
     const Json::json_pointer place(pointer);
     const bool is_there = object.contains(place) && object[place].is_string();
     if (!is_there || object[place].get_ref<const std::string&>().empty()) {
-      fail("a manifest needs " + place.back());
+      fail("the manifest has no " + place.back());
     }
     return object[place];
   };
-  if (!object.is_object()) fail("a manifest is a map");
+  if (!object.is_object()) fail("a manifest must be a map");
   Manifest manifest{.json = object.dump(),
                     .api_version = string_at("/apiVersion"),
                     .kind = string_at("/kind"),
                     .name = string_at("/metadata/name")};
   if (object["metadata"].contains("namespace")) {
     fail(manifest.kind + " " + manifest.name +
-         ": a scenario has a namespace of its own, so leave out "
-         "metadata.namespace");
+         ": leave out metadata.namespace, because each scenario has its own "
+         "namespace");
   }
   return manifest;
 }
@@ -73,11 +75,11 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
   } catch (const ParseError& error) {
     field.Fail(name + ": " + error.what());
   }
-  if (objects.empty()) field.Fail(name + ": there is nothing in it");
+  if (objects.empty()) field.Fail(name + ": the file has no objects");
   return objects;
 }
 
-// Pods of one template: "web", or with replicas "web-1", "web-2", …
+// Reads pods of one template: "web", or, with replicas, "web-1", "web-2", …
 std::vector<Manifest> ReadPodManifests(const Field& item) {
   item.AllowOnly(
       {"pods", "replicas", "labels", "annotations", "requests", "spec"});
@@ -94,7 +96,7 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
   if (item.Has("requests")) {
     if (!pod["spec"]["containers"].is_array() ||
         pod["spec"]["containers"].empty()) {
-      item["spec"].Fail("containers: a list is wanted");
+      item["spec"].Fail("containers: expected a list");
     }
     pod["spec"]["containers"][0]["resources"]["requests"] =
         QuantitiesOr(item, "requests", Json::object());
@@ -109,8 +111,8 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
   return pods;
 }
 
-// A complaint that begins with the path to what it is about, such as
-// "faults[0].match.verbs[1]: …". The field itself is at `from`.
+// Throws CannotPlay for an error message that begins with the path of its
+// value, such as "faults[0].match.verbs[1]: …". `from` is the path of `field`.
 [[noreturn]] void FailAtPath(const Field& field, const std::string& from,
                              const std::string& complaint) {
   const std::string path = complaint.substr(0, complaint.find(": "));

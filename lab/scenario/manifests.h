@@ -9,20 +9,20 @@
 
 namespace minisched::scenario {
 
-// The objects that a scenario makes, from their short forms. All throw
+// Readers that turn a scenario's short forms into manifests. They throw
 // CannotPlay.
 
-// Of an item of `create`: pods, a manifest, or a file of them in `directory`.
+// Reads an item of `create`: pods, a manifest, or a file in `directory`.
 std::vector<Manifest> ReadManifests(const Field& item,
                                     const std::filesystem::path& directory);
 
-// Of an item of `nodes`.
+// Reads an item of `nodes`.
 std::vector<Manifest> ReadNodeManifests(const Field& item);
 
-// What the embedded server is to be told, of `faults`.
+// Reads `faults` and returns the JSON document to send to the embedded server.
 std::string ReadFaultDocument(const Field& field);
 
-// "20 pods web-1 … web-20", "Deployment web".
+// Formats objects for the story: "20 pods web-1 … web-20", "Deployment web".
 std::string TellObjects(const std::vector<Manifest>& objects);
 std::string TellObject(const ObjectName& object);
 

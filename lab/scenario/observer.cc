@@ -56,8 +56,8 @@ std::string Observer::List(const std::stop_token& stop) {
   return list.metadata.resource_version;
 }
 
-// Watches from a version on; once that ends, for whatever reason, starts anew
-// with a list.
+// Watches from a resource version on. When the watch ends, lists and watches
+// again.
 template <class T>
 void Observer::Follow(std::string version, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
@@ -80,7 +80,7 @@ void Observer::Follow(std::string version, const std::stop_token& stop) {
     } catch (const Cancelled&) {
       return;
     } catch (const std::exception&) {
-      // The server is away, or cuts its watches: as a scenario may want it.
+      // The server is unreachable or has cut the watch, as a scenario may ask.
       RealClock().SleepFor(kRelistEvery, stop);
     }
   }
@@ -137,7 +137,8 @@ void Observer::AwaitSeen(Seen seen, const std::stop_token& stop) const {
 
 void Observer::AwaitCreated(const std::string& pod, const std::string& uid,
                             const std::stop_token& stop) const {
-  // Bound to the wrong node, it may be gone again before anyone looks.
+  // Compare uids ever seen: a pod that was bound to the wrong node may be gone
+  // already.
   AwaitSeen(
       [&](const auto& pods) REQUIRES(mu_) {
         return uid.empty() ? pods.contains(pod) : seen_.contains(uid);

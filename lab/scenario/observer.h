@@ -14,12 +14,12 @@
 
 namespace minisched::scenario {
 
-// Watches the pods of a namespace and the nodes, so that nothing that happens
-// in between goes unseen. A server that is away is waited for. Thread-safe.
+// Watches the pods of a namespace and all nodes, so that the player misses no
+// state between two looks. Retries if the server is unreachable. Thread-safe.
 class Observer {
  public:
-  // `throughout` are rules that must never be broken. Returns when it has seen
-  // what is there. Throws what Client throws. `client` must outlive it.
+  // `throughout` are rules that must hold after each change. Returns after the
+  // first lists. Throws what Client throws. `client` must outlive the observer.
   Observer(Client& client, std::string namespace_name,
            std::vector<Expectation> throughout, const std::stop_token& stop);
   ~Observer();
@@ -27,29 +27,30 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
-  // The world without `events` and `requests`.
+  // Returns the world without `events` and `requests`.
   World Look() const EXCLUDES(mu_);
 
-  // What the scenario itself has done, for World::created.
+  // Record in World::created what the scenario has created and deleted.
   void NoteCreated(const std::string& pod) EXCLUDES(mu_);
   void NoteDeleted(const std::string& pod) EXCLUDES(mu_);
 
-  // Block until the pod with that uid ("": any) has been seen, or until it is
-  // being deleted or gone, so that what follows is judged by what is. They give
-  // up after half a minute.
+  // Block until the watch has delivered the pod with that uid ("": any), or the
+  // pod's deletion, so that later expectations are judged on the current state.
+  // They return after 30 s at the latest.
   void AwaitCreated(const std::string& pod, const std::string& uid,
                     const std::stop_token& stop) const EXCLUDES(mu_);
   void AwaitDeleted(const std::string& pod, const std::stop_token& stop) const
       EXCLUDES(mu_);
 
-  // The first rule of `throughout` that was broken: its text, and how.
+  // The first rule of `throughout` that was broken: its text and the verdict.
   struct Violation {
     std::string text;
     Verdict verdict;
   };
   std::optional<Violation> violation() const EXCLUDES(mu_);
 
-  // Blocks until something has changed since the last call, or the deadline.
+  // Blocks until something has changed since the last call or the deadline has
+  // passed.
   void AwaitChange(Clock::TimePoint deadline, const std::stop_token& stop)
       EXCLUDES(mu_);
 
@@ -62,7 +63,7 @@ class Observer {
   void Put(const std::shared_ptr<const T>& object, int moment) REQUIRES(mu_);
   template <class T>
   auto& Objects() REQUIRES(mu_);
-  // Something has changed: the rules are looked at, waiters wake.
+  // Wakes waiters and evaluates the rules after a change.
   void Changed() REQUIRES(mu_);
 
   Client& client_;
@@ -75,7 +76,7 @@ class Observer {
   mutable Mutex mu_;
   mutable CondVar changed_;
   World world_ GUARDED_BY(mu_);
-  std::set<std::string> seen_ GUARDED_BY(mu_);  // the uids of pods
+  std::set<std::string> seen_ GUARDED_BY(mu_);  // uids of pods
   int moment_ GUARDED_BY(mu_) = 0;
   bool has_changed_ GUARDED_BY(mu_) = false;
   std::optional<Violation> violation_ GUARDED_BY(mu_);

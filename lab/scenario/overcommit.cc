@@ -27,8 +27,8 @@ std::string FindOvercommit(
       const Quantity limit =
           there == allocatable.end() ? Quantity() : there->second;
       if (quantity <= limit) continue;
-      return name + ": the pods ask for " + quantity.ToString() + " " +
-             resource + ", allocatable are " + limit.ToString();
+      return name + ": " + quantity.ToString() + " " + resource +
+             " requested, " + limit.ToString() + " allocatable";
     }
   }
   return "";

@@ -9,9 +9,9 @@
 
 namespace minisched::scenario {
 
-// "node-1: the pods ask for 5 cpu, allocatable are 4"; empty where no node has
-// more pods, or pods that ask for more, than it has. Pods that have ended take
-// nothing.
+// Returns a node whose pods request more than its allocatable resources, such
+// as "node-1: 5 cpu requested, 4 allocatable", or "" if there is none. Each pod
+// also requests one of the resource "pods". Pods that have ended do not count.
 std::string FindOvercommit(
     const std::map<std::string, std::shared_ptr<const Node>>& nodes,
     const std::map<std::string, std::shared_ptr<const Pod>>& pods);

@@ -36,22 +36,22 @@ TEST_F(FindOvercommitTest, AFullNodeIsNotOvercommitted) {
   EXPECT_EQ(FindOvercommit(nodes_, pods_), "");
   AddPod("3", "a", R"({"cpu":"1m"})", "Running");
   EXPECT_EQ(FindOvercommit(nodes_, pods_),
-            "a: the pods ask for 2001m cpu, allocatable are 2");
+            "a: 2001m cpu requested, 2 allocatable");
 }
 
-TEST_F(FindOvercommitTest, CountsPods) {
+TEST_F(FindOvercommitTest, CountsPodsAgainstTheLimitOfPods) {
   AddNode("a", R"({"pods":"1"})");
   AddPod("1", "a", "{}");
   AddPod("2", "a", "{}");
   EXPECT_EQ(FindOvercommit(nodes_, pods_),
-            "a: the pods ask for 2 pods, allocatable are 1");
+            "a: 2 pods requested, 1 allocatable");
 }
 
-TEST_F(FindOvercommitTest, WhatANodeDoesNotHave) {
+TEST_F(FindOvercommitTest, AResourceTheNodeDoesNotHaveCountsAsZero) {
   AddNode("a", R"({"pods":"9"})");
   AddPod("1", "a", R"({"example.com/gpu":"1"})");
   EXPECT_EQ(FindOvercommit(nodes_, pods_),
-            "a: the pods ask for 1 example.com/gpu, allocatable are 0");
+            "a: 1 example.com/gpu requested, 0 allocatable");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lab/scenario/errors.h"
+#include "minisched/api/duration.h"
 
 namespace minisched::scenario {
 namespace {
@@ -15,24 +16,25 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using IfAway = Cluster::IfAway;
 
-// How often to look at what can't be watched: events, requests, processes.
+// How often to poll what can't be watched: events, requests, processes.
 constexpr milliseconds kWakeEvery{100};
-// How long a server may be away when it must be asked.
+// How long to retry if the server is unreachable at the end of Hold().
 constexpr seconds kLongestOutage{30};
 constexpr std::size_t kLogLines = 15;
 constexpr std::size_t kPodsTold = 5;
 
-// What the server refuses to do is a fault of the scenario.
+// Runs an action. If the server rejects its request, the scenario is at fault.
 template <class Action>
 void Refusable(Action action) {
   try {
     action();
   } catch (const ApiError& error) {
-    throw CannotPlay(std::string("the server refuses: ") + error.what());
+    throw CannotPlay(std::string("the server rejected the request: ") +
+                     error.what());
   }
 }
 
-// A function that asks `function` once, and then knows.
+// Returns a function that calls `function` once and caches the result.
 template <class Function>
 auto Once(Function function) {
   using Value = decltype(function());
@@ -42,7 +44,7 @@ auto Once(Function function) {
   };
 }
 
-// As Evaluate() does; without a server to be asked, it is not yet so.
+// Calls Evaluate(). Returns kNotYet if the server is unreachable.
 Verdict Judge(const Expectation& expectation, const World& world,
               bool* is_away) {
   *is_away = false;
@@ -54,8 +56,8 @@ Verdict Judge(const Expectation& expectation, const World& world,
   }
 }
 
-// The pods, with their events; of many, the first few. Then what there is to
-// say of their nodes.
+// Returns a line for each pod (the first few of many) with its events, then a
+// line for each of their nodes that has a taint or is cordoned.
 std::vector<std::string> TellPods(const std::vector<std::string>& names,
                                   const World& world) {
   std::vector<std::string> lines;
@@ -64,7 +66,7 @@ std::vector<std::string> TellPods(const std::vector<std::string>& names,
   try {
     events = world.events();
   } catch (const std::exception& error) {
-    lines.push_back(std::string("no events: ") + error.what());
+    lines.push_back(std::string("failed to list events: ") + error.what());
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i == kPodsTold) {
@@ -108,7 +110,7 @@ void Performance::Play() {
   observer_.emplace(cluster_.client(), stage_.namespace_name(),
                     scenario_.throughout, stop_);
   if (scenario_.faults) {
-    story_.Does("the server misbehaves");
+    story_.Does("set the server's faults");
     Do(*scenario_.faults);
   }
   if (scenario_.needs_embedded) Do(MarkRequests());
@@ -133,7 +135,7 @@ void Performance::End() {
     failures = std::string("faults: ") + error.what() + "; ";
   }
   failures += stage_.TakeDown();
-  if (!failures.empty()) throw CannotPlay("could not clean up: " + failures);
+  if (!failures.empty()) throw CannotPlay("failed to clean up: " + failures);
 }
 
 void Performance::Do(const Create& create) {
@@ -216,19 +218,20 @@ void Performance::Await(const Expectation& expectation,
 void Performance::Hold(const Expect& expect) {
   const auto start = RealClock().Now();
   const auto end = start + expect.hold_for;
-  story_.Expects("that to stay so");
+  const std::string hold = "for " + FormatDuration(expect.hold_for);
+  story_.Expects("no change " + hold);
   while (true) {
     const World world = Look();
     bool any_away = false;
     for (const Expectation& expectation : expect.all) {
       bool is_away = false;
       const Verdict verdict = Judge(expectation, world, &is_away);
-      // Nobody can say, as long as there is a chance to hear of it later.
+      // While the server is unreachable, retry: the answer may come later.
       any_away |= is_away;
       if (is_away && RealClock().Now() < end + kLongestOutage) continue;
       if (verdict.kind == Verdict::Kind::kMet) continue;
       story_.Saw(RealClock().Now() - start, false);
-      Fail(expectation.text + ", and to stay so", verdict, world);
+      Fail(expectation.text + ", " + hold, verdict, world);
     }
     if (RealClock().Now() >= end && !any_away) break;
     AwaitChange(any_away ? end + kLongestOutage : end);
@@ -249,8 +252,8 @@ void Performance::CheckRules() {
   }
   if (!scheduler_) return;
   if (const auto ended = scheduler_->Ended()) {
-    throw Failed{{.expected = "the scheduler to run",
-                  .found = "it ended with " + *ended,
+    throw Failed{{.expected = "the scheduler to keep running",
+                  .found = "it exited with " + *ended,
                   .log = SchedulerLog()}};
   }
 }

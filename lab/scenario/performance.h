@@ -16,23 +16,23 @@
 
 namespace minisched::scenario {
 
-// Ends a performance: the scheduler did not do as expected.
+// Thrown to end a performance: the scheduler did not meet an expectation.
 struct Failed {
   Failure failure;
 };
 
-// One scenario being played, for this one time. Not thread-safe.
+// Plays one scenario once. Not thread-safe.
 class Performance {
  public:
-  // Does nothing yet. All of these must outlive it.
+  // Does nothing yet. All arguments must outlive the performance.
   Performance(const PlayerOptions& options, Story& story, Cluster& cluster,
               const Scenario& scenario, const std::stop_token& stop);
 
   // Throws Failed, CannotPlay, Cancelled, and what Client throws.
   void Play();
 
-  // Leaves nothing behind, however Play() has ended. Throws CannotPlay where
-  // something could not be undone.
+  // Cleans up, however Play() has ended. Throws CannotPlay if something could
+  // not be undone.
   void End();
 
  private:
@@ -47,16 +47,17 @@ class Performance {
   void Do(const MarkRequests&);
   void Do(const Expect& expect);
 
-  // Until it is as expected.
+  // Blocks until the expectation is met. Throws Failed when it can't be met any
+  // more or `within` has passed.
   void Await(const Expectation& expectation, std::chrono::nanoseconds within);
-  // It stays as expected.
+  // Throws Failed unless all expectations stay met for the time of `expect`.
   void Hold(const Expect& expect);
   void AwaitChange(Clock::TimePoint deadline);
-  // What must be so all the time.
+  // Throws Failed if a rule of `throughout` was broken or the scheduler exited.
   void CheckRules();
 
-  // What there is. Each of the things that must be asked for is asked for once
-  // at most.
+  // Returns the current world. It lists events and requests when first needed,
+  // and at most once.
   World Look();
   std::vector<RequestCount> RequestsSinceMark();
 
@@ -73,7 +74,7 @@ class Performance {
   Stage stage_;
   std::optional<Observer> observer_;
   std::optional<ChildProcess> scheduler_;
-  std::string log_;  // the scheduler's output, a file
+  std::string log_;  // the file of the scheduler's output
   std::vector<RequestCount> requests_before_;
   bool faulty_ = false;
 };

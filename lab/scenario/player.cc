@@ -15,19 +15,19 @@ Player::Player(PlayerOptions options, Story& story, const std::stop_token& stop)
 void Player::CheckPlayable(const Scenario& scenario) const {
   if (scenario.needs_embedded && !cluster_.IsEmbedded()) {
     throw CannotPlay(scenario.file +
-                     ": only the embedded server can misbehave and count "
-                     "requests: play it with --embedded");
+                     ": it injects faults or counts requests, which needs the "
+                     "embedded server: play it with --embedded");
   }
   if (!scenario.nodes.empty() && !cluster_.IsOurs() && !options_.any_cluster) {
     throw CannotPlay(scenario.file + ": it changes nodes, and " +
                      cluster_.client_config().server +
-                     " is not a cluster to play with: use --embedded, or "
-                     "--any-cluster if you mean it");
+                     " is not a test cluster: use --embedded, or --any-cluster "
+                     "to change its nodes");
   }
   if (scenario.needs_scheduler && options_.scheduler.empty()) {
     throw CannotPlay(scenario.file +
-                     ": it stops and starts the scheduler: say how with "
-                     "--scheduler");
+                     ": it stops and starts the scheduler: pass the "
+                     "scheduler's command with --scheduler");
   }
 }
 

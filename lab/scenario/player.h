@@ -12,30 +12,29 @@
 namespace minisched::scenario {
 
 struct PlayerOptions {
-  // Where to play.
+  // The cluster to play on.
   RestConfig config;
-  // A kubeconfig that leads there, for the scheduler; empty: $KUBECONFIG, or
-  // what there is without it, does.
+  // The scheduler's $KUBECONFIG; empty: the scheduler inherits the player's.
   std::string kubeconfig;
-  // Whose pods they are: replaces `minisched` in the scenario.
+  // Replaces the schedulerName `minisched` in the scenario.
   std::string scheduler_name = "minisched";
-  // The shell command that starts the scheduler; empty: it runs already.
+  // The shell command that starts the scheduler; empty: it already runs.
   std::string scheduler;
-  // Where its output goes.
+  // The directory for the scheduler's output.
   std::filesystem::path directory;
-  // Nodes may be made and changed on any cluster.
+  // Allow scenarios to create and change nodes on any cluster.
   bool any_cluster = false;
 };
 
-// Plays scenarios on one cluster, one after the other, and leaves it as it was.
-// On the main thread.
+// Plays scenarios on one cluster, one after the other, and restores the cluster
+// after each. Call it on the main thread.
 class Player {
  public:
-  // Throws what Client throws. `story` must outlive it.
+  // Throws what Client throws. `story` must outlive the player.
   Player(PlayerOptions options, Story& story, const std::stop_token& stop);
 
-  // Throws CannotPlay, and what Client throws; Cancelled where `stop` asks to
-  // stop. Cleans up in any case.
+  // Throws CannotPlay, what Client throws, and Cancelled on a stop request.
+  // Cleans up in any case.
   Result Play(const Scenario& scenario, const std::stop_token& stop);
 
  private:

@@ -21,7 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST_F(PlayerTest, PassesAndLeavesNothing) {
+TEST_F(PlayerTest, AScenarioThatPassesIsCleanedUp) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
 steps:
@@ -47,7 +47,7 @@ steps:
   EXPECT_THAT(told_.str(), HasSubstr("\n  passed in "));
 }
 
-TEST_F(PlayerTest, FailsAndSaysWhatIsThere) {
+TEST_F(PlayerTest, AFailureListsThePodsAndTheirNodes) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
 steps:
@@ -56,13 +56,13 @@ steps:
 )");
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->expected, "pods web-*: notNode a");
-  EXPECT_THAT(result.failure->found, HasSubstr("elsewhere are "));
+  EXPECT_THAT(result.failure->found, HasSubstr("are on other nodes: "));
   EXPECT_THAT(result.failure->pods, Contains(HasSubstr("web-1: on a")));
   ExpectNothingLeft();
   EXPECT_THAT(told_.str(), HasSubstr("    expected: pods web-*: notNode a\n"));
 }
 
-TEST_F(PlayerTest, FailsWhenTheTimeIsOver) {
+TEST_F(PlayerTest, FailsAfterTheTimeOfWithin) {
   const Result result = Play(R"(
 steps:
 - create: {pods: web}
@@ -70,10 +70,10 @@ steps:
   within: 20ms
 )");
   ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->found, "without a node are 1 of 1: web: no node");
+  EXPECT_EQ(result.failure->found, "1 of 1 are not bound: web: no node");
 }
 
-TEST_F(PlayerTest, FailsWhatDoesNotStaySo) {
+TEST_F(PlayerTest, FailsIfAnExpectationDoesNotHoldForItsTime) {
   std::atomic<bool> go = false;
   const TinyScheduler scheduler(Config(),
                                 [&](const Pod&) { return go ? "a" : ""; });
@@ -89,10 +89,11 @@ steps:
   for: 60s
 )");
   ASSERT_TRUE(result.failure);
-  EXPECT_THAT(result.failure->found, HasSubstr("bound are 1 of 1: web: on a"));
+  EXPECT_EQ(result.failure->expected, "pods web: bound false, for 1m");
+  EXPECT_THAT(result.failure->found, HasSubstr("1 of 1 are bound: web: on a"));
 }
 
-TEST_F(PlayerTest, WhatIsBrokenInBetweenIsSeen) {
+TEST_F(PlayerTest, ThroughoutFailsOnAStateBetweenSteps) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = PlayFile(R"(
 nodes: [{names: a, allocatable: {pods: 2}}]
@@ -103,11 +104,11 @@ steps:
 )");
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->expected, "throughout: overcommitted false");
-  EXPECT_THAT(result.failure->found, HasSubstr("a: the pods ask for 3 pods"));
+  EXPECT_THAT(result.failure->found, HasSubstr("a: 3 pods requested"));
   ExpectNothingLeft();
 }
 
-TEST_F(PlayerTest, StartsTheScheduler) {
+TEST_F(PlayerTest, StartsStopsAndKillsTheScheduler) {
   const std::string starts = directory_.path() / "starts";
   options_.kubeconfig = "/a/kubeconfig";
   options_.scheduler_name = "mine";
@@ -144,16 +145,16 @@ steps:
             "/a/kubeconfig mine\n/a/kubeconfig mine\n/a/kubeconfig mine\n");
 }
 
-TEST_F(PlayerTest, ASchedulerThatEndsHasFailed) {
+TEST_F(PlayerTest, FailsIfTheSchedulerExits) {
   options_.scheduler = "echo oh; exit 3";
   const Result result = Play("steps: [{wait: 60s}]\n");
   ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->found, "it ended with exit code 3");
+  EXPECT_EQ(result.failure->found, "it exited with exit code 3");
   EXPECT_EQ(result.failure->log, "oh\n");
   ExpectNothingLeft();
 }
 
-TEST_F(PlayerTest, CountsRequestsOfOthers) {
+TEST_F(PlayerTest, CountsRequestsOfOtherClients) {
   const TinyScheduler scheduler(Config(), OnA);
   Result result = Play(R"(
 steps:
@@ -167,10 +168,10 @@ steps:
   EXPECT_FALSE(result.failure) << result.failure->found;
   result = Play("steps: [{expect: {requests: {atMost: 5}}, for: 60s}]\n");
   ASSERT_TRUE(result.failure);
-  EXPECT_THAT(result.failure->found, HasSubstr("there were "));
+  EXPECT_THAT(result.failure->found, HasSubstr(" requests"));
 }
 
-TEST_F(PlayerTest, EventsAreSeenAndTold) {
+TEST_F(PlayerTest, AFailureListsTheEventsOfItsPods) {
   const TinyScheduler scheduler(Config(), [this](const Pod& pod) {
     Post("/apis/events.k8s.io/v1/namespaces/" + pod.metadata.namespace_name +
              "/events",
@@ -202,7 +203,7 @@ steps:
                           "  Warning FailedScheduling (x1): no luck"));
 }
 
-TEST_F(PlayerTest, OutlivesAServerThatGoesAway) {
+TEST_F(PlayerTest, RetriesWhileTheServerIsAway) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
 steps:
@@ -230,7 +231,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(PlayerTest, FaultsAreForOthers) {
+TEST_F(PlayerTest, FaultsDoNotAffectThePlayer) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
 faults: [{match: {resource: pods/binding}, error: {code: 500}}]
@@ -246,7 +247,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(PlayerTest, AResultIsALineOfJson) {
+TEST_F(PlayerTest, WritesAResultAsALineOfJson) {
   const Scenario scenario{.file = "f.yaml", .title = "T"};
   EXPECT_EQ(ToJsonLine(scenario),
             R"({"file":"f.yaml","title":"T","since":0,"notUpstream":"",)"

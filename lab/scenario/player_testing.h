@@ -19,7 +19,8 @@
 
 namespace minisched::scenario {
 
-// Binds what asks for it, one pod after the other, to a node of its choice.
+// A minimal scheduler: polls for pods with its name and binds each to the node
+// that `choose` returns ("": not yet).
 class TinyScheduler {
  public:
   using Choose = std::function<std::string(const Pod& pod)>;
@@ -48,7 +49,7 @@ class TinyScheduler {
       } catch (const Cancelled&) {
         return;
       } catch (const std::exception&) {
-        // The server is away, or the pod is gone.
+        // The server is unreachable, or the pod is gone.
       }
       RealClock().SleepFor(std::chrono::milliseconds(5), stop);
     }
@@ -72,7 +73,7 @@ class TinyScheduler {
 
 inline std::string OnA(const Pod&) { return "a"; }
 
-// An embedded server, and a player who plays on it.
+// Fixture with an embedded server and a player on it.
 class PlayerTest : public testing::Test {
  protected:
   ~PlayerTest() override { server_.Stop(); }
@@ -88,7 +89,7 @@ class PlayerTest : public testing::Test {
     return config;
   }
 
-  // A scenario with nodes a and b.
+  // Plays a scenario with nodes a and b.
   Result Play(const std::string& steps) { return PlayFile(kNodes + steps); }
   Result PlayFile(const std::string& rest) {
     const Scenario scenario = ReadScenario(directory_.Write(
@@ -99,7 +100,7 @@ class PlayerTest : public testing::Test {
     return Player(options_, story, stop_.get_token())
         .Play(scenario, stop_.get_token());
   }
-  // What it says instead of playing.
+  // Returns the message of CannotPlay.
   std::string Refusal(const std::string& rest) {
     try {
       PlayFile(rest);

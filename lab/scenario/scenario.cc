@@ -51,7 +51,7 @@ class Reader {
     for (const Field& step : root["steps"].Items()) {
       scenario_.steps.push_back(ReadStep(step));
     }
-    // Last, because it may be about all pods that there ever are.
+    // Read last: rules may be about pods that any of the steps creates.
     if (const auto throughout = root.Find("throughout")) {
       ReadThroughout(*throughout);
     }
@@ -63,7 +63,7 @@ class Reader {
     for (const Field& item : field.Items()) {
       for (Manifest& node : ReadNodeManifests(item)) {
         for (const std::string& name : known_.nodes) {
-          if (name == node.name) item.Fail("node " + name + " is there twice");
+          if (name == node.name) item.Fail("duplicate node " + name);
         }
         known_.nodes.push_back(node.name);
         scenario_.nodes.push_back(std::move(node));
@@ -96,7 +96,7 @@ class Reader {
     if (key == "scheduler") return ReadScheduler(value);
     if (key == "faults") {
       return {ReadFaults(value),
-              "the server misbehaves: " + Tell(value.json())};
+              "set the server's faults: " + Tell(value.json())};
     }
     if (key == "server") return ReadServer(value);
     if (key == "mark") return ReadMark(value);
@@ -125,11 +125,12 @@ class Reader {
     }
   }
 
-  // It can't change nodes that aren't its own.
+  // Throws CannotPlay unless the scenario declares nodes: it must not change
+  // the cluster's.
   void RequireNodes(const Field& field) const {
     if (!known_.nodes.empty()) return;
     field.Fail(
-        "a scenario that makes or changes nodes begins with its own, under "
+        "a scenario that creates or changes nodes must declare its own under "
         "\"nodes\"");
   }
 
@@ -207,12 +208,12 @@ class Reader {
     scenario_.needs_embedded = true;
     if (!value.json().is_object()) {
       value.OneOf({"compact"});
-      return {Compact{}, "the server forgets its history"};
+      return {Compact{}, "compact the server's history"};
     }
     value.AllowOnly({"away"});
     const auto duration = value["away"].Duration();
     return {Away{duration},
-            "the server is away for " + FormatDuration(duration)};
+            "make the server unreachable for " + FormatDuration(duration)};
   }
 
   Step ReadMark(const Field& value) {
@@ -239,8 +240,8 @@ class Reader {
     for (std::size_t i = 0; i < scenario_.throughout.size(); ++i) {
       if (CanBeWatched(scenario_.throughout[i])) continue;
       field.Items()[i].Fail(
-          "throughout: this can't be broken for good by what pods and nodes "
-          "do; expect it in a step");
+          "throughout: pods and nodes alone can't break this rule for good; "
+          "expect it in a step");
     }
   }
 

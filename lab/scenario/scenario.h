@@ -8,29 +8,29 @@
 
 namespace minisched::scenario {
 
-// What a scenario file says, checked and with its short forms written out.
-// docs/reference/scenarios.md explains the format. All of it is plain values.
+// A scenario file as plain values, checked and with its short forms expanded.
+// docs/reference/scenarios.md explains the format.
 
-// What there shall be of some pods. Fields that are not given ask for nothing.
+// An expectation of pods. A field that is not set expects nothing.
 struct PodExpectation {
-  // Which: globs over names. At least one pod must match, and all those that
-  // the scenario has created under such a name must be there.
+  // Globs of names. At least one pod must match, and every matching pod that
+  // the scenario has created must exist.
   std::vector<std::string> pods;
-  std::optional<int> count;  // so many match
+  std::optional<int> count;  // number of pods that match
 
   enum class Bound { kAll, kNone, kAllOrNone };
   std::optional<Bound> bound;
-  std::optional<int> bound_count;  // so many of them have a node
+  std::optional<int> bound_count;  // number of these pods with a node
 
-  // Every one is bound, to one of these nodes, or to none of those.
+  // Every pod is bound, to a node that matches `on` and not `not_on` (globs).
   std::vector<std::string> on;
   std::vector<std::string> not_on;
 
-  // None is bound, and the condition PodScheduled=False, Unschedulable says so
-  // with a message that this begins, or matches as a glob.
+  // No pod is bound, and each has PodScheduled=False with reason Unschedulable
+  // and a message that begins with this text or matches it as a glob.
   std::optional<std::string> pending;
 
-  // Each has such a condition; what is empty may be anything. Globs.
+  // Each pod has such a condition. Texts are prefixes or globs; empty: any.
   struct Condition {
     std::string type;
     std::string status;
@@ -39,8 +39,8 @@ struct PodExpectation {
   };
   std::optional<Condition> condition;
 
-  // Each has an event of this kind; with `at_most`, never more than so many
-  // Event objects. Globs.
+  // Each pod has such an event, and no pod has more than `at_most` of these
+  // Event objects. Texts are prefixes or globs; empty: any.
   struct Event {
     std::string type;
     std::string reason;
@@ -49,25 +49,25 @@ struct PodExpectation {
   };
   std::optional<Event> event;
 
-  std::string phase;  // each is in it
+  std::string phase;  // of each pod; empty: any
 
-  // How those that are bound lie on the nodes: on so many nodes at least, at
-  // most so many on any one, and no node has `skew` more than another of the
-  // scenario's nodes.
+  // The spread of bound pods: they use at least `nodes_at_least` nodes, no node
+  // has more than `per_node_at_most` of them, and the counts of any two nodes
+  // differ by at most `skew`.
   std::optional<int> nodes_at_least;
   std::optional<int> per_node_at_most;
   std::optional<int> skew;
 
-  bool gone = false;  // no such pod is there
+  bool gone = false;  // no such pod exists
 };
 
-// Pods that match one glob get their nodes before those that match the next.
+// Pods that match one glob are bound before pods that match the next.
 struct OrderExpectation {
   std::vector<std::string> globs;
 };
 
-// What the scheduler has asked the server for since the last `mark: requests`.
-// Every client counts but the player itself. Empty strings: anything.
+// The number of requests since the last `mark: requests`, from all clients
+// except players. Empty strings match any request.
 struct RequestExpectation {
   std::string verb;      // "list", "watch", "create", ...
   std::string resource;  // "pods", "pods/binding"
@@ -75,17 +75,17 @@ struct RequestExpectation {
   std::optional<int> at_least;
 };
 
-// On no node do the pods that are bound and not ended ask for more than it has.
+// No node is overcommitted; see FindOvercommit().
 struct OvercommitExpectation {};
 
 struct Expectation {
   std::variant<PodExpectation, OrderExpectation, RequestExpectation,
                OvercommitExpectation>
       what;
-  std::string text;  // as it is told: "pods web-*: on node-1"
+  std::string text;  // for the story: "pods web-*: node node-1"
 };
 
-// An object to be created, as JSON.
+// An object to create, as JSON.
 struct Manifest {
   std::string json;
   std::string api_version;
@@ -93,16 +93,16 @@ struct Manifest {
   std::string name;
 };
 
-// An object that is there.
+// The name of an existing object.
 struct ObjectName {
   std::string api_version = "v1";
   std::string kind;
-  std::string name;  // a glob where several may be meant
+  std::string name;  // a glob in Delete
 };
 
 struct Create {
   std::vector<Manifest> objects;
-  bool apply = false;  // change those that are there
+  bool apply = false;  // change objects that exist
 };
 
 struct Patch {
@@ -121,32 +121,32 @@ struct Wait {
   std::chrono::nanoseconds duration;
 };
 
-// What happens to the scheduler, where the player has started it.
+// What to do with the scheduler that the player has started.
 enum class SchedulerAction { kStart, kStop, kKill, kRestart };
 
-// What the embedded server is told to do.
+// The faults to set on the embedded server.
 struct Faults {
-  std::string document;  // JSON, as the server takes it
+  std::string document;  // JSON for PUT /minisched/faults
 };
 struct Compact {};
 struct Away {
   std::chrono::nanoseconds duration;
 };
 
-// Requests are counted from here.
+// Sets the count of requests back to zero.
 struct MarkRequests {};
 
 struct Expect {
   std::vector<Expectation> all;
-  std::chrono::nanoseconds within;    // when it must have come to that
-  std::chrono::nanoseconds hold_for;  // how long it must stay so
+  std::chrono::nanoseconds within;    // deadline for each expectation
+  std::chrono::nanoseconds hold_for;  // how long all must then stay met
 };
 
 struct Step {
   std::variant<Create, Patch, Delete, Wait, SchedulerAction, Faults, Compact,
                Away, MarkRequests, Expect>
       action;
-  std::string text;  // as it is told
+  std::string text;  // for the story
 };
 
 struct Scenario {
@@ -154,22 +154,22 @@ struct Scenario {
   std::string title;
   std::string why;
   int since = 0;
-  // Why kube-scheduler is not judged by it; empty where it is.
+  // Why kube-scheduler is not judged by this scenario; empty if it is.
   std::string not_upstream;
-  // In place of those that are there; without them it leaves nodes alone.
+  // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;
-  std::optional<Faults> faults;  // from before the scheduler starts
+  std::optional<Faults> faults;  // set before the scheduler starts
   std::vector<Expectation> throughout;
   std::vector<Step> steps;
 
-  // It needs the embedded server: faults, and counts of requests.
+  // True if the scenario injects faults or counts requests.
   bool needs_embedded = false;
-  // It stops or starts the scheduler.
+  // True if the scenario stops or starts the scheduler.
   bool needs_scheduler = false;
 };
 
-// Reads a scenario. Files that it names are looked for beside it. Throws
-// CannotPlay: "FILE:LINE:COLUMN: what is wrong".
+// Reads a scenario. Paths in it are relative to its directory. Throws
+// CannotPlay with "FILE:LINE:COLUMN: what is wrong".
 Scenario ReadScenario(const std::string& file);
 
 }  // namespace minisched::scenario

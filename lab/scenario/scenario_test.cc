@@ -25,7 +25,7 @@ class ScenarioTest : public testing::Test {
     return ReadScenario(directory_.Write("s.yaml", text));
   }
 
-  // What is said of the file: "4:1: …". Most have three lines of head.
+  // Returns the error for a file without its name: "4:1: …".
   std::string Complaint(const std::string& text) {
     const std::string file = directory_.Write("s.yaml", text);
     try {
@@ -41,7 +41,8 @@ class ScenarioTest : public testing::Test {
   std::string ComplaintOf(const std::string& rest) {
     return Complaint(kHead + rest);
   }
-  // Of an expectation after `create: {pods: web, replicas: 3}`.
+  // Returns the error for an expectation that follows the creation of web-1 to
+  // web-3 and nodes a and b.
   std::string ComplaintOfExpectation(const std::string& expectation) {
     return ComplaintOf(
         "nodes: [{names: [a, b]}]\n"
@@ -54,7 +55,7 @@ class ScenarioTest : public testing::Test {
   const TestDirectory directory_;
 };
 
-TEST_F(ScenarioTest, ReadsAllThatAFileSays) {
+TEST_F(ScenarioTest, ReadsEveryField) {
   directory_.Write("pod.yaml",
                    "apiVersion: v1\nkind: Pod\nmetadata: {name: filed}\n");
   const Scenario scenario = Read(R"(
@@ -103,16 +104,17 @@ steps:
                   "patch pods web-1 with {metadata: {labels: {a: b}}}",
                   "patch PriorityClass p with ", "delete pods web-*",
                   "cordon node-2", "uncordon node-2", "wait 1.5s",
-                  "restart the scheduler", "the server forgets its history",
-                  "the server is away for 2s", "count requests from here",
-                  "the server misbehaves: {drop: before}", "expect for 3s"));
+                  "restart the scheduler", "compact the server's history",
+                  "make the server unreachable for 2s",
+                  "count requests from here",
+                  "set the server's faults: {drop: before}", "expect for 3s"));
   const auto& expect = std::get<Expect>(scenario.steps.back().action);
   EXPECT_EQ(expect.within, seconds(60));
   EXPECT_EQ(expect.hold_for, seconds(3));
   EXPECT_EQ(expect.all[0].text, "order web-1, web-2");
 }
 
-TEST_F(ScenarioTest, WhatIsNotSaidIsNotWanted) {
+TEST_F(ScenarioTest, OptionalFieldsAreEmptyByDefault) {
   const Scenario scenario =
       Read(std::string(kHead) + "steps: [{create: {pods: a}}]\n");
   EXPECT_THAT(scenario.nodes, IsEmpty());
@@ -121,7 +123,7 @@ TEST_F(ScenarioTest, WhatIsNotSaidIsNotWanted) {
   EXPECT_FALSE(scenario.needs_scheduler);
 }
 
-TEST_F(ScenarioTest, FaultsHoldFromTheStart) {
+TEST_F(ScenarioTest, ReadsFaultsThatApplyFromTheStart) {
   const Scenario scenario = Read(
       std::string(kHead) +
       "faults: {seed: 7, faults: [{drop: before}]}\nsteps: [{wait: 1s}]\n");
@@ -131,109 +133,109 @@ TEST_F(ScenarioTest, FaultsHoldFromTheStart) {
   EXPECT_TRUE(scenario.needs_embedded);
 }
 
-TEST_F(ScenarioTest, AFileThatIsNoScenario) {
+TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {
   EXPECT_THROW(ReadScenario(directory_.path() / "none.yaml"), CannotPlay);
-  EXPECT_EQ(Complaint(""), "1:1: one YAML document is wanted, found 0");
+  EXPECT_EQ(Complaint(""), "1:1: expected one YAML document, found 0");
   EXPECT_EQ(Complaint("a: 1\n---\nb: 2\n"),
-            "1:1: one YAML document is wanted, found 2");
+            "1:1: expected one YAML document, found 2");
   EXPECT_EQ(Complaint("- a\n"),
-            "1:1: a scenario: a map is wanted, found a list");
+            "1:1: a scenario: expected a map, found a list");
   EXPECT_THAT(Complaint("title: T\nwhy: [\n"),
               HasSubstr("3:1: end of sequence flow"));
   EXPECT_EQ(Complaint("title: T\nwhy: W\ntitle: U\n"),
-            "3:1: \"title\" is there twice");
+            "3:1: duplicate key \"title\"");
   EXPECT_EQ(Complaint("title: T\n"), "1:1: \"why\" is missing");
   EXPECT_EQ(Complaint("title: T\nwhy: W\nsince: one\n"),
-            "3:8: since: a whole number from 1 to 100000 is wanted, found "
+            "3:8: since: expected a whole number from 1 to 100000, found "
             "\"one\"");
 }
 
-TEST_F(ScenarioTest, UnknownKeys) {
+TEST_F(ScenarioTest, RejectsUnknownKeys) {
   EXPECT_EQ(ComplaintOf("step: []\n"),
-            "4:1: unknown key \"step\"; known are faults, nodes, notUpstream, "
-            "since, steps, throughout, title, why");
+            "4:1: unknown key \"step\"; known keys: faults, nodes, "
+            "notUpstream, since, steps, throughout, title, why");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replica: 2}\n"),
-              HasSubstr("5:21: unknown key \"replica\"; known are annot"));
+              HasSubstr("5:21: unknown key \"replica\"; known keys: annot"));
   EXPECT_THAT(ComplaintOf("nodes: [{name: a}]\n"),
-              HasSubstr("4:10: unknown key \"name\"; known are allocatable"));
+              HasSubstr("4:10: unknown key \"name\"; known keys: allocatable"));
   EXPECT_THAT(ComplaintOf("steps:\n- dance: true\n"),
-              HasSubstr("5:3: one of these is wanted: create, apply"));
+              HasSubstr("5:3: expected one of these keys: create, apply"));
   EXPECT_EQ(ComplaintOf("steps:\n- wait: 1s\n  cordon: a\n"),
-            "5:3: \"wait\" does not go together with \"cordon\"");
+            "5:3: \"wait\" cannot be combined with \"cordon\"");
   EXPECT_THAT(ComplaintOf("steps:\n- wait: 1s\n  for: 2s\n"),
               HasSubstr("6:3: unknown key \"for\""));
 }
 
-TEST_F(ScenarioTest, WrongValues) {
+TEST_F(ScenarioTest, RejectsValuesOfTheWrongType) {
   EXPECT_THAT(ComplaintOf("steps:\n- wait: soon\n"), HasSubstr("5:9: "));
   EXPECT_EQ(ComplaintOf("steps:\n- scheduler: pause\n"),
-            "5:14: scheduler: start or stop or kill or restart is wanted, "
+            "5:14: scheduler: expected start or stop or kill or restart, "
             "found \"pause\"");
   EXPECT_EQ(ComplaintOf("steps: []\n"),
-            "4:8: steps: a list that is not empty is wanted, found a list");
+            "4:8: steps: expected a non-empty list, found a list");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replicas: 0}\n"),
-              HasSubstr("5:31: replicas: a whole number from 1 to 100000"));
+              HasSubstr("5:31: replicas: expected a whole number from 1"));
 }
 
-TEST_F(ScenarioTest, ManifestsThatAreNotThere) {
+TEST_F(ScenarioTest, RejectsMissingAndIncompleteManifests) {
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: none.yaml}\n"),
               HasSubstr("/none.yaml: No such file or directory"));
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: none.yaml}\n"),
               HasSubstr("5:18: "));
   directory_.Write("half.yaml", "apiVersion: v1\nkind: Pod\n");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: half.yaml}\n"),
-              HasSubstr("half.yaml: a manifest needs name"));
+              HasSubstr("half.yaml: the manifest has no name"));
   directory_.Write("empty.yaml", "");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: empty.yaml}\n"),
-              HasSubstr("empty.yaml: there is nothing in it"));
+              HasSubstr("empty.yaml: the file has no objects"));
 }
 
-TEST_F(ScenarioTest, NodesThatItDoesNotHave) {
-  EXPECT_EQ(ComplaintOf("nodes: [{names: [a, a]}]\n"),
-            "4:9: node a is there twice");
+TEST_F(ScenarioTest, RejectsNodesTheScenarioDoesNotDeclare) {
+  EXPECT_EQ(ComplaintOf("nodes: [{names: [a, a]}]\n"), "4:9: duplicate node a");
   EXPECT_EQ(ComplaintOf("nodes: [{names: a}]\nsteps:\n- cordon: b\n"),
             "6:11: this scenario has no node b");
   EXPECT_THAT(ComplaintOf("steps:\n- cordon: b\n"),
-              HasSubstr("5:11: a scenario that makes or changes nodes begins "
-                        "with its own"));
+              HasSubstr("5:11: a scenario that creates or changes nodes must "
+                        "declare its own"));
   EXPECT_THAT(
       ComplaintOf("steps:\n- delete: {apiVersion: v1, kind: Node, name: b}\n"),
-      HasSubstr("5:46: a scenario that makes or changes nodes"));
+      HasSubstr("5:46: a scenario that creates or changes nodes"));
   EXPECT_THAT(ComplaintOf("steps:\n- create: {apiVersion: v1, kind: Node, "
                           "metadata: {name: b}}\n"),
-              HasSubstr("a scenario that makes or changes nodes"));
+              HasSubstr("a scenario that creates or changes nodes"));
 }
 
-TEST_F(ScenarioTest, ImpossibleExpectations) {
+TEST_F(ScenarioTest, RejectsImpossibleExpectations) {
   const std::map<std::string, std::string> complaints = {
       {"{pods: web-*, node: c}", "7:31: this scenario has no node c"},
       {"{pods: db, bound: true}",
        "7:18: no step before this one creates a pod db"},
-      {"{pods: web-1}", "7:11: nothing is expected of these pods"},
+      {"{pods: web-1}", "7:11: no expectation for these pods"},
       {"{pods: web-*, bound: false, node: a}",
-       "7:39: impossible together with \"bound\""},
+       "7:39: \"node\" contradicts \"bound\""},
       {"{pods: web-*, bound: 0, spread: {nodes: 1}}",
-       "7:35: impossible together with \"bound\""},
+       "7:35: \"spread\" contradicts \"bound\""},
       {"{pods: web-*, pending: no, bound: true}",
-       "7:34: pending: a string is wanted, found false"},
+       "7:34: pending: expected a string, found false"},
       {"{pods: web-*, pending: a, bound: true}",
-       "7:37: impossible together with \"pending\""},
+       "7:37: \"bound\" contradicts \"pending\""},
       {"{pods: web-*, pending: a, notNode: a}",
-       "7:37: impossible together with \"pending\""},
+       "7:37: \"notNode\" contradicts \"pending\""},
       {"{pods: web-*, gone: true, phase: Running}",
-       "7:37: impossible together with \"gone\""},
-      {"{pods: web-*, gone: false}", "7:31: leave it out, or use \"count\""},
-      {"{pods: web-*, count: 2, bound: 3}",
-       "7:42: more than there are by \"count\""},
-      {"{pods: web-*, spread: {nodes: 3}}", "7:41: there are only 2 nodes"},
-      {"{order: web-1}", "7:19: two or more are wanted"},
+       "7:37: \"phase\" contradicts \"gone\""},
+      {"{pods: web-*, gone: false}",
+       "7:31: gone: must be true; leave it out, or use \"count\""},
+      {"{pods: web-*, count: 2, bound: 3}", "7:42: more than \"count\""},
+      {"{pods: web-*, spread: {nodes: 3}}",
+       "7:41: the scenario has only 2 nodes"},
+      {"{order: web-1}", "7:19: expected two globs or more"},
       {"{requests: {verb: list}}",
        "7:22: \"atMost\" or \"atLeast\" is missing"},
       {"{requests: {atMost: 1, atLeast: 2}}", "7:43: more than \"atMost\""},
       {"{overcommitted: true}",
-       "7:27: overcommitted: false is wanted, found true"},
+       "7:27: overcommitted: expected false, found true"},
       {"{pods: web-*, order: [web-1, web-2]}",
-       "7:25: \"order\" does not go together with \"pods\""},
+       "7:25: \"order\" cannot be combined with \"pods\""},
   };
   for (const auto& [expectation, complaint] : complaints) {
     std::string found = ComplaintOfExpectation(expectation);
@@ -243,7 +245,7 @@ TEST_F(ScenarioTest, ImpossibleExpectations) {
   }
 }
 
-TEST_F(ScenarioTest, ADeploymentMakesPodsOfAnyName) {
+TEST_F(ScenarioTest, PodsOfADeploymentMayHaveAnyName) {
   EXPECT_EQ(ComplaintOf("steps:\n"
                         "- create: {apiVersion: apps/v1, kind: Deployment, "
                         "metadata: {name: web}}\n"
@@ -251,7 +253,7 @@ TEST_F(ScenarioTest, ADeploymentMakesPodsOfAnyName) {
             "no complaint");
 }
 
-TEST_F(ScenarioTest, WhatCannotBeWatchedThroughout) {
+TEST_F(ScenarioTest, RejectsRulesThatCannotBeWatched) {
   const std::string rest =
       "steps:\n- create: {pods: web}\n"
       "throughout:\n- overcommitted: false\n";
@@ -261,12 +263,12 @@ TEST_F(ScenarioTest, WhatCannotBeWatchedThroughout) {
        {"{pods: web, bound: true}", "{requests: {atMost: 1}}",
         "{pods: web, event: {reason: Scheduled}, bound: false}"}) {
     EXPECT_THAT(ComplaintOf(rest + "- " + rule + "\n"),
-                HasSubstr("8:3: throughout: this can't be broken"))
+                HasSubstr("8:3: throughout: pods and nodes alone can't"))
         << rule;
   }
 }
 
-TEST_F(ScenarioTest, FaultsThatTheServerWouldRefuse) {
+TEST_F(ScenarioTest, RejectsFaultsTheServerWouldReject) {
   EXPECT_THAT(ComplaintOf("faults:\n- {drop: before, probability: 2}\n"),
               HasSubstr("5:18: faults[0].probability: must be from 0 to 1"));
   EXPECT_THAT(ComplaintOf("faults:\n  faults:\n"

@@ -21,7 +21,7 @@ using std::chrono::seconds;
 constexpr seconds kLongestWait{60};
 constexpr milliseconds kLookEvery{20};
 
-// Five letters that make a name one of a kind.
+// Returns five random letters that make a name unique.
 std::string RandomSuffix() {
   static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
   std::random_device random;
@@ -30,7 +30,7 @@ std::string RandomSuffix() {
   return suffix;
 }
 
-// Returns whether `done` came true in time.
+// Blocks until `done` returns true. Returns false if it takes too long.
 bool Await(const std::function<bool()>& done, const std::stop_token& stop) {
   const auto deadline = RealClock().Now() + kLongestWait;
   while (!done()) {
@@ -54,7 +54,7 @@ bool IsReady(const Json& node) {
   return ready;
 }
 
-// A node as it can be created again.
+// Returns a manifest that creates the node again.
 Manifest ToManifest(Json node) {
   for (const char* field :
        {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
@@ -66,7 +66,8 @@ Manifest ToManifest(Json node) {
           .name = node["metadata"]["name"]};
 }
 
-// Pods lose their node when it is set aside.
+// Throws CannotPlay if a pod is bound to one of the nodes: setting the node
+// aside would cost the pod its node.
 void CheckNobodyIsOn(const Json& nodes, Client& client,
                      const std::stop_token& stop) {
   std::set<std::string> names;
@@ -75,10 +76,10 @@ void CheckNobodyIsOn(const Json& nodes, Client& client,
   }
   for (const auto& pod : client.List<Pod>({}, stop).items) {
     if (!names.contains(pod->spec.node_name)) continue;
-    throw CannotPlay("a scenario with nodes of its own would cost pod " +
-                     pod->metadata.namespace_name + "/" + pod->metadata.name +
-                     " its node " + pod->spec.node_name +
-                     ": delete it first, or play with --embedded");
+    throw CannotPlay("the scenario would remove node " + pod->spec.node_name +
+                     ", which runs pod " + pod->metadata.namespace_name + "/" +
+                     pod->metadata.name +
+                     ": delete the pod first, or play with --embedded");
   }
 }
 
@@ -105,7 +106,7 @@ void Stage::CreateNamespace(const std::string& file,
         static_cast<char>(std::isalnum(byte) != 0 ? std::tolower(byte) : '-');
   }
   name += "-" + RandomSuffix();
-  namespace_ = name;  // it may be there even where Create() fails
+  namespace_ = name;  // may exist even if Create() throws
   const Json object = {
       {"apiVersion", "v1"},
       {"kind", "Namespace"},
@@ -123,7 +124,7 @@ void Stage::SetNodesAside(const std::stop_token& stop) {
   for (const Json& node : nodes.at("items")) {
     if (node.contains(control_plane)) {
       throw CannotPlay(
-          "a scenario with nodes of its own wants a cluster without real "
+          "the scenario replaces all nodes, which needs a cluster without real "
           "machines: play it with --embedded, or on 'scripts/cluster up real'");
     }
   }
@@ -149,8 +150,8 @@ void Stage::AwaitReady(const std::vector<Manifest>& nodes,
       stop);
   if (!ready) {
     throw CannotPlay(
-        "the nodes don't become Ready: an embedded server does that with "
-        "--simulate");
+        "the nodes did not become Ready in time: an embedded server needs "
+        "--simulate for that");
   }
 }
 
@@ -167,8 +168,9 @@ std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
 
 std::string Stage::CreateOne(const Manifest& object, bool apply,
                              const std::stop_token& stop) {
-  // Of these we know that they go with the namespace. To delete others that do
-  // as well does no harm. A Binding isn't kept, so there is none to delete.
+  // Kinds that need no deletion: most are deleted with the namespace, and a
+  // Binding is not stored. Deleting objects of other namespaced kinds as well
+  // does no harm.
   static const std::set<std::string> kInNamespaces = {"Pod", "Deployment",
                                                       "ReplicaSet", "Binding"};
   const ObjectName name{object.api_version, object.kind, object.name};
@@ -177,14 +179,14 @@ std::string Stage::CreateOne(const Manifest& object, bool apply,
   if (outlives && apply && !is_ours &&
       cluster_.Get(name, namespace_, stop).has_value()) {
     throw CannotPlay(object.kind + " " + object.name +
-                     " is there already, and not this scenario's");
+                     " already exists, and this scenario did not create it");
   }
   if (outlives && !is_ours) made_.push_back(name);
   try {
     return apply ? cluster_.Apply(object, namespace_, scheduler_name_, stop)
                  : cluster_.Create(object, namespace_, scheduler_name_, stop);
   } catch (const ApiError& error) {
-    // Somebody else's, so not to be taken down.
+    // The object is somebody else's: don't take it down.
     if (outlives && !is_ours && error.reason() == "AlreadyExists") {
       made_.pop_back();
     }
@@ -203,7 +205,7 @@ void Stage::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
   const ObjectName& object = patch.object;
   if (!cluster_.IsNamespaced(object, stop) && !IsMade(object)) {
     throw CannotPlay("patch " + object.kind + " " + object.name +
-                     ": it is not this scenario's");
+                     ": this scenario did not create it");
   }
   cluster_.Patch(patch, namespace_, stop);
 }
@@ -229,7 +231,7 @@ void Stage::PutBack(const Manifest& node) {
   try {
     cluster_.Create(node, "", "", {});
   } catch (const ApiError& error) {
-    // We were stopped before it was gone.
+    // The player was interrupted before it deleted the node.
     if (error.reason() != "AlreadyExists") throw;
   }
 }
@@ -237,7 +239,7 @@ void Stage::PutBack(const Manifest& node) {
 void Stage::AwaitGone(const ObjectName& object, const std::stop_token& stop) {
   const bool gone =
       Await([&] { return !cluster_.Get(object, "", stop).has_value(); }, stop);
-  if (!gone) throw CannotPlay("it is being deleted, but still there");
+  if (!gone) throw CannotPlay("it is still being deleted");
 }
 
 std::string Stage::TakeDown() {
@@ -250,7 +252,7 @@ std::string Stage::TakeDown() {
     } catch (const std::exception& error) {
       failures += (failures.empty() ? "" : "; ") + object.kind + " " +
                   object.name + ": " + error.what();
-      // One wait for a server that is gone is enough.
+      // Once the server is unreachable, don't retry for each object.
       reachable = dynamic_cast<const TransportError*>(&error) == nullptr;
     }
   };
@@ -258,7 +260,7 @@ std::string Stage::TakeDown() {
   const ObjectName own{.kind = "Namespace",
                        .name = std::exchange(namespace_, "")};
   if (!own.name.empty()) {
-    // With no grace: nobody's kubelet has to agree.
+    // Grace 0 deletes pods at once, without waiting for a kubelet.
     attempt(own, [&] {
       cluster_.Delete(
           {.objects = {.kind = "Pod", .name = "*"}, .grace_seconds = 0},

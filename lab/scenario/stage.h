@@ -10,41 +10,42 @@
 
 namespace minisched::scenario {
 
-// What a scenario needs of a cluster, and has to itself: a namespace, and its
-// nodes in place of those that are there. All of it is undone by TakeDown().
-// Not thread-safe.
+// Prepares a cluster for a scenario: creates a namespace, and replaces the
+// cluster's nodes with the scenario's. TakeDown() undoes all of it. Not
+// thread-safe.
 class Stage {
  public:
-  // Does nothing yet. `cluster` must outlive it.
+  // Does nothing yet. `cluster` must outlive the stage.
   Stage(Cluster& cluster, std::string scheduler_name);
 
-  // Throws CannotPlay where the server refuses, or nodes don't become Ready,
-  // and what Client throws. Then too there may be something to take down.
+  // Throws CannotPlay if the server rejects a request or nodes don't become
+  // Ready, and what Client throws. Call TakeDown() even if it throws.
   void SetUp(const Scenario& scenario, const std::stop_token& stop);
 
   const std::string& namespace_name() const { return namespace_; }
 
-  // Makes what a step makes, and keeps in mind what would outlive the
-  // namespace. Returns the uids of the pods by their names.
+  // Creates the objects of a step, and records those that would outlive the
+  // namespace. Returns the uids of the pods by name.
   std::map<std::string, std::string> Create(const scenario::Create& create,
                                             const std::stop_token& stop);
 
-  // The same for patches and deletions. Outside of the namespace only what is
-  // the scenario's own can be changed; else these throw CannotPlay, too.
+  // Patches an object. Throws CannotPlay for a cluster-scoped object that the
+  // scenario has not created.
   void Patch(const scenario::Patch& patch, const std::stop_token& stop);
-  // Returns the names of what was deleted.
+  // Deletes objects and returns their names. Of cluster-scoped kinds it deletes
+  // only objects that the scenario has created.
   std::vector<std::string> Delete(const scenario::Delete& deletion,
                                   const std::stop_token& stop);
 
-  // Leaves the cluster as it was before SetUp(); goes on to the next thing
-  // where one fails. Returns what could not be undone, "" if nothing.
+  // Restores the cluster's state from before SetUp(). Continues after a
+  // failure. Returns what could not be undone, or "".
   std::string TakeDown();
 
  private:
   void CreateNamespace(const std::string& file, const std::stop_token& stop);
   std::string CreateOne(const Manifest& object, bool apply,
                         const std::stop_token& stop);
-  // Made by this stage, outside of its namespace.
+  // True if this stage has created the object and recorded it in `made_`.
   bool IsMade(const ObjectName& object) const;
   void SetNodesAside(const std::stop_token& stop);
   void AwaitReady(const std::vector<Manifest>& nodes,
@@ -55,8 +56,8 @@ class Stage {
   Cluster& cluster_;
   const std::string scheduler_name_;
   std::string namespace_;
-  std::vector<ObjectName> made_;     // what may outlive the namespace
-  std::vector<Manifest> set_aside_;  // nodes, as they were
+  std::vector<ObjectName> made_;     // may outlive the namespace
+  std::vector<Manifest> set_aside_;  // the cluster's own nodes
 };
 
 }  // namespace minisched::scenario

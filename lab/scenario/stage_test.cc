@@ -1,4 +1,4 @@
-// What a scenario may do to a cluster, and what it leaves behind: nothing.
+// Tests of what a scenario may change in a cluster, and that it cleans up.
 #include "lab/scenario/stage.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class StageTest : public PlayerTest {};
 
-TEST_F(StageTest, NodesThatWereThereAreSetAside) {
+TEST_F(StageTest, ReplacesTheClustersNodesAndRestoresThem) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"a","labels":{"mine":"yes"}}})");
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   const TinyScheduler scheduler(Config(), OnA);
@@ -35,7 +35,7 @@ steps:
   EXPECT_FALSE(Ask("/api/v1/nodes/a")["spec"].contains("unschedulable"));
 }
 
-TEST_F(StageTest, WithoutNodesOfItsOwnItTakesThoseThatAreThere) {
+TEST_F(StageTest, WithoutNodesUsesTheClustersNodes) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"a"}})");
   const std::string uid = Ask("/api/v1/nodes/a")["metadata"]["uid"];
   const TinyScheduler scheduler(Config(), OnA);
@@ -46,21 +46,21 @@ TEST_F(StageTest, WithoutNodesOfItsOwnItTakesThoseThatAreThere) {
   EXPECT_EQ(Ask("/api/v1/nodes/a")["metadata"]["uid"], uid);
 }
 
-TEST_F(StageTest, RefusesToTakeTheNodeOfAPod) {
+TEST_F(StageTest, RefusesToRemoveANodeWithAPod) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   Post("/api/v1/namespaces/default/pods",
        R"({"metadata":{"name":"p"},"spec":{"nodeName":"old",
            "containers":[{"name":"c","image":"i"}]}})");
   EXPECT_EQ(Refusal(std::string(kNodes) + "steps: [{wait: 0s}]\n"),
-            "a scenario with nodes of its own would cost pod default/p its "
-            "node old: delete it first, or play with --embedded");
+            "the scenario would remove node old, which runs pod default/p: "
+            "delete the pod first, or play with --embedded");
   EXPECT_THAT(Names("/api/v1/nodes"), ElementsAre("old"));
 }
 
-TEST_F(StageTest, OutsideOfItsNamespaceItChangesOnlyWhatIsItsOwn) {
+TEST_F(StageTest, ChangesOnlyItsOwnClusterScopedObjects) {
   EXPECT_EQ(Refusal("steps:\n- patch: {apiVersion: v1, kind: Namespace, "
                     "name: default, merge: {}}\n"),
-            "patch Namespace default: it is not this scenario's");
+            "patch Namespace default: this scenario did not create it");
   const Result result = PlayFile(
       "steps:\n- delete: {apiVersion: v1, kind: Namespace, name: '*'}\n"
       "- create: {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass,\n"
@@ -71,8 +71,8 @@ TEST_F(StageTest, OutsideOfItsNamespaceItChangesOnlyWhatIsItsOwn) {
               testing::Not(Contains("urgent")));
 }
 
-// There is no Binding to delete afterwards: what it did is in the pod.
-TEST_F(StageTest, AScenarioMayBindPodsItself) {
+// A Binding is not stored, so cleaning up must not try to delete it.
+TEST_F(StageTest, AScenarioMayCreateBindings) {
   const Result result = Play(R"(
 steps:
 - create: {pods: web}
@@ -87,7 +87,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(StageTest, PodsAskForTheSchedulerThatIsJudged) {
+TEST_F(StageTest, ReplacesTheSchedulerNameInPodsAndTemplates) {
   options_.scheduler_name = "mine";
   const TinyScheduler scheduler(Config(), OnA, "mine");
   const Result result = Play(R"(
@@ -115,7 +115,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(StageTest, CancelledItLeavesNothing) {
+TEST_F(StageTest, CleansUpWhenCancelled) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   std::jthread later([&] {
     while (Names("/api/v1/pods").size() < 3) std::this_thread::yield();
@@ -128,19 +128,19 @@ TEST_F(StageTest, CancelledItLeavesNothing) {
   ExpectNothingLeft({"old"});
 }
 
-TEST_F(StageTest, AServerThatRefusesIsNoVerdict) {
+TEST_F(StageTest, ARejectedRequestIsNotAVerdict) {
   EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v1, kind: Pod, "
                       "metadata: {name: p}}\n"),
               HasSubstr("create Pod p: "));
   EXPECT_THAT(Refusal("steps:\n- patch: {pod: none, merge: {}}\n"),
-              HasSubstr("the server refuses: "));
+              HasSubstr("the server rejected the request: "));
   EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v7, kind: Pet, "
                       "metadata: {name: p}}\n"),
               HasSubstr("the server has no kind Pet in v7"));
   ExpectNothingLeft();
 }
 
-// A cluster that isn't there for being played with.
+// Fixture with a server that is neither embedded nor a test cluster.
 class StrangeClusterTest : public testing::Test {
  protected:
   std::string Refusal(const std::string& rest, PlayerOptions options = {}) {
@@ -158,7 +158,7 @@ class StrangeClusterTest : public testing::Test {
     } catch (const std::exception& error) {
       refusal = error.what();
     }
-    // Whatever it is: but for its version it was asked for nothing.
+    // Whatever the refusal, the only request was the one for the version.
     EXPECT_EQ(server.requests().size(), 1U);
     return refusal;
   }
@@ -166,13 +166,13 @@ class StrangeClusterTest : public testing::Test {
   const TestDirectory directory_;
 };
 
-TEST_F(StrangeClusterTest, ItsNodesAreLeftAlone) {
+TEST_F(StrangeClusterTest, RefusesToChangeNodes) {
   EXPECT_THAT(Refusal("nodes: [{names: a}]\nsteps: [{wait: 0s}]\n"),
-              HasSubstr("is not a cluster to play with: use --embedded, or "
-                        "--any-cluster if you mean it"));
+              HasSubstr("is not a test cluster: use --embedded, or "
+                        "--any-cluster to change its nodes"));
 }
 
-TEST_F(StrangeClusterTest, ItCannotMisbehave) {
+TEST_F(StrangeClusterTest, RefusesFaultsAndCountsOfRequests) {
   for (const std::string rest :
        {"steps: [{server: compact}]\n", "steps: [{mark: requests}]\n",
         "faults: [{drop: before}]\nsteps: [{wait: 0s}]\n",
@@ -181,9 +181,9 @@ TEST_F(StrangeClusterTest, ItCannotMisbehave) {
   }
 }
 
-TEST_F(StrangeClusterTest, WhoDidNotStartTheSchedulerCannotStopIt) {
+TEST_F(StrangeClusterTest, RefusesToStopASchedulerItDidNotStart) {
   EXPECT_THAT(Refusal("steps: [{scheduler: stop}]\n"),
-              HasSubstr("say how with --scheduler"));
+              HasSubstr("command with --scheduler"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr char kRed[] = "31";
 constexpr char kGreen[] = "32";
 constexpr char kGrey[] = "90";
 
-// Its words in lines of a readable length.
+// Wraps text at 78 columns.
 std::string Wrap(const std::string& text, const std::string& indent) {
   constexpr std::size_t kWidth = 78;
   std::istringstream words(text);
@@ -73,7 +73,7 @@ void Story::End(const Result& result) {
   out_ << "    why it matters:\n";
   out_ << Wrap(why_, "      ");
   if (!failure.log.empty()) {
-    out_ << "    the scheduler's last words:\n";
+    out_ << "    the scheduler's last log lines:\n";
     std::istringstream log(failure.log);
     for (std::string line; std::getline(log, line);) {
       out_ << "      " << Paint(kGrey, line) << "\n";

@@ -14,9 +14,10 @@ namespace minisched::scenario {
 struct Failure {
   std::string expected;
   std::string found;
-  // What is there: a line for each pod that matters, and its events below it.
+  // A line for each pod that matters, each followed by its events, then the
+  // nodes.
   std::vector<std::string> pods;
-  std::string log;  // the end of the scheduler's, where we have it
+  std::string log;  // the scheduler's last lines; "" if the player has no log
 };
 
 struct Result {
@@ -24,15 +25,15 @@ struct Result {
   std::chrono::duration<double> took{0};
 };
 
-// Tells what happens as it happens, for people. Not thread-safe.
+// Writes what happens in a scenario for people to read. Not thread-safe.
 class Story {
  public:
-  // Writes to `out`, in colour if asked to.
+  // `out` must outlive the story.
   Story(std::ostream& out, bool colour) : out_(out), colour_(colour) {}
 
   void Begin(const Scenario& scenario);
   void Does(const std::string& what);
-  // An expectation, whose line Saw() completes.
+  // Begins a line for an expectation. Saw() completes the line.
   void Expects(const std::string& what);
   void Saw(std::chrono::duration<double> after, bool as_expected);
   void End(const Result& result);
@@ -45,10 +46,10 @@ class Story {
   std::string why_;  // the scenario's
 };
 
-// The result as one line of JSON.
+// Returns the result as one line of JSON.
 std::string ToJsonLine(const Scenario& scenario, const Result& result);
 
-// What a scenario needs, as one line of JSON, for scripts.
+// Returns what a scenario needs as one line of JSON, for scripts.
 std::string ToJsonLine(const Scenario& scenario);
 
 }  // namespace minisched::scenario

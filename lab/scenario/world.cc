@@ -24,15 +24,16 @@ const Condition* FindCondition(const Pod& pod, const std::string& type) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// An empty pattern matches all; others as globs, or by how the text begins,
-// which needs no escapes.
+// Returns true if the pattern is empty, a prefix of the text, or a glob that
+// matches the text. A prefix needs no escapes.
 bool MatchesText(const std::string& pattern, const std::string& text) {
   return pattern.empty() || text.starts_with(pattern) ||
          MatchesGlob(pattern, text);
 }
 
-// "2 of 20: web-1: no node; web-2: no node"; of many, the first few.
-std::string TellSome(const Pods& pods, std::size_t of) {
+// Formats pods that `are` so: "2 of 20 are bound: web-1: on a; web-2: on b". Of
+// many pods, it names the first few.
+std::string TellSome(const Pods& pods, std::size_t of, const std::string& are) {
   constexpr std::size_t kFew = 3;
   std::vector<std::string> some;
   for (const auto& pod : pods) {
@@ -42,12 +43,12 @@ std::string TellSome(const Pods& pods, std::size_t of) {
     }
     some.push_back(TellPod(*pod));
   }
-  return std::to_string(pods.size()) + " of " + std::to_string(of) + ": " +
-         boost::algorithm::join(some, "; ");
+  return std::to_string(pods.size()) + " of " + std::to_string(of) + " " + are +
+         ": " + boost::algorithm::join(some, "; ");
 }
 
-// One expectation of pods, part by part. What is broken counts more than what
-// is missing, and of each the first that is found.
+// Judges an expectation of pods, part by part. The verdict is the first part
+// that is broken, or else the first that is not met yet.
 class PodsJudge {
  public:
   PodsJudge(const PodExpectation& expected, const World& world)
@@ -59,7 +60,7 @@ class PodsJudge {
 
   Verdict Judge() {
     if (expected_.gone) {
-      if (!pods_.empty()) Missing("still there are " + TellAll(pods_), pods_);
+      if (!pods_.empty()) Missing(TellAll(pods_, "still exist"), pods_);
       return verdict_;
     }
     JudgePresence();
@@ -84,8 +85,8 @@ class PodsJudge {
     for (const auto& pod : pods) verdict_.pods.push_back(pod->metadata.name);
   }
 
-  std::string TellAll(const Pods& pods) const {
-    return TellSome(pods, pods_.size());
+  std::string TellAll(const Pods& pods, const std::string& are) const {
+    return TellSome(pods, pods_.size(), are);
   }
 
   template <class Wanted>
@@ -96,23 +97,24 @@ class PodsJudge {
     return others;
   }
 
-  // Those that are not as wanted are missing.
+  // Sets the verdict to kNotYet if some pods are not as wanted, which
+  // `otherwise` describes.
   template <class Wanted>
   void Each(Wanted wanted, const std::string& otherwise) {
     const Pods others = Without(wanted);
-    if (!others.empty()) Missing(otherwise + " " + TellAll(others), others);
+    if (!others.empty()) Missing(TellAll(others, otherwise), others);
   }
 
   void JudgePresence() {
     for (const std::string& name : world_.created) {
       if (MatchesAnyGlob(expected_.pods, name) && !world_.pods.contains(name)) {
-        Missing(name + " is not there");
+        Missing(name + " does not exist");
       }
     }
     if (expected_.count && *expected_.count != static_cast<int>(pods_.size())) {
-      Missing("there are " + std::to_string(pods_.size()));
+      Missing(std::to_string(pods_.size()) + " exist");
     }
-    if (pods_.empty()) Missing("there are no such pods");
+    if (pods_.empty()) Missing("no such pods exist");
   }
 
   void JudgeBound() {
@@ -120,20 +122,18 @@ class PodsJudge {
     const Pods bound = Without(IsUnbound);
     const int count = static_cast<int>(bound.size());
     if (expected_.bound == Bound::kAll && !unbound.empty()) {
-      Missing("without a node are " + TellAll(unbound), unbound);
+      Missing(TellAll(unbound, "are not bound"), unbound);
     }
     if ((expected_.bound == Bound::kNone || expected_.pending) && count > 0) {
-      Broken("bound are " + TellAll(bound), bound);
+      Broken(TellAll(bound, "are bound"), bound);
     }
     if (expected_.bound == Bound::kAllOrNone && count > 0 && !unbound.empty()) {
-      Missing("bound are " + std::to_string(count) + ", but not " +
-                  TellAll(unbound),
-              unbound);
+      Missing("some are bound, but " + TellAll(unbound, "are not"), unbound);
     }
     if (expected_.bound_count && count != *expected_.bound_count) {
       Set(count > *expected_.bound_count ? Kind::kBroken : Kind::kNotYet,
-          "bound are " + std::to_string(count) + " of " +
-              std::to_string(pods_.size()),
+          std::to_string(count) + " of " + std::to_string(pods_.size()) +
+              " are bound",
           count > *expected_.bound_count ? bound : unbound);
     }
   }
@@ -147,9 +147,9 @@ class PodsJudge {
               !MatchesAnyGlob(expected_.not_on, node));
     });
     if (!elsewhere.empty()) {
-      Broken("elsewhere are " + TellAll(elsewhere), elsewhere);
+      Broken(TellAll(elsewhere, "are on other nodes"), elsewhere);
     }
-    Each(IsBound, "without a node are");
+    Each(IsBound, "are not bound");
   }
 
   void JudgeSpread() {
@@ -172,7 +172,7 @@ class PodsJudge {
       most = std::max(most, count);
       told.push_back(std::to_string(count) + " on " + node);
     }
-    const std::string found = "there are " + boost::algorithm::join(told, ", ");
+    const std::string found = boost::algorithm::join(told, ", ");
     const Kind unless_more = IsFinal() ? Kind::kBroken : Kind::kNotYet;
     if (used < expected_.nodes_at_least.value_or(0)) {
       Set(unless_more, found, {});
@@ -185,7 +185,7 @@ class PodsJudge {
     }
   }
 
-  // All that shall be there are, with their node, and there won't be others.
+  // True if all expected pods exist and are bound and no workload can add more.
   bool IsFinal() const {
     return verdict_.kind == Kind::kMet &&
            std::all_of(pods_.begin(), pods_.end(), [&](const auto& pod) {
@@ -204,7 +204,7 @@ class PodsJudge {
     if (expected_.condition) JudgeCondition(*expected_.condition);
     if (!expected_.phase.empty()) {
       Each([&](const Pod& pod) { return pod.status.phase == expected_.phase; },
-           "not " + expected_.phase + " are");
+           "are not " + expected_.phase);
     }
   }
 
@@ -217,7 +217,7 @@ class PodsJudge {
                  MatchesText(wanted.reason, condition->reason) &&
                  MatchesText(wanted.message, condition->message);
         },
-        "without such a condition are");
+        "have no such condition");
   }
 
   void JudgeEvents() {
@@ -231,7 +231,7 @@ class PodsJudge {
       }
     }
     Each([&](const Pod& pod) { return counts.contains(pod.metadata.name); },
-         "without such an event are");
+         "have no such event");
     for (const auto& pod : pods_) {
       const int count = counts[pod->metadata.name];
       if (wanted.at_most && count > *wanted.at_most) {
@@ -254,7 +254,7 @@ Verdict Judge(const PodExpectation& expected, const World& world) {
 
 Verdict Judge(const OrderExpectation& expected, const World& world) {
   Verdict verdict;
-  std::optional<std::pair<int, std::string>> last;  // of the globs before
+  std::optional<std::pair<int, std::string>> last;  // of the previous globs
   for (const std::string& glob : expected.globs) {
     std::optional<std::pair<int, std::string>> latest = last;
     for (const auto& [name, pod] : world.pods) {
@@ -262,10 +262,9 @@ Verdict Judge(const OrderExpectation& expected, const World& world) {
       const auto bound = world.bound_at.find(pod->metadata.uid);
       if (bound == world.bound_at.end()) {
         if (verdict.kind == Kind::kMet) {
-          verdict = {
-              Kind::kNotYet, "without a node is " + TellPod(*pod), {name}};
+          verdict = {Kind::kNotYet, "not bound: " + TellPod(*pod), {name}};
         }
-        // What comes later must not be bound before this.
+        // Pods of later globs must not be bound before this one.
         latest = {std::numeric_limits<int>::max(), name};
         continue;
       }
@@ -289,7 +288,7 @@ Verdict Judge(const RequestExpectation& expected, const World& world) {
       count += request.count;
     }
   }
-  const std::string found = "there were " + std::to_string(count);
+  const std::string found = std::to_string(count) + " requests";
   if (expected.at_most && count > *expected.at_most) {
     return {Kind::kBroken, found};
   }
@@ -342,7 +341,7 @@ std::string TellNode(const Node& node) {
   std::vector<std::string> said;
   if (node.spec.unschedulable) said.emplace_back("cordoned");
   for (const Taint& taint : node.spec.taints) {
-    // Comes with the cordon.
+    // This taint is part of the cordon.
     if (taint.key == "node.kubernetes.io/unschedulable") continue;
     said.push_back("taint " + taint.key +
                    (taint.value.empty() ? "" : "=" + taint.value) + ":" +

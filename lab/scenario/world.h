@@ -13,7 +13,7 @@
 
 namespace minisched::scenario {
 
-// An Event object, whoever wrote it.
+// An Event object about a pod, from any reporter.
 struct SeenEvent {
   std::string pod;
   std::string type;
@@ -22,25 +22,25 @@ struct SeenEvent {
   int count = 1;
 };
 
-// How often some client has asked for something.
+// The number of requests with one verb for one resource.
 struct RequestCount {
   std::string verb;
   std::string resource;  // "pods", "pods/binding"
   int count = 0;
 };
 
-// What the player knows of the cluster at one moment. A value.
+// The state of the cluster at one moment, as a value.
 struct World {
-  // Those of the scenario's namespace, by name.
+  // By name; only pods of the scenario's namespace.
   std::map<std::string, std::shared_ptr<const Pod>> pods;
   std::map<std::string, std::shared_ptr<const Node>> nodes;
-  // When a pod, by uid, was first seen on a node: counted, not timed. Pods that
-  // were seen at once have the same number.
+  // When each pod, by uid, was first seen on a node, as a number that grows
+  // with each change. Pods from the same list have the same number.
   std::map<std::string, int> bound_at;
-  // The pods that the scenario has created and not deleted, by name.
+  // Names of the pods that the scenario has created and not deleted.
   std::set<std::string> created;
-  // Asked for only where an expectation is about them. What they throw,
-  // Evaluate() throws.
+  // Evaluate() calls these only if an expectation needs them, and lets their
+  // exceptions through.
   std::function<std::vector<SeenEvent>()> events;
   std::function<std::vector<RequestCount>()> requests;
 };
@@ -48,26 +48,28 @@ struct World {
 struct Verdict {
   enum class Kind {
     kMet,
-    kNotYet,  // something is missing that may come
-    kBroken   // something is there that may not be, and won't go
+    kNotYet,  // not met, but may be met later
+    kBroken   // can't be met any more
   };
   Kind kind = Kind::kMet;
-  std::string found;  // what is there instead; empty when met
-  // The pods it is about.
+  std::string found;  // the actual state; empty if met
+  // Names of the pods that matter.
   std::vector<std::string> pods = {};
 };
 
-// Whether the world is as expected. Follows from its arguments alone.
+// Returns whether the world meets the expectation. A pure function.
 Verdict Evaluate(const Expectation& expectation, const World& world);
 
-// Whether pods and nodes alone can break it, so that it can be watched over.
+// Returns true if pods and nodes alone can break the expectation, so that a
+// watch detects it.
 bool CanBeWatched(const Expectation& expectation);
 
-// "web-1: on node-1, Running", "web-2: no node, Unschedulable: 0/3 nodes …".
+// Formats a pod: "web-1: on node-1, Running",
+// "web-2: no node, Unschedulable: 0/3 nodes …".
 std::string TellPod(const Pod& pod);
 
-// "node gpu-1: cordoned, taint gpu=yes:NoSchedule": what keeps pods off it; ""
-// where nothing does.
+// Formats what keeps pods off a node: "node gpu-1: cordoned, taint
+// gpu=yes:NoSchedule". Returns "" if nothing does.
 std::string TellNode(const Node& node);
 
 }  // namespace minisched::scenario

@@ -25,7 +25,7 @@ class WorldTest : public testing::Test {
     }
   }
 
-  // In order: of two with a node, the first was bound first.
+  // Pods are bound in the order of these calls.
   void AddPod(const std::string& name, const std::string& node = "",
               const std::string& status = "{}") {
     world_.created.insert(name);
@@ -48,7 +48,7 @@ class WorldTest : public testing::Test {
     return Evaluate(ReadExpectation(Field(document), Known{.other_pods = true}),
                     world_);
   }
-  // "met", or "not yet: …", "broken: …".
+  // Returns "met", "not yet: …" or "broken: …".
   std::string Say(const std::string& expectation) const {
     const Verdict verdict = Judge(expectation);
     if (verdict.kind == Kind::kMet) return "met" + verdict.found;
@@ -59,59 +59,59 @@ class WorldTest : public testing::Test {
   World world_;
 };
 
-TEST_F(WorldTest, NoPodIsNotYet) {
-  EXPECT_EQ(Say("{pods: p*, bound: false}"), "not yet: there are no such pods");
+TEST_F(WorldTest, AMissingPodMayStillCome) {
+  EXPECT_EQ(Say("{pods: p*, bound: false}"), "not yet: no such pods exist");
   EXPECT_EQ(Say("{pods: p*, gone: true}"), "met");
-  EXPECT_EQ(Say("{pods: p*, count: 0}"), "not yet: there are no such pods");
+  EXPECT_EQ(Say("{pods: p*, count: 0}"), "not yet: no such pods exist");
 }
 
-TEST_F(WorldTest, WhatWasCreatedMustBeThere) {
+TEST_F(WorldTest, EveryCreatedPodMustExist) {
   AddPod("p1", "a");
   AddPod("p2", "b");
   world_.pods.erase("p2");
-  EXPECT_EQ(Say("{pods: p*, bound: true}"), "not yet: p2 is not there");
+  EXPECT_EQ(Say("{pods: p*, bound: true}"), "not yet: p2 does not exist");
   EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
 }
 
-TEST_F(WorldTest, Count) {
+TEST_F(WorldTest, CountIsExact) {
   AddPod("p1");
   AddPod("p2");
   AddPod("q");
   EXPECT_EQ(Say("{pods: p*, count: 2}"), "met");
-  EXPECT_EQ(Say("{pods: [p*, q], count: 2}"), "not yet: there are 3");
+  EXPECT_EQ(Say("{pods: [p*, q], count: 2}"), "not yet: 3 exist");
   EXPECT_EQ(Say("{pods: p*, gone: true}"),
-            "not yet: still there are 2 of 2: p1: no node; p2: no node");
+            "not yet: 2 of 2 still exist: p1: no node; p2: no node");
 }
 
-TEST_F(WorldTest, Bound) {
+TEST_F(WorldTest, JudgesBound) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Say("{pods: p*, bound: true}"),
-            "not yet: without a node are 1 of 2: p2: no node");
+            "not yet: 1 of 2 are not bound: p2: no node");
   EXPECT_EQ(Say("{pods: p*, bound: false}"),
-            "broken: bound are 1 of 2: p1: on a");
+            "broken: 1 of 2 are bound: p1: on a");
   EXPECT_EQ(Say("{pods: p*, bound: all or none}"),
-            "not yet: bound are 1, but not 1 of 2: p2: no node");
+            "not yet: some are bound, but 1 of 2 are not: p2: no node");
   EXPECT_EQ(Say("{pods: p1, bound: all or none}"), "met");
   EXPECT_EQ(Say("{pods: p2, bound: all or none}"), "met");
   EXPECT_EQ(Say("{pods: p*, bound: 1}"), "met");
-  EXPECT_EQ(Say("{pods: p*, bound: 2}"), "not yet: bound are 1 of 2");
-  EXPECT_EQ(Say("{pods: p*, bound: 0}"), "broken: bound are 1 of 2");
+  EXPECT_EQ(Say("{pods: p*, bound: 2}"), "not yet: 1 of 2 are bound");
+  EXPECT_EQ(Say("{pods: p*, bound: 0}"), "broken: 1 of 2 are bound");
   EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
   EXPECT_EQ(Say("{pods: p2, bound: false}"), "met");
 }
 
-TEST_F(WorldTest, OnNodes) {
+TEST_F(WorldTest, JudgesNodes) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Say("{pods: p*, node: a}"),
-            "not yet: without a node are 1 of 2: p2: no node");
+            "not yet: 1 of 2 are not bound: p2: no node");
   EXPECT_EQ(Say("{pods: p*, node: b}"),
-            "broken: elsewhere are 1 of 2: p1: on a");
+            "broken: 1 of 2 are on other nodes: p1: on a");
   EXPECT_EQ(Say("{pods: p1, node: [a, b]}"), "met");
   EXPECT_EQ(Say("{pods: p1, notNode: b}"), "met");
   EXPECT_EQ(Say("{pods: p1, notNode: '*'}"),
-            "broken: elsewhere are 1 of 1: p1: on a");
+            "broken: 1 of 1 are on other nodes: p1: on a");
 }
 
 TEST_F(WorldTest, AVerdictNamesThePods) {
@@ -121,13 +121,14 @@ TEST_F(WorldTest, AVerdictNamesThePods) {
   EXPECT_THAT(Judge("{pods: p*, node: b}").pods, ElementsAre("p1", "p3"));
 }
 
-TEST_F(WorldTest, OfManyPodsAFewAreTold) {
+TEST_F(WorldTest, NamesTheFirstFewOfManyPods) {
   for (const std::string name : {"p1", "p2", "p3", "p4", "p5"}) AddPod(name);
   EXPECT_THAT(Say("{pods: p*, bound: true}"),
-              HasSubstr("5 of 5: p1: no node; p2: no node; p3: no node; …"));
+              HasSubstr("5 of 5 are not bound: p1: no node; p2: no node; "
+                        "p3: no node; …"));
 }
 
-TEST_F(WorldTest, Pending) {
+TEST_F(WorldTest, PendingMatchesTheMessageByPrefixOrGlob) {
   AddUnschedulable("p1", "0/2 nodes are available: 2 Too many pods. More.");
   AddPod("p2");
   AddPod("p3", "a");
@@ -135,15 +136,16 @@ TEST_F(WorldTest, Pending) {
             "met");
   EXPECT_EQ(Say("{pods: p1, pending: '* Too many pods*'}"), "met");
   EXPECT_EQ(Say("{pods: p1, pending: 0/3}"),
-            "not yet: without such a condition are 1 of 1: p1: no node, "
+            "not yet: 1 of 1 have no such condition: p1: no node, "
             "Unschedulable: 0/2 "
             "nodes are available: 2 Too many pods. More.");
   EXPECT_THAT(Say("{pods: p2, pending: 0/2}"),
-              StartsWith("not yet: without such"));
-  EXPECT_THAT(Say("{pods: p3, pending: 0/2}"), StartsWith("broken: bound are"));
+              StartsWith("not yet: 1 of 1 have no such condition"));
+  EXPECT_THAT(Say("{pods: p3, pending: 0/2}"),
+              StartsWith("broken: 1 of 1 are bound"));
 }
 
-TEST_F(WorldTest, Conditions) {
+TEST_F(WorldTest, JudgesConditions) {
   AddUnschedulable("p1", "m");
   EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled}}"), "met");
   EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled, status: 'False', "
@@ -151,19 +153,19 @@ TEST_F(WorldTest, Conditions) {
             "met");
   EXPECT_THAT(
       Say("{pods: p1, condition: {type: PodScheduled, status: 'True'}}"),
-      StartsWith("not yet: without such a condition are"));
+      StartsWith("not yet: 1 of 1 have no such condition"));
   EXPECT_THAT(Say("{pods: p1, condition: {type: Ready}}"),
-              StartsWith("not yet: without such a condition are"));
+              StartsWith("not yet: 1 of 1 have no such condition"));
 }
 
-TEST_F(WorldTest, Phase) {
+TEST_F(WorldTest, JudgesPhases) {
   AddPod("p1", "a", R"({"phase":"Running"})");
   EXPECT_EQ(Say("{pods: p1, phase: Running}"), "met");
   EXPECT_EQ(Say("{pods: p1, phase: Failed}"),
-            "not yet: not Failed are 1 of 1: p1: on a, Running");
+            "not yet: 1 of 1 are not Failed: p1: on a, Running");
 }
 
-TEST_F(WorldTest, Events) {
+TEST_F(WorldTest, JudgesEvents) {
   AddPod("p1");
   AddPod("p2");
   world_.events = [] {
@@ -179,40 +181,37 @@ TEST_F(WorldTest, Events) {
   EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling, atMost: 1}}"),
             "broken: p1 has 2 such events");
   EXPECT_EQ(Say("{pods: p*, event: {reason: Scheduled}}"),
-            "not yet: without such an event are 1 of 2: p1: no node");
+            "not yet: 1 of 2 have no such event: p1: no node");
 }
 
-TEST_F(WorldTest, SpreadOverNodes) {
+TEST_F(WorldTest, JudgesTheSpreadOverNodes) {
   AddPod("p1", "a");
   AddPod("p2", "a");
   EXPECT_EQ(Say("{pods: p*, spread: {nodes: 1}}"), "met");
-  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"),
-            "broken: there are 2 on a, 0 on b");
-  EXPECT_EQ(Say("{pods: p*, spread: {perNode: 1}}"),
-            "broken: there are 2 on a, 0 on b");
-  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"),
-            "broken: there are 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"), "broken: 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {perNode: 1}}"), "broken: 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"), "broken: 2 on a, 0 on b");
   AddPod("p3");
-  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"),
-            "not yet: there are 2 on a, 0 on b");
+  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"), "not yet: 2 on a, 0 on b");
   AddPod("p3", "b");
   EXPECT_EQ(Say("{pods: p*, spread: {skew: 1, nodes: 2, perNode: 2}}"), "met");
 }
 
-TEST_F(WorldTest, ASpreadIsNotFinalWhileMayCome) {
+TEST_F(WorldTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
   AddPod("p1", "a");
   world_.created.insert("p2");
-  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"), "not yet: p2 is not there");
-  // A workload's pods: there may be more.
+  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"),
+            "not yet: p2 does not exist");
+  // p1 now counts as a workload's pod, which may create more.
   world_.created.clear();
   EXPECT_THAT(Say("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
 }
 
-TEST_F(WorldTest, Order) {
+TEST_F(WorldTest, JudgesTheOrderOfBindings) {
   AddPod("low-1");
   AddPod("high-1");
   EXPECT_EQ(Say("{order: [high-*, low-*]}"),
-            "not yet: without a node is high-1: no node");
+            "not yet: not bound: high-1: no node");
   AddPod("high-1", "a");
   AddPod("high-2", "a");
   AddPod("low-1", "b");
@@ -223,14 +222,14 @@ TEST_F(WorldTest, Order) {
               ElementsAre("high-1", "low-1"));
 }
 
-TEST_F(WorldTest, OrderIsBrokenBySomethingThatWaits) {
+TEST_F(WorldTest, AnUnboundPodBreaksTheOrderOfLaterOnes) {
   AddPod("high-1");
   AddPod("low-1", "a");
   EXPECT_EQ(Say("{order: [high-*, low-*]}"),
             "broken: low-1 was bound before high-1");
 }
 
-TEST_F(WorldTest, BoundAtOnceIsInOrder) {
+TEST_F(WorldTest, PodsOfTheSameMomentAreInOrder) {
   AddPod("high-1", "a");
   AddPod("low-1", "a");
   world_.bound_at["high-1"] = world_.bound_at["low-1"];
@@ -238,7 +237,7 @@ TEST_F(WorldTest, BoundAtOnceIsInOrder) {
   EXPECT_EQ(Say("{order: [low-*, high-*]}"), "met");
 }
 
-TEST_F(WorldTest, Requests) {
+TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
   world_.requests = [] {
     return std::vector<RequestCount>{{"list", "pods", 3},
                                      {"create", "pods/binding", 2},
@@ -246,29 +245,29 @@ TEST_F(WorldTest, Requests) {
   };
   EXPECT_EQ(Say("{requests: {verb: list, atMost: 4}}"), "met");
   EXPECT_EQ(Say("{requests: {verb: list, resource: pods, atMost: 2}}"),
-            "broken: there were 3");
+            "broken: 3 requests");
   EXPECT_EQ(Say("{requests: {resource: pods/binding, atLeast: 3}}"),
-            "not yet: there were 2");
+            "not yet: 2 requests");
   EXPECT_EQ(Say("{requests: {atMost: 6, atLeast: 6}}"), "met");
 }
 
-TEST_F(WorldTest, Overcommitted) {
+TEST_F(WorldTest, JudgesOvercommit) {
   AddPod("p1", "a");
   AddPod("p2", "a");
   EXPECT_EQ(Say("{overcommitted: false}"), "met");
   AddPod("p3", "a");
   EXPECT_EQ(Say("{overcommitted: false}"),
-            "broken: a: the pods ask for 3 pods, allocatable are 2");
+            "broken: a: 3 pods requested, 2 allocatable");
 }
 
-TEST_F(WorldTest, WhatIsBrokenCountsMoreThanWhatIsMissing) {
+TEST_F(WorldTest, BrokenTakesPrecedenceOverNotYet) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Say("{pods: p*, count: 3, node: b}"),
-            "broken: elsewhere are 1 of 2: p1: on a");
+            "broken: 1 of 2 are on other nodes: p1: on a");
 }
 
-TEST_F(WorldTest, TellsAPod) {
+TEST_F(WorldTest, FormatsAPod) {
   AddPod("p", "a", R"({"phase":"Failed","reason":"OutOfcpu"})");
   EXPECT_EQ(TellPod(*world_.pods["p"]), "p: on a, Failed, OutOfcpu");
   EXPECT_EQ(TellPod(FromJson<Pod>(R"({"metadata":{"name":"q",
@@ -277,7 +276,7 @@ TEST_F(WorldTest, TellsAPod) {
             "q: no node, being deleted");
 }
 
-TEST_F(WorldTest, TellsWhatKeepsPodsOffANode) {
+TEST_F(WorldTest, FormatsTheTaintsOfANode) {
   EXPECT_EQ(TellNode(*world_.nodes["a"]), "");
   EXPECT_EQ(TellNode(FromJson<Node>(R"({"metadata":{"name":"n"},
       "spec":{"unschedulable":true,"taints":[
