@@ -8,21 +8,21 @@
 
 namespace minisched {
 
-// The embedded API server on a thread of its own, for as long as this lives.
-// Nothing but its clients changes its pods and nodes.
+// The embedded API server on its own thread. The destructor stops the server.
+// It simulates no kubelet and no workloads: only clients change objects.
 class EmbeddedServer {
  public:
-  // Starts with the objects of a manifest, as kubectl takes it.
+  // Starts the server with the objects of a manifest (YAML as for kubectl).
   explicit EmbeddedServer(const std::string& manifest = "");
   ~EmbeddedServer();
 
   EmbeddedServer(const EmbeddedServer&) = delete;
   EmbeddedServer& operator=(const EmbeddedServer&) = delete;
 
-  // How to reach it; without a rate limit.
+  // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // To make it misbehave: SetFaults(), Compact(), GoAway().
+  // For faults: SetFaults(), Compact(), GoAway().
   apiserver::Server& server() { return server_; }
 
  private:

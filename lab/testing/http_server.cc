@@ -40,8 +40,8 @@ std::string CommonName(X509* certificate) {
   return name;
 }
 
-// On a server, OpenSSL gives the client's own certificate and the chain above
-// it apart.
+// Returns the common names of the client's certificates, its own first. On a
+// server, OpenSSL keeps the client's own certificate apart from its chain.
 std::vector<std::string> ClientCertificates(SSL* ssl) {
   std::vector<std::string> names;
   if (X509* own = SSL_get0_peer_certificate(ssl)) {
@@ -81,8 +81,7 @@ std::optional<asio::ssl::context> MakeTls(const ServerOptions& options) {
 
 }  // namespace
 
-// What the connections do runs on one thread, so they need no locks. What the
-// test asks for is locked.
+// Connections run on one thread and need no locks. `mu` guards what tests read.
 class HttpServer::Impl {
  public:
   Impl(Handler handler, const ServerOptions& options);
@@ -96,7 +95,7 @@ class HttpServer::Impl {
   const std::string greeting;
   std::optional<asio::ssl::context> tls;
   tcp::acceptor acceptor;
-  // On the server's thread only.
+  // Used on the server's thread only.
   std::vector<std::weak_ptr<ServerReply::Connection>> connections;
 
   mutable Mutex mu;
@@ -108,8 +107,8 @@ class HttpServer::Impl {
   std::thread thread;
 };
 
-// One connection. All but Post() on the server's thread. Lives as long as
-// something is being read or written.
+// One connection. Only Post() may be called on other threads than the server's.
+// Pending reads and writes keep the connection alive.
 class ServerReply::Connection
     : public std::enable_shared_from_this<ServerReply::Connection> {
  public:
@@ -137,8 +136,9 @@ class ServerReply::Connection
                           });
   }
 
-  // On any thread. In the order of the calls, also across threads: without the
-  // strand, what another thread posts overtakes what a handler has posted.
+  // Runs an action on the server's thread. Actions run in the order of these
+  // calls, also across threads: without the strand, an action from another
+  // thread could overtake an earlier one from a handler.
   void Post(std::function<void(Connection&)> action) {
     asio::post(order_, [self = shared_from_this(), action = std::move(action)] {
       action(*self);
@@ -150,7 +150,7 @@ class ServerReply::Connection
     if (output_.size() == 1) WriteNext();
   }
 
-  // The end, once all is written.
+  // Closes the connection after all output is written.
   void End(bool reset) {
     end_ = [this, reset] {
       if (reset) {
@@ -173,8 +173,8 @@ class ServerReply::Connection
     tls_ ? call(*tls_) : call(socket_);
   }
 
-  // Also how the end of the connection is noticed, so that there is always a
-  // request being read.
+  // Reads the next request. A read is always pending, because a failing read is
+  // how the server notices that the client has closed the connection.
   void ReadRequest() {
     parser_.emplace();
     parser_->body_limit(kLargestBody);
@@ -297,7 +297,7 @@ HttpServer::Impl::Impl(Handler handler, const ServerOptions& options)
   thread = std::thread([this] { io.run(); });
 }
 
-// Once all sockets are closed nothing is left to do, which ends the thread.
+// Closing all sockets leaves the thread without work, which ends it.
 HttpServer::Impl::~Impl() {
   asio::post(io, [this] {
     acceptor.close();

@@ -10,17 +10,17 @@
 
 namespace minisched {
 
-// What a test's server was asked.
+// A request that an HttpServer received.
 struct ServerRequest {
   std::string method;
-  std::string target;  // path and query, encoded as they came
+  std::string target;  // path and query, still encoded
   // Names in lower case.
   std::map<std::string, std::string> headers;
   std::string body;
 
-  // Of the connection that it came on: a number, counted from 0 up, and, with
-  // TLS, the server name that the client asked for (SNI) and the common names
-  // of the certificates it showed, its own first.
+  // The connection's number, counted from 0. With TLS, also the server name
+  // that the client requested (SNI) and the common names of the client's
+  // certificates, its own first.
   std::size_t connection = 0;
   std::string server_name;
   std::vector<std::string> client_certificates;
@@ -28,28 +28,28 @@ struct ServerRequest {
 
 using ServerHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// The answer to one request. May be kept, and used from any thread, as long as
-// its server lives; what is asked of it is done in that order. What comes after
-// the end of the connection is ignored.
+// The reply to one request. A handler may keep it and use it later, on any
+// thread, while the server lives. Calls take effect in order; calls after the
+// end of the connection have no effect.
 class ServerReply {
  public:
   class Connection;
   explicit ServerReply(std::weak_ptr<Connection> connection);
 
-  // A whole answer.
+  // Sends a whole response.
   void Send(int status, const std::string& body,
             const ServerHeaders& headers = {});
 
-  // An answer in pieces: its head, chunk by chunk its body, its end.
+  // Send a response in parts: the head, each chunk of the body, the end.
   void Start(int status = 200, const ServerHeaders& headers = {});
   void Chunk(const std::string& data);
   void End();
 
-  // These very bytes.
+  // Sends raw bytes.
   void Raw(const std::string& bytes);
 
-  // Ends the connection once all of the above is written: in order (FIN), or
-  // with a reset (RST).
+  // Close the connection after all output is written: Close() with FIN, Reset()
+  // with RST.
   void Close();
   void Reset();
 
@@ -59,24 +59,24 @@ class ServerReply {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  // PEM; with them the server speaks TLS.
+  // PEM. If set, the server uses TLS.
   std::string certificate = {};
   std::string key = {};
-  // PEM of whom to trust; with it the client must show a certificate.
+  // PEM of trusted authorities. If set, clients must present a certificate.
   std::string client_ca = {};
-  // Accept connections, read what comes, and never say a word; but for this
-  // greeting, where there is one.
+  // Accept connections and read, but never answer. If `greeting` is set, send
+  // it to each new connection.
   bool silent = false;
   std::string greeting = {};
 };
 
-// A small HTTP/1.1 server whose answers a test writes. Listens on loopback, on
-// a port of its own. Thread-safe. Its one thread ends, and the connections with
-// it, when it is destroyed.
+// A small HTTP/1.1 server whose replies a test writes. Listens on a free port
+// of the loopback address. The destructor closes all connections and ends the
+// server's one thread. Thread-safe.
 class HttpServer {
  public:
-  // Called for each request, on the server's thread: must not block. A reply
-  // that is not used leaves the client waiting.
+  // Called for each request on the server's thread; must not block. If the
+  // handler drops the reply, the client gets no response.
   using Handler = std::function<void(const ServerRequest&, ServerReply)>;
 
   class Impl;
@@ -85,17 +85,17 @@ class HttpServer {
   ~HttpServer();
 
   int port() const;
-  // "https://127.0.0.1:1234".
+  // Returns a URL such as "https://127.0.0.1:1234".
   std::string url() const;
 
-  // All requests up to now.
+  // Returns all requests received so far.
   std::vector<ServerRequest> requests() const;
-  // Connections that neither side has ended, and all that there ever were.
+  // Return the number of open connections, and of all connections so far.
   std::size_t open_connections() const;
   std::size_t accepted_connections() const;
 
-  // Block until there have been `count` requests, or there are exactly `count`
-  // open connections. Return false if that does not come within 20 s.
+  // Block until the server has received at least `count` requests, or has
+  // exactly `count` open connections. Return false after 20 s.
   [[nodiscard]] bool AwaitRequests(std::size_t count) const;
   [[nodiscard]] bool AwaitOpenConnections(std::size_t count) const;
 

@@ -10,7 +10,7 @@
 namespace minisched {
 namespace {
 
-// Another thread's part follows while the handler has not yet returned.
+// The other thread sends its parts before the handler returns.
 TEST(HttpServerTest, PartsOfAReplyKeepTheirOrderAcrossThreads) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();

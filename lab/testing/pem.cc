@@ -90,7 +90,7 @@ void AddExtension(X509* certificate, X509* issuer, int id,
   Check(X509_add_ext(certificate, extension.get(), -1) == 1);
 }
 
-// Everything but the issuer's name, the extensions and the signature.
+// Makes a certificate without the issuer's name, extensions and signature.
 CertificatePtr NewCertificate(const TestSubject& subject, EVP_PKEY* key) {
   CertificatePtr certificate(X509_new());
   X509* const x509 = certificate.get();
@@ -170,7 +170,7 @@ std::string EncryptKey(const std::string& key, const std::string& passphrase) {
 }
 
 std::string EncodeBase64(const std::string& data) {
-  // EVP_EncodeBlock ends its output with a NUL.
+  // One byte more, because EVP_EncodeBlock appends a NUL.
   std::string encoded((data.size() + 2) / 3 * 4 + 1, '\0');
   const int size =
       EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),

@@ -6,26 +6,26 @@
 
 namespace minisched {
 
-// Certificates for tests, made on the spot with EC keys (P-256). Thread-safe.
-// All functions abort the program where OpenSSL fails.
+// Certificates for tests, generated with EC keys (P-256). Thread-safe. All
+// functions abort the program if OpenSSL fails.
 
-// A certificate with its private key, both PEM.
+// A certificate and its private key, both PEM.
 struct TestCertificate {
   std::string certificate;
   std::string key;
 };
 
-// A certificate authority that signs itself.
+// A self-signed certificate authority, both PEM.
 struct TestCa {
   std::string certificate;
   std::string key;
 };
 
-// What a certificate is to say.
+// The subject and the validity of a certificate.
 struct TestSubject {
-  std::string common_name;                      // a user's name, to Kubernetes
+  std::string common_name;                      // Kubernetes: the user's name
   std::vector<std::string> organizations = {};  // the user's groups
-  // Alternative names as OpenSSL writes them: "DNS:localhost", "IP:127.0.0.1".
+  // Alternative names in OpenSSL's format: "DNS:localhost", "IP:127.0.0.1".
   std::vector<std::string> alternative_names = {};
   std::chrono::system_clock::time_point not_before =
       std::chrono::system_clock::now() - std::chrono::hours(1);
@@ -33,16 +33,16 @@ struct TestSubject {
       std::chrono::system_clock::now() + std::chrono::hours(1);
 };
 
-// Valid from an hour ago, for two.
+// Makes an authority. Its certificate is valid from one hour ago for two hours.
 TestCa MakeCa(const std::string& common_name);
 
-// A certificate that ca signs, good for servers and clients alike.
+// Issues a certificate for servers and clients, signed by `ca`.
 TestCertificate Issue(const TestCa& ca, const TestSubject& subject);
 
-// The key, encrypted (PKCS #8).
+// Returns the key encrypted with a passphrase (PKCS #8 in PEM).
 std::string EncryptKey(const std::string& key, const std::string& passphrase);
 
-// As in the *-data fields of a kubeconfig: one line.
+// Encodes data as one line of base64, as in a kubeconfig's *-data fields.
 std::string EncodeBase64(const std::string& data);
 
 }  // namespace minisched

@@ -18,7 +18,7 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns the body of a success.
+// Sends a request and returns the body. Throws unless the status is 2xx.
 std::string Send(const RestConfig& config, const std::string& method,
                  const std::string& path, const std::string& body) {
   HttpRequest request{.method = method, .path = path, .body = body};
@@ -38,7 +38,7 @@ std::string Send(const RestConfig& config, const std::string& method,
 void RealClusterTest::SetUp() {
   const char* directory = std::getenv("MINISCHED_REAL_CLUSTER");
   if (directory == nullptr || *directory == '\0') {
-    FAIL() << "MINISCHED_REAL_CLUSTER names no cluster: run this test with "
+    FAIL() << "MINISCHED_REAL_CLUSTER is not set: run this test with "
               "scripts/test --real";
   }
   directory_ = directory;

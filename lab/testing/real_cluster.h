@@ -11,34 +11,35 @@
 
 namespace minisched {
 
-// A test on a real API server: the cluster whose directory, as scripts/cluster
-// makes it, $MINISCHED_REAL_CLUSTER names. Without one the test fails.
+// A fixture for tests on a real API server. $MINISCHED_REAL_CLUSTER is the
+// cluster's directory, which scripts/cluster creates. The test fails if the
+// variable is not set.
 class RealClusterTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
-  // How the administrator reaches the server; without a rate limit.
+  // Returns the administrator's configuration, without a rate limit.
   const RestConfig& admin() const { return admin_; }
-  // The same server, and nobody in particular.
+  // Returns a configuration without credentials for the same server.
   RestConfig Nobody() const;
 
-  // A namespace of the test's own, made when first asked for and deleted, with
-  // all that is in it, after the test.
+  // Returns the test's own namespace. The first call creates it; TearDown()
+  // deletes it.
   const std::string& namespace_name();
 
-  // Signed by the authority that the server asks for in its clients.
+  // Issues a client certificate from the authority that the server trusts.
   TestCertificate IssueClientCertificate(const TestSubject& subject) const;
 
-  // Makes the service account in the test's namespace, and a token for it.
-  // To the server its user is "system:serviceaccount:NAMESPACE:NAME".
+  // Creates a service account in the test's namespace and returns a token for
+  // it. Its user is "system:serviceaccount:NAMESPACE:NAME".
   std::string ServiceAccountToken(const std::string& name);
 
-  // Whom the server takes this configuration's user for: SelfSubjectReview.
+  // Returns the user name of a configuration, by a SelfSubjectReview.
   static std::string WhoAmI(const RestConfig& config);
 
-  // What Client has no type for, as the administrator: returns the body of the
-  // answer, which must be a success.
+  // Sends a request as the administrator, for types that Client lacks. Returns
+  // the body of the response. Throws unless the status is 2xx.
   std::string Call(const std::string& method, const std::string& path,
                    const std::string& body) const;
 

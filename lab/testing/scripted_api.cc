@@ -19,7 +19,7 @@ ScriptedApi::Exchange ScriptedApi::Take() {
   MutexLock lock(mu_);
   while (exchanges_.empty()) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw std::runtime_error("no request came");
+      throw std::runtime_error("no request within 20 s");
     }
     changed_.WaitUntil(mu_, {}, deadline);
   }

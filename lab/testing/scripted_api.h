@@ -9,8 +9,8 @@
 
 namespace minisched {
 
-// A server that does what the test says, request by request: take one, and
-// answer it, or leave it waiting. Thread-safe.
+// A server that queues requests for the test. The test takes one request after
+// the other, and answers it or leaves the client waiting. Thread-safe.
 class ScriptedApi {
  public:
   struct Exchange {
@@ -18,10 +18,11 @@ class ScriptedApi {
     ServerReply reply;
   };
 
-  // How to reach it; without a rate limit.
+  // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // The next request. Throws std::runtime_error if none comes within 20 s.
+  // Removes and returns the next request, blocking until there is one. Throws
+  // std::runtime_error after 20 s.
   Exchange Take() EXCLUDES(mu_);
 
  private:
@@ -30,7 +31,7 @@ class ScriptedApi {
   Mutex mu_;
   CondVar changed_;
   std::deque<Exchange> exchanges_ GUARDED_BY(mu_);
-  // Last: it calls Handle().
+  // Last, because it calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, reply);
   }};

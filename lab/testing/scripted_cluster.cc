@@ -48,7 +48,7 @@ void ScriptedCluster::SendEvent(const std::string& resource,
                                 const std::string& object) {
   MutexLock lock(mu_);
   AwaitThat([&]() REQUIRES(mu_) { return watches_.contains(resource); },
-            "nobody watches");
+            "no watch on this resource within 20 s");
   clock_.Advance(std::chrono::seconds(1));
   ServerReply watch = watches_.extract(resource).mapped().reply;
   watch.Start();
@@ -64,13 +64,13 @@ void ScriptedCluster::SendEvent(const std::string& resource,
                (again->second.request.target + "&").find(from) !=
                    std::string::npos;
       },
-      "nobody watches again");
+      "no new watch from the event's version within 20 s");
 }
 
 ScriptedApi::Exchange ScriptedCluster::TakeBinding() {
   MutexLock lock(mu_);
   AwaitThat([&]() REQUIRES(mu_) { return !bindings_.empty(); },
-            "no Binding came");
+            "no Binding within 20 s");
   ScriptedApi::Exchange next = std::move(bindings_.front());
   bindings_.pop_front();
   return next;
@@ -79,7 +79,7 @@ ScriptedApi::Exchange ScriptedCluster::TakeBinding() {
 std::vector<ServerRequest> ScriptedCluster::AwaitWrites(std::size_t count) {
   MutexLock lock(mu_);
   AwaitThat([&]() REQUIRES(mu_) { return writes_.size() >= count; },
-            "not that many writes came");
+            "too few writes within 20 s");
   return writes_;
 }
 

@@ -16,40 +16,41 @@
 
 namespace minisched {
 
-// An API server for a scheduler, with an order of events that the test decides:
-// watches get what the test sends, and a Binding waits until the test answers.
-// Nothing changes by itself, not even by a Binding. Thread-safe.
+// An API server whose order of events the test decides: watches receive what
+// the test sends, and each Binding waits for the test's response. Objects never
+// change by themselves, not even after a Binding. Thread-safe.
 class ScriptedCluster {
  public:
   // `clock` is the client's; it must outlive the cluster.
   explicit ScriptedCluster(FakeClock& clock) : clock_(clock) {}
 
-  // How to reach it; without a rate limit.
+  // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // Puts an object into the lists. REQUIRES: nothing was listed yet.
+  // Adds an object to the lists. REQUIRES: no client has listed yet.
   template <class T>
   void Add(const T& object) {
     AddItem(std::string(T::kResource.plural), ToJson(object));
   }
 
   // Sends a watch event (ADDED, MODIFIED or DELETED) and blocks until the
-  // client has taken it in: the watch ends after the event, and this returns
-  // when the client watches again, from the event's version on. Advances the
-  // clock by a second, as an informer takes a shorter watch for a failure.
-  // Throws std::runtime_error after 20 s.
+  // client has processed it: the server ends the watch after the event, and the
+  // call returns when the client watches again from the event's version.
+  // Advances the clock by one second, because an informer treats a shorter
+  // watch as a failure. Throws std::runtime_error after 20 s.
   template <class T>
   void Send(const std::string& type, T object) {
     object.metadata.resource_version = NextVersion();
     SendEvent(std::string(T::kResource.plural), type, ToJson(object));
   }
 
-  // Removes and returns the next Binding. Throws std::runtime_error if none
-  // comes within 20 s.
+  // Removes and returns the next Binding, blocking until there is one. Throws
+  // std::runtime_error after 20 s.
   ScriptedApi::Exchange TakeBinding() EXCLUDES(mu_);
 
-  // Returns all writes but Bindings (events and patches, which all succeed) as
-  // soon as there are `count`. Throws std::runtime_error if that takes 20 s.
+  // Blocks until there are `count` writes other than Bindings (events and
+  // patches, which all succeed) and returns them. Throws std::runtime_error
+  // after 20 s.
   std::vector<ServerRequest> AwaitWrites(std::size_t count) EXCLUDES(mu_);
 
  private:
@@ -58,8 +59,8 @@ class ScriptedCluster {
   std::string NextVersion() EXCLUDES(mu_);
   void SendEvent(const std::string& resource, const std::string& type,
                  const std::string& object) EXCLUDES(mu_);
-  // Blocks until `done` returns true. Throws std::runtime_error, which says
-  // `otherwise`, after 20 s.
+  // Blocks until `done` returns true. Throws std::runtime_error(otherwise)
+  // after 20 s.
   template <class Done>
   void AwaitThat(Done done, const char* otherwise) REQUIRES(mu_);
 
@@ -69,12 +70,12 @@ class ScriptedCluster {
   Mutex mu_;
   CondVar changed_;
   int version_ GUARDED_BY(mu_) = 1;
-  // By the plural of the resource, as the next one.
+  // Keyed by the resource's plural, as is `watches_`.
   std::map<std::string, std::string> items_ GUARDED_BY(mu_);
   std::map<std::string, ScriptedApi::Exchange> watches_ GUARDED_BY(mu_);
   std::deque<ScriptedApi::Exchange> bindings_ GUARDED_BY(mu_);
   std::vector<ServerRequest> writes_ GUARDED_BY(mu_);
-  // Last: it calls Handle().
+  // Last, because it calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};

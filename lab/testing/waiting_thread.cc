@@ -13,12 +13,13 @@ namespace {
 constexpr std::chrono::seconds kLongestLife{20};
 constexpr std::chrono::milliseconds kLookEvery{1};
 
-// The state of a thread of this process, as proc(5) has it: 'S' is asleep.
+// Returns a thread's state, as in proc(5): 'S' means asleep.
 char StateOf(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string line;
   std::getline(file, line);
-  // The name before it is in parentheses, and may hold any character.
+  // The state follows the name, which is in parentheses and may contain any
+  // character.
   const std::size_t state = line.rfind(')') + 2;
   return state < line.size() ? line[state] : '?';
 }

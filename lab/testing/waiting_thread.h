@@ -8,23 +8,23 @@
 
 namespace minisched {
 
-// A thread that is expected to block, for tests of what wakes it.
+// A thread that is expected to block, for tests of what wakes such threads.
 class WaitingThread {
  public:
   explicit WaitingThread(std::function<void()> run);
 
-  // Blocks until the thread sleeps, as it does on a condition variable. Returns
-  // false if the thread has ended instead, or if that takes 20 s. `run` must
-  // not sleep before that for another reason.
+  // Blocks until the thread sleeps, for example on a condition variable.
+  // Returns false if the thread has ended, or after 20 s. `run` must not sleep
+  // earlier for another reason.
   [[nodiscard]] bool AwaitSleep() const;
 
-  // Blocks until the thread has ended. Returns false if that takes 20 s.
+  // Blocks until the thread has ended. Returns false after 20 s.
   [[nodiscard]] bool AwaitEnd() const;
 
  private:
-  std::atomic<pid_t> id_{0};  // 0: has not begun
+  std::atomic<pid_t> id_{0};  // 0: not started
   std::atomic<bool> ended_{false};
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last, because it uses the others
 };
 
 }  // namespace minisched
