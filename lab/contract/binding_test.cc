@@ -1,4 +1,4 @@
-// Binding pods to nodes: what a scheduler is for.
+// Bindings of pods to nodes.
 
 #include "lab/contract/contract_testing.h"
 
@@ -11,7 +11,7 @@ using testing::StartsWith;
 
 class BindingTest : public ContractTest {
  protected:
-  // A node that isn't there, which nobody minds.
+  // Returns a Binding's target. The server does not check that the node exists.
   static json To(const std::string& node) {
     return {{"target", {{"kind", "Node"}, {"name", node}}}};
   }
@@ -29,7 +29,7 @@ class BindingTest : public ContractTest {
   }
 };
 
-TEST_F(BindingTest, Binds) {
+TEST_F(BindingTest, SetsNodeNameAndPodScheduled) {
   const json pod = Create("pods", Pod("p"));
   EXPECT_THAT(Bind("p", To("contract-n")), Answers(201, R"({
     "kind": "Status", "apiVersion": "v1", "metadata": {},
@@ -44,7 +44,7 @@ TEST_F(BindingTest, Binds) {
   EXPECT_NE(Version(bound), Version(pod));
 }
 
-TEST_F(BindingTest, ThroughTheCollection) {
+TEST_F(BindingTest, AcceptsBindingsInTheCollection) {
   Create("pods", Pod("p"));
   EXPECT_THAT(Post("bindings", Named("p", To("contract-n"))),
               Answers(201, R"({"kind": "Status", "status": "Success"})"_json));
@@ -55,7 +55,7 @@ TEST_F(BindingTest, ThroughTheCollection) {
               Refuses(404, "NotFound", "pods \"none\" not found"));
 }
 
-TEST_F(BindingTest, TakesLabelsAndAnnotationsAlong) {
+TEST_F(BindingTest, CopiesAnnotationsToThePod) {
   Create("pods",
          Pod("p", R"({"metadata": {"annotations": {"old": "1"}}})"_json));
   json binding = To("contract-n");
@@ -67,20 +67,20 @@ TEST_F(BindingTest, TakesLabelsAndAnnotationsAlong) {
               JsonHas(R"({"old": "1", "new": "2"})"_json));
 }
 
-TEST_F(BindingTest, KindMayBeLeftOut) {
+TEST_F(BindingTest, TargetKindIsOptional) {
   Create("pods", Pod("p"));
   EXPECT_THAT(Bind("p", R"({"target": {"name": "contract-n"}})"_json),
               Answers(201));
 }
 
-TEST_F(BindingTest, RightUid) {
+TEST_F(BindingTest, AcceptsAMatchingUid) {
   const json pod = Create("pods", Pod("p"));
   json binding = To("contract-n");
   binding["metadata"] = {{"uid", Uid(pod)}, {"resourceVersion", Version(pod)}};
   EXPECT_THAT(Bind("p", binding), Answers(201));
 }
 
-TEST_F(BindingTest, UidOfAnother) {
+TEST_F(BindingTest, RejectsAnotherUid) {
   const json pod = Create("pods", Pod("p"));
   json binding = To("contract-n");
   binding["metadata"] = {{"uid", "x"}};
@@ -95,7 +95,7 @@ TEST_F(BindingTest, UidOfAnother) {
   EXPECT_EQ(Read("pods/p"), pod);
 }
 
-TEST_F(BindingTest, StaleVersion) {
+TEST_F(BindingTest, RejectsAStaleVersion) {
   const json pod = Create("pods", Pod("p"));
   json binding = To("contract-n");
   binding["metadata"] = {{"resourceVersion", "1"}};
@@ -107,7 +107,7 @@ TEST_F(BindingTest, StaleVersion) {
                                 Version(pod))));
 }
 
-TEST_F(BindingTest, BoundTwice) {
+TEST_F(BindingTest, RejectsASecondBinding) {
   Create("pods", Pod("p"));
   Bind("p", To("contract-n"));
   const auto refused =
@@ -116,14 +116,14 @@ TEST_F(BindingTest, BoundTwice) {
   EXPECT_THAT(Bind("p", To("contract-n")), refused);
 }
 
-TEST_F(BindingTest, Gated) {
+TEST_F(BindingTest, RejectsAGatedPod) {
   Create("pods", Pod("p", R"({"spec": {"schedulingGates":
                                        [{"name": "g"}]}})"_json));
   EXPECT_THAT(Bind("p", To("contract-n")),
               Conflicts("p", "pod p has non-empty .spec.schedulingGates"));
 }
 
-TEST_F(BindingTest, BeingDeleted) {
+TEST_F(BindingTest, RejectsAPodThatIsBeingDeleted) {
   Create("pods", Pod("p", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
   Delete("pods/p");
   EXPECT_THAT(
@@ -132,24 +132,24 @@ TEST_F(BindingTest, BeingDeleted) {
   Release("pods/p");
 }
 
-TEST_F(BindingTest, NoSuchPod) {
+TEST_F(BindingTest, RejectsAPodThatDoesNotExist) {
   EXPECT_THAT(Bind("none", To("contract-n")),
               Refuses(404, "NotFound", "pods \"none\" not found",
                       {{"name", "none"}, {"kind", "pods"}}));
 }
 
-TEST_F(BindingTest, NameOfAnother) {
+TEST_F(BindingTest, RejectsAnotherName) {
   Create("pods", Pod("p"));
   EXPECT_THAT(Post("pods/p/binding", Named("q", To("contract-n"))),
               Refuses(400, "BadRequest",
                       "name in URL does not match name in Binding object"));
-  // None is another, too.
+  // A missing name does not match either.
   EXPECT_THAT(Post("pods/p/binding", To("contract-n")),
               Refuses(400, "BadRequest",
                       "name in URL does not match name in Binding object"));
 }
 
-TEST_F(BindingTest, TargetThatIsNone) {
+TEST_F(BindingTest, RejectsAnInvalidTarget) {
   Create("pods", Pod("p"));
   EXPECT_THAT(Bind("p", R"({"target": {"kind": "Pod", "name": "n"}})"_json),
               Refuses(500, "",
@@ -159,15 +159,15 @@ TEST_F(BindingTest, TargetThatIsNone) {
               Refuses(500, "", "target.name: Required value"));
 }
 
-TEST_F(BindingTest, DryRun) {
+TEST_F(BindingTest, ADryRunBindsNothing) {
   const json pod = Create("pods", Pod("p"));
   EXPECT_THAT(Post("pods/p/binding?dryRun=All", Named("p", To("contract-n"))),
               Answers(201));
   EXPECT_EQ(Read("pods/p"), pod);
 }
 
-// A pod that has a node needs no other to be kept for it.
-TEST_F(BindingTest, EndsTheNomination) {
+// A bound pod needs no nomination.
+TEST_F(BindingTest, ClearsTheNominatedNode) {
   Create("pods", Pod("p"));
   const json nomination = R"({"status": {"nominatedNodeName": "n"}})"_json;
   EXPECT_THAT(MergePatch("pods/p/status", nomination), Answers(200));
@@ -176,7 +176,7 @@ TEST_F(BindingTest, EndsTheNomination) {
               JsonHas(R"({"status": {"nominatedNodeName": null}})"_json));
 }
 
-TEST_F(BindingTest, WrongKind) {
+TEST_F(BindingTest, RejectsAnotherKind) {
   EXPECT_THAT(Post("pods/p/binding", Pod("p")),
               Refuses(400, "BadRequest",
                       StartsWith("Pod in version \"v1\" cannot be handled as a "

@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// What the embedded server answers otherwise than kube-apiserver, and means to.
-// A test named here expects both answers: see ContractTest::DiffersByDesign().
+// Intended differences between the embedded server and kube-apiserver. A test
+// in this list expects either answer: see ContractTest::DiffersByDesign().
 struct Difference {
   std::string_view test;
   std::string_view reason;
@@ -13,8 +13,8 @@ struct Difference {
 
 inline constexpr Difference kByDesign[] = {
     {"ApplyTest.ServerSideApply",
-     "nobody who schedules needs it, and it would need a record of who owns "
-     "each field"},
+     "schedulers don't need it, and it would need a record of each field's "
+     "owner"},
 };
 
 }  // namespace minisched

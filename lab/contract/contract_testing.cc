@@ -21,7 +21,7 @@ using testing::Matcher;
 
 constexpr auto kPatience = 60s;
 
-// Where a resource is, and whether in namespaces.
+// The root path of a resource, and whether it is namespaced.
 struct Place {
   std::string_view resource;
   std::string_view root;
@@ -74,7 +74,7 @@ HttpRequest ToRequest(std::string method, const std::string& path,
   return request;
 }
 
-// Without managedFields. Null where it isn't JSON.
+// Parses JSON without managedFields. Returns null if the text isn't JSON.
 json Parse(const std::string& text) {
   json parsed = json::parse(
       text,
@@ -85,7 +85,7 @@ json Parse(const std::string& text) {
   return parsed.is_discarded() ? json() : parsed;
 }
 
-// "FIELD: MESSAGE" of each.
+// Returns "FIELD: MESSAGE" for each cause.
 std::set<std::string> CausesOf(const Reply& reply) {
   std::set<std::string> causes;
   const json* at = &reply.body;
@@ -100,7 +100,7 @@ std::set<std::string> CausesOf(const Reply& reply) {
   return causes;
 }
 
-// Few enough characters to leave room for what is added to a name.
+// Returns a random name, short enough for prefixes and suffixes.
 std::string RandomName() {
   static std::random_device random;
   std::ostringstream name;
@@ -291,14 +291,15 @@ void ContractTest::Await(std::string_view what,
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (!check()) {
     if (std::chrono::steady_clock::now() > deadline) {
-      FAIL() << "waited in vain: " << what;
+      FAIL() << "timed out waiting for " << what;
     }
     std::this_thread::sleep_for(20ms);
   }
 }
 
 bool ContractTest::EmptyNamespace() {
-  // Of these, no controller makes more. Each cluster puts a config map there.
+  // No controller creates objects of these resources, except the config map
+  // that each cluster adds to a namespace.
   for (const std::string& resource : used_) {
     if (resource != "pods" && resource != "configmaps" &&
         resource != "leases" && resource != "bindings") {

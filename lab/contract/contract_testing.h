@@ -26,13 +26,13 @@ using namespace nlohmann::literals;
 
 using Headers = std::map<std::string, std::string>;
 
-// What the server answered.
+// A response of the server.
 struct Reply {
   int status = 0;
   Headers headers;  // names in lower case
   std::string text;
-  // Null where the text isn't JSON. Without managedFields, which are of no use
-  // but to server-side apply.
+  // Null if the text isn't JSON. Without managedFields, which only server-side
+  // apply uses.
   json body;
 
   friend void PrintTo(const Reply& reply, std::ostream* os) {
@@ -41,37 +41,37 @@ struct Reply {
   }
 };
 
-// Matches a Reply with this status, whose body has what is expected.
+// Matches a Reply with this status and a body that JsonHas(body) matches.
 testing::Matcher<const Reply&> Answers(int status,
                                        const json& body = json::object());
 
-// Matches a Reply that is a Status of failure. `details` as for JsonHas.
+// Matches a Reply that is a failure Status with these details, as for JsonHas.
 testing::Matcher<const Reply&> Refuses(
     int code, std::string_view reason,
     const testing::Matcher<const std::string&>& message,
     const json& details = nullptr);
 
-// Matches a 422 for an object "KIND", "KIND.GROUP" or, where the server does
-// not name the kind, ".GROUP", of this name, with these errors, each as "FIELD:
-// MESSAGE", in any order. One that ends in "..." is the beginning of an error.
-// Where the server tells an error twice, once is enough.
+// Matches a 422 for an object of this kind and name with these errors in any
+// order. `kind` is "KIND", "KIND.GROUP" or, if the server omits the kind,
+// ".GROUP". Each error is "FIELD: MESSAGE"; a final "..." makes it a prefix.
+// Repeated errors of the server count once.
 testing::Matcher<const Reply&> Invalid(const std::string& kind,
                                        const std::string& name,
                                        std::vector<std::string> errors);
 
-// {"metadata": {"name": name}}, changed by a merge patch.
+// Returns {"metadata": {"name": name}} with a merge patch applied.
 json Named(const std::string& name, const json& change = json::object());
 
-// A pod that no scheduler takes, changed by a merge patch.
+// Returns a pod for no existing scheduler, with a merge patch applied.
 json Pod(const std::string& name, const json& change = json::object());
 
 std::string Uid(const json& object);
 std::string Version(const json& object);
 
-// The names of a list's items.
+// Returns the names of a list's items.
 std::vector<std::string> Names(const json& list);
 
-// A watch. Waits for an event no longer than that is sensible.
+// A watch. Reads time out if no event comes for a long time.
 class WatchReader {
  public:
   explicit WatchReader(std::unique_ptr<HttpStream> stream)
@@ -80,21 +80,23 @@ class WatchReader {
   int status() const { return stream_->head().status; }
   const Headers& headers() const { return stream_->head().headers; }
 
-  // The next event; nullopt where the server has ended the watch.
+  // Returns the next event, or nullopt if the server has ended the watch.
   std::optional<json> Next();
 
-  // The next events, as "ADDED web", without bookmarks.
+  // Returns the next `count` events without bookmarks, as "ADDED web". Adds
+  // "the end" if the watch ends before.
   std::vector<std::string> Next(int count);
 
  private:
   std::unique_ptr<HttpStream> stream_;
 };
 
-// A test of what the server answers. Each test has a namespace to itself.
+// A fixture for tests of the server's responses. Each test has its own
+// namespace.
 //
-// Paths: one with a leading slash is as it is; else it begins with a resource
-// ("pods/web/status") of the test's namespace, where it has namespaces.
-// What follows a '?' need not be encoded.
+// A path with a leading slash is absolute. Any other path begins with a
+// resource ("pods/web/status"); namespaced resources are in the test's
+// namespace. The query after '?' need not be encoded.
 class ContractTest : public testing::Test {
  protected:
   void TearDown() override;
@@ -109,39 +111,40 @@ class ContractTest : public testing::Test {
   Reply MergePatch(const std::string& path, const json& patch);
   Reply StrategicPatch(const std::string& path, const json& patch);
 
-  // Those that must succeed; they return the object.
+  // Create or read an object, which must succeed, and return the object.
   json Create(const std::string& path, const json& body);
   json Read(const std::string& path);
 
-  // Takes away the finalizers that hold an object.
+  // Removes an object's finalizers.
   void Release(const std::string& path);
 
-  // `path` names a collection, and has a query, perhaps.
+  // Watches a collection. `path` may have a query.
   WatchReader Watch(const std::string& path, const Headers& headers = {});
 
-  // Tries until the check is true; fails the test after a while.
+  // Polls until `check` returns true. Fails the test after a while.
   static void Await(std::string_view what, const std::function<bool()>& check);
 
+  // Returns the test's own namespace. The first call creates it.
   const std::string& namespace_name();
-  // For what has no namespace: a name that no other test uses. Each of `paths`
-  // is deleted after the test.
+  // Returns a unique name, for cluster-scoped objects.
   std::string Unique(const std::string& name);
+  // Deletes `path` after the test.
   void DeleteLater(const std::string& path) { leftovers_.push_back(path); }
 
-  // Whether the server under test is ours, and by_design.h lists this test.
-  // A test that asks must be listed.
+  // Returns true if the server under test is the embedded one. Fails the test
+  // unless by_design.h lists it.
   static bool DiffersByDesign();
 
-  // The absolute path.
+  // Returns the absolute path.
   std::string Resolve(const std::string& path);
 
  private:
-  // Deletes all that is in the test's namespace; false where that can't be, or
-  // can't be known.
+  // Deletes all objects in the test's namespace. Returns false if some may be
+  // left.
   bool EmptyNamespace();
 
   std::string namespace_name_;
-  std::set<std::string> used_;  // resources of the namespace
+  std::set<std::string> used_;  // resources used in the namespace
   std::vector<std::string> leftovers_;
 };
 

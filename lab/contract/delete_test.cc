@@ -10,19 +10,20 @@ using testing::StartsWith;
 
 class DeleteTest : public ContractTest {
  protected:
-  // A pod on a node, so that it is given time to end.
+  // Creates a pod on a node. Deleting it takes its grace period.
   json CreateBound(const std::string& name) {
     return Create("pods", Pod(name, R"({"spec": {"nodeName":
                                         "contract-nowhere"}})"_json));
   }
 
+  // Creates an object with a finalizer.
   json CreateHeld(const std::string& name) {
     return Create("configmaps", Named(name, R"({"metadata": {"finalizers":
                                   ["x.y/z"]}})"_json));
   }
 };
 
-TEST_F(DeleteTest, AnswersWithAStatus) {
+TEST_F(DeleteTest, ReturnsAStatus) {
   const json object = Create("configmaps", Named("a"));
   EXPECT_THAT(Delete("configmaps/a"),
               Answers(200, {{"kind", "Status"},
@@ -40,13 +41,13 @@ TEST_F(DeleteTest, AnswersWithAStatus) {
                       {{"name", "a"}, {"kind", "configmaps"}}));
 }
 
-// An example of a kind whose DELETE is answered with the deleted object.
+// An object of a kind whose DELETE returns the deleted object.
 struct ReturnsDeletedObject {
   std::string path;
   json object;
 };
 
-TEST_F(DeleteTest, AnswersWithTheObjectOfTheseKinds) {
+TEST_F(DeleteTest, ReturnsTheObjectForSomeKinds) {
   const std::string name = Unique("a");
   const ReturnsDeletedObject kinds[] = {
       {"pods", Pod(name)},
@@ -78,9 +79,9 @@ TEST_F(DeleteTest, AnswersWithTheObjectOfTheseKinds) {
   }
 }
 
-// A real cluster protects these with finalizers, which a controller removes. So
-// the answer is the same whether the object is gone or still there.
-TEST_F(DeleteTest, AnswersWithTheObjectOfVolumesAndClaims) {
+// A real cluster protects these objects with finalizers, which a controller
+// removes. The test accepts the response before and after that.
+TEST_F(DeleteTest, ReturnsTheObjectForVolumesAndClaims) {
   const std::string name = Unique("a");
   const json capacity = {{"storage", "1Gi"}};
   const ReturnsDeletedObject kinds[] = {
@@ -102,11 +103,11 @@ TEST_F(DeleteTest, AnswersWithTheObjectOfVolumesAndClaims) {
     const Reply deleted = Delete(at);
     EXPECT_THAT(deleted, Answers(200, {{"kind", created.at("kind")},
                                        {"metadata", {{"uid", Uid(created)}}}}));
-    Await("the end of " + at, [&] { return Get(at).status == 404; });
+    Await(at + " to be deleted", [&] { return Get(at).status == 404; });
   }
 }
 
-TEST_F(DeleteTest, AnswersWithTheLastVersion) {
+TEST_F(DeleteTest, ReturnsTheLastVersionOfAPod) {
   const json pod = Create("pods", Pod("a"));
   WatchReader watch = Watch("pods?resourceVersion=" + Version(pod));
   const Reply deleted = Delete("pods/a");
@@ -120,7 +121,7 @@ TEST_F(DeleteTest, AnswersWithTheLastVersion) {
   EXPECT_EQ(event.at("object"), deleted.body);
 }
 
-TEST_F(DeleteTest, AnswersWithATableOfTheObject) {
+TEST_F(DeleteTest, ReturnsATableOfThePod) {
   const Headers table = {
       {"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}};
   Create("pods", Pod("a"));
@@ -133,14 +134,13 @@ TEST_F(DeleteTest, AnswersWithATableOfTheObject) {
               Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
 }
 
-// One without a node is gone at once.
-TEST_F(DeleteTest, PodWithoutANode) {
+TEST_F(DeleteTest, DeletesAnUnboundPodAtOnce) {
   Create("pods", Pod("a"));
   EXPECT_THAT(Delete("pods/a"), Answers(200, R"({"kind": "Pod"})"_json));
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
-TEST_F(DeleteTest, PodOnANode) {
+TEST_F(DeleteTest, GivesABoundPodItsGracePeriod) {
   const json pod = CreateBound("a");
   const Reply deleted = Delete("pods/a");
   EXPECT_THAT(deleted, Answers(200, R"({
@@ -149,15 +149,14 @@ TEST_F(DeleteTest, PodOnANode) {
                                 "generation": 2}})"_json));
   EXPECT_NE(Version(deleted.body), Version(pod));
   EXPECT_EQ(Read("pods/a"), deleted.body);
-  // Its kubelet says when it is over.
+  // The kubelet ends the deletion with grace 0.
   EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 0}}),
               Answers(200, R"({"kind": "Pod", "metadata":
                 {"deletionGracePeriodSeconds": 0}})"_json));
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
-// A pod that has ended has nothing to wait for.
-TEST_F(DeleteTest, PodThatHasEnded) {
+TEST_F(DeleteTest, DeletesAPodThatHasEndedAtOnce) {
   CreateBound("a");
   MergePatch("pods/a/status", R"({"status": {"phase": "Succeeded"}})"_json);
   EXPECT_THAT(Delete("pods/a"), Answers(200));
@@ -178,7 +177,7 @@ TEST_F(DeleteTest, GraceCanOnlyShrink) {
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
-TEST_F(DeleteTest, BodyWinsOverQuery) {
+TEST_F(DeleteTest, OptionsInTheBodyOverrideTheQuery) {
   CreateBound("a");
   EXPECT_THAT(
       Delete("pods/a?gracePeriodSeconds=20", {{"gracePeriodSeconds", 7}}),
@@ -186,14 +185,14 @@ TEST_F(DeleteTest, BodyWinsOverQuery) {
                 {"deletionGracePeriodSeconds": 7}})"_json));
 }
 
-TEST_F(DeleteTest, GraceOfThePod) {
+TEST_F(DeleteTest, UsesTheGracePeriodOfThePod) {
   Create("pods", Pod("a", R"({"spec": {"nodeName": "contract-nowhere",
                               "terminationGracePeriodSeconds": 11}})"_json));
   EXPECT_THAT(Delete("pods/a"), Answers(200, R"({"metadata":
                 {"deletionGracePeriodSeconds": 11}})"_json));
 }
 
-TEST_F(DeleteTest, PreconditionUid) {
+TEST_F(DeleteTest, ChecksTheUidPrecondition) {
   const json pod = CreateBound("a");
   EXPECT_THAT(
       Delete("pods/a", R"({"preconditions": {"uid": "x"}})"_json),
@@ -209,7 +208,7 @@ TEST_F(DeleteTest, PreconditionUid) {
               Answers(200));
 }
 
-TEST_F(DeleteTest, PreconditionVersion) {
+TEST_F(DeleteTest, ChecksTheVersionPrecondition) {
   const json pod = CreateBound("a");
   EXPECT_THAT(
       Delete("pods/a", R"({"preconditions": {"resourceVersion": "1"}})"_json),
@@ -224,7 +223,7 @@ TEST_F(DeleteTest, PreconditionVersion) {
               Answers(200));
 }
 
-TEST_F(DeleteTest, PreconditionOfAGroupsKind) {
+TEST_F(DeleteTest, PreconditionErrorsNameTheGroup) {
   Create("leases", Named("a"));
   EXPECT_THAT(
       Delete("leases/a", R"({"preconditions": {"uid": "x"}})"_json),
@@ -236,7 +235,7 @@ TEST_F(DeleteTest, PreconditionOfAGroupsKind) {
                {"group", "coordination.k8s.io"}}));
 }
 
-TEST_F(DeleteTest, FinalizersHoldIt) {
+TEST_F(DeleteTest, FinalizersHoldAnObject) {
   const json object = CreateHeld("a");
   const Reply deleted = Delete("configmaps/a");
   EXPECT_THAT(deleted, Answers(200, R"({
@@ -257,7 +256,7 @@ TEST_F(DeleteTest, FinalizersHoldAPod) {
                                 "deletionGracePeriodSeconds": 0}})"_json));
   EXPECT_EQ(Read("pods/a"), deleted.body);
   EXPECT_EQ(Delete("pods/a").body, deleted.body);
-  // The update that takes the last one away is answered with the object too.
+  // The patch that removes the last finalizer also returns the object.
   EXPECT_THAT(
       MergePatch("pods/a", R"({"metadata": {"finalizers": null}})"_json),
       Answers(200, R"({"kind": "Pod"})"_json));
@@ -273,7 +272,7 @@ TEST_F(DeleteTest, CannotBeUndone) {
   Release("configmaps/a");
 }
 
-TEST_F(DeleteTest, DryRun) {
+TEST_F(DeleteTest, ADryRunDeletesNothing) {
   const json pod = CreateBound("a");
   EXPECT_THAT(Delete("pods/a", R"({"dryRun": ["All"]})"_json),
               Answers(200, R"({"metadata":
@@ -285,8 +284,8 @@ TEST_F(DeleteTest, DryRun) {
   EXPECT_EQ(Read("configmaps/b"), object);
 }
 
-// What would go at once is answered as if it had gone.
-TEST_F(DeleteTest, DryRunOfTheLastStep) {
+// A dry run returns the same object as a deletion that takes effect at once.
+TEST_F(DeleteTest, ADryRunOfAnImmediateDeletionReturnsTheObject) {
   const json pod = Create("pods", Pod("a"));
   const Reply deleted = Delete("pods/a?dryRun=All");
   EXPECT_THAT(deleted, Answers(200, R"({"kind": "Pod", "metadata":
@@ -295,8 +294,9 @@ TEST_F(DeleteTest, DryRunOfTheLastStep) {
   EXPECT_EQ(Read("pods/a"), pod);
 }
 
-// The older name for propagation in the background: 202 while it is held.
-TEST_F(DeleteTest, OrphanDependents) {
+// orphanDependents: false is the older form of propagation in the background.
+// The code is 202 while a finalizer holds the object.
+TEST_F(DeleteTest, OrphanDependentsFalseMeansBackground) {
   CreateHeld("a");
   const json background = {{"orphanDependents", false}};
   EXPECT_THAT(Delete("configmaps/a", background),
@@ -307,7 +307,7 @@ TEST_F(DeleteTest, OrphanDependents) {
               Answers(200, R"({"kind": "Status"})"_json));
 }
 
-TEST_F(DeleteTest, OptionsThatAreNone) {
+TEST_F(DeleteTest, RejectsInvalidOptions) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(
       Delete("configmaps/a", {{"propagationPolicy", "Nope"}}),
@@ -323,7 +323,7 @@ TEST_F(DeleteTest, OptionsThatAreNone) {
               Refuses(400, "BadRequest", HasSubstr("\"abc\"")));
 }
 
-TEST_F(DeleteTest, BodyThatIsNone) {
+TEST_F(DeleteTest, RejectsInvalidBodies) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(Send("DELETE", "configmaps/a", "{bad"),
               Refuses(400, "BadRequest", testing::_));

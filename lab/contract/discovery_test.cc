@@ -1,4 +1,4 @@
-// What a client finds out before it asks for anything.
+// Discovery: versions, groups, resources and OpenAPI.
 
 #include "lab/contract/contract_testing.h"
 
@@ -17,7 +17,7 @@ std::string Join(const json& list) {
   return text;
 }
 
-// A resource as kubectl api-resources would show it.
+// A resource as kubectl api-resources shows it.
 struct Row {
   std::string name;
   std::string singular;
@@ -30,7 +30,7 @@ struct Row {
 
 class DiscoveryTest : public ContractTest {
  protected:
-  // Expects a group to have these resources, among others.
+  // Expects a group to have at least these resources.
   void Expect(const std::string& path, const std::vector<Row>& rows) {
     const json list = Read(path);
     const std::size_t start = path.starts_with("/apis/") ? 6 : 5;
@@ -62,7 +62,7 @@ class DiscoveryTest : public ContractTest {
   }
 };
 
-TEST_F(DiscoveryTest, Versions) {
+TEST_F(DiscoveryTest, ListsVersions) {
   EXPECT_THAT(Get("/api"), Answers(200, R"({
     "kind": "APIVersions", "versions": ["v1"],
     "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0",
@@ -70,7 +70,7 @@ TEST_F(DiscoveryTest, Versions) {
   EXPECT_THAT(Get("/api/"), Answers(200, R"({"kind": "APIVersions"})"_json));
 }
 
-TEST_F(DiscoveryTest, Groups) {
+TEST_F(DiscoveryTest, ListsGroups) {
   const Reply reply = Get("/apis");
   EXPECT_THAT(reply, Answers(200, R"({"kind": "APIGroupList",
                                       "apiVersion": "v1"})"_json));
@@ -90,7 +90,7 @@ TEST_F(DiscoveryTest, Groups) {
   }
 }
 
-TEST_F(DiscoveryTest, Core) {
+TEST_F(DiscoveryTest, ListsCoreResources) {
   const std::string status = "get,patch,update";
   Expect("/api/v1",
          {{"bindings", "binding", "", "Binding", true, "create"},
@@ -116,7 +116,7 @@ TEST_F(DiscoveryTest, Core) {
           {"services", "service", "svc", "Service", true, kAll, "all"}});
 }
 
-TEST_F(DiscoveryTest, Apps) {
+TEST_F(DiscoveryTest, ListsResourcesOfApps) {
   Expect(
       "/apis/apps/v1",
       {{"daemonsets", "daemonset", "ds", "DaemonSet", true, kAll, "all"},
@@ -129,7 +129,7 @@ TEST_F(DiscoveryTest, Apps) {
         "all"}});
 }
 
-TEST_F(DiscoveryTest, OtherGroups) {
+TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
   Expect("/apis/coordination.k8s.io/v1", {{"leases", "lease", "", "Lease"}});
   Expect("/apis/events.k8s.io/v1", {{"events", "event", "ev", "Event"}});
   Expect("/apis/policy/v1",
@@ -153,7 +153,7 @@ TEST_F(DiscoveryTest, OtherGroups) {
         false}});
 }
 
-TEST_F(DiscoveryTest, Reviews) {
+TEST_F(DiscoveryTest, ListsReviews) {
   Expect("/apis/authentication.k8s.io/v1",
          {{"selfsubjectreviews", "selfsubjectreview", "", "SelfSubjectReview",
            false, "create"}});
@@ -168,7 +168,7 @@ TEST_F(DiscoveryTest, Reviews) {
            "SubjectAccessReview", false, "create"}});
 }
 
-TEST_F(DiscoveryTest, KindsOfOtherGroups) {
+TEST_F(DiscoveryTest, NamesTheGroupOfForeignKinds) {
   const json core = Read("/api/v1").at("resources");
   EXPECT_THAT(Find(core, "name", "pods/eviction"),
               JsonHas(R"({"group": "policy", "version": "v1"})"_json));
@@ -177,7 +177,7 @@ TEST_F(DiscoveryTest, KindsOfOtherGroups) {
               JsonHas(R"({"group": "autoscaling", "version": "v1"})"_json));
 }
 
-TEST_F(DiscoveryTest, Version) {
+TEST_F(DiscoveryTest, ReturnsTheVersion) {
   const Reply reply = Get("/version");
   EXPECT_THAT(reply, Answers(200, R"({
     "major": "1", "minor": "36", "gitVersion": "...", "gitCommit": "...",
@@ -187,7 +187,7 @@ TEST_F(DiscoveryTest, Version) {
               StartsWith("v1.36."));
 }
 
-TEST_F(DiscoveryTest, Health) {
+TEST_F(DiscoveryTest, ReportsHealth) {
   for (const char* path : {"/healthz", "/livez", "/readyz"}) {
     const Reply reply = Get(path);
     EXPECT_EQ(reply.status, 200) << path;
@@ -212,7 +212,7 @@ class AggregatedDiscoveryTest : public DiscoveryTest {
     return reply.body.value("items", json::array());
   }
 
-  // An APIResourceDiscovery as the resources of an APIResourceList.
+  // Converts an APIResourceDiscovery to the resources of an APIResourceList.
   static std::vector<json> ToResources(const json& discovery) {
     const auto resource = [&](const std::string& name, const json& shown) {
       json result = {{"name", name},
@@ -238,7 +238,7 @@ class AggregatedDiscoveryTest : public DiscoveryTest {
     return all;
   }
 
-  // Expects the resources of a group to be those of its APIResourceList.
+  // Expects a group to have the resources of its APIResourceList.
   void ExpectSame(const json& groups, const std::string& group,
                   const std::string& path) {
     SCOPED_TRACE(path);
@@ -262,11 +262,11 @@ class AggregatedDiscoveryTest : public DiscoveryTest {
   }
 };
 
-TEST_F(AggregatedDiscoveryTest, Core) {
+TEST_F(AggregatedDiscoveryTest, MatchesTheCoreResourceList) {
   ExpectSame(Aggregated("/api"), "", "/api/v1");
 }
 
-TEST_F(AggregatedDiscoveryTest, Groups) {
+TEST_F(AggregatedDiscoveryTest, MatchesTheResourceListsOfGroups) {
   const json groups = Aggregated("/apis");
   for (const std::string group :
        {"apps", "authentication.k8s.io", "authorization.k8s.io",
@@ -276,7 +276,7 @@ TEST_F(AggregatedDiscoveryTest, Groups) {
   }
 }
 
-TEST_F(AggregatedDiscoveryTest, ResourceInFull) {
+TEST_F(AggregatedDiscoveryTest, DescribesAResourceInFull) {
   const json groups = Aggregated("/apis");
   const auto apps =
       std::find_if(groups.begin(), groups.end(), [](const json& group) {
@@ -299,8 +299,8 @@ TEST_F(AggregatedDiscoveryTest, ResourceInFull) {
                           "kind": "Deployment"}}]})"_json);
 }
 
-// Clients name the form that they would rather have, and what else will do.
-TEST_F(AggregatedDiscoveryTest, IsOneOfSeveralForms) {
+// The Accept header lists the formats in the client's order of preference.
+TEST_F(AggregatedDiscoveryTest, IsNegotiatedByAccept) {
   const std::string old =
       "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
       "as=APIGroupDiscoveryList";
@@ -322,8 +322,7 @@ TEST_F(AggregatedDiscoveryTest, IsOneOfSeveralForms) {
   EXPECT_THAT(Get("/api"), Answers(200, R"({"kind": "APIVersions"})"_json));
 }
 
-// Only the two roots have it.
-TEST_F(AggregatedDiscoveryTest, IsOfTheRootsAlone) {
+TEST_F(AggregatedDiscoveryTest, IsServedAtTheRootsOnly) {
   const Headers accept = {
       {"Accept", kAggregated + std::string(",application/json")}};
   EXPECT_THAT(Get("/api/v1", accept),
@@ -332,8 +331,8 @@ TEST_F(AggregatedDiscoveryTest, IsOfTheRootsAlone) {
               Answers(200, R"({"kind": "APIGroup"})"_json));
 }
 
-// What kubectl looks at before it creates or applies.
-TEST_F(DiscoveryTest, OpenApi) {
+// kubectl reads these fields before it creates or applies objects.
+TEST_F(DiscoveryTest, ServesOpenApi) {
   const Reply index = Get("/openapi/v3");
   EXPECT_EQ(index.status, 200);
   const std::string url =

@@ -1,4 +1,4 @@
-// Events: one kind in two groups, with other names for the same fields.
+// Events: one kind in two groups, with different names for the same fields.
 
 #include "lab/contract/contract_testing.h"
 
@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 class EventTest : public ContractTest {
  protected:
-  // The events of events.k8s.io.
+  // Returns the path of events, or of one event, in events.k8s.io.
   std::string New(const std::string& name = "") {
     return "/apis/events.k8s.io/v1/namespaces/" + namespace_name() + "/events" +
            (name.empty() ? "" : "/" + name);
@@ -19,7 +19,7 @@ class EventTest : public ContractTest {
     return {{"kind", "Pod"}, {"name", "p"}, {"namespace", namespace_name()}};
   }
 
-  // As client-go's old recorder makes them, and its new one.
+  // Return events as client-go's old and new recorders write them.
   json OldEvent(const std::string& name) {
     json event = Named(name, R"({
       "reason": "R", "message": "m", "type": "Normal",
@@ -40,7 +40,7 @@ class EventTest : public ContractTest {
   }
 };
 
-TEST_F(EventTest, OldIsReadAsNew) {
+TEST_F(EventTest, ConvertsACoreEventToTheNewGroup) {
   EXPECT_THAT(Post("events", OldEvent("e")), Answers(201, R"({
                 "kind": "Event", "apiVersion": "v1",
                 "involvedObject": {"kind": "Pod", "name": "p"},
@@ -61,7 +61,7 @@ TEST_F(EventTest, OldIsReadAsNew) {
     "reportingController": null})"_json));
 }
 
-TEST_F(EventTest, NewIsReadAsOld) {
+TEST_F(EventTest, ConvertsANewEventToTheCoreGroup) {
   EXPECT_THAT(Post(New(), NewEvent("e")), Answers(201, NewEvent("e")));
   EXPECT_THAT(Get("events/e"), Answers(200, R"({
     "kind": "Event", "apiVersion": "v1",
@@ -74,7 +74,7 @@ TEST_F(EventTest, NewIsReadAsOld) {
     "regarding": null, "note": null, "reportingController": null})"_json));
 }
 
-TEST_F(EventTest, OneStorage) {
+TEST_F(EventTest, BothGroupsShareTheirObjects) {
   Create("events", OldEvent("a"));
   Create(New(), NewEvent("b"));
   EXPECT_THAT(Post(New(), NewEvent("a")), Answers(409));
@@ -92,7 +92,7 @@ TEST_F(EventTest, OneStorage) {
   EXPECT_THAT(Get("events/a"), Answers(404));
 }
 
-TEST_F(EventTest, BothWatchesSeeIt) {
+TEST_F(EventTest, WatchesOfBothGroupsDeliverAnEvent) {
   const std::string version = Version(Read("events"));
   WatchReader old_watch = Watch("events?resourceVersion=" + version);
   WatchReader new_watch = Watch(New() + "?resourceVersion=" + version);
@@ -103,8 +103,8 @@ TEST_F(EventTest, BothWatchesSeeIt) {
                 "apiVersion": "events.k8s.io/v1", "note": "m"}})"_json));
 }
 
-// How recorders say that it has happened again.
-TEST_F(EventTest, Again) {
+// Recorders count repetitions by patches.
+TEST_F(EventTest, PatchesCountRepetitions) {
   Create("events", OldEvent("a"));
   EXPECT_THAT(StrategicPatch("events/a", R"({"count": 3,
                 "lastTimestamp": "2020-01-01T00:00:09Z"})"_json),
@@ -118,14 +118,14 @@ TEST_F(EventTest, Again) {
               Answers(200, R"({"series": {"count": 2}})"_json));
 }
 
-TEST_F(EventTest, NamespaceOfTheSubject) {
+TEST_F(EventTest, NamespaceMustMatchTheSubject) {
   json event = OldEvent("e");
   event["involvedObject"]["namespace"] = "other";
   EXPECT_THAT(Post("events", event),
               Invalid("Event", "e",
                       {"involvedObject.namespace: Invalid value: \"other\": "
                        "does not match event.namespace"}));
-  // What has no namespace has its events in the default one.
+  // Events of cluster-scoped objects belong to the namespace "default".
   event["involvedObject"] = {{"kind", "Node"}, {"name", "n"}};
   EXPECT_THAT(Post("events", event),
               Invalid("Event", "e",
@@ -135,7 +135,7 @@ TEST_F(EventTest, NamespaceOfTheSubject) {
               Answers(201));
 }
 
-TEST_F(EventTest, OldOnesAreHardlyChecked) {
+TEST_F(EventTest, CoreEventsNeedFewFields) {
   EXPECT_THAT(Post("events",
                    Named("e", {{"involvedObject", Subject()}, {"type", "X"}})),
               Answers(201));

@@ -1,4 +1,4 @@
-// Evictions, and the budgets that hold them up.
+// Evictions, and the disruption budgets that forbid them.
 
 #include "lab/contract/contract_testing.h"
 
@@ -14,7 +14,7 @@ class EvictionTest : public ContractTest {
     return Post("pods/" + pod + "/eviction", eviction);
   }
 
-  // A pod of the budget "b", on a node and ready.
+  // Creates a pod of the budget "b" that is bound and ready.
   void CreateReady(const std::string& name) {
     Create("pods", Pod(name, R"({"metadata": {"labels": {"app": "x"}},
                                  "spec": {"nodeName":
@@ -33,9 +33,9 @@ class EvictionTest : public ContractTest {
     Create("poddisruptionbudgets", budget);
   }
 
-  // Until the disruption controller has seen so many healthy pods.
+  // Blocks until the budget's status counts so many healthy pods.
   void AwaitHealthy(int pods) {
-    Await("the budget to see the pods", [&] {
+    Await("the budget to count the pods", [&] {
       const json status = Read("poddisruptionbudgets/b").at("status");
       return status.value("currentHealthy", 0) == pods &&
              status.value("desiredHealthy", 0) > 0;
@@ -58,7 +58,7 @@ TEST_F(EvictionTest, DeletesThePod) {
   EXPECT_THAT(Get("pods/p"), Answers(404));
 }
 
-TEST_F(EvictionTest, GivesTimeToEnd) {
+TEST_F(EvictionTest, UsesTheGracePeriodOfItsOptions) {
   CreateReady("p");
   EXPECT_THAT(Evict("p", {{"gracePeriodSeconds", 7}}), Answers(201));
   EXPECT_THAT(Read("pods/p"), JsonHas(R"({
@@ -71,7 +71,7 @@ TEST_F(EvictionTest, GivesTimeToEnd) {
        "message": "Eviction API: evicting"}]}})"_json));
 }
 
-TEST_F(EvictionTest, BudgetHoldsItUp) {
+TEST_F(EvictionTest, ABudgetForbidsEvictions) {
   CreateBudget({{"minAvailable", 1}});
   CreateReady("p");
   AwaitHealthy(1);
@@ -81,7 +81,7 @@ TEST_F(EvictionTest, BudgetHoldsItUp) {
               JsonHas(R"({"metadata": {"deletionTimestamp": null}})"_json));
 }
 
-TEST_F(EvictionTest, BudgetAllowsOne) {
+TEST_F(EvictionTest, ABudgetAllowsSomeEvictions) {
   CreateReady("p");
   CreateReady("q");
   CreateBudget({{"minAvailable", 1}});
@@ -93,15 +93,15 @@ TEST_F(EvictionTest, BudgetAllowsOne) {
   EXPECT_THAT(Evict("q"), Answers(429));
 }
 
-// Pods that haven't started are no loss.
-TEST_F(EvictionTest, PendingPodsAreNotCounted) {
+// A pod that isn't running yet can always be evicted.
+TEST_F(EvictionTest, PendingPodsIgnoreTheBudget) {
   CreateBudget({{"minAvailable", 1}});
   Create("pods", Pod("p", R"({"metadata": {"labels": {"app": "x"}}})"_json));
   EXPECT_THAT(Evict("p"), Answers(201));
 }
 
-// Nothing is written: neither the mark of the pod nor the budget's count.
-TEST_F(EvictionTest, DryRun) {
+// A dry run changes neither the pod's conditions nor the budget's status.
+TEST_F(EvictionTest, ADryRunChangesNothing) {
   CreateBudget({{"minAvailable", 1}});
   CreateReady("p");
   CreateReady("q");
@@ -120,7 +120,7 @@ TEST_F(EvictionTest, DryRun) {
   EXPECT_EQ(Read("poddisruptionbudgets/b"), budget);
 }
 
-TEST_F(EvictionTest, NoSuchPod) {
+TEST_F(EvictionTest, RejectsAnotherNameAndAMissingPod) {
   EXPECT_THAT(Evict("none"),
               Refuses(404, "NotFound", "pods \"none\" not found"));
   EXPECT_THAT(Post("pods/p/eviction", Named("q")),
@@ -128,7 +128,7 @@ TEST_F(EvictionTest, NoSuchPod) {
                       "name in URL does not match name in Eviction object"));
 }
 
-TEST_F(EvictionTest, Budget) {
+TEST_F(EvictionTest, CreatesABudgetWithAnEmptyStatus) {
   EXPECT_THAT(
       Post("poddisruptionbudgets", Named("b", R"({"spec": {"minAvailable": 1,
         "selector": {"matchLabels": {"app": "x"}}}})"_json)),
@@ -140,7 +140,7 @@ TEST_F(EvictionTest, Budget) {
                    "desiredHealthy": 0, "expectedPods": 0}})"_json));
 }
 
-TEST_F(EvictionTest, BudgetsThatAreNone) {
+TEST_F(EvictionTest, RejectsInvalidBudgets) {
   const auto expect = [&](const char* spec, const std::string& error) {
     EXPECT_THAT(
         Post("poddisruptionbudgets", Named("b", {{"spec", json::parse(spec)}})),

@@ -1,4 +1,4 @@
-// Deleting many: collections, and what belongs to what is deleted.
+// Deletion of collections and of owned objects.
 
 #include "lab/contract/contract_testing.h"
 
@@ -11,7 +11,7 @@ using testing::UnorderedElementsAre;
 
 class GarbageTest : public ContractTest {
  protected:
-  // An owner "owner", and what it owns: "owned".
+  // Creates config maps "owner" and "owned", the latter owned by the former.
   void CreateFamily() {
     const json owner = Create("configmaps", Named("owner"));
     json owned = Named("owned");
@@ -28,7 +28,7 @@ class GarbageTest : public ContractTest {
   }
 
   void AwaitGone(const std::string& path) {
-    Await(path + " to be gone", [&] { return Get(path).status == 404; });
+    Await(path + " to be deleted", [&] { return Get(path).status == 404; });
   }
 
   void CreatePods() {
@@ -38,7 +38,7 @@ class GarbageTest : public ContractTest {
   }
 };
 
-TEST_F(GarbageTest, Background) {
+TEST_F(GarbageTest, BackgroundDeletesTheOwnerFirst) {
   CreateFamily();
   EXPECT_THAT(DeleteOwner("Background"),
               Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
@@ -46,7 +46,7 @@ TEST_F(GarbageTest, Background) {
   AwaitGone("configmaps/owned");
 }
 
-TEST_F(GarbageTest, Foreground) {
+TEST_F(GarbageTest, ForegroundDeletesTheOwnerLast) {
   CreateFamily();
   EXPECT_THAT(DeleteOwner("Foreground"), Answers(200, R"({
     "kind": "ConfigMap",
@@ -56,7 +56,7 @@ TEST_F(GarbageTest, Foreground) {
   EXPECT_THAT(Get("configmaps/owned"), Answers(404));
 }
 
-TEST_F(GarbageTest, Orphan) {
+TEST_F(GarbageTest, OrphanKeepsTheOwned) {
   CreateFamily();
   EXPECT_THAT(DeleteOwner("Orphan"), Answers(200, R"({
     "kind": "ConfigMap", "metadata": {"deletionTimestamp": "...",
@@ -66,21 +66,21 @@ TEST_F(GarbageTest, Orphan) {
               Answers(200, R"({"metadata": {"ownerReferences": null}})"_json));
 }
 
-TEST_F(GarbageTest, PolicyInTheQuery) {
+TEST_F(GarbageTest, AcceptsAPolicyInTheQuery) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(Delete("configmaps/a?propagationPolicy=Foreground"),
               Answers(200, R"({"kind": "ConfigMap"})"_json));
   AwaitGone("configmaps/a");
 }
 
-TEST_F(GarbageTest, OwnerThatNeverWas) {
+TEST_F(GarbageTest, DeletesAnObjectWhoseOwnerDoesNotExist) {
   Create("configmaps", Named("a", R"({"metadata": {"ownerReferences": [
     {"apiVersion": "v1", "kind": "ConfigMap", "name": "none",
      "uid": "11111111-2222-4333-8444-555555555555"}]}})"_json));
   AwaitGone("configmaps/a");
 }
 
-TEST_F(GarbageTest, DeleteCollection) {
+TEST_F(GarbageTest, DeletesACollection) {
   CreatePods();
   const Reply reply = Delete("pods", {{"gracePeriodSeconds", 0}});
   EXPECT_THAT(reply, Answers(200, R"({"kind": "PodList", "apiVersion": "v1",
@@ -89,7 +89,7 @@ TEST_F(GarbageTest, DeleteCollection) {
   EXPECT_THAT(Names(Read("pods")), IsEmpty());
 }
 
-TEST_F(GarbageTest, DeleteCollectionBySelectors) {
+TEST_F(GarbageTest, DeletesACollectionBySelectors) {
   CreatePods();
   EXPECT_THAT(Names(Delete("pods?labelSelector=n in (a,c)").body),
               ElementsAre("a", "c"));
@@ -101,14 +101,14 @@ TEST_F(GarbageTest, DeleteCollectionBySelectors) {
   EXPECT_THAT(Names(Read("pods")), IsEmpty());
 }
 
-TEST_F(GarbageTest, DeleteCollectionForShow) {
+TEST_F(GarbageTest, ADryRunDeletesNoCollection) {
   CreatePods();
   EXPECT_THAT(Names(Delete("pods", R"({"dryRun": ["All"]})"_json).body),
               UnorderedElementsAre("a", "b", "c"));
   EXPECT_THAT(Names(Read("pods")), ElementsAre("a", "b", "c"));
 }
 
-TEST_F(GarbageTest, DeleteCollectionOfAllNamespaces) {
+TEST_F(GarbageTest, RejectsDeletingACollectionInAllNamespaces) {
   EXPECT_THAT(Delete("/api/v1/pods"),
               Refuses(405, "MethodNotAllowed",
                       "the server does not allow this method on the requested "

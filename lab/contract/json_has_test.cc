@@ -8,7 +8,7 @@ namespace {
 // NOLINTNEXTLINE(google-build-using-namespace): for tests
 using namespace nlohmann::literals;
 
-TEST(JsonHasTest, IsAPart) {
+TEST(JsonHasTest, MatchesAPart) {
   EXPECT_THAT(R"({"a": 1, "b": {"c": [1, {"d": 2, "e": 3}]}})"_json,
               JsonHas(R"({"b": {"c": [1, {"e": 3}]}})"_json));
   EXPECT_THAT(R"({"a": null})"_json, JsonHas(R"({"a": null, "b": null})"_json));
@@ -16,7 +16,7 @@ TEST(JsonHasTest, IsAPart) {
               JsonHas(R"({"a": "...", "b": "..."})"_json));
 }
 
-TEST(JsonHasTest, SaysWhatIsLacking) {
+TEST(JsonHasTest, ListsTheDifferences) {
   EXPECT_EQ(WhatJsonLacks(R"({"a": "1", "b": "...", "c": [1], "d": [1, 2],
                               "e": null})"_json,
                           R"({"a": 1, "c": [1, 2], "d": [1, 3],

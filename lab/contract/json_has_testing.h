@@ -8,17 +8,17 @@
 
 namespace minisched {
 
-// How `actual` falls short of `expected`, a line for each place; empty where it
-// has all of it. What is expected is a part of the whole:
+// Returns a line for each place where `actual` differs from `expected`, or "".
+// `expected` describes a part of `actual`:
 //
-//   {"a": 1}   an object with this field, among others
-//   null       no such field, or null
-//   [1, 2]     a list of just as many items, in this order
-//   "..."      anything but null
+//   {"a": 1}   an object with at least this field
+//   null       null, or no such field
+//   [1, 2]     a list of exactly these items, in this order
+//   "..."      any value except null
 std::string WhatJsonLacks(const nlohmann::json& expected,
                           const nlohmann::json& actual);
 
-// Matches JSON that has what is expected.
+// A matcher for JSON in which WhatJsonLacks() finds no difference.
 class JsonHas {
  public:
   using is_gtest_matcher = void;

@@ -1,4 +1,4 @@
-// What every kind can do.
+// The life of an object, for every kind: create, read, list, patch, delete.
 
 #include "lab/contract/contract_testing.h"
 
@@ -12,7 +12,7 @@ struct KindRow {
   std::string kind;
   std::string group_version;
   bool namespaced;
-  std::string fields;  // the least that one must have
+  std::string fields;  // the required fields
 
   friend void PrintTo(const KindRow& row, std::ostream* os) { *os << row.kind; }
 };
@@ -78,7 +78,7 @@ std::vector<KindRow> Rows() {
 class KindTest : public ContractTest,
                  public testing::WithParamInterface<KindRow> {
  protected:
-  // The events of the one object are what matters.
+  // Returns the object of the next event of this type.
   json NextOf(WatchReader& watch, const std::string& type) {
     while (const auto event = watch.Next()) {
       if (event->at("type") == type) return event->at("object");
@@ -88,7 +88,7 @@ class KindTest : public ContractTest,
   }
 };
 
-TEST_P(KindTest, Lives) {
+TEST_P(KindTest, CanBeCreatedChangedAndDeleted) {
   const KindRow& row = GetParam();
   const std::string name = row.namespaced ? "it" : Unique("it");
   const std::string path = row.resource + "/" + name;

@@ -1,4 +1,4 @@
-// Leases: what leaders are elected by.
+// Leases, which serve leader election.
 
 #include "lab/contract/contract_testing.h"
 
@@ -12,15 +12,15 @@ constexpr char kSpec[] = R"({"spec": {
   "acquireTime": "2020-01-01T00:00:00.000000Z",
   "renewTime": "2020-01-01T00:00:00.123456Z"}})";
 
-TEST_F(LeaseTest, Created) {
+TEST_F(LeaseTest, CreatesALease) {
   EXPECT_THAT(Post("leases", Named("l", json::parse(kSpec))),
               Answers(201, json::parse(kSpec)));
   EXPECT_THAT(Post("leases", Named("m")), Answers(201, R"({
     "metadata": {"generation": null}, "spec": {}})"_json));
 }
 
-// Of two who saw the same lease, one gets it.
-TEST_F(LeaseTest, OneWins) {
+// Of two updates of the same version, one succeeds.
+TEST_F(LeaseTest, RejectsAConcurrentUpdate) {
   json lease = Create("leases", Named("l", json::parse(kSpec)));
   json other = lease;
   lease["spec"]["holderIdentity"] = "a";
@@ -31,7 +31,7 @@ TEST_F(LeaseTest, OneWins) {
               Answers(200, R"({"spec": {"holderIdentity": "a"}})"_json));
 }
 
-TEST_F(LeaseTest, ThatIsNone) {
+TEST_F(LeaseTest, RejectsInvalidFields) {
   EXPECT_THAT(
       Post("leases", Named("l", R"({"spec": {"leaseDurationSeconds": 0,
                                     "leaseTransitions": -1}})"_json)),
@@ -42,7 +42,7 @@ TEST_F(LeaseTest, ThatIsNone) {
                "or equal to 0"}));
 }
 
-TEST_F(LeaseTest, TimesHaveMicroseconds) {
+TEST_F(LeaseTest, TimesNeedMicroseconds) {
   EXPECT_THAT(
       Post("leases", Named("l", R"({"spec": {"renewTime":
                                     "2020-01-01T00:00:00Z"}})"_json)),

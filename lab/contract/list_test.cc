@@ -1,4 +1,4 @@
-// Lists: their shape, pages, versions.
+// Lists: shape, pages, versions.
 
 #include "lab/contract/contract_testing.h"
 
@@ -24,46 +24,46 @@ class ListTest : public ContractTest {
   }
 };
 
-TEST_F(ListTest, Shape) {
+TEST_F(ListTest, ListsHaveAKindAndAVersion) {
   const Reply list = Get("pods");
   EXPECT_THAT(list, Answers(200, R"({
     "kind": "PodList", "apiVersion": "v1",
     "metadata": {"resourceVersion": "...", "continue": null,
                  "remainingItemCount": null, "selfLink": null}})"_json));
   EXPECT_THAT(Names(list.body), ElementsAre("a", "b", "c", "d", "e"));
-  // What the list is of is said once.
+  // Items have no kind and apiVersion of their own.
   const json& pod = list.body.at("items").at(0);
   EXPECT_FALSE(pod.contains("kind"));
   EXPECT_FALSE(pod.contains("apiVersion"));
   EXPECT_THAT(Read("pods/a"), JsonHas(pod));
 }
 
-TEST_F(ListTest, Empty) {
+TEST_F(ListTest, AnEmptyListHasItems) {
   EXPECT_THAT(Get("leases"), Answers(200, R"({
     "kind": "LeaseList", "apiVersion": "coordination.k8s.io/v1",
     "metadata": {"resourceVersion": "..."}, "items": []})"_json));
 }
 
-TEST_F(ListTest, NamespaceThatIsNotThere) {
+TEST_F(ListTest, AMissingNamespaceIsEmpty) {
   EXPECT_THAT(Get("/api/v1/namespaces/contract-nowhere/pods"),
               Answers(200, R"({"kind": "PodList", "items": []})"_json));
 }
 
-TEST_F(ListTest, AllNamespaces) {
+TEST_F(ListTest, ListsAllNamespaces) {
   const json list =
       Read("/api/v1/pods?fieldSelector=metadata.namespace=" + namespace_name());
   EXPECT_THAT(Names(list), ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_THAT(Names(Read("/api/v1/pods")), IsSupersetOf(Names(list)));
 }
 
-TEST_F(ListTest, VersionIsThatOfTheServer) {
+TEST_F(ListTest, TheVersionIsTheServersLatest) {
   const long created = std::stol(Version(Create("pods", Pod("f"))));
   const long listed = std::stol(Version(Read("pods")));
   EXPECT_GE(listed, created);
   EXPECT_GE(std::stol(Version(Read("leases"))), listed);
 }
 
-TEST_F(ListTest, Pages) {
+TEST_F(ListTest, LimitsSplitAListIntoPages) {
   const Reply first = Get("pods?limit=2");
   EXPECT_THAT(first, Answers(200, R"({"metadata": {"continue": "...",
                                "remainingItemCount": 3}})"_json));
@@ -84,12 +84,12 @@ TEST_F(ListTest, Pages) {
   EXPECT_THAT(Names(third.body), ElementsAre("e"));
 }
 
-TEST_F(ListTest, PagesAreOfOneMoment) {
+TEST_F(ListTest, PagesShowOneSnapshot) {
   const Reply first = Get("pods?limit=2");
   Delete("pods/c");
   Create("pods", Pod("bb"));
   MergePatch("pods/d", R"({"metadata": {"labels": {"new": "x"}}})"_json);
-  // Without a limit, all the rest.
+  // Without a limit, the page has all remaining items.
   const Reply rest = Get("pods?continue=" + Continue(first));
   EXPECT_THAT(Names(rest.body), ElementsAre("c", "d", "e"));
   EXPECT_EQ(Version(rest.body), Version(first.body));
@@ -98,8 +98,8 @@ TEST_F(ListTest, PagesAreOfOneMoment) {
   EXPECT_THAT(Names(Read("pods")), ElementsAre("a", "b", "bb", "d", "e"));
 }
 
-// How many more there are is not known where a selector chooses.
-TEST_F(ListTest, PagesBySelector) {
+// With a selector, the number of remaining items is unknown.
+TEST_F(ListTest, SelectorsWorkWithPages) {
   const Reply first = Get("pods?limit=2&labelSelector=!a");
   EXPECT_THAT(Names(first.body), ElementsAre("b", "c"));
   EXPECT_THAT(first, Answers(200, R"({"metadata": {"continue": "...",
@@ -109,7 +109,7 @@ TEST_F(ListTest, PagesBySelector) {
       ElementsAre("d", "e"));
 }
 
-TEST_F(ListTest, OddLimits) {
+TEST_F(ListTest, AcceptsLimitsOutsideOfTheList) {
   EXPECT_THAT(Names(Read("pods?limit=5")), testing::SizeIs(5));
   EXPECT_EQ(Continue(Get("pods?limit=5")), "");
   EXPECT_THAT(Names(Read("pods?limit=0")), testing::SizeIs(5));
@@ -118,7 +118,7 @@ TEST_F(ListTest, OddLimits) {
               Refuses(400, "BadRequest", HasSubstr("\"abc\"")));
 }
 
-TEST_F(ListTest, ContinueThatIsNone) {
+TEST_F(ListTest, RejectsAnInvalidContinueToken) {
   EXPECT_THAT(
       Get("pods?continue=nonsense"),
       Refuses(400, "BadRequest",
@@ -126,7 +126,7 @@ TEST_F(ListTest, ContinueThatIsNone) {
                          "")));
 }
 
-TEST_F(ListTest, FromTheCache) {
+TEST_F(ListTest, AcceptsOlderVersions) {
   const std::string version = Version(Read("pods"));
   for (const std::string& query :
        {std::string("resourceVersion=0"),
@@ -139,7 +139,7 @@ TEST_F(ListTest, FromTheCache) {
   }
 }
 
-TEST_F(ListTest, ExactVersion) {
+TEST_F(ListTest, ListsAnExactVersion) {
   const std::string version = Version(Read("pods"));
   Delete("pods/a");
   const json list =
@@ -148,8 +148,8 @@ TEST_F(ListTest, ExactVersion) {
   EXPECT_EQ(Version(list), version);
 }
 
-// It waits for the version, for a while.
-TEST_F(ListTest, VersionYetToCome) {
+// The server waits a while for the version.
+TEST_F(ListTest, TimesOutOnAFutureVersion) {
   const Reply reply = Get("pods?resourceVersion=999999999");
   EXPECT_THAT(reply, Refuses(504, "Timeout",
                              StartsWith("Timeout: Too large resource version: "
@@ -159,10 +159,11 @@ TEST_F(ListTest, VersionYetToCome) {
                            "message": "Too large resource version"}]})"_json));
 }
 
-// Where the server has forgotten its beginning, which takes a while.
-TEST_F(ListTest, VersionThatIsTooOld) {
+// Skipped if the server still remembers its first versions.
+TEST_F(ListTest, RejectsACompactedVersion) {
   const Reply reply = Get("pods?resourceVersion=1&resourceVersionMatch=Exact");
-  if (reply.status == 200) GTEST_SKIP() << "the server remembers all";
+  if (reply.status == 200)
+    GTEST_SKIP() << "the server has not compacted its history yet";
   EXPECT_THAT(reply,
               Refuses(410, "Expired",
                       "The resourceVersion for the provided list is too old."));
@@ -175,12 +176,12 @@ TEST_F(ListTest, VersionThatIsTooOld) {
                          "display a consistent list result.")));
 }
 
-TEST_F(ListTest, VersionThatIsNone) {
+TEST_F(ListTest, RejectsAnInvalidVersion) {
   EXPECT_THAT(Get("pods?resourceVersion=abc"),
               Refuses(400, "BadRequest", HasSubstr("Invalid value: \"abc\"")));
 }
 
-TEST_F(ListTest, OptionsThatAreNone) {
+TEST_F(ListTest, RejectsInvalidOptions) {
   const std::string match = "resourceVersionMatch: ";
   EXPECT_THAT(
       Get("pods?resourceVersionMatch=Exact"),

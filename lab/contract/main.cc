@@ -1,4 +1,4 @@
-// Checks an API server against what clients of kube-apiserver rely on.
+// Tests that an API server behaves as clients of kube-apiserver expect.
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 namespace minisched {
 
-// What kube-apiserver says of names that are none. Upstream:
+// kube-apiserver's messages about invalid names. Upstream:
 // apimachinery/pkg/util/validation.
 
 inline const std::string kNoSubdomain =
@@ -19,7 +19,7 @@ inline const std::string kNoDnsLabel =
     "(e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-// Of label keys, taints and all that has "prefix/name".
+// For label keys, taints and all other names of the form "prefix/name".
 inline const std::string kNoQualifiedName =
     "name part must consist of alphanumeric characters, '-', '_' or '.', and "
     "must start and end with an alphanumeric character (e.g. 'MyName',  or "

@@ -1,4 +1,4 @@
-// Metadata that the server refuses: names, labels, annotations, owners.
+// Validation of metadata: names, labels, annotations, owners.
 
 #include "lab/contract/contract_testing.h"
 #include "lab/contract/messages_testing.h"
@@ -10,21 +10,21 @@ using testing::HasSubstr;
 
 class NamesTest : public ContractTest {
  protected:
-  // Creates a config map "a" with this metadata, but for show.
+  // Creates a config map "a" with this metadata as a dry run.
   Reply Try(const std::string& metadata) {
     return Post("configmaps?dryRun=All",
                 Named("a", {{"metadata", json::parse(metadata)}}));
   }
 };
 
-TEST_F(NamesTest, NoName) {
+TEST_F(NamesTest, RejectsAMissingName) {
   EXPECT_THAT(Post("configmaps", R"({"metadata": {}})"_json),
               Invalid("ConfigMap", "",
                       {"metadata.name: Required value: name or generateName is "
                        "required"}));
 }
 
-TEST_F(NamesTest, InvalidName) {
+TEST_F(NamesTest, RejectsInvalidNames) {
   for (const std::string name : {"Web", "a_b", "-a", "a.", "a b"}) {
     EXPECT_THAT(Post("configmaps", Named(name)),
                 Invalid("ConfigMap", name,
@@ -37,7 +37,7 @@ TEST_F(NamesTest, InvalidName) {
               {"metadata.name: Invalid value: \"Web\": " + kNoSubdomain}));
 }
 
-TEST_F(NamesTest, LongName) {
+TEST_F(NamesTest, RejectsLongNames) {
   const std::string name(254, 'a');
   EXPECT_THAT(Post("configmaps", Named(name)),
               Invalid("ConfigMap", name,
@@ -47,7 +47,7 @@ TEST_F(NamesTest, LongName) {
               Answers(201));
 }
 
-TEST_F(NamesTest, LongAndInvalidName) {
+TEST_F(NamesTest, ReportsAllErrorsOfAName) {
   const std::string name(254, 'A');
   const std::string start = "metadata.name: Invalid value: \"" + name + "\": ";
   EXPECT_THAT(Post("configmaps", Named(name)),
@@ -56,7 +56,7 @@ TEST_F(NamesTest, LongAndInvalidName) {
                        start + kNoSubdomain}));
 }
 
-TEST_F(NamesTest, InvalidGenerateName) {
+TEST_F(NamesTest, RejectsAnInvalidGenerateName) {
   const Reply reply =
       Post("configmaps", R"({"metadata": {"generateName": "Bad_"}})"_json);
   EXPECT_THAT(reply, Refuses(422, "Invalid", HasSubstr("Bad_")));
@@ -65,12 +65,12 @@ TEST_F(NamesTest, InvalidGenerateName) {
                           {"field": "metadata.name"}])"_json));
 }
 
-TEST_F(NamesTest, NamesInPaths) {
+TEST_F(NamesTest, InvalidNamesInPathsAreNotFound) {
   EXPECT_THAT(Get("pods/A_b"),
               Refuses(404, "NotFound", "pods \"A_b\" not found"));
 }
 
-TEST_F(NamesTest, InvalidLabels) {
+TEST_F(NamesTest, RejectsInvalidLabels) {
   EXPECT_THAT(
       Try(R"({"labels": {"a b": "x", "ok": "no!"}})"),
       Invalid("ConfigMap", "a",
@@ -78,12 +78,12 @@ TEST_F(NamesTest, InvalidLabels) {
                "metadata.labels: Invalid value: \"no!\": " + kNoLabelValue}));
 }
 
-TEST_F(NamesTest, LabelsThatAreFine) {
+TEST_F(NamesTest, AcceptsValidLabels) {
   EXPECT_THAT(Try(R"({"labels": {"a.b/c_D-1": "x_Y.z-1", "e": ""}})"),
               Answers(201));
 }
 
-TEST_F(NamesTest, LongLabels) {
+TEST_F(NamesTest, RejectsLongLabels) {
   const std::string name(64, 'a');
   EXPECT_THAT(Try(R"({"labels": {")" + name + R"(": "x"}})"),
               Invalid("ConfigMap", "a",
@@ -95,7 +95,7 @@ TEST_F(NamesTest, LongLabels) {
                        "\": must be no more than 63 bytes"}));
 }
 
-TEST_F(NamesTest, LongAndInvalidLabels) {
+TEST_F(NamesTest, ReportsAllErrorsOfALabel) {
   const std::string key = std::string(254, 'A') + "/" + std::string(64, '-');
   const std::string value(64, '-');
   const std::string of_key =
@@ -112,7 +112,7 @@ TEST_F(NamesTest, LongAndInvalidLabels) {
                        of_value + kNoLabelValue}));
 }
 
-TEST_F(NamesTest, InvalidLabelPrefix) {
+TEST_F(NamesTest, RejectsInvalidLabelPrefixes) {
   EXPECT_THAT(Try(R"({"labels": {"A/b": "x", "a/b/c": "x"}})"),
               Invalid("ConfigMap", "a",
                       {"metadata.labels: Invalid value: \"A/b\": prefix part " +
@@ -121,7 +121,7 @@ TEST_F(NamesTest, InvalidLabelPrefix) {
                        "label key must consist of..."}));
 }
 
-TEST_F(NamesTest, LabelsMustBeText) {
+TEST_F(NamesTest, LabelsMustBeStrings) {
   EXPECT_THAT(Try(R"({"labels": {"a": 1}})"),
               Refuses(400, "BadRequest",
                       testing::StartsWith(
@@ -129,14 +129,14 @@ TEST_F(NamesTest, LabelsMustBeText) {
                           "ConfigMap: json: cannot unmarshal number ")));
 }
 
-TEST_F(NamesTest, InvalidAnnotations) {
+TEST_F(NamesTest, RejectsInvalidAnnotations) {
   EXPECT_THAT(Try(R"({"annotations": {"-x": "any text!"}})"),
               Invalid("ConfigMap", "a",
                       {"metadata.annotations: Invalid value: \"-x\": " +
                        kNoQualifiedName}));
 }
 
-TEST_F(NamesTest, InvalidOwners) {
+TEST_F(NamesTest, RejectsInvalidOwners) {
   EXPECT_THAT(
       Try(R"({"ownerReferences": [{"kind": "x"}]})"),
       Invalid("ConfigMap", "a",
@@ -148,7 +148,7 @@ TEST_F(NamesTest, InvalidOwners) {
                "be empty"}));
 }
 
-TEST_F(NamesTest, OnlyOneControllerAmongTheOwners) {
+TEST_F(NamesTest, RejectsASecondController) {
   const auto owned_by = [this](bool second) {
     json owners = R"([
       {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1",

@@ -1,4 +1,4 @@
-// Namespaces: what is in them comes and goes with them.
+// Namespaces, and the deletion of their content.
 
 #include "lab/contract/contract_testing.h"
 #include "lab/contract/messages_testing.h"
@@ -16,12 +16,12 @@ class NamespaceTest : public ContractTest {
   }
 
   void AwaitGone(const std::string& name) {
-    Await("the namespace to be gone",
+    Await("the namespace to be deleted",
           [&] { return Get("namespaces/" + name).status == 404; });
   }
 };
 
-TEST_F(NamespaceTest, Created) {
+TEST_F(NamespaceTest, GetsALabelAFinalizerAndAPhase) {
   const std::string name = Unique("ns");
   DeleteLater("namespaces/" + name);
   EXPECT_THAT(
@@ -34,7 +34,7 @@ TEST_F(NamespaceTest, Created) {
                     {"status", {{"phase", "Active"}}}}));
 }
 
-TEST_F(NamespaceTest, NameIsALabel) {
+TEST_F(NamespaceTest, NameMustBeADnsLabel) {
   EXPECT_THAT(
       Post("namespaces", Named("Bad")),
       Invalid("Namespace", "Bad",
@@ -45,7 +45,7 @@ TEST_F(NamespaceTest, NameIsALabel) {
                        "contain dots"}));
 }
 
-TEST_F(NamespaceTest, LabelWithItsNameStays) {
+TEST_F(NamespaceTest, TheLabelWithItsNameCannotChange) {
   const std::string name = CreateNamespace();
   EXPECT_THAT(
       MergePatch("namespaces/" + name,
@@ -57,7 +57,7 @@ TEST_F(NamespaceTest, LabelWithItsNameStays) {
                   {{"a", "b"}, {"kubernetes.io/metadata.name", name}}}}}}));
 }
 
-TEST_F(NamespaceTest, ThatIsNotThere) {
+TEST_F(NamespaceTest, RejectsObjectsInAMissingNamespace) {
   const std::string path = "/api/v1/namespaces/contract-nowhere/";
   const auto refused =
       Refuses(404, "NotFound", "namespaces \"contract-nowhere\" not found",
@@ -68,7 +68,7 @@ TEST_F(NamespaceTest, ThatIsNotThere) {
               Refuses(404, "NotFound", "pods \"p\" not found"));
 }
 
-TEST_F(NamespaceTest, TakesItsContentAlong) {
+TEST_F(NamespaceTest, DeletionDeletesTheContent) {
   const std::string name = CreateNamespace();
   const std::string path = "/api/v1/namespaces/" + name + "/";
   Create(path + "pods", Pod("p"));
@@ -84,7 +84,7 @@ TEST_F(NamespaceTest, TakesItsContentAlong) {
   EXPECT_THAT(Get(path + "configmaps/a"), Answers(404));
 }
 
-TEST_F(NamespaceTest, NothingNewWhileItGoes) {
+TEST_F(NamespaceTest, RejectsNewObjectsDuringDeletion) {
   const std::string name = CreateNamespace();
   const std::string path = "/api/v1/namespaces/" + name + "/";
   Create(path + "configmaps",
@@ -104,7 +104,7 @@ TEST_F(NamespaceTest, NothingNewWhileItGoes) {
       refused("leases.coordination.k8s.io \"l\""));
   EXPECT_THAT(Get("namespaces/" + name),
               Answers(200, R"({"status": {"phase": "Terminating"}})"_json));
-  // What holds it up is marked.
+  // The object with the finalizer is marked for deletion too.
   Await("the content to be deleted", [&] {
     return Read(path + "configmaps/hold")
         .at("metadata")
@@ -114,7 +114,7 @@ TEST_F(NamespaceTest, NothingNewWhileItGoes) {
   AwaitGone(name);
 }
 
-TEST_F(NamespaceTest, ThatMayNotGo) {
+TEST_F(NamespaceTest, RejectsDeletingSystemNamespaces) {
   for (const std::string name : {"default", "kube-system"}) {
     EXPECT_THAT(
         Delete("namespaces/" + name),
@@ -125,7 +125,7 @@ TEST_F(NamespaceTest, ThatMayNotGo) {
   }
 }
 
-TEST_F(NamespaceTest, ThatAreThereFromTheStart) {
+TEST_F(NamespaceTest, SystemNamespacesExist) {
   for (const std::string name :
        {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     EXPECT_THAT(Get("namespaces/" + name),
@@ -133,7 +133,7 @@ TEST_F(NamespaceTest, ThatAreThereFromTheStart) {
   }
 }
 
-TEST_F(NamespaceTest, Finalize) {
+TEST_F(NamespaceTest, FinalizeChangesTheFinalizers) {
   const std::string name = CreateNamespace();
   const auto finalize = [&](const json& finalizers) {
     return Put("namespaces/" + name + "/finalize",
@@ -142,7 +142,7 @@ TEST_F(NamespaceTest, Finalize) {
   EXPECT_THAT(finalize({"x.y/z", "kubernetes"}),
               Answers(200, R"({"spec": {"finalizers":
                                ["x.y/z", "kubernetes"]}})"_json));
-  // Only this way.
+  // Only this subresource changes spec.finalizers.
   EXPECT_THAT(
       MergePatch("namespaces/" + name, R"({"spec": {"finalizers": []}})"_json),
       Answers(200,
@@ -150,7 +150,7 @@ TEST_F(NamespaceTest, Finalize) {
   EXPECT_THAT(finalize({"kubernetes"}), Answers(200));
 }
 
-TEST_F(NamespaceTest, StatusIsLeftAlone) {
+TEST_F(NamespaceTest, APatchOfTheObjectKeepsItsStatus) {
   const std::string name = CreateNamespace();
   EXPECT_THAT(MergePatch("namespaces/" + name,
                          R"({"status": {"phase": "Terminating"}})"_json),

@@ -1,5 +1,5 @@
-// Nodes. On a real cluster they are played by others as soon as they are there,
-// so much of this is for show only.
+// Nodes. On a real cluster, controllers change nodes as soon as they exist, so
+// many of these tests use dry runs.
 
 #include "lab/contract/contract_testing.h"
 #include "lab/contract/messages_testing.h"
@@ -16,7 +16,7 @@ class NodeTest : public ContractTest {
     return Try({{"spec", {{"taints", json::parse(taints)}}}});
   }
 
-  // Makes a node that is really there, and returns its path.
+  // Creates a node (no dry run) and returns its path.
   std::string CreateNode(const json& change = json::object()) {
     const std::string name = Unique("node");
     Create("nodes", Named(name, change));
@@ -30,7 +30,7 @@ class NodeTest : public ContractTest {
   }
 };
 
-TEST_F(NodeTest, Created) {
+TEST_F(NodeTest, ANewNodeHasAnEmptySpec) {
   const Reply reply = Try(json::object());
   EXPECT_THAT(reply, Answers(201, R"({
     "kind": "Node", "apiVersion": "v1",
@@ -44,8 +44,8 @@ TEST_F(NodeTest, Created) {
       "architecture": ""}})"_json);
 }
 
-// Other than that of pods, the status is taken as it is.
-TEST_F(NodeTest, CreatedWithAStatus) {
+// Unlike a pod's, the status of a new node is kept.
+TEST_F(NodeTest, KeepsTheStatusOnCreation) {
   EXPECT_THAT(Try(R"({"status": {
                 "capacity": {"cpu": "4", "memory": "8Gi", "pods": 110},
                 "allocatable": {"cpu": "3500m"},
@@ -56,13 +56,13 @@ TEST_F(NodeTest, CreatedWithAStatus) {
                 "conditions": [{"type": "Ready", "status": "True"}]}})"_json));
 }
 
-TEST_F(NodeTest, AllocatableFromCapacity) {
+TEST_F(NodeTest, AllocatableDefaultsToCapacity) {
   EXPECT_THAT(Try(R"({"status": {"capacity": {"cpu": "4"}}})"_json),
               Answers(201, R"({"status": {
                 "capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}}})"_json));
 }
 
-TEST_F(NodeTest, TaintsThatAreNone) {
+TEST_F(NodeTest, RejectsInvalidTaints) {
   EXPECT_THAT(TryTaints(R"([{"key": "k"}])"),
               InvalidNode({"metadata.taints[0].effect: Required value"}));
   EXPECT_THAT(
@@ -78,7 +78,7 @@ TEST_F(NodeTest, TaintsThatAreNone) {
                        kNoLabelValue}));
 }
 
-TEST_F(NodeTest, NameAndCapacity) {
+TEST_F(NodeTest, RejectsInvalidNamesAndCapacities) {
   EXPECT_THAT(
       Post("nodes", Named("Bad_")),
       Invalid("Node", "Bad_",
@@ -91,7 +91,7 @@ TEST_F(NodeTest, NameAndCapacity) {
                    "be greater than or equal to 0"}));
 }
 
-TEST_F(NodeTest, SpecMayChange) {
+TEST_F(NodeTest, TheSpecMayChange) {
   const std::string node = CreateNode();
   EXPECT_THAT(MergePatch(node, R"({"spec": {"unschedulable": true}})"_json),
               Answers(200, R"({"metadata": {"generation": null},
@@ -100,7 +100,7 @@ TEST_F(NodeTest, SpecMayChange) {
               Answers(200, R"({"spec": {"unschedulable": null}})"_json));
 }
 
-// Patches replace them all; kubectl taint sends them all.
+// A strategic patch replaces the list, so kubectl taint sends all taints.
 TEST_F(NodeTest, TaintsHaveNoMergeKey) {
   const std::string node = CreateNode();
   const auto patch = [&](const char* key) {
@@ -114,7 +114,7 @@ TEST_F(NodeTest, TaintsHaveNoMergeKey) {
               Answers(200, R"({"spec": {"taints": [{"key": "b"}]}})"_json));
 }
 
-TEST_F(NodeTest, StatusAndSpecApart) {
+TEST_F(NodeTest, StatusAndSpecChangeSeparately) {
   const std::string node = CreateNode();
   EXPECT_THAT(
       MergePatch(node, R"({"status": {"capacity": {"x.y/z": "1"}}})"_json),
@@ -129,7 +129,7 @@ TEST_F(NodeTest, StatusAndSpecApart) {
   EXPECT_THAT(Get(node + "/status"), Answers(200, R"({"kind": "Node"})"_json));
 }
 
-TEST_F(NodeTest, ConditionsByType) {
+TEST_F(NodeTest, MergesConditionsByType) {
   const std::string node = CreateNode();
   const auto has = [&](const std::string& type) {
     const json status = Read(node).at("status");
@@ -150,7 +150,7 @@ TEST_F(NodeTest, ConditionsByType) {
   EXPECT_TRUE(has("x.y/B"));
 }
 
-TEST_F(NodeTest, Deleted) {
+TEST_F(NodeTest, DeletionReturnsAStatus) {
   const std::string node = CreateNode();
   const std::string name = node.substr(node.find('/') + 1);
   EXPECT_THAT(

@@ -1,4 +1,4 @@
-// Creating and reading objects, and what the server adds to them.
+// Creating and reading objects, and the metadata that the server adds.
 
 #include "lab/contract/contract_testing.h"
 
@@ -9,7 +9,7 @@ using testing::MatchesRegex;
 
 using ObjectsTest = ContractTest;
 
-TEST_F(ObjectsTest, CreateAnswersWithTheWholeObject) {
+TEST_F(ObjectsTest, CreateReturnsTheWholeObject) {
   const Reply created = Post("configmaps", Named("a", R"({
     "metadata": {"labels": {"x": "1"}, "annotations": {"y": "2"}},
     "data": {"k": "v"}})"_json));
@@ -25,7 +25,7 @@ TEST_F(ObjectsTest, CreateAnswersWithTheWholeObject) {
   EXPECT_EQ(Read("configmaps/a"), created.body);
 }
 
-TEST_F(ObjectsTest, FormOfWhatIsAdded) {
+TEST_F(ObjectsTest, AddsUidTimestampAndVersion) {
   const json metadata = Create("configmaps", Named("a")).at("metadata");
   EXPECT_THAT(
       metadata.at("uid").get<std::string>(),
@@ -37,7 +37,7 @@ TEST_F(ObjectsTest, FormOfWhatIsAdded) {
               MatchesRegex("[1-9][0-9]*"));
 }
 
-// One counter for all of the server, so that versions can be compared.
+// All kinds share one counter, so that their versions can be compared.
 TEST_F(ObjectsTest, VersionsGrowAcrossKinds) {
   const long first = std::stol(Version(Create("configmaps", Named("a"))));
   const long second = std::stol(Version(Create("pods", Pod("a"))));
@@ -46,13 +46,13 @@ TEST_F(ObjectsTest, VersionsGrowAcrossKinds) {
   EXPECT_LT(second, third);
 }
 
-TEST_F(ObjectsTest, KindAndVersionAreFilledIn) {
+TEST_F(ObjectsTest, AddsKindAndApiVersion) {
   EXPECT_THAT(Post("leases", Named("a")),
               Answers(201, {{"kind", "Lease"},
                             {"apiVersion", "coordination.k8s.io/v1"}}));
 }
 
-TEST_F(ObjectsTest, WhatIsNotThere) {
+TEST_F(ObjectsTest, MissingObjectsAreNotFound) {
   EXPECT_THAT(
       Get("pods/none"),
       Refuses(404, "NotFound", "pods \"none\" not found",
@@ -63,7 +63,7 @@ TEST_F(ObjectsTest, WhatIsNotThere) {
               {{"name", "none"}, {"group", "apps"}, {"kind", "deployments"}}));
 }
 
-TEST_F(ObjectsTest, CreatedTwice) {
+TEST_F(ObjectsTest, RejectsASecondObjectOfTheSameName) {
   const json first = Create("configmaps", Named("a"));
   EXPECT_THAT(Post("configmaps", Named("a")),
               Refuses(409, "AlreadyExists", "configmaps \"a\" already exists",
@@ -78,7 +78,7 @@ TEST_F(ObjectsTest, CreatedTwice) {
   EXPECT_EQ(Read("configmaps/a"), first);
 }
 
-TEST_F(ObjectsTest, CreatedWhileItsNamesakeIsBeingDeleted) {
+TEST_F(ObjectsTest, RejectsANameThatIsBeingDeleted) {
   Create("configmaps",
          Named("a", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
   EXPECT_THAT(Delete("configmaps/a"), Answers(200));
@@ -89,7 +89,7 @@ TEST_F(ObjectsTest, CreatedWhileItsNamesakeIsBeingDeleted) {
   Release("configmaps/a");
 }
 
-TEST_F(ObjectsTest, GenerateName) {
+TEST_F(ObjectsTest, GeneratesUniqueNames) {
   const json object =
       R"({"metadata": {"generateName": "web-"}, "data": {"k": "v"}})"_json;
   const json first = Create("configmaps", object);
@@ -100,21 +100,21 @@ TEST_F(ObjectsTest, GenerateName) {
             first.at("metadata").at("name"));
 }
 
-TEST_F(ObjectsTest, LongGenerateNameIsCutShort) {
+TEST_F(ObjectsTest, TruncatesALongGenerateName) {
   const json created = Create(
       "configmaps", {{"metadata", {{"generateName", std::string(100, 'x')}}}});
   EXPECT_THAT(created.at("metadata").at("name").get<std::string>(),
               MatchesRegex("x{58}[a-z0-9]{5}"));
 }
 
-TEST_F(ObjectsTest, NameWinsOverGenerateName) {
+TEST_F(ObjectsTest, NameOverridesGenerateName) {
   EXPECT_THAT(Post("configmaps", R"({"metadata": {"name": "a",
                                      "generateName": "b-"}})"_json),
               Answers(201, R"({"metadata": {"name": "a",
                                "generateName": "b-"}})"_json));
 }
 
-TEST_F(ObjectsTest, WhatOnlyTheServerSets) {
+TEST_F(ObjectsTest, IgnoresFieldsThatTheServerSets) {
   const json created = Create("configmaps", Named("a", R"({
     "metadata": {"uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
                  "deletionTimestamp": "2001-01-01T00:00:00Z",
@@ -127,7 +127,7 @@ TEST_F(ObjectsTest, WhatOnlyTheServerSets) {
             "2001-01-01T00:00:00Z");
 }
 
-TEST_F(ObjectsTest, CreateWithAVersion) {
+TEST_F(ObjectsTest, RejectsAVersionOnCreate) {
   EXPECT_THAT(
       Post("configmaps",
            Named("a", R"({"metadata": {"resourceVersion": "5"}})"_json)),
@@ -135,21 +135,21 @@ TEST_F(ObjectsTest, CreateWithAVersion) {
               "resourceVersion should not be set on objects to be created"));
 }
 
-TEST_F(ObjectsTest, ReadAtAVersion) {
+TEST_F(ObjectsTest, ReadsAtAVersion) {
   const json created = Create("configmaps", Named("a"));
   EXPECT_THAT(Get("configmaps/a?resourceVersion=0"), Answers(200));
   EXPECT_THAT(Get("configmaps/a?resourceVersion=" + Version(created)),
               Answers(200));
 }
 
-TEST_F(ObjectsTest, TextIsUnicode) {
+TEST_F(ObjectsTest, KeepsUnicodeText) {
   const json object =
       Named("a", R"({"data": {"k": "é 中 <&> \u2028 \" \\ \n"}})"_json);
   EXPECT_THAT(Create("configmaps", object), JsonHas(object));
   EXPECT_THAT(Read("configmaps/a"), JsonHas(object));
 }
 
-TEST_F(ObjectsTest, NamespaceOfWhatHasNone) {
+TEST_F(ObjectsTest, DropsTheNamespaceOfClusterScopedObjects) {
   const std::string name = Unique("a");
   DeleteLater("priorityclasses/" + name);
   const json object = Create("priorityclasses", Named(name, R"({"value": 1,

@@ -26,7 +26,7 @@ constexpr char kJson[] = "application/json-patch+json";
 constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 
-TEST_F(PatchTest, JsonPatch) {
+TEST_F(PatchTest, AppliesJsonPatches) {
   EXPECT_THAT(JsonPatch("configmaps/a", R"([
                 {"op": "test", "path": "/data/k", "value": "v"},
                 {"op": "add", "path": "/data/l", "value": "w"},
@@ -42,7 +42,7 @@ TEST_F(PatchTest, JsonPatch) {
                 "data": {"k": null, "l": null, "m": "x", "n": "v"}})"_json));
 }
 
-TEST_F(PatchTest, JsonPatchOfLists) {
+TEST_F(PatchTest, AppliesJsonPatchesToLists) {
   Create("pods", Pod("p", R"({"metadata": {"finalizers":
                               ["x.y/a", "x.y/b"]}})"_json));
   const auto finalizers = [](const json& list) {
@@ -60,7 +60,7 @@ TEST_F(PatchTest, JsonPatchOfLists) {
   Release("pods/p");
 }
 
-TEST_F(PatchTest, JsonPatchThatFails) {
+TEST_F(PatchTest, RejectsAJsonPatchThatFails) {
   for (const char* patch :
        {R"([{"op": "test", "path": "/data/k", "value": "no"}])",
         R"([{"op": "remove", "path": "/data/none"}])",
@@ -75,14 +75,14 @@ TEST_F(PatchTest, JsonPatchThatFails) {
   EXPECT_EQ(Read("configmaps/a"), object_);
 }
 
-// Milder than RFC 6902.
-TEST_F(PatchTest, JsonPatchReplacesWhatIsNotThere) {
+// RFC 6902 would reject this patch.
+TEST_F(PatchTest, JsonPatchMayReplaceAMissingField) {
   EXPECT_THAT(JsonPatch("configmaps/a", R"([{"op": "replace", "value": "1",
                                         "path": "/data/new"}])"_json),
               Answers(200, R"({"data": {"new": "1"}})"_json));
 }
 
-TEST_F(PatchTest, MergePatch) {
+TEST_F(PatchTest, AppliesMergePatches) {
   EXPECT_THAT(MergePatch("configmaps/a", R"({
                 "metadata": {"labels": {"x": "1", "y": "2"}},
                 "data": {"k": null, "l": "w"}})"_json),
@@ -105,7 +105,7 @@ TEST_F(PatchTest, MergePatchReplacesLists) {
       Answers(200, R"({"status": {"conditions": [{"type": "B"}]}})"_json));
 }
 
-TEST_F(PatchTest, NothingChanged) {
+TEST_F(PatchTest, APatchWithoutChangesKeepsTheVersion) {
   for (const auto& [type, patch] : {std::pair{kMerge, "{}"},
                                     {kMerge, R"({"data": {"k": "v"}})"},
                                     {kJson, "[]"},
@@ -114,14 +114,14 @@ TEST_F(PatchTest, NothingChanged) {
   }
 }
 
-TEST_F(PatchTest, WhatOnlyTheServerSets) {
+TEST_F(PatchTest, IgnoresFieldsThatTheServerSets) {
   EXPECT_THAT(MergePatch("configmaps/a", R"({"metadata": {
                 "creationTimestamp": null, "generation": 99,
                 "selfLink": "/x"}})"_json),
               Answers(200, object_));
 }
 
-TEST_F(PatchTest, Version) {
+TEST_F(PatchTest, ChecksTheVersion) {
   EXPECT_THAT(
       MergePatch("configmaps/a",
                  R"({"metadata": {"resourceVersion": "1"}})"_json),
@@ -135,7 +135,7 @@ TEST_F(PatchTest, Version) {
               Answers(200, R"({"data": {"k": "w"}})"_json));
 }
 
-TEST_F(PatchTest, Identity) {
+TEST_F(PatchTest, RejectsChangesOfUidNameAndNamespace) {
   EXPECT_THAT(
       MergePatch("configmaps/a", R"({"metadata": {"uid": "1"}})"_json),
       Invalid("ConfigMap", "a",
@@ -151,8 +151,8 @@ TEST_F(PatchTest, Identity) {
               "namespace sent on the request"));
 }
 
-// A kind that isn't there is as good as the object's own.
-TEST_F(PatchTest, TypeCannotBeChanged) {
+// An empty or missing kind keeps the object's kind.
+TEST_F(PatchTest, RejectsChangesOfTheType) {
   const auto refuses = [&](const std::string& why) {
     return Refuses(422, "Invalid",
                    AllOf(StartsWith(" \"\" is invalid: patch: Invalid value: "),
@@ -191,7 +191,7 @@ TEST_F(PatchTest, TypeCannotBeChanged) {
               without_version);
 }
 
-TEST_F(PatchTest, StrategicPatchLeavesTheTypeAsItIs) {
+TEST_F(PatchTest, StrategicPatchIgnoresTheType) {
   for (const char* patch :
        {R"({"kind": "Foo"})", R"({"kind": "Pod"})", R"({"kind": null})",
         R"({"apiVersion": "v2"})", R"({"apiVersion": null})",
@@ -203,7 +203,7 @@ TEST_F(PatchTest, StrategicPatchLeavesTheTypeAsItIs) {
                       StartsWith(" \"\" is invalid: patch: Invalid value: ")));
 }
 
-TEST_F(PatchTest, TooManyOperations) {
+TEST_F(PatchTest, RejectsTooManyOperations) {
   const json operation = {{"op", "test"}, {"path", "/kind"}, {"value", "x"}};
   EXPECT_THAT(JsonPatch("configmaps/a", json(10'001, operation)),
               Refuses(413, "RequestEntityTooLarge",
@@ -228,19 +228,19 @@ TEST_F(PatchTest, ResultMustHaveTheRightTypes) {
                             HasSubstr("json: cannot unmarshal number "))));
 }
 
-TEST_F(PatchTest, WhatIsNotThere) {
+TEST_F(PatchTest, RejectsAPatchOfAMissingObject) {
   EXPECT_THAT(MergePatch("configmaps/none", R"({"data": {}})"_json),
               Refuses(404, "NotFound", "configmaps \"none\" not found"));
 }
 
-TEST_F(PatchTest, NotJson) {
+TEST_F(PatchTest, RejectsAPatchThatIsNotJson) {
   for (const char* type : {kMerge, kJson, kStrategic}) {
     EXPECT_THAT(SendPatch(type, "{bad"),
                 Refuses(400, "BadRequest", testing::_));
   }
 }
 
-TEST_F(PatchTest, NotAPatch) {
+TEST_F(PatchTest, RejectsJsonThatIsNotAPatch) {
   EXPECT_THAT(SendPatch(kJson, "{}"),
               Refuses(400, "BadRequest", StartsWith("error decoding patch: ")));
   EXPECT_THAT(SendPatch(kMerge, "[]"),
@@ -249,7 +249,7 @@ TEST_F(PatchTest, NotAPatch) {
               Refuses(400, "BadRequest", testing::_));
 }
 
-TEST_F(PatchTest, TypeThatIsNone) {
+TEST_F(PatchTest, RejectsAnUnknownPatchType) {
   for (const char* type : {"application/json", "text/plain"}) {
     EXPECT_THAT(SendPatch(type, "{}"), Refuses(415, "UnsupportedMediaType",
                                                "415: Unsupported Media Type"));

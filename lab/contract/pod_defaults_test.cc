@@ -1,4 +1,4 @@
-// What the server adds to a pod.
+// Defaults that the server sets in a pod.
 
 #include "lab/contract/pod_testing.h"
 
@@ -10,7 +10,7 @@ using PodDefaultsTest = PodContractTest;
 constexpr char kNotReady[] = "node.kubernetes.io/not-ready";
 constexpr char kUnreachable[] = "node.kubernetes.io/unreachable";
 
-// What everyone tolerates for five minutes.
+// Returns the toleration of five minutes that every pod gets for `key`.
 json Tolerated(const char* key) {
   return {{"key", key},
           {"operator", "Exists"},
@@ -23,7 +23,7 @@ Reply ContainerOf(Reply reply) {
   return reply;
 }
 
-TEST_F(PodDefaultsTest, Whole) {
+TEST_F(PodDefaultsTest, SetsAllDefaultsOfTheSpec) {
   EXPECT_EQ(Try(json::object()).body.at("spec"), R"({
     "containers": [{"name": "c", "image": "i", "resources": {},
                     "terminationMessagePath": "/dev/termination-log",
@@ -44,7 +44,7 @@ TEST_F(PodDefaultsTest, Whole) {
     "preemptionPolicy": "PreemptLowerPriority"})"_json);
 }
 
-TEST_F(PodDefaultsTest, Status) {
+TEST_F(PodDefaultsTest, ResetsTheStatus) {
   const Reply reply = Post("pods", Pod("p", R"({"status": {
     "phase": "Running", "nominatedNodeName": "n"}})"_json));
   EXPECT_THAT(reply, Answers(201, R"({"metadata": {"generation": 1}})"_json));
@@ -52,7 +52,7 @@ TEST_F(PodDefaultsTest, Status) {
             R"({"phase": "Pending", "qosClass": "BestEffort"})"_json);
 }
 
-TEST_F(PodDefaultsTest, SchedulerName) {
+TEST_F(PodDefaultsTest, SetsTheSchedulerName) {
   EXPECT_THAT(Try({{"schedulerName", nullptr}}),
               Answers(201, R"({"spec": {"schedulerName":
                                         "default-scheduler"}})"_json));
@@ -61,7 +61,7 @@ TEST_F(PodDefaultsTest, SchedulerName) {
                                         "default-scheduler"}})"_json));
 }
 
-TEST_F(PodDefaultsTest, ImagePullPolicy) {
+TEST_F(PodDefaultsTest, ImagePullPolicyFollowsTheTag) {
   const auto pulled = [](const char* policy) {
     return Answers(201, {{"imagePullPolicy", policy}});
   };
@@ -77,7 +77,7 @@ TEST_F(PodDefaultsTest, ImagePullPolicy) {
               pulled("IfNotPresent"));
 }
 
-TEST_F(PodDefaultsTest, RequestsFromLimits) {
+TEST_F(PodDefaultsTest, RequestsDefaultToLimits) {
   EXPECT_THAT(ContainerOf(TryContainer(R"({"resources": {
                 "limits": {"cpu": "1"}, "requests": {"memory": "1Gi"}}})"_json)),
               Answers(201, R"({"resources": {
@@ -85,7 +85,7 @@ TEST_F(PodDefaultsTest, RequestsFromLimits) {
                 "requests": {"cpu": "1", "memory": "1Gi"}}})"_json));
 }
 
-TEST_F(PodDefaultsTest, QuantitiesInTheirShortestForm) {
+TEST_F(PodDefaultsTest, WritesQuantitiesInCanonicalForm) {
   EXPECT_THAT(ContainerOf(TryContainer(R"({"resources": {"requests": {
         "cpu": "0.5", "memory": "1024Mi", "ephemeral-storage": "1000k"}}})"_json)),
               Answers(201, R"({"resources": {"requests": {
@@ -94,14 +94,14 @@ TEST_F(PodDefaultsTest, QuantitiesInTheirShortestForm) {
         "cpu": 2, "memory": 1000}}})"_json)),
               Answers(201, R"({"resources": {"requests": {
         "cpu": "2", "memory": "1k"}}})"_json));
-  // Nothing is smaller than a thousandth.
+  // Quantities are rounded up to a thousandth.
   EXPECT_THAT(ContainerOf(TryContainer(
                   R"({"resources": {"requests": {"cpu": "0.0001"}}})"_json)),
               Answers(201, R"({"resources": {"requests":
                                {"cpu": "1m"}}})"_json));
 }
 
-TEST_F(PodDefaultsTest, QosClass) {
+TEST_F(PodDefaultsTest, ComputesTheQosClass) {
   const auto class_is = [](const char* name) {
     return Answers(201, {{"status", {{"qosClass", name}}}});
   };
@@ -119,7 +119,7 @@ TEST_F(PodDefaultsTest, QosClass) {
               class_is("Burstable"));
 }
 
-TEST_F(PodDefaultsTest, Tolerations) {
+TEST_F(PodDefaultsTest, AddsTolerationsForUnhealthyNodes) {
   const auto tolerates = [](const json& list) {
     return Answers(201, {{"spec", {{"tolerations", list}}}});
   };
@@ -133,12 +133,12 @@ TEST_F(PodDefaultsTest, Tolerations) {
                       {"effect", "NoExecute"}}}}}),
               tolerates({{{"key", kNotReady}, {"tolerationSeconds", nullptr}},
                          Tolerated(kUnreachable)}));
-  // Who tolerates all needs no more.
+  // A pod that tolerates all taints gets no more tolerations.
   EXPECT_THAT(Try(R"({"tolerations": [{"operator": "Exists"}]})"_json),
               tolerates({{{"operator", "Exists"}}}));
 }
 
-TEST_F(PodDefaultsTest, SchedulingGates) {
+TEST_F(PodDefaultsTest, GatesSetThePodScheduledCondition) {
   EXPECT_THAT(Try(R"({"schedulingGates": [{"name": "g"}]})"_json),
               Answers(201, R"({
                 "spec": {"schedulingGates": [{"name": "g"}]},
@@ -149,20 +149,20 @@ TEST_F(PodDefaultsTest, SchedulingGates) {
                   }]}})"_json));
 }
 
-TEST_F(PodDefaultsTest, NodeName) {
+TEST_F(PodDefaultsTest, ANodeNameSetsNoCondition) {
   EXPECT_THAT(Try({{"nodeName", "contract-nowhere"}}), Answers(201, R"({
                 "spec": {"nodeName": "contract-nowhere"},
                 "status": {"phase": "Pending", "conditions": null}})"_json));
 }
 
-TEST_F(PodDefaultsTest, Ports) {
+TEST_F(PodDefaultsTest, PortsDefaultToTcp) {
   EXPECT_THAT(
       ContainerOf(TryContainer(R"({"ports": [{"containerPort": 80}]})"_json)),
       Answers(201, R"({"ports": [{"containerPort": 80, "protocol": "TCP",
                                   "hostPort": null}]})"_json));
 }
 
-TEST_F(PodDefaultsTest, HostNetworkPorts) {
+TEST_F(PodDefaultsTest, HostNetworkSetsHostPorts) {
   EXPECT_THAT(Try(R"({"hostNetwork": true, "containers": [{"name": "c",
                       "image": "i", "ports": [{"containerPort": 80}]}]})"_json),
               Answers(201, R"({"spec": {"containers": [

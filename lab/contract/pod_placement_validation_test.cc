@@ -1,4 +1,4 @@
-// What a pod says of where it may go, where the server refuses it.
+// Validation of the fields that restrict a pod's placement.
 
 #include "lab/contract/messages_testing.h"
 #include "lab/contract/pod_testing.h"
@@ -8,8 +8,8 @@ namespace {
 
 class PodPlacementValidationTest : public PodContractTest {
  protected:
-  // Has the server look at an affinity to nodes with this one requirement;
-  // errors are relative to that.
+  // Expects an error for a node affinity with this one requirement. `error` is
+  // relative to the requirement.
   void ExpectRequirementRefused(const std::string& kind,
                                 const std::string& requirement,
                                 const std::string& error) {
@@ -24,7 +24,7 @@ class PodPlacementValidationTest : public PodContractTest {
   }
 };
 
-TEST_F(PodPlacementValidationTest, NodeSelector) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidNodeSelectors) {
   ExpectRefused({
       {R"({"nodeSelector": {"a b": "c"}})",
        {"spec.nodeSelector: Invalid value: \"a b\": " + kNoQualifiedName}},
@@ -33,7 +33,7 @@ TEST_F(PodPlacementValidationTest, NodeSelector) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, NodeAffinityExpressions) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidNodeAffinityExpressions) {
   const std::string kind = "matchExpressions";
   ExpectRequirementRefused(kind, R"({"key": "k", "operator": "X"})",
                            "operator: Invalid value: \"X\": not a valid "
@@ -56,7 +56,7 @@ TEST_F(PodPlacementValidationTest, NodeAffinityExpressions) {
                            "key: Invalid value: \"a b\": " + kNoQualifiedName);
 }
 
-TEST_F(PodPlacementValidationTest, NodeAffinityTerms) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidNodeAffinityTerms) {
   ExpectRefused({
       {R"({"affinity": {"nodeAffinity": {
            "requiredDuringSchedulingIgnoredDuringExecution":
@@ -73,7 +73,7 @@ TEST_F(PodPlacementValidationTest, NodeAffinityTerms) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, PodAffinity) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidPodAffinity) {
   ExpectRefused({
       {R"({"affinity": {"podAntiAffinity": {
            "requiredDuringSchedulingIgnoredDuringExecution":
@@ -100,7 +100,7 @@ TEST_F(PodPlacementValidationTest, PodAffinity) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, TopologySpread) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidTopologySpread) {
   const std::string first = "spec.topologySpreadConstraints[0].";
   ExpectRefused({
       {R"({"topologySpreadConstraints": [{"maxSkew": 0, "topologyKey": "",
@@ -116,7 +116,7 @@ TEST_F(PodPlacementValidationTest, TopologySpread) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, Tolerations) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidTolerations) {
   const std::string first = "spec.tolerations[0].";
   ExpectRefused({
       {R"({"tolerations": [{"key": "k", "operator": "X"}]})",
@@ -144,7 +144,7 @@ TEST_F(PodPlacementValidationTest, Tolerations) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, SchedulingGates) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidSchedulingGates) {
   ExpectRefused({
       {R"({"schedulingGates": [{"name": "A b"}]})",
        {"spec.schedulingGates[0]: Invalid value: \"A b\": " +
@@ -157,7 +157,7 @@ TEST_F(PodPlacementValidationTest, SchedulingGates) {
   });
 }
 
-TEST_F(PodPlacementValidationTest, NodeAffinityFields) {
+TEST_F(PodPlacementValidationTest, RejectsInvalidNodeAffinityFields) {
   const std::string kind = "matchFields";
   ExpectRequirementRefused(
       kind, R"({"key": "metadata.foo", "operator": "In", "values": ["a"]})",

@@ -7,21 +7,21 @@
 
 namespace minisched {
 
-// A test of pods that are created, and perhaps only for show.
+// A fixture for tests that create pods, most of them as dry runs.
 class PodContractTest : public ContractTest {
  protected:
-  // A pod "p" with this spec would be refused with these errors.
+  // An invalid spec, and the errors that the server returns for it.
   struct Mistake {
     std::string spec;
     std::vector<std::string> errors;
   };
 
-  // Has the server look at a pod "p" with this spec.
+  // Creates a pod "p" with this spec as a dry run.
   Reply Try(const json& spec) {
     return Post("pods?dryRun=All", Pod("p", {{"spec", spec}}));
   }
 
-  // The same for its only container.
+  // Creates a pod "p" with this container as a dry run.
   Reply TryContainer(const json& container) {
     json whole = R"({"name": "c", "image": "i"})"_json;
     whole.merge_patch(container);
@@ -34,7 +34,7 @@ class PodContractTest : public ContractTest {
     }
   }
 
-  // Of its container; errors are relative to spec.containers[0].
+  // The same for containers. Errors are relative to spec.containers[0].
   void ExpectContainersRefused(const std::vector<Mistake>& mistakes) {
     for (auto [container, errors] : mistakes) {
       for (std::string& error : errors) {

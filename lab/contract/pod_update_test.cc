@@ -1,4 +1,4 @@
-// What may change in a pod, and what in its status.
+// Updates of pods and of their status.
 
 #include "lab/contract/messages_testing.h"
 #include "lab/contract/pod_testing.h"
@@ -27,7 +27,7 @@ class PodUpdateTest : public PodContractTest {
   }
 };
 
-TEST_F(PodUpdateTest, WhatMayChange) {
+TEST_F(PodUpdateTest, AllowsImagesAndDeadlinesToChange) {
   Create("pods", Pod("p"));
   EXPECT_THAT(PatchSpec(R"({"containers": [{"name": "c",
                             "image": "new"}]})"_json),
@@ -37,7 +37,7 @@ TEST_F(PodUpdateTest, WhatMayChange) {
   EXPECT_THAT(PatchSpec({{"activeDeadlineSeconds", 40}}), Answers(200));
 }
 
-TEST_F(PodUpdateTest, LabelsAreNoNewGeneration) {
+TEST_F(PodUpdateTest, LabelsDoNotChangeTheGeneration) {
   Create("pods", Pod("p"));
   EXPECT_THAT(
       MergePatch("pods/p", R"({"metadata": {"labels": {"a": "b"}}})"_json),
@@ -45,9 +45,9 @@ TEST_F(PodUpdateTest, LabelsAreNoNewGeneration) {
                                     "labels": {"a": "b"}}})"_json));
 }
 
-TEST_F(PodUpdateTest, TolerationsMayBeAdded) {
+TEST_F(PodUpdateTest, AllowsTolerationsToBeAdded) {
   Create("pods", Pod("p"));
-  // The list as a whole is replaced; those of everyone are added again.
+  // The patch replaces the list, and the server adds the defaults again.
   EXPECT_THAT(
       PatchSpec(
           R"({"tolerations": [{"key": "k", "operator": "Exists"}]})"_json),
@@ -60,8 +60,8 @@ TEST_F(PodUpdateTest, TolerationsMayBeAdded) {
                        "not be modified except its tolerationSeconds"}));
 }
 
-// After the sentence comes a diff of Go structs, which nobody can rely on.
-TEST_F(PodUpdateTest, WhatMayNotChange) {
+// The test ignores the diff of Go structs that follows the sentence.
+TEST_F(PodUpdateTest, RejectsChangesOfOtherFields) {
   Create("pods", Pod("p"));
   for (const char* spec :
        {R"({"schedulerName": "x"})", R"({"nodeName": "n"})",
@@ -80,7 +80,7 @@ TEST_F(PodUpdateTest, WhatMayNotChange) {
   }
 }
 
-TEST_F(PodUpdateTest, Containers) {
+TEST_F(PodUpdateTest, RejectsAddedContainersAndEmptyImages) {
   Create("pods", Pod("p"));
   EXPECT_THAT(
       PatchSpec(R"({"containers": [{"name": "d", "image": "i"}]})"_json),
@@ -92,7 +92,7 @@ TEST_F(PodUpdateTest, Containers) {
       Invalid("Pod", "p", {"spec.containers[0].image: Required value"}));
 }
 
-TEST_F(PodUpdateTest, SchedulingGates) {
+TEST_F(PodUpdateTest, AllowsGatesToBeRemoved) {
   Create("pods", Pod("p", R"({"spec": {"schedulingGates": [
                               {"name": "g"}, {"name": "h"}]}})"_json));
   EXPECT_THAT(
@@ -109,20 +109,20 @@ TEST_F(PodUpdateTest, SchedulingGates) {
               Answers(200, R"({"spec": {"schedulingGates": null}})"_json));
 }
 
-TEST_F(PodUpdateTest, WhatMayChangeBehindGates) {
+TEST_F(PodUpdateTest, AllowsAGatedPodToChangeItsNodeSelector) {
   Create("pods", Pod("p", R"({"spec": {"schedulingGates":
                                        [{"name": "g"}]}})"_json));
   EXPECT_THAT(PatchSpec(R"({"nodeSelector": {"a": "b"}})"_json),
               Answers(200, R"({"metadata": {"generation": 2}})"_json));
 }
 
-TEST_F(PodUpdateTest, StatusIsLeftAlone) {
+TEST_F(PodUpdateTest, APatchOfThePodKeepsItsStatus) {
   const json pod = Create("pods", Pod("p"));
   EXPECT_THAT(MergePatch("pods/p", R"({"status": {"phase": "Running"}})"_json),
               Answers(200, pod));
 }
 
-TEST_F(PodUpdateTest, Status) {
+TEST_F(PodUpdateTest, PatchesTheStatus) {
   Create("pods", Pod("p"));
   EXPECT_THAT(PatchStatus(R"({"phase": "Running", "podIP": "10.0.0.1",
         "nominatedNodeName": "n", "conditions": [{"type": "PodScheduled",
@@ -136,7 +136,7 @@ TEST_F(PodUpdateTest, Status) {
                                "status": {"phase": "Running"}})"_json));
 }
 
-TEST_F(PodUpdateTest, StatusLeavesTheSpecAlone) {
+TEST_F(PodUpdateTest, AnUpdateOfTheStatusKeepsTheSpec) {
   json pod = Create("pods", Pod("p"));
   pod["spec"]["schedulerName"] = "other";
   pod["metadata"]["labels"] = {{"a", "b"}};
@@ -148,16 +148,16 @@ TEST_F(PodUpdateTest, StatusLeavesTheSpecAlone) {
   EXPECT_THAT(Put("pods/p/status", pod), Refuses(409, "Conflict", testing::_));
 }
 
-TEST_F(PodUpdateTest, StatusOfNone) {
+TEST_F(PodUpdateTest, RejectsTheStatusOfAMissingPod) {
   EXPECT_THAT(StrategicPatch("pods/none/status", json::object()),
               Refuses(404, "NotFound", "pods \"none\" not found"));
 }
 
-TEST_F(PodUpdateTest, StatusTimesMayBeNull) {
+TEST_F(PodUpdateTest, TimesOfConditionsMayBeNull) {
   Create("pods", Pod("p"));
   const Reply reply =
       PatchStatus(R"({"conditions": [{"type": "A", "status": "True"}]})"_json);
-  // They are there even so.
+  // The server writes null times too.
   const json& condition = reply.body.at("status").at("conditions").at(0);
   EXPECT_TRUE(condition.at("lastTransitionTime").is_null());
   EXPECT_TRUE(condition.at("lastProbeTime").is_null());

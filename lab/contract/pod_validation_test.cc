@@ -1,4 +1,4 @@
-// Pods that the server refuses, and what it says of them.
+// Validation of pods: invalid specs and the server's errors.
 
 #include "lab/contract/messages_testing.h"
 #include "lab/contract/pod_testing.h"
@@ -8,7 +8,7 @@ namespace {
 
 using PodValidationTest = PodContractTest;
 
-TEST_F(PodValidationTest, Containers) {
+TEST_F(PodValidationTest, RejectsMissingAndDuplicateContainers) {
   ExpectRefused({
       {R"({"containers": []})", {"spec.containers: Required value"}},
       {R"({"containers": null})", {"spec.containers: Required value"}},
@@ -20,7 +20,7 @@ TEST_F(PodValidationTest, Containers) {
   });
 }
 
-TEST_F(PodValidationTest, ContainerFields) {
+TEST_F(PodValidationTest, RejectsInvalidContainerFields) {
   ExpectContainersRefused({
       {R"({"image": null})", {"image: Required value"}},
       {R"({"name": null})", {"name: Required value"}},
@@ -31,7 +31,7 @@ TEST_F(PodValidationTest, ContainerFields) {
   });
 }
 
-TEST_F(PodValidationTest, PortsOnTheNetworkOfTheHost) {
+TEST_F(PodValidationTest, HostNetworkPortsMustMatch) {
   json spec = R"({"hostNetwork": true, "containers": [{"name": "c",
       "image": "i", "ports": [{"containerPort": 80},
                               {"containerPort": 81, "hostPort": 81}]}]})"_json;
@@ -42,14 +42,14 @@ TEST_F(PodValidationTest, PortsOnTheNetworkOfTheHost) {
                       {"spec.containers[0].ports[1].hostPort: Invalid value: "
                        "82: must match `containerPort` when `hostNetwork` is "
                        "true"}));
-  // Init containers need not.
+  // Ports of init containers need not match.
   spec["initContainers"] = spec["containers"];
   spec["initContainers"][0]["name"] = "i";
   spec["containers"][0].erase("ports");
   EXPECT_THAT(Try(spec), Answers(201));
 }
 
-TEST_F(PodValidationTest, AllMistakesAtOnce) {
+TEST_F(PodValidationTest, ReportsAllErrorsAtOnce) {
   ExpectRefused({{R"({"restartPolicy": "X", "containers": [{}]})",
                   {"spec.containers[0].name: Required value",
                    "spec.containers[0].image: Required value",
@@ -57,7 +57,7 @@ TEST_F(PodValidationTest, AllMistakesAtOnce) {
                    "values: \"Always\", \"OnFailure\", \"Never\""}}});
 }
 
-TEST_F(PodValidationTest, Message) {
+TEST_F(PodValidationTest, ListsSeveralErrorsInBrackets) {
   EXPECT_THAT(Try(R"({"containers": []})"_json),
               Refuses(422, "Invalid",
                       "Pod \"p\" is invalid: spec.containers: Required value"));
@@ -68,7 +68,7 @@ TEST_F(PodValidationTest, Message) {
                       "value]"));
 }
 
-TEST_F(PodValidationTest, CauseReasons) {
+TEST_F(PodValidationTest, EachCauseHasAReason) {
   const auto reason_is = [](const char* reason) {
     return Answers(422, {{"details", {{"causes", {{{"reason", reason}}}}}}});
   };
@@ -85,7 +85,7 @@ TEST_F(PodValidationTest, CauseReasons) {
       reason_is("FieldValueForbidden"));
 }
 
-TEST_F(PodValidationTest, QuantitiesThatAreNone) {
+TEST_F(PodValidationTest, RejectsInvalidQuantities) {
   for (const std::string quantity : {"1x", "", "1 Gi", "one", "1e"}) {
     EXPECT_THAT(
         TryContainer({{"resources", {{"requests", {{"cpu", quantity}}}}}}),
@@ -102,7 +102,7 @@ TEST_F(PodValidationTest, QuantitiesThatAreNone) {
               "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"));
 }
 
-TEST_F(PodValidationTest, Resources) {
+TEST_F(PodValidationTest, RejectsInvalidResources) {
   ExpectContainersRefused({
       {R"({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}})",
        {"resources.requests: Invalid value: \"2\": must be less than or equal "
@@ -132,7 +132,7 @@ TEST_F(PodValidationTest, Resources) {
   });
 }
 
-TEST_F(PodValidationTest, Ports) {
+TEST_F(PodValidationTest, RejectsInvalidPorts) {
   ExpectContainersRefused({
       {R"({"ports": [{}]})", {"ports[0].containerPort: Required value"}},
       {R"({"ports": [{"containerPort": 70000}]})",
@@ -144,15 +144,15 @@ TEST_F(PodValidationTest, Ports) {
   });
 }
 
-TEST_F(PodValidationTest, NodeName) {
+TEST_F(PodValidationTest, RejectsAnInvalidNodeName) {
   ExpectRefused({
       {R"({"nodeName": "A b"})",
        {"spec.nodeName: Invalid value: \"A b\": " + kNoSubdomain}},
   });
 }
 
-// What needs another object to be there.
-TEST_F(PodValidationTest, Forbidden) {
+// Rejections by admission rather than validation.
+TEST_F(PodValidationTest, RejectsPrioritiesThatContradictTheClass) {
   const auto forbidden = [](const std::string& message) {
     return Refuses(403, "Forbidden", "pods \"p\" is forbidden: " + message,
                    {{"name", "p"}, {"kind", "pods"}});

@@ -1,4 +1,4 @@
-// Priority classes, and what they make of pods.
+// Priority classes, and the priorities that pods get from them.
 
 #include "lab/contract/contract_testing.h"
 
@@ -7,13 +7,13 @@ namespace {
 
 class PriorityClassTest : public ContractTest {
  protected:
-  // Makes a class that lasts as long as the test, and returns its name.
+  // Creates a class that is deleted after the test, and returns its name.
   std::string CreateClass(const json& change) {
     std::string name = Unique("pc");
     Create("priorityclasses", Named(name, change));
     DeleteLater("priorityclasses/" + name);
-    // What admits pods to the real server hears of it a little later.
-    Await("the class to be known", [&] {
+    // The real server's admission plugin reads classes from a cache.
+    Await("admission to find the class", [&] {
       return TryPod({{"priorityClassName", name}}).status == 201;
     });
     return name;
@@ -28,7 +28,7 @@ class PriorityClassTest : public ContractTest {
   }
 };
 
-TEST_F(PriorityClassTest, Created) {
+TEST_F(PriorityClassTest, CreatesAClassWithDefaults) {
   const Reply reply = TryClass(json::object());
   EXPECT_THAT(reply, Answers(201, R"({
     "kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1",
@@ -55,7 +55,7 @@ TEST_F(PriorityClassTest, GivesPodsTheirPriority) {
               "computed 1000 from the given PriorityClass name"));
 }
 
-TEST_F(PriorityClassTest, OfTheSystem) {
+TEST_F(PriorityClassTest, SystemClassesExistAndCannotBeDeleted) {
   const auto priority = [](int value) {
     return Answers(201, {{"spec", {{"priority", value}}}});
   };
@@ -72,7 +72,7 @@ TEST_F(PriorityClassTest, OfTheSystem) {
                       "priority class and cannot be deleted"));
 }
 
-TEST_F(PriorityClassTest, DoesNotChange) {
+TEST_F(PriorityClassTest, RejectsChangesOfValueAndPolicy) {
   const std::string name = CreateClass({{"value", 7}});
   const std::string path = "priorityclasses/" + name;
   EXPECT_THAT(MergePatch(path, {{"value", 5}}),
@@ -86,7 +86,7 @@ TEST_F(PriorityClassTest, DoesNotChange) {
               Answers(200, R"({"description": "x"})"_json));
 }
 
-TEST_F(PriorityClassTest, ThatIsNone) {
+TEST_F(PriorityClassTest, RejectsInvalidClasses) {
   const auto invalid = [](const std::string& error) {
     return Invalid("PriorityClass.scheduling.k8s.io", "contract-c", {error});
   };
@@ -105,7 +105,7 @@ TEST_F(PriorityClassTest, ThatIsNone) {
                "not a known system priority class"}));
 }
 
-TEST_F(PriorityClassTest, GlobalDefault) {
+TEST_F(PriorityClassTest, TheGlobalDefaultAppliesToOtherPods) {
   const std::string name = CreateClass({{"value", 7}, {"globalDefault", true}});
   EXPECT_THAT(
       TryPod(json::object()),

@@ -1,4 +1,4 @@
-// What comes before objects: paths, methods, media types, bodies.
+// Requests in general: paths, methods, media types, bodies.
 
 #include "lab/contract/contract_testing.h"
 
@@ -16,7 +16,7 @@ constexpr char kNoResource[] =
 constexpr char kNoMethod[] =
     "the server does not allow this method on the requested resource";
 
-TEST_F(RequestsTest, PathsThatAreNone) {
+TEST_F(RequestsTest, UnknownResourcesAreNotFound) {
   for (const char* path :
        {"/api/v1/nope", "/api/v2", "/apis/apps/v2", "/apis/apps/v1/nope",
         "/api/v1/namespaces/default/nope", "/api/v1/namespaces/default/nope/x",
@@ -26,22 +26,22 @@ TEST_F(RequestsTest, PathsThatAreNone) {
   }
 }
 
-TEST_F(RequestsTest, PathsOutsideOfTheApi) {
+TEST_F(RequestsTest, PathsOutsideOfTheApiAreNotFound) {
   for (const char* path : {"/nope", "/apis/nope/v1", "/apis/nope"}) {
     EXPECT_EQ(Get(path).status, 404) << path;
   }
 }
 
-TEST_F(RequestsTest, UnknownPathsWhateverTheMethod) {
+TEST_F(RequestsTest, UnknownPathsAreNotFoundForAnyMethod) {
   for (const char* path : {"/nope", "/api/v1/nopes", "/apis/apps/v2"}) {
     EXPECT_EQ(Post(path, json::object()).status, 404) << path;
   }
-  // These can only be created: there are none with a name.
+  // Bindings can only be created, so no path with a name exists.
   EXPECT_EQ(Get("bindings/a").status, 404);
   EXPECT_EQ(Post("bindings/a", json::object()).status, 404);
 }
 
-TEST_F(RequestsTest, MethodsThatAreNone) {
+TEST_F(RequestsTest, RejectsMethodsThatAResourceDoesNotHave) {
   const auto refused = Refuses(405, "MethodNotAllowed", kNoMethod);
   EXPECT_THAT(Post("configmaps/a", json::object()), refused);
   EXPECT_THAT(Put("configmaps", json::object()), refused);
@@ -54,7 +54,7 @@ TEST_F(RequestsTest, MethodsThatAreNone) {
   EXPECT_THAT(Post("/version", json::object()), refused);
 }
 
-TEST_F(RequestsTest, BodyThatIsNoJson) {
+TEST_F(RequestsTest, RejectsABodyThatIsNotJson) {
   const std::string message =
       "the object provided is unrecognized (must be of type ConfigMap): "
       "couldn't get version/kind; json parse error: ";
@@ -65,7 +65,7 @@ TEST_F(RequestsTest, BodyThatIsNoJson) {
   }
 }
 
-TEST_F(RequestsTest, FieldsOfTheWrongType) {
+TEST_F(RequestsTest, RejectsFieldsOfTheWrongType) {
   EXPECT_THAT(Post("configmaps", R"({"metadata": {"name": 5}})"_json),
               Refuses(400, "BadRequest",
                       StartsWith("ConfigMap in version \"v1\" cannot be "
@@ -78,7 +78,7 @@ TEST_F(RequestsTest, FieldsOfTheWrongType) {
                          "json: cannot unmarshal string into ")));
 }
 
-TEST_F(RequestsTest, ObjectOfAnotherKind) {
+TEST_F(RequestsTest, RejectsAnObjectOfAnotherKind) {
   EXPECT_THAT(Post("configmaps", Pod("a")),
               Refuses(400, "BadRequest",
                       StartsWith("Pod in version \"v1\" cannot be handled as a "
@@ -89,7 +89,7 @@ TEST_F(RequestsTest, ObjectOfAnotherKind) {
                                  "ConfigMap: ")));
 }
 
-TEST_F(RequestsTest, ObjectOfNoKind) {
+TEST_F(RequestsTest, RejectsAnUnknownVersion) {
   EXPECT_THAT(
       Post("configmaps", R"({"kind": "ConfigMap", "apiVersion": "v2",
                              "metadata": {"name": "a"}})"_json),
@@ -99,13 +99,13 @@ TEST_F(RequestsTest, ObjectOfNoKind) {
                          "version \"v2\"")));
 }
 
-TEST_F(RequestsTest, BodyThatIsTooLarge) {
+TEST_F(RequestsTest, RejectsABodyThatIsTooLarge) {
   EXPECT_THAT(Send("POST", "configmaps", std::string(4 << 20, ' ')),
               Refuses(413, "RequestEntityTooLarge",
                       "Request entity too large: limit is 3145728"));
 }
 
-TEST_F(RequestsTest, BodyOfAnUnknownType) {
+TEST_F(RequestsTest, RejectsABodyOfAnUnknownType) {
   EXPECT_THAT(
       Send("POST", "configmaps", "{}", {{"Content-Type", "text/plain"}}),
       Refuses(415, "UnsupportedMediaType",
@@ -114,13 +114,13 @@ TEST_F(RequestsTest, BodyOfAnUnknownType) {
                          "application/json")));
 }
 
-TEST_F(RequestsTest, BodyWithParameters) {
+TEST_F(RequestsTest, AcceptsAMediaTypeWithParameters) {
   EXPECT_THAT(Send("POST", "configmaps", Named("a").dump(),
                    {{"Content-Type", "application/json; charset=utf-8"}}),
               Answers(201));
 }
 
-TEST_F(RequestsTest, AnswerOfAnUnknownType) {
+TEST_F(RequestsTest, RejectsAnUnknownAcceptType) {
   EXPECT_THAT(
       Get("pods", {{"Accept", "text/plain"}}),
       Refuses(406, "NotAcceptable",
@@ -128,7 +128,7 @@ TEST_F(RequestsTest, AnswerOfAnUnknownType) {
                          "application/json")));
 }
 
-TEST_F(RequestsTest, AnswerOfAnyType) {
+TEST_F(RequestsTest, AnswersInJsonIfAnyTypeIsAccepted) {
   for (const char* accept : {"*/*", "image/png, */*;q=0.5",
                              "application/vnd.nope, application/json"}) {
     const Reply reply = Get("pods", {{"Accept", accept}});
@@ -137,7 +137,7 @@ TEST_F(RequestsTest, AnswerOfAnyType) {
   }
 }
 
-TEST_F(RequestsTest, DryRun) {
+TEST_F(RequestsTest, ADryRunChangesNothing) {
   const Reply reply = Post("pods?dryRun=All", Pod("a"));
   EXPECT_THAT(reply, Answers(201, R"({
     "metadata": {"uid": "...", "creationTimestamp": "...",
@@ -152,13 +152,13 @@ TEST_F(RequestsTest, DryRun) {
   EXPECT_EQ(Read("configmaps/a"), object);
 }
 
-TEST_F(RequestsTest, DryRunOfWhatIsThere) {
+TEST_F(RequestsTest, ADryRunRejectsADuplicate) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(Post("configmaps?dryRun=All", Named("a")),
               Refuses(409, "AlreadyExists", testing::_));
 }
 
-TEST_F(RequestsTest, OptionsThatAreNone) {
+TEST_F(RequestsTest, RejectsInvalidOptions) {
   EXPECT_THAT(Post("configmaps?dryRun=Nope", Named("a")),
               Invalid("CreateOptions.meta.k8s.io", "",
                       {"dryRun: Unsupported value: [\"Nope\"]: supported "
@@ -170,7 +170,7 @@ TEST_F(RequestsTest, OptionsThatAreNone) {
                "values: \"\", \"Ignore\", \"Strict\", \"Warn\""}));
 }
 
-TEST_F(RequestsTest, UnknownFieldsAreWarnedOf) {
+TEST_F(RequestsTest, WarnsAboutUnknownFields) {
   const json pod = Pod("p", R"({"spec": {"foo": "bar", "containers": [
     {"name": "c", "image": "i", "bogus": 1}]}})"_json);
   for (const char* query :
@@ -184,7 +184,7 @@ TEST_F(RequestsTest, UnknownFieldsAreWarnedOf) {
   }
 }
 
-TEST_F(RequestsTest, LongWarningsAreCut) {
+TEST_F(RequestsTest, TruncatesLongWarnings) {
   const auto warning = [](const std::string& name) {
     return "299 - \"unknown field \\\"" + name;
   };
@@ -196,7 +196,7 @@ TEST_F(RequestsTest, LongWarningsAreCut) {
           "\"");
 }
 
-TEST_F(RequestsTest, WarningsEndWhenTheyAreTooManyInAll) {
+TEST_F(RequestsTest, LimitsTheNumberAndLengthOfWarnings) {
   const auto warnings = [&](int number, std::size_t length) {
     json object = Named("a");
     for (int i = 0; i < number; ++i) {
@@ -214,19 +214,19 @@ TEST_F(RequestsTest, WarningsEndWhenTheyAreTooManyInAll) {
     return count;
   };
   EXPECT_EQ(warnings(200, 4), 100);
-  // "unknown field " and quotes are 16 more: 38 of these are 4028 characters,
-  // less than 4096.
+  // Each warning has 106 characters: "unknown field ", two quotes and the name.
+  // 38 of them are 4028 characters, less than 4096.
   EXPECT_EQ(warnings(60, 90), 39);
 }
 
-TEST_F(RequestsTest, UnknownFieldsAreIgnored) {
+TEST_F(RequestsTest, IgnoresUnknownFieldsIfAsked) {
   const Reply reply =
       Post("configmaps?fieldValidation=Ignore", Named("a", {{"foo", 1}}));
   EXPECT_THAT(reply, Answers(201, R"({"foo": null})"_json));
   EXPECT_FALSE(reply.headers.contains("warning"));
 }
 
-TEST_F(RequestsTest, UnknownFieldsAreRefused) {
+TEST_F(RequestsTest, RejectsUnknownFieldsIfStrict) {
   EXPECT_THAT(Send("POST", "configmaps?fieldValidation=Strict",
                    R"({"metadata": {"name": "b"}, "foo": 1})"),
               Refuses(400, "BadRequest",
@@ -236,7 +236,7 @@ TEST_F(RequestsTest, UnknownFieldsAreRefused) {
   EXPECT_THAT(Get("configmaps/b"), Answers(404));
 }
 
-TEST_F(RequestsTest, UnknownFieldsInPatches) {
+TEST_F(RequestsTest, ValidatesFieldsOfPatches) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(
       StrategicPatch("configmaps/a?fieldValidation=Strict", {{"foo", 5}}),

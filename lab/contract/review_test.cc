@@ -1,5 +1,5 @@
-// What a client may do, and who it is: objects that nobody stores. The client
-// of these tests may do everything.
+// Reviews of access and identity, which are not stored. The client of these
+// tests is allowed everything.
 
 #include "lab/contract/contract_testing.h"
 
@@ -15,7 +15,7 @@ constexpr char kSelfRules[] =
     "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 constexpr char kSelf[] = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-// The group of those who may do everything in any cluster.
+// The group whose members are allowed everything in any cluster.
 const json kMasters = {"system:masters"};
 
 class ReviewTest : public ContractTest {
@@ -28,7 +28,7 @@ class ReviewTest : public ContractTest {
   }
 };
 
-TEST_F(ReviewTest, SelfSubjectAccess) {
+TEST_F(ReviewTest, AllowsSelfSubjectAccess) {
   const json spec = {{"resourceAttributes",
                       {{"namespace", "default"},
                        {"verb", "list"},
@@ -45,8 +45,8 @@ TEST_F(ReviewTest, SelfSubjectAccess) {
                               {"status", {{"allowed", true}}}}));
 }
 
-// k9s and others ask so for what they would show if it were there.
-TEST_F(ReviewTest, SelfSubjectAccessToWhatIsNotServed) {
+// Clients such as k9s send reviews for resources that may not exist.
+TEST_F(ReviewTest, AllowsSelfSubjectAccessToUnknownResources) {
   EXPECT_THAT(
       Post(kSelfAccess, Of({{"resourceAttributes",
                              {{"verb", "get"},
@@ -56,7 +56,7 @@ TEST_F(ReviewTest, SelfSubjectAccessToWhatIsNotServed) {
       Answers(201, R"({"status": {"allowed": true}})"_json));
 }
 
-TEST_F(ReviewTest, SelfSubjectAccessToAPath) {
+TEST_F(ReviewTest, AllowsSelfSubjectAccessToAPath) {
   EXPECT_THAT(
       Post(kSelfAccess,
            Of({{"nonResourceAttributes", {{"path", "/x"}, {"verb", "get"}}}})),
@@ -65,7 +65,7 @@ TEST_F(ReviewTest, SelfSubjectAccessToAPath) {
                                     {"path": "/x", "verb": "get"}}})"_json));
 }
 
-TEST_F(ReviewTest, SelfSubjectAccessToNothing) {
+TEST_F(ReviewTest, RejectsSelfSubjectAccessWithoutAttributes) {
   EXPECT_THAT(Post(kSelfAccess, json::object()),
               Invalid(".authorization.k8s.io", "",
                       {"spec.resourceAttributes: Invalid value: null: exactly "
@@ -73,7 +73,7 @@ TEST_F(ReviewTest, SelfSubjectAccessToNothing) {
                        "must be specified"}));
 }
 
-TEST_F(ReviewTest, SelfSubjectAccessToTooMuch) {
+TEST_F(ReviewTest, RejectsSelfSubjectAccessWithBothAttributes) {
   json review = Of({{"resourceAttributes", {{"verb", "get"}}},
                     {"nonResourceAttributes", {{"path", "/x"}}}});
   review["metadata"]["name"] = "a";
@@ -83,7 +83,7 @@ TEST_F(ReviewTest, SelfSubjectAccessToTooMuch) {
                        "metadata: Invalid value: ..."}));
 }
 
-TEST_F(ReviewTest, SubjectAccess) {
+TEST_F(ReviewTest, AllowsSubjectAccess) {
   const json spec = {{"user", "somebody"},
                      {"groups", kMasters},
                      {"uid", "u"},
@@ -96,7 +96,7 @@ TEST_F(ReviewTest, SubjectAccess) {
                             {"status", {{"allowed", true}}}}));
 }
 
-TEST_F(ReviewTest, SubjectAccessOfNobody) {
+TEST_F(ReviewTest, RejectsSubjectAccessWithoutASubject) {
   json review = Of(json::object());
   review["metadata"]["labels"] = {{"a", "b"}};
   EXPECT_THAT(Post(kSubjectAccess, review),
@@ -107,7 +107,7 @@ TEST_F(ReviewTest, SubjectAccessOfNobody) {
                        "metadata: Invalid value: ..."}));
 }
 
-TEST_F(ReviewTest, LocalSubjectAccess) {
+TEST_F(ReviewTest, AllowsLocalSubjectAccess) {
   const json spec = {{"groups", kMasters},
                      {"resourceAttributes",
                       {{"verb", "get"},
@@ -118,7 +118,7 @@ TEST_F(ReviewTest, LocalSubjectAccess) {
                             {"metadata", {{"namespace", namespace_name()}}},
                             {"spec", spec},
                             {"status", {{"allowed", true}}}}));
-  // Whether the namespace exists is not for this to say.
+  // The namespace need not exist.
   EXPECT_THAT(
       Post(std::string(kAccess) +
                "namespaces/contract-nowhere/localsubjectaccessreviews",
@@ -127,7 +127,7 @@ TEST_F(ReviewTest, LocalSubjectAccess) {
       Answers(201));
 }
 
-TEST_F(ReviewTest, LocalSubjectAccessElsewhere) {
+TEST_F(ReviewTest, RejectsLocalSubjectAccessToAnotherNamespace) {
   json review = Of({{"user", "u"},
                     {"resourceAttributes", {{"namespace", "elsewhere"}}},
                     {"nonResourceAttributes", {{"path", "/x"}}}});
@@ -141,7 +141,7 @@ TEST_F(ReviewTest, LocalSubjectAccessElsewhere) {
                        "spec.nonResourceAttributes: Invalid value: ..."}));
 }
 
-TEST_F(ReviewTest, SelfSubjectRules) {
+TEST_F(ReviewTest, ListsSelfSubjectRules) {
   const Reply reply = Post(kSelfRules, Of({{"namespace", "default"}}));
   EXPECT_THAT(reply, Answers(201, {{"kind", "SelfSubjectRulesReview"},
                                    {"metadata", json::object()},
@@ -161,7 +161,7 @@ TEST_F(ReviewTest, SelfSubjectRulesNeedANamespace) {
               Refuses(400, "BadRequest", "no namespace on request"));
 }
 
-TEST_F(ReviewTest, SelfSubject) {
+TEST_F(ReviewTest, ReturnsTheUserOfTheClient) {
   const Reply reply = Post(kSelf, json::object());
   EXPECT_THAT(reply, Answers(201, R"({
     "kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
@@ -170,7 +170,7 @@ TEST_F(ReviewTest, SelfSubject) {
   EXPECT_FALSE(reply.body.at("status").at("userInfo").at("groups").empty());
 }
 
-TEST_F(ReviewTest, AreNotStored) {
+TEST_F(ReviewTest, ReviewsAreNotStored) {
   for (const char* path : {kSelfAccess, kSubjectAccess, kSelfRules, kSelf}) {
     SCOPED_TRACE(path);
     EXPECT_THAT(Get(path), Refuses(405, "MethodNotAllowed", testing::_));
@@ -183,7 +183,7 @@ TEST_F(ReviewTest, AreNotStored) {
   EXPECT_THAT(Get(LocalAccess() + "/a"), Answers(404));
 }
 
-TEST_F(ReviewTest, OptionsAndBodies) {
+TEST_F(ReviewTest, ValidatesOptionsAndBodies) {
   const json review = Of({{"resourceAttributes", {{"verb", "get"}}}});
   EXPECT_THAT(Post(std::string(kSelfAccess) + "?dryRun=All", review),
               Answers(201, R"({"status": {"allowed": true}})"_json));

@@ -28,7 +28,7 @@ class SelectorTest : public ContractTest {
     return Names(Read("pods?fieldSelector=" + selector));
   }
 
-  // Expects the kind to be listed by each of these fields.
+  // Expects the server to accept each of these fields in a field selector.
   void CheckFields(const std::string& path, const Strings& fields) {
     for (const std::string& field : fields) {
       EXPECT_THAT(Get(path + "?fieldSelector=" + field + "=none"), Answers(200))
@@ -37,7 +37,7 @@ class SelectorTest : public ContractTest {
   }
 };
 
-TEST_F(SelectorTest, Labels) {
+TEST_F(SelectorTest, SelectsByLabels) {
   CreatePods();
   EXPECT_EQ(Labelled(""), (Strings{"a", "b", "c", "d"}));
   EXPECT_EQ(Labelled("n=a"), (Strings{"a"}));
@@ -55,7 +55,7 @@ TEST_F(SelectorTest, Labels) {
   EXPECT_EQ(Labelled("n=none"), (Strings{}));
 }
 
-TEST_F(SelectorTest, LabelsThatAreNone) {
+TEST_F(SelectorTest, RejectsInvalidLabelSelectors) {
   const auto bad = [&](const std::string& selector, const char* message) {
     EXPECT_THAT(Get("pods?labelSelector=" + selector),
                 Refuses(400, "BadRequest", testing::HasSubstr(message)))
@@ -69,7 +69,7 @@ TEST_F(SelectorTest, LabelsThatAreNone) {
   bad("n=a_", "a valid label must be");
 }
 
-TEST_F(SelectorTest, Fields) {
+TEST_F(SelectorTest, SelectsByFields) {
   CreatePods();
   EXPECT_EQ(Fielded("metadata.name=a"), (Strings{"a"}));
   EXPECT_EQ(Fielded("metadata.name==a"), (Strings{"a"}));
@@ -89,13 +89,13 @@ TEST_F(SelectorTest, Fields) {
   EXPECT_EQ(Fielded("status.phase!=Pending"), (Strings{}));
 }
 
-TEST_F(SelectorTest, BothSelectors) {
+TEST_F(SelectorTest, CombinesBothSelectors) {
   CreatePods();
   EXPECT_EQ(Names(Read("pods?labelSelector=n&fieldSelector=spec.nodeName=")),
             (Strings{"a", "b"}));
 }
 
-TEST_F(SelectorTest, FieldsOfPods) {
+TEST_F(SelectorTest, AcceptsFieldsOfPods) {
   CheckFields("pods",
               {"metadata.name", "metadata.namespace", "spec.nodeName",
                "spec.restartPolicy", "spec.schedulerName",
@@ -103,14 +103,14 @@ TEST_F(SelectorTest, FieldsOfPods) {
                "status.podIP", "status.podIPs", "status.nominatedNodeName"});
 }
 
-TEST_F(SelectorTest, FieldsOfOtherKinds) {
+TEST_F(SelectorTest, AcceptsFieldsOfOtherKinds) {
   CheckFields("nodes", {"metadata.name", "spec.unschedulable"});
   CheckFields("namespaces", {"metadata.name", "status.phase"});
   CheckFields("deployments", {"metadata.name", "metadata.namespace"});
   CheckFields("leases", {"metadata.name", "metadata.namespace"});
 }
 
-TEST_F(SelectorTest, FieldsOfEvents) {
+TEST_F(SelectorTest, AcceptsFieldsOfEvents) {
   CheckFields("events",
               {"metadata.name", "metadata.namespace", "involvedObject.kind",
                "involvedObject.namespace", "involvedObject.name",
@@ -124,7 +124,7 @@ TEST_F(SelectorTest, FieldsOfEvents) {
                "regarding.fieldPath", "reason", "reportingController", "type"});
 }
 
-TEST_F(SelectorTest, FieldsThatAreNone) {
+TEST_F(SelectorTest, RejectsUnknownFields) {
   for (const char* path :
        {"pods?fieldSelector=spec.foo", "nodes?fieldSelector=spec.foo",
         "namespaces?fieldSelector=spec.foo", "events?fieldSelector=spec.foo"}) {
@@ -143,7 +143,7 @@ TEST_F(SelectorTest, FieldsThatAreNone) {
   }
 }
 
-TEST_F(SelectorTest, FieldSelectorsThatAreNone) {
+TEST_F(SelectorTest, RejectsInvalidFieldSelectors) {
   for (const std::string selector : {"bad", "metadata.name in (a)"}) {
     EXPECT_THAT(Get("pods?fieldSelector=" + selector),
                 Refuses(400, "BadRequest",

@@ -14,7 +14,7 @@
 namespace minisched {
 namespace {
 
-// Of the program to test; empty where it isn't built.
+// The path of minisched-apiserver; empty if it isn't built.
 #ifdef MINISCHED_APISERVER
 constexpr char kProgram[] = MINISCHED_APISERVER;
 #else
@@ -24,7 +24,7 @@ constexpr char kProgram[] = "";
 }  // namespace
 
 ServerUnderTest& ServerUnderTest::Instance() {
-  // Googletest deletes it.
+  // GoogleTest owns and deletes environments.
   static auto* const kInstance = new ServerUnderTest;
   return *kInstance;
 }
@@ -59,20 +59,20 @@ void ServerUnderTest::TearDown() {
   int status = 0;
   waitpid(pid_, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-      << "minisched-apiserver did not end well: " << status;
+      << "minisched-apiserver exited with an error: " << status;
 }
 
 void ServerUnderTest::Start(const std::string& kubeconfig) {
   if (*kProgram == '\0') {
     throw std::runtime_error(
-        "no server to test: MINISCHED_REAL_CLUSTER names no cluster, and "
+        "no server to test: MINISCHED_REAL_CLUSTER is not set, and "
         "minisched-apiserver is not built");
   }
   int out[2];
   if (pipe(out) != 0) throw std::runtime_error("pipe");
   pid_ = fork();
   if (pid_ == 0) {
-    // Not to outlive us, however we end.
+    // End the server when this program ends, even if it crashes.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(out[1], STDOUT_FILENO);
     close(out[0]);
@@ -82,8 +82,8 @@ void ServerUnderTest::Start(const std::string& kubeconfig) {
     _exit(127);
   }
   close(out[1]);
-  // Its first line says that it is ready. The pipe stays open: what it prints
-  // later must not end it.
+  // The server prints its first line when it is ready. The pipe stays open, so
+  // that later output does not fail.
   char c = 0;
   while (c != '\n') {
     if (read(out[0], &c, 1) != 1) {

@@ -13,9 +13,9 @@
 
 namespace minisched {
 
-// The server under test, one for the whole program: the real cluster whose
-// directory $MINISCHED_REAL_CLUSTER names, else a minisched-apiserver of our
-// own.
+// The server under test, one for the whole program: the real cluster in the
+// directory $MINISCHED_REAL_CLUSTER or, if that is not set, a
+// minisched-apiserver that this class starts.
 class ServerUnderTest : public testing::Environment {
  public:
   static ServerUnderTest& Instance();
@@ -27,8 +27,8 @@ class ServerUnderTest : public testing::Environment {
   const RestConfig& config() const { return config_; }
   Transport& transport() { return *transport_; }
 
-  // Namespaces that are empty, for the next test. A real cluster takes so long
-  // to delete one that a queue would form, and tests wait.
+  // Empty namespaces for further tests. Tests reuse namespaces, because a real
+  // cluster deletes them slowly.
   std::vector<std::string>& empty_namespaces() { return empty_namespaces_; }
 
   // Deletes a namespace after the last test.
@@ -37,7 +37,7 @@ class ServerUnderTest : public testing::Environment {
   }
 
  private:
-  // Starts the program and returns once it serves.
+  // Starts minisched-apiserver and blocks until it serves.
   void Start(const std::string& kubeconfig);
 
   RestConfig config_;

@@ -1,4 +1,4 @@
-// Strategic merge patches: lists that are merged by key, and the directives.
+// Strategic merge patches: lists that are merged by key, and directives.
 
 #include "lab/contract/contract_testing.h"
 
@@ -25,7 +25,7 @@ class StrategicPatchTest : public ContractTest {
             {"name": "b", "image": "i"}]}}}})"_json));
   }
 
-  // Patches the pods of the deployment, and expects them to have this then.
+  // Patches the deployment's pod template and expects it to match `expected`.
   void Check(const char* patch, const char* expected) {
     EXPECT_THAT(StrategicPatch("deployments/d", InTemplate(json::parse(patch))),
                 Answers(200, InTemplate(json::parse(expected))))
@@ -37,7 +37,7 @@ class StrategicPatchTest : public ContractTest {
   }
 };
 
-TEST_F(StrategicPatchTest, ContainersByName) {
+TEST_F(StrategicPatchTest, MergesContainersByName) {
   Check(R"({"containers": [{"name": "b", "image": "new"}]})",
         R"({"containers": [{"name": "a", "image": "i"},
                            {"name": "b", "image": "new"}]})");
@@ -48,7 +48,7 @@ TEST_F(StrategicPatchTest, NewItemsComeFirst) {
         R"({"containers": [{"name": "c"}, {"name": "a"}, {"name": "b"}]})");
 }
 
-TEST_F(StrategicPatchTest, EnvAndPorts) {
+TEST_F(StrategicPatchTest, MergesEnvAndPortsByKey) {
   Check(R"({"containers": [{"name": "a",
              "env": [{"name": "Y", "value": "3"}, {"name": "Z", "value": "4"}],
              "ports": [{"containerPort": 81, "name": "http"}]}]})",
@@ -67,25 +67,25 @@ TEST_F(StrategicPatchTest, ListsWithoutAKeyAreReplaced) {
             "tolerations": [{"key": "u"}]})");
 }
 
-TEST_F(StrategicPatchTest, DeleteAnItem) {
+TEST_F(StrategicPatchTest, DeletesAnItem) {
   Check(R"({"containers": [{"name": "a", "$patch": "delete"}]})",
         R"({"containers": [{"name": "b"}]})");
 }
 
-TEST_F(StrategicPatchTest, ReplaceAList) {
+TEST_F(StrategicPatchTest, ReplacesAList) {
   Check(R"({"containers": [{"name": "z", "image": "i"},
                            {"$patch": "replace"}]})",
         R"({"containers": [{"name": "z"}]})");
 }
 
-TEST_F(StrategicPatchTest, SetElementOrder) {
+TEST_F(StrategicPatchTest, SetsTheOrderOfElements) {
   Check(R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
             "containers": [{"name": "a", "image": "new"}]})",
         R"({"containers": [{"name": "b"}, {"name": "a", "image": "new"}]})");
 }
 
-// The directive says which of the keys beside it are to stay.
-TEST_F(StrategicPatchTest, RetainKeys) {
+// $retainKeys lists the keys that the patched map keeps.
+TEST_F(StrategicPatchTest, RetainKeysRemovesOtherKeys) {
   Check(R"({"volumes": [{"name": "v", "$retainKeys": ["name", "hostPath"],
                          "hostPath": {"path": "/x"}}]})",
         R"({"volumes": [{"name": "v", "emptyDir": null,
@@ -102,7 +102,7 @@ TEST_F(StrategicPatchTest, NullRemoves) {
                                             {"name": "b"}]})");
 }
 
-TEST_F(StrategicPatchTest, ListsOfPlainValues) {
+TEST_F(StrategicPatchTest, MergesListsOfPlainValues) {
   Create("configmaps", Named("c", R"({"metadata": {"finalizers":
                                       ["x.y/a", "x.y/b"]}})"_json));
   const auto check = [&](const char* metadata, const json& expected) {
@@ -120,7 +120,7 @@ TEST_F(StrategicPatchTest, ListsOfPlainValues) {
   check(R"({"finalizers": null})", nullptr);
 }
 
-TEST_F(StrategicPatchTest, ReplaceAnObject) {
+TEST_F(StrategicPatchTest, ReplacesAnObject) {
   Create("configmaps", Named("c", R"({"data": {"k": "v"}})"_json));
   EXPECT_THAT(StrategicPatch("configmaps/c",
                              R"({"data": {"$patch": "replace",
@@ -131,7 +131,7 @@ TEST_F(StrategicPatchTest, ReplaceAnObject) {
       Answers(200, R"({"data": null})"_json));
 }
 
-TEST_F(StrategicPatchTest, PodConditionsByType) {
+TEST_F(StrategicPatchTest, MergesPodConditionsByType) {
   Create("pods", Pod("p"));
   const auto patch = [&](const char* status) {
     return StrategicPatch("pods/p/status", {{"status", json::parse(status)}});
@@ -143,7 +143,7 @@ TEST_F(StrategicPatchTest, PodConditionsByType) {
               Answers(200, R"({"status": {"phase": "Pending", "conditions": [
                        {"type": "A", "status": "False"},
                        {"type": "B", "status": "True"}]}})"_json));
-  // What kube-scheduler sends.
+  // kube-scheduler sends such patches.
   EXPECT_THAT(
       patch(R"({"$setElementOrder/conditions": [{"type": "B"}, {"type": "A"}],
                 "conditions": [{"type": "B", "reason": "R"}],
@@ -153,20 +153,20 @@ TEST_F(StrategicPatchTest, PodConditionsByType) {
                        {"type": "A", "status": "False"}]}})"_json));
 }
 
-TEST_F(StrategicPatchTest, ItemWithoutItsKey) {
+TEST_F(StrategicPatchTest, RejectsAnItemWithoutItsMergeKey) {
   EXPECT_THAT(
       StrategicPatch("deployments/d",
                      InTemplate(R"({"containers": [{"image": "x"}]})"_json)),
       Refuses(500, "", HasSubstr("does not contain declared merge key: name")));
 }
 
-TEST_F(StrategicPatchTest, DirectiveThatIsNone) {
+TEST_F(StrategicPatchTest, RejectsAnUnknownDirective) {
   EXPECT_THAT(StrategicPatch("deployments/d",
                              R"({"metadata": {"$patch": "nope"}})"_json),
               Refuses(500, "", StartsWith("unknown patch type: nope")));
 }
 
-TEST_F(StrategicPatchTest, RetainKeysThatAreNone) {
+TEST_F(StrategicPatchTest, RejectsInvalidRetainKeys) {
   for (const char* strategy :
        {R"({"$retainKeys": "type", "type": "Recreate"})",
         R"({"$retainKeys": ["rollingUpdate"], "type": "Recreate"})"}) {
@@ -178,7 +178,7 @@ TEST_F(StrategicPatchTest, RetainKeysThatAreNone) {
   }
 }
 
-TEST_F(StrategicPatchTest, ListDirectivesThatAreNone) {
+TEST_F(StrategicPatchTest, RejectsInvalidListDirectives) {
   const auto expect = [&](const char* patch, int code, const char* reason,
                           const std::string& message) {
     EXPECT_THAT(StrategicPatch("deployments/d", InTemplate(json::parse(patch))),
@@ -206,7 +206,7 @@ TEST_F(StrategicPatchTest, ListDirectivesThatAreNone) {
          "invalid patch format of primitive list");
 }
 
-TEST_F(StrategicPatchTest, WrongType) {
+TEST_F(StrategicPatchTest, RejectsAValueOfTheWrongType) {
   EXPECT_THAT(
       StrategicPatch("deployments/d", R"({"spec": {"paused": "x"}})"_json),
       Refuses(422, "Invalid", StartsWith(" \"\" is invalid: patch: ")));

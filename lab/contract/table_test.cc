@@ -1,4 +1,4 @@
-// Tables: what kubectl prints is made by the server.
+// Tables: the server makes the rows and columns that kubectl prints.
 
 #include "lab/contract/contract_testing.h"
 
@@ -16,8 +16,8 @@ class TableTest : public ContractTest {
     return Get(path, {{"Accept", kTable}});
   }
 
-  // "Name, Age", or with those for -o wide "Name, Age | IP". Types are given
-  // where they aren't strings.
+  // Returns the columns as "Name, Age", or, with those of -o wide, as
+  // "Name, Age | IP". Types other than string follow a colon.
   std::string Columns(const std::string& path, bool wide = false) {
     const Reply table = GetTable(path);
     EXPECT_THAT(table, Answers(200, R"({
@@ -39,7 +39,7 @@ class TableTest : public ContractTest {
     return columns;
   }
 
-  // The cells of the only row.
+  // Returns the cells of the only row.
   json Cells(const std::string& path) {
     const json rows = GetTable(path).body.at("rows");
     EXPECT_EQ(rows.size(), 1);
@@ -47,7 +47,7 @@ class TableTest : public ContractTest {
   }
 };
 
-TEST_F(TableTest, Shape) {
+TEST_F(TableTest, TablesHaveColumnsAndRows) {
   Create("pods", Pod("a"));
   const Reply table = GetTable("pods");
   EXPECT_EQ(table.headers.at("content-type"), "application/json");
@@ -65,7 +65,7 @@ TEST_F(TableTest, Shape) {
     "description": "..."})"_json));
 }
 
-TEST_F(TableTest, OneObject) {
+TEST_F(TableTest, ReturnsATableOfOneObject) {
   const json pod = Create("pods", Pod("a"));
   const Reply table = GetTable("pods/a");
   EXPECT_THAT(table,
@@ -77,13 +77,13 @@ TEST_F(TableTest, OneObject) {
               Refuses(404, "NotFound", "pods \"none\" not found"));
 }
 
-TEST_F(TableTest, Empty) {
+TEST_F(TableTest, AnEmptyTableHasColumns) {
   const Reply table = GetTable("pods");
   EXPECT_THAT(table, Answers(200, R"({"kind": "Table", "rows": []})"_json));
   EXPECT_EQ(table.body.at("columnDefinitions").size(), 9);
 }
 
-TEST_F(TableTest, Pages) {
+TEST_F(TableTest, SplitsTablesIntoPages) {
   Create("pods", Pod("a"));
   Create("pods", Pod("b"));
   EXPECT_THAT(GetTable("pods?limit=1"), Answers(200, R"({
@@ -91,7 +91,7 @@ TEST_F(TableTest, Pages) {
     "rows": [{"object": {"metadata": {"name": "a"}}}]})"_json));
 }
 
-TEST_F(TableTest, IncludeObject) {
+TEST_F(TableTest, IncludeObjectSelectsThePartOfTheObject) {
   Create("pods", Pod("a"));
   EXPECT_THAT(GetTable("pods?includeObject=None"),
               Answers(200, R"({"rows": [{"object": null}]})"_json));
@@ -102,7 +102,7 @@ TEST_F(TableTest, IncludeObject) {
                          "spec": {"schedulerName": "contract"}}}]})"_json));
 }
 
-TEST_F(TableTest, OfWhatIsCreatedAndDeleted) {
+TEST_F(TableTest, CreateReturnsATableAndDeleteAStatus) {
   const Reply table =
       Send("POST", "leases", Named("a").dump(), {{"Accept", kTable}});
   EXPECT_THAT(table, Answers(201, R"({
@@ -111,7 +111,7 @@ TEST_F(TableTest, OfWhatIsCreatedAndDeleted) {
               Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
 }
 
-TEST_F(TableTest, OtherTypes) {
+TEST_F(TableTest, NegotiatesOtherTypes) {
   Create("pods", Pod("a"));
   const auto accepting = [&](const std::string& as) {
     return Get("pods", {{"Accept", "application/json;g=meta.k8s.io;" + as}});
@@ -120,12 +120,12 @@ TEST_F(TableTest, OtherTypes) {
               Answers(200, R"({"kind": "Table"})"_json));
   EXPECT_THAT(accepting("v=v9;as=Table"),
               Refuses(406, "NotAcceptable", HasSubstr("application/json")));
-  // The next in the list will do.
+  // The next type in the list is used.
   EXPECT_THAT(accepting("v=v1;as=Nope,application/json"),
               Answers(200, R"({"kind": "PodList"})"_json));
 }
 
-TEST_F(TableTest, PodCells) {
+TEST_F(TableTest, ShowsTheStatusOfAPod) {
   Create("pods", Pod("a", R"({"spec": {"nodeName": "contract-n"}})"_json));
   const auto status = [&](const char* value) {
     EXPECT_THAT(
@@ -151,7 +151,7 @@ TEST_F(TableTest, PodCells) {
             "Evicted");
 }
 
-TEST_F(TableTest, PodCellsOnItsWay) {
+TEST_F(TableTest, ShowsGatedAndTerminatingPods) {
   Create("pods", Pod("gated", R"({"spec": {"schedulingGates":
                                            [{"name": "g"}]}})"_json));
   EXPECT_EQ(Cells("pods/gated").at(2), "SchedulingGated");
@@ -160,7 +160,7 @@ TEST_F(TableTest, PodCellsOnItsWay) {
   EXPECT_EQ(Cells("pods/going").at(2), "Terminating");
 }
 
-TEST_F(TableTest, NodeCells) {
+TEST_F(TableTest, ShowsTheRolesOfANode) {
   const std::string name = Unique("node");
   Create("nodes", Named(name, R"({"metadata": {"labels":
       {"node-role.kubernetes.io/worker": ""}},
@@ -172,7 +172,7 @@ TEST_F(TableTest, NodeCells) {
   EXPECT_EQ(cells.at(2), "worker");
 }
 
-TEST_F(TableTest, CellsOfOtherKinds) {
+TEST_F(TableTest, ShowsCellsOfOtherKinds) {
   Create("leases", Named("l", R"({"spec": {"holderIdentity": "me"}})"_json));
   EXPECT_THAT(Cells("leases"), JsonHas({"l", "me", "..."}));
   Create("poddisruptionbudgets",
@@ -191,11 +191,11 @@ TEST_F(TableTest, CellsOfOtherKinds) {
     "template": {"metadata": {"labels": {"a": "b"}}, "spec":
                  {"containers": [{"name": "c", "image": "i"}]}}}})"_json));
   json cells = Cells("deployments");
-  cells.erase(cells.begin() + 5, cells.end());  // those of -o wide
+  cells.erase(cells.begin() + 5, cells.end());  // the columns of -o wide
   EXPECT_THAT(cells, JsonHas({"d", "0/0", 0, 0, "..."}));
 }
 
-TEST_F(TableTest, EventCells) {
+TEST_F(TableTest, ShowsEventsOfBothGroups) {
   Create("events", Named("e", {{"involvedObject",
                                 {{"kind", "Pod"},
                                  {"name", "a"},
@@ -215,7 +215,7 @@ TEST_F(TableTest, EventCells) {
   }
 }
 
-TEST_F(TableTest, Columns) {
+TEST_F(TableTest, HasTheColumnsOfEachKind) {
   for (const auto& [path, columns] : std::map<std::string, std::string>{
            {"deployments", "Name, Ready, Up-to-date, Available, Age"},
            {"deviceclasses", "Name, Age"},
@@ -235,7 +235,7 @@ TEST_F(TableTest, Columns) {
   }
 }
 
-TEST_F(TableTest, WideColumns) {
+TEST_F(TableTest, HasWideColumns) {
   EXPECT_EQ(Columns("nodes", true),
             "Name, Status, Roles, Age, Version | Internal-IP, External-IP, "
             "OS-Image, Kernel-Version, Container-Runtime");

@@ -1,4 +1,4 @@
-// PUT: what may change, and who wins.
+// PUT: allowed changes and conflicts.
 
 #include "lab/contract/contract_testing.h"
 
@@ -14,7 +14,7 @@ constexpr char kModified[] =
     "the object has been modified; please apply your changes to the latest "
     "version and try again";
 
-TEST_F(UpdateTest, Replaces) {
+TEST_F(UpdateTest, ReplacesTheObject) {
   json object = Create("configmaps", Named("a", R"({
     "metadata": {"labels": {"x": "1"}}, "data": {"k": "v"}})"_json));
   const std::string before = Version(object);
@@ -29,7 +29,7 @@ TEST_F(UpdateTest, Replaces) {
   EXPECT_EQ(Read("configmaps/a"), updated.body);
 }
 
-TEST_F(UpdateTest, StaleVersion) {
+TEST_F(UpdateTest, RejectsAStaleVersion) {
   json object = Create("configmaps", Named("a"));
   object["data"] = {{"k", "1"}};
   EXPECT_THAT(Put("configmaps/a", object), Answers(200));
@@ -42,7 +42,7 @@ TEST_F(UpdateTest, StaleVersion) {
           {{"name", "a"}, {"kind", "configmaps"}}));
 }
 
-TEST_F(UpdateTest, StaleVersionOfAGroup) {
+TEST_F(UpdateTest, ConflictsNameTheGroup) {
   json object = Create("leases", Named("a"));
   object["spec"]["holderIdentity"] = "me";
   EXPECT_THAT(Put("leases/a", object), Answers(200));
@@ -56,19 +56,19 @@ TEST_F(UpdateTest, StaleVersionOfAGroup) {
                        {"kind", "leases"}}));
 }
 
-TEST_F(UpdateTest, WithoutAVersionTheLastOneWins) {
+TEST_F(UpdateTest, AcceptsAnUpdateWithoutAVersion) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(Put("configmaps/a", Named("a", R"({"data": {"k": "v"}})"_json)),
               Answers(200, R"({"data": {"k": "v"}})"_json));
 }
 
-TEST_F(UpdateTest, NothingChanged) {
+TEST_F(UpdateTest, AnUpdateWithoutChangesKeepsTheVersion) {
   const json object = Create("configmaps", Named("a"));
   EXPECT_EQ(Version(Put("configmaps/a", object).body), Version(object));
   EXPECT_EQ(Version(Put("configmaps/a", Named("a")).body), Version(object));
 }
 
-TEST_F(UpdateTest, UidOfAnother) {
+TEST_F(UpdateTest, RejectsAnotherUid) {
   const json object = Create("configmaps", Named("a"));
   EXPECT_THAT(
       Put("configmaps/a", Named("a", R"({"metadata": {"uid": "x"}})"_json)),
@@ -82,23 +82,23 @@ TEST_F(UpdateTest, UidOfAnother) {
               {{"name", "a"}, {"kind", "configmaps"}}));
 }
 
-TEST_F(UpdateTest, WhatIsNotThere) {
+TEST_F(UpdateTest, RejectsAnUpdateOfAMissingObject) {
   EXPECT_THAT(Put("configmaps/none", Named("none")),
               Refuses(404, "NotFound", "configmaps \"none\" not found"));
 }
 
-// Which kinds allow it: leases, for one; config maps don't.
+// Some kinds allow PUT to create an object: leases do, config maps don't.
 TEST_F(UpdateTest, CreatesALease) {
   EXPECT_THAT(Put("leases/new", Named("new")),
               Answers(201, R"({"metadata": {"uid": "..."}})"_json));
-  // Once it is there, nobody may overwrite what they haven't seen.
+  // An update of an existing lease needs its version.
   EXPECT_THAT(Put("leases/new", Named("new")),
               Invalid("leases.coordination.k8s.io", "new",
                       {"metadata.resourceVersion: Invalid value: 0: must be "
                        "specified for an update"}));
 }
 
-TEST_F(UpdateTest, NameOfAnother) {
+TEST_F(UpdateTest, RejectsAnotherName) {
   Create("configmaps", Named("a"));
   EXPECT_THAT(
       Put("configmaps/a", Named("z")),
@@ -112,7 +112,7 @@ TEST_F(UpdateTest, NameOfAnother) {
               "name must be provided"));
 }
 
-TEST_F(UpdateTest, NamespaceOfAnother) {
+TEST_F(UpdateTest, RejectsAnotherNamespace) {
   Create("configmaps", Named("a"));
   const json elsewhere =
       Named("a", R"({"metadata": {"namespace": "other"}})"_json);
@@ -125,7 +125,7 @@ TEST_F(UpdateTest, NamespaceOfAnother) {
               Refuses(400, "BadRequest", message));
 }
 
-TEST_F(UpdateTest, WhatOnlyTheServerSets) {
+TEST_F(UpdateTest, IgnoresFieldsThatTheServerSets) {
   const json object = Create("configmaps", Named("a"));
   EXPECT_THAT(Put("configmaps/a",
                   Named("a", R"({"metadata": {"selfLink": "/x", "generation": 9,
@@ -144,7 +144,7 @@ TEST_F(UpdateTest, WhatOnlyTheServerSets) {
                "\"2001-01-01T00:00:00Z\": field is immutable"}));
 }
 
-TEST_F(UpdateTest, WhileBeingDeleted) {
+TEST_F(UpdateTest, AcceptsUpdatesDuringDeletion) {
   Create("configmaps",
          Named("a", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
   json object = Delete("configmaps/a").body;

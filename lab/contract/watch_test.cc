@@ -1,4 +1,4 @@
-// Watches: where they begin, what they tell, how they end.
+// Watches: their start, events and end.
 
 #include "lab/contract/contract_testing.h"
 
@@ -22,24 +22,24 @@ class WatchTest : public ContractTest {
         Answers(200));
   }
 
-  // What a watch that is refused answers.
+  // Returns the response to a watch request that the server rejects.
   Reply Refusal(const std::string& query) {
     return Get("pods?watch=1" + query);
   }
 };
 
-TEST_F(WatchTest, FromAVersion) {
+TEST_F(WatchTest, StartsAtAVersion) {
   CreatePod("old");
   WatchReader watch = Watch("pods?resourceVersion=" + Now());
   CreatePod("a");
   Label("a", {{"y", "2"}});
   Delete("pods/a");
-  // Before it goes, a pod is marked as going.
+  // The second MODIFIED sets the deletionTimestamp.
   EXPECT_THAT(watch.Next(4),
               ElementsAre("ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a"));
 }
 
-TEST_F(WatchTest, Events) {
+TEST_F(WatchTest, EventsHaveTheStateOfTheObject) {
   WatchReader watch = Watch(
       "configmaps?fieldSelector=metadata.name=a"
       "&resourceVersion=" +
@@ -50,7 +50,7 @@ TEST_F(WatchTest, Events) {
       MergePatch("configmaps/a", R"({"data": {"k": "v"}})"_json).body;
   EXPECT_EQ(watch.Next(), (json{{"type", "MODIFIED"}, {"object", patched}}));
   Delete("configmaps/a");
-  // The last state, at the version of the deletion.
+  // The event has the last state with the version of the deletion.
   json deleted = watch.Next().value();
   EXPECT_EQ(deleted.at("type"), "DELETED");
   EXPECT_GT(std::stol(Version(deleted.at("object"))),
@@ -59,14 +59,14 @@ TEST_F(WatchTest, Events) {
   EXPECT_EQ(deleted.at("object"), patched);
 }
 
-TEST_F(WatchTest, Framing) {
+TEST_F(WatchTest, AnswersInChunks) {
   const WatchReader watch = Watch("pods?resourceVersion=" + Now());
   EXPECT_EQ(watch.status(), 200);
   EXPECT_EQ(watch.headers().at("content-type"), "application/json");
   EXPECT_EQ(watch.headers().at("transfer-encoding"), "chunked");
 }
 
-TEST_F(WatchTest, WithoutAVersionFirstWhatIsThere) {
+TEST_F(WatchTest, WithoutAVersionStartsWithExistingObjects) {
   CreatePod("b");
   CreatePod("a");
   WatchReader watch = Watch("pods");
@@ -75,13 +75,13 @@ TEST_F(WatchTest, WithoutAVersionFirstWhatIsThere) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED c"));
 }
 
-TEST_F(WatchTest, FromVersionZeroTheSame) {
+TEST_F(WatchTest, VersionZeroStartsWithExistingObjects) {
   CreatePod("a");
   WatchReader watch = Watch("pods?resourceVersion=0");
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
 }
 
-TEST_F(WatchTest, FromAnOldVersionAllThatHappenedSince) {
+TEST_F(WatchTest, AnOldVersionReplaysLaterEvents) {
   const std::string version = Now();
   CreatePod("a");
   Label("a", {{"y", "2"}});
@@ -90,7 +90,7 @@ TEST_F(WatchTest, FromAnOldVersionAllThatHappenedSince) {
   EXPECT_THAT(watch.Next(3), ElementsAre("ADDED a", "MODIFIED a", "ADDED b"));
 }
 
-TEST_F(WatchTest, NothingChangedNothingTold) {
+TEST_F(WatchTest, AnUpdateWithoutChangesSendsNoEvent) {
   CreatePod("a");
   WatchReader watch = Watch("pods?resourceVersion=" + Now());
   Label("a", {{"x", "1"}});
@@ -98,7 +98,7 @@ TEST_F(WatchTest, NothingChangedNothingTold) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
 }
 
-TEST_F(WatchTest, LabelSelector) {
+TEST_F(WatchTest, ALabelSelectorAddsAndDeletesObjects) {
   WatchReader watch = Watch("pods?labelSelector=y=2&resourceVersion=" + Now());
   CreatePod("a");
   Label("a", {{"y", "2"}});
@@ -110,8 +110,8 @@ TEST_F(WatchTest, LabelSelector) {
                                          "ADDED a", "MODIFIED a", "DELETED a"));
 }
 
-// What left the selection is told as it was, at the version it left.
-TEST_F(WatchTest, WhatLeavesTheSelection) {
+// The event has the object's old state with the version of the change.
+TEST_F(WatchTest, AnObjectThatLeavesTheSelectionIsDeletedInItsOldState) {
   CreatePod("a");
   WatchReader watch = Watch("pods?labelSelector=x=1&resourceVersion=" + Now());
   const json patched =
@@ -125,8 +125,8 @@ TEST_F(WatchTest, WhatLeavesTheSelection) {
                            {"resourceVersion", Version(patched)}}}}}}));
 }
 
-// How a scheduler loses sight of pods that have a node.
-TEST_F(WatchTest, FieldSelector) {
+// A watch of unbound pods reports a bound pod as deleted.
+TEST_F(WatchTest, AFieldSelectorDeletesABoundPod) {
   WatchReader watch =
       Watch("pods?fieldSelector=spec.nodeName=&resourceVersion=" + Now());
   CreatePod("a");
@@ -135,7 +135,7 @@ TEST_F(WatchTest, FieldSelector) {
   EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "DELETED a"));
 }
 
-TEST_F(WatchTest, OneObject) {
+TEST_F(WatchTest, WatchesOneObject) {
   CreatePod("a");
   CreatePod("b");
   WatchReader watch = Watch("pods?fieldSelector=metadata.name=b");
@@ -145,32 +145,32 @@ TEST_F(WatchTest, OneObject) {
   EXPECT_THAT(watch.Next(1), ElementsAre("MODIFIED b"));
 }
 
-TEST_F(WatchTest, AllNamespaces) {
+TEST_F(WatchTest, WatchesAllNamespaces) {
   WatchReader watch = Watch("/api/v1/pods?fieldSelector=metadata.namespace=" +
                             namespace_name() + "&resourceVersion=" + Now());
   CreatePod("a");
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
 }
 
-TEST_F(WatchTest, EndsInGoodOrder) {
+TEST_F(WatchTest, EndsAfterItsTimeout) {
   CreatePod("a");
   WatchReader watch = Watch("pods?timeoutSeconds=1");
   EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "the end"));
 }
 
-// Some clients find the connection of a watch through their pool, to end it.
-TEST_F(WatchTest, KeepsTheConnection) {
+// Some clients end a watch through their pool of kept connections.
+TEST_F(WatchTest, KeepsTheConnectionAlive) {
   WatchReader watch = Watch("pods");
   EXPECT_FALSE(watch.headers().contains("connection"));
 }
 
-TEST_F(WatchTest, BookmarkBeforeTheEnd) {
+TEST_F(WatchTest, SendsABookmarkBeforeTheEnd) {
   CreatePod("a");
   WatchReader watch = Watch(
       "pods?timeoutSeconds=6&allowWatchBookmarks=true"
       "&resourceVersion=" +
       Now());
-  // At a version that no pod has, the real server may have none to send.
+  // Without a change of pods, the real server may send no bookmark.
   CreatePod("b");
   std::optional<json> last;
   while (const auto event = watch.Next()) last = event;
@@ -181,7 +181,7 @@ TEST_F(WatchTest, BookmarkBeforeTheEnd) {
                  "annotations": null}}})"_json));
 }
 
-TEST_F(WatchTest, ListAndWatchInOne) {
+TEST_F(WatchTest, SendsInitialEventsAndABookmark) {
   CreatePod("b");
   CreatePod("a");
   const std::string listed = Now();
@@ -199,7 +199,7 @@ TEST_F(WatchTest, ListAndWatchInOne) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED c"));
 }
 
-TEST_F(WatchTest, ListAndWatchInOneOfNothing) {
+TEST_F(WatchTest, SendsABookmarkWithoutInitialEvents) {
   WatchReader watch = Watch(
       "pods?sendInitialEvents=true&allowWatchBookmarks=true"
       "&resourceVersionMatch=NotOlderThan&resourceVersion=0");
@@ -208,7 +208,7 @@ TEST_F(WatchTest, ListAndWatchInOneOfNothing) {
                 "annotations": {"k8s.io/initial-events-end": "true"}}}})"_json));
 }
 
-TEST_F(WatchTest, WithoutInitialEvents) {
+TEST_F(WatchTest, SendsNoInitialEventsIfAskedNotTo) {
   CreatePod("a");
   WatchReader watch = Watch(
       "pods?sendInitialEvents=false"
@@ -217,7 +217,7 @@ TEST_F(WatchTest, WithoutInitialEvents) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
 }
 
-TEST_F(WatchTest, OptionsThatAreNone) {
+TEST_F(WatchTest, RejectsInvalidOptions) {
   const std::string match = "resourceVersionMatch: Forbidden: ";
   EXPECT_THAT(Refusal("&sendInitialEvents=true"),
               Invalid("ListOptions.meta.k8s.io", "",
@@ -225,7 +225,7 @@ TEST_F(WatchTest, OptionsThatAreNone) {
                                "resourceVersionMatch to NotOlderThan"}));
 }
 
-TEST_F(WatchTest, WhatIsRefused) {
+TEST_F(WatchTest, RejectsInvalidRequests) {
   EXPECT_THAT(Refusal("&timeoutSeconds=abc"),
               Refuses(400, "BadRequest", testing::HasSubstr("\"abc\"")));
   EXPECT_THAT(
@@ -240,13 +240,13 @@ TEST_F(WatchTest, WhatIsRefused) {
                       "the server could not find the requested resource"));
 }
 
-// Where the server has forgotten its beginning, which takes a while.
-TEST_F(WatchTest, VersionThatIsTooOld) {
+// Skipped if the server still remembers its first versions.
+TEST_F(WatchTest, ReportsACompactedVersion) {
   WatchReader watch = Watch("pods?resourceVersion=1&timeoutSeconds=1");
   EXPECT_EQ(watch.status(), 200);
   const auto event = watch.Next();
   if (!event || event->at("type") != "ERROR") {
-    GTEST_SKIP() << "the server remembers all";
+    GTEST_SKIP() << "the server has not compacted its history yet";
   }
   EXPECT_THAT(*event, JsonHas(R"({"object": {
     "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -257,7 +257,7 @@ TEST_F(WatchTest, VersionThatIsTooOld) {
   EXPECT_FALSE(watch.Next());
 }
 
-TEST_F(WatchTest, AsTable) {
+TEST_F(WatchTest, SendsTables) {
   CreatePod("a");
   CreatePod("b");
   WatchReader watch = Watch(
@@ -269,7 +269,7 @@ TEST_F(WatchTest, AsTable) {
     "columnDefinitions": "...",
     "rows": [{"object": {"kind": "PartialObjectMetadata",
                          "metadata": {"name": "a"}}}]}})"_json));
-  // The columns are told once.
+  // Only the first event has the columns.
   EXPECT_THAT(watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
     "kind": "Table", "columnDefinitions": null,
     "rows": [{"object": {"metadata": {"name": "b"}}}]}})"_json));

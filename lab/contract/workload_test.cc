@@ -1,5 +1,5 @@
-// Deployments and replica sets, whose controllers may be at work on them: so
-// they ask for no pods, or are for show.
+// Deployments and replica sets. Their controllers may run, so the tests use dry
+// runs or zero replicas.
 
 #include "lab/contract/contract_testing.h"
 
@@ -48,14 +48,13 @@ class WorkloadTest : public ContractTest,
   }
 };
 
-TEST_P(WorkloadTest, Created) {
+TEST_P(WorkloadTest, SetsDefaults) {
   const Reply reply = Try({{"replicas", nullptr}});
   EXPECT_THAT(reply, Answers(201, {{"kind", kind()},
                                    {"apiVersion", "apps/v1"},
                                    {"metadata", {{"generation", 1}}},
                                    {"spec", {{"replicas", 1}}}}));
-  // Pods get their defaults in the template; what admission adds, they get
-  // when they are made.
+  // The template gets the defaults of pods. Admission changes only the pods.
   EXPECT_EQ(reply.body.at("spec").at("template"), R"({
     "metadata": {"labels": {"a": "b"}},
     "spec": {
@@ -68,7 +67,7 @@ TEST_P(WorkloadTest, Created) {
       "schedulerName": "contract"}})"_json);
 }
 
-TEST_P(WorkloadTest, SelectorMustMatch) {
+TEST_P(WorkloadTest, RejectsASelectorThatDoesNotMatch) {
   EXPECT_THAT(Try(R"({"selector": {"matchLabels": {"a": "c"}}})"_json),
               InvalidWorkload({"spec.template.metadata.labels: Invalid value: "
                                "{\"a\":\"b\"}: `selector` does not match "
@@ -80,7 +79,7 @@ TEST_P(WorkloadTest, SelectorMustMatch) {
                                "template `labels`"}));
 }
 
-TEST_P(WorkloadTest, ThatIsNone) {
+TEST_P(WorkloadTest, RejectsInvalidWorkloads) {
   EXPECT_THAT(Try({{"replicas", -1}}),
               InvalidWorkload({"spec.replicas: Invalid value: -1: must be "
                                "greater than or equal to 0"}));
@@ -93,7 +92,7 @@ TEST_P(WorkloadTest, ThatIsNone) {
                        "\"Never\": supported values: \"Always\""}));
 }
 
-TEST_P(WorkloadTest, SelectorIsImmutable) {
+TEST_P(WorkloadTest, RejectsChangesOfTheSelector) {
   const std::string path = CreateWorkload();
   EXPECT_THAT(
       MergePatch(path, R"({"spec": {
@@ -115,7 +114,7 @@ TEST_P(WorkloadTest, GenerationCountsChangesOfTheSpec) {
               Generation(2));
 }
 
-TEST_P(WorkloadTest, StatusAndSpecApart) {
+TEST_P(WorkloadTest, StatusAndSpecChangeSeparately) {
   const std::string path = CreateWorkload();
   EXPECT_THAT(MergePatch(path + "/status", R"({"spec": {"minReadySeconds": 3},
                      "status": {"conditions": [{"type": "x.y/Z",
@@ -129,10 +128,10 @@ TEST_P(WorkloadTest, StatusAndSpecApart) {
   EXPECT_THAT(Get(path + "/status"), Answers(200, {{"kind", kind()}}));
 }
 
-TEST_P(WorkloadTest, Scale) {
+TEST_P(WorkloadTest, ReturnsItsScale) {
   const json workload = Create(resource(), Workload());
   const std::string path = resource() + "/w/scale";
-  // No replicas are no field.
+  // Zero replicas are omitted.
   EXPECT_THAT(Get(path), Answers(200, {{"kind", "Scale"},
                                        {"apiVersion", "autoscaling/v1"},
                                        {"metadata",
@@ -149,7 +148,7 @@ TEST_P(WorkloadTest, Scale) {
 }
 
 TEST_P(WorkloadTest, ScaleChangesReplicas) {
-  // Nobody shall find pods to make while this scales up and down.
+  // Gates keep the controllers' pods from being scheduled.
   json workload = Workload();
   workload["spec"]["template"]["spec"]["schedulingGates"] = {{{"name", "g"}}};
   Create(resource(), workload);
@@ -165,7 +164,7 @@ TEST_P(WorkloadTest, ScaleChangesReplicas) {
   EXPECT_EQ(Read(path).at("spec").at("replicas"), 1);
 }
 
-TEST_P(WorkloadTest, ScaleThatIsNone) {
+TEST_P(WorkloadTest, RejectsInvalidScales) {
   const std::string path = CreateWorkload() + "/scale";
   EXPECT_THAT(MergePatch(path, R"({"spec": {"replicas": -2}})"_json),
               Invalid("Scale.autoscaling", "w",
@@ -184,7 +183,7 @@ TEST_P(WorkloadTest, ScaleThatIsNone) {
                               "been modified")));
 }
 
-TEST_P(WorkloadTest, Deleted) {
+TEST_P(WorkloadTest, DeletionReturnsAStatus) {
   const std::string path = CreateWorkload();
   EXPECT_THAT(
       Delete(path, {{"propagationPolicy", "Background"}}),
@@ -211,7 +210,7 @@ json Deployment(const json& spec) {
   return deployment;
 }
 
-TEST_F(DeploymentTest, Defaults) {
+TEST_F(DeploymentTest, SetsDefaults) {
   EXPECT_THAT(Post("deployments?dryRun=All", Deployment(json::object())),
               Answers(201, R"({
                 "spec": {"strategy": {"type": "RollingUpdate",
@@ -222,7 +221,7 @@ TEST_F(DeploymentTest, Defaults) {
                 "status": {}})"_json));
 }
 
-TEST_F(DeploymentTest, StrategiesThatAreNone) {
+TEST_F(DeploymentTest, RejectsInvalidStrategies) {
   const auto expect = [&](const char* strategy, const std::string& error) {
     EXPECT_THAT(Post("deployments?dryRun=All",
                      Deployment({{"strategy", json::parse(strategy)}})),
@@ -237,7 +236,7 @@ TEST_F(DeploymentTest, StrategiesThatAreNone) {
          "`maxSurge` is 0");
 }
 
-TEST_F(DeploymentTest, EmptySelector) {
+TEST_F(DeploymentTest, RejectsAnEmptySelector) {
   EXPECT_THAT(Post("deployments?dryRun=All",
                    Deployment({{"selector", {{"matchLabels", nullptr}}}})),
               Invalid("Deployment.apps", "d",
