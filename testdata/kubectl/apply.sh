@@ -12,13 +12,13 @@ apply_changes_only_what_changed() {
   kubectl apply -f - <"$scratch/more.yaml"
 }
 
-apply_leaves_alone_what_it_does_not_name() {
+apply_keeps_fields_that_it_does_not_name() {
   sed '/replicas:/d' deployment.yaml >"$scratch/none.yaml"
   given kubectl apply -f "$scratch/none.yaml"
   given kubectl scale deployment web --replicas 3
   kubectl apply -f - <"$scratch/none.yaml"
   kubectl get deployment web -o 'jsonpath={.spec.replicas}'
-  # What an apply has set, and the next one doesn't name, goes.
+  # Apply removes a field that the last apply set and this one does not name.
   kubectl apply -f stack.yaml
   sed '/page.html/,/Hello/d' stack.yaml >"$scratch/less.yaml"
   kubectl apply -f - <"$scratch/less.yaml"
@@ -56,7 +56,7 @@ EOT
   kubectl get configmaps one two -o name
 }
 
-apply_over_what_was_created() {
+apply_over_created_objects() {
   given kubectl create -f stack.yaml
   kubectl apply -f stack.yaml
   kubectl apply -f stack.yaml
@@ -72,7 +72,7 @@ apply_dry_runs() {
   kubectl apply -f pending.yaml --dry-run=server -o yaml
 }
 
-apply_over_a_pod_in_what_cannot_change() {
+apply_to_immutable_fields_of_a_pod() {
   given kubectl apply -f pods.yaml
   running 3
   sed 's/cpu: 250m/cpu: 300m/' pods.yaml >"$scratch/pods.yaml"

@@ -45,7 +45,7 @@ EOT
   given kubectl patch pod keys --type merge -p '{"metadata":{"finalizers":[]}}'
 }
 
-patch_that_cannot_be() {
+invalid_patches() {
   given kubectl create configmap settings --from-literal a=1
   given kubectl create -f pending.yaml
   kubectl patch configmap none --type merge -p '{"data": {"a": "2"}}'
@@ -94,13 +94,13 @@ edit_an_object() {
   kubectl edit configmap settings
 }
 
-edit_with_an_error_in_it() {
+edit_to_an_invalid_value() {
   given kubectl create -f deployment.yaml
   export KUBE_EDITOR='sed -i s/replicas:.2/replicas:\ -2/'
   kubectl edit deployment web
 }
 
-label_and_its_refusals() {
+valid_and_invalid_labels() {
   given kubectl create -f pending.yaml
   kubectl label pod pending colour=blue
   kubectl label pod pending colour=red
@@ -117,7 +117,7 @@ label_and_its_refusals() {
   kubectl get pods --show-labels
 }
 
-annotate_and_its_refusals() {
+valid_and_invalid_annotations() {
   given kubectl create -f pending.yaml
   kubectl annotate pod pending note='a longer text'
   kubectl annotate pod pending note=other

@@ -8,7 +8,7 @@ create_from_a_file() {
   kubectl create -f none.yaml
 }
 
-create_prints_what_it_made() {
+create_prints_the_object() {
   kubectl create -f pending.yaml -o name
   kubectl create -f pending.yaml -o yaml
   given kubectl delete -f pending.yaml

@@ -100,7 +100,7 @@ delete_a_namespace() {
   kubectl delete namespace "$ns-more"
 }
 
-delete_a_namespace_that_is_held_up() {
+delete_a_namespace_with_a_finalizer_in_it() {
   given kubectl create namespace "$ns-more"
   given kubectl create -n "$ns-more" -f - <<'EOT'
 apiVersion: v1

@@ -32,7 +32,7 @@ EOT
   kubectl describe pods
 }
 
-describe_a_pod_that_fits_nowhere() {
+describe_a_pod_that_fits_no_node() {
   given kubectl create -f - <<'EOT'
 apiVersion: v1
 kind: Pod
@@ -53,7 +53,7 @@ EOT
   kubectl get pod big -o yaml
 }
 
-describe_by_prefix_and_what_is_missing() {
+describe_by_prefix_and_missing_objects() {
   given kubectl create configmap settings-1 --from-literal colour=blue
   given kubectl create configmap settings-2 --from-literal colour=red
   kubectl describe configmap settings

@@ -1,4 +1,4 @@
-# What the server refuses, and how it says so.
+# Requests that the server rejects, and its error messages.
 # shellcheck shell=bash disable=SC2154
 
 invalid_pods() {
@@ -221,7 +221,7 @@ immutable_fields() {
   given kubectl delete priorityclass "$ns"
 }
 
-names_that_cannot_be() {
+invalid_names() {
   kubectl create configmap UPPER
   kubectl create configmap "$(printf 'a%.0s' {1..254})"
   kubectl create namespace a.b

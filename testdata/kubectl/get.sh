@@ -1,4 +1,4 @@
-# kubectl get: what there is, in all the forms it can be shown in.
+# kubectl get: objects in all output formats.
 # shellcheck shell=bash disable=SC2154
 
 get_prints_tables() {
@@ -20,7 +20,7 @@ get_finds_nothing() {
   kubectl get pods -n nowhere
 }
 
-get_what_is_missing() {
+get_missing_objects() {
   kubectl get pod none
   kubectl get pod none --ignore-not-found
   kubectl get deployments none

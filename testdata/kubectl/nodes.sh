@@ -1,4 +1,4 @@
-# What is done to nodes, and binding to them.
+# Changes of nodes, drains, and Bindings to nodes.
 # shellcheck shell=bash disable=SC2154
 
 taint_a_node() {
@@ -96,7 +96,7 @@ drain_dry() {
   kubectl get node worker-a
 }
 
-drain_with_a_budget_in_the_way() {
+drain_blocked_by_a_budget() {
   given_workers
   given_on_worker one
   given kubectl create pdb web --selector app=web --min-available 1

@@ -1,4 +1,4 @@
-# What the server says of itself.
+# Versions, API resources, access reviews and health of the server.
 # shellcheck shell=bash disable=SC2154
 
 version_of_client_and_server() {
@@ -10,7 +10,7 @@ raw_paths() {
   kubectl get --raw /healthz
   kubectl get --raw /livez
   kubectl get --raw /readyz
-  # What it was built with, and when, is its own affair.
+  # Only the version is compared, not the build.
   kubectl get --raw /version | grep -Eo '"(major|minor)": ?"[0-9]+"' |
     tr -d ' '
   kubectl get --raw /api/v1/namespaces/default/pods/none
@@ -19,7 +19,7 @@ raw_paths() {
   kubectl get --raw /nothing
 }
 
-# The kinds that those meet who schedule pods: the real server has others too.
+# The kinds that concern scheduling. The real server has others too.
 kinds='^NAME |^(bindings|configmaps|events|namespaces|nodes|persistentvolume'
 kinds+='claims|persistentvolumes|pods|replicationcontrollers|services|deploy'
 kinds+='ments|replicasets|statefulsets|leases|poddisruptionbudgets|priority'
@@ -53,7 +53,7 @@ access_reviews() {
   kubectl auth can-i create nothing.example.com
   kubectl auth can-i '*' '*' --all-namespaces
   kubectl auth can-i get /metrics
-  # The real server's user has more rules, which these include.
+  # These rules include the further ones of the real server's user.
   kubectl auth can-i --list | tr -s ' ' | grep -F '[*]'
   kubectl create -o 'jsonpath={.status}' -f - <<'EOT'
 apiVersion: authorization.k8s.io/v1

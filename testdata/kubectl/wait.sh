@@ -1,4 +1,4 @@
-# kubectl wait, and events.
+# kubectl wait and events.
 # shellcheck shell=bash disable=SC2154
 
 wait_for_conditions() {
@@ -31,7 +31,7 @@ wait_for_a_value() {
   kubectl wait pod/web --for happiness
 }
 
-wait_for_what_comes_later() {
+wait_for_a_later_creation() {
   kubectl wait pod/pending --for create --timeout 20s &
   sleep 1
   given kubectl create -f pending.yaml

@@ -74,7 +74,7 @@ rollout_restart() {
   kubectl rollout restart pod none
 }
 
-rollout_that_does_not_get_on() {
+rollout_that_stalls() {
   given_deployment
   given kubectl patch deployment web -p '{"spec": {"template": {"spec":
     {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}}}}'
@@ -85,7 +85,7 @@ rollout_that_does_not_get_on() {
   kubectl rollout status deployment/none
 }
 
-set_what_a_deployment_runs() {
+set_env_resources_and_selector() {
   given_deployment
   kubectl set env deployment/web COLOUR=blue
   kubectl set env deployment/web --list
@@ -94,7 +94,7 @@ set_what_a_deployment_runs() {
   kubectl get deployment web -o 'jsonpath={.spec.template.spec}'
 }
 
-recreate_in_place_of_rolling() {
+recreate_strategy() {
   sed 's/^spec:/&\n  strategy: {type: Recreate}/' deployment.yaml \
     >"$scratch/recreate.yaml"
   given kubectl apply -f "$scratch/recreate.yaml"

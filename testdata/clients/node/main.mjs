@@ -1,8 +1,8 @@
-// An ordinary day of a program that uses @kubernetes/client-node.
+// Everyday use of @kubernetes/client-node.
 //
-// Plays in the namespace $NS and prints what the client was answered. The
-// transcript is the same on every API server: names are ours, and uids,
-// versions and times are left out.
+// Works in the namespace $NS and prints the server's answers. The transcript is
+// the same on every API server: the program chooses all names and leaves out
+// uids, versions and times.
 
 import * as k8s from '@kubernetes/client-node';
 import {
@@ -64,7 +64,7 @@ async function access() {
   say('may create pods:', review.status.allowed);
 }
 
-// The client that learns from discovery where each kind is served.
+// The client that finds the path of each kind by discovery.
 async function objects() {
   const client = k8s.KubernetesObjectApi.makeApiClient(kc);
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace } };
@@ -210,7 +210,7 @@ async function informing() {
 }
 
 async function binding() {
-  // The server answers with a Status, whatever the type says.
+  // The server returns a Status, although the client declares another type.
   say('bind:', (await bind('web-1', 'node-1')).kind);
   await runs('web-1');
   const pod = await getPod('web-1');
@@ -326,7 +326,7 @@ async function scaling() {
 
 const getLease = (name) => coordination.readNamespacedLease({ name, namespace });
 
-// Leases have microseconds: the client writes them, and reads them as text.
+// Times of leases have microseconds. The client returns them as text.
 const fromNow = (seconds) => new k8s.V1MicroTime(Date.now() + seconds * 1000);
 
 const renew = (lease, spec) =>
@@ -353,8 +353,8 @@ async function leases() {
   await refused('lease', getLease('beat'));
 }
 
-// The client has no leader election; its users write one on a Lease, whose
-// resourceVersion lets only one of two candidates through.
+// The client has no leader election. Users write one with a Lease: its
+// resourceVersion lets only one of two candidates succeed.
 async function leaderElection() {
   const spec = (holderIdentity) => ({
     holderIdentity,

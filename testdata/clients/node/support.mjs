@@ -1,4 +1,4 @@
-// What the parts of the day share: a few words for a pod's usual affairs.
+// Helpers for main.mjs: create, bind, patch and await pods.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -19,10 +19,10 @@ export const say = (...facts) =>
 
 export const names = (list) => list.items.map((o) => o.metadata.name);
 
-// Labels in the order of their names.
+// Returns labels sorted by name.
 export const labels = (o) => Object.entries(o.metadata.labels ?? {}).sort();
 
-// Polls for what the cluster does in its own time.
+// Polls until `holds` returns true.
 export async function eventually(what, holds) {
   for (const deadline = Date.now() + 30_000; !(await holds()); await sleep(100)) {
     if (Date.now() > deadline) throw new Error(`timed out: ${what}`);
@@ -57,7 +57,7 @@ export const isGone = (name) =>
     },
   );
 
-// A pod that stays pending, unless it is bound by hand.
+// A pod whose scheduler does not exist: it stays pending until bind().
 export const newPod = (name, labels = {}, schedulerName = 'nobody') => ({
   metadata: { name, labels },
   spec: { schedulerName, containers: [{ name: 'main', image: 'nginx:1' }] },
@@ -80,7 +80,7 @@ export const bind = (name, node) =>
     body: { metadata: { name }, target: { kind: 'Node', name: node } },
   });
 
-// Waits for the kubelet.
+// Waits until the pod is Running.
 export const runs = (name) =>
   eventually(`${name} runs`, async () => (await getPod(name)).status.phase === 'Running');
 

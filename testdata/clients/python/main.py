@@ -1,8 +1,8 @@
-"""An ordinary day of a program that uses the Python client.
+"""Everyday use of the Python client.
 
-Plays in the namespace $NS and prints what the client was answered. The
-transcript is the same on every API server: names are ours, and uids, versions
-and times are left out.
+Works in the namespace $NS and prints the server's answers. The transcript is
+the same on every API server: the program chooses all names and leaves out uids,
+versions and times.
 """
 
 import json
@@ -286,7 +286,7 @@ def leases():
 
 
 def leader_election():
-    """The leader's work ends in an error; then the other one leads."""
+    """Elects a, and then b after the work of a fails."""
     working = {who: threading.Event() for who in "ab"}
     failing = {who: threading.Event() for who in "ab"}
     candidates = []

@@ -1,4 +1,4 @@
-"""What the parts of the day share: a few words for a pod's usual affairs."""
+"""Helpers for main.py: create, bind and await pods."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def names(objects):
 
 
 def eventually(holds, what):
-    """Polls for what the cluster does in its own time."""
+    """Polls until `holds` returns true."""
     deadline = time.monotonic() + 30
     while not holds():
         if time.monotonic() > deadline:
@@ -56,7 +56,7 @@ def is_gone(name):
 
 
 def new_pod(name, scheduler="nobody", **labels):
-    """A pod that stays pending, unless it is bound by hand."""
+    """Returns a pod whose scheduler does not exist: it stays pending."""
     return client.V1Pod(
         metadata=client.V1ObjectMeta(name=name, labels=labels),
         spec=client.V1PodSpec(
@@ -78,7 +78,7 @@ def run_pod(name, **labels):
 
 
 def runs(name):
-    """Waits for the kubelet."""
+    """Waits until the pod is Running."""
     eventually(lambda: core.read_namespaced_pod(name, NS).status.phase ==
                "Running", f"{name} runs")
 
@@ -88,7 +88,7 @@ def bind(name, node):
         metadata=client.V1ObjectMeta(name=name),
         target=client.V1ObjectReference(kind="Node", name=node),
     )
-    # The server answers with a Status, which the client takes for a V1Binding
-    # without a target and refuses; so its users ask for the text.
+    # The server returns a Status. The client would parse it as a V1Binding and
+    # fail, because the target is missing, so this call asks for the text.
     return core.create_namespaced_pod_binding(
         name, NS, body, _preload_content=False)

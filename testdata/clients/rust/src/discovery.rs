@@ -1,4 +1,4 @@
-//! What the server has, and what one may do there.
+//! Discovery, access reviews and dynamic objects.
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::{authorization::v1::SelfSubjectAccessReview, core::v1::ConfigMap};
@@ -56,7 +56,7 @@ impl Day {
         Ok(())
     }
 
-    /// Objects of a kind that discovery has found.
+    /// Creates, patches and deletes an object of a kind found by discovery.
     pub async fn dynamic(&self) -> Result<()> {
         let discovery = Discovery::new(self.client.clone()).filter(&[""]).run().await?;
         let gvk = GroupVersionKind::gvk("", "v1", "ConfigMap");

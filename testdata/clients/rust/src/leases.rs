@@ -1,4 +1,4 @@
-//! Leases, and a leader by them.
+//! Leases, and leader election with a lease.
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -13,7 +13,7 @@ use serde_json::{from_value, json};
 use crate::support::{eventually, Day};
 
 impl Day {
-    /// Takes or renews a lease; the server refuses whoever has an old version.
+    /// Takes or renews a lease. The server rejects an old version of the lease.
     async fn hold(&self, lease: &Lease, who: &str, at: Timestamp) -> kube::Result<Lease> {
         let mut lease = lease.clone();
         let spec = lease.spec.get_or_insert_default();
@@ -41,8 +41,8 @@ impl Day {
         self.refused("lease", self.leases.get("beat").await)
     }
 
-    /// By leases: kube-rs has no leader election, and the crates that do are
-    /// behind it, or need server-side apply.
+    /// Elects a leader with a lease, because kube-rs has no leader election. The crates
+    /// that have one need an older kube-rs or server-side apply.
     pub async fn leader_election(&self) -> Result<()> {
         let is_free = |lease: &Lease| {
             let spec = lease.spec.clone().unwrap_or_default();

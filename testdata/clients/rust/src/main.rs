@@ -1,8 +1,8 @@
-//! An ordinary day of a program that uses kube-rs.
+//! Everyday use of kube-rs.
 //!
-//! Plays in the namespace $NS and prints what the client was answered. The
-//! transcript is the same on every API server: names are ours, and uids,
-//! versions and times are left out.
+//! Works in the namespace $NS and prints the server's answers. The transcript is
+//! the same on every API server: the program chooses all names and leaves out
+//! uids, versions and times.
 
 mod discovery;
 mod leases;
@@ -153,7 +153,7 @@ impl Day {
         bail!("the watch ends without DELETED")
     }
 
-    /// A watcher that keeps a store, by both of the ways to fill the store.
+    /// Fills a reflector's store in both ways: by lists and by streaming lists.
     async fn informing(&self) -> Result<()> {
         for (how, config) in [
             ("list", watcher::Config::default().page_size(1)),
@@ -318,7 +318,7 @@ impl Day {
     }
 }
 
-/// Says which part begins, and plays it.
+/// Prints the name of each part and runs it.
 macro_rules! play {
     ($day:ident, $($part:ident)*) => {
         $(
@@ -330,7 +330,7 @@ macro_rules! play {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let day = Day::new(env::var("NS").context("NS names no namespace")?).await?;
+    let day = Day::new(env::var("NS").context("NS is not set: set it to a namespace")?).await?;
     play!(day, discovery access dynamic create_and_list pages patches errors watching informing
         binding evicting deleting scaling leases leader_election);
     Ok(())

@@ -1,4 +1,4 @@
-//! What the parts of the day share: a few words for a pod's usual affairs.
+//! Helpers for the parts of the day: create, bind, patch and await pods.
 
 use std::{fmt::Debug, future::Future, time::Duration};
 
@@ -27,7 +27,7 @@ pub fn names<K: ResourceExt>(list: &[K]) -> Vec<String> {
     list.iter().map(|object| object.name_any()).collect()
 }
 
-/// Polls for what the cluster does in its own time.
+/// Polls until `holds` returns true.
 pub async fn eventually<F, T>(what: &str, holds: F) -> Result<()>
 where
     F: Fn() -> T,
@@ -43,7 +43,7 @@ where
     .with_context(|| format!("timed out: {what}"))?
 }
 
-/// A pod that stays pending, unless it is bound by hand.
+/// Returns a pod whose scheduler does not exist: it stays pending until bind().
 pub fn new_pod(name: &str, labels: Value) -> Result<Pod> {
     Ok(from_value(json!({
         "metadata": {"name": name, "labels": labels},
@@ -55,10 +55,10 @@ pub fn new_pod(name: &str, labels: Value) -> Result<Pod> {
 }
 
 impl Day {
-    /// In the namespace of the cluster that the kubeconfig names.
+    /// Connects to the cluster of the current kubeconfig.
     pub async fn new(ns: String) -> Result<Self> {
         let mut config = Config::infer().await?;
-        // An eviction that a budget forbids is a 429, which is to be seen here.
+        // Don't retry a 429: the transcript shows evictions that a budget forbids.
         config.default_retry = false;
         let client = Client::try_from(config)?;
         Ok(Day {
