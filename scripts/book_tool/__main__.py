@@ -1,4 +1,4 @@
-"""`book check`. Needs nothing but Python: MkDocs is for `book build` alone."""
+"""`book check`. Needs only Python: just `book build` uses MkDocs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
     for path, page in pages.items():
         _check(root, path, page, options.fix, report)
     if runner:
-        # Most of the time the commands wait: the pages run side by side.
+        # Commands wait most of the time, so the pages run in parallel.
         book = [path for path in pages if _is_of_the_book(path)]
         with ThreadPoolExecutor() as executor:
             runs = [
@@ -51,7 +51,7 @@ def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
                 for path in book
             ]
         for run in runs:
-            run.result()  # What it raised.
+            run.result()  # Raises the exceptions of the run.
     return report.finish()
 
 
@@ -70,12 +70,12 @@ def _check(
 
 
 def _is_of_the_book(path: Path) -> bool:
-    """Of the READMEs only the links are checked."""
+    """Returns false for READMEs, of which only the links are checked."""
     return path.parts[0] == "docs"
 
 
 def _pages(root: Path, names: list[str]) -> list[Path]:
-    """Those named, seen from the root, or all."""
+    """Returns the named pages, relative to the root, or all pages."""
     if not names:
         readmes = [root / "README.md", *root.glob("steps/*/README.md")]
         found = [
@@ -89,7 +89,7 @@ def _pages(root: Path, names: list[str]) -> list[Path]:
         if not file.is_file():
             raise ValueError(f"no such page: {name}")
         if not file.is_relative_to(root):
-            raise ValueError(f"{name} is no page of {root}")
+            raise ValueError(f"{name} is not in {root}")
         paths.append(file.relative_to(root))
     return paths
 

@@ -1,4 +1,4 @@
-"""Console blocks: what is typed, and what must come back."""
+"""Console blocks: commands and their expected output."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ANY = "…"
 
 @dataclass(frozen=True)
 class Command:
-    line: int  # In the page, from 1 on.
+    line: int  # In the page, counted from 1.
     text: str
-    expected: tuple[str, ...]  # With the lines that are only ^C.
-    first_output: int  # The page's line that expected[0] is or would be.
+    expected: tuple[str, ...]  # Includes the lines that are only ^C.
+    first_output: int  # The page's line of expected[0].
 
     @property
     def output(self) -> list[str]:
@@ -24,7 +24,7 @@ class Command:
 
     @property
     def interrupts(self) -> list[list[str]]:
-        """The output before each ^C."""
+        """Returns the expected output before each ^C."""
         return [
             [line for line in self.expected[:index] if line != INTERRUPT]
             for index, line in enumerate(self.expected)
@@ -32,7 +32,7 @@ class Command:
         ]
 
     def page_line(self, output_index: int) -> int:
-        """The page's line of one of `output`."""
+        """Returns the page's line of output[output_index]."""
         for index, line in enumerate(self.expected):
             if line == INTERRUPT:
                 continue
@@ -49,7 +49,7 @@ def is_run(fence: Fence) -> bool:
 
 
 def commands(page: Page) -> list[Command]:
-    """All that is to be run, in order. Raises ValueError("line: message")."""
+    """Returns all commands to run. Raises ValueError("line: message")."""
     return [c for fence in page.fences if is_run(fence) for c in _parse(fence)]
 
 
@@ -60,7 +60,7 @@ def _parse(fence: Fence) -> list[Command]:
     while index < len(lines):
         if not lines[index].startswith("$ "):
             number = fence.line + 1 + index
-            raise ValueError(f"{number}: output of no command: {lines[index]}")
+            raise ValueError(f"{number}: no command before: {lines[index]}")
         start = index
         text = [lines[index][2:]]
         index += 1
@@ -75,7 +75,7 @@ def _parse(fence: Fence) -> list[Command]:
         while index < len(lines) and not lines[index].startswith("$ "):
             index += 1
         output = lines[first:index]
-        while output and not output[-1]:  # Air before the next command.
+        while output and not output[-1]:  # Blank lines before the next command.
             output.pop()
         found.append(
             Command(
@@ -90,12 +90,12 @@ def _parse(fence: Fence) -> list[Command]:
 
 @dataclass(frozen=True)
 class Mismatch:
-    expected: int  # The index of the expected line that did not come.
-    actual: int  # That of the line in its place.
+    expected: int  # The index of the expected line that is missing.
+    actual: int  # The index of the line in its place.
 
 
 def compare(expected: list[str], actual: list[str]) -> Mismatch | None:
-    """Follows all the ways at once in which … may be read."""
+    """Returns the first mismatch, or None. Tries all readings of …."""
     states = _skip(expected, {0})
     for index, line in enumerate(actual):
         after = set()

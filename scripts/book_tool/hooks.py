@@ -1,7 +1,7 @@
-"""What MkDocs is told beyond mkdocs.yml: the order of the pages, and those that
-are made of the repository's files at build time.
+"""Hooks of MkDocs: the order of the pages, and pages that are generated from
+the repository's files.
 
-MkDocs loads this file by itself, so it has no package to import from relatively.
+MkDocs loads this file outside of a package, so it can't use relative imports.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         config.nav.append({"Reference": [f"reference/{n}" for n in reference]})
     if diffs:
         config.nav.append({"From step to step": diffs})
-    # Material would ask that host how many stars the repository has.
+    # Material would ask the host for the number of stars.
     config.extra["repository"] = config.repo_url
     config.repo_url = config.repo_name = config.edit_uri = None
     config.extra_css.append(_STYLE)
@@ -62,7 +62,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for uri, text in sources.pages(root, _linked(root, pages)).items():
         files.append(_generated(config, uri, text))
     mermaid = Path(os.environ["MINISCHED_MERMAID"]).read_text(encoding="utf-8")
-    # Material starts it, with the colours of the palette.
+    # Material starts Mermaid with the colours of the palette.
     mermaid += "\nmermaid.initialize({startOnLoad: false});\n"
     files.append(_generated(config, _MERMAID, mermaid))
     style = (_TOOL / "book.css").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def on_page_markdown(
 
 
 def on_post_page(output: str, *, page: SitePage, **_: Any) -> str:
-    """Mermaid is large: only pages with a diagram load it."""
+    """Adds Mermaid, which is large, only to pages with a diagram."""
     if 'class="mermaid"' not in output:
         return output
     up = "../" * page.file.dest_uri.count("/")
@@ -109,10 +109,10 @@ def _diff_name(pair: tuple[str, str]) -> str:
 
 
 def _diff_text(root: Path, pair: tuple[str, str]) -> str:
-    """One section a file, in the order of scripts/diff."""
+    """Returns a section for each file, in the order of scripts/diff."""
     before, after = pair
     text = sources.FRONT + f"# {_title(pair)}\n\n"
-    text += f"All that changes from {before} to {after}, "
+    text += f"All changes from {before} to {after}, "
     text += f"as `scripts/diff {before[:2]}` shows it; tests come last.\n"
     whole = scripts_diff(root, before, after)
     diffs = re.split(r"^(?=diff --git )", whole, flags=re.M)[1:]
@@ -125,7 +125,7 @@ def _diff_text(root: Path, pair: tuple[str, str]) -> str:
 
 
 def _linked(root: Path, pages: dict[str, str]) -> set[str]:
-    """The files and folders that pages link to and that are no pages."""
+    """Returns the linked files and folders that are not pages."""
     found = {f"docs/{uri}" for uri in pages}
     for uri, text in pages.items():
         for link in Page(text).links:
@@ -136,8 +136,8 @@ def _linked(root: Path, pages: dict[str, str]) -> set[str]:
 
 
 def _outside(root: Path, uri: str, target: str) -> str | None:
-    """What a link leads to, seen from the root, if the site has no page of it
-    by itself."""
+    """Returns the target of a link, relative to the root, if it is not a page
+    of the site."""
     url = urlsplit(target)
     if url.scheme or not url.path:
         return None

@@ -1,4 +1,4 @@
-"""Links, and paths that are named between backticks."""
+"""Checks links, and paths between backticks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _anchors(file: Path) -> frozenset[str]:
 
 
 def check_links(root: Path, path: Path, page: Page, report: Report) -> None:
-    """`path` is the page's, seen from `root`."""
+    """`path` is the page's path relative to `root`."""
     for link in page.links:
         problem = _link_problem(root, path, page, link.text)
         if problem:
@@ -32,7 +32,7 @@ def check_links(root: Path, path: Path, page: Page, report: Report) -> None:
             report.ok()
     for reference in page.undefined_references:
         report.fault(
-            path, reference.line, f"[{reference.text}] is defined nowhere"
+            path, reference.line, f"undefined reference [{reference.text}]"
         )
     for span in page.code_spans:
         if not _PATH.match(span.text):
@@ -57,23 +57,23 @@ def _link_problem(
     if url.scheme == "mailto":
         return None
     if url.scheme or url.netloc:
-        return f"links are relative, or http(s): {target}"
+        return f"links must be relative or http(s): {target}"
     if target.startswith("/"):
-        return f"links are relative to the page: {target}"
+        return f"links must be relative to the page: {target}"
     anchor = unquote(url.fragment)
     if not url.path:
         if anchor and anchor in page.anchors:
             return None
-        return f"no heading here for the link to #{anchor}"
+        return f"dead anchor: no heading here for #{anchor}"
 
     name = os.path.normpath(path.parent / unquote(url.path))
     if name.startswith(".."):
-        return f"the link to {target} leaves the repository"
+        return f"dead link: {target} leaves the repository"
     file = root / name
     if diff_page(root, name):
         return None
     if not file.exists():
-        return f"dead link: {target} (there is no {name})"
+        return f"dead link: {target} (no {name})"
     return _anchor_problem(file, name, anchor) if anchor else None
 
 
@@ -84,16 +84,17 @@ def _anchor_problem(file: Path, name: str, anchor: str) -> str | None:
         return f"dead anchor: no heading in {name} for #{anchor}"
     lines = _LINE.match(anchor)
     if not lines or not file.is_file():
-        return f"dead anchor: {name} has none, and so not #{anchor}"
+        return f"dead anchor: {name} has no anchor #{anchor}"
     last = len(file.read_text(encoding="utf-8").splitlines())
     if max(int(number) for number in lines.groups() if number) > last:
-        return f"dead anchor: {name} has {last} lines, and so not #{anchor}"
+        return f"dead anchor: {name} has {last} lines, not #{anchor}"
     return None
 
 
 def _missing_path(root: Path, text: str) -> str | None:
-    """Of "scripts/run 01 --once" only the first word is a path; it may be a
-    pattern, such as steps/*/scheduler.{h,cc}."""
+    """Returns the missing path, or None. The path is the first word of a text
+    such as "scripts/run 01 --once", and may be a pattern such as
+    steps/*/scheduler.{h,cc}."""
     word = re.sub(r"(:\d+)?[:,;.]*$", "", text.split()[0])
     if _PLACEHOLDER.search(word):
         return None

@@ -13,7 +13,7 @@ class LinksTest(RepositoryTest):
             text,
         )
 
-    def test_what_exists(self) -> None:
+    def test_accepts_existing_targets(self) -> None:
         self.write("docs/a b.md", "# One (1)\n# Two\n")
         for target in (
             *(
@@ -33,25 +33,25 @@ class LinksTest(RepositoryTest):
                 self.faults_of(f"# Here\n[x]({target})\n"), [], target
             )
 
-    def test_what_does_not(self) -> None:
+    def test_rejects_dead_and_invalid_links(self) -> None:
         for target, message in {
-            "none.md": "dead link: none.md (there is no docs/reference/none.md)",
-            "#none": "no heading here for the link to #none",
+            "none.md": "dead link: none.md (no docs/reference/none.md)",
+            "#none": "dead anchor: no heading here for #none",
             "../02-watch.md#none": "dead anchor: no heading in docs/02-watch.md",
             "../../steps/01-poll/poll.h#L2": "dead anchor: steps/01-poll/poll.h has 1",
             "../../steps/01-poll#x": "dead anchor",
             "../diffs/02-03.md": "dead link",
             "../../../x": "leaves the repository",
-            "/docs/index.md": "links are relative to the page",
+            "/docs/index.md": "links must be relative to the page",
             "https://": "not a URL",
-            "ftp://example.com": "links are relative, or http(s)",
+            "ftp://example.com": "links must be relative or http(s)",
         }.items():
             said = self.faults_of(f"\n[x]({target})\n")
             self.assertEqual(len(said), 1, target)
             self.assertTrue(said[0].startswith("docs/reference/p.md:2: "), said)
             self.assertIn(message, said[0])
 
-    def test_paths_between_backticks(self) -> None:
+    def test_checks_paths_between_backticks(self) -> None:
         for text in (
             *("scripts/diff 01 --stat", "steps/", "steps/*/scheduler.{cc,h}"),
             *("steps/NN-title/", "steps/…", "minisched-demo/web", "x/y"),
@@ -64,5 +64,5 @@ class LinksTest(RepositoryTest):
             "no file or folder scripts/no", self.faults_of("`scripts/no`")[0]
         )
 
-    def test_references(self) -> None:
-        self.assertIn("[b] is defined nowhere", self.faults_of("[a][b]\n")[0])
+    def test_rejects_undefined_references(self) -> None:
+        self.assertIn("undefined reference [b]", self.faults_of("[a][b]\n")[0])

@@ -1,4 +1,4 @@
-"""Listings: fenced blocks that are parts of a file of the repository."""
+"""Checks listings: fenced blocks that are parts of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ELISION = re.compile(r"\s*(//|#)?\s*…\s*$")
 
 def check_listings(root: Path, path: Path, page: Page, report: Report) -> None:
     if page.unclosed:
-        report.fault(path, page.unclosed, "this fence has no end")
+        report.fault(path, page.unclosed, "unclosed fence")
     for fence in page.fences:
         if fence.language in _NO_LISTING or fence.title == FREE_STANDING:
             continue
@@ -29,19 +29,19 @@ def check_listings(root: Path, path: Path, page: Page, report: Report) -> None:
 
 
 def _problem(root: Path, fence: Fence) -> tuple[int, str] | None:
-    """Which line of the fence is wrong (0 is the fence itself), and why."""
+    """Returns the wrong line (0: the fence itself) and the error."""
     if not fence.language:
         return 0, "a fence without a language: write ```text"
     if fence.title is None:
         if fence.language not in _CODE:
             return None
         return 0, (
-            f'a {fence.language} block without a title: say title="FILE", or '
+            f'a {fence.language} block without a title: add title="FILE" or '
             f'title="{FREE_STANDING}"'
         )
     file = root / fence.title
     if not file.is_file():
-        return 0, f"no file {fence.title} to list"
+        return 0, f"no such file: {fence.title}"
     if not any(line.strip() for line in fence.lines):
         return 0, "an empty listing"
     lines = file.read_text(encoding="utf-8").splitlines()
@@ -56,9 +56,9 @@ def _find(fence: Fence, lines: list[str]) -> tuple[int, str] | None:
         if miss is None:
             return None
         misses.append(miss)
-    # The one that went furthest is what the author meant.
+    # Report the attempt that matched the most lines.
     at, found_at, found = max(misses, key=lambda miss: miss[0])
-    message = f"not in {fence.title}, or not there in this order:\n"
+    message = f"not in {fence.title}, or not in this order:\n"
     message += f"listing: {fence.lines[at]}"
     if found_at is not None:
         message += f"\nline {found_at + 1}: {found}"
@@ -69,8 +69,8 @@ _Parts = list[tuple[int, list[str]]]
 
 
 def _parts(lines: tuple[str, ...]) -> _Parts:
-    """What stands between elisions, each with its first line's index. Blank
-    lines next to an elision say nothing."""
+    """Returns the parts between elisions, each with its first line's index.
+    Ignores blank lines next to an elision."""
     parts: _Parts = []
     part: list[str] = []
     for index, line in enumerate([*lines, "…"]):
@@ -90,7 +90,7 @@ def _parts(lines: tuple[str, ...]) -> _Parts:
 
 
 def _indents(parts: _Parts, lines: list[str]) -> list[int]:
-    """By how much the listing may have been dedented: as it is comes first."""
+    """Returns the possible dedents of the listing, 0 first."""
     if not parts:
         return [0]
     first = parts[0][1][0]
@@ -106,8 +106,9 @@ def _indents(parts: _Parts, lines: list[str]) -> list[int]:
 def _find_parts(
     parts: _Parts, lines: list[str], indent: str
 ) -> tuple[int, int | None, str] | None:
-    """None, or what is missing: the index of the listing's first line that
-    differs, and the file's line in its place, if there is one."""
+    """Returns None if all parts are found. Otherwise returns the index of the
+    listing's first different line, and the index and text of the file's
+    line."""
     at = 0
     for start, part in parts:
         wanted = [indent + line if line else "" for line in part]

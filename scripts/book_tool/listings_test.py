@@ -18,14 +18,14 @@ class ListingsTest(RepositoryTest):
             text,
         )
 
-    def test_lines_in_a_row(self) -> None:
+    def test_accepts_consecutive_lines(self) -> None:
         self.assertEqual(self.faults_of("    ScheduleOne();", "  }"), [])
 
-    def test_dedented_as_a_whole(self) -> None:
+    def test_accepts_a_dedented_listing(self) -> None:
         self.assertEqual(self.faults_of("  ScheduleOne();", "}"), [])
         self.assertNotEqual(self.faults_of("  ScheduleOne();", "  }"), [])
 
-    def test_elisions(self) -> None:
+    def test_accepts_elisions(self) -> None:
         self.assertEqual(
             self.faults_of(
                 "namespace minisched {",
@@ -38,16 +38,16 @@ class ListingsTest(RepositoryTest):
             [],
         )
 
-    def test_parts_in_the_wrong_order(self) -> None:
+    def test_rejects_parts_in_the_wrong_order(self) -> None:
         self.assertTrue(
             self.faults_of(
                 "    ScheduleOne();", "// …", "namespace minisched {"
             )[0].startswith(
-                f"p.md:4: not in {FILE}, or not there in this order:"
+                f"p.md:4: not in {FILE}, or not in this order:"
             )
         )
 
-    def test_a_changed_line_is_shown_beside_the_real_one(self) -> None:
+    def test_shows_both_lines_of_a_difference(self) -> None:
         said = self.faults_of("    ScheduleOne();", "  };")
         self.assertTrue(said[0].startswith(f"p.md:3: not in {FILE}"))
         self.assertEqual(said[1:], ["    listing:   };", "    line 8:   }"])
@@ -60,9 +60,9 @@ class ListingsTest(RepositoryTest):
         for fence in ("text", "diff", 'sh title="not in the repository"'):
             self.assertEqual(self.faults_of("x", fence=fence), [])
 
-    def test_the_file_must_be_there(self) -> None:
+    def test_rejects_a_missing_file_and_an_empty_listing(self) -> None:
         self.assertEqual(
             self.faults_of("x", fence='cpp title="steps/none.cc"'),
-            ["p.md:1: no file steps/none.cc to list"],
+            ["p.md:1: no such file: steps/none.cc"],
         )
         self.assertIn("an empty listing", self.faults_of("")[0])

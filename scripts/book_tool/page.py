@@ -1,4 +1,4 @@
-"""A page of Markdown, taken apart as far as the checks need it."""
+"""A parser for the parts of Markdown pages that the checks need."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _HTML_LINK = re.compile(r"""<(?:a|img)\s[^>]*\b(?:href|src)=["']([^"']*)["']""")
 
 @dataclass(frozen=True)
 class Fence:
-    """A fenced block, its own indentation taken off."""
+    """A fenced block without its indentation."""
 
     language: str
     title: str | None
-    line: int  # Of the opening fence, from 1 on.
+    line: int  # Of the opening fence, counted from 1.
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A link's target, or the text between backticks."""
+    """A link's target or the text between backticks, with its line."""
 
     line: int
     text: str
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading: forges and the site make it in the same way."""
+    """Returns the anchor of a heading, as forges and the site do."""
     text = re.sub(r"!?\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])", r"\1", heading)
     text = re.sub(r"<[^>]+>", "", text).replace("*", "").replace("`", "")
     text = unicodedata.normalize("NFC", text).strip().lower()
@@ -54,7 +54,7 @@ class Page:
     def __init__(self, text: str) -> None:
         self.lines = text.splitlines()
         self.fences: list[Fence] = []
-        self.unclosed: int | None = None  # The line of a fence without an end.
+        self.unclosed: int | None = None  # The line of an unclosed fence.
         self._prose = list(self._take_fences_out())
 
     @staticmethod
@@ -88,7 +88,7 @@ class Page:
 
     @cached_property
     def prose(self) -> str:
-        """The text without fenced blocks, whose lines are empty instead."""
+        """The text with empty lines in place of fenced blocks."""
         return "\n".join(self._prose)
 
     @cached_property
@@ -133,11 +133,11 @@ class Page:
         ]
 
     def replace_links(self, replace: Callable[[str], str]) -> str:
-        """The page with other targets for its inline and reference links."""
+        """Returns the page with new targets for inline and reference links."""
         text, result, at = self._no_code, [], 0
         source = "\n".join(self.lines)
-        # Fences and code are as long as the blanks in place of them, but for
-        # the fences' lines: those are counted, not measured.
+        # Blanks replace code of the same length, but the lines of fences are
+        # empty. So translate positions line by line.
         starts = _starts(self.lines)
         blank_starts = _starts(self._prose)
         spots = []

@@ -4,7 +4,7 @@ from .page import Page, slug
 
 
 class PageTest(unittest.TestCase):
-    def test_fences_are_taken_out_and_lines_kept(self) -> None:
+    def test_removes_fences_and_keeps_line_numbers(self) -> None:
         page = Page(
             "# One\n"
             '```cpp title="a.cc" hl_lines="1"\n'
@@ -25,17 +25,17 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.anchors, {"one"})
         self.assertEqual([(m.line, m.text) for m in page.links], [(5, "y")])
 
-    def test_a_fence_without_an_end(self) -> None:
+    def test_finds_an_unclosed_fence(self) -> None:
         self.assertEqual(Page("text\n```text\nmore\n").unclosed, 2)
 
-    def test_anchors_are_those_of_forges(self) -> None:
+    def test_makes_the_anchors_of_forges(self) -> None:
         self.assertEqual(slug("01 · Random bind"), "01--random-bind")
         self.assertEqual(
             slug("What `a_b` [is](x), *really*"), "what-a_b-is-really"
         )
         self.assertIn("here", Page('<a id="here"></a>\n').anchors)
 
-    def test_links_of_all_kinds(self) -> None:
+    def test_finds_links_of_all_kinds(self) -> None:
         page = Page(
             '[a](one.md) ![b](two.png "title") [c][ref] `[d](code)`\n'
             "<!-- [e](comment) --> <https://example.com>\n"
@@ -48,14 +48,14 @@ class PageTest(unittest.TestCase):
         )
         self.assertEqual([m.text for m in page.undefined_references], ["gone"])
 
-    def test_code_spans_may_go_over_lines(self) -> None:
+    def test_code_spans_may_contain_line_breaks(self) -> None:
         page = Page("a `scripts/run\n01` and ``b`c``\n\nno ` span\n\n` here\n")
         self.assertEqual(
             [(m.line, m.text) for m in page.code_spans],
             [(1, "scripts/run 01"), (2, "b`c")],
         )
 
-    def test_replaced_links_leave_the_rest_as_it_is(self) -> None:
+    def test_replacing_links_keeps_the_rest(self) -> None:
         text = (
             "é [a](x) `[b](x)`\n```text\n[c](x)\n```\n[d](x) [e](x)\n\n[r]: x\n"
         )

@@ -1,4 +1,4 @@
-"""What a check has found."""
+"""The results of a check."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import TextIO
 
 @dataclass
 class Report:
-    """Counts checks, and prints each fault as soon as it is known.
-
-    For any thread.
-    """
+    """Counts checks, and prints each fault at once. Thread-safe."""
 
     out: TextIO
     passed: int = 0
     failed: int = 0
-    skipped: list[str] = field(default_factory=list)  # Pages, and why.
+    skipped: list[str] = field(default_factory=list)  # Pages and reasons.
     lock: Lock = field(default_factory=Lock)
 
     def ok(self) -> None:
@@ -26,7 +23,7 @@ class Report:
             self.passed += 1
 
     def fault(self, path: Path | str, line: int, message: str) -> None:
-        """The message's first line says what is wrong; what follows shows it."""
+        """The first line of `message` is the error; the others are details."""
         first, *rest = message.splitlines()
         lines = [f"{path}:{line}: {first}"]
         lines += [f"    {text}".rstrip() for text in rest]
@@ -38,7 +35,7 @@ class Report:
         print(message, file=self.out, flush=True)
 
     def finish(self) -> int:
-        """The exit code."""
+        """Prints the totals and returns the exit code."""
         if self.skipped:
             self.note(f"skipped: {'; '.join(self.skipped)}")
         print(f"{self.passed} passed, {self.failed} failed", file=self.out)

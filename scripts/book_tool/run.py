@@ -1,4 +1,4 @@
-"""Runs the console blocks of a page, on an embedded API server of its own."""
+"""Runs the console blocks of a page on its own embedded API server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .page import Page
 from .report import Report
 from .session import Result, Session, SessionEnded
 
-_SHOWN = 40  # Lines of output, of a command that printed something else.
+_SHOWN = 40  # The number of lines to print of different output.
 
 
 class Runner:
@@ -27,7 +27,7 @@ class Runner:
         cluster = os.environ.get(
             "MINISCHED_CLUSTER_DIR", str(root / ".cluster")
         )
-        # scripts/cluster builds a kubectl for who has none.
+        # scripts/cluster builds a kubectl for users without one.
         self._path = os.pathsep.join(
             [
                 str(binaries),
@@ -48,7 +48,7 @@ class Runner:
         missing = self.missing(commands)
         if missing:
             report.skipped.append(
-                f"{path} (its commands need {missing}, which is not here)"
+                f"{path} ({missing} is not installed)"
             )
             return
         with tempfile.TemporaryDirectory() as home:
@@ -88,7 +88,7 @@ class Runner:
         }
 
     def _start_server(self, session: Session, home: Path) -> str | None:
-        """In the session's name, and so ended with it."""
+        """Starts a server in the session. Returns an error or None."""
         program = self._binaries / "minisched-apiserver"
         nodes = self._root / "testdata/manifests/nodes.yaml"
         log = home / ".apiserver.log"
@@ -97,15 +97,16 @@ class Runner:
         try:
             ready = session.start([program, *arguments], log)
         except OSError as error:
-            return f"cannot start {program}: {error.strerror}; build it first"
+            reason = f"{error.strerror}; build it first"
+            return f"failed to start {program}: {reason}"
         if ready:
             return None
-        return f"{program} does not start:\n{log.read_text()}"
+        return f"failed to start {program}:\n{log.read_text()}"
 
     def _run(
         self, path: Path, command: Command, session: Session, report: Report
     ) -> bool:
-        """False if there is no point in going on."""
+        """Returns false if the remaining commands can't run."""
         try:
             result = session.run(command, self._seconds)
         except SessionEnded:
@@ -122,15 +123,15 @@ class Runner:
 def _judge(command: Command, result: Result) -> tuple[int, str] | None:
     shown = result.output[:_SHOWN]
     if len(result.output) > _SHOWN:
-        shown.append(f"… and {len(result.output) - _SHOWN} lines more")
+        shown.append(f"… and {len(result.output) - _SHOWN} more lines")
     printed = "\n".join(shown) or "(nothing)"
     if result.status is None:
         return command.line, (
-            f"was still running at the deadline: {command.text}\n{printed}"
+            f"still running at the deadline: {command.text}\n{printed}"
         )
     if result.status and not command.expected:
         return command.line, (
-            f"fails with status {result.status}: {command.text}\n{printed}"
+            f"failed with status {result.status}: {command.text}\n{printed}"
         )
     mismatch = console.compare(command.output, result.output)
     if not mismatch:
@@ -142,5 +143,5 @@ def _judge(command: Command, result: Result) -> tuple[int, str] | None:
         line = command.page_line(mismatch.expected)
     if mismatch.actual < len(result.output):
         actual = result.output[mismatch.actual]
-    message = f"prints something else: {command.text}\nbook: {expected}\n"
-    return line, f"{message}real: {actual}\nall of it:\n{printed}"
+    message = f"output differs: {command.text}\nexpected: {expected}\n"
+    return line, f"{message}actual:   {actual}\nwhole output:\n{printed}"

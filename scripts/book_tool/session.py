@@ -1,4 +1,4 @@
-"""A bash that runs the commands of a page, and whatever it has started."""
+"""A bash that runs the commands of a page, and the processes that it starts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 
 from .console import Command, begins_with, compare
 
-# With set -m each command is a process group of its own, which ^C goes to. The
-# trap keeps bash itself from ending with a command that ^C has ended; that would
-# be in vain in a loop, so bash reads one command after the other from its input.
+# With set -m, each command is a process group, which gets the ^C. The trap
+# keeps bash itself alive when ^C ends a command. It would not work inside a
+# loop, so bash reads one command after the other from its input.
 _SET_UP = "trap : INT; set -m\n"
 _COMMAND = "eval {} </dev/null\necho $? >&{}\n"
 _MARK = "MINISCHED_BOOK_SESSION"
@@ -26,25 +26,26 @@ _JOB_NOTICE = re.compile(
     r"^(bash: line \d+: +\d+|\[\d+\][-+]?) +"
     r"(Done|Exit \d+|Terminated|Killed|Hangup|Interrupt)\b"
 )
-# How long a background job may take for output that a page shows of it.
+# How long to wait for the output of a background job.
 _BACKGROUND_DEADLINE = 20.0
-# A subshell is a copy of our bash for good, so there is no more to wait for.
+# How long a child may look like a copy of bash before its exec. A subshell
+# always looks like one.
 _FORK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Result:
     output: list[str]
-    status: int | None  # None: it was still running at the deadline.
+    status: int | None  # None: still running at the deadline.
 
 
 class SessionEnded(Exception):
-    """The bash is gone, with the output since the last command."""
+    """Raised when the bash has ended."""
 
 
 class Session:
-    """Use it in a `with`: that ends all processes it has started, also those
-    that have made themselves independent."""
+    """A context manager. Its exit ends all processes that it has started, even
+    those in other sessions."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self._mark = f"{_MARK}={uuid.uuid4()}"
@@ -68,7 +69,7 @@ class Session:
             cwd=self._folder,
             env=self.environment,
             start_new_session=True,
-            # An ignored SIGINT would be inherited by all that runs in it.
+            # All commands would inherit an ignored SIGINT.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(output)
@@ -89,8 +90,8 @@ class Session:
         os.close(self._statuses)
 
     def start(self, program: list[str | Path], log: Path) -> str:
-        """Starts a server beside the shell, and returns its first line, or
-        nothing if it ends without one."""
+        """Starts a server beside the shell. Returns its first line, or "" if it
+        ends without output."""
         with log.open("wb") as errors:
             server = subprocess.Popen(
                 program,
@@ -153,7 +154,7 @@ class Session:
         if self._statuses not in ready:
             if (
                 self._bash.poll() is not None
-            ):  # Its children have the pipe, too.
+            ):  # Its children keep the pipe open.
                 raise SessionEnded
             return None
         answer = os.read(self._statuses, 64)
@@ -177,7 +178,7 @@ class Session:
 
     def _add(self, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip()
-        if not _JOB_NOTICE.match(text):  # It may come at any time.
+        if not _JOB_NOTICE.match(text):  # Notices come at any time.
             self._lines.append(_SHELL_ERROR.sub("bash: ", text))
 
     def _take(self) -> list[str]:
@@ -187,11 +188,11 @@ class Session:
         return lines
 
     def _interrupt(self, before: set[int], started: float) -> bool:
-        """As ^C does: what the command has started gets a SIGINT. False if
-        there is nothing yet that would take it."""
+        """Sends SIGINT to the command's processes, as ^C does. Returns false if
+        none is ready for it."""
         pids = _children(self._bash.pid) - before
         if time.monotonic() < started + _FORK_SECONDS:
-            # What is still a copy of our bash has that trap of ours.
+            # A child that is still a copy of bash would run the trap.
             bash = _read(self._bash.pid, "cmdline")
             if any(_read(pid, "cmdline") == bash for pid in pids):
                 return False
@@ -214,7 +215,7 @@ def _children(parent: int) -> set[int]:
 
 
 def end_marked(mark: str) -> None:
-    """Ends the processes that have `mark` in their environment."""
+    """Ends the processes with `mark` in their environment."""
     for sign, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
         deadline = time.monotonic() + seconds
         pids = _marked(mark)
@@ -239,7 +240,7 @@ def _marked(mark: str) -> list[int]:
 
 
 def _read(pid: int, name: str) -> bytes:
-    """A file of /proc, empty if the process is gone or somebody else's."""
+    """Reads a file of /proc. Returns b"" if the process is gone or foreign."""
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:

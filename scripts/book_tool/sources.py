@@ -1,5 +1,5 @@
-"""Pages of the site that show files and folders of the repository, so that links
-to them work there as they do on a forge."""
+"""Pages of the site for files and folders of the repository, so that links to
+them work as on a forge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-# They would drown the book in searches.
+# Keeps these pages out of the search.
 FRONT = "---\nsearch:\n  exclude: true\n---\n\n"
 
 _LANGUAGES = {
@@ -26,15 +26,15 @@ _LANGUAGES = {
 
 
 def uri(root: Path, name: str) -> str:
-    """The page of steps/01-random-bind/main.cc, or of a folder."""
+    """Returns the page's path for a file or a folder."""
     if (root / name).is_dir():
         return os.path.normpath(f"files/{name}/index.md")
     return f"files/{name}.md"
 
 
 def pages(root: Path, names: set[str]) -> dict[str, str]:
-    """The text of these files' and folders' pages, by their uri. A folder brings
-    all that is in it."""
+    """Returns the pages of these files and folders by uri. A folder includes
+    its content."""
     wanted = set(names)
     for name in names:
         if (root / name).is_dir():
@@ -62,7 +62,7 @@ def _page(root: Path, name: str) -> str:
     try:
         content = path.read_text(encoding="utf-8").rstrip("\n")
     except UnicodeDecodeError:
-        return text + "This file is no text."
+        return text + "This file is not text."
     return text + fenced(_language(path, content), content, ' linenums="1"')
 
 

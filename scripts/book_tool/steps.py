@@ -1,4 +1,4 @@
-"""The steps, and what changes from one to the next, as scripts/diff has it."""
+"""The steps, and the changes between them as scripts/diff shows them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Change:
 
     @property
     def lines(self) -> str:
-        """As the tables of the book count them."""
+        """The counts in the format of the book's tables."""
         if self.kind == "gone":
             return "gone"
         if self.kind == "new":
@@ -37,14 +37,14 @@ def list_steps(root: Path) -> list[str]:
 
 
 def pairs(root: Path) -> list[tuple[str, str]]:
-    """Each step with the one that follows it."""
+    """Returns each step with the next one."""
     steps = list_steps(root)
     return list(zip(steps, steps[1:]))
 
 
 def diff_page(root: Path, name: str) -> tuple[str, str] | None:
-    """The steps that docs/diffs/01-02.md compares: `book build` makes that page,
-    so it is there for links, and nowhere else."""
+    """Returns the two steps of docs/diffs/01-02.md, or None. Only `book build`
+    makes this page, but links to it are valid."""
     match = _DIFF_PAGE.fullmatch(name)
     if not match:
         return None

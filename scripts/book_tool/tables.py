@@ -1,4 +1,4 @@
-"""A chapter's table of changed files."""
+"""Checks a chapter's table of changed files."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Row:
 def check_table(
     root: Path, path: Path, page: Page, report: Report, fix: bool = False
 ) -> None:
-    """Of docs/NN-title.md, with NN from 02 on. With `fix`, wrong counts are
-    written anew in place."""
+    """Checks docs/NN-title.md from 02 on. With `fix`, corrects wrong counts in
+    the file."""
     chapter = _CHAPTER.fullmatch(path.name)
     if path.parent != Path("docs") or not chapter or int(chapter[1]) < 2:
         return
@@ -40,7 +40,8 @@ def check_table(
         report.fault(
             path,
             1,
-            f"one table of changed files, after {_MARK}, not {len(marks)}",
+            f"expected one table of changed files after {_MARK}, "
+            f"found {len(marks)}",
         )
         return
     try:
@@ -61,7 +62,7 @@ def check_table(
 def _read(lines: list[str], start: int) -> list[Row]:
     if start + 1 >= len(lines) or _cells(lines[start]) != _HEADER:
         raise ValueError(
-            f"no table after this, with columns {' | '.join(_HEADER)}"
+            f"expected a table with columns {' | '.join(_HEADER)} after this"
         )
     rows = []
     for index in range(start + 2, len(lines)):
@@ -93,7 +94,7 @@ def _compare(
     report: Report,
     fix: bool,
 ) -> dict[int, str]:
-    """Reports, and returns the counts to fix, by line."""
+    """Reports faults and returns the corrected counts by line."""
     fixes: dict[int, str] = {}
     seen = set()
     for row in rows:
@@ -112,7 +113,9 @@ def _compare(
             report.ok()
         else:
             report.fault(
-                path, row.line, f"{file}: {change.lines}, and not {row.lines}"
+                path,
+                row.line,
+                f"{file}: expected {change.lines}, found {row.lines}",
             )
         seen.add(file)
     for file, change in real.items():
@@ -124,7 +127,7 @@ def _compare(
 
 
 def _meaning(lines: str) -> tuple[str, ...] | str:
-    """What is counted: a minus may be a hyphen, and a zero left out."""
+    """Normalises a count: a minus may be a hyphen, and zeros are optional."""
     if lines == "gone" or re.fullmatch(r"new, \d+", lines):
         return lines
     counts = re.fullmatch(r"(?:\+(\d+))?\s*(?:[−-](\d+))?", lines)

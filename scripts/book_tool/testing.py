@@ -1,4 +1,4 @@
-"""For the tests: a small repository of their own."""
+"""A small repository for tests."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ one
 
 
 class RepositoryTest(unittest.TestCase):
-    """Has a chapter without a fault in self.root."""
+    """A fixture with a chapter without faults in self.root."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -91,7 +91,7 @@ class RepositoryTest(unittest.TestCase):
         self.write(name, text.replace(old, new, 1))
 
     def check(self, *arguments: str) -> tuple[int, str]:
-        """What `book check` exits with, and says."""
+        """Returns the exit code and the output of `book check`."""
         out = io.StringIO()
         code = main(["--root", str(self.root), *arguments], out)
         return code, out.getvalue()
@@ -103,7 +103,7 @@ class RepositoryTest(unittest.TestCase):
 
 
 def faults(check: Callable[[Page, Report], None], text: str) -> list[str]:
-    """The faults that a check finds in a page, without its name."""
+    """Returns the output lines of a check of a page."""
     report = Report(out=io.StringIO())
     check(Page(text), report)
     assert isinstance(report.out, io.StringIO)

@@ -1,7 +1,8 @@
 //go:build ignore
 
-// schema prints the types of the Kubernetes API that minisched-apiserver knows,
-// as lab/apiserver/schema/schema.json has them. In scripts/controlplane:
+// schema prints the types of the Kubernetes API that minisched-apiserver
+// supports, in the format of lab/apiserver/schema/schema.json. Run it in
+// scripts/controlplane:
 //
 //	go run schema.go >../../lab/apiserver/schema/schema.json
 package main
@@ -69,7 +70,7 @@ var roots = []struct {
 	}},
 }
 
-// Types that write themselves as JSON, and those that are any JSON to us.
+// Types with their own JSON encoding, and types that may be any JSON.
 var wellKnown = map[reflect.Type]string{
 	reflect.TypeFor[[]byte]():               "bytes",
 	reflect.TypeFor[resource.Quantity]():    "quantity",
@@ -78,7 +79,7 @@ var wellKnown = map[reflect.Type]string{
 	reflect.TypeFor[intstr.IntOrString]():   "intorstring",
 	reflect.TypeFor[meta.FieldsV1]():        "any",
 	reflect.TypeFor[runtime.RawExtension](): "any",
-	// Lists in a map, which Field can't describe. No code reads them.
+	// Lists in a map, which Field can't describe. No code uses these fields.
 	reflect.TypeFor[authentication.ExtraValue](): "any",
 	reflect.TypeFor[authorization.ExtraValue]():  "any",
 }
@@ -90,8 +91,8 @@ var scalars = map[reflect.Kind]bool{
 
 var version = regexp.MustCompile(`^v[0-9]`)
 
-// Field says how a field of a struct is written. `SchemaField`, in
-// lab/apiserver/schema/schema.h, has the meaning of each part.
+// Field describes the encoding of a struct's field. See `SchemaField` in
+// lab/apiserver/schema/schema.h for the meaning of each part.
 type Field struct {
 	Name     string `json:"name"`
 	Number   int    `json:"number,omitempty"`
@@ -107,10 +108,10 @@ type Field struct {
 	Replace  bool   `json:"replace,omitempty"`
 }
 
-// The structs met so far, by their names.
+// The structs collected so far, by name.
 var structs = map[string][]Field{}
 
-// typeName is "core/v1.Container".
+// typeName returns a name such as "core/v1.Container".
 func typeName(t reflect.Type) string {
 	dir, name := path.Split(t.PkgPath())
 	if version.MatchString(name) {
@@ -119,7 +120,7 @@ func typeName(t reflect.Type) string {
 	return name + "." + t.Name()
 }
 
-// setType says what the field holds, and sees to it that structs are met.
+// setType sets the type of the field, and collects the structs in it.
 func (f *Field) setType(t reflect.Type) {
 	if kind, ok := wellKnown[t]; ok {
 		f.Kind = kind
@@ -151,7 +152,7 @@ func meet(t reflect.Type) {
 	if _, met := structs[typeName(t)]; met {
 		return
 	}
-	structs[typeName(t)] = nil // for one that holds itself
+	structs[typeName(t)] = nil // a struct may contain itself
 	fields := []Field{}
 	for i := range t.NumField() {
 		if f, ok := field(t.Field(i)); ok {
@@ -174,7 +175,7 @@ func field(of reflect.StructField) (f Field, ok bool) {
 	} else {
 		f.Always = isAlways(of.Type, options)
 	}
-	// Lists are replaced and structs merged where nothing is said.
+	// By default, lists are replaced and structs are merged.
 	strategies := strings.Split(of.Tag.Get("patchStrategy"), ",")
 	f.Merge = f.List && slices.Contains(strategies, "merge")
 	f.Replace = !f.List && slices.Contains(strategies, "replace")
@@ -187,7 +188,8 @@ func field(of reflect.StructField) (f Field, ok bool) {
 	return f, true
 }
 
-// Go's encoder knows no empty structs.
+// isAlways returns whether the field is always written. Go's omitempty does not
+// omit structs.
 func isAlways(t reflect.Type, options string) bool {
 	if strings.Contains(options, "omitzero") {
 		return false
@@ -195,7 +197,7 @@ func isAlways(t reflect.Type, options string) bool {
 	return !strings.Contains(options, "omitempty") || t.Kind() == reflect.Struct
 }
 
-// text is `value` as JSON, on one line.
+// text returns `value` as JSON on one line.
 func text(value any) string {
 	encoded, err := json.Marshal(value)
 	if err != nil {

@@ -1,26 +1,26 @@
-# What the C++ code needs to be built, and building it.
+# Packages and tools for the C++ code, and a function to build it.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# shellcheck disable=SC2034  # Used by those that source this.
+# shellcheck disable=SC2034  # Used by scripts that source this file.
 build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
   libexpected-dev libgmock-dev libgtest-dev libprotozero-dev libspdlog-dev
   libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config
   prometheus-cpp-dev zlib1g-dev)
-# Clang builds what runs under sanitizers: the one that the system has.
+# The sanitizers' builds use the system's clang.
 # shellcheck disable=SC2034
 check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)
 # shellcheck disable=SC2034
 book_packages=(git python3 python3-venv)
 
-# The tools that judge the form of files, in versions of our own: another one
-# would judge differently. CMakePresets.json names the folder too.
+# The tools that check the format of files, in fixed versions, because other
+# versions give other results. CMakePresets.json uses the folder too.
 tools=$root/build/tools
 install_tools() { make_venv "$tools" "$root/scripts/lib/tools.txt"; }
 
-# build PRESET [TARGET...]: shows its output where it fails, or on a terminal.
+# build PRESET [TARGET...]: builds, and prints the errors if the build fails.
 build() {
   local preset=$1 log
   shift
@@ -30,6 +30,6 @@ build() {
   (cd "$root" && cmake --preset "$preset" &&
     cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
     grep -E 'error|FAILED|CMake Error' -A 6 "$log" | head -n 60 >&2
-    die "the build failed: its output is above, all of it in $log"
+    die "the build failed: see the errors above, or all output in $log"
   }
 }

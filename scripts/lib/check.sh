@@ -1,5 +1,5 @@
-# For the tests of our scripts: a cluster of their own, and checks that go on
-# after one has failed. A running cluster of the user's is left alone.
+# For the tests of scripts: a temporary cluster, and checks that continue after
+# a failure. Does not touch a running cluster of the user.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/common.sh
@@ -22,7 +22,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# check NAME: the function of that name, which reads as a title.
+# check NAME: runs the function NAME, whose name is also the title.
 check() { check_that "${1//_/ }" "$1"; }
 
 # check_that TITLE COMMAND...
@@ -59,12 +59,12 @@ eventually() {
 
 not() {
   if "$@"; then
-    echo "did not fail: $*"
+    echo "succeeded unexpectedly: $*"
     return 1
   fi
 }
 
-# refuses PATTERN COMMAND...: it fails, with one line that matches.
+# refuses PATTERN COMMAND...: expects a failure with one line that matches.
 refuses() {
   local pattern=$1 said
   shift
@@ -73,7 +73,7 @@ refuses() {
   [[ $(wc -l <<<"$said") == 1 && $said =~ $pattern ]]
 }
 
-# The end of a test script.
+# Prints the totals. Call it at the end of a test script.
 finish() {
   echo "$passed passed, $failed failed"
   ((failed == 0))

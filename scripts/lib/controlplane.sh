@@ -1,4 +1,4 @@
-# Builds the programs of a real control plane, which are Go modules, into
+# Builds the programs of a real control plane from Go modules into
 # $cluster_dir/bin.
 # shellcheck shell=bash
 
@@ -7,24 +7,24 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 module=$root/scripts/controlplane
 bin=$cluster_dir/bin
-export GOWORK=off # Not part of a workspace that the user may have around us.
+export GOWORK=off # Ignore a workspace of the user in a parent folder.
 
 check_go() {
   local needed have
   needed=$(sed -n 's/^go //p' "$module/go.mod")
-  has go || die "no Go on PATH, and the control plane is built with it:" \
+  has go || die "no Go on PATH to build the control plane:" \
     "install Go $needed or newer (https://go.dev/dl)"
-  # Asked inside the module: there a Go with GOTOOLCHAIN=auto, the default,
-  # answers with the version that it fetches for go.mod.
+  # Run inside the module: there, a Go with GOTOOLCHAIN=auto (the default)
+  # prints the version that it fetches for go.mod.
   have=$(cd "$module" && go env GOVERSION 2>/dev/null) ||
     have=$(cd / && go env GOVERSION)
   [[ $(printf '%s\n' "$needed" "${have#go}" | sort -V | head -n 1) == \
-    "$needed" ]] || die "$(command -v go) is $have, and the control plane" \
-    "needs Go $needed: install that or a newer one (https://go.dev/dl), or" \
-    "have a Go of 1.21 or newer fetch it with GOTOOLCHAIN=auto"
+    "$needed" ]] || die "$(command -v go) is $have, but the control plane" \
+    "needs Go $needed or newer: install it (https://go.dev/dl), or let a Go of" \
+    "1.21 or newer fetch it with GOTOOLCHAIN=auto"
 }
 
-# Builds what is not built yet, or was from other sources or with another Go.
+# Builds the programs unless they are up to date with the sources and with Go.
 build_controlplane() {
   local version ldflags key stamp package
   version=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
@@ -39,12 +39,12 @@ build_controlplane() {
     "time, then kept in $bin"
   mkdir -p "$bin" "$cluster_dir/log"
   rm -f "$bin/stamp"
-  # Not in a pipe, so that a die in here is one of the whole script.
+  # Not in a pipe, so that die() ends the whole script.
   while read -r package; do
     build_program "$package" "$ldflags"
   done < <(cd "$module" && go list tool ./...)
   collect_stages
-  # What still runs is of the old build. The state stays.
+  # Running components are of the old build. Their state stays.
   stop_components
   printf '%s\n' "$stamp" >"$bin/stamp"
 }
@@ -55,7 +55,7 @@ build_program() {
   (cd "$module" && exec go build -mod=readonly -trimpath \
     -ldflags "$2" -o "$bin/$name" "$1") >"$log" 2>&1 &
   pid=$!
-  # A build in the background would outlive a Ctrl-C.
+  # A build in the background would survive Ctrl-C.
   trap 'kill '$pid' 2>/dev/null || true' EXIT
   [[ -t 2 ]] || info "  $name …"
   while kill -0 "$pid" 2>/dev/null; do
@@ -65,7 +65,7 @@ build_program() {
   trap - EXIT
   wait "$pid" || {
     tail -n 20 "$log" >&2
-    die "cannot build $name: its output is above, all of it in $log"
+    die "failed to build $name: see the errors above, or all output in $log"
   }
   [[ ! -t 2 ]] || printf '\r' >&2
   info "$(printf '  %-25s %s' "$name" "$(elapsed "$started")")"
@@ -75,8 +75,8 @@ elapsed() {
   printf '%d:%02d' $(((SECONDS - $1) / 60)) $(((SECONDS - $1) % 60))
 }
 
-# What kwok shall do to nodes and pods, as its own module has it: nodes get
-# Ready, bound pods Running, and jobs complete, all at once.
+# Collects the stages of kwok's own module: nodes become Ready, bound pods
+# become Running, and jobs complete, all without delay.
 collect_stages() {
   local file stages
   stages=$(cd "$module" && go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)

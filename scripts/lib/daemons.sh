@@ -1,15 +1,15 @@
-# Starts, finds and stops the processes of a cluster: $cluster_dir/bin/NAME
+# Starts, finds and stops the processes of a cluster. $cluster_dir/bin/NAME
 # writes to $cluster_dir/log/NAME.log, and has its pid in run/NAME.pid.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# The components that must not stop while we wait.
+# The components that must keep running during await().
 watched=()
 
-# pid_of NAME: prints the pid if NAME runs. The pid files are for people: one
-# may be lost, or stale and its pid somebody else's by now. Processes know.
+# pid_of NAME: prints the pid if NAME runs. Searches /proc, because a pid file
+# may be lost or stale, and its pid may belong to another process.
 pid_of() {
   local file program
   for file in /proc/[0-9]*/cmdline; do
@@ -24,8 +24,8 @@ pid_of() {
 
 running() { pid_of "$1" >/dev/null; }
 
-# start NAME ARGUMENT...: in a session of its own, in $cluster_dir, with no
-# file of ours open: neither the lock nor a pipe that somebody reads from us.
+# start NAME ARGUMENT...: starts NAME in its own session, in $cluster_dir. NAME
+# does not inherit open files, such as the lock or a pipe of this script.
 start() {
   local name=$1 child
   shift
@@ -51,12 +51,12 @@ start() {
 
 stopped_by_itself() {
   tail -n 5 "$cluster_dir/log/$1.log" >&2
-  die "$1 has stopped: the end of its log is above, all of it in" \
-    "$cluster_dir/log/$1.log; 'scripts/cluster down' clears everything"
+  die "$1 exited: see the end of its log above, or" \
+    "$cluster_dir/log/$1.log; 'scripts/cluster down' deletes everything"
 }
 
-# await SECONDS WHAT COMMAND...: until COMMAND succeeds, watching over the
-# components in $watched.
+# await SECONDS WHAT COMMAND...: waits until COMMAND succeeds. Fails if one of
+# the components in $watched exits.
 await() {
   local deadline=$((SECONDS + $1)) what=$2 name
   shift 2
@@ -65,13 +65,13 @@ await() {
       running "$name" || stopped_by_itself "$name"
     done
     ((SECONDS < deadline)) ||
-      die "gave up waiting for $what: see the logs in $cluster_dir/log;" \
-        "'scripts/cluster down' clears everything"
+      die "timed out waiting for $what: see the logs in $cluster_dir/log;" \
+        "'scripts/cluster down' deletes everything"
     sleep 0.2
   done
 }
 
-# stop NAME...: asks all of them, then waits for each; who lingers is killed.
+# stop NAME...: sends SIGTERM to all, waits, and kills those that do not exit.
 stop() {
   local name deadline=$((SECONDS + 10))
   for name in "$@"; do
@@ -81,7 +81,7 @@ stop() {
     while running "$name"; do
       ((SECONDS < deadline)) || send KILL "$name"
       ((SECONDS < deadline + 10)) ||
-        die "$name (pid $(pid_of "$name")) cannot be stopped: is it yours?"
+        die "failed to stop $name (pid $(pid_of "$name")): is it yours?"
       sleep 0.05
     done
     rm -f "$cluster_dir/run/$name.pid"

@@ -1,4 +1,4 @@
-# The cluster in containers, made by kind.
+# The cluster that kind runs in containers.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/common.sh
@@ -16,10 +16,10 @@ check_kind() {
   [[ -n $engine ]] || for engine in docker podman nerdctl none; do
     ! has "$engine" || break
   done
-  has "$engine" || die "kind needs Docker (or Podman), and there is none on" \
+  has "$engine" || die "kind needs Docker (or Podman), but none is on" \
     "PATH: install one, or use 'scripts/cluster up real'"
   "$engine" info >/dev/null 2>&1 || die "'$engine info' fails: start $engine," \
-    "or get the right to use it, or use 'scripts/cluster up real'"
+    "get permission to use it, or use 'scripts/cluster up real'"
 }
 
 kind_exists() { kind get clusters 2>/dev/null | grep -qx "$kind_name"; }
@@ -30,15 +30,15 @@ up_kind() {
   local kubectl
   check_kind
   kubectl=$(kubectl_bin)
-  # Never kind's default, which would change the user's ~/.kube/config.
+  # Not kind's default file, the user's ~/.kube/config.
   kind_exists || kind create cluster --config "$kind_config" \
     --kubeconfig "$kind_kubeconfig" --wait 180s >&2 ||
-    die "kind cannot make the cluster: its output is above"
+    die "kind failed to create the cluster: see its output above"
   kind get kubeconfig --name "$kind_name" >"$kind_kubeconfig"
   kind_kubectl wait --for=condition=Ready node --all --timeout=180s \
     >/dev/null ||
-    die "kind's cluster $kind_name is there, but its nodes are not Ready:" \
-      "'scripts/cluster down kind' deletes it, then up makes a new one"
+    die "the nodes of kind's cluster $kind_name are not Ready: recreate it" \
+      "with 'scripts/cluster down kind' and 'scripts/cluster up kind'"
   say_how "$kind_kubeconfig"
 }
 
@@ -46,7 +46,7 @@ down_kind() {
   check_kind
   ! kind_exists || kind delete cluster --name "$kind_name" \
     --kubeconfig "$kind_kubeconfig" >&2 ||
-    die "kind cannot delete the cluster: its output is above"
+    die "kind failed to delete the cluster: see its output above"
   rm -f "$kind_kubeconfig"
   info "kind's cluster $kind_name is down"
 }

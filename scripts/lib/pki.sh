@@ -4,7 +4,7 @@
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# make_pki PORT: everything for an API server at that port.
+# make_pki PORT: makes all files for an API server at this port.
 make_pki() {
   local server=https://127.0.0.1:$1 name
   local names=DNS:localhost,IP:127.0.0.1,IP:10.96.0.1,DNS:kubernetes
@@ -19,8 +19,8 @@ make_pki() {
     make_authority
     make_certificate apiserver /CN=kube-apiserver \
       extendedKeyUsage=serverAuth subjectAltName="$names"
-    # The scheduler and the controller manager have only the rights that every
-    # cluster gives them; kwok plays the kubelets of all nodes.
+    # The scheduler and the controller manager have only their default rights.
+    # kwok needs more, because it simulates the kubelets of all nodes.
     make_client admin /O=system:masters/CN=kubernetes-admin
     make_client controller-manager /CN=system:kube-controller-manager
     make_client scheduler /CN=system:kube-scheduler
@@ -31,13 +31,13 @@ make_pki() {
   )
 }
 
-# openssl says much when all is well.
+# Runs openssl and logs its verbose output.
 ssl() {
   openssl "$@" 2>>"$cluster_dir/log/pki.log" ||
-    die "'openssl $1' fails: see $cluster_dir/log/pki.log"
+    die "'openssl $1' failed: see $cluster_dir/log/pki.log"
 }
 
-# The least that openssl wants to read, whatever the system's openssl.cnf says.
+# Prints a minimal configuration, which replaces the system's openssl.cnf.
 openssl_config() { printf '[req]\ndistinguished_name=dn\n[dn]\n'; }
 
 new_key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes)
@@ -62,7 +62,7 @@ make_certificate() {
 
 make_client() { make_certificate "$1" "$2" extendedKeyUsage=clientAuth; }
 
-# make_kubeconfig NAME SERVER: in the form that kind writes.
+# make_kubeconfig NAME SERVER: writes a kubeconfig in kind's format.
 make_kubeconfig() {
   cat >"$1.kubeconfig" <<EOT
 apiVersion: v1

@@ -9,9 +9,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 manifests=$root/testdata/manifests
 server=${MINISCHED_APISERVER:-$root/build/bin/minisched-apiserver}
 sides=(real embedded)
-said=$work/said # SIDE/… is what that side answered, and its logs.
+said=$work/said # SIDE/… has the output and the logs of a side.
 
-# start_sides: those in $sides, each with three nodes and kube-scheduler.
+# start_sides: starts the $sides, each with three nodes and kube-scheduler.
 start_sides() {
   local side
   [[ ${sides[*]} != *embedded* || (-f $server && -x $server) ]] ||
@@ -36,12 +36,12 @@ start_embedded() {
     >"$side/url" 2>"$said/embedded/server.log" &
   embedded_pids+=($!)
   eventually 10 test -s "$side/url" ||
-    die "$server says no URL: $(tail -n 3 "$said/embedded/server.log")"
+    die "$server printed no URL: $(tail -n 3 "$said/embedded/server.log")"
   silently embedded apply -f "$manifests/nodes.yaml"
   silently embedded wait --for condition=Ready --timeout 20s \
     -f "$manifests/nodes.yaml"
 
-  # The embedded server speaks JSON, and kube-scheduler does if it is told to.
+  # The embedded server supports only JSON, so configure kube-scheduler for it.
   cat >"$side/scheduler.yaml" <<EOT
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -57,20 +57,20 @@ EOT
   embedded_pids+=($!)
 }
 
-# silently SIDE ARGUMENT...: kubectl, for the stage that is played on.
+# silently SIDE ARGUMENT...: runs kubectl to prepare a side.
 silently() {
   local side=$1
   shift
   timeout 60 "$built/kubectl" --kubeconfig "$work/$side/kubeconfig" \
     --cache-dir "$work/$side/cache" "$@" >"$work/$side/said" 2>&1 ||
-    die "the $side server fails 'kubectl $*': $(cat "$work/$side/said")"
+    die "'kubectl $*' failed on the $side server: $(cat "$work/$side/said")"
 }
 
 check_the_embedded_server() {
-  [[ ${sides[*]} != *embedded* ]] || check the_embedded_server_has_not_died
+  [[ ${sides[*]} != *embedded* ]] || check the_embedded_server_still_runs
 }
 
-the_embedded_server_has_not_died() {
+the_embedded_server_still_runs() {
   kill -0 "${embedded_pids[0]}" || {
     tail -n 20 "$said/embedded/server.log"
     return 1

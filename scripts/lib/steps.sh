@@ -1,10 +1,10 @@
-# The steps, by number, and what differs between two of them.
+# The steps by number, and the differences between two of them.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# The folders under steps/, in order.
+# Prints the folders under steps/ in order.
 list_steps() {
   (cd "$root/steps" 2>/dev/null && printf '%s\n' [0-9][0-9]-*/) | sed 's|/$||'
 }
@@ -19,16 +19,16 @@ find_step() {
     [[ ! $name =~ ^[0-9]+$ ]] || ((10#${step%%-*} != 10#$name)) || break
   done < <(list_steps)
   [[ -n $step ]] ||
-    die "no such step: $1; there are $(list_steps | paste -s -d ' ')"
+    die "no such step: $1; the steps are $(list_steps | paste -s -d ' ')"
   printf '%s\n' "$step"
 }
 
-# steps_after STEP: prints the folders that follow it.
+# steps_after STEP: prints the folders of the later steps.
 steps_after() { list_steps | sed "0,/^$1\$/d"; }
 
-# changes FOLDER FOLDER: a line for each file that is not the same in both: "new",
-# "changed" or "gone", lines added, lines removed ("-" where it is no text), and
-# its path, between tabs. Tests come last.
+# changes FOLDER FOLDER: prints a line for each file that differs: "new",
+# "changed" or "gone", lines added, lines removed ("-" if the file is not text),
+# and its path, separated by tabs. Tests come last.
 changes() {
   local file kind added removed
   while IFS= read -r file; do
@@ -47,8 +47,8 @@ changes() {
 
 files_of() { (cd "$1" && find . -type f -printf '%P\n'); }
 
-# diff_file FOLDER FOLDER FILE OPTION...: git's diff of one file, whatever the
-# user's git is set to.
+# diff_file FOLDER FOLDER FILE OPTION...: prints git's diff of one file, without
+# the user's git settings.
 diff_file() {
   local before=$1/$3 after=$2/$3
   [[ -e $before ]] || before=/dev/null

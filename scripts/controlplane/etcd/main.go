@@ -1,4 +1,4 @@
-// etcd, whose own main package is no module that can be required.
+// etcd. A module can't require etcd's own main package.
 package main
 
 import (
