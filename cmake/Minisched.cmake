@@ -1,37 +1,37 @@
-# How every target of the project is built: minisched_library() for a folder of
-# the library or of the lab, minisched_step() for a step. Both take the folder as
-# it is:
+# Functions for the targets of the project: minisched_library() for a folder of
+# the library or of the lab, minisched_step() for a step. Both use the files of
+# the current folder by name:
 #
 #   x.cc            the target
 #   x_test.cc       its tests
-#   x_testing.cc    what only tests need
+#   x_testing.cc    helpers of tests
 #   x_real_test.cc  tests that need a real API server (label "real")
 #   main.cc         its program
 #
-# But for the preset asan, a target's files are compiled several at a time
-# (CMAKE_UNITY_BUILD), which halves the time that a build takes. What two files
-# of a target keep to themselves must therefore go by different names.
+# Except in the preset asan, several files of a target are compiled together
+# (CMAKE_UNITY_BUILD), which halves the build time. So file-local names must be
+# unique in a target.
 
 include(GoogleTest)
 
 set(MINISCHED_SANITIZE "" CACHE STRING
-  "sanitizers to build with, as -fsanitize= takes them")
+  "sanitizers to build with, in the form of -fsanitize=")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# Designated initializers leave out what keeps its default, and mean to.
+# Designated initializers omit fields with default values on purpose.
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options(-Wthread-safety)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC takes .cc files that are compiled together for headers, and warns about
+  # GCC treats .cc files that are compiled together as headers, and warns about
   # types in their anonymous namespaces.
   add_compile_options(-Wno-subobject-linkage)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    # Warns about every reference that a member function of a temporary returns.
+    # This warns about every reference from a member function of a temporary.
     add_compile_options(-Wno-dangling-reference)
   endif()
 endif()
@@ -41,15 +41,16 @@ if(MINISCHED_SANITIZE)
   add_link_options(-fsanitize=${MINISCHED_SANITIZE})
 endif()
 
-# minisched_sources(VARIABLE REGEX) lists the .cc files here that match.
+# minisched_sources(VARIABLE REGEX) lists the matching .cc files of the folder.
 function(minisched_sources variable regex)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS *.cc)
   list(FILTER files INCLUDE REGEX ${regex})
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 
-# minisched_tests(NAME DEPENDS target…) makes the test programs of this folder,
-# NAME-test and NAME-real-test, and tells ctest of each test in them.
+# minisched_tests(NAME DEPENDS target…) adds the test programs of the current
+# folder, NAME-test and NAME-real-test, and registers each of their tests in
+# CTest.
 function(minisched_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   if(NOT MINISCHED_LAB)
@@ -66,8 +67,8 @@ function(minisched_tests name)
     string(REPLACE "-unit" "" program ${name}-${kind}-test)
     add_executable(${program} ${${kind}_tests} ${testing})
     target_link_libraries(${program} PRIVATE ${arg_DEPENDS} GTest::gmock_main)
-    # Building the tests takes longer than running them, and clang-tidy longer
-    # than both.
+    # Tests are built without optimisation and clang-tidy: building them takes
+    # longer than running them, and clang-tidy takes even longer.
     target_compile_options(${program} PRIVATE -O0)
     set_target_properties(${program} PROPERTIES CXX_CLANG_TIDY "")
     gtest_discover_tests(${program} TEST_PREFIX "${program}."
@@ -77,8 +78,8 @@ endfunction()
 
 # minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
 #                   [TEST_DEPENDS target…])
-# makes the static library minisched::NAME of the current folder; lab::NAME if
-# the folder is one of the lab's.
+# adds the static library minisched::NAME (in lab/: lab::NAME) of the current
+# folder.
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PRIVATE;TEST_DEPENDS")
   minisched_sources(sources "\\.cc$")
@@ -95,8 +96,7 @@ function(minisched_library name)
 endfunction()
 
 # minisched_step([DEPENDS target…])
-# makes the scheduler minisched-NN of the current folder, which is named
-# NN-title.
+# adds the scheduler minisched-NN of the current folder, whose name is NN-title.
 function(minisched_step)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "DEPENDS")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME directory)
