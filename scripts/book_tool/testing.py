@@ -42,7 +42,7 @@ From [the last step](../steps/01-poll/scheduler.cc#L5) to
 | --- | --- | --- |
 | `scheduler.cc` | no loop | +1 −3 |
 | `queue.h` | the queue | new, 2 |
-| `poll.h` | nobody polls | gone |
+| `poll.h` | the poller | gone |
 
 ```cpp title="steps/01-poll/scheduler.cc"
 while (!stop.stop_requested()) {
