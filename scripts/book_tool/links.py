@@ -12,7 +12,7 @@ from .page import Page
 from .report import Report
 from .steps import diff_page
 
-_PATH = re.compile(r"(steps|minisched|scripts|testdata|docs)/")
+_PATH = re.compile(r"(steps|minisched|lab|scripts|testdata|docs)/")
 _PLACEHOLDER = re.compile(r"[…<>$]|\b(NN|MM)\b|NN-")
 _LINE = re.compile(r"L(\d+)(?:-L(\d+))?$")
 
