@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from book_tool import sources
 from book_tool.listings import FREE_STANDING
 from book_tool.page import Page
-from book_tool.steps import changes, diff_page, pairs, scripts_diff
+from book_tool.steps import changes, linked_diff, pairs, scripts_diff
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page as SitePage
@@ -130,7 +130,8 @@ def _linked(root: Path, pages: dict[str, str]) -> set[str]:
     for uri, text in pages.items():
         for link in Page(text).links:
             name = _outside(root, uri, link.text)
-            if name:
+            anchor = urlsplit(link.text).fragment
+            if name and not linked_diff(root, name, anchor):
                 found.add(name)
     return found
 
@@ -143,7 +144,7 @@ def _outside(root: Path, uri: str, target: str) -> str | None:
         return None
     name = os.path.normpath(Path("docs", uri).parent / unquote(url.path))
     path = root / name
-    if not path.exists() or diff_page(root, name):
+    if not path.exists():
         return None
     if name.startswith("docs/") and path.is_file():
         return None
@@ -157,6 +158,9 @@ def _site_target(
     if not name:
         return target
     anchor = urlsplit(target).fragment
+    pair = linked_diff(root, name, anchor)
+    if pair:
+        return os.path.relpath(_diff_name(pair), Path(uri).parent)
     if repository:
         kind = "tree" if (root / name).is_dir() else "blob"
         link = f"{repository.rstrip('/')}/{kind}/HEAD/{name}"

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from .page import Page
 from .report import Report
-from .steps import diff_page
+from .steps import linked_diff
 
 _PATH = re.compile(r"(steps|minisched|lab|scripts|testdata|docs)/")
 _PLACEHOLDER = re.compile(r"[…<>$]|\b(NN|MM)\b|NN-")
@@ -70,7 +70,7 @@ def _link_problem(
     if name.startswith(".."):
         return f"dead link: {target} leaves the repository"
     file = root / name
-    if diff_page(root, name):
+    if linked_diff(root, name, anchor):
         return None
     if not file.exists():
         return f"dead link: {target} (no {name})"

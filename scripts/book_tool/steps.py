@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-
-_DIFF_PAGE = re.compile(r"docs/diffs/(\d\d)-(\d\d)\.md")
 
 
 @dataclass(frozen=True)
@@ -42,14 +39,14 @@ def pairs(root: Path) -> list[tuple[str, str]]:
     return list(zip(steps, steps[1:]))
 
 
-def diff_page(root: Path, name: str) -> tuple[str, str] | None:
-    """Returns the two steps of docs/diffs/01-02.md, or None. Only `book build`
-    makes this page, but links to it are valid."""
-    match = _DIFF_PAGE.fullmatch(name)
-    if not match:
+def linked_diff(root: Path, name: str, anchor: str) -> tuple[str, str] | None:
+    """Returns the two steps that a link to steps/02-watch#diff compares, or None
+    for any other link. `name` is the link's path, seen from the root. On a forge such a
+    link leads to the step's folder, on the site to the page of the diff."""
+    if anchor != "diff":
         return None
     for before, after in pairs(root):
-        if (before[:2], after[:2]) == match.groups():
+        if name == f"steps/{after}":
             return before, after
     return None
 

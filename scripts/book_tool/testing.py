@@ -33,7 +33,7 @@ CHAPTER = """\
 # 02 · Watch
 
 From [the last step](../steps/01-poll/scheduler.cc#L5) to
-[this one](diffs/01-02.md): [what changes](#what-changes), in `steps/02-watch/`.
+[this one](../steps/02-watch#diff): [what changes](#what-changes), in `steps/02-watch/`.
 
 ## What changes
 
