@@ -1,4 +1,4 @@
-// Points in time as Kubernetes objects carry them: RFC 3339 text.
+// Points in time as Kubernetes objects hold them: RFC 3339 text.
 // Follows apimachinery pkg/apis/meta/v1/time.go and micro_time.go.
 
 #pragma once
@@ -10,28 +10,31 @@
 
 namespace minisched {
 
-// UTC, as fine as the finest that Kubernetes keeps (metav1.MicroTime).
+// A time in UTC with the resolution of metav1.MicroTime, the finest in
+// Kubernetes.
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
-// A time that objects carry with its microseconds: metav1.MicroTime.
+// A time that is written with its microseconds: metav1.MicroTime.
 struct MicroTime {
   Time time;
 
   auto operator<=>(const MicroTime&) const = default;
 };
 
-// Reads a metav1.Time or MicroTime: "2026-11-21T10:00:00Z", with a fraction of
-// a second ("10:00:00.25Z"; what is below a microsecond is dropped) or an
-// offset from UTC ("10:00:00+01:00"). Throws ParseError.
+// Parses a metav1.Time or MicroTime: "2026-11-21T10:00:00Z", optionally with a
+// fraction of a second ("10:00:00.25Z"; at most nine digits, truncated to
+// microseconds) and with an offset from UTC ("10:00:00+01:00"). Throws
+// ParseError.
 Time ParseTime(std::string_view text);
 
-// In whole seconds, rounded down, as metav1.Time prints:
+// Returns `time` as metav1.Time prints it, in seconds, rounded down:
 // "2026-11-21T10:00:00Z".
-// REQUIRES for both: the years 0 to 9999.
+// REQUIRES: a year from 0 to 9999.
 std::string FormatTime(Time time);
 
-// With six digits for the microseconds, as metav1.MicroTime prints:
-// "2026-11-21T10:00:00.250000Z".
+// Returns `time` as metav1.MicroTime prints it, with six digits for the
+// microseconds: "2026-11-21T10:00:00.250000Z".
+// REQUIRES: a year from 0 to 9999.
 std::string FormatMicroTime(Time time);
 
 }  // namespace minisched
