@@ -252,15 +252,4 @@ Quantity& Quantity::operator+=(const Quantity& other) {
   return *this;
 }
 
-Quantity& Quantity::operator-=(const Quantity& other) {
-  Nanos difference;
-  if (__builtin_sub_overflow(nanos_, other.nanos_, &difference)) {
-    throw std::overflow_error("quantity overflow: " + ToString() + " - " +
-                              other.ToString());
-  }
-  if (IsZero()) format_ = other.format_;
-  nanos_ = difference;
-  return *this;
-}
-
 }  // namespace minisched

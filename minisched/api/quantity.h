@@ -61,7 +61,6 @@ class Quantity {
   // A zero takes over the format of `other`. Throws std::overflow_error, with
   // this unchanged, if the result is too large to be held.
   Quantity& operator+=(const Quantity& other);
-  Quantity& operator-=(const Quantity& other);
 
   // By value, whatever the format: 1k, 1e3 and 1000 are equal.
   friend bool operator==(const Quantity& a, const Quantity& b) {

@@ -234,32 +234,30 @@ TEST(QuantityTest, Sign) {
   EXPECT_FALSE(Quantity::Parse("1n").IsZero());
 }
 
-TEST(QuantityTest, AddAndSubtract) {
+TEST(QuantityTest, Add) {
   const struct {
     std::string a;
     std::string b;
     std::string sum;
-    std::string difference;
   } tests[] = {
-      {"100m", "900m", "1", "-800m"},
-      {"0.1", "0.2", "300m", "-100m"},
-      {"1Gi", "512Mi", "1536Mi", "512Mi"},
-      {"1Gi", "1G", "2073741824", "73741824"},
-      {"1", "1n", "1000000001n", "999999999n"},
-      {"7Ei", "7Ei", "14Ei", "0"},
-      // A zero has no format of its own.
-      {"0", "1Ki", "1Ki", "-1Ki"},
-      {"0Ki", "1000", "1k", "-1k"},
-      {"1Ki", "0", "1Ki", "1Ki"},
+      {"100m", "900m", "1"},
+      {"0.1", "0.2", "300m"},
+      {"1Gi", "512Mi", "1536Mi"},
+      {"1Gi", "1G", "2073741824"},
+      {"1Gi", "-1G", "73741824"},
+      {"1", "1n", "1000000001n"},
+      {"7Ei", "7Ei", "14Ei"},
+      {"7Ei", "-7Ei", "0"},
+      // A zero takes the format of the other operand.
+      {"0", "1Ki", "1Ki"},
+      {"0Ki", "1000", "1k"},
+      {"1Ki", "0", "1Ki"},
   };
   for (const auto& test : tests) {
     SCOPED_TRACE(test.a + " and " + test.b);
     Quantity sum = Quantity::Parse(test.a);
     sum += Quantity::Parse(test.b);
     EXPECT_EQ(sum.ToString(), test.sum);
-    Quantity difference = Quantity::Parse(test.a);
-    difference -= Quantity::Parse(test.b);
-    EXPECT_EQ(difference.ToString(), test.difference);
   }
 }
 
@@ -267,10 +265,7 @@ TEST(QuantityTest, OverflowLeavesTheQuantityAsItWas) {
   const Quantity largest = Quantity::Parse(kLargest);
   Quantity quantity = largest;
   EXPECT_THROW(quantity += Quantity::Parse("1n"), std::overflow_error);
-  EXPECT_THROW(quantity -= Quantity::Parse("-1n"), std::overflow_error);
   EXPECT_EQ(quantity, largest);
-  quantity -= largest;
-  EXPECT_TRUE(quantity.IsZero());
 }
 
 TEST(ParseErrorTest, QuotedTextIsPrintableAndShort) {

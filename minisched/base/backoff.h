@@ -1,9 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <optional>
-#include <random>
 
 namespace minisched {
 
@@ -22,9 +19,6 @@ class Backoff {
     double jitter = 1;
   };
 
-  // The same seed gives the same waits.
-  Backoff(const Options& options, std::uint64_t seed);
-  // Draws from ThreadRandom(). Costs next to nothing until Next() is called.
   explicit Backoff(const Options& options);
 
   // The next wait: at least `initial`, at most `max` times (1 + jitter).
@@ -36,7 +30,6 @@ class Backoff {
  private:
   Options options_;
   Duration current_;
-  std::optional<std::mt19937_64> random_;  // where there is a seed
 };
 
 }  // namespace minisched

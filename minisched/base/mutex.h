@@ -22,9 +22,6 @@
 #define REQUIRES(...) MINISCHED_ANNOTATE(requires_capability(__VA_ARGS__))
 // On a function: the caller does not hold `mu`; the function will take it.
 #define EXCLUDES(...) MINISCHED_ANNOTATE(locks_excluded(__VA_ARGS__))
-// On a mutex: taken after, or before, another one.
-#define ACQUIRED_AFTER(...) MINISCHED_ANNOTATE(acquired_after(__VA_ARGS__))
-#define ACQUIRED_BEFORE(...) MINISCHED_ANNOTATE(acquired_before(__VA_ARGS__))
 
 namespace minisched {
 

@@ -324,7 +324,7 @@ TEST_P(HostileServerTest, InTheEndTheInformerKnowsWhatThereIs) {
   api.Heal("the-last");
   EXPECT_EQ(mirror.Await("the-last"), api.pods());
   EXPECT_THAT(mirror.complaints(), testing::IsEmpty());
-  EXPECT_EQ(informer.store().size(), api.pods().size());
+  EXPECT_EQ(informer.store().List().size(), api.pods().size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, HostileServerTest, testing::Range(0U, 20U));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -68,6 +69,13 @@ inline std::string BookmarkJson(int version) {
 inline std::string StatusJson(int code, const std::string& message) {
   return R"({"kind":"Status","status":"Failure","code":)" +
          std::to_string(code) + R"(,"message":")" + message + R"("})";
+}
+
+// A token that asks to stop: waiting with it returns at once.
+inline std::stop_token Stopped() {
+  std::stop_source source;
+  source.request_stop();
+  return source.get_token();
 }
 
 inline std::size_t CountThreads() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +10,6 @@
 
 #include "minisched/api/meta.h"
 #include "minisched/api/watch_event.h"
-#include "minisched/base/backoff.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/errors.h"
@@ -27,25 +25,11 @@ class ReflectorStore {
   virtual ~ReflectorStore() = default;
 
   // All that there is. What is malformed is there, but could not be read.
-  virtual void Replace(ObjectList<T> list) = 0;
+  virtual void Replace(const ObjectList<T>& list) = 0;
   // kAdded, kModified or kDeleted, and its object is not null.
   virtual void Apply(const WatchEvent<T>& event) = 0;
   // Deleted in a state that could not be read.
   virtual void Delete(const MalformedObject& object) = 0;
-};
-
-struct ReflectorOptions {
-  // Which objects: all, or those in a namespace, that match.
-  std::string namespace_name;  // empty: all namespaces
-  std::string label_selector;
-  std::string field_selector;
-  // Told of each object that can't be read, once for each of its versions, on
-  // the reflector's thread. Unset: a warning is logged.
-  std::function<void(const MalformedObject&)> on_malformed;
-  // How long to wait after a failure.
-  Backoff::Options backoff;
-  // Outlives the reflector.
-  Clock* clock = &RealClock();
 };
 
 // Logs it: what happens to a malformed object when nobody else cares.
@@ -76,22 +60,19 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:
-  // `client` and `store` must outlive the reflector.
+  // An empty `field_selector` selects all objects. `client`, `store` and
+  // `clock` must outlive the reflector.
   Reflector(Client& client, ReflectorStore<T>& store,
-            const ReflectorOptions& options = {})
-      : ReflectorLoop(std::string(T::kResource.plural), options.backoff,
-                      *options.clock),
+            std::string field_selector, Clock& clock)
+      : ReflectorLoop(std::string(T::kResource.plural), clock),
         client_(client),
         store_(store),
-        options_(options) {}
+        field_selector_(std::move(field_selector)) {}
 
  private:
   std::string List(const std::stop_token& stop) override {
-    ObjectList<T> list =
-        client_.List<T>({.namespace_name = options_.namespace_name,
-                         .label_selector = options_.label_selector,
-                         .field_selector = options_.field_selector},
-                        stop);
+    const ObjectList<T> list =
+        client_.List<T>({.field_selector = field_selector_}, stop);
     if (list.metadata.resource_version.empty()) {
       throw TransportError(TransportError::Kind::kProtocol,
                            "the list has no resourceVersion");
@@ -101,18 +82,15 @@ class Reflector final : public ReflectorLoop {
       const auto reported = known.find(ObjectName(object));
       Report(object, reported == known.end() ? "" : reported->second);
     }
-    std::string version = list.metadata.resource_version;
-    store_.Replace(std::move(list));
-    return version;
+    store_.Replace(list);
+    return list.metadata.resource_version;
   }
 
   void OpenWatch(const std::string& version,
                  const std::stop_token& stop) override {
-    watch_.emplace(client_.Watch<T>({.namespace_name = options_.namespace_name,
-                                     .label_selector = options_.label_selector,
-                                     .field_selector = options_.field_selector,
-                                     .resource_version = version},
-                                    stop));
+    watch_.emplace(client_.Watch<T>(
+        {.field_selector = field_selector_, .resource_version = version},
+        stop));
   }
 
   std::optional<std::string> TakeEvent() override {
@@ -140,13 +118,12 @@ class Reflector final : public ReflectorLoop {
   void Report(const MalformedObject& object, const std::string& reported) {
     malformed_[ObjectName(object)] = object.resource_version;
     if (!reported.empty() && reported == object.resource_version) return;
-    if (options_.on_malformed) return options_.on_malformed(object);
     WarnOfMalformed(T::kResource.kind, object);
   }
 
   Client& client_;
   ReflectorStore<T>& store_;
-  const ReflectorOptions options_;
+  const std::string field_selector_;
   std::optional<WatchStream<T>> watch_;
   // The objects that can't be read: their names, and the version reported.
   std::map<std::string, std::string> malformed_;

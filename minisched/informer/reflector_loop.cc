@@ -21,9 +21,8 @@ constexpr int kGone = 410;
 
 }  // namespace
 
-ReflectorLoop::ReflectorLoop(std::string resource,
-                             const Backoff::Options& backoff, Clock& clock)
-    : resource_(std::move(resource)), clock_(clock), backoff_(backoff) {}
+ReflectorLoop::ReflectorLoop(std::string resource, Clock& clock)
+    : resource_(std::move(resource)), clock_(clock) {}
 
 void ReflectorLoop::Run(const std::stop_token& stop) {
   try {

@@ -14,8 +14,7 @@ namespace minisched {
 class ReflectorLoop {
  public:
   // `resource` is what log lines call the objects: "pods".
-  ReflectorLoop(std::string resource, const Backoff::Options& backoff,
-                Clock& clock);
+  ReflectorLoop(std::string resource, Clock& clock);
   virtual ~ReflectorLoop() = default;
 
   ReflectorLoop(const ReflectorLoop&) = delete;
@@ -47,7 +46,7 @@ class ReflectorLoop {
 
   const std::string resource_;
   Clock& clock_;
-  Backoff backoff_;
+  Backoff backoff_{Backoff::Options{}};
   Clock::TimePoint waited_{};  // when Wait() was last called
   // The last one seen; empty: list first.
   std::string version_;

@@ -43,9 +43,8 @@ class HandlerRegistration {
   explicit HandlerRegistration(std::shared_ptr<const Synced> synced)
       : synced_(std::move(synced)) {}
 
-  // Whether the handler has been told of all that was there at first.
-  bool HasSynced() const { return synced_->Get(); }
-  // Blocks until then. Returns false if `stop` asked to stop first.
+  // Blocks until the handler has been called for all objects of the first list.
+  // Returns false if `stop` asked to stop first.
   bool WaitForSync(const std::stop_token& stop) const {
     return synced_->Wait(stop);
   }
@@ -54,22 +53,10 @@ class HandlerRegistration {
   std::shared_ptr<const Synced> synced_;
 };
 
-template <class T>
 struct InformerOptions {
-  // Which objects: all, or those in a namespace, that match. An object that
-  // comes to match is added, one that ceases to is deleted.
-  std::string namespace_name = {};  // empty: all namespaces
-  std::string label_selector = {};
+  // Selects the objects; empty selects all. An object that comes to match is
+  // added, one that ceases to match is deleted.
   std::string field_selector = {};
-  // Called with each object that comes in; what it returns takes its place. For
-  // leaving out what nobody needs, as kube-scheduler does with managedFields:
-  // no need for that here, minisched/api does not even read them. Must not be
-  // null, and not change what metadata says. On the informer's thread.
-  std::function<std::shared_ptr<const T>(const std::shared_ptr<const T>&)>
-      transform = {};
-  // See ReflectorOptions.
-  std::function<void(const MalformedObject&)> on_malformed = {};
-  Backoff::Options backoff = {};
   Clock* clock = &RealClock();
 };
 
@@ -118,15 +105,9 @@ class SharedInformer final : public SharedInformerBase,
                              private ReflectorStore<T> {
  public:
   // `client` and options.clock must outlive the informer.
-  explicit SharedInformer(Client& client, InformerOptions<T> options = {})
-      : transform_(std::move(options.transform)),
-        reflector_(client, *this,
-                   {.namespace_name = std::move(options.namespace_name),
-                    .label_selector = std::move(options.label_selector),
-                    .field_selector = std::move(options.field_selector),
-                    .on_malformed = std::move(options.on_malformed),
-                    .backoff = options.backoff,
-                    .clock = options.clock}) {}
+  explicit SharedInformer(Client& client, InformerOptions options = {})
+      : reflector_(client, *this, std::move(options.field_selector),
+                   *options.clock) {}
 
   // Stops, and waits for the handlers to return. Not from a handler.
   ~SharedInformer() override = default;
@@ -136,12 +117,6 @@ class SharedInformer final : public SharedInformerBase,
 
   // What is known of the server; for reading. Empty until the first sync.
   const Store<T>& store() const { return store_; }
-
-  // See Store::AddIndex().
-  void AddIndex(const std::string& name,
-                typename Store<T>::IndexFunction function) {
-    store_.AddIndex(name, std::move(function));
-  }
 
   // At any time. A handler that comes late is first told of all that is there.
   HandlerRegistration AddEventHandler(ResourceEventHandler<T> handler)
@@ -171,8 +146,6 @@ class SharedInformer final : public SharedInformerBase,
     });
   }
 
-  // Whether the store has all that was there when the informer was started.
-  bool HasSynced() const { return synced_.Get(); }
   bool WaitForCacheSync(const std::stop_token& stop) const override {
     return synced_.Wait(stop);
   }
@@ -229,10 +202,7 @@ class SharedInformer final : public SharedInformerBase,
     }
   }
 
-  void Replace(ObjectList<T> list) override EXCLUDES(mu_) {
-    if (transform_) {
-      for (auto& item : list.items) item = transform_(item);
-    }
+  void Replace(const ObjectList<T>& list) override EXCLUDES(mu_) {
     MutexLock lock(mu_);
     Distribute(store_.Replace(list));
     if (synced_.Get()) return;
@@ -241,11 +211,10 @@ class SharedInformer final : public SharedInformerBase,
   }
 
   void Apply(const WatchEvent<T>& event) override EXCLUDES(mu_) {
-    const auto object = transform_ ? transform_(event.object) : event.object;
     MutexLock lock(mu_);
     Distribute(event.type == WatchEvent<T>::Type::kDeleted
-                   ? store_.Delete(object)
-                   : store_.Set(object));
+                   ? store_.Delete(event.object)
+                   : store_.Set(event.object));
   }
 
   void Delete(const MalformedObject& object) override EXCLUDES(mu_) {
@@ -259,8 +228,6 @@ class SharedInformer final : public SharedInformerBase,
     for (const auto& listener : listeners_) listener->thread.Stop();
   }
 
-  const std::function<std::shared_ptr<const T>(const std::shared_ptr<const T>&)>
-      transform_;
   Store<T> store_;
   Synced synced_;  // only set under mu_
   // Taken before the locks of the store, of synced_ and of the listeners.

@@ -17,6 +17,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 class SharedInformerRealTest : public RealClusterTest {
@@ -40,8 +41,8 @@ TEST_F(SharedInformerRealTest, ListsAndWatches) {
   Create(client, "a");
   SharedInformer<Pod> pods(
       client,
-      {.namespace_name = namespace_name(),
-       .field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+      {.field_selector = "metadata.namespace=" + namespace_name() +
+                         ",status.phase!=Succeeded,status.phase!=Failed"});
   Log log;
   const auto registration = pods.AddEventHandler(log.Handler<Pod>());
   pods.Start({});
@@ -58,7 +59,7 @@ TEST_F(SharedInformerRealTest, ListsAndWatches) {
   client.Delete<Pod>(namespace_name(), "a", {.grace_period_seconds = 0});
   // It is marked as being deleted before it goes.
   EXPECT_THAT(log.Await(5), Contains(StartsWith(Line("delete", "a"))));
-  EXPECT_EQ(pods.store().size(), 0);
+  EXPECT_THAT(pods.store().List(), IsEmpty());
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +22,7 @@ struct Change {
                                  // state that is known
 };
 
-// The objects of one kind, by namespace and name, and by any number of indexes:
+// The objects of one kind, by namespace and name:
 // what an informer knows of the server. Thread-safe: a reader sees the store
 // before or after a write, never in between. Objects are listed in the order
 // of their names. Follows client-go tools/cache/thread_safe_store.go.
@@ -32,19 +30,6 @@ template <class T>
 class Store {
  public:
   using Object = std::shared_ptr<const T>;
-  // The keys under which an index has the object; none: it isn't in there. Runs
-  // under the store's lock: must be quick, must not throw, must not use the
-  // store. The same object must give the same keys every time.
-  using IndexFunction = std::function<std::vector<std::string>(const T&)>;
-
-  // Lets ByIndex() find objects by what the function says of them, those that
-  // are there already too. An index of the same name is replaced.
-  void AddIndex(const std::string& name, IndexFunction function) EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    Index& index = indexes_[name] = {std::move(function), {}};
-    for (const auto& [key, object] : objects_) index.Insert(key, object);
-  }
-
   // Null where there is none. `namespace_name` is empty for kinds without.
   Object Get(std::string_view namespace_name, std::string_view name) const
       EXCLUDES(mu_) {
@@ -54,26 +39,11 @@ class Store {
   }
 
   std::vector<Object> List() const EXCLUDES(mu_) {
+    std::vector<Object> objects;
     MutexLock lock(mu_);
-    return Values(objects_);
-  }
-
-  // Throws std::out_of_range where there is no such index.
-  std::vector<Object> ByIndex(const std::string& index,
-                              const std::string& key) const EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    const auto found = indexes_.find(index);
-    if (found == indexes_.end()) {
-      throw std::out_of_range("no index \"" + index + "\"");
-    }
-    const auto objects = found->second.objects.find(key);
-    if (objects == found->second.objects.end()) return {};
-    return Values(objects->second);
-  }
-
-  std::size_t size() const EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    return objects_.size();
+    objects.reserve(objects_.size());
+    for (const auto& [name, object] : objects_) objects.push_back(object);
+    return objects;
   }
 
   // The writes return what they changed, in the order in which to tell of it.
@@ -130,41 +100,14 @@ class Store {
   }
 
  private:
-  // By ObjectName().
+  // Objects by ObjectName().
   using Objects = std::map<std::string, Object, std::less<>>;
-
-  struct Index {
-    IndexFunction function;
-    std::map<std::string, Objects> objects;  // none of them empty
-
-    void Insert(const std::string& name, const Object& object) {
-      for (const std::string& key : function(*object)) {
-        objects[key][name] = object;
-      }
-    }
-
-    void Erase(const std::string& name, const T& object) {
-      for (const std::string& key : function(object)) {
-        const auto found = objects.find(key);
-        if (found == objects.end()) continue;
-        found->second.erase(name);
-        if (found->second.empty()) objects.erase(found);
-      }
-    }
-  };
 
   static std::string Key(std::string_view namespace_name,
                          std::string_view name) {
     std::string key(namespace_name);
     if (!key.empty()) key += '/';
     return key.append(name);
-  }
-
-  static std::vector<Object> Values(const Objects& objects) {
-    std::vector<Object> values;
-    values.reserve(objects.size());
-    for (const auto& [name, object] : objects) values.push_back(object);
-    return values;
   }
 
   static bool IsSame(const T& a, const T& b) {
@@ -187,25 +130,19 @@ class Store {
       if (old->metadata.resource_version == object->metadata.resource_version) {
         return;
       }
-      for (auto& [key, index] : indexes_) index.Erase(name, *old);
       known->second = object;
       changes->push_back({old, object});
     }
-    for (auto& [key, index] : indexes_) index.Insert(name, object);
   }
 
   void Erase(typename Objects::iterator known, std::vector<Change<T>>* changes)
       REQUIRES(mu_) {
-    for (auto& [key, index] : indexes_) {
-      index.Erase(known->first, *known->second);
-    }
     changes->push_back({known->second, nullptr});
     objects_.erase(known);
   }
 
   mutable Mutex mu_;
   Objects objects_ GUARDED_BY(mu_);
-  std::map<std::string, Index> indexes_ GUARDED_BY(mu_);
 };
 
 }  // namespace minisched

@@ -45,16 +45,6 @@ std::shared_ptr<const Pod> Reborn(const std::string& name, int version) {
   return std::make_shared<const Pod>(pod);
 }
 
-std::shared_ptr<const Pod> On(const std::string& name, int version,
-                              const std::string& node) {
-  return MakePod(name, version, R"({"nodeName":")" + node + "\"}");
-}
-
-std::vector<std::string> ByNode(const Pod& pod) {
-  if (pod.spec.node_name.empty()) return {};
-  return {pod.spec.node_name};
-}
-
 ObjectList<Pod> List(Pods items, const std::vector<std::string>& malformed) {
   ObjectList<Pod> list;
   list.items = std::move(items);
@@ -75,13 +65,13 @@ TEST(StoreTest, SetsAndDeletes) {
 
   EXPECT_THAT(Describe(store.Set(MakePod("b", 3))), ElementsAre("b@1>3"));
   EXPECT_THAT(store.Set(MakePod("b", 3)), IsEmpty());
-  EXPECT_EQ(store.size(), 2);
+  EXPECT_EQ(store.List().size(), 2);
 
   EXPECT_THAT(Describe(store.Delete(MakePod("b", 4))), ElementsAre("-b@4"));
   EXPECT_THAT(store.Delete(MakePod("b", 4)), IsEmpty());
   EXPECT_THAT(Describe(store.Delete("ns", "a")), ElementsAre("-a@2"));
   EXPECT_THAT(store.Delete("ns", "a"), IsEmpty());
-  EXPECT_EQ(store.size(), 0);
+  EXPECT_THAT(store.List(), IsEmpty());
 }
 
 TEST(StoreTest, ObjectsWithoutNamespace) {
@@ -114,7 +104,7 @@ TEST(StoreTest, ReplaceTellsTheDifference) {
   EXPECT_THAT(Names(store.List()),
               ElementsAre("changed@5", "new@6", "reborn@7", "same@1"));
   EXPECT_EQ(store.Replace(List({}, {})).size(), 4);
-  EXPECT_EQ(store.size(), 0);
+  EXPECT_THAT(store.List(), IsEmpty());
 }
 
 TEST(StoreTest, ReplaceKeepsWhatCouldNotBeRead) {
@@ -124,45 +114,6 @@ TEST(StoreTest, ReplaceKeepsWhatCouldNotBeRead) {
   EXPECT_THAT(Describe(store.Replace(List({}, {"a", "unknown"}))),
               ElementsAre("-b@1"));
   EXPECT_THAT(Names(store.List()), ElementsAre("a@1"));
-}
-
-TEST(StoreTest, IndexesFollowTheObjects) {
-  Store<Pod> store;
-  store.Set(On("early", 1, "n1"));
-  store.AddIndex("node", ByNode);
-  store.Set(On("b", 2, "n1"));
-  store.Set(On("a", 3, "n2"));
-  store.Set(MakePod("pending", 4));
-  EXPECT_THAT(Names(store.ByIndex("node", "n1")),
-              ElementsAre("b@2", "early@1"));
-  EXPECT_THAT(store.ByIndex("node", ""), IsEmpty());
-
-  store.Set(On("b", 5, "n2"));
-  store.Set(On("pending", 6, "n1"));
-  EXPECT_THAT(Names(store.ByIndex("node", "n1")),
-              ElementsAre("early@1", "pending@6"));
-  EXPECT_THAT(Names(store.ByIndex("node", "n2")), ElementsAre("a@3", "b@5"));
-
-  store.Delete("ns", "a");
-  store.Replace(List({On("early", 7, "n3")}, {}));
-  EXPECT_THAT(store.ByIndex("node", "n1"), IsEmpty());
-  EXPECT_THAT(store.ByIndex("node", "n2"), IsEmpty());
-  EXPECT_THAT(Names(store.ByIndex("node", "n3")), ElementsAre("early@7"));
-  EXPECT_THROW(store.ByIndex("zone", "a"), std::out_of_range);
-}
-
-TEST(StoreTest, AnObjectMayHaveSeveralKeysOrOneTwice) {
-  Store<Pod> store;
-  store.AddIndex("letters", [](const Pod& pod) {
-    std::vector<std::string> letters;
-    for (const char c : pod.metadata.name) letters.emplace_back(1, c);
-    return letters;
-  });
-  store.Set(MakePod("abba", 1));
-  EXPECT_THAT(Names(store.ByIndex("letters", "a")), ElementsAre("abba@1"));
-  EXPECT_THAT(Names(store.ByIndex("letters", "b")), ElementsAre("abba@1"));
-  store.Delete("ns", "abba");
-  EXPECT_THAT(store.ByIndex("letters", "b"), IsEmpty());
 }
 
 }  // namespace
