@@ -5,8 +5,8 @@
 
 namespace minisched {
 
-// Where a kind of object lives in the API. Each object type T says so in
-// T::kResource; that is all the client needs to know of it.
+// The place of a kind of object in the API. Each object type T has one, in
+// T::kResource. The client needs nothing else of T.
 struct ApiResource {
   std::string_view group;    // "" for the core group
   std::string_view version;  // "v1"
@@ -14,13 +14,13 @@ struct ApiResource {
   std::string_view kind;     // "Pod"
   bool namespaced;
 
-  // As objects carry it: "v1", "apps/v1".
+  // Returns the apiVersion field of objects: "v1", "apps/v1".
   std::string ApiVersion() const;
 
-  // The path of the collection, or of the object where a name is given:
+  // Returns the path of the collection or, with a name, of the object:
   // "/api/v1/namespaces/default/pods/web-0". An empty `namespace_name` means
-  // all namespaces, or none where the kind has none.
-  // REQUIRES: `name` only together with a namespace, for namespaced kinds.
+  // all namespaces; kinds without namespaces always have an empty one.
+  // REQUIRES: for namespaced kinds, `name` only together with a namespace.
   std::string Path(std::string_view namespace_name,
                    std::string_view name = {}) const;
 };

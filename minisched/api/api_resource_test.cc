@@ -8,7 +8,7 @@
 namespace minisched {
 namespace {
 
-TEST(ResourceTest, Paths) {
+TEST(ApiResourceTest, ReturnsPaths) {
   constexpr ApiResource kLease{"coordination.k8s.io", "v1", "leases", "Lease",
                                true};
   EXPECT_EQ(Pod::kResource.Path(""), "/api/v1/pods");

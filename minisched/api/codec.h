@@ -1,9 +1,9 @@
 #pragma once
 
-// How JSON and the types of minisched/api become each other. For .cc files of
-// minisched/api only: it brings in the JSON library.
+// Converts the types of minisched/api from and to JSON. Only for .cc files of
+// minisched/api, because this header includes the JSON library.
 //
-// Each struct has one function that lists its fields, used for both ways:
+// Each struct has one function that lists its fields, for reading and writing:
 //
 //   template <class Visitor, MaybeConst<Taint> T>
 //   void VisitFields(Visitor& visit, T& taint) {
@@ -11,8 +11,7 @@
 //     …
 //   }
 //
-// and a .cc file makes the types' FromJson and ToJson with
-// MINISCHED_CODEC(Node).
+// A .cc file instantiates FromJson and ToJson with MINISCHED_CODEC(Node).
 
 #include <concepts>
 #include <cstdint>
@@ -36,18 +35,18 @@
 
 namespace minisched {
 
-// True for T and const T: a field list serves reading and writing.
+// Struct or const Struct: a field list serves reading and writing.
 template <class T, class Struct>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
 
-// A type that is an object of the API, not a part of one.
+// A type that is a whole object of the API, not a part of one.
 template <class T>
 concept ApiObject = requires {
   T::kResource;
 };
 
-// A place in a JSON document that is being read. It knows its way up, so that
-// an error can name its path; nothing is spent on that unless there is one.
+// A value in a JSON document, with a link to its parent, so that an error can
+// name the value's path. The path is only built for an error.
 class JsonPlace {
  public:
   explicit JsonPlace(const nlohmann::json& value) : value_(value) {}
@@ -60,14 +59,16 @@ class JsonPlace {
 
   const nlohmann::json& value() const { return value_; }
 
-  // The member of that name, or nullptr where it is absent or null.
+  // Returns the member of that name, or nullptr if it is absent or null.
   const nlohmann::json* Find(std::string_view key) const;
 
-  // "spec.containers[2].resources.requests[cpu]", "" for the whole document.
+  // Returns the path: "spec.containers[2].resources.requests.cpu", or "" for
+  // the whole document.
   std::string Path() const;
 
   // Throws ParseError: the path, then the message.
   [[noreturn]] void Fail(const std::string& message) const;
+  // Throws ParseError: the path, then the expected and the actual type.
   [[noreturn]] void FailType(std::string_view expected) const;
 
  private:
@@ -77,17 +78,17 @@ class JsonPlace {
   std::size_t index_ = 0;
 };
 
-// Parses a document. Throws ParseError where it is not JSON.
+// Parses a document. Throws ParseError if it isn't JSON.
 nlohmann::json ParseJson(std::string_view text);
 
-// Throws ParseError where the object says it is of another kind.
+// Throws ParseError if the object has a kind, and it is another one.
 void CheckKind(const JsonPlace& place, std::string_view kind);
 
-// What can be told of an object that could not be read.
+// Returns what can be read of a malformed object.
 MalformedObject DescribeMalformed(const JsonPlace& object,
                                   const std::string& error);
 
-// Read() and Write() of one value; structs and objects through VisitFields().
+// Read() and Write() convert one value. Structs use VisitFields().
 void Read(const JsonPlace& place, std::string& out);
 void Read(const JsonPlace& place, bool& out);
 void Read(const JsonPlace& place, std::int32_t& out);
@@ -121,7 +122,7 @@ void Write(nlohmann::json& json, const std::map<std::string, T, Less>& value);
 // A visitor that fills a struct's fields from the members of an object.
 class FieldReader {
  public:
-  // Throws ParseError where the place holds no object.
+  // Throws ParseError if the value isn't an object.
   explicit FieldReader(const JsonPlace& place);
 
   template <class T>
@@ -135,7 +136,7 @@ class FieldReader {
   const JsonPlace& place_;
 };
 
-// A visitor that writes a struct's fields, leaving out the empty ones.
+// A visitor that writes a struct's fields, except for empty ones.
 class FieldWriter {
  public:
   explicit FieldWriter(nlohmann::json& json) : json_(json) {}
@@ -147,14 +148,14 @@ class FieldWriter {
     if (!IsEmpty(member)) json_[std::string(key)] = std::move(member);
   }
 
-  // An optional field that is there is written, whatever its value.
+  // Writes an optional field if it has a value, even an empty one.
   template <class T>
   void operator()(std::string_view key, const std::optional<T>& field) const {
     if (field) Write(json_[std::string(key)], *field);
   }
 
  private:
-  // Null, false, zero, or without content.
+  // Returns true for null, false, zero, "", [] and {}.
   static bool IsEmpty(const nlohmann::json& member);
 
   nlohmann::json& json_;
@@ -217,7 +218,8 @@ void Write(nlohmann::json& json, const std::map<std::string, T, Less>& value) {
   for (const auto& [key, item] : value) Write(json[key], item);
 }
 
-// Reads an object of the server; one that is malformed is described instead.
+// Reads an object of the server. If it is malformed, returns null and describes
+// the object in `malformed`.
 template <class T>
 std::shared_ptr<const T> ReadShared(const nlohmann::json& value,
                                     std::optional<MalformedObject>& malformed) {
@@ -262,7 +264,8 @@ void Read(const JsonPlace& place, WatchEvent<T>& out) {
   const FieldReader reader(place);
   reader("type", name);
   const auto type = kTypes.find(name);
-  if (type == kTypes.end()) place.Fail("no such watch event: '" + name + "'");
+  if (type == kTypes.end())
+    place.Fail("unknown watch event type '" + name + "'");
   out.type = type->second;
 
   const nlohmann::json* object = place.Find("object");
@@ -297,7 +300,7 @@ std::string ToJson(const T& value) {
   return document.dump();
 }
 
-// Makes what json.h and document.h promise of an object type T.
+// Instantiates the templates of json.h and document.h for an object type T.
 #define MINISCHED_CODEC(T)                                          \
   template T FromDocument<T>(const nlohmann::json&);                \
   template T FromJson<T>(std::string_view);                         \
@@ -305,7 +308,7 @@ std::string ToJson(const T& value) {
   template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \
   template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view)
 
-// The types of meta/v1, and others that several kinds share.
+// The fields of the types of meta/v1, and of others that several kinds share.
 
 template <class Visitor, MaybeConst<OwnerReference> T>
 void VisitFields(Visitor& visit, T& owner) {

@@ -14,7 +14,7 @@ Condition Scheduled(const char* status, const char* message) {
   return {.type = "PodScheduled", .status = status, .message = message};
 }
 
-TEST(ConditionsTest, AddsANewOne) {
+TEST(ConditionsTest, AddsANewCondition) {
   std::vector<Condition> conditions = {{.type = "Ready", .status = "True"}};
   EXPECT_EQ(FindCondition(conditions, "PodScheduled"), nullptr);
   EXPECT_TRUE(UpdateCondition(conditions, Scheduled("False", "full"), kNow));
@@ -23,7 +23,7 @@ TEST(ConditionsTest, AddsANewOne) {
   EXPECT_EQ(conditions[1].last_transition_time, kNow);
 }
 
-TEST(ConditionsTest, TheTimeIsThatOfTheLastChangeOfStatus) {
+TEST(ConditionsTest, TransitionTimeChangesWithTheStatus) {
   std::vector<Condition> conditions;
   UpdateCondition(conditions, Scheduled("False", "full"), kThen);
   EXPECT_FALSE(UpdateCondition(conditions, Scheduled("False", "full"), kNow));

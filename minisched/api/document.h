@@ -4,8 +4,7 @@
 
 namespace minisched {
 
-// FromJson() of json.h for who has a JSON document already, of which it needs
-// no text. Throws ParseError.
+// FromJson() of json.h for callers that hold parsed JSON. Throws ParseError.
 template <class T>
 T FromDocument(const nlohmann::json& document);
 

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// From small to large, and so that "ms" is met before "m".
+// From small to large; "ms" must come before "m".
 constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
     {{"ns", 1},
      {"µs", 1e3},
@@ -29,13 +29,14 @@ constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
      {"h", 3600e9}}};
 
 [[noreturn]] void Fail(std::string_view text) {
-  throw ParseError("invalid duration " + Quoted(text) +
-                   ": a number with a unit is wanted, as in 200ms, 1.5s or 2m");
+  throw ParseError(
+      "invalid duration " + Quoted(text) +
+      ": expected a number with a unit, such as 200ms, 1.5s or 2m");
 }
 
-// Takes a number and its unit from the front of `rest`.
+// Removes a number and its unit from the front of `rest`. Returns nanoseconds.
 double TakePart(std::string_view text, std::string_view& rest) {
-  // from_chars takes signs, "inf" and exponents too.
+  // std::from_chars would also accept signs, "inf" and exponents.
   std::size_t length = 0;
   while (length < rest.size() &&
          (std::isdigit(static_cast<unsigned char>(rest[length])) != 0 ||

@@ -6,14 +6,15 @@
 
 namespace minisched {
 
-// Lengths of time as Kubernetes writes them, which is as Go does: "1h30m",
-// "1.5s", "200ms". Follows Go's time.ParseDuration.
+// Durations in Go's format, which Kubernetes uses: "1h30m", "1.5s", "200ms".
+// Follows Go's time.ParseDuration.
 
-// As fine as nanoseconds. Throws ParseError: also for a number without a unit.
+// Parses a duration, rounded to nanoseconds. Throws ParseError, also for a
+// number without a unit.
 std::chrono::nanoseconds ParseDuration(std::string_view text);
 
-// "200ms", "1.5s", "2m": in the largest unit of these that is not above it,
-// with what follows the point where there is something.
+// Formats a duration in the largest unit that is not larger than the duration:
+// "200ms", "1.5s", "2m". At most three digits follow the point.
 std::string FormatDuration(std::chrono::nanoseconds duration);
 
 }  // namespace minisched

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(DurationTest, ReadsWhatGoReads) {
+TEST(DurationTest, ParsesDurationsOfGo) {
   EXPECT_EQ(ParseDuration("200ms"), 200ms);
   EXPECT_EQ(ParseDuration("1.5s"), 1500ms);
   EXPECT_EQ(ParseDuration("1h30m"), 90min);
@@ -21,14 +21,14 @@ TEST(DurationTest, ReadsWhatGoReads) {
   EXPECT_EQ(ParseDuration("3µs4ns"), 3004ns);
 }
 
-TEST(DurationTest, RefusesWhatGoRefuses) {
+TEST(DurationTest, RejectsWhatGoRejects) {
   for (const char* text : {"", "-", "3", "s", "1 s", "1e3s", "1.2.3s", "3d",
                            "inf s", "300000000h", ".", "1s-1s"}) {
     EXPECT_THROW(ParseDuration(text), ParseError) << text;
   }
 }
 
-TEST(DurationTest, PrintsTheLargestUnit) {
+TEST(DurationTest, FormatsInTheLargestUnit) {
   EXPECT_EQ(FormatDuration(0s), "0s");
   EXPECT_EQ(FormatDuration(200ms), "200ms");
   EXPECT_EQ(FormatDuration(1500ms), "1.5s");

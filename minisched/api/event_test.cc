@@ -19,7 +19,7 @@ constexpr char kEvent[] =
     R"("series":{"count":2,"lastObservedTime":"2026-11-21T10:00:01.000000Z"},)"
     R"("type":"Normal"})";
 
-TEST(EventTest, FromJsonAndBack) {
+TEST(EventTest, ReadsAndWritesAllFields) {
   const auto event = FromJson<Event>(kEvent);
   EXPECT_EQ(event.regarding.uid, "u");
   EXPECT_EQ(event.related->name, "node-1");
@@ -28,7 +28,7 @@ TEST(EventTest, FromJsonAndBack) {
   EXPECT_EQ(ToJson(event), kEvent);
 }
 
-TEST(EventTest, RefersToAnObject) {
+TEST(EventTest, GetReferenceNamesAnObject) {
   Pod pod;
   pod.metadata.namespace_name = "shop";
   pod.metadata.name = "web-0";

@@ -7,7 +7,7 @@
 namespace minisched {
 namespace {
 
-// Why a document is not JSON, without the library's prefix.
+// Returns why a document isn't JSON, without the library's prefix.
 std::string Reason(const nlohmann::json::parse_error& error) {
   const std::string message = error.what();
   const std::size_t at = message.find("parse error");
@@ -42,7 +42,7 @@ std::string JsonPlace::Path() const {
   if (parent_->value_.is_array()) {
     return path + "[" + std::to_string(index_) + "]";
   }
-  // A label's key or a resource's name may have dots of its own.
+  // The key of a label or the name of a resource may contain dots.
   if (key_.find('.') != std::string_view::npos) {
     return path.append("[").append(key_).append("]");
   }
@@ -72,7 +72,7 @@ void CheckKind(const JsonPlace& place, std::string_view kind) {
   const FieldReader reader(place);
   std::string found;
   reader("kind", found);
-  // The items of a list don't say.
+  // The items of a list have no kind.
   if (!found.empty() && found != kind) {
     place.Fail("expected a " + std::string(kind) + ", found a " + found);
   }
@@ -92,7 +92,7 @@ MalformedObject DescribeMalformed(const JsonPlace& object,
     fields("name", malformed.name);
     fields("resourceVersion", malformed.resource_version);
   } catch (const ParseError&) {
-    // `error` says already what is wrong; this was only to name the object.
+    // `error` already describes the problem. This only names the object.
   }
   return malformed;
 }
@@ -124,7 +124,7 @@ void Read(const JsonPlace& place, Time& out) {
 void Read(const JsonPlace& place, MicroTime& out) { Read(place, out.time); }
 
 void Read(const JsonPlace& place, Quantity& out) {
-  // Upstream takes numbers too: `cpu: 1` in a manifest is one.
+  // Like upstream, accepts numbers too: `cpu: 1` in a manifest is one.
   std::string text;
   if (place.value().is_number()) {
     text = place.value().dump();

@@ -5,16 +5,16 @@
 
 namespace minisched {
 
-// Objects from and to JSON, for the types of minisched/api: each T with a
-// kResource, ObjectList<T> and WatchEvent<T> of it, and ApiStatus.
+// Reads and writes the types of minisched/api as JSON: each T with a kResource,
+// ObjectList<T> and WatchEvent<T> for such a T, and ApiStatus.
 
-// Fields that T does not model are ignored; fields that are absent or null keep
-// their default. Throws ParseError, naming the path of the field that is wrong:
-// "spec.containers[0].name: expected a string, found a number".
+// Parses an object. Ignores fields that T doesn't have; absent and null fields
+// keep their defaults. Throws ParseError with the path of the wrong field:
+// "spec.containers[0].name: expected a string, found a JSON number".
 template <class T>
 T FromJson(std::string_view text);
 
-// Leaves out what is empty. For an object, apiVersion and kind are written too.
+// Writes an object with apiVersion and kind. Leaves out empty fields.
 template <class T>
 std::string ToJson(const T& value);
 

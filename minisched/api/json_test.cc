@@ -109,7 +109,7 @@ TEST(JsonTest, ReadsANode) {
   EXPECT_EQ(node.status.conditions[0].type, "Ready");
 }
 
-TEST(JsonTest, WritesOnlyWhatIsThere) {
+TEST(JsonTest, LeavesOutEmptyFields) {
   Binding binding;
   binding.metadata.namespace_name = "shop";
   binding.metadata.name = "web-0";
@@ -135,7 +135,7 @@ TEST(JsonTest, WritesOptionalZeros) {
             R"({"gracePeriodSeconds":0,"preconditions":{"uid":"u1"}})");
 }
 
-TEST(JsonTest, ReadsWhatItWrote) {
+TEST(JsonTest, ReadsItsOwnOutput) {
   Pod pod;
   pod.metadata.name = "a";
   pod.metadata.creation_timestamp = ParseTime("2026-11-21T10:00:00Z");
@@ -150,7 +150,7 @@ TEST(JsonTest, ReadsWhatItWrote) {
   EXPECT_EQ(ToJson(FromJson<Pod>(once)), once);
 }
 
-TEST(JsonTest, NamesThePathOfAMalformedField) {
+TEST(JsonTest, ReportsThePathOfAMalformedField) {
   const struct {
     const char* text;
     const char* error;
@@ -190,14 +190,14 @@ TEST(JsonTest, NamesThePathOfAMalformedField) {
             "spec.unschedulable: expected true or false, found a JSON string");
 }
 
-TEST(JsonTest, NestingIsNoDanger) {
+TEST(JsonTest, SurvivesDeepNesting) {
   const std::string deep(200'000, '[');
   EXPECT_THAT(ErrorOf<Pod>(deep), ::testing::StartsWith("not JSON"));
   const std::string closed = deep + std::string(200'000, ']');
   EXPECT_EQ(FromJson<Pod>(R"({"x": )" + closed + "}").metadata.name, "");
 }
 
-TEST(JsonTest, AListKeepsWhatCanBeRead) {
+TEST(JsonTest, AListKeepsTheReadableObjects) {
   const auto list = FromJson<ObjectList<Pod>>(R"({
     "kind": "PodList", "apiVersion": "v1",
     "metadata": {"resourceVersion": "7", "continue": "c",
@@ -259,7 +259,7 @@ TEST(JsonTest, ReadsWatchEvents) {
   EXPECT_EQ(malformed.resource_version, "10");
 
   EXPECT_EQ(ErrorOf<Event>(R"({"type": "RENAMED", "object": {}})"),
-            "no such watch event: 'RENAMED'");
+            "unknown watch event type 'RENAMED'");
   EXPECT_EQ(ErrorOf<Event>(R"({"type": "ADDED"})"),
             "a watch event without an object");
 }

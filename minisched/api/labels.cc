@@ -26,7 +26,7 @@ constexpr OperatorName kApiOperators[] = {
     {"Gt", Operator::kGreaterThan}, {"Lt", Operator::kLessThan},
 };
 
-// Those that stand between a key and its value.
+// Operators between a key and its value.
 constexpr OperatorName kTextOperators[] = {
     {"=", Operator::kEquals},     {"==", Operator::kDoubleEquals},
     {"!=", Operator::kNotEquals}, {"in", Operator::kIn},
@@ -34,7 +34,8 @@ constexpr OperatorName kTextOperators[] = {
     {"<", Operator::kLessThan},
 };
 
-// As Go's strconv.ParseInt reads it: std::from_chars and a leading plus.
+// Parses an integer like Go's strconv.ParseInt, which unlike std::from_chars
+// accepts a leading plus.
 std::optional<int64_t> ParseInteger(std::string_view text) {
   if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
   int64_t number;
@@ -44,7 +45,7 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   return number;
 }
 
-// As a field.Error of apimachinery prints itself; `value` in JSON.
+// Throws ParseError in the form of apimachinery's field.Error. `value` is JSON.
 [[noreturn]] void FailRequirement(const std::string& field,
                                   const std::string& value,
                                   const std::string& what) {
@@ -167,8 +168,8 @@ namespace {
 //   requirement: key | "!" key | key operator value
 //              | key ("in" | "notin") "(" value {"," value} ")"
 //
-// Words are separated by space; "in" and "notin" are operators after a key and
-// plain words elsewhere; a value may be left out, which makes it "".
+// Words are separated by white space. "in" and "notin" are operators after a
+// key and plain words elsewhere. A value that is left out is "".
 class SelectorParser {
  public:
   explicit SelectorParser(std::string_view text) : rest_(text) { Advance(); }
@@ -176,18 +177,18 @@ class SelectorParser {
   std::vector<Requirement> Parse();
 
  private:
-  // An empty token is the end of the text.
+  // Moves to the next token. An empty token means the end of the text.
   void Advance();
   bool AtEnd() const { return token_.empty(); }
   bool AtWord() const { return !AtEnd() && !IsSymbol(token_.front()); }
-  // If the token is `symbol`, goes past it.
+  // If the token is `symbol`, moves past it and returns true.
   bool Skip(std::string_view symbol);
   [[noreturn]] void Fail(const char* expected) const;
 
   Requirement ParseRequirement();
   std::string ParseKey();
   Operator ParseOperator();
-  // A word, or nothing before "," or `closing`.
+  // Parses a word; returns "" before "," or `closing`.
   std::string ParseValue(std::string_view closing);
   std::vector<std::string> ParseValues();
 
@@ -195,7 +196,7 @@ class SelectorParser {
   static constexpr std::string_view kSymbols = "=!(),<>";
   static constexpr std::string_view kSpace = " \t\r\n";
 
-  std::string_view rest_;  // what comes after token_
+  std::string_view rest_;  // the text after token_
   std::string_view token_;
 };
 

@@ -1,4 +1,4 @@
-// Labels, and the selectors that choose objects by them.
+// Labels, and selectors, which select objects by their labels.
 // Follows apimachinery pkg/labels/selector.go and LabelSelectorAsSelector() of
 // pkg/apis/meta/v1/helpers.go.
 
@@ -17,13 +17,12 @@ namespace minisched {
 // Keys to values. The transparent order allows find() with a string_view.
 using Labels = std::map<std::string, std::string, std::less<>>;
 
-// One condition on the value of one label. Immutable, so safe to use from any
-// number of threads.
+// One condition on the value of one label. Immutable, so thread-safe.
 class Requirement {
  public:
   enum class Operator {
     kEquals,        // key=value
-    kDoubleEquals,  // key==value: as kEquals, but prints as it was written
+    kDoubleEquals,  // key==value: like kEquals, but printed with "=="
     kNotEquals,     // key!=value
     kIn,            // key in (value,value)
     kNotIn,         // key notin (value,value)
@@ -33,21 +32,22 @@ class Requirement {
     kLessThan,      // key<value
   };
 
-  // The operator that label and node selectors call `name`: In, NotIn, Exists,
-  // DoesNotExist, and in node selectors Gt and Lt. Nothing for any other name.
+  // Returns the operator that label and node selectors call `name`: In, NotIn,
+  // Exists, DoesNotExist and, in node selectors, Gt and Lt. Returns nullopt for
+  // any other name.
   static std::optional<Operator> FindOperator(std::string_view name);
 
-  // The values are: at least one for kIn and kNotIn, none for kExists and
-  // kDoesNotExist, a whole number for kGreaterThan and kLessThan, one for the
-  // others. Throws ParseError if they are not, or if the key or a value isn't
-  // valid in a label.
+  // kIn and kNotIn need at least one value, kExists and kDoesNotExist none, the
+  // others exactly one; for kGreaterThan and kLessThan it must be an integer.
+  // Throws ParseError otherwise, and for an invalid label key or value.
   Requirement(std::string key, Operator op, std::vector<std::string> values);
 
-  // A label that is absent matches kNotEquals, kNotIn and kDoesNotExist only;
-  // one that is not a 64-bit integer neither kGreaterThan nor kLessThan.
+  // Returns true if the labels satisfy the condition. An absent label satisfies
+  // only kNotEquals, kNotIn and kDoesNotExist. A value that isn't a 64-bit
+  // integer satisfies neither kGreaterThan nor kLessThan.
   bool Matches(const Labels& labels) const;
 
-  // As in the text of a selector, with the values sorted.
+  // Returns the requirement as in a selector's text form, with sorted values.
   std::string ToString() const;
 
   const std::string& key() const { return key_; }
@@ -59,8 +59,7 @@ class Requirement {
   int64_t bound_ = 0;                // of kGreaterThan and kLessThan
 };
 
-// The API object, as in `spec.selector` of a Deployment. All parts have to
-// match; with none, any object does.
+// One of a LabelSelector's match_expressions.
 struct LabelSelectorRequirement {
   std::string key;
   std::string op;  // In, NotIn, Exists, DoesNotExist
@@ -69,6 +68,8 @@ struct LabelSelectorRequirement {
   bool operator==(const LabelSelectorRequirement&) const = default;
 };
 
+// The API type, as in `spec.selector` of a Deployment. Selects objects that
+// match all parts. Without parts, selects all objects.
 struct LabelSelector {
   Labels match_labels;
   std::vector<LabelSelectorRequirement> match_expressions;
@@ -76,29 +77,29 @@ struct LabelSelector {
   bool operator==(const LabelSelector&) const = default;
 };
 
-// A selector ready to match: all of its requirements have to hold. Immutable
-// but for assignment, so safe to use from any number of threads.
+// A parsed selector: labels must satisfy all of its requirements. Immutable
+// except for assignment; const access is thread-safe.
 class Selector {
  public:
-  // Reads the text form, as in `kubectl get -l` and `?labelSelector=`:
-  // "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". Empty text matches
+  // Parses the text form, as in `kubectl get -l` and `?labelSelector=`:
+  // "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". Empty text selects
   // everything. Throws ParseError.
   static Selector Parse(std::string_view text);
 
-  // Throws ParseError. A LabelSelector that is absent, which upstream has
-  // select nothing, is the caller's to tell from an empty one.
+  // Converts a LabelSelector. Throws ParseError. Upstream, an absent
+  // LabelSelector selects nothing; callers must handle that case.
   static Selector FromLabelSelector(const LabelSelector& selector);
 
   static Selector Everything() { return Selector({}); }
   static Selector Nothing();
 
-  // With no requirements, it matches everything.
+  // Without requirements, selects everything.
   explicit Selector(std::vector<Requirement> requirements);
 
   bool Matches(const Labels& labels) const;
 
-  // The text form, sorted by key; empty for Everything() and for Nothing(),
-  // which has no text form. Parse() reads it back.
+  // Returns the text form, sorted by key, which Parse() accepts. Empty for
+  // Everything(), and for Nothing(), which has no text form.
   std::string ToString() const;
 
  private:

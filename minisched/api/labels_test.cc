@@ -13,7 +13,7 @@ namespace {
 
 using Operator = Requirement::Operator;
 
-// What the ParseError thrown by `function` says; "" if none is.
+// Returns the message of the ParseError that `function` throws, or "".
 std::string ErrorOf(const std::function<void()>& function) {
   try {
     function();
@@ -30,7 +30,7 @@ void ExpectError(const std::string& expected,
   EXPECT_NE(error.find(expected), error.npos) << error;
 }
 
-TEST(SelectorTest, ParseAndPrint) {
+TEST(SelectorTest, ParsesAndPrints) {
   const struct {
     std::string text;
     std::string canonical;
@@ -45,13 +45,13 @@ TEST(SelectorTest, ParseAndPrint) {
       {"x>1,z<5", "x>1,z<5"},
       {"x in (b,a)", "x in (a,b)"},
       {"x notin (b,a,b)", "x notin (a,b)"},
-      // Sorted by key; those of one key stay in order.
+      // Sorted by key; requirements for the same key keep their order.
       {"z=1,a=2,m", "a=2,m,z=1"},
       {"x!=b,a,x!=a", "a,x!=b,x!=a"},
-      // Space.
+      // White space.
       {" x = a , ! y ,\tz\nin\r( b , a ) ", "x=a,!y,z in (a,b)"},
       {"x in(a)", "x in (a)"},
-      // Values left out.
+      // Empty values.
       {"x=", "x="},
       {"x= ,z==", "x=,z=="},
       {"x in ()", "x in ()"},
@@ -59,7 +59,7 @@ TEST(SelectorTest, ParseAndPrint) {
       {"x in (a,,b)", "x in (,a,b)"},
       {"x in (,a)", "x in (,a)"},
       {"x in (a,)", "x in (,a)"},
-      // Operators where a word is wanted.
+      // Operators as words.
       {"notin=in", "notin=in"},
       {"in in (in,notin)", "in in (in,notin)"},
       {"!in", "!in"},
@@ -72,7 +72,7 @@ TEST(SelectorTest, ParseAndPrint) {
   }
 }
 
-TEST(SelectorTest, ParseErrors) {
+TEST(SelectorTest, RejectsMalformedText) {
   const struct {
     std::string text;
     std::string error;
@@ -112,7 +112,7 @@ TEST(SelectorTest, ParseErrors) {
   }
 }
 
-TEST(SelectorTest, Matches) {
+TEST(SelectorTest, MatchesLabels) {
   const struct {
     std::string selector;
     Labels labels;
@@ -163,7 +163,7 @@ TEST(SelectorTest, Matches) {
   }
 }
 
-TEST(SelectorTest, EverythingAndNothing) {
+TEST(SelectorTest, EverythingMatchesAllAndNothingMatchesNone) {
   EXPECT_TRUE(Selector::Everything().Matches({}));
   EXPECT_TRUE(Selector::Everything().Matches({{"x", "y"}}));
   EXPECT_EQ(Selector::Everything().ToString(), "");
@@ -172,7 +172,7 @@ TEST(SelectorTest, EverythingAndNothing) {
   EXPECT_EQ(Selector::Nothing().ToString(), "");
 }
 
-TEST(SelectorTest, FromLabelSelector) {
+TEST(SelectorTest, ConvertsALabelSelector) {
   const LabelSelector selector = {
       .match_labels = {{"tier", "front"}, {"app", "web"}},
       .match_expressions = {{"zone", "In", {"b", "a"}},
@@ -184,7 +184,7 @@ TEST(SelectorTest, FromLabelSelector) {
   EXPECT_TRUE(Selector::FromLabelSelector({}).Matches({{"x", "y"}}));
 }
 
-TEST(SelectorTest, FromLabelSelectorErrors) {
+TEST(SelectorTest, RejectsAnInvalidLabelSelector) {
   const struct {
     LabelSelectorRequirement expression;
     std::string error;
@@ -212,8 +212,8 @@ TEST(SelectorTest, FromLabelSelectorErrors) {
   });
 }
 
-// As a node selector's terms are made.
-TEST(RequirementTest, FromApiOperators) {
+// As for the terms of a node selector.
+TEST(RequirementTest, FindsTheOperatorsOfTheApi) {
   const auto gt = Requirement::FindOperator("Gt");
   ASSERT_EQ(gt, Operator::kGreaterThan);
   const Requirement requirement("cores", *gt, {"8"});
@@ -226,7 +226,7 @@ TEST(RequirementTest, FromApiOperators) {
   EXPECT_EQ(Requirement::FindOperator("="), std::nullopt);
 }
 
-TEST(RequirementTest, NumberOfValues) {
+TEST(RequirementTest, ChecksTheNumberOfValues) {
   const std::string kExact = "exact-match compatibility requires one single";
   const std::string kBound = "exactly one value is required";
   for (const auto& values :
@@ -241,7 +241,7 @@ TEST(RequirementTest, NumberOfValues) {
   }
 }
 
-TEST(RequirementTest, KeysAndValuesAreThoseOfLabels) {
+TEST(RequirementTest, RejectsInvalidLabelKeysAndValues) {
   ExpectError(
       "key: Invalid value: \"A/\": prefix part a lowercase RFC 1123 subdomain "
       "must consist of",

@@ -12,15 +12,16 @@
 namespace minisched {
 
 // The types of meta/v1. Plain values: an absent field is an empty string, an
-// empty container or nullopt. Only what schedulers and their clients use is
-// modelled; what else the server sends is ignored, and never sent back.
+// empty container, zero, false or nullopt. Only the fields that schedulers and
+// their clients use are modelled. Other fields that the server sends are
+// ignored and never sent back.
 
 struct OwnerReference {
   std::string api_version;
   std::string kind;
   std::string name;
   std::string uid;
-  // The one owner that manages the object.
+  // True for the one owner that manages the object.
   bool controller = false;
 };
 
@@ -29,9 +30,9 @@ struct ObjectMeta {
   std::string generate_name;
   std::string namespace_name;
   std::string uid;
-  // Opaque; changes with each write of the object.
+  // Opaque. Changes with each write of the object.
   std::string resource_version;
-  // Grows with each change of what is wanted (spec); 0 where it isn't counted.
+  // Grows with each change of the spec; 0 if the kind doesn't count changes.
   std::int64_t generation = 0;
   std::optional<Time> creation_timestamp;
   // Set once the object is being deleted.
@@ -42,38 +43,38 @@ struct ObjectMeta {
   std::vector<std::string> finalizers;
 };
 
-// One thing about an object's state, and since when. PodCondition and
-// NodeCondition upstream.
+// One aspect of an object's state, and when its status last changed. Upstream's
+// PodCondition and NodeCondition.
 struct Condition {
   std::string type;    // "PodScheduled", "Ready", ...
   std::string status;  // "True", "False", "Unknown"
   std::string reason;
   std::string message;
   std::optional<Time> last_transition_time;
-  // The generation that it was found out of; 0 where that isn't said.
+  // The metadata.generation for which the condition was set; 0 if unknown.
   std::int64_t observed_generation = 0;
 };
 
 struct ListMeta {
-  // Where a watch that continues this list starts.
+  // The version from which a watch continues this list.
   std::string resource_version;
-  // More items are there; asks for the next page.
+  // Requests the next page; empty if this is the last page.
   std::string continue_token;
   std::optional<std::int64_t> remaining_item_count;
 };
 
-// An object of the server that could not be read. It is reported in place of
-// the object, so that the others are still there.
+// Describes an object of the server that could not be read, so that the other
+// objects of a list or watch can still be used.
 struct MalformedObject {
-  // As far as they could be read.
+  // Empty if they could not be read either.
   std::string namespace_name;
   std::string name;
   std::string resource_version;
-  // The path of the field, and what is wrong with it.
+  // The path of the malformed field and the problem.
   std::string error;
 };
 
-// Objects of the server are shared and never changed in place.
+// A list of objects. They are shared, so they are never changed in place.
 template <class T>
 struct ObjectList {
   ListMeta metadata;
@@ -81,8 +82,8 @@ struct ObjectList {
   std::vector<MalformedObject> malformed;
 };
 
-// "namespace/name", or "name" for an object without a namespace: how logs and
-// events name it.
+// Returns "namespace/name", or "name" for an object without a namespace. Logs
+// and events use this form.
 std::string ObjectName(const ObjectMeta& metadata);
 std::string ObjectName(const MalformedObject& object);
 

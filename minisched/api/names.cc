@@ -40,12 +40,12 @@ bool IsLabelName(std::string_view text) {
          });
 }
 
-// A form that names can have.
+// A form of names.
 struct Form {
   std::size_t limit;  // in bytes
   bool (*fits)(std::string_view text);
-  // What who breaks it is told. The pattern is upstream's; here it is not what
-  // the text is matched with, as selectors are read often.
+  // The message for names that break the rule. It quotes upstream's pattern.
+  // The code doesn't use the pattern, because selectors are parsed often.
   std::string_view rule;
 };
 
@@ -77,8 +77,8 @@ constexpr Form kLabelValue = {
     "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
     "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"};
 
-// `unit` is what upstream says that the limit counts, and `part` is what of a
-// name this is.
+// Checks text against a form. `unit` is upstream's word for what the limit
+// counts; `part` says which part of a name the text is.
 Messages Check(const Form& form, std::string_view text, const char* unit,
                const std::string& part = "") {
   Messages messages;

@@ -9,22 +9,23 @@
 
 namespace minisched {
 
-// Each says what is wrong with the text, in upstream's words: a message for
-// each rule that it breaks, none if it is fine. Lengths are counted in bytes.
+// Each function returns a message, in upstream's words, for each rule that the
+// text breaks; none if the text is valid. Lengths are counted in bytes.
 
-// Of namespaces and containers: up to 63 of [-a-z0-9], alphanumeric at both
-// ends.
+// Checks the name of a namespace or container: up to 63 of [-a-z0-9],
+// alphanumeric at both ends.
 std::vector<std::string> CheckDns1123Label(std::string_view text);
 
-// Of most other objects: such labels with dots between them, up to 253 bytes.
+// Checks the name of most other objects: parts of [-a-z0-9], alphanumeric at
+// both ends, with dots between them, up to 253 bytes.
 std::vector<std::string> CheckDns1123Subdomain(std::string_view text);
 
-// Of labels, annotations, taints and all that has the form [prefix/]name: a DNS
-// subdomain and '/', then up to 63 of [-A-Za-z0-9_.], alphanumeric at both
-// ends.
+// Checks the key of a label, annotation or taint. It has the form
+// [prefix/]name. The prefix is a DNS subdomain; the name is up to 63 of
+// [-A-Za-z0-9_.], alphanumeric at both ends.
 std::vector<std::string> CheckLabelKey(std::string_view text);
 
-// Empty, or as the name in a key.
+// Checks the value of a label: empty, or like the name in a key.
 std::vector<std::string> CheckLabelValue(std::string_view text);
 
 }  // namespace minisched

@@ -51,7 +51,7 @@ TEST(NamesTest, DnsLabels) {
 }
 
 TEST(NamesTest, DnsSubdomains) {
-  // Its parts may be longer than a DNS label.
+  // The parts may be longer than a DNS label.
   for (const std::string& text :
        {std::string("a"), std::string("a-1.2.b"), std::string(253, 'a')}) {
     EXPECT_THAT(CheckDns1123Subdomain(text), IsEmpty()) << text;

@@ -10,7 +10,7 @@
 
 namespace minisched {
 
-// The types of core/v1 about nodes. See meta.h for what absent fields are.
+// The types of core/v1 for nodes. See meta.h for absent fields.
 
 struct Taint {
   std::string key;
@@ -26,7 +26,7 @@ struct NodeSpec {
 
 struct NodeStatus {
   ResourceList capacity;
-  // What pods may use: capacity less what the system keeps.
+  // What pods may use: capacity minus what the system reserves.
   ResourceList allocatable;
   std::vector<Condition> conditions;
 };

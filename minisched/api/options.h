@@ -6,16 +6,16 @@
 
 namespace minisched {
 
-// What a client sends with a request, or is told, that is no object.
+// Types of requests and answers that aren't objects of the API.
 
 struct DeleteOptions {
-  // Seconds until the object is gone; 0 at once; nullopt: the kind's default.
+  // Seconds until the removal; 0: at once; nullopt: the kind's default.
   std::optional<std::int64_t> grace_period_seconds;
-  // Delete only the very object with this uid, not a later namesake.
+  // Delete only the object with this uid, not another one of the same name.
   std::string uid;
 };
 
-// What /version answers.
+// The answer of /version.
 struct VersionInfo {
   std::string git_version;  // "v1.36.3"
   std::string platform;     // "linux/amd64"

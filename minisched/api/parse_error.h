@@ -1,4 +1,4 @@
-// What everything in minisched/api throws when text or JSON is malformed.
+// The exception of minisched/api for malformed text and JSON.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace minisched {
 
-// what() says what is wrong, and quotes the text that is.
+// what() describes the problem and, where it can, quotes the malformed text.
 class ParseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Text as an error message quotes it: in double quotes, escaped, and cut off
-// with "..." after 64 bytes. The text may come from anywhere and the message
-// may go into a log or into JSON, so what is not printable ASCII is escaped.
+// Returns text in double quotes for an error message, cut off with "..." after
+// 64 bytes. Everything but printable ASCII is escaped, because the text may
+// come from anywhere and the message may go into a log or into JSON.
 inline std::string Quoted(std::string_view text) {
   constexpr std::string_view kHexDigits = "0123456789abcdef";
   constexpr size_t kMaxBytes = 64;

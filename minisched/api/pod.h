@@ -14,7 +14,7 @@
 
 namespace minisched {
 
-// The types of core/v1 about pods. See meta.h for what absent fields are.
+// The types of core/v1 for pods. See meta.h for absent fields.
 
 // By resource name: "cpu", "memory", "ephemeral-storage", "nvidia.com/gpu".
 using ResourceList = std::map<std::string, Quantity>;
@@ -37,7 +37,7 @@ struct Container {
   std::string image;
   ResourceRequirements resources;
   std::vector<ContainerPort> ports;
-  // "Always" makes an init container a sidecar; else empty.
+  // "Always" makes an init container a sidecar.
   std::string restart_policy;
 };
 
@@ -57,17 +57,17 @@ struct PersistentVolumeClaimVolumeSource {
   std::string claim_name;
 };
 
-// A claim that is made for the pod and goes with it.
+// A claim that is created for the pod and deleted with it.
 struct EphemeralVolumeSource {};
 
-// Of all kinds of volumes, those that bear upon where a pod can run.
+// A volume. Only the kinds that limit where a pod can run are modelled.
 struct Volume {
   std::string name;
   std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
   std::optional<EphemeralVolumeSource> ephemeral;
 };
 
-// A device, or the like, that the pod wants to have.
+// A resource claim of the pod, such as for a device.
 struct PodResourceClaim {
   std::string name;
 };
@@ -76,7 +76,7 @@ struct PodAffinityTerm {
   std::string topology_key;
 };
 
-// PodAffinity and PodAntiAffinity upstream.
+// Upstream's PodAffinity and PodAntiAffinity.
 struct PodAffinity {
   // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<PodAffinityTerm> required;
@@ -95,9 +95,9 @@ struct TopologySpreadConstraint {
 struct PodSpec {
   // The node the pod is bound to; empty until a scheduler has bound it.
   std::string node_name;
-  // The scheduler that is to bind it.
+  // The scheduler that is responsible for the pod.
   std::string scheduler_name;
-  // While there are any, no scheduler may try the pod.
+  // While there are gates, no scheduler may try the pod.
   std::vector<PodSchedulingGate> scheduling_gates;
   Labels node_selector;
   std::vector<Toleration> tolerations;
@@ -105,10 +105,10 @@ struct PodSpec {
   std::string priority_class_name;
   std::vector<Container> containers;
   std::vector<Container> init_containers;
-  // What it asks for as a whole: of these resources, the containers' own don't
-  // count.
+  // Requests of the pod as a whole. For these resources, they replace those of
+  // the containers.
   ResourceRequirements resources;
-  // What running the pod costs beyond its containers.
+  // What the pod needs in addition to its containers.
   ResourceList overhead;
   Affinity affinity;
   std::vector<TopologySpreadConstraint> topology_spread_constraints;
@@ -132,8 +132,8 @@ struct Pod {
   PodStatus status;
 };
 
-// Ties a pod to a node: posted to a pod's binding subresource. Its metadata
-// name the pod, and with a uid only that very one, not a later namesake.
+// Binds a pod to a node; clients POST it to the pod's binding subresource. The
+// metadata name the pod. With a uid, only the pod with that uid is bound.
 struct Binding {
   static constexpr ApiResource kResource{"", "v1", "bindings", "Binding", true};
 

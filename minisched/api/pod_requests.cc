@@ -5,6 +5,7 @@
 namespace minisched {
 namespace {
 
+// Raises each amount of `list` to at least that of `least`.
 void RaiseResourceList(ResourceList& list, const ResourceList& least) {
   for (const auto& [resource, quantity] : least) {
     const auto [entry, added] = list.try_emplace(resource, quantity);
@@ -12,7 +13,7 @@ void RaiseResourceList(ResourceList& list, const ResourceList& least) {
   }
 }
 
-// AggregateContainerRequests() upstream.
+// Upstream's AggregateContainerRequests().
 ResourceList ContainerRequests(const PodSpec& spec) {
   ResourceList sidecars;
   ResourceList most_at_start;
@@ -30,7 +31,7 @@ ResourceList ContainerRequests(const PodSpec& spec) {
   return requests;
 }
 
-// Of the others a pod has no more than its containers.
+// Other resources can't be requested for the pod as a whole.
 bool IsSupportedPodLevelResource(const std::string& resource) {
   return resource == "cpu" || resource == "memory" ||
          resource.starts_with("hugepages-");

@@ -4,19 +4,22 @@
 
 namespace minisched {
 
-// What the pod takes of the node that it is on, for as long as it is there: the
-// larger of what its containers need together and what its init containers need
-// one after the other, with sidecars counted beside all that runs after them;
-// what the pod asks for as a whole in place of that; and its overhead. The pod
-// itself, one of the resource "pods", is not in it. Throws std::overflow_error
-// where amounts are too large to be added up.
+// Returns what the pod takes of its node's resources:
+//
+//   - for each resource, the sum of the containers or, if larger, the largest
+//     init container. A sidecar counts together with everything that starts
+//     after it;
+//   - instead of that, the requests of the pod as a whole, if it has any;
+//   - in addition, the pod's overhead.
+//
+// The result has no "pods", of which each pod takes one. Throws
+// std::overflow_error if a sum is too large.
 //
 // Follows PodRequests() of component-helpers resource/helpers.go with no
-// options: what a resize of a running pod has led to, in its status, is not
-// looked at.
+// options: the resources in the status of a pod that was resized are ignored.
 ResourceList PodRequests(const Pod& pod);
 
-// Adds each amount to what there is of that resource. Throws
+// Adds the amounts of `more` to those of `list`, resource by resource. Throws
 // std::overflow_error.
 void AddResourceList(ResourceList& list, const ResourceList& more);
 

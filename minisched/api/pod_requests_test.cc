@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-// Of a pod with this spec, as "cpu=1500m memory=1Gi".
+// Returns the requests of a pod with this spec, as "cpu=1500m memory=1Gi".
 std::string Requests(const std::string& spec) {
   std::string text;
   const auto pod = FromJson<Pod>(R"({"spec":)" + spec + "}");
@@ -19,7 +19,7 @@ std::string Requests(const std::string& spec) {
   return text;
 }
 
-TEST(PodRequestsTest, ContainersAddUp) {
+TEST(PodRequestsTest, AddsUpContainers) {
   EXPECT_EQ(Requests(R"({"containers":[
       {"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
       {"resources":{"requests":{"cpu":"500m"}}}]})"),
@@ -27,7 +27,7 @@ TEST(PodRequestsTest, ContainersAddUp) {
   EXPECT_EQ(Requests(R"({"containers":[{}]})"), "");
 }
 
-TEST(PodRequestsTest, InitContainersCountByTheLargest) {
+TEST(PodRequestsTest, TakesTheLargestInitContainer) {
   EXPECT_EQ(Requests(R"({
       "initContainers":[{"resources":{"requests":{"cpu":"2"}}},
                         {"resources":{"requests":{"cpu":"3","memory":"1"}}}],
@@ -35,7 +35,7 @@ TEST(PodRequestsTest, InitContainersCountByTheLargest) {
             "cpu=3 memory=2");
 }
 
-TEST(PodRequestsTest, SidecarsRunBesideWhatComesAfterThem) {
+TEST(PodRequestsTest, CountsSidecarsWithWhatStartsAfterThem) {
   EXPECT_EQ(Requests(R"({
       "initContainers":[
           {"resources":{"requests":{"cpu":"4"}}},
@@ -51,14 +51,14 @@ TEST(PodRequestsTest, SidecarsRunBesideWhatComesAfterThem) {
             "cpu=5");
 }
 
-TEST(PodRequestsTest, OverheadIsOnTop) {
+TEST(PodRequestsTest, AddsTheOverhead) {
   EXPECT_EQ(Requests(R"({"overhead":{"cpu":"100m"},"initContainers":[
       {"resources":{"requests":{"cpu":"2"}}}],
       "containers":[{}]})"),
             "cpu=2100m");
 }
 
-TEST(PodRequestsTest, WhatThePodAsksForAsAWholeCountsInstead) {
+TEST(PodRequestsTest, PodLevelRequestsReplaceThoseOfContainers) {
   EXPECT_EQ(Requests(R"({
       "resources":{"requests":{"cpu":"1","hugepages-2Mi":"2Mi",
                                "example.com/gpu":"9"}},
@@ -69,7 +69,7 @@ TEST(PodRequestsTest, WhatThePodAsksForAsAWholeCountsInstead) {
             "cpu=1100m example.com/gpu=1 hugepages-2Mi=2Mi memory=1Gi");
 }
 
-TEST(PodRequestsTest, AmountsThatCannotBeAddedUp) {
+TEST(PodRequestsTest, ThrowsIfASumIsTooLarge) {
   EXPECT_THROW(Requests(R"({"containers":[
       {"resources":{"requests":{"cpu":"1e29"}}},
       {"resources":{"requests":{"cpu":"1e29"}}}]})"),

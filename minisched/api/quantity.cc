@@ -24,7 +24,7 @@ constexpr Magnitude kMaxBinary =
 
 constexpr std::string_view kDigits = "0123456789";
 
-// The exponent is of 10, in BinarySI of 2.
+// The exponent's base is 2 in BinarySI, else 10.
 struct Suffix {
   std::string_view text;
   Format format;
@@ -49,21 +49,21 @@ constexpr int kMaxBinaryExponent = 60;
                    std::string(what));
 }
 
-// The leading part of `rest` made of `chars`, which is taken off it.
+// Removes and returns the leading characters of `rest` that are in `chars`.
 std::string_view Take(std::string_view chars, std::string_view* rest) {
   const auto taken = rest->substr(0, rest->find_first_not_of(chars));
   rest->remove_prefix(taken.size());
   return taken;
 }
 
-// Takes a leading sign off `rest`; true if it was a minus.
+// Removes a leading sign from `rest`. Returns true if it was a minus.
 bool TakeSign(std::string_view* rest) {
   const bool negative = rest->starts_with('-');
   if (negative || rest->starts_with('+')) rest->remove_prefix(1);
   return negative;
 }
 
-// A quantity's text taken apart. Whether the suffix is one is not yet known.
+// The parts of a quantity's text. The suffix may be invalid.
 struct Parts {
   bool negative;
   std::string_view integer;
@@ -108,8 +108,8 @@ std::optional<Suffix> FindSuffix(std::string_view text) {
   return Suffix{text, Format::kDecimalExponent, exponent};
 }
 
-// Multiplies a whole number, given by its decimal digits, by 1024. Done on the
-// digits, it is exact for a fraction of any length.
+// Multiplies an integer, given by its decimal digits, by 1024. Working on the
+// digits keeps fractions of any length exact.
 void MultiplyBy1024(std::string* digits) {
   int carry = 0;
   for (auto digit = digits->rbegin(); digit != digits->rend(); ++digit) {
@@ -120,9 +120,9 @@ void MultiplyBy1024(std::string* digits) {
   digits->insert(0, std::to_string(carry));
 }
 
-// The number made of the first `whole` of the digits, filled up with zeros if
-// there are fewer; any digit beyond, if not zero, rounds it up. Nothing if the
-// number is too large.
+// Returns the number made of the first `whole` digits, padded with zeros if
+// there are fewer. Rounds up if any further digit is not zero. Returns nullopt
+// if the number is too large.
 std::optional<Magnitude> RoundUp(std::string_view digits, int64_t whole) {
   const auto size = static_cast<int64_t>(digits.size());
   Magnitude result = 0;

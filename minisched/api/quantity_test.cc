@@ -19,11 +19,11 @@ constexpr auto kExponent = Format::kDecimalExponent;
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
 
-// The largest quantity there is, and the first that is too large.
+// The largest quantity, and the smallest that is too large.
 constexpr char kLargest[] = "170141183460469231731687303715884105727n";
 constexpr char kTooLarge[] = "170141183460469231731687303715884105728n";
 
-TEST(QuantityTest, ParseAndPrint) {
+TEST(QuantityTest, ParsesAndPrints) {
   const struct {
     std::string text;
     std::string canonical;
@@ -70,12 +70,12 @@ TEST(QuantityTest, ParseAndPrint) {
       {"1.5Gi", "1536Mi", kBinary},
       {"1024Ki", "1Mi", kBinary},
       {"1000Ki", "1000Ki", kBinary},
-      // BinarySI can't say these.
+      // BinarySI has no form for these.
       {"0.5Ki", "512", kBinary},
       {"1.1Ki", "1126400m", kBinary},
       {"0.1Ki", "102400m", kBinary},
       {"0.0005Ki", "512m", kSI},
-      // Signs, and digits left out.
+      // Signs and missing digits.
       {"+7", "7", kSI},
       {"-1.5Gi", "-1536Mi", kBinary},
       {"-20e3", "-20e3", kExponent},
@@ -85,7 +85,7 @@ TEST(QuantityTest, ParseAndPrint) {
       {"007", "7", kSI},
       {"Ki", "0", kBinary},
       {"-", "0", kSI},
-      // Below a nano: away from zero.
+      // Fractions of a nano are rounded away from zero.
       {"3.001n", "4n", kSI},
       {"-3.001n", "-4n", kSI},
       {"0.0000000001", "1n", kSI},
@@ -117,7 +117,7 @@ TEST(QuantityTest, ParseAndPrint) {
   }
 }
 
-TEST(QuantityTest, ParseErrors) {
+TEST(QuantityTest, RejectsMalformedAndTooLargeText) {
   const std::string kFormat = "quantities must match the regular expression";
   const std::string kSuffix = "unable to parse quantity's suffix";
   const std::string kSize = "the number is too large";
@@ -164,7 +164,7 @@ TEST(QuantityTest, ParseErrors) {
   }
 }
 
-TEST(QuantityTest, ValuesAreRoundedAwayFromZero) {
+TEST(QuantityTest, RoundsValuesAwayFromZero) {
   const struct {
     std::string text;
     int64_t value;
@@ -189,7 +189,7 @@ TEST(QuantityTest, ValuesAreRoundedAwayFromZero) {
   }
 }
 
-TEST(QuantityTest, ValuesThatDoNotFitThrow) {
+TEST(QuantityTest, ThrowsIfAValueDoesNotFit) {
   EXPECT_EQ(Quantity::Parse("9223372036854775807").Value(), kMaxInt64);
   EXPECT_EQ(Quantity::Parse("-9223372036854775808").Value(), kMinInt64);
   EXPECT_THROW(Quantity::Parse("9223372036854775807.1").Value(),
@@ -201,7 +201,7 @@ TEST(QuantityTest, ValuesThatDoNotFitThrow) {
   EXPECT_THROW(Quantity::Parse("8Ei").MilliValue(), std::overflow_error);
 }
 
-TEST(QuantityTest, FromNumbers) {
+TEST(QuantityTest, ConvertsNumbers) {
   EXPECT_EQ(Quantity().ToString(), "0");
   EXPECT_EQ(Quantity::FromValue(5000).ToString(), "5k");
   EXPECT_EQ(Quantity::FromValue(2048, kBinary).ToString(), "2Ki");
@@ -212,7 +212,7 @@ TEST(QuantityTest, FromNumbers) {
   EXPECT_EQ(Quantity::FromMilli(kMinInt64).MilliValue(), kMinInt64);
 }
 
-TEST(QuantityTest, Compare) {
+TEST(QuantityTest, ComparesByValue) {
   Quantity last = Quantity::Parse("-2Ei");
   for (const std::string text :
        {"-1Ei", "-1", "-1n", "0", "1n", "1m", "1", "1001m", "1k", "1Ki"}) {
@@ -226,7 +226,7 @@ TEST(QuantityTest, Compare) {
   EXPECT_EQ(Quantity::Parse("0Ki"), Quantity());
 }
 
-TEST(QuantityTest, Sign) {
+TEST(QuantityTest, ReturnsTheSign) {
   EXPECT_EQ(Quantity::Parse("-1n").Sign(), -1);
   EXPECT_EQ(Quantity::Parse("0").Sign(), 0);
   EXPECT_EQ(Quantity::Parse("1E").Sign(), 1);
@@ -234,7 +234,7 @@ TEST(QuantityTest, Sign) {
   EXPECT_FALSE(Quantity::Parse("1n").IsZero());
 }
 
-TEST(QuantityTest, Add) {
+TEST(QuantityTest, Adds) {
   const struct {
     std::string a;
     std::string b;
@@ -261,7 +261,7 @@ TEST(QuantityTest, Add) {
   }
 }
 
-TEST(QuantityTest, OverflowLeavesTheQuantityAsItWas) {
+TEST(QuantityTest, OverflowLeavesTheQuantityUnchanged) {
   const Quantity largest = Quantity::Parse(kLargest);
   Quantity quantity = largest;
   EXPECT_THROW(quantity += Quantity::Parse("1n"), std::overflow_error);

@@ -5,7 +5,7 @@
 
 namespace minisched {
 
-// Names an object of any kind: core/v1 ObjectReference.
+// Names an object of any kind; core/v1's ObjectReference.
 struct ObjectReference {
   std::string api_version;
   std::string kind;
@@ -14,7 +14,7 @@ struct ObjectReference {
   std::string uid;
 
   bool operator==(const ObjectReference&) const = default;
-  // Any order, for maps.
+  // An arbitrary order, for maps.
   friend bool operator<(const ObjectReference& a, const ObjectReference& b) {
     const auto tie = [](const ObjectReference& it) {
       return std::tie(it.api_version, it.kind, it.namespace_name, it.name,
@@ -24,8 +24,8 @@ struct ObjectReference {
   }
 };
 
-// Follows client-go tools/reference/ref.go, but leaves out the resource
-// version: it would make a new reference of every change.
+// Returns a reference to an object. Follows client-go tools/reference/ref.go,
+// but leaves out the resource version: a changed object keeps its reference.
 template <class T>
 ObjectReference GetReference(const T& object) {
   return {.api_version = T::kResource.ApiVersion(),

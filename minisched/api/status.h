@@ -6,7 +6,7 @@
 
 namespace minisched {
 
-// One field's share in a refusal.
+// The problem of one field of a rejected request.
 struct StatusCause {
   std::string reason;   // "FieldValueInvalid", ...
   std::string message;  // for people
@@ -19,12 +19,12 @@ struct StatusDetails {
   std::string kind;
   std::string uid;
   std::vector<StatusCause> causes;
-  // Seconds after which to try again, 0 where the server gives none.
+  // After how many seconds the client should try again; 0: not given.
   std::int32_t retry_after_seconds = 0;
 };
 
-// What the API server answers where it has no object to give: meta/v1 Status.
-// Named ApiStatus because Status is the scheduling framework's word.
+// The API server's answer if there is no object to return: meta/v1's Status.
+// Named ApiStatus because Status is a type of the scheduling framework.
 struct ApiStatus {
   std::string status;  // "Success" or "Failure"
   std::string message;

@@ -21,7 +21,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 
 class ToleratesTaintTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(ToleratesTaintTest, IsAsUpstream) {
+TEST_P(ToleratesTaintTest, MatchesUpstream) {
   EXPECT_EQ(ToleratesTaint(GetParam().toleration, GetParam().taint),
             GetParam().tolerated);
 }
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
              false}),
     [](const auto& param) { return std::string(param.param.name); });
 
-TEST(TolerationsTolerateTaintTest, OneWillDo) {
+TEST(TolerationsTolerateTaintTest, OneMatchingTolerationIsEnough) {
   EXPECT_FALSE(TolerationsTolerateTaint({}, kDb));
   EXPECT_TRUE(TolerationsTolerateTaint(
       {{.key = "fur", .operation = "Exists"}, {.operation = "Exists"}}, kDb));

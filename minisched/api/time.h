@@ -10,8 +10,7 @@
 
 namespace minisched {
 
-// A time in UTC with the resolution of metav1.MicroTime, the finest in
-// Kubernetes.
+// A time in UTC, in microseconds as metav1.MicroTime.
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
 // A time that is written with its microseconds: metav1.MicroTime.
@@ -21,10 +20,9 @@ struct MicroTime {
   auto operator<=>(const MicroTime&) const = default;
 };
 
-// Parses a metav1.Time or MicroTime: "2026-11-21T10:00:00Z", optionally with a
-// fraction of a second ("10:00:00.25Z"; at most nine digits, truncated to
-// microseconds) and with an offset from UTC ("10:00:00+01:00"). Throws
-// ParseError.
+// Parses a metav1.Time or MicroTime: "2026-11-21T10:00:00Z". The text may have
+// a fraction ("10:00:00.25Z"), of at most nine digits and truncated to
+// microseconds, and an offset ("10:00:00+01:00"). Throws ParseError.
 Time ParseTime(std::string_view text);
 
 // Returns `time` as metav1.Time prints it, in seconds, rounded down:

@@ -17,7 +17,7 @@ using chrono::microseconds;
 const Time kTime =
     chrono::sys_days(chrono::year(2026) / 11 / 21) + chrono::hours(10);
 
-TEST(TimeTest, Parse) {
+TEST(TimeTest, Parses) {
   const struct {
     std::string text;
     Time time;
@@ -43,7 +43,7 @@ TEST(TimeTest, Parse) {
   }
 }
 
-TEST(TimeTest, ParseErrors) {
+TEST(TimeTest, RejectsMalformedText) {
   const std::string tests[] = {
       "",
       "now",
@@ -85,7 +85,7 @@ TEST(TimeTest, ParseErrors) {
   }
 }
 
-TEST(TimeTest, Format) {
+TEST(TimeTest, Formats) {
   const struct {
     Time time;
     std::string seconds;

@@ -9,23 +9,23 @@
 
 namespace minisched {
 
-// One line of a watch.
+// One event of a watch, which the server sends as one line.
 template <class T>
 struct WatchEvent {
   enum class Type {
     kAdded,
     kModified,
     kDeleted,
-    kBookmark,  // nothing happened up to resource_version
-    kError      // the server gives up; `status` says why (410: list again)
+    kBookmark,  // no change up to resource_version
+    kError      // the watch failed: see `status` (410: list again)
   };
 
   Type type;
-  // For kAdded, kModified, and kDeleted (its last state); null otherwise, and
-  // where `malformed` says why.
+  // For kAdded, kModified and kDeleted (the last state). Null otherwise, and if
+  // the object is malformed.
   std::shared_ptr<const T> object;
   std::optional<MalformedObject> malformed;
-  // Where a new watch takes over after this event. Empty for kError.
+  // A new watch from this version continues after this event. Empty for kError.
   std::string resource_version;
   // For kError.
   ApiStatus status;

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of all that is kept for aliases, and all that they stand for.
+// Limit for the JSON that anchors keep plus the JSON that aliases expand to.
 constexpr std::size_t kMaxAliasedBytes = 1 << 20;
 constexpr std::size_t kMaxDepth = 500;
 
@@ -32,7 +32,8 @@ constexpr std::size_t kMaxDepth = 500;
                    std::to_string(mark.column + 1) + ": " + what);
 }
 
-// Of what is not a number. Follows go-yaml v2 resolve.go.
+// Plain scalars with a meaning that aren't numbers. Follows go-yaml v2
+// resolve.go.
 const std::unordered_map<std::string_view, Json> kWords = {
     {"y", true},       {"Y", true},       {"yes", true},    {"Yes", true},
     {"YES", true},     {"true", true},    {"True", true},   {"TRUE", true},
@@ -42,7 +43,7 @@ const std::unordered_map<std::string_view, Json> kWords = {
     {"Off", false},    {"OFF", false},    {"", nullptr},    {"~", nullptr},
     {"null", nullptr}, {"Null", nullptr}, {"NULL", nullptr}};
 
-// Reads all of `text` as a number, or nothing.
+// Parses `text` as a number. Returns nullopt unless all of it is one.
 template <class Number, class... Format>
 std::optional<Number> ReadAll(std::string_view text, Format... format) {
   Number number{};
@@ -52,7 +53,7 @@ std::optional<Number> ReadAll(std::string_view text, Format... format) {
   return number;
 }
 
-// 10, 0x1f, 0o17 and 017, 0b101, each perhaps with a sign.
+// Parses an integer: 10, 0x1f, 0o17, 017 or 0b101. The sign is in `negative`.
 std::optional<Json> ReadInt(std::string_view digits, bool negative) {
   int base = 10;
   if (digits.size() > 1 && digits[0] == '0') {
@@ -68,7 +69,7 @@ std::optional<Json> ReadInt(std::string_view digits, bool negative) {
   return static_cast<std::int64_t>(-*magnitude);
 }
 
-// A plain scalar.
+// Converts a plain scalar.
 Json Resolve(const std::string& text) {
   if (const auto word = kWords.find(text); word != kWords.end()) {
     return word->second;
@@ -83,7 +84,7 @@ Json Resolve(const std::string& text) {
   if (auto number = ReadInt(plain, negative)) return *std::move(number);
   const auto real = ReadAll<double>(plain, std::chars_format::general);
   if (!real) return text;
-  // As Go prints it, an integer has no point.
+  // As in Go's output, a number without a fraction becomes an integer.
   if (*real < 1e18 && std::trunc(*real) == *real) {
     const auto integer = static_cast<std::int64_t>(*real);
     return negative ? -integer : integer;
@@ -98,10 +99,10 @@ std::size_t Depth(const Json& value) {
   return depth + 1;
 }
 
-// Builds the JSON of one document from what the parser comes upon.
+// Builds the JSON of one document from the parser's events.
 class Builder : public YAML::EventHandler {
  public:
-  // `values_left` is how many more there may be.
+  // `values_left` is the number of further values that are allowed.
   explicit Builder(std::size_t& values_left) : values_left_(values_left) {}
 
   const Json& root() const { return root_; }
@@ -116,7 +117,7 @@ class Builder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
                 YAML::anchor_t anchor, const std::string& text) override {
-    // "?" is for plain ones without a tag, "!" for those in quotes.
+    // "?" means a plain scalar without a tag, "!" a quoted one.
     static const std::map<std::string_view, bool> kResolved = {
         {"?", true},
         {"tag:yaml.org,2002:bool", true},
@@ -155,13 +156,13 @@ class Builder : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
-  // A list or map that has not ended yet.
+  // A list or map that is not complete yet.
   struct Frame {
     YAML::Mark mark;
     YAML::anchor_t anchor;
     Json value;
-    std::optional<std::string> key;  // of the value that comes next
-    bool merge = false;              // that key is <<
+    std::optional<std::string> key;  // the key of the next value
+    bool merge = false;              // true if that key is <<
   };
   struct Anchored {
     Json value;
@@ -169,14 +170,14 @@ class Builder : public YAML::EventHandler {
     std::size_t depth;
   };
 
-  // Whether what comes next is a map's key.
+  // Returns true if the next value is the key of a map.
   bool AtKey() const {
     return !frames_.empty() && frames_.back().value.is_object() &&
            !frames_.back().key;
   }
 
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
-    if (AtKey()) Fail(mark, "a key has to be a scalar");
+    if (AtKey()) Fail(mark, "a key must be a scalar");
     frames_.push_back({mark, anchor, std::move(value)});
   }
 
@@ -191,7 +192,7 @@ class Builder : public YAML::EventHandler {
     if (aliased_bytes_ > kMaxAliasedBytes) Fail(mark, "excessive aliasing");
   }
 
-  // Puts a value that is complete where it belongs.
+  // Adds a complete value to the innermost list or map.
   void Add(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
     if (values_left_ == 0) Fail(mark, "too many values");
     --values_left_;
@@ -207,7 +208,7 @@ class Builder : public YAML::EventHandler {
       frames_.back().value.push_back(std::move(value));
     } else if (AtKey()) {
       if (value.is_null() || value.is_structured()) {
-        Fail(mark, "a key has to be a scalar");
+        Fail(mark, "a key must be a scalar");
       }
       frames_.back().key = value.is_string() ? value : Json(value.dump());
     } else {
@@ -222,7 +223,7 @@ class Builder : public YAML::EventHandler {
       frame.value[key] = std::move(value);
       return;
     }
-    // Of a list, the first counts most.
+    // In a list of maps, earlier maps take precedence.
     if (!value.is_array()) value = Json::array({std::move(value)});
     for (auto map = value.rbegin(); map != value.rend(); ++map) {
       if (!map->is_object()) Fail(mark, "<< requires a map");
@@ -242,7 +243,7 @@ class Builder : public YAML::EventHandler {
 
 std::vector<std::string> YamlToJson(std::string_view text,
                                     std::size_t max_values) {
-  // Not all JSON is YAML: of the escapes, "\ud83d\ude00" is not.
+  // Not all JSON is YAML: surrogate pairs such as "\ud83d\ude00" aren't.
   if (Json::accept(text)) return {std::string(text)};
   std::istringstream stream{std::string(text)};
   std::vector<std::string> documents;
@@ -252,7 +253,7 @@ std::vector<std::string> YamlToJson(std::string_view text,
     while (true) {
       Builder builder(max_values);
       if (!parser.HandleNextDocument(builder)) return documents;
-      // The parser stops before what is no document, and stays there.
+      // If no document follows, the parser stays where it is.
       if (builder.start().pos == position) {
         Fail(builder.start(), "expected a document");
       }

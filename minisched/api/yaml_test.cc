@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 using Json = nlohmann::json;
 
-// Of one document.
+// Converts a text of one document.
 Json Convert(std::string_view yaml) {
   const auto documents = YamlToJson(yaml);
   return documents.size() == 1 ? Json::parse(documents[0]) : Json("not one");
@@ -82,18 +82,18 @@ TEST(YamlTest, MergesMaps) {
                             "d": {"w": 1, "x": 1, "z": 2}})"));
 }
 
-TEST(YamlTest, TakesAStreamOfDocuments) {
+TEST(YamlTest, ConvertsAStreamOfDocuments) {
   EXPECT_THAT(YamlToJson("---\n# nothing\n---\na: 1\n---\n---\n- b\n...\n"),
               ElementsAre(R"({"a":1})", R"(["b"])"));
   EXPECT_THAT(YamlToJson(""), IsEmpty());
 }
 
-TEST(YamlTest, TakesJson) {
+TEST(YamlTest, AcceptsJson) {
   EXPECT_EQ(Convert(R"({"a": "\ud83d\ude00\/"})"),
             Json({{"a", "\xf0\x9f\x98\x80/"}}));
 }
 
-TEST(YamlTest, SaysWhereItIsMalformed) {
+TEST(YamlTest, ReportsLineAndColumnOfAProblem) {
   const struct {
     std::string yaml;
     const char* error;
@@ -103,9 +103,9 @@ TEST(YamlTest, SaysWhereItIsMalformed) {
       {"a: *b", "line 1, column 4: the referenced anchor is not defined"},
       {"a: &a [*a]", "line 1, column 8: an anchor contains itself"},
       {"<<: 1", "line 1, column 5: << requires a map"},
-      {"? [a]\n: b", "line 1, column 3: a key has to be a scalar"},
+      {"? [a]\n: b", "line 1, column 3: a key must be a scalar"},
       {"- a\n,", "line 2, column 1: expected a document"},
-      {"~: b", "line 1, column 1: a key has to be a scalar"},
+      {"~: b", "line 1, column 1: a key must be a scalar"},
       {std::string(10'000, '['), "line 1"},
   };
   for (const auto& [yaml, error] : kCases) {
@@ -115,7 +115,7 @@ TEST(YamlTest, SaysWhereItIsMalformed) {
   }
 }
 
-TEST(YamlTest, BoundsTheNumberOfValues) {
+TEST(YamlTest, LimitsTheNumberOfValues) {
   // Two maps, two keys, two values.
   const char* const kTwo = "a: 1\n---\nb: 2\n";
   EXPECT_THAT(YamlToJson(kTwo, 6), SizeIs(2));
@@ -123,8 +123,9 @@ TEST(YamlTest, BoundsTheNumberOfValues) {
               ThrowsMessage<ParseError>(HasSubstr("too many values")));
 }
 
-TEST(YamlTest, BoundsWhatAliasesStandFor) {
-  // Each level has the one before ten times; or once, but a hundred deep.
+TEST(YamlTest, LimitsTheExpansionOfAliases) {
+  // `wide`: each level contains the level before ten times. `deep`: each level
+  // contains the level before once, a hundred lists deep.
   std::string wide = "a0: &a0 [lol]\n";
   std::string deep = wide;
   for (int i = 1; i < 20; ++i) {

@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// How long to wait before trying again: longer each time, and never quite the
-// same, so that clients that lost a server together don't come back together.
+// Computes how long to wait before the next try: longer each time, with random
+// jitter, so that clients that lost a server together don't return together.
 // Follows apimachinery's wait.Backoff with jitter. Not thread-safe.
 class Backoff {
  public:
@@ -15,16 +15,16 @@ class Backoff {
     Duration initial{800};
     Duration max{30'000};
     double factor = 2;
-    // Each wait is drawn between its length and (1 + jitter) times that.
+    // Each wait is multiplied by a random number between 1 and 1 + jitter.
     double jitter = 1;
   };
 
   explicit Backoff(const Options& options);
 
-  // The next wait: at least `initial`, at most `max` times (1 + jitter).
+  // Returns the next wait, from `initial` to `max` times (1 + jitter).
   Duration Next();
 
-  // After a success: start small again.
+  // Makes the next wait `initial` again. For use after a success.
   void Reset() { current_ = options_.initial; }
 
  private:

@@ -16,7 +16,7 @@ std::vector<milliseconds> Take(Backoff& backoff, int count) {
   return waits;
 }
 
-TEST(BackoffTest, DoublesUpToTheLongest) {
+TEST(BackoffTest, DoublesUpToTheMaximum) {
   Backoff backoff({.initial = milliseconds(100),
                    .max = milliseconds(500),
                    .factor = 2,
@@ -29,7 +29,7 @@ TEST(BackoffTest, DoublesUpToTheLongest) {
   EXPECT_EQ(backoff.Next(), milliseconds(100));
 }
 
-TEST(BackoffTest, JitterStaysWithinItsBoundsAndVaries) {
+TEST(BackoffTest, JitterStaysWithinBoundsAndVaries) {
   const Backoff::Options options{.initial = milliseconds(1000),
                                  .max = milliseconds(1000),
                                  .factor = 1,
@@ -43,8 +43,8 @@ TEST(BackoffTest, JitterStaysWithinItsBoundsAndVaries) {
   EXPECT_NE(waits.front(), waits.back());
 }
 
-// Neither those of one thread nor those of two.
-TEST(BackoffTest, WithoutASeedNoTwoWaitAlike) {
+// On one thread and on two.
+TEST(BackoffTest, TwoBackoffsGiveDifferentWaits) {
   const Backoff::Options options{.initial = milliseconds(1'000'000)};
   Backoff first(options);
   Backoff second(options);

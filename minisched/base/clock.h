@@ -5,14 +5,14 @@
 
 namespace minisched {
 
-// Where code gets the time from and how it waits, so that a test can use a
-// FakeClock and be exact without sleeping. Thread-safe.
+// A clock to read and to wait on. Tests use a FakeClock, to be exact without
+// sleeping. Thread-safe.
 class Clock {
  public:
-  // For measuring and waiting: never jumps, means nothing to people.
+  // For measuring and waiting: steady, with no relation to the time of day.
   using TimePoint = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
-  // For timestamps: what a wall clock shows.
+  // For timestamps: UTC.
   using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
   virtual ~Clock() = default;
@@ -20,13 +20,14 @@ class Clock {
   virtual TimePoint Now() const = 0;
   virtual WallTime WallNow() const = 0;
 
-  // Blocks until the deadline, or until `stop` is asked to stop. Returns true
-  // if the deadline was reached.
+  // Blocks until the deadline, or until `stop` asks to stop. Returns true if
+  // the deadline was reached.
   virtual bool SleepUntil(TimePoint deadline, std::stop_token stop) = 0;
+  // Does the same for a deadline `duration` from now.
   bool SleepFor(Duration duration, std::stop_token stop);
 };
 
-// The machine's clock. Lives as long as the program.
+// Returns the machine's clock. It lives until the program ends.
 Clock& RealClock();
 
 }  // namespace minisched

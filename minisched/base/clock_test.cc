@@ -12,19 +12,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RealClockTest, AStoppedSleepEndsAtOnce) {
+TEST(RealClockTest, AStopEndsTheSleep) {
   std::stop_source stop;
   std::jthread sleeper(
       [&] { EXPECT_FALSE(RealClock().SleepFor(24h, stop.get_token())); });
   stop.request_stop();
 }
 
-TEST(RealClockTest, ADeadlineInThePastIsReached) {
+TEST(RealClockTest, ReturnsTrueAtTheDeadline) {
   EXPECT_TRUE(RealClock().SleepFor(-1s, {}));
   EXPECT_TRUE(RealClock().SleepFor(1ms, {}));
 }
 
-TEST(FakeClockTest, WakesSleepersWhoseTimeHasCome) {
+TEST(FakeClockTest, WakesSleepersAtTheirDeadline) {
   FakeClock clock;
   const auto start = clock.Now();
   const auto wall_start = clock.WallNow();
@@ -53,7 +53,7 @@ TEST(FakeClockTest, WakesSleepersWhoseTimeHasCome) {
   EXPECT_EQ(clock.WallNow(), wall_start + 20s);
 }
 
-TEST(FakeClockTest, TheNextDeadlineIsAwaited) {
+TEST(FakeClockTest, NextDeadlineBlocksUntilAThreadSleeps) {
   FakeClock clock;
   const auto start = clock.Now();
   std::jthread sleeper([&] { EXPECT_TRUE(clock.SleepFor(10s, {})); });
@@ -61,7 +61,7 @@ TEST(FakeClockTest, TheNextDeadlineIsAwaited) {
   clock.Advance(10s);
 }
 
-TEST(FakeClockTest, AStoppedSleeperLeaves) {
+TEST(FakeClockTest, AStopEndsTheSleep) {
   FakeClock clock;
   std::stop_source stop;
   std::jthread sleeper(

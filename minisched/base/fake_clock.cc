@@ -21,8 +21,8 @@ Clock::WallTime FakeClock::WallNow() const {
 }
 
 bool FakeClock::SleepUntil(TimePoint deadline, std::stop_token stop) {
-  // Declared before the lock: a stop that comes now waits for the lock, and
-  // the callback's destructor waits for it.
+  // Declared before the lock, so destroyed after it: the destructor waits for a
+  // running callback, and the callback waits for the lock.
   std::stop_callback wake(stop, [this] {
     MutexLock lock(mu_);
     changed_.NotifyAll();

@@ -10,9 +10,8 @@ namespace minisched {
 
 // A clock that stands still until a test moves it. Thread-safe.
 //
-// A test of code that sleeps runs that code on another thread, calls
-// AwaitSleepers() to know that it has come to its sleep, looks at
-// NextDeadline() or just advances to it.
+// A test runs the code that sleeps on another thread, waits for the sleep with
+// AwaitSleepers(), then checks NextDeadline() or advances the clock.
 class FakeClock final : public Clock {
  public:
   // Starts at 2026-01-01T00:00:00Z.
@@ -23,18 +22,19 @@ class FakeClock final : public Clock {
   bool SleepUntil(TimePoint deadline, std::stop_token stop) override
       EXCLUDES(mu_);
 
-  // Moves both times on; wakes the sleepers whose deadline has come.
+  // Advances both times and wakes the sleepers whose deadline has come.
   void Advance(Duration duration) EXCLUDES(mu_);
 
-  // Blocks until at least `count` threads sleep. A sleeper whose deadline has
-  // come does not count, even before it has run on.
+  // Blocks until at least `count` threads sleep. Threads whose deadline has
+  // come don't count, even if they haven't returned yet.
   void AwaitSleepers(std::size_t count) EXCLUDES(mu_);
 
-  // Returns the earliest deadline that anyone sleeps to. Blocks until someone
-  // sleeps: a sleeper may be between two sleeps.
+  // Returns the earliest deadline of the sleeping threads. Blocks until a
+  // thread sleeps.
   TimePoint NextDeadline() EXCLUDES(mu_);
 
  private:
+  // Returns the number of threads whose deadline is in the future.
   std::size_t Sleepers() const REQUIRES(mu_);
 
   mutable Mutex mu_;

@@ -6,9 +6,8 @@
 #include <stop_token>
 #include <utility>
 
-// Clang's thread-safety annotations. With them, which lock guards what is part
-// of the type, and `clang -Wthread-safety` proves it at compile time; other
-// compilers see nothing.
+// Clang's thread-safety annotations: they declare which lock guards which data,
+// and `clang -Wthread-safety` checks this. Empty for other compilers.
 // See https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)
 #define MINISCHED_ANNOTATE(x) __attribute__((x))
@@ -16,16 +15,16 @@
 #define MINISCHED_ANNOTATE(x)
 #endif
 
-// On data: only touched while `mu` is held.
+// On data: only accessed while `mu` is held.
 #define GUARDED_BY(mu) MINISCHED_ANNOTATE(guarded_by(mu))
 // On a function: the caller holds `mu`.
 #define REQUIRES(...) MINISCHED_ANNOTATE(requires_capability(__VA_ARGS__))
-// On a function: the caller does not hold `mu`; the function will take it.
+// On a function: the caller does not hold `mu`, because the function locks it.
 #define EXCLUDES(...) MINISCHED_ANNOTATE(locks_excluded(__VA_ARGS__))
 
 namespace minisched {
 
-// std::mutex, annotated.
+// A std::mutex with annotations.
 class MINISCHED_ANNOTATE(capability("mutex")) Mutex {
  public:
   void lock() MINISCHED_ANNOTATE(acquire_capability()) { mu_.lock(); }
@@ -51,14 +50,14 @@ class MINISCHED_ANNOTATE(scoped_lockable) MutexLock {
   Mutex& mu_;
 };
 
-// A condition variable for Mutex. Wake-ups may be spurious: wait in a loop that
-// looks at the condition, where the analysis can see that the lock is held.
+// A condition variable for Mutex. Wake-ups may be spurious, so callers wait in
+// a loop that checks the condition. There is no predicate parameter because the
+// analysis can't see which lock is held inside a lambda.
 class CondVar {
  public:
   void Wait(Mutex& mu) REQUIRES(mu) { cv_.wait(mu); }
 
-  // Returns when notified, at the deadline, or, at the latest, when `stop` is
-  // asked to stop.
+  // Blocks until notified, until the deadline, or until `stop` asks to stop.
   void WaitUntil(Mutex& mu, std::stop_token stop,
                  std::chrono::steady_clock::time_point deadline) REQUIRES(mu) {
     bool first = true;
