@@ -12,8 +12,7 @@
 namespace minisched {
 namespace {
 
-// Says hello, so that the log tells where we are. Throws where no retry would
-// help.
+// Logs the server and its version. Throws if no retry would help.
 void CheckServer(Client& client, const std::stop_token& stop) {
   try {
     const std::string version = client.ServerVersion(stop);
@@ -25,7 +24,7 @@ void CheckServer(Client& client, const std::stop_token& stop) {
   } catch (const ApiError& error) {
     if (error.code() == 401) {
       throw ConfigError(client.config().server + ": " + error.what() +
-                        ": the server does not accept the credentials of " +
+                        ": the server rejects the credentials of " +
                         client.config().source);
     }
     spdlog::warn("{}: {}", client.config().server, error.what());
@@ -39,17 +38,17 @@ App::App(const std::string& description) : flags_(description) {
   qps_ = defaults.qps;
   burst_ = defaults.burst;
   flags_.Add("--kubeconfig", &kubeconfig_,
-             "How to connect; else $KUBECONFIG, ~/.kube/config, or the "
-             "service account of the pod");
+             "The kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or "
+             "the pod's service account");
   flags_.Add("--context", &context_, "The context of the kubeconfig to use");
   flags_.Add("--scheduler-name", &scheduler_name_,
-             "Schedule the pods that have this spec.schedulerName");
+             "Schedule pods with this spec.schedulerName");
   flags_.Add("--kube-api-qps", &qps_,
              "Requests to the API server per second; 0 for no limit");
   flags_.Add("--kube-api-burst", &burst_,
-             "Requests that may go at once after a quiet time");
+             "Requests that may be sent at once after a pause");
   flags_.AddCount("-v,--verbose", &verbosity_,
-                  "Say more; twice (-vv) for even more");
+                  "Log debug messages; -vv: trace messages too");
 }
 
 int App::Run(int argc, const char* const* argv,

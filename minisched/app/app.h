@@ -9,38 +9,37 @@
 
 namespace minisched {
 
-// What the body of a scheduler's main() gets.
+// The parameters of a scheduler's body.
 struct AppContext {
-  // Connected, unless the server is not up yet. Outlives the body.
+  // Outlives the body. The server may not be reachable yet.
   Client& client;
-  // The pods to schedule are those whose spec.schedulerName this is.
+  // The scheduler is responsible for pods with this spec.schedulerName.
   const std::string& scheduler_name;
-  // Asked to stop by SIGINT or SIGTERM.
+  // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
 };
 
-// Everything about a scheduler program that is not scheduling: flags, logging,
-// signals, connecting, exit codes.
+// The part of a scheduler program that isn't scheduling: flags, logging,
+// signals, the connection, exit codes.
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
-// --kube-api-burst, -v, --help, --version; and the program's own.
+// --kube-api-burst, -v, --help, --version, and the program's own.
 //
-// The exit codes: 0 stopped as asked to, 1 could not go on (one line on stderr
-// says why), 2 wrong flags.
+// The exit codes: 0 after a request to stop, 1 after an error (one line on
+// stderr), 2 for wrong flags.
 class App {
  public:
   explicit App(const std::string& description);
 
-  // For the program's own flags, before Run().
+  // Returns the flags, so that the program can add its own before Run().
   Flags& flags() { return flags_; }
 
-  // Runs `body` until it returns; it is to return soon after context.stop asks
-  // to stop. Returns the exit code.
+  // Runs `body` and returns the exit code. `body` must return soon after
+  // context.stop asks to stop.
   //
-  // Fails without calling `body` where no retry would help: no usable
-  // configuration, a server that is not to be trusted, or one that does not
-  // know us. A server that can't be reached may come up yet, so that is only
-  // logged.
+  // Fails without calling `body` if no retry would help: the configuration
+  // can't be used, the server can't be trusted, or it rejects our credentials.
+  // An unreachable server is only logged, because it may still start.
   int Run(int argc, const char* const* argv,
           const std::function<void(const AppContext&)>& body);
 

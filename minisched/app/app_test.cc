@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-// Runs an App against a kubeconfig of the test's own.
+// Runs an App with a kubeconfig in a temporary directory.
 class AppTest : public ::testing::Test {
  protected:
   AppTest()
@@ -70,7 +70,7 @@ void SendVersion(const ServerRequest&, ServerReply reply) {
   reply.Send(200, R"({"gitVersion":"v1.36.3"})");
 }
 
-TEST_F(AppTest, ConnectsAsTheProgramAndRunsTheBody) {
+TEST_F(AppTest, ConnectsAndRunsTheBody) {
   const HttpServer server(SendVersion);
   WriteKubeconfig(server.url());
   const int code =
@@ -91,19 +91,19 @@ TEST_F(AppTest, ConnectsAsTheProgramAndRunsTheBody) {
 }
 
 TEST_F(AppTest, StopsOnASignal) {
-  // No server here: its thread would take the signal, and die of it.
+  // No server here: the signal would end the process on one of its threads.
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run({},
                 [](const AppContext& context) {
                   kill(getpid(), SIGTERM);
                   RealClock().SleepFor(std::chrono::hours(1), context.stop);
-                  throw Cancelled();  // as what a body called would
+                  throw Cancelled();  // as the client does
                 }),
             0);
   EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
 }
 
-TEST_F(AppTest, RunsWhileTheServerIsStillAway) {
+TEST_F(AppTest, RunsWhileTheServerIsUnreachable) {
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run(), 0);
   EXPECT_TRUE(ran_);
@@ -117,7 +117,7 @@ TEST_F(AppTest, FailsWithoutAConfiguration) {
                       ": No such file or directory\n");
 }
 
-TEST_F(AppTest, FailsWhereTheServerDoesNotKnowUs) {
+TEST_F(AppTest, FailsIfTheServerRejectsTheCredentials) {
   const HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(401, R"({"message":"Unauthorized","reason":"Unauthorized"})");
   });
@@ -125,12 +125,12 @@ TEST_F(AppTest, FailsWhereTheServerDoesNotKnowUs) {
   EXPECT_EQ(Run(), 1);
   EXPECT_FALSE(ran_);
   EXPECT_THAT(err_, EndsWith("minisched-07: " + server.url() +
-                             ": Unauthorized: the server does not accept the "
+                             ": Unauthorized: the server rejects the "
                              "credentials of context \"x\" of " +
                              path() + "\n"));
 }
 
-TEST_F(AppTest, AnUnexpectedErrorIsOneLineToo) {
+TEST_F(AppTest, PrintsAnUnexpectedErrorInOneLine) {
   const HttpServer server(SendVersion);
   WriteKubeconfig(server.url());
   EXPECT_EQ(Run({}, [](const AppContext&) { throw std::logic_error("oops"); }),
@@ -138,7 +138,7 @@ TEST_F(AppTest, AnUnexpectedErrorIsOneLineToo) {
   EXPECT_THAT(err_, EndsWith("minisched-07: oops\n"));
 }
 
-TEST_F(AppTest, WrongFlagsAreCodeTwo) {
+TEST_F(AppTest, WrongFlagsExitWithTwo) {
   EXPECT_EQ(Run({"--bogus"}, [](const AppContext&) {}), 2);
   EXPECT_FALSE(ran_);
 }

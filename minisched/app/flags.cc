@@ -69,7 +69,7 @@ std::optional<int> Flags::Parse(int argc, const char* const* argv,
   try {
     impl_->app.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    impl_->app.exit(done);  // prints what was asked for
+    impl_->app.exit(done);  // prints the help or the version
     return 0;
   } catch (const CLI::Error& error) {
     std::cerr << program << ": " << error.what() << " (" << program

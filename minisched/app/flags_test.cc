@@ -20,7 +20,7 @@ class FlagsTest : public ::testing::Test {
     flags_.Add("--rate", &rate_, "A rate");
     flags_.Add("--fast", &fast_, "No waiting");
     flags_.Add("--seed", &seed_, "A seed");
-    flags_.AddCount("-v,--verbose", &verbosity_, "Say more");
+    flags_.AddCount("-v,--verbose", &verbosity_, "Log more");
   }
 
   std::optional<int> Parse(std::vector<const char*> arguments) {
@@ -55,7 +55,7 @@ TEST_F(FlagsTest, KeepsTheDefaults) {
   EXPECT_EQ(verbosity_, 0);
 }
 
-TEST_F(FlagsTest, SetsWhatIsGiven) {
+TEST_F(FlagsTest, SetsTheVariables) {
   EXPECT_EQ(Parse({"--name=me", "--count", "-1", "--rate=2.25", "--fast",
                    "--seed", "18446744073709551615", "-vv"}),
             std::nullopt);
@@ -67,16 +67,16 @@ TEST_F(FlagsTest, SetsWhatIsGiven) {
   EXPECT_EQ(verbosity_, 2);
 }
 
-TEST_F(FlagsTest, HelpAndVersionEndTheProgramWell) {
+TEST_F(FlagsTest, HelpAndVersionExitWithZero) {
   EXPECT_EQ(Parse({"--help"}), 0);
-  // The default looks different from one version of CLI11 to the next.
+  // The default looks different in different versions of CLI11.
   EXPECT_THAT(out_, AllOf(HasSubstr("A program."), HasSubstr("A rate"),
                           ContainsRegex("--count INT(=| \\[)7")));
   EXPECT_EQ(Parse({"--version"}), 0);
   EXPECT_EQ(out_, "program 1.2.3\n");
 }
 
-TEST_F(FlagsTest, SaysInOneLineWhichFlagIsWrong) {
+TEST_F(FlagsTest, PrintsTheWrongFlagInOneLine) {
   const std::vector<std::pair<std::vector<const char*>, const char*>> cases = {
       {{"--bogus"}, "--bogus"},
       {{"stray"}, "stray"},

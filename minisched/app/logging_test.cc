@@ -30,7 +30,7 @@ class LoggingTest : public ::testing::Test {
   const std::shared_ptr<spdlog::logger> logger_ = spdlog::default_logger();
 };
 
-TEST_F(LoggingTest, LevelsAreInAColumn) {
+TEST_F(LoggingTest, AlignsTheLevels) {
   const std::string log = Log(1);
   for (const char* line : {" debug a detail\n", " info  as it goes\n",
                            " warn  take care\n", " error did not work\n"}) {
@@ -38,7 +38,7 @@ TEST_F(LoggingTest, LevelsAreInAColumn) {
   }
 }
 
-TEST_F(LoggingTest, DetailsAreForWhoAsks) {
+TEST_F(LoggingTest, HidesDebugMessagesByDefault) {
   EXPECT_THAT(Log(0), Not(HasSubstr("a detail")));
 }
 

@@ -17,7 +17,7 @@ StopOnSignal::StopOnSignal() {
 
 StopOnSignal::~StopOnSignal() {
   thread_.request_stop();
-  // Wakes it: there the signal is blocked, and waited for.
+  // Wakes the thread, which waits for this signal in sigwait().
   // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
   pthread_kill(thread_.native_handle(), SIGTERM);
   thread_.join();

@@ -8,11 +8,11 @@
 
 namespace minisched {
 
-// Turns SIGINT and SIGTERM into a request to stop, for as long as it lives; the
-// second one ends the program at once, as it would have without this.
+// Turns SIGINT and SIGTERM into a request to stop while the object exists. The
+// second signal ends the program at once, as its default action does.
 //
-// Made on the main thread before there are others: they inherit that these
-// signals are blocked, so that only this object's own thread gets them.
+// Must be created on the main thread before other threads start: they inherit
+// that the signals are blocked, so only this object's thread receives them.
 class StopOnSignal {
  public:
   StopOnSignal();

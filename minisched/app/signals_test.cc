@@ -21,14 +21,14 @@ class StopOnSignalTest : public ::testing::TestWithParam<int> {
   StopOnSignalTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_P(StopOnSignalTest, AsksToStop) {
+TEST_P(StopOnSignalTest, TheFirstSignalAsksToStop) {
   const StopOnSignal signals;
   EXPECT_FALSE(signals.token().stop_requested());
   kill(getpid(), GetParam());
   AwaitStop(signals.token());
 }
 
-TEST_P(StopOnSignalTest, TheSecondOneEndsTheProgram) {
+TEST_P(StopOnSignalTest, TheSecondSignalEndsTheProgram) {
   EXPECT_EXIT(
       {
         const StopOnSignal signals;
@@ -40,7 +40,7 @@ TEST_P(StopOnSignalTest, TheSecondOneEndsTheProgram) {
       ::testing::KilledBySignal(GetParam()), "");
 }
 
-TEST_P(StopOnSignalTest, LeavesEverythingAsItWas) {
+TEST_P(StopOnSignalTest, RestoresTheDefaultAction) {
   { const StopOnSignal signals; }
   EXPECT_EXIT(
       {

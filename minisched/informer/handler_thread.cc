@@ -20,7 +20,7 @@ void HandlerThread::Post(std::function<void()> call) {
 }
 
 void HandlerThread::Stop() {
-  // Destroyed without the lock: what calls hold may be a lot.
+  // Destroyed after the lock is released, because that may take long.
   std::deque<std::function<void()>> dropped;
   MutexLock lock(mu_);
   stopped_ = true;
@@ -41,9 +41,9 @@ void HandlerThread::Run() {
     try {
       call();
     } catch (const std::exception& error) {
-      spdlog::error("a handler of {} failed: {}", name_, error.what());
+      spdlog::error("an event handler of {} failed: {}", name_, error.what());
     } catch (...) {
-      spdlog::error("a handler of {} failed", name_);
+      spdlog::error("an event handler of {} failed", name_);
     }
   }
 }

@@ -9,28 +9,29 @@
 
 namespace minisched {
 
-// A thread that makes calls one after the other, for one event handler: a slow
-// one holds up nobody else. Thread-safe. Follows processorListener of client-go
-// tools/cache/shared_informer.go.
+// A thread with a queue that makes the calls of one event handler, in order, so
+// that a slow handler doesn't delay the others. Thread-safe. Follows
+// processorListener of client-go tools/cache/shared_informer.go.
 //
-// The queue has no bound, as upstream's has none: losing an event would leave
-// the handler with a wrong picture for ever. A handler that is slower than its
-// events come in uses more and more memory; it had better put its work into a
-// queue of its own where what is the same can be merged.
+// The queue is unbounded, as upstream's is: after a lost event the handler's
+// view would stay wrong. If events come faster than a handler processes them,
+// the queue grows without end. Such a handler should put its work into a queue
+// that merges equal items.
 class HandlerThread {
  public:
-  // `name` is what the log calls the handler.
+  // Log lines call the handler `name`.
   explicit HandlerThread(std::string name);
-  // Waits for the call that is being made; drops the others.
+  // Waits for the running call and drops the queued ones.
   ~HandlerThread();
 
   HandlerThread(const HandlerThread&) = delete;
   HandlerThread& operator=(const HandlerThread&) = delete;
 
-  // What a call throws is logged as the error in the program that it is.
+  // Queues a call. If the call throws, the exception is logged as an error: an
+  // event handler that throws has a bug.
   void Post(std::function<void()> call) EXCLUDES(mu_);
 
-  // No further call is begun. Does not wait.
+  // Drops the queued calls. Doesn't wait for the running call.
   void Stop() EXCLUDES(mu_);
 
  private:
@@ -41,7 +42,7 @@ class HandlerThread {
   CondVar changed_;
   std::deque<std::function<void()>> calls_ GUARDED_BY(mu_);
   bool stopped_ GUARDED_BY(mu_) = false;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last: the thread uses the other members
 };
 
 }  // namespace minisched

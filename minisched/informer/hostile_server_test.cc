@@ -1,6 +1,6 @@
-// An informer and a server that fails in every way that a server can, by
-// chance: whatever happens on the way, in the end the informer knows what the
-// server has, and its handlers have been told a story that makes sense.
+// Runs an informer against a server that fails at random in every way a server
+// can. In the end the store must equal the server's objects, and the calls of
+// the handlers must form a valid history.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@
 namespace minisched {
 namespace {
 
-// A clock that goes on by more than half a second each time that anyone looks,
-// and on which nobody really sleeps: some watches are short and some are not,
-// and none takes any time. Thread-safe.
+// A clock that advances by 700 ms with each reading and never sleeps. Some
+// watches look shorter than a second and some don't, but the test takes no real
+// time. Thread-safe.
 class RushingClock final : public Clock {
  public:
   TimePoint Now() const override {
     constexpr std::chrono::milliseconds kStep{700};
-    return TimePoint(Duration(kStep) * ++looks_);
+    return TimePoint(Duration(kStep) * ++readings_);
   }
   WallTime WallNow() const override { return {}; }
   bool SleepUntil(TimePoint /*deadline*/, std::stop_token stop) override {
@@ -39,14 +39,14 @@ class RushingClock final : public Clock {
   }
 
  private:
-  mutable std::atomic<int> looks_{0};
+  mutable std::atomic<int> readings_{0};
 };
 
 // The versions of pods, by name.
 using Versions = std::map<std::string, std::string>;
 
-// What there is, as an informer's handler is told; it notes what makes no
-// sense. Thread-safe.
+// Rebuilds the server's pods from the calls of a handler, and records calls
+// that contradict earlier ones. Thread-safe.
 class Mirror {
  public:
   ResourceEventHandler<Pod> Handler() {
@@ -62,8 +62,7 @@ class Mirror {
             [this](const Object& last) { Change("*", last->metadata, ""); }};
   }
 
-  // Blocks until there is a pod of that name. Returns all that there are then;
-  // after 20 s, those that there are by then.
+  // Blocks until there is a pod of that name, at most 20 s. Returns all pods.
   Versions Await(const std::string& name) EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     MutexLock lock(mu_);
@@ -84,7 +83,8 @@ class Mirror {
     return pod->metadata.resource_version;
   }
 
-  // `from` and `to` are versions; "*" is any, "" that it isn't there.
+  // Records a change from version `from` to version `to`. "*" is any version,
+  // "" means that the pod doesn't exist.
   void Change(const std::string& from, const ObjectMeta& metadata,
               const std::string& to) EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -93,7 +93,7 @@ class Mirror {
     if (from == "*" ? was.empty() : was != from) {
       complaints_.push_back(metadata.name + " was " + was + ", not " + from);
     }
-    if (to == was) complaints_.push_back(metadata.name + " was told twice");
+    if (to == was) complaints_.push_back(metadata.name + " did not change");
     if (to.empty()) {
       pods_.erase(metadata.name);
     } else {
@@ -108,7 +108,7 @@ class Mirror {
   std::vector<std::string> complaints_ GUARDED_BY(mu_);
 };
 
-// Thread-safe.
+// The server: a changing set of pods, with faults. Thread-safe.
 class HostileApi {
  public:
   explicit HostileApi(unsigned seed) : random_(seed) {}
@@ -120,7 +120,7 @@ class HostileApi {
     return config;
   }
 
-  // Creates, changes or deletes some pod.
+  // Creates, changes or deletes a random pod.
   void ChangeSomething() EXCLUDES(mu_) {
     MutexLock lock(mu_);
     const std::string name = "pod-" + std::to_string(Chance(10));
@@ -128,24 +128,24 @@ class HostileApi {
     ++version_;
     if (pod == pods_.end()) {
       pods_[name] = {version_, version_};
-      Tell("ADDED", name);
+      Publish("ADDED", name);
     } else if (Chance(2) == 0) {
       pod->second.second = version_;
-      Tell("MODIFIED", name);
+      Publish("MODIFIED", name);
     } else {
       pod->second.second = version_;
-      Tell("DELETED", name);
+      Publish("DELETED", name);
       pods_.erase(pod);
     }
   }
 
-  // No more faults, and one more pod.
+  // Stops all faults and adds a pod.
   void Heal(const std::string& name) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     healed_ = true;
     ++version_;
     pods_[name] = {version_, version_};
-    Tell("ADDED", name);
+    Publish("ADDED", name);
   }
 
   Versions pods() const EXCLUDES(mu_) {
@@ -162,7 +162,7 @@ class HostileApi {
     return std::uniform_int_distribution<int>(0, n - 1)(random_);
   }
 
-  // With a uid of its own each time it is born.
+  // Returns the pod as JSON. Its uid is the version in which it was created.
   std::string Json(const std::string& name) const REQUIRES(mu_) {
     const auto& [born, version] = pods_.at(name);
     return R"({"metadata":{"namespace":"ns","name":")" + name + R"(","uid":")" +
@@ -170,8 +170,8 @@ class HostileApi {
            std::to_string(version) + R"("}})";
   }
 
-  // An event for the history and for the watches that are open.
-  void Tell(const std::string& type, const std::string& name) REQUIRES(mu_) {
+  // Adds an event to the history and sends it to the open watches.
+  void Publish(const std::string& type, const std::string& name) REQUIRES(mu_) {
     const std::string event = EventJson(type, Json(name));
     history_[version_] = event;
     if (history_.size() > 20) history_.erase(history_.begin());
@@ -181,7 +181,7 @@ class HostileApi {
     });
   }
 
-  // Perhaps ends a watch that goes on so far. Returns whether it did.
+  // Ends a watch at random. Returns true if it did.
   bool Break(ServerReply& watch) REQUIRES(mu_) {
     if (healed_) return false;
     switch (Chance(12)) {
@@ -216,7 +216,7 @@ class HostileApi {
     }
   }
 
-  // Perhaps refuses a request. Returns whether it did.
+  // Fails a request at random. Returns true if it did.
   bool Refuse(ServerReply& reply) REQUIRES(mu_) {
     if (healed_) return false;
     switch (Chance(10)) {
@@ -251,8 +251,8 @@ class HostileApi {
     }
   }
 
-  // In two pages, if there are enough; the second is of the same version or of
-  // none.
+  // Answers a list, in two pages if there are more than four pods and the
+  // request has a limit. The second page fails with 410 after a change.
   void List(const ServerRequest& request, ServerReply& reply) REQUIRES(mu_) {
     const std::string key = "continue=";
     const auto token = request.target.find(key);
@@ -296,11 +296,11 @@ class HostileApi {
   std::mt19937 random_ GUARDED_BY(mu_);
   bool healed_ GUARDED_BY(mu_) = false;
   int version_ GUARDED_BY(mu_) = 1;
-  // The versions in which they were born, and are.
+  // Pods by name: the versions in which they were created and last changed.
   std::map<std::string, std::pair<int, int>> pods_ GUARDED_BY(mu_);
   std::map<int, std::string> history_ GUARDED_BY(mu_);  // the last events
   std::vector<ServerReply> watches_ GUARDED_BY(mu_);
-  // Last: it calls Handle().
+  // Last: the server calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};
@@ -308,7 +308,7 @@ class HostileApi {
 
 class HostileServerTest : public testing::TestWithParam<unsigned> {};
 
-TEST_P(HostileServerTest, InTheEndTheInformerKnowsWhatThereIs) {
+TEST_P(HostileServerTest, TheStoreEndsUpEqualToTheServer) {
   HostileApi api(GetParam());
   RushingClock clock;
   Client client(api.config(), clock);
@@ -318,7 +318,7 @@ TEST_P(HostileServerTest, InTheEndTheInformerKnowsWhatThereIs) {
   informer.Start({});
   for (int i = 0; i < 400; ++i) {
     api.ChangeSomething();
-    // Lets the informer keep up, some of the time.
+    // Lets the informer catch up from time to time.
     if (i % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   api.Heal("the-last");

@@ -21,7 +21,7 @@
 
 namespace minisched {
 
-// How long tests wait for what is bound to come.
+// How long tests wait for what must happen.
 inline constexpr std::chrono::seconds kPatience{20};
 
 // A pod of the namespace "ns".
@@ -34,7 +34,7 @@ inline std::string PodJson(const std::string& name, int version,
          spec + "}";
 }
 
-// One that can't be read.
+// A malformed pod.
 inline std::string BrokenPodJson(const std::string& name, int version) {
   return PodJson(name, version, "", R"({"priority":"high"})");
 }
@@ -83,8 +83,8 @@ inline std::size_t CountThreads() {
   return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
 }
 
-// Blocks until this process has no more than `count` threads. Returns false if
-// that does not come within 20 s.
+// Blocks until this process has at most `count` threads. Returns false after
+// 20 s.
 [[nodiscard]] inline bool AwaitThreads(std::size_t count) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (CountThreads() > count) {
@@ -94,7 +94,7 @@ inline std::size_t CountThreads() {
   return true;
 }
 
-// Thread-safe; grows, and can be waited for.
+// A list of lines that tests can wait for. Thread-safe.
 class Log {
  public:
   void Add(std::string line) EXCLUDES(mu_) {
@@ -108,7 +108,7 @@ class Log {
     return lines_;
   }
 
-  // The lines, once there are `count`, or those that there are after 20 s.
+  // Blocks until there are `count` lines, at most 20 s. Returns the lines.
   std::vector<std::string> Await(std::size_t count) EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     MutexLock lock(mu_);
@@ -119,8 +119,8 @@ class Log {
     return lines_;
   }
 
-  // Lets an informer write into it: "add ns/web@1", "+add" where it is in the
-  // initial list, "update ns/web@1@2", "delete ns/web@2".
+  // Returns a handler that adds a line for each call: "add ns/web@1" ("+add"
+  // for an object of the initial list), "update ns/web@1@2", "delete ns/web@2".
   template <class T>
   ResourceEventHandler<T> Handler() {
     using Object = std::shared_ptr<const T>;

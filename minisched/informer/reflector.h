@@ -18,45 +18,49 @@
 
 namespace minisched {
 
-// Where a reflector puts what it learns. Called on the reflector's thread.
+// The interface through which a reflector updates a store. Called on the
+// reflector's thread.
 template <class T>
 class ReflectorStore {
  public:
   virtual ~ReflectorStore() = default;
 
-  // All that there is. What is malformed is there, but could not be read.
+  // Takes over a list of all objects. Malformed objects exist on the server but
+  // could not be read.
   virtual void Replace(const ObjectList<T>& list) = 0;
-  // kAdded, kModified or kDeleted, and its object is not null.
+  // Applies an event of type kAdded, kModified or kDeleted, with an object.
   virtual void Apply(const WatchEvent<T>& event) = 0;
-  // Deleted in a state that could not be read.
+  // Deletes an object whose last state could not be read.
   virtual void Delete(const MalformedObject& object) = 0;
 };
 
-// Logs it: what happens to a malformed object when nobody else cares.
+// Logs that a malformed object is ignored, and why.
 void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 
 // Keeps a ReflectorStore up to date with the server: lists all objects once,
 // page by page, then watches from there on. Follows client-go
 // tools/cache/reflector.go.
 //
-//   what happens                        what the reflector does
-//   the server ends the watch, or       watches on from the last version seen,
-//   the connection is lost              be it that of an event or a bookmark
-//   410: that version is too old        waits, and lists again
-//   429, or the server is not reached,  waits, and tries the same again: a
-//   or a watch is silent for too long   watch from the last version seen
-//   a watch that ended within a second  waits; lists again if nothing came
-//   any other refusal, garbage          waits, and lists again
+//   cause                               reaction
+//   the server ends the watch, or       watches again from the version of the
+//   the connection is lost              last event or bookmark
+//   410: the version is too old         waits, then lists again
+//   429, the server can't be reached,   waits, then repeats the request: the
+//   or a watch is silent for too long   list, or the watch from that version
+//   a watch ended within a second       waits; lists again if no event came
+//   any other error, garbage            waits, then lists again
 //
-// Waits grow from 0.8 s to 30 s, are up to doubled by chance, and start small
-// again after two minutes without any. Each failure is one line in the log.
+// The waits grow from 0.8 s to 30 s. Each wait is up to doubled at random.
+// After two minutes without a wait they start at 0.8 s again. Each failure is
+// one line in the log.
 //
-// An object that can't be read is reported and stops nothing. One that was
-// known before stays in the store as it was: a pod whose update can't be read
-// takes up room on its node all the same. It goes when the server deletes it.
+// A malformed object is logged once for each of its versions and doesn't stop
+// the reflector. If the store has an earlier version of the object, that
+// version stays until the server deletes the object: a pod whose update can't
+// be read still takes up room on its node.
 //
-// Unlike client-go, a resource that is not there (404) is not taken for one
-// without objects; what is known stays known.
+// Unlike client-go, the reflector doesn't treat a resource that doesn't exist
+// (404) as one without objects: the store stays as it is.
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:
@@ -114,7 +118,8 @@ class Reflector final : public ReflectorLoop {
 
   void CloseWatch() override { watch_.reset(); }
 
-  // Unless it has been, in that version.
+  // Logs a malformed object unless its version has been logged. `reported` is
+  // the last version of the object that was logged.
   void Report(const MalformedObject& object, const std::string& reported) {
     malformed_[ObjectName(object)] = object.resource_version;
     if (!reported.empty() && reported == object.resource_version) return;
@@ -125,7 +130,7 @@ class Reflector final : public ReflectorLoop {
   ReflectorStore<T>& store_;
   const std::string field_selector_;
   std::optional<WatchStream<T>> watch_;
-  // The objects that can't be read: their names, and the version reported.
+  // Malformed objects by name, with the version that was logged.
   std::map<std::string, std::string> malformed_;
 };
 

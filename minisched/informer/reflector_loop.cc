@@ -11,9 +11,9 @@
 namespace minisched {
 namespace {
 
-// Without a failure for so long the server is well, and waits start small.
+// After this time without a failure, waits start small again.
 constexpr std::chrono::minutes kHealthy{2};
-// A watch that ends sooner did not do what watches are for.
+// A shorter watch counts as a failure.
 constexpr std::chrono::seconds kShortWatch{1};
 
 constexpr int kTooManyRequests = 429;
@@ -30,7 +30,7 @@ void ReflectorLoop::Run(const std::stop_token& stop) {
       if (!ListAndWatch(stop) && !Wait(stop)) break;
     }
   } catch (const Cancelled&) {
-    // As asked.
+    // `stop` asked to stop.
   }
   CloseWatch();
 }
@@ -45,20 +45,20 @@ bool ReflectorLoop::ListAndWatch(const std::stop_token& stop) {
     }
     return Watch(stop);
   } catch (const ApiError& error) {
-    // A server that has too much to do has no use for a list on top.
+    // A list would only add to the load of a busy server.
     if (error.code() != kTooManyRequests) version_.clear();
-    // What 410 says is no one's fault.
+    // 410 is part of normal operation: the version has become too old.
     spdlog::log(
         error.code() == kGone ? spdlog::level::info : spdlog::level::warn,
-        "could not {} {}, trying again: {}", doing, resource_, error.what());
+        "failed to {} {}, trying again: {}", doing, resource_, error.what());
   } catch (const TransportError& error) {
-    // Nobody knows what it was that couldn't be read.
+    // We can't tell which event was lost.
     if (error.kind() == TransportError::Kind::kProtocol) version_.clear();
-    spdlog::warn("could not {} {}, trying again: {}", doing, resource_,
+    spdlog::warn("failed to {} {}, trying again: {}", doing, resource_,
                  error.what());
   } catch (const std::exception& error) {
     version_.clear();
-    spdlog::error("could not {} {}, trying again: {}", doing, resource_,
+    spdlog::error("failed to {} {}, trying again: {}", doing, resource_,
                   error.what());
   }
   return false;
@@ -81,14 +81,14 @@ bool ReflectorLoop::Watch(const std::stop_token& stop) {
   CloseWatch();
   const bool is_short = clock_.Now() - start < kShortWatch;
   if (is_short && events == 0) {
-    // Perhaps the version is to blame, or a proxy: start over.
+    // The version or a proxy may be the cause: list again.
     version_.clear();
     spdlog::warn(
         "very short watch of {}: unexpected watch close, it lasted less than "
         "a second and no items were received ({})",
         resource_, end);
   } else {
-    spdlog::debug("watch of {} is over after {} events: {}", resource_, events,
+    spdlog::debug("watch of {} ended after {} events: {}", resource_, events,
                   end);
   }
   return !is_short;

@@ -54,8 +54,7 @@ class ThrowingStore final : public ReflectorStore<Pod> {
   void Delete(const MalformedObject&) override {}
 };
 
-// A reflector, and the store of an informer that it fills, against a server
-// that does what the test says, at a time that the test decides.
+// An informer, for its reflector, with a scripted server and a fake clock.
 class ReflectorTest : public testing::Test {
  protected:
   ReflectorTest() {
@@ -71,14 +70,14 @@ class ReflectorTest : public testing::Test {
     informer_->Start(stop_.get_token());
   }
 
-  // The reflector lists next, and gets this.
+  // Expects a list request and answers it.
   void AnswerList(const std::string& list) {
     auto [request, reply] = api_.Take();
     EXPECT_THAT(request.target, Not(HasSubstr("watch=")));
     reply.Send(200, list);
   }
 
-  // The reflector watches next, from that version, and is left waiting.
+  // Expects a watch request from `version` and leaves it without an answer.
   ServerReply TakeWatch(int version) {
     auto [request, reply] = api_.Take();
     EXPECT_THAT(request.target,
@@ -87,13 +86,14 @@ class ReflectorTest : public testing::Test {
     return reply;
   }
 
+  // Expects a watch request from `version` and sends the headers.
   ServerReply StartWatch(int version) {
     ServerReply reply = TakeWatch(version);
     reply.Start();
     return reply;
   }
 
-  // The reflector waits next, which takes no time. Returns how long.
+  // Expects that the reflector waits and ends the wait. Returns its length.
   milliseconds SkipWait() {
     clock_.AwaitSleepers(1);
     const auto wait = clock_.NextDeadline() - clock_.Now();
@@ -101,6 +101,7 @@ class ReflectorTest : public testing::Test {
     return std::chrono::duration_cast<milliseconds>(wait);
   }
 
+  // Expects a wait of `least` to twice `least` and ends it.
   void ExpectWait(milliseconds least) {
     const milliseconds wait = SkipWait();
     EXPECT_GE(wait, least);
@@ -114,7 +115,7 @@ class ReflectorTest : public testing::Test {
   Log changes_;
   Log warnings_;  // about malformed objects
   std::stop_source stop_;
-  std::optional<SharedInformer<Pod>> informer_;  // last: it uses the others
+  std::optional<SharedInformer<Pod>> informer_;  // last: uses the other members
 };
 
 TEST_F(ReflectorTest, ListsThenWatches) {
@@ -142,7 +143,7 @@ TEST_F(ReflectorTest, ListsThenWatches) {
   EXPECT_EQ(informer_->store().List().size(), 2);
 }
 
-TEST_F(ReflectorTest, WatchesOnFromTheLastEventOrBookmark) {
+TEST_F(ReflectorTest, WatchesAgainFromTheLastEventOrBookmark) {
   Start();
   AnswerList(ListJson(10, {}));
   ServerReply watch = StartWatch(10);
@@ -153,7 +154,7 @@ TEST_F(ReflectorTest, WatchesOnFromTheLastEventOrBookmark) {
   clock_.Advance(minutes(5));
   watch.Chunk(BookmarkJson(50));
   watch.End();
-  // And where nothing came at all.
+  // A watch without events.
   watch = StartWatch(50);
   clock_.Advance(minutes(5));
   watch.End();
@@ -162,7 +163,7 @@ TEST_F(ReflectorTest, WatchesOnFromTheLastEventOrBookmark) {
   EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "add ns/z@51"));
 }
 
-TEST_F(ReflectorTest, WatchesOnFromTheLastEventThatHasAVersion) {
+TEST_F(ReflectorTest, IgnoresEmptyVersionsOfEvents) {
   Start();
   AnswerList(ListJson(10, {}));
   ServerReply watch = StartWatch(10);
@@ -175,7 +176,7 @@ TEST_F(ReflectorTest, WatchesOnFromTheLastEventThatHasAVersion) {
   StartWatch(11);
 }
 
-TEST_F(ReflectorTest, WatchesOnAfterALostConnection) {
+TEST_F(ReflectorTest, WatchesAgainAfterALostConnection) {
   Start();
   AnswerList(ListJson(10, {}));
   ServerReply watch = StartWatch(10);
@@ -188,7 +189,7 @@ TEST_F(ReflectorTest, WatchesOnAfterALostConnection) {
   EXPECT_THAT(changes_.Await(2), ElementsAre("add ns/a@11", "delete ns/a@12"));
 }
 
-TEST_F(ReflectorTest, WatchesOnAfterASilentWatch) {
+TEST_F(ReflectorTest, WatchesAgainAfterASilentWatch) {
   RestConfig config = api_.config();
   config.watch_idle_timeout = seconds(1);
   Client client(config, clock_);
@@ -203,7 +204,7 @@ TEST_F(ReflectorTest, WatchesOnAfterASilentWatch) {
   StartWatch(11);
 }
 
-TEST_F(ReflectorTest, HalfAnEventCountsForNothing) {
+TEST_F(ReflectorTest, IgnoresHalfAnEvent) {
   Start();
   AnswerList(ListJson(10, {}));
   ServerReply watch = StartWatch(10);
@@ -214,11 +215,12 @@ TEST_F(ReflectorTest, HalfAnEventCountsForNothing) {
   StartWatch(11);
 }
 
-// The version is too old, as the server says in its answer or in an event.
+// The version is too old: the server answers 410 (parameter false) or sends it
+// as an ERROR event (true).
 class GoneTest : public ReflectorTest,
                  public testing::WithParamInterface<bool> {};
 
-TEST_P(GoneTest, ListsAgainAndMakesUpForWhatItMissed) {
+TEST_P(GoneTest, ListsAgainAndAppliesTheDifference) {
   Start();
   AnswerList(ListJson(10, {PodJson("changed", 1), PodJson("gone", 2),
                            PodJson("same", 3), PodJson("reborn", 4)}));
@@ -246,7 +248,7 @@ TEST_P(GoneTest, ListsAgainAndMakesUpForWhatItMissed) {
 
 INSTANTIATE_TEST_SUITE_P(Gone, GoneTest, testing::Bool());
 
-TEST_F(ReflectorTest, WaitsLongerEachTimeTheListFails) {
+TEST_F(ReflectorTest, WaitsLongerAfterEachFailedList) {
   Start();
   milliseconds least(800);
   for (int i = 0; i < 8; ++i) {
@@ -260,7 +262,7 @@ TEST_F(ReflectorTest, WaitsLongerEachTimeTheListFails) {
   EXPECT_TRUE(informer_->WaitForCacheSync(Stopped()));
 }
 
-TEST_F(ReflectorTest, WaitsStartSmallAgainAfterTwoGoodMinutes) {
+TEST_F(ReflectorTest, ResetsTheWaitAfterTwoMinutesWithoutFailure) {
   Start();
   for (const int least : {800, 1600, 3200}) {
     api_.Take().reply.Send(403, StatusJson(403, "forbidden"));
@@ -273,7 +275,7 @@ TEST_F(ReflectorTest, WaitsStartSmallAgainAfterTwoGoodMinutes) {
   ExpectWait(milliseconds(800));
 }
 
-TEST_F(ReflectorTest, ABusyServerIsNotListedAgain) {
+TEST_F(ReflectorTest, DoesNotListAgainAfter429) {
   Start();
   AnswerList(ListJson(10, {}));
   TakeWatch(10).Send(429, StatusJson(429, "too many requests"));
@@ -281,7 +283,7 @@ TEST_F(ReflectorTest, ABusyServerIsNotListedAgain) {
   StartWatch(10);
 }
 
-TEST_F(ReflectorTest, ListsAgainWhenTheWatchIsRefused) {
+TEST_F(ReflectorTest, ListsAgainAfterAFailedWatchRequest) {
   Start();
   AnswerList(ListJson(10, {}));
   TakeWatch(10).Send(500, StatusJson(500, "out of order"));
@@ -298,7 +300,7 @@ TEST_F(ReflectorTest, ListsAgainAfterGarbage) {
   ExpectWait(milliseconds(800));
   AnswerList("<html>");
   ExpectWait(milliseconds(1600));
-  AnswerList(R"({"items":[]})");  // of no version
+  AnswerList(R"({"items":[]})");  // without a version
   ExpectWait(milliseconds(3200));
   AnswerList(ListJson(12, {PodJson("a", 1)}));
   watch = StartWatch(12);
@@ -333,14 +335,14 @@ TEST_F(ReflectorTest, ListsAgainAfterAnExceptionOfAnotherKind) {
   StartWatch(13);
 }
 
-TEST_F(ReflectorTest, VeryShortWatchesDoNotSpin) {
+TEST_F(ReflectorTest, WaitsAfterVeryShortWatches) {
   Start();
   for (const int least : {800, 1600, 3200, 6400}) {
     AnswerList(ListJson(10, {}));
     StartWatch(10).End();
     ExpectWait(milliseconds(least));
   }
-  // With an event it is no failure, but does not spin either.
+  // With an event there is no new list, but still a wait.
   AnswerList(ListJson(10, {}));
   ServerReply watch = StartWatch(10);
   watch.Chunk(EventJson("ADDED", PodJson("a", 11)));
@@ -349,7 +351,7 @@ TEST_F(ReflectorTest, VeryShortWatchesDoNotSpin) {
   StartWatch(11);
 }
 
-TEST_F(ReflectorTest, AServerThatIsNotThereIsTriedAgain) {
+TEST_F(ReflectorTest, TriesAgainWhileTheServerIsUnreachable) {
   auto gone = std::make_unique<ScriptedApi>();
   const RestConfig config = gone->config();
   gone.reset();
@@ -361,7 +363,7 @@ TEST_F(ReflectorTest, AServerThatIsNotThereIsTriedAgain) {
   EXPECT_FALSE(informer.WaitForCacheSync(Stopped()));
 }
 
-TEST_F(ReflectorTest, ReportsMalformedObjectsOnceAndGoesOn) {
+TEST_F(ReflectorTest, LogsEachMalformedVersionOnceAndContinues) {
   Start();
   const std::string list =
       ListJson(10, {BrokenPodJson("bad", 1), PodJson("good", 2)});
@@ -377,7 +379,8 @@ TEST_F(ReflectorTest, ReportsMalformedObjectsOnceAndGoesOn) {
                           "ignoring Pod ns/worse: spec.priority: expected a "
                           "whole number, found a JSON string"));
 
-  // The same again on a re-list; then another version of it; then a cure.
+  // The same object in the next list, then another malformed version, then a
+  // readable one.
   watch.Chunk(EventJson("ERROR", StatusJson(410, "gone")));
   SkipWait();
   AnswerList(list);
@@ -391,7 +394,7 @@ TEST_F(ReflectorTest, ReportsMalformedObjectsOnceAndGoesOn) {
                           "delete ns/better@12", "add ns/bad@14"));
 }
 
-TEST_F(ReflectorTest, AKnownObjectThatBecomesMalformedStays) {
+TEST_F(ReflectorTest, KeepsAKnownObjectThatBecomesMalformed) {
   Start();
   AnswerList(ListJson(10, {PodJson("a", 1), PodJson("b", 2)}));
   ServerReply watch = StartWatch(10);

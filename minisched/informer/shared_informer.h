@@ -20,31 +20,32 @@
 
 namespace minisched {
 
-// What is to be done about changes. Each may be left out. Called one after the
-// other, on a thread of the handler's own and under no lock. An exception is a
-// bug: it is logged, and the next call is made.
+// The functions that an informer calls for changes. Each function may be left
+// out. The calls are made one after the other, on the handler's own thread,
+// with no lock held. An exception is logged as a bug and not passed on.
 template <class T>
 struct ResourceEventHandler {
   using Object = std::shared_ptr<const T>;
 
-  // `is_in_initial_list`: it was there before the informer, or the handler.
+  // `is_in_initial_list` is true if the object existed when the informer was
+  // started or the handler added.
   std::function<void(const Object& object, bool is_in_initial_list)> on_add;
-  // Never with the same resource version, nor with another uid.
+  // `old` and `now` have different resource versions and the same uid.
   std::function<void(const Object& old, const Object& now)> on_update;
-  // The last state that is known. Where the informer was not there to see it
-  // go, that is an older one: what DeletedFinalStateUnknown is upstream.
+  // `last` is the last known state. It is an older state if the informer missed
+  // the deletion: upstream's DeletedFinalStateUnknown.
   std::function<void(const Object& last)> on_delete;
 };
 
-// An event handler that has been added to an informer. A value, which may
+// Represents an event handler that was added to an informer. A value; may
 // outlive the informer. Thread-safe.
 class HandlerRegistration {
  public:
   explicit HandlerRegistration(std::shared_ptr<const Synced> synced)
       : synced_(std::move(synced)) {}
 
-  // Blocks until the handler has been called for all objects of the first list.
-  // Returns false if `stop` asked to stop first.
+  // Blocks until the handler has been called for all objects of its initial
+  // list. Returns false if `stop` asked to stop first.
   bool WaitForSync(const std::stop_token& stop) const {
     return synced_->Wait(stop);
   }
@@ -53,22 +54,23 @@ class HandlerRegistration {
   std::shared_ptr<const Synced> synced_;
 };
 
+// Selects the objects that an informer watches, and the clock for its waits.
 struct InformerOptions {
-  // Selects the objects; empty selects all. An object that comes to match is
-  // added, one that ceases to match is deleted.
+  // An empty selector selects all objects. An object that starts to match is
+  // added; an object that no longer matches is deleted.
   std::string field_selector = {};
   Clock* clock = &RealClock();
 };
 
-// What informers of all kinds have in common: an owner of several starts them,
-// then waits for them, whatever their types.
+// The part of SharedInformer<T> that doesn't depend on T. The owner of several
+// informers starts them and waits for them through this interface.
 class SharedInformerBase {
  public:
   virtual ~SharedInformerBase() = default;
 
-  // Starts to list and watch, on a thread of the informer's own, until `stop`
-  // asks to stop or the informer is destroyed. No handler is called after
-  // that: calls that are still queued are dropped.
+  // Starts to list and watch on the informer's own thread, until `stop` asks to
+  // stop or the informer is destroyed. From then on no new call of a handler
+  // begins; queued calls are dropped.
   // REQUIRES: called once.
   virtual void Start(const std::stop_token& stop) = 0;
 
@@ -83,9 +85,9 @@ class SharedInformerBase {
   virtual void Shutdown() = 0;
 };
 
-// The objects of one kind as the server has them, and word of each change: one
-// list and one watch, however many handlers. Thread-safe. Follows client-go
-// tools/cache/shared_informer.go.
+// A local copy of the server's objects of one kind that calls event handlers
+// for each change. All handlers share one list and one watch. Thread-safe.
+// Follows client-go tools/cache/shared_informer.go.
 //
 //   SharedInformer<Pod> pods(client, {.field_selector = "spec.nodeName="});
 //   pods.AddEventHandler({.on_add = …, .on_update = …, .on_delete = …});
@@ -94,12 +96,12 @@ class SharedInformerBase {
 //   … pods.store().Get("default", "web-0") …
 //
 // Invariants:
-// 1. The store is never behind what a handler has been told.
-// 2. Each handler is told of every change to the store, in order: an object is
-//    added, then updated any number of times, then deleted; after that one of
-//    the same name may be added.
-// 3. What happened while the server was out of reach is made up for, but only
-//    as the difference that it made: many updates may have become one.
+// 1. The store is at least as new as the last change a handler was called for.
+// 2. Each handler is called for every change to the store, in order: an object
+//    is added, then updated any number of times, then deleted. After that an
+//    object of the same name may be added.
+// 3. When the server is back after an outage, handlers are called for the
+//    difference between then and now: many updates may become one.
 template <class T>
 class SharedInformer final : public SharedInformerBase,
                              private ReflectorStore<T> {
@@ -109,16 +111,18 @@ class SharedInformer final : public SharedInformerBase,
       : reflector_(client, *this, std::move(options.field_selector),
                    *options.clock) {}
 
-  // Stops, and waits for the handlers to return. Not from a handler.
+  // Stops the informer and waits for running handlers to return.
+  // REQUIRES: not called from a handler.
   ~SharedInformer() override = default;
 
   SharedInformer(const SharedInformer&) = delete;
   SharedInformer& operator=(const SharedInformer&) = delete;
 
-  // What is known of the server; for reading. Empty until the first sync.
+  // Returns the local copy. The store is empty until the first list.
   const Store<T>& store() const { return store_; }
 
-  // At any time. A handler that comes late is first told of all that is there.
+  // Adds a handler, at any time. The handler is first called with on_add for
+  // each object in the store.
   HandlerRegistration AddEventHandler(ResourceEventHandler<T> handler)
       EXCLUDES(mu_) {
     auto listener = std::make_unique<Listener>(std::move(handler));
@@ -191,8 +195,8 @@ class SharedInformer final : public SharedInformerBase,
     }
   }
 
-  // Under the lock together with the write to the store, so that a handler that
-  // is being added is told of each change once.
+  // Queues the calls for `changes`. Holds the lock that the write to the store
+  // holds, so that a handler which is being added gets each change once.
   void Distribute(const std::vector<Change<T>>& changes) REQUIRES(mu_) {
     const bool is_in_initial_list = !synced_.Get();
     for (const auto& listener : listeners_) {
@@ -230,12 +234,12 @@ class SharedInformer final : public SharedInformerBase,
 
   Store<T> store_;
   Synced synced_;  // only set under mu_
-  // Taken before the locks of the store, of synced_ and of the listeners.
+  // Lock order: mu_, then the locks of the store, of synced_ or of a listener.
   Mutex mu_;
   bool stopped_ GUARDED_BY(mu_) = false;
   std::vector<std::unique_ptr<Listener>> listeners_ GUARDED_BY(mu_);
   Reflector<T> reflector_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last: the thread uses the other members
 };
 
 }  // namespace minisched

@@ -1,4 +1,4 @@
-// What only a real API server can tell: that the informer understands it.
+// Tests the informer against a real API server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_F(SharedInformerRealTest, ListsAndWatches) {
                                         StartsWith(Line("delete", "b"))));
 
   client.Delete<Pod>(namespace_name(), "a", {.grace_period_seconds = 0});
-  // It is marked as being deleted before it goes.
+  // The pod gets a deletion timestamp before it is deleted.
   EXPECT_THAT(log.Await(5), Contains(StartsWith(Line("delete", "a"))));
   EXPECT_THAT(pods.store().List(), IsEmpty());
 }

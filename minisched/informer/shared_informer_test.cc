@@ -53,13 +53,13 @@ class SharedInformerTest : public testing::Test {
   Log log_;
 };
 
-// The log tells the truth of versions; here it is names that matter.
+// Removes the resource versions from lines of a Log: these tests compare names.
 std::vector<std::string> WithoutVersions(std::vector<std::string> lines) {
   for (std::string& line : lines) line.erase(line.find('@'));
   return lines;
 }
 
-TEST_F(SharedInformerTest, TellsOfAllChanges) {
+TEST_F(SharedInformerTest, CallsTheHandlerForAllChanges) {
   SharedInformer<Pod> pods(client_);
   const auto registration = pods.AddEventHandler(log_.Handler<Pod>());
   EXPECT_FALSE(registration.WaitForSync(Stopped()));
@@ -75,14 +75,14 @@ TEST_F(SharedInformerTest, TellsOfAllChanges) {
   client_.Create(FromJson<Pod>(
       R"({"metadata":{"namespace":"default","name":"b"},
           "spec":{"containers":[{"name":"c","image":"i"}]}})"));
-  // A pod is marked as being deleted before it goes.
+  // A pod gets a deletion timestamp before it is deleted.
   EXPECT_THAT(
       WithoutVersions(log_.Await(6)),
       ElementsAre("+add default/a", "+add default/b", "update default/a",
                   "update default/b", "delete default/b", "add default/b"));
 }
 
-TEST_F(SharedInformerTest, WhatLeavesTheSelectorIsDeleted) {
+TEST_F(SharedInformerTest, DeletesObjectsThatNoLongerMatchTheSelector) {
   SetPhase("b", "Failed");
   SharedInformer<Pod> pods(client_, {.field_selector = "status.phase!=Failed"});
   pods.AddEventHandler(log_.Handler<Pod>());
@@ -95,7 +95,7 @@ TEST_F(SharedInformerTest, WhatLeavesTheSelectorIsDeleted) {
       ElementsAre("+add default/a", "add default/b", "delete default/a"));
 }
 
-TEST_F(SharedInformerTest, AHandlerThatComesLateIsToldOfAllThereIs) {
+TEST_F(SharedInformerTest, CallsALateHandlerForAllObjects) {
   SharedInformer<Pod> pods(client_);
   pods.Start({});
   ASSERT_TRUE(pods.WaitForCacheSync({}));
@@ -107,7 +107,7 @@ TEST_F(SharedInformerTest, AHandlerThatComesLateIsToldOfAllThereIs) {
       ElementsAre("+add default/a", "+add default/b", "update default/b"));
 }
 
-TEST_F(SharedInformerTest, EveryCallMayBeLeftOut) {
+TEST_F(SharedInformerTest, SkipsFunctionsThatAreLeftOut) {
   SharedInformer<Pod> pods(client_);
   pods.AddEventHandler({});
   pods.AddEventHandler(
@@ -119,7 +119,7 @@ TEST_F(SharedInformerTest, EveryCallMayBeLeftOut) {
   EXPECT_THAT(log_.Await(1), ElementsAre("b"));
 }
 
-TEST_F(SharedInformerTest, ASlowHandlerHoldsUpNobodyElse) {
+TEST_F(SharedInformerTest, ASlowHandlerDoesNotDelayOthers) {
   std::promise<void> release;
   SharedInformer<Pod> pods(client_);
   const auto slow = pods.AddEventHandler(
@@ -135,7 +135,7 @@ TEST_F(SharedInformerTest, ASlowHandlerHoldsUpNobodyElse) {
   EXPECT_TRUE(slow.WaitForSync({}));
 }
 
-TEST_F(SharedInformerTest, AHandlerThatThrowsIsCalledAgain) {
+TEST_F(SharedInformerTest, CallsAHandlerAgainAfterAnException) {
   SharedInformer<Pod> pods(client_);
   const auto registration =
       pods.AddEventHandler({.on_add = [this](const auto& pod, bool) {
@@ -148,7 +148,7 @@ TEST_F(SharedInformerTest, AHandlerThatThrowsIsCalledAgain) {
   EXPECT_THAT(log_.lines(), ElementsAre("a", "b"));
 }
 
-TEST_F(SharedInformerTest, AHandlerMayUseTheInformer) {
+TEST_F(SharedInformerTest, AHandlerMayAddAHandler) {
   SharedInformer<Pod> pods(client_);
   std::optional<HandlerRegistration> second;
   const auto first =
@@ -164,7 +164,7 @@ TEST_F(SharedInformerTest, AHandlerMayUseTheInformer) {
               ElementsAre("+add default/a", "+add default/b"));
 }
 
-TEST_F(SharedInformerTest, InformersOfSeveralKindsStartThroughTheirBase) {
+TEST_F(SharedInformerTest, StartsInformersOfSeveralKindsThroughTheBase) {
   SharedInformer<Pod> pods(client_);
   SharedInformer<Node> nodes(client_);
   const std::vector<SharedInformerBase*> informers{&pods, &nodes};
@@ -176,7 +176,7 @@ TEST_F(SharedInformerTest, InformersOfSeveralKindsStartThroughTheirBase) {
   EXPECT_THAT(nodes.store().List(), IsEmpty());
 }
 
-TEST_F(SharedInformerTest, WaitingEndsWhenItIsAskedTo) {
+TEST_F(SharedInformerTest, WaitingEndsOnAStop) {
   SharedInformer<Pod> pods(client_);  // never started
   const auto registration = pods.AddEventHandler({});
   std::stop_source stop;
@@ -185,8 +185,8 @@ TEST_F(SharedInformerTest, WaitingEndsWhenItIsAskedTo) {
   EXPECT_FALSE(registration.WaitForSync(stop.get_token()));
 }
 
-// The threads that end are those of the informer and of its handlers: none of
-// them has anything more to do.
+// The next tests wait for the threads of the informer and of its handlers to
+// end. After that no handler can be called.
 
 TEST_F(SharedInformerTest, CallsNoHandlerOnceStopped) {
   Label("a", "db");  // starts the client's threads
@@ -209,7 +209,7 @@ TEST_F(SharedInformerTest, CallsNoHandlerOnceStopped) {
   EXPECT_THAT(log_.lines(), ElementsAre("a"));
 }
 
-TEST_F(SharedInformerTest, NeverCallsAHandlerThatComesAfterTheStop) {
+TEST_F(SharedInformerTest, NeverCallsAHandlerAddedAfterTheStop) {
   Label("a", "db");
   const std::size_t threads = CountThreads();
   SharedInformer<Pod> pods(client_);
@@ -217,8 +217,8 @@ TEST_F(SharedInformerTest, NeverCallsAHandlerThatComesAfterTheStop) {
   pods.Start(stop.get_token());
   ASSERT_TRUE(pods.WaitForCacheSync({}));
   stop.request_stop();
-  // Many: a thread of theirs that gets a call may not be fast enough to make
-  // it.
+  // A single wrong call might be dropped before its thread makes it, so this
+  // adds many handlers.
   for (int i = 0; i < 100; ++i) pods.AddEventHandler(log_.Handler<Pod>());
   const auto last = pods.AddEventHandler({});
   EXPECT_TRUE(AwaitThreads(threads));
@@ -226,7 +226,7 @@ TEST_F(SharedInformerTest, NeverCallsAHandlerThatComesAfterTheStop) {
   EXPECT_FALSE(last.WaitForSync(Stopped()));
 }
 
-// Thousands of events; handlers as fast and as slow as they like.
+// Thousands of events, with fast and slow handlers.
 TEST(ManyEventsTest, EveryHandlerGetsEveryEventInOrder) {
   constexpr int kUpdates = 3000;
   constexpr std::chrono::microseconds kSlow{100};
@@ -241,7 +241,7 @@ TEST(ManyEventsTest, EveryHandlerGetsEveryEventInOrder) {
                               bool) { seen[i].push_back(VersionOf(pod)); },
          .on_update =
              [&seen, i, kSlow](const auto& old, const auto& now) {
-               // No gap: each begins where the last one ended.
+               // No gap: each update starts at the version before.
                EXPECT_EQ(seen[i].back(), VersionOf(old));
                seen[i].push_back(VersionOf(now));
                if (i == 0) std::this_thread::sleep_for(kSlow);

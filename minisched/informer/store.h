@@ -18,19 +18,20 @@ namespace minisched {
 template <class T>
 struct Change {
   std::shared_ptr<const T> old;  // null: the object was added
-  std::shared_ptr<const T> now;  // null: it was deleted, and `old` is the last
-                                 // state that is known
+  std::shared_ptr<const T> now;  // null: the object was deleted, and `old` is
+                                 // its last known state
 };
 
-// The objects of one kind, by namespace and name:
-// what an informer knows of the server. Thread-safe: a reader sees the store
-// before or after a write, never in between. Objects are listed in the order
-// of their names. Follows client-go tools/cache/thread_safe_store.go.
+// An informer's copy of the server's objects of one kind, by namespace and
+// name. Thread-safe; each write is atomic. Follows client-go
+// tools/cache/thread_safe_store.go.
 template <class T>
 class Store {
  public:
   using Object = std::shared_ptr<const T>;
-  // Null where there is none. `namespace_name` is empty for kinds without.
+
+  // Returns null if the store has no such object. `namespace_name` is empty for
+  // objects without a namespace.
   Object Get(std::string_view namespace_name, std::string_view name) const
       EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -38,6 +39,7 @@ class Store {
     return found == objects_.end() ? nullptr : found->second;
   }
 
+  // Returns all objects in the order of their names.
   std::vector<Object> List() const EXCLUDES(mu_) {
     std::vector<Object> objects;
     MutexLock lock(mu_);
@@ -46,12 +48,13 @@ class Store {
     return objects;
   }
 
-  // The writes return what they changed, in the order in which to tell of it.
-  // An object with the resource version that is known changes nothing; one with
+  // The functions that write return their changes, in order. An object whose
+  // resource version is already in the store changes nothing. An object with
   // another uid is another object: the old one is deleted, the new one added.
   //
   // REQUIRES for all: one writer at a time, where the order of changes matters.
 
+  // Adds or updates one object.
   std::vector<Change<T>> Set(const Object& object) EXCLUDES(mu_) {
     std::vector<Change<T>> changes;
     MutexLock lock(mu_);
@@ -59,7 +62,7 @@ class Store {
     return changes;
   }
 
-  // `last` is the state in which the object went.
+  // Deletes the object; `last` is its last state.
   std::vector<Change<T>> Delete(const Object& last) EXCLUDES(mu_) {
     std::vector<Change<T>> changes;
     MutexLock lock(mu_);
@@ -70,6 +73,7 @@ class Store {
     return changes;
   }
 
+  // Deletes the object; its last state is the one in the store.
   std::vector<Change<T>> Delete(std::string_view namespace_name,
                                 std::string_view name) EXCLUDES(mu_) {
     std::vector<Change<T>> changes;
@@ -79,8 +83,8 @@ class Store {
     return changes;
   }
 
-  // All that there is now. An object that is there but could not be read stays
-  // as it was when it could. Deletions come first.
+  // Makes the store equal to `list`. A malformed object keeps its last readable
+  // state. Deletions come first.
   std::vector<Change<T>> Replace(const ObjectList<T>& list) EXCLUDES(mu_) {
     std::set<std::string> names;
     for (const auto& item : list.items) {

@@ -86,11 +86,11 @@ TEST(StoreTest, AnotherUidIsAnotherObject) {
   Store<Pod> store;
   store.Set(MakePod("a", 1));
   EXPECT_THAT(Describe(store.Set(Reborn("a", 2))), ElementsAre("-a@1", "+a@2"));
-  // What was deleted isn't what is known; that is gone all the same.
+  // The deleted object isn't the known one, but the known one is gone too.
   EXPECT_THAT(Describe(store.Delete(MakePod("a", 3))), ElementsAre("-a@2"));
 }
 
-TEST(StoreTest, ReplaceTellsTheDifference) {
+TEST(StoreTest, ReplaceReturnsTheDifference) {
   Store<Pod> store;
   for (const char* name : {"changed", "gone", "reborn", "same"}) {
     store.Set(MakePod(name, 1));
@@ -107,7 +107,7 @@ TEST(StoreTest, ReplaceTellsTheDifference) {
   EXPECT_THAT(store.List(), IsEmpty());
 }
 
-TEST(StoreTest, ReplaceKeepsWhatCouldNotBeRead) {
+TEST(StoreTest, ReplaceKeepsMalformedObjects) {
   Store<Pod> store;
   store.Set(MakePod("a", 1));
   store.Set(MakePod("b", 1));

@@ -16,7 +16,7 @@ bool Synced::Get() const {
 }
 
 bool Synced::Wait(const std::stop_token& stop) const {
-  // Waiting is the stop token's affair; the deadline only has to be some time.
+  // Arbitrary deadline: Set() or the stop token ends the wait.
   constexpr std::chrono::hours kLong{24};
   MutexLock lock(mu_);
   while (!set_ && !stop.stop_requested()) {

@@ -6,12 +6,12 @@
 
 namespace minisched {
 
-// Something that happens once, and can be waited for. Thread-safe.
+// A flag that is set once and can be waited for. Thread-safe.
 class Synced {
  public:
   void Set() EXCLUDES(mu_);
   bool Get() const EXCLUDES(mu_);
-  // Blocks until it has happened. Returns false if `stop` asked to stop first.
+  // Blocks until the flag is set. Returns false if `stop` asked to stop first.
   bool Wait(const std::stop_token& stop) const EXCLUDES(mu_);
 
  private:
