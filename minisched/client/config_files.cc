@@ -8,7 +8,7 @@
 namespace minisched {
 
 std::string ReadFile(const std::string& path, std::error_code& error) {
-  // Not a stream: that would open a directory, and lose errno.
+  // Not a std::ifstream, which opens directories and loses errno.
   std::string text;
   error.clear();
   std::FILE* const file = std::fopen(path.c_str(), "rbe");
@@ -43,7 +43,7 @@ std::string TrimSpace(const std::string& text) {
 std::string ParseToken(const std::string& text, const std::string& where) {
   std::string token = TrimSpace(text);
   if (token.empty()) throw ConfigError(where + " is empty");
-  // In a header, a line break would start the next one.
+  // A line break in a header would start another header.
   for (const unsigned char c : token) {
     if (c <= ' ' || c >= '\x7f') {
       throw ConfigError(where +

@@ -5,20 +5,22 @@
 
 namespace minisched {
 
-// The files that a configuration is made of. All functions are thread-safe;
-// no message holds what is in a file.
+// Functions for the files of a configuration. All are thread-safe. No message
+// contains a file's contents.
 
-// What is in the file, to its end. Where it can't be read, sets `error`.
+// Returns the contents of a file. Sets `error` if the file can't be read.
 std::string ReadFile(const std::string& path, std::error_code& error);
 
-// The same, but throws ConfigError: `where`, then why it can't be read.
+// Returns the contents of a file. Throws ConfigError if the file can't be read;
+// the message starts with `where`.
 std::string ReadFile(const std::string& path, const std::string& where);
 
-// `text` without white space at both ends.
+// Returns `text` without white space at both ends.
 std::string TrimSpace(const std::string& text);
 
-// The bearer token in `text`, fit for a header: printable ASCII with white
-// space at the ends removed. Throws ConfigError, starting with `where`.
+// Returns the bearer token in `text`, without white space at both ends. Throws
+// ConfigError unless the token is printable ASCII without spaces, as an HTTP
+// header needs it; the message starts with `where`.
 std::string ParseToken(const std::string& text, const std::string& where);
 
 }  // namespace minisched

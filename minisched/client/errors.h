@@ -8,16 +8,16 @@
 
 namespace minisched {
 
-// What minisched/client throws. Each what() is one line, fit for a user.
+// The exceptions of minisched/client. Each what() is one line for users.
 
-// The server answered, and its answer is no: what client-go calls a
-// StatusError. what() is the server's message.
+// The server rejected the request; client-go's StatusError. what() is the
+// server's message.
 class ApiError : public std::runtime_error {
  public:
   explicit ApiError(ApiStatus status)
       : std::runtime_error(status.message), status_(std::move(status)) {}
 
-  // The HTTP code: 404, 409, ...
+  // The HTTP status code: 404, 409, ...
   int code() const { return status_.code; }
   // The machine-readable reason: "NotFound", "Conflict", ...
   const std::string& reason() const { return status_.reason; }
@@ -27,16 +27,16 @@ class ApiError : public std::runtime_error {
   ApiStatus status_;
 };
 
-// No answer came: the connection could not be made, was not trusted, broke, or
-// took too long.
+// There is no answer from the API server: the connection failed, was not
+// trusted, broke or took too long, or the answer isn't the Kubernetes API's.
 class TransportError : public std::runtime_error {
  public:
   enum class Kind {
-    kConnect,  // not reached: refused, no such host, no route
-    kTls,      // reached, but one side does not trust the other
+    kConnect,  // no connection: refused, no such host, no route
+    kTls,      // connected, but one side does not trust the other
     kLost,     // the connection broke before the answer was complete
     kTimeout,  // a deadline passed
-    kProtocol  // an answer came that is not the Kubernetes API's
+    kProtocol  // the answer is not the Kubernetes API's
   };
 
   TransportError(Kind kind, const std::string& message)
@@ -53,7 +53,7 @@ class TransportError : public std::runtime_error {
 // errors let it pass, up to the function that owns the stop source.
 class Cancelled {};
 
-// The configuration cannot be used: says which file, what in it, and why.
+// The configuration can't be used. what() names the file and the problem.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

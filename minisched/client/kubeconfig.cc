@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files to look for, in the order that they count.
+// Returns the files to look for; earlier files take precedence.
 std::vector<std::string> Candidates(const ConfigFlags& flags,
                                     const ConfigEnvironment& environment) {
   if (!flags.kubeconfig.empty()) return {flags.kubeconfig};
@@ -39,7 +39,8 @@ std::vector<std::string> Candidates(const ConfigFlags& flags,
   return files;
 }
 
-// Adds to `missing` the files that don't exist, where they need not.
+// Reads and merges the files. Adds files that don't exist to `missing`, unless
+// the file is that of --kubeconfig.
 Kubeconfig ReadKubeconfigs(const ConfigFlags& flags,
                            const ConfigEnvironment& environment,
                            std::vector<std::string>& missing) {
@@ -58,7 +59,7 @@ Kubeconfig ReadKubeconfigs(const ConfigFlags& flags,
   return result;
 }
 
-// What keeps us from being in a pod; empty where nothing does.
+// Returns why this process isn't in a pod; empty if it is.
 std::string NotInPod(const ConfigEnvironment& environment) {
   if (environment.service_host.empty()) {
     return "$KUBERNETES_SERVICE_HOST is not set";
@@ -103,11 +104,11 @@ RestConfig InPod(const ConfigEnvironment& environment) {
   return config;
 }
 
-// What was looked for, and where, to find a context.
-std::vector<std::string> Looked(const ConfigFlags& flags,
-                                const ConfigEnvironment& environment,
-                                const Kubeconfig& kubeconfig,
-                                const std::vector<std::string>& missing) {
+// Describes each place in which no context was found.
+std::vector<std::string> Searched(const ConfigFlags& flags,
+                                  const ConfigEnvironment& environment,
+                                  const Kubeconfig& kubeconfig,
+                                  const std::vector<std::string>& missing) {
   std::vector<std::string> found;
   if (flags.kubeconfig.empty() && environment.kubeconfig.empty()) {
     found.push_back("$KUBECONFIG is not set");
@@ -132,32 +133,31 @@ std::string ContextNames(const Kubeconfig& kubeconfig) {
   return Join(names);
 }
 
-// Why there is no context to use.
-std::string NothingChosen(const ConfigFlags& flags,
-                          const ConfigEnvironment& environment,
-                          const Kubeconfig& kubeconfig,
-                          const std::vector<std::string>& missing) {
-  std::vector<std::string> looked =
-      Looked(flags, environment, kubeconfig, missing);
+// Returns why no context is selected.
+std::string NoContext(const ConfigFlags& flags,
+                      const ConfigEnvironment& environment,
+                      const Kubeconfig& kubeconfig,
+                      const std::vector<std::string>& missing) {
+  std::vector<std::string> searched =
+      Searched(flags, environment, kubeconfig, missing);
   const std::string& current = kubeconfig.current_context;
   const std::string there =
       kubeconfig.contexts.empty()
-          ? Join(looked)
+          ? Join(searched)
           : Join(kubeconfig.files) + " has " + ContextNames(kubeconfig);
   if (!flags.context.empty()) {
     return "no context " + Quote(flags.context) + ": " + there;
   }
   if (!current.empty()) {
-    return "no context " + Quote(current) +
-           ", which current-context names: " + there;
+    return "no context " + Quote(current) + " (the current-context): " + there;
   }
   if (!kubeconfig.contexts.empty()) {
     return "no current-context, and no --context: " + there;
   }
   if (flags.kubeconfig.empty()) {
-    looked.push_back("not in a pod (" + NotInPod(environment) + ")");
+    searched.push_back("not in a pod (" + NotInPod(environment) + ")");
   }
-  return "no cluster to connect to: " + Join(looked) +
+  return "no cluster to connect to: " + Join(searched) +
          "; give --kubeconfig, or let scripts/run start one";
 }
 
@@ -186,12 +186,13 @@ RestConfig LoadRestConfig(const ConfigFlags& flags,
   if (!name.empty() && kubeconfig.contexts.contains(name)) {
     return FromContext(name, kubeconfig);
   }
-  // What the user chose must be there; the pod's account is for no choice.
+  // A context or file that the user named must exist: the pod's account is only
+  // for the case that neither is given.
   if (name.empty() && flags.kubeconfig.empty() &&
       NotInPod(environment).empty()) {
     return InPod(environment);
   }
-  throw ConfigError(NothingChosen(flags, environment, kubeconfig, missing));
+  throw ConfigError(NoContext(flags, environment, kubeconfig, missing));
 }
 
 }  // namespace minisched

@@ -6,53 +6,53 @@
 
 namespace minisched {
 
-// What the user says about where to connect: --kubeconfig and --context.
-// Empty means not given.
+// The flags --kubeconfig and --context. Empty means not given.
 struct ConfigFlags {
   std::string kubeconfig = {};
   std::string context = {};
 };
 
-// What the process's surroundings say about it. Empty means not set. A value,
-// so that tests can set up a home, or the inside of a pod.
+// The environment that LoadRestConfig() depends on. Empty means not set. A
+// value, so that tests can set up a home directory or the inside of a pod.
 struct ConfigEnvironment {
   std::string kubeconfig = {};     // $KUBECONFIG: files, separated by colons
   std::string home = {};           // $HOME
   std::string service_host = {};   // $KUBERNETES_SERVICE_HOST
   std::string service_port = {};   // $KUBERNETES_SERVICE_PORT
   std::string pod_namespace = {};  // $POD_NAMESPACE
-  // Where a pod finds token, ca.crt and namespace.
+  // The directory with a pod's token, ca.crt and namespace.
   std::string service_account_dir =
       "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
-// Those of this process. Not to be called while another thread changes the
-// environment.
+// Returns the environment of this process.
+// REQUIRES: no other thread changes the environment meanwhile.
 ConfigEnvironment ProcessEnvironment();
 
-// Finds out how to reach the API server, and as whom. Asks, in this order:
+// Loads the API server's address and the credentials. Reads, in this order:
 //
-//   1. the file of --kubeconfig, which must exist, and alone;
-//   2. else the files of $KUBECONFIG, or ~/.kube/config where it is not set.
-//      Missing files are skipped. The first file that has a cluster, user or
-//      context of some name has it wholly; the first that has a
-//      current-context sets it;
-//   3. where 2 chooses no context: the service account of the pod we are in.
+//   1. the file of --kubeconfig. It must exist, and nothing else is read;
+//   2. else the files of $KUBECONFIG or, if that is not set, ~/.kube/config.
+//      Missing files are skipped. If several files define a cluster, user or
+//      context of the same name, the first definition is used as a whole. The
+//      first current-context is used;
+//   3. if 2 selects no context, the service account of this process's pod.
 //
-// All must be YAML and have the right types. Beyond that, only the chosen
-// context is checked, with its cluster and user. Files are read once; only a
-// token file is left for the client to read anew. An http:// server is sent
-// no credentials, so none are loaded for it.
+// All files must be YAML with the right types. Beyond that, only the selected
+// context is checked, with its cluster and user. All files are read once,
+// except a token file, which the client reads again. For an http:// server no
+// credentials are loaded, because none are sent.
 //
-// Throws ConfigError: one line that names the file, the entry and the field.
+// Throws ConfigError: one line with the file, the entry and the field.
 // Thread-safe.
 //
 // Follows client-go's tools/clientcmd (loader.go, client_config.go,
-// validation.go) and rest.InClusterConfig. Differs where upstream guesses: a
-// context's cluster and user must exist, a certificate and its key come
-// together and the certificate must be valid today, a server is a whole URL,
-// and --kubeconfig never gives way to the pod's account. exec, auth-provider,
-// username and password, impersonation and proxy-url are refused by name.
+// validation.go) and rest.InClusterConfig, but is stricter: a context's cluster
+// and user must exist, a certificate needs a key and a key a certificate, the
+// certificate must be valid today, a server must be a complete URL, and with
+// --kubeconfig the pod's account is never used. exec, auth-provider, username
+// and password, impersonation and proxy-url are rejected with an error that
+// names the field.
 RestConfig LoadRestConfig(
     const ConfigFlags& flags,
     const ConfigEnvironment& environment = ProcessEnvironment());

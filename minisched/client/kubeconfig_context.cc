@@ -37,8 +37,8 @@ bool IsHttpUrl(const std::string& url) {
          (rest.empty() || (rest.starts_with(':') && IsPort(rest.substr(1))));
 }
 
-// The URL of the cluster's server, less a trailing slash and what comes after
-// the path, which upstream drops too.
+// Returns the URL of the cluster's server without trailing slashes, query and
+// fragment, which upstream drops too.
 std::string ServerUrl(const KubeconfigCluster& cluster) {
   if (cluster.server.empty()) {
     throw ConfigError(cluster.label + " has no server");
@@ -46,8 +46,8 @@ std::string ServerUrl(const KubeconfigCluster& cluster) {
   std::string url =
       cluster.server.substr(0, cluster.server.find_first_of("?#"));
   while (url.ends_with('/')) url.pop_back();
-  // user:password@host is basic authentication in another place. Not quoted,
-  // for it is a secret.
+  // user:password@host is basic authentication. The message doesn't quote the
+  // URL, because it contains a password.
   if (url.find('@') != std::string::npos) {
     throw ConfigError(cluster.label +
                       ": a server with a user name is not supported");
@@ -59,15 +59,16 @@ std::string ServerUrl(const KubeconfigCluster& cluster) {
   return url;
 }
 
-// File names in a kubeconfig are relative to its directory.
+// Returns the absolute path of a file that a kubeconfig names. File names are
+// relative to the kubeconfig's directory.
 std::string ResolvePath(const std::string& kubeconfig,
                         const std::string& path) {
   const fs::path base = fs::absolute(kubeconfig).parent_path();
   return (base / path).lexically_normal().string();
 }
 
-// What an entry has in `field` (the name of a file) or `field`-data (base64).
-// `where` is empty if it has neither.
+// Returns the contents of an entry's `field` (a file name) or `field`-data
+// (base64). `where` is empty if the entry has neither.
 Pem LoadPem(const KubeconfigEntry& entry, const std::string& field,
             const std::string& file, const std::string& data) {
   if (!data.empty() && !file.empty()) {
@@ -126,7 +127,7 @@ void SetToken(const KubeconfigUser& user, RestConfig& config) {
   }
   if (user.token_file.empty()) return;
   config.bearer_token_file = ResolvePath(user.file, user.token_file);
-  // Where there is a token to start with, the file need not exist yet.
+  // With a token beside it, the file need not exist yet.
   if (!user.token.empty()) return;
   const std::string where =
       user.label + ": tokenFile " + config.bearer_token_file;
@@ -154,13 +155,13 @@ RestConfig FromContext(const std::string& name, const Kubeconfig& kubeconfig) {
     throw ConfigError(context.label + " names no cluster");
   }
   if (!kubeconfig.clusters.contains(context.cluster)) {
-    throw ConfigError(context.label + ": there is no cluster " +
-                      Quote(context.cluster) + " in " + Join(kubeconfig.files));
+    throw ConfigError(context.label + ": no cluster " + Quote(context.cluster) +
+                      " in " + Join(kubeconfig.files));
   }
   // A context without a user is anonymous.
   if (!context.user.empty() && !kubeconfig.users.contains(context.user)) {
-    throw ConfigError(context.label + ": there is no user " +
-                      Quote(context.user) + " in " + Join(kubeconfig.files));
+    throw ConfigError(context.label + ": no user " + Quote(context.user) +
+                      " in " + Join(kubeconfig.files));
   }
   const KubeconfigCluster& cluster = kubeconfig.clusters.at(context.cluster);
   const KubeconfigUser user = context.user.empty()

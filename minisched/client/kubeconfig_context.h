@@ -7,11 +7,11 @@
 
 namespace minisched {
 
-// What a context comes down to: the half of LoadRestConfig (kubeconfig.h) that
-// follows after a context is chosen. Checks the context, its cluster and its
-// user, reads their files and checks what is in them.
+// Returns the configuration for one context: the second half of
+// LoadRestConfig() in kubeconfig.h. Checks the context, its cluster and its
+// user, reads the files they name and checks their contents. Throws
+// ConfigError. Thread-safe.
 // REQUIRES: kubeconfig has a context of that name.
-// Throws ConfigError. Thread-safe.
 //
 // Follows client-go's clientcmd/client_config.go and clientcmd/validation.go.
 RestConfig FromContext(const std::string& name, const Kubeconfig& kubeconfig);

@@ -19,7 +19,7 @@ using std::chrono::system_clock;
 
 using KubeconfigContextTest = KubeconfigTest;
 
-TEST_F(KubeconfigContextTest, LoadsWhatKindWrites) {
+TEST_F(KubeconfigContextTest, LoadsAKubeconfigOfKind) {
   const TestCertificate client = Issue(ca_, {.common_name = "admin"});
   Write(".kube/config",
         "apiVersion: v1\n"
@@ -59,13 +59,13 @@ TEST_F(KubeconfigContextTest, LoadsWhatKindWrites) {
             "context \"kind-minisched\" of " + Path(".kube/config"));
 }
 
-TEST_F(KubeconfigContextTest, ResolvesFilesFromTheDirectoryOfTheirKubeconfig) {
+TEST_F(KubeconfigContextTest, ResolvesFilesRelativeToTheirKubeconfig) {
   const TestCertificate client = Issue(ca_, {.common_name = "u"});
   Write("pki/ca.crt", ca_.certificate);
   Write("a/u.crt", client.certificate);
   Write("a/u.key", client.key);
   Write("a/token", " secret \n");
-  // The cluster is from one file, the user from another.
+  // The cluster is in one file, the user in another.
   environment_.kubeconfig =
       Write("a/users",
             "current-context: c\n"
@@ -118,7 +118,7 @@ TEST_F(KubeconfigContextTest, AcceptsServerUrls) {
   }
 }
 
-TEST_F(KubeconfigContextTest, RefusesOtherServerUrls) {
+TEST_F(KubeconfigContextTest, RejectsOtherServerUrls) {
   const std::vector<std::string> cases = {
       "localhost:8080",   "h",           "https://",          "https:///path",
       "ftp://h",          "https:h",     "https://:6443",     "https://h:",
@@ -136,7 +136,7 @@ TEST_F(KubeconfigContextTest, RefusesOtherServerUrls) {
             "supported");
 }
 
-TEST_F(KubeconfigContextTest, SendsNoCredentialsWithoutTls) {
+TEST_F(KubeconfigContextTest, LoadsNoCredentialsWithoutTls) {
   const std::string file =
       Write("config", OneContext("server: \"http://h\", tls-server-name: n, "
                                  "certificate-authority: missing",
@@ -147,7 +147,7 @@ TEST_F(KubeconfigContextTest, SendsNoCredentialsWithoutTls) {
   EXPECT_EQ(config.tls_server_name, "");
 }
 
-TEST_F(KubeconfigContextTest, SkipsVerificationWhereToldTo) {
+TEST_F(KubeconfigContextTest, SkipsVerificationWithInsecureSkipTlsVerify) {
   const std::string file =
       Write("config",
             OneContext(
@@ -155,7 +155,7 @@ TEST_F(KubeconfigContextTest, SkipsVerificationWhereToldTo) {
   EXPECT_TRUE(Load({.kubeconfig = file}).insecure_skip_tls_verify);
 }
 
-TEST_F(KubeconfigContextTest, KeepsATokenBesideItsFile) {
+TEST_F(KubeconfigContextTest, LoadsATokenBesideAMissingTokenFile) {
   const std::string file = Write(
       "config", OneContext(kServer, "token: now, tokenFile: comes/later"));
   const RestConfig config = Load({.kubeconfig = file});
@@ -163,7 +163,7 @@ TEST_F(KubeconfigContextTest, KeepsATokenBesideItsFile) {
   EXPECT_EQ(config.bearer_token_file, Path("comes/later"));
 }
 
-TEST_F(KubeconfigContextTest, SaysWhatAContextLacks) {
+TEST_F(KubeconfigContextTest, ReportsAnIncompleteContext) {
   struct Case {
     std::string context;
     std::string error;
@@ -171,9 +171,9 @@ TEST_F(KubeconfigContextTest, SaysWhatAContextLacks) {
   const std::vector<Case> cases = {
       {"{}", "DIR/config: context \"c\" names no cluster"},
       {"{cluster: x}",
-       "DIR/config: context \"c\": there is no cluster \"x\" in DIR/config"},
+       "DIR/config: context \"c\": no cluster \"x\" in DIR/config"},
       {"{cluster: k, user: x}",
-       "DIR/config: context \"c\": there is no user \"x\" in DIR/config"},
+       "DIR/config: context \"c\": no user \"x\" in DIR/config"},
       {"{cluster: empty}", "DIR/config: cluster \"empty\" has no server"},
       {"{cluster: k}", ""},
   };
@@ -186,7 +186,7 @@ TEST_F(KubeconfigContextTest, SaysWhatAContextLacks) {
   }
 }
 
-TEST_F(KubeconfigContextTest, RefusesByNameWhatItCannotDo) {
+TEST_F(KubeconfigContextTest, RejectsUnsupportedFieldsByName) {
   const std::string user_error =
       " is not supported; use a client certificate or a token";
   struct Case {
@@ -212,7 +212,7 @@ TEST_F(KubeconfigContextTest, RefusesByNameWhatItCannotDo) {
             "DIR/config: cluster \"k\": proxy-url is not supported");
 }
 
-TEST_F(KubeconfigContextTest, SaysWhatIsWrongWithACluster) {
+TEST_F(KubeconfigContextTest, ReportsTheProblemOfACluster) {
   fs::create_directory(Path("dir"));
   Write("empty", "");
   const std::string data =
@@ -227,11 +227,11 @@ TEST_F(KubeconfigContextTest, SaysWhatIsWrongWithACluster) {
       {"certificate-authority: dir",
        ": certificate-authority DIR/dir: Is a directory"},
       {"certificate-authority: empty",
-       ": certificate-authority DIR/empty: no PEM certificate in it"},
+       ": certificate-authority DIR/empty: no PEM certificate found"},
       {"certificate-authority-data: \"secret!\"",
        ": certificate-authority-data is not base64"},
       {"certificate-authority-data: c2VjcmV0",
-       ": certificate-authority-data: no PEM certificate in it"},
+       ": certificate-authority-data: no PEM certificate found"},
       {"certificate-authority: missing, " + data,
        " has both certificate-authority and certificate-authority-data"},
       {"insecure-skip-tls-verify: true, " + data,
@@ -246,7 +246,7 @@ TEST_F(KubeconfigContextTest, SaysWhatIsWrongWithACluster) {
   }
 }
 
-TEST_F(KubeconfigContextTest, SaysWhatIsWrongWithAUser) {
+TEST_F(KubeconfigContextTest, ReportsTheProblemOfAUser) {
   const TestCertificate client = Issue(ca_, {.common_name = "u"});
   const TestCertificate expired =
       Issue(ca_, {.common_name = "u",

@@ -9,15 +9,15 @@
 namespace minisched {
 namespace {
 
-// A value in a kubeconfig file that may or may not be there. Knows its path,
-// for messages: "clusters[2].cluster.server". Null is the same as not there.
+// A value in a kubeconfig file, which may be absent, with its path for
+// messages: "clusters[2].cluster.server". Null counts as absent.
 class Field {
  public:
   Field(const YAML::Node& node, std::string file, std::string path)
       : node_(node), file_(std::move(file)), path_(std::move(path)) {}
 
-  // The value of `key`, where this is a map. The last one counts where a key
-  // comes twice, as upstream.
+  // Returns the value of `key` in this map. If a key is repeated, the last
+  // value counts, as upstream.
   Field Get(const std::string& key) const {
     YAML::Node value;
     if (!node_.IsNull() && !node_.IsMap()) Fail("must be a map");
@@ -73,7 +73,7 @@ Field ParseYaml(const std::string& file, const std::string& text) {
   try {
     return Field(YAML::Load(text), file, "");
   } catch (const YAML::Exception& e) {
-    // After a colon yaml-cpp may quote what it found: perhaps a secret.
+    // After a colon, yaml-cpp may quote the text, which may be a secret.
     const std::string problem = e.msg.substr(0, e.msg.find(':'));
     throw ConfigError(file + ":" + std::to_string(e.mark.line + 1) + ":" +
                       std::to_string(e.mark.column + 1) +
@@ -81,7 +81,8 @@ Field ParseYaml(const std::string& file, const std::string& text) {
   }
 }
 
-// The items of `list`: each has a name and, under `kind`, a body. By name.
+// Returns the bodies of the items of `list` by name. Each item has a name and,
+// under `kind`, a body.
 std::map<std::string, Field> Named(const Field& root, const std::string& list,
                                    const std::string& kind) {
   std::map<std::string, Field> bodies;
@@ -132,7 +133,7 @@ KubeconfigUser ParseUser(const Field& body) {
   return user;
 }
 
-// Says where an entry is from, and adds it unless there is one of its name.
+// Adds an entry, labelled with its file, unless there is one of the same name.
 template <typename Entry>
 void Add(const std::string& file, const std::string& kind,
          const std::string& name, Entry entry,

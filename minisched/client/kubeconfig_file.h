@@ -6,16 +6,16 @@
 
 namespace minisched {
 
-// What kubeconfig files say, as it is written there: file names not resolved,
-// base64 not decoded, nothing checked but the types. Only what LoadRestConfig
-// (kubeconfig.h) needs; that is who it is for.
+// The contents of kubeconfig files as they are written: file names are not
+// resolved, base64 is not decoded, and only the types are checked. Holds the
+// fields that LoadRestConfig() in kubeconfig.h needs.
 //
 // Follows client-go's clientcmd/api/v1 (the types) and the merge in
 // clientcmd/loader.go.
 
 struct KubeconfigEntry {
-  std::string file;   // that it is from
-  std::string label;  // what messages call it: `/a/kubeconfig: user "kind"`
+  std::string file;   // the file that defines the entry
+  std::string label;  // its name in messages: `/a/kubeconfig: user "kind"`
 };
 
 struct KubeconfigContext : KubeconfigEntry {
@@ -40,11 +40,11 @@ struct KubeconfigUser : KubeconfigEntry {
   std::string client_key_data;
   std::string token;
   std::string token_file;
-  // The name of a field it has that asks for what we don't do: "exec", ...
+  // The name of an unsupported field that is set: "exec", ...
   std::string unsupported;
 };
 
-// The merge of all files. Maps go by name.
+// All files merged. The keys of the maps are names.
 struct Kubeconfig {
   std::vector<std::string> files;
   std::string current_context;
@@ -53,16 +53,17 @@ struct Kubeconfig {
   std::map<std::string, KubeconfigUser> users;
 };
 
-// A name for a message: in quotes, and on one line whatever is in it.
+// Returns a name for a message: in quotes, with '?' for control characters, so
+// that it stays on one line.
 std::string Quote(std::string name);
 
-// "a, b, c".
+// Returns "a, b, c".
 std::string Join(const std::vector<std::string>& parts);
 
-// Adds what a file has and earlier ones don't. `file` is its name, for
-// messages; `text` is what is in it, YAML or JSON.
-// Throws ConfigError, one line that repeats nothing of what is secret. Then
-// `config` may hold a part of the file.
+// Adds the entries of a file that `config` doesn't have yet. `file` is the
+// file's name, for messages; `text` is its contents, YAML or JSON. Throws
+// ConfigError: one line without secrets. `config` may then hold a part of the
+// file.
 void MergeKubeconfig(const std::string& file, const std::string& text,
                      Kubeconfig& config);
 

@@ -12,7 +12,7 @@ namespace {
 
 using KubeconfigFileTest = KubeconfigTest;
 
-TEST_F(KubeconfigFileTest, IgnoresWhatItDoesNotKnow) {
+TEST_F(KubeconfigFileTest, IgnoresUnknownFields) {
   const std::string file =
       Write("config",
             "apiVersion: v1\nkind: Config\nnews: [1, 2]\n" +
@@ -36,7 +36,7 @@ TEST_F(KubeconfigFileTest, LoadsJson) {
   EXPECT_EQ(Load({.kubeconfig = file}).server, "https://h");
 }
 
-TEST_F(KubeconfigFileTest, SaysWhatIsWrongWithTheYaml) {
+TEST_F(KubeconfigFileTest, ReportsTheProblemInTheYaml) {
   struct Case {
     std::string text;
     std::string error;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(KubeconfigTest, TakesTheFirstPlaceThatIsGiven) {
+TEST_F(KubeconfigTest, PrefersFlagThenEnvironmentThenHomeThenPod) {
   const auto file = [](const std::string& name) {
     return "current-context: c\n"
            "contexts: [{name: c, context: {cluster: k}}]\n"
@@ -30,12 +30,12 @@ TEST_F(KubeconfigTest, TakesTheFirstPlaceThatIsGiven) {
   EXPECT_EQ(Load().server, "https://env");
   EXPECT_EQ(Load({.kubeconfig = Write("flag", file("flag"))}).server,
             "https://flag");
-  // $KUBECONFIG keeps ~/.kube/config out even if none of its files is there.
+  // With $KUBECONFIG set, ~/.kube/config isn't read, even if no file exists.
   environment_.kubeconfig = Path("missing");
   EXPECT_EQ(Load().server, "https://10.96.0.1:443");
 }
 
-TEST_F(KubeconfigTest, MergesWithTheFirstFileWinning) {
+TEST_F(KubeconfigTest, MergesFilesAndTheFirstDefinitionWins) {
   const std::string first =
       Write("first",
             "contexts: [{name: a, context: {cluster: one, namespace: first}}]\n"
@@ -57,7 +57,7 @@ TEST_F(KubeconfigTest, MergesWithTheFirstFileWinning) {
   EXPECT_EQ(a.source, "context \"a\" of " + first);
   const RestConfig b = Load({.context = "b"});
   EXPECT_EQ(b.server, "https://first");
-  // The first file's cluster is not completed by the second's.
+  // A cluster is not merged from two files.
   EXPECT_FALSE(b.insecure_skip_tls_verify);
   EXPECT_EQ(b.source, "context \"b\" of " + second);
 
@@ -65,7 +65,7 @@ TEST_F(KubeconfigTest, MergesWithTheFirstFileWinning) {
   EXPECT_TRUE(Load({.context = "b"}).insecure_skip_tls_verify);
 }
 
-TEST_F(KubeconfigTest, ChecksOnlyWhatTheContextUses) {
+TEST_F(KubeconfigTest, ChecksOnlyTheSelectedContext) {
   const std::string file = Write(
       "config",
       "current-context: good\n"
@@ -84,7 +84,7 @@ TEST_F(KubeconfigTest, ChecksOnlyWhatTheContextUses) {
             "certificate or a token");
 }
 
-TEST_F(KubeconfigTest, SaysWhereItLookedForACluster) {
+TEST_F(KubeconfigTest, ReportsWhereItLookedForACluster) {
   const std::string end = "; give --kubeconfig, or let scripts/run start one";
   const std::string no_pod =
       ", not in a pod ($KUBERNETES_SERVICE_HOST is not set)";
@@ -120,7 +120,7 @@ TEST_F(KubeconfigTest, SaysWhereItLookedForACluster) {
             "no cluster to connect to: DIR/a does not exist, DIR/b has no "
             "contexts, not in a pod (DIR/account/token does not exist)" +
                 end);
-  // Not expanded: that is for the shell to do.
+  // "~" is not expanded: the shell does that.
   environment_ = {.kubeconfig = "~/.kube/config", .home = dir_};
   EXPECT_EQ(Error(), "no cluster to connect to: ~/.kube/config does not exist" +
                          no_pod + end);
@@ -133,14 +133,14 @@ TEST_F(KubeconfigTest, AnEmptyKubeconfigHasNoContexts) {
               "no cluster to connect to: DIR/config has no contexts; give "
               "--kubeconfig, or let scripts/run start one")
         << text;
-    // Only a kubeconfig that was not asked for gives way to the pod's account.
+    // Only without --kubeconfig is the pod's account used instead.
     environment_.kubeconfig = Path("config");
     EXPECT_EQ(Load().source, "the in-cluster account") << text;
     environment_.kubeconfig = "";
   }
 }
 
-TEST_F(KubeconfigTest, SaysWhichContextsThereAre) {
+TEST_F(KubeconfigTest, ReportsTheExistingContexts) {
   const std::string file = Write(
       "config",
       "contexts: [{name: b, context: {}}, {name: \"a\\nb\", context: {}}]\n");
@@ -151,7 +151,7 @@ TEST_F(KubeconfigTest, SaysWhichContextsThereAre) {
             "no context \"c\": DIR/config has \"a?b\", \"b\"");
   environment_.kubeconfig = file + ":" + Write("d", "current-context: e\n");
   EXPECT_EQ(Error(),
-            "no context \"e\", which current-context names: DIR/config, DIR/d "
+            "no context \"e\" (the current-context): DIR/config, DIR/d "
             "has \"a?b\", \"b\"");
   environment_.kubeconfig = "";
   EnterPod();
@@ -160,7 +160,7 @@ TEST_F(KubeconfigTest, SaysWhichContextsThereAre) {
             "not exist");
 }
 
-TEST_F(KubeconfigTest, SaysWhichFileCannotBeRead) {
+TEST_F(KubeconfigTest, ReportsTheFileThatCannotBeRead) {
   fs::create_directory(Path("dir"));
   Write("file", "");
   struct Case {
@@ -175,7 +175,7 @@ TEST_F(KubeconfigTest, SaysWhichFileCannotBeRead) {
   for (const Case& c : cases) EXPECT_EQ(Error({.kubeconfig = c.file}), c.error);
   environment_.kubeconfig = Path("missing") + ":" + Path("dir");
   EXPECT_EQ(Error(), "kubeconfig DIR/dir: Is a directory");
-  if (geteuid() == 0) return;  // root may read all
+  if (geteuid() == 0) return;  // root may read every file
   fs::permissions(Path("file"), fs::perms::none);
   EXPECT_EQ(Error({.kubeconfig = Path("file")}),
             "kubeconfig DIR/file: Permission denied");
@@ -200,11 +200,11 @@ TEST_F(KubeconfigTest, LoadsThePodsAccount) {
   EXPECT_EQ(Load().default_namespace, "default");
 }
 
-TEST_F(KubeconfigTest, SaysWhatIsWrongWithThePodsAccount) {
+TEST_F(KubeconfigTest, ReportsTheProblemOfThePodsAccount) {
   EnterPod();
   Write("account/ca.crt", "secret");
   EXPECT_EQ(Error(),
-            "in-cluster account: DIR/account/ca.crt: no PEM certificate in it");
+            "in-cluster account: DIR/account/ca.crt: no PEM certificate found");
   fs::remove(Path("account/ca.crt"));
   EXPECT_EQ(Error(),
             "in-cluster account: DIR/account/ca.crt: No such file or "

@@ -13,7 +13,8 @@
 
 namespace minisched {
 
-// One context, c, of cluster k and user u, whose bodies are JSON.
+// Returns a kubeconfig with context c, cluster k and user u. The parameters are
+// the fields of the cluster and of the user.
 inline std::string OneContext(const std::string& cluster,
                               const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
@@ -24,7 +25,7 @@ inline std::string OneContext(const std::string& cluster,
 
 inline constexpr char kServer[] = "server: \"https://h:6443\"";
 
-// A directory with files in it, which is where $HOME is too.
+// A temporary directory for files, which is $HOME too.
 class KubeconfigTest : public testing::Test {
  protected:
   KubeconfigTest() {
@@ -45,7 +46,7 @@ class KubeconfigTest : public testing::Test {
     return Path(file);
   }
 
-  // Makes the inside of a pod.
+  // Sets up the environment inside a pod.
   void EnterPod() {
     environment_.service_host = "10.96.0.1";
     environment_.service_port = "443";
@@ -58,8 +59,8 @@ class KubeconfigTest : public testing::Test {
     return LoadRestConfig(flags, environment_);
   }
 
-  // The error of Load(), with "DIR" for the directory; empty if there is none.
-  // What tests call secret must not be in it.
+  // Returns the error of Load(), with "DIR" for the directory; empty if Load()
+  // succeeds. Fails the test if the error contains "secret".
   std::string Error(const ConfigFlags& flags = {}) const {
     try {
       Load(flags);
@@ -75,7 +76,7 @@ class KubeconfigTest : public testing::Test {
     return "";
   }
 
-  // The same, of a kubeconfig with this text.
+  // Returns the error for a kubeconfig with this text.
   std::string ErrorOf(const std::string& text) const {
     return Error({.kubeconfig = Write("config", text)});
   }

@@ -26,8 +26,8 @@ struct Free {
 };
 using BioPtr = std::unique_ptr<BIO, Free>;
 
-// OpenSSL keeps its errors in a queue of the thread. What a failed check
-// leaves there would be taken for the error of the thread's next TLS call.
+// Clears OpenSSL's error queue, which each thread has. An error left there by a
+// failed check would look like an error of the thread's next TLS call.
 class ErrorQueueGuard {
  public:
   ErrorQueueGuard() { ERR_clear_error(); }
@@ -40,30 +40,30 @@ class ErrorQueueGuard {
   throw ConfigError(pem.where + ": " + problem);
 }
 
-// A view of pem.text, which must outlive it.
+// Returns a view of pem.text, which must outlive the view.
 BioPtr OpenBio(const Pem& pem) {
   if (pem.text.size() > INT_MAX) Fail(pem, "too long");
   return BioPtr(
       BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size())));
 }
 
-// True if the last error says that there was no further PEM block, rather
-// than a bad one.
+// Returns true if the last error means that there is no further PEM block,
+// rather than a broken one.
 bool AtEnd() {
   const unsigned long error = ERR_peek_last_error();
   return ERR_GET_LIB(error) == ERR_LIB_PEM &&
          ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-// The next certificate; null at the end.
+// Returns the next certificate; null at the end.
 CertificatePtr ReadCertificate(const Pem& pem, BIO* bio) {
   CertificatePtr certificate(PEM_read_bio_X509(bio, nullptr, nullptr, nullptr));
-  if (!certificate && !AtEnd()) Fail(pem, "a certificate in it is broken");
+  if (!certificate && !AtEnd()) Fail(pem, "a certificate is malformed");
   return certificate;
 }
 
-// Called for a key that is encrypted. Without it OpenSSL would ask on the
-// terminal.
+// Called for an encrypted key. Without this function OpenSSL would ask for the
+// passphrase on the terminal.
 int RefusePassphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -99,7 +99,7 @@ std::vector<CertificatePtr> ReadCertificates(const Pem& pem) {
   while (CertificatePtr certificate = ReadCertificate(pem, bio.get())) {
     certificates.push_back(std::move(certificate));
   }
-  if (certificates.empty()) Fail(pem, "no PEM certificate in it");
+  if (certificates.empty()) Fail(pem, "no PEM certificate found");
   return certificates;
 }
 
@@ -110,7 +110,7 @@ KeyPtr ReadKey(const Pem& pem) {
   KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase,
                                      &encrypted));
   if (encrypted) Fail(pem, "the key is encrypted, which is not supported");
-  if (!key) Fail(pem, "no PEM private key in it that can be read");
+  if (!key) Fail(pem, "no readable PEM private key found");
   return key;
 }
 
@@ -123,14 +123,14 @@ std::string FormatAsn1Time(const ASN1_TIME* time) {
 }
 
 std::optional<std::string> DecodeBase64(const std::string& text) {
-  // To OpenSSL '-' ends the data, as PEM's last line does.
+  // OpenSSL takes '-' for the end of the data, as in PEM's last line.
   if (text.size() > INT_MAX || text.find('-') != std::string::npos) {
     return std::nullopt;
   }
   const ErrorQueueGuard guard;
   const std::unique_ptr<EVP_ENCODE_CTX, Free> context(EVP_ENCODE_CTX_new());
   EVP_DecodeInit(context.get());
-  // Three bytes for four characters, and a block to spare.
+  // Three bytes for four characters, and room for one more block.
   std::vector<unsigned char> out(text.size() / 4 * 3 + 64);
   int size = 0;
   int rest = 0;

@@ -12,14 +12,14 @@ struct x509_st;         // OpenSSL's X509
 
 namespace minisched {
 
-// Checks on certificates and keys, made when they are loaded: a message that
-// names the file is worth more than a failed handshake later. A message never
-// holds a part of a key. All functions are thread-safe.
+// Reads and checks certificates and keys. The checks run at loading, because an
+// error that names the file is more useful than a failed handshake later. No
+// message contains a part of a key. All functions are thread-safe.
 //
-// Follows client-go's transport.TLSConfigFor and Go's tls.X509KeyPair, but for
-// the dates, which upstream leaves to the server.
+// Follows client-go's transport.TLSConfigFor and Go's tls.X509KeyPair. Checks
+// the dates too, which upstream leaves to the server.
 
-// PEM text, and what messages call it: `/a/kubeconfig: user "x": client-key`.
+// PEM text and its name in messages: `/a/kubeconfig: user "x": client-key`.
 struct Pem {
   std::string text;
   std::string where;
@@ -32,23 +32,24 @@ struct FreeOpenssl {
 using CertificatePtr = std::unique_ptr<x509_st, FreeOpenssl>;
 using KeyPtr = std::unique_ptr<evp_pkey_st, FreeOpenssl>;
 
-// All certificates in it. Throws ConfigError unless there is one, and all of
-// them parse.
+// Returns all certificates in `pem`. Throws ConfigError if there is none or if
+// one can't be parsed.
 std::vector<CertificatePtr> ReadCertificates(const Pem& pem);
 
-// The private key in it. Throws ConfigError unless it parses, and is not
-// encrypted.
+// Returns the private key in `pem`. Throws ConfigError if the key can't be
+// parsed or is encrypted.
 KeyPtr ReadKey(const Pem& pem);
 
-// A certificate's date in RFC 3339, UTC.
+// Returns a certificate's date in RFC 3339, UTC.
 std::string FormatAsn1Time(const asn1_string_st* time);
 
-// Decodes standard base64 with its padding; line breaks and spaces in it are
-// skipped. Nothing if it is not that.
+// Decodes standard base64 with padding; skips line breaks and spaces. Returns
+// nullopt if `text` isn't base64.
 std::optional<std::string> DecodeBase64(const std::string& text);
 
-// Throws ConfigError unless the first certificate parses and is valid at
-// `now`, and the key parses, is not encrypted and is that certificate's.
+// Throws ConfigError unless all certificates can be parsed, the first is valid
+// at `now`, and the key can be parsed, isn't encrypted and belongs to the first
+// certificate.
 void CheckClientCertificate(const Pem& certificate, const Pem& key,
                             std::chrono::system_clock::time_point now);
 

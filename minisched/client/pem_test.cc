@@ -39,7 +39,7 @@ std::string ClientError(const std::string& certificate, const std::string& key,
   return "";
 }
 
-// A PEM block that holds no DER.
+// Returns a PEM block whose data isn't DER.
 std::string BrokenBlock(const std::string& type) {
   return "-----BEGIN " + type + "-----\nc2VjcmV0\n-----END " + type + "-----\n";
 }
@@ -63,7 +63,7 @@ TEST(DecodeBase64, Decodes) {
   }
 }
 
-TEST(DecodeBase64, UndoesEncodeAtEverySize) {
+TEST(DecodeBase64, DecodesEncodedDataOfEverySize) {
   std::string data;
   for (int size = 0; size < 300; ++size) {
     EXPECT_EQ(DecodeBase64(EncodeBase64(data)), data) << size;
@@ -71,7 +71,7 @@ TEST(DecodeBase64, UndoesEncodeAtEverySize) {
   }
 }
 
-TEST(DecodeBase64, RefusesWhatIsNotBase64) {
+TEST(DecodeBase64, RejectsTextThatIsNotBase64) {
   const std::vector<std::string> cases = {
       "Zg",       "Zg=",  "Z",    "Zm9v!",    "Zm9v-secret", "====",
       "Zg==Zm9v", "Zm9_", "Z=9v", "Zm9v====", "Zm9vZ"};
@@ -80,24 +80,24 @@ TEST(DecodeBase64, RefusesWhatIsNotBase64) {
   }
 }
 
-TEST(ReadCertificates, AcceptsOneOrMoreWithTextAround) {
+TEST(ReadCertificates, AcceptsSeveralWithTextAround) {
   const std::string one = MakeCa("one").certificate;
   const std::string two = MakeCa("two").certificate;
   EXPECT_EQ(AuthoritiesError(one), "");
   EXPECT_EQ(AuthoritiesError("# one\n" + one + "# two\n" + two + "\n"), "");
 }
 
-TEST(ReadCertificates, SaysWhatIsWrong) {
+TEST(ReadCertificates, ReportsTheProblem) {
   const TestCa ca = MakeCa("ca");
   const std::string broken = BrokenBlock("CERTIFICATE");
   const std::string cut = ca.certificate.substr(0, 100);
-  EXPECT_EQ(AuthoritiesError(""), "ca.crt: no PEM certificate in it");
-  EXPECT_EQ(AuthoritiesError("hello"), "ca.crt: no PEM certificate in it");
-  EXPECT_EQ(AuthoritiesError(ca.key), "ca.crt: no PEM certificate in it");
-  EXPECT_EQ(AuthoritiesError(broken), "ca.crt: a certificate in it is broken");
+  EXPECT_EQ(AuthoritiesError(""), "ca.crt: no PEM certificate found");
+  EXPECT_EQ(AuthoritiesError("hello"), "ca.crt: no PEM certificate found");
+  EXPECT_EQ(AuthoritiesError(ca.key), "ca.crt: no PEM certificate found");
+  EXPECT_EQ(AuthoritiesError(broken), "ca.crt: a certificate is malformed");
   EXPECT_EQ(AuthoritiesError(ca.certificate + broken),
-            "ca.crt: a certificate in it is broken");
-  EXPECT_EQ(AuthoritiesError(cut), "ca.crt: a certificate in it is broken");
+            "ca.crt: a certificate is malformed");
+  EXPECT_EQ(AuthoritiesError(cut), "ca.crt: a certificate is malformed");
 }
 
 TEST(CheckClientCertificate, AcceptsAPair) {
@@ -106,13 +106,13 @@ TEST(CheckClientCertificate, AcceptsAPair) {
       ca,
       {.common_name = "system:kube-scheduler", .organizations = {"a", "b"}});
   EXPECT_EQ(ClientError(client.certificate, client.key), "");
-  // A chain, leaf first; and both in one file, as a kubelet keeps them.
+  // A chain that starts with the leaf, then both in one file as on a kubelet.
   EXPECT_EQ(ClientError(client.certificate + ca.certificate, client.key), "");
   const std::string both = client.key + client.certificate;
   EXPECT_EQ(ClientError(both, both), "");
 }
 
-TEST(CheckClientCertificate, SaysWhatIsWrong) {
+TEST(CheckClientCertificate, ReportsTheProblem) {
   const TestCa ca = MakeCa("ca");
   const TestCertificate client = Issue(ca, {.common_name = "u"});
   const TestCertificate other = Issue(ca, {.common_name = "v"});
@@ -126,18 +126,17 @@ TEST(CheckClientCertificate, SaysWhatIsWrong) {
     std::string error;
   };
   const std::vector<Case> cases = {
-      {"", client.key, "client.crt: no PEM certificate in it"},
-      {client.key, client.key, "client.crt: no PEM certificate in it"},
+      {"", client.key, "client.crt: no PEM certificate found"},
+      {client.key, client.key, "client.crt: no PEM certificate found"},
       {BrokenBlock("CERTIFICATE"), client.key,
-       "client.crt: a certificate in it is broken"},
-      {client.certificate, "",
-       "client.key: no PEM private key in it that can be read"},
+       "client.crt: a certificate is malformed"},
+      {client.certificate, "", "client.key: no readable PEM private key found"},
       {client.certificate, client.certificate,
-       "client.key: no PEM private key in it that can be read"},
+       "client.key: no readable PEM private key found"},
       {client.certificate, BrokenBlock("PRIVATE KEY"),
-       "client.key: no PEM private key in it that can be read"},
+       "client.key: no readable PEM private key found"},
       {client.certificate, BrokenBlock("EC PRIVATE KEY"),
-       "client.key: no PEM private key in it that can be read"},
+       "client.key: no readable PEM private key found"},
       {client.certificate, other.key,
        "client.key: the key does not belong to the client certificate"},
       {client.certificate, EncryptKey(client.key, "secret"),
@@ -171,8 +170,8 @@ TEST(CheckClientCertificate, ChecksTheDatesToTheSecond) {
   }
 }
 
-TEST(CheckClientCertificate, KnowsDatesBeyond2050) {
-  // There X.509 goes from two digits for the year to four.
+TEST(CheckClientCertificate, HandlesDatesBeyond2050) {
+  // From 2050 on, X.509 writes the year with four digits instead of two.
   const system_clock::time_point year_2100{seconds(4102444800)};
   const TestCertificate client =
       Issue(MakeCa("ca"), {.common_name = "u",

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxTries = 4;
 
-bool Waits(const Pod& pod, const std::string& uid) {
+bool IsPending(const Pod& pod, const std::string& uid) {
   return pod.metadata.uid == uid && pod.spec.node_name.empty();
 }
 
@@ -21,12 +21,12 @@ bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop) {
   const ObjectMeta known = pod->metadata;
-  for (int tries = 1; Waits(*pod, known.uid); ++tries) {
+  for (int tries = 1; IsPending(*pod, known.uid); ++tries) {
     PodStatus patched = pod->status;
     if (!UpdateCondition(patched.conditions, condition, now)) return true;
     Pod patch;
     patch.metadata.resource_version = pod->metadata.resource_version;
-    // Conditions are merged by type, so that only this one changes.
+    // The server merges conditions by type, so only this condition changes.
     patch.status.conditions = {
         *FindCondition(patched.conditions, condition.type)};
     try {

@@ -10,16 +10,15 @@
 
 namespace minisched {
 
-// Sets a condition of a pod that waits for a node; `pod` is what is known of
-// it, and `now` the transition time if the condition's status is a new one.
-// Sends nothing if the pod has the condition. Returns false if the pod is gone,
-// or bound: what was true of it while it waited is not to be said of it any
-// more.
+// Sets a condition of a pending pod. `pod` is its last known state; `now`
+// becomes the transition time if the condition's status changes. Sends no
+// request if the pod already has the condition. Returns false if the pod is
+// deleted or bound: a stale condition must not overwrite a bound pod's.
 //
-// The PATCH is for the pod in the state that is known. Where it has changed
-// since, it is looked up, and the PATCH sent again, up to four times. Throws
+// The PATCH names the resource version of `pod`. If the pod has changed since
+// (409), gets the pod and sends the PATCH again, four times at most. Throws
 // what Client throws. Follows PatchPodStatus of kubernetes'
-// pkg/scheduler/util/utils.go, which patches whatever the state.
+// pkg/scheduler/util/utils.go, which patches without a resource version.
 bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop = {});

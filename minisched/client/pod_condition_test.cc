@@ -13,7 +13,7 @@ namespace {
 
 const Time kStart = ParseTime("2026-11-21T10:00:00Z");
 
-Condition Waits(const std::string& why) {
+Condition Unschedulable(const std::string& why) {
   return {.type = "PodScheduled",
           .status = "False",
           .reason = "Unschedulable",
@@ -43,59 +43,61 @@ class PodConditionTest : public ::testing::Test {
   Client client_{server_.config()};
 };
 
-TEST_F(PodConditionTest, IsSetOnce) {
-  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kStart));
+TEST_F(PodConditionTest, SendsNothingIfThePodHasTheCondition) {
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Unschedulable("full"), kStart));
   const auto pod = Get();
   EXPECT_EQ(FindCondition(pod->status.conditions, "PodScheduled")
                 ->last_transition_time,
             kStart);
-  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("full"), kStart));
+  EXPECT_TRUE(PatchPodCondition(client_, pod, Unschedulable("full"), kStart));
   EXPECT_EQ(Get()->metadata.resource_version, pod->metadata.resource_version);
-  EXPECT_TRUE(PatchPodCondition(client_, pod, Waits("too hot"), kStart));
+  EXPECT_TRUE(
+      PatchPodCondition(client_, pod, Unschedulable("too hot"), kStart));
   EXPECT_EQ(Message(), "too hot");
 }
 
-TEST_F(PodConditionTest, IsSetThoughThePodHasChanged) {
+TEST_F(PodConditionTest, IsSetAfterThePodHasChanged) {
   const auto old = Get();
   Change(R"({"metadata":{"labels":{"a":"b"}}})");
-  EXPECT_TRUE(PatchPodCondition(client_, old, Waits("full"), kStart));
+  EXPECT_TRUE(PatchPodCondition(client_, old, Unschedulable("full"), kStart));
   EXPECT_EQ(Message(), "full");
   EXPECT_EQ(Get()->metadata.labels.at("a"), "b");
 }
 
-TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsBound) {
+TEST_F(PodConditionTest, IsNotSetOnABoundPod) {
   const auto old = Get();
   Binding binding;
   binding.metadata = {.name = "web", .namespace_name = "default"};
   binding.target = {.kind = "Node", .name = "node-1"};
   client_.Bind(binding);
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Unschedulable("full"), kStart));
   EXPECT_EQ(Message(), "");
 }
 
-TEST_F(PodConditionTest, IsNotSaidOfAPodThatIsGone) {
+TEST_F(PodConditionTest, IsNotSetOnADeletedPodOrItsNamesake) {
   const auto old = Get();
   client_.Delete<Pod>("default", "web", {.grace_period_seconds = 0});
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Unschedulable("full"), kStart));
   Pod namesake;
   namesake.metadata = {.name = "web", .namespace_name = "default"};
   namesake.spec.containers = {{.name = "c", .image = "i"}};
   client_.Create(namesake);
-  EXPECT_FALSE(PatchPodCondition(client_, old, Waits("full"), kStart));
+  EXPECT_FALSE(PatchPodCondition(client_, old, Unschedulable("full"), kStart));
   EXPECT_EQ(Message(), "");
 }
 
-TEST_F(PodConditionTest, GivesUpAfterFourConflicts) {
+TEST_F(PodConditionTest, FailsAfterFourConflicts) {
   const auto set_conflicts = [&](int times) {
     server_.server().SetFaults(
         "faults: [{match: {verbs: [patch]}, times: " + std::to_string(times) +
         ", error: {code: 409}}]");
   };
   set_conflicts(3);
-  EXPECT_TRUE(PatchPodCondition(client_, Get(), Waits("full"), kStart));
+  EXPECT_TRUE(PatchPodCondition(client_, Get(), Unschedulable("full"), kStart));
   set_conflicts(4);
-  EXPECT_THROW(PatchPodCondition(client_, Get(), Waits("too hot"), kStart),
-               ApiError);
+  EXPECT_THROW(
+      PatchPodCondition(client_, Get(), Unschedulable("too hot"), kStart),
+      ApiError);
   EXPECT_EQ(Message(), "full");
 }
 

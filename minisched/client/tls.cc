@@ -24,7 +24,7 @@ std::string SubjectOf(const X509* certificate) {
   return std::string(text, static_cast<std::size_t>(size));
 }
 
-// What a user can make of a refused certificate.
+// Returns a message for users about a rejected certificate.
 std::string Explain(X509_STORE_CTX* chain, const std::string& server_name) {
   const int error = X509_STORE_CTX_get_error(chain);
   const X509* certificate = X509_STORE_CTX_get_current_cert(chain);
@@ -40,7 +40,7 @@ std::string Explain(X509_STORE_CTX* chain, const std::string& server_name) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the server's certificate" + subject + " is not for " +
-             server_name + "; tls-server-name says which name to expect";
+             server_name + "; set tls-server-name to expect another name";
     default:
       return "the server's certificate" + subject +
              " is not signed by the configured certificate authority (" +
@@ -48,15 +48,16 @@ std::string Explain(X509_STORE_CTX* chain, const std::string& server_name) {
   }
 }
 
-// Where an SSL_CTX keeps its Tls. Not SSL_CTX's app data: asio owns that.
+// Returns the index of the Tls in an SSL_CTX's extra data. The app data can't
+// be used, because asio owns it.
 int ContextIndex() {
   static const int index =
       SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return index;
 }
 
-// Called as a handshake starts: says in it which server we want (SNI).
-void AskForServerName(const SSL* ssl, int where, int) {
+// Called when a handshake starts. Adds the server's name to it (SNI).
+void SendServerName(const SSL* ssl, int where, int) {
   if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
   const auto* tls = static_cast<const Tls*>(
       SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ContextIndex()));
@@ -117,11 +118,11 @@ void Tls::Configure(ssl_ctx_st* context) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_ex_data(context, ContextIndex(), this);
   if (!IsIpAddress(server_name_)) {
-    SSL_CTX_set_info_callback(context, AskForServerName);
+    SSL_CTX_set_info_callback(context, SendServerName);
   }
   if (verify_) {
-    // Replaces the HTTP library's check, which knows neither another server
-    // name nor how to say what is wrong.
+    // Replaces the HTTP library's check, which supports no other server name
+    // and gives no reason.
     SSL_CTX_set_cert_verify_callback(
         context,
         [](X509_STORE_CTX* chain, void* self) {

@@ -11,10 +11,11 @@ struct x509_store_ctx_st;  // OpenSSL's X509_STORE_CTX
 
 namespace minisched {
 
-// Whom a connection trusts and how it identifies itself. Thread-safe.
+// The TLS settings of a client's connections: trusted authorities, expected
+// server name, client certificate. Thread-safe.
 class Tls {
  public:
-  // `host` is the host of the server's URL. Throws ConfigError where the
+  // `host` is the host of the server's URL. Throws ConfigError if the
   // certificates or the key can't be used.
   Tls(const RestConfig& config, std::string host);
   ~Tls();
@@ -22,19 +23,21 @@ class Tls {
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
 
-  // Sets up the context of one new connection, which must not outlive this.
+  // Applies the settings to the context of a new connection, which must not
+  // outlive this object.
   void Configure(ssl_ctx_st* context);
 
-  // Why the last certificate was refused, in words for a user; empty where
-  // none was since the last call.
+  // Returns why the last certificate was rejected, as a message for users.
+  // Empty if none was rejected since the last call.
   std::string TakeError() EXCLUDES(mu_);
 
-  // The name that the server's certificate must carry.
+  // Returns the name that the server's certificate must have.
   const std::string& server_name() const { return server_name_; }
 
  private:
   struct Material;
 
+  // Verifies the server's certificate. Returns 1 if it is trusted, else 0.
   int Verify(x509_store_ctx_st* chain) EXCLUDES(mu_);
 
   const std::string server_name_;
@@ -45,7 +48,7 @@ class Tls {
   std::string error_ GUARDED_BY(mu_);
 };
 
-// True for "127.0.0.1", "::1", "[::1]".
+// Returns true for "127.0.0.1", "::1", "[::1]".
 bool IsIpAddress(const std::string& host);
 
 }  // namespace minisched

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A server with a certificate, and a client that trusts its authority.
+// A server with a certificate and a client that trusts its authority.
 class TlsTest : public testing::Test {
  protected:
   std::unique_ptr<HttpServer> Serve(const TestSubject& subject,
@@ -43,7 +43,7 @@ class TlsTest : public testing::Test {
     return OutcomeOf([&] { transport.Send(kGetPods, {}); });
   }
 
-  // Sends, and returns the message of the kTls error.
+  // Sends a request and returns the message of the kTls error.
   std::string Refusal() const {
     const Outcome outcome = Send();
     EXPECT_EQ(outcome.kind, "kTls") << outcome;
@@ -63,20 +63,20 @@ std::string Day(system_clock::time_point time) {
       std::chrono::time_point_cast<std::chrono::seconds>(time)));
 }
 
-// Whom we trust.
+// Trusted authorities.
 
-TEST_F(TlsTest, TrustsTheConfiguredAuthority) {
+TEST_F(TlsTest, AcceptsTheConfiguredAuthority) {
   const auto server = Serve(subject_);
   EXPECT_EQ(Send().kind, "ok");
 }
 
-TEST_F(TlsTest, TrustsAnyOfSeveralAuthorities) {
+TEST_F(TlsTest, AcceptsAnyOfSeveralAuthorities) {
   const auto server = Serve(subject_);
   config_.ca_data = MakeCa("another").certificate + ca_.certificate;
   EXPECT_EQ(Send().kind, "ok");
 }
 
-TEST_F(TlsTest, RefusesAnotherAuthority) {
+TEST_F(TlsTest, RejectsAnotherAuthority) {
   const auto server = Serve(subject_);
   config_.ca_data = MakeCa("another").certificate;
   EXPECT_EQ(Refusal(),
@@ -86,13 +86,13 @@ TEST_F(TlsTest, RefusesAnotherAuthority) {
   EXPECT_THAT(server->requests(), IsEmpty());
 }
 
-TEST_F(TlsTest, WithoutAnAuthorityTrustsTheSystems) {
+TEST_F(TlsTest, WithoutAnAuthorityUsesTheSystems) {
   const auto server = Serve(subject_);
   config_.ca_data.clear();
   EXPECT_THAT(Refusal(), HasSubstr("\"CN=server\" is not signed by "));
 }
 
-TEST_F(TlsTest, RefusesAnExpiredCertificateAndSaysSinceWhen) {
+TEST_F(TlsTest, RejectsAnExpiredCertificateWithTheDate) {
   TestSubject subject = subject_;
   subject.not_before = system_clock::now() - hours(3);
   subject.not_after = system_clock::now() - hours(2);
@@ -101,7 +101,7 @@ TEST_F(TlsTest, RefusesAnExpiredCertificateAndSaysSinceWhen) {
                            Day(subject.not_after));
 }
 
-TEST_F(TlsTest, RefusesACertificateOfTheFutureAndSaysFromWhen) {
+TEST_F(TlsTest, RejectsACertificateThatIsNotYetValidWithTheDate) {
   TestSubject subject = subject_;
   subject.not_before = system_clock::now() + hours(2);
   subject.not_after = system_clock::now() + hours(3);
@@ -111,7 +111,7 @@ TEST_F(TlsTest, RefusesACertificateOfTheFutureAndSaysFromWhen) {
                 Day(subject.not_before));
 }
 
-TEST_F(TlsTest, SaysItAgainNextTime) {
+TEST_F(TlsTest, ReportsTheReasonForEachRequest) {
   TestSubject subject = subject_;
   subject.not_after = system_clock::now() - std::chrono::minutes(1);
   const auto server = Serve(subject);
@@ -122,7 +122,7 @@ TEST_F(TlsTest, SaysItAgainNextTime) {
   }
 }
 
-TEST_F(TlsTest, SkipsTheCheckWhenToldTo) {
+TEST_F(TlsTest, SkipsTheCheckWithInsecureSkipTlsVerify) {
   TestSubject subject = subject_;
   subject.not_after = system_clock::now() - std::chrono::minutes(1);
   subject.alternative_names = {"DNS:elsewhere"};
@@ -134,28 +134,28 @@ TEST_F(TlsTest, SkipsTheCheckWhenToldTo) {
 
 // The server's name.
 
-TEST_F(TlsTest, RefusesAnotherAddress) {
+TEST_F(TlsTest, RejectsAnotherAddress) {
   TestSubject subject = subject_;
   subject.alternative_names = {"IP:127.0.0.2", "DNS:localhost"};
   const auto server = Serve(subject);
   EXPECT_EQ(Refusal(),
             "the server's certificate \"CN=server\" is not for 127.0.0.1; "
-            "tls-server-name says which name to expect");
+            "set tls-server-name to expect another name");
 }
 
-// Upstream doesn't either: names in the subject have long been deprecated.
-TEST_F(TlsTest, AnAddressInTheCommonNameDoesNotCount) {
+// As upstream: names in the subject have long been deprecated.
+TEST_F(TlsTest, IgnoresAnAddressInTheCommonName) {
   const auto server = Serve({.common_name = "127.0.0.1"});
   EXPECT_THAT(Refusal(), HasSubstr("is not for 127.0.0.1"));
 }
 
-TEST_F(TlsTest, AnAddressIsNotAskedFor) {
+TEST_F(TlsTest, SendsNoServerNameForAnAddress) {
   const auto server = Serve(subject_);
   ASSERT_EQ(Send().kind, "ok");
   EXPECT_EQ(server->requests().at(0).server_name, "");
 }
 
-TEST_F(TlsTest, AHostNameIsAskedForAndChecked) {
+TEST_F(TlsTest, SendsAndChecksAHostName) {
   TestSubject subject = subject_;
   subject.alternative_names = {"DNS:localhost"};
   const auto server = Serve(subject);
@@ -164,7 +164,7 @@ TEST_F(TlsTest, AHostNameIsAskedForAndChecked) {
   EXPECT_EQ(server->requests().at(0).server_name, "localhost");
 }
 
-TEST_F(TlsTest, RefusesAnotherHostName) {
+TEST_F(TlsTest, RejectsAnotherHostName) {
   const auto server = Serve(subject_);
   config_.server = "https://localhost:" + std::to_string(server->port());
   EXPECT_THAT(Refusal(), HasSubstr("is not for localhost; "));
@@ -182,7 +182,7 @@ TEST_F(TlsTest, TlsServerNameReplacesTheHost) {
   EXPECT_THAT(Refusal(), HasSubstr("is not for api.example.org"));
 }
 
-TEST_F(TlsTest, TlsServerNameIsAskedForThoughNotChecked) {
+TEST_F(TlsTest, SendsTlsServerNameWithoutCheckingIt) {
   const auto server = Serve(subject_);
   config_.tls_server_name = "api.example.com";
   config_.insecure_skip_tls_verify = true;
@@ -190,7 +190,7 @@ TEST_F(TlsTest, TlsServerNameIsAskedForThoughNotChecked) {
   EXPECT_EQ(server->requests().at(0).server_name, "api.example.com");
 }
 
-TEST_F(TlsTest, Ipv6Address) {
+TEST_F(TlsTest, AcceptsAnIpv6Address) {
   const TestCertificate pair =
       Issue(ca_, {.common_name = "server", .alternative_names = {"IP:::1"}});
   HttpServer server(
@@ -202,7 +202,7 @@ TEST_F(TlsTest, Ipv6Address) {
   EXPECT_EQ(server.requests().at(0).server_name, "");
 }
 
-TEST(IsIpAddressTest, TellsAddressesFromNames) {
+TEST(IsIpAddressTest, DistinguishesAddressesFromNames) {
   for (const std::string address :
        {"127.0.0.1", "::1", "[::1]", "[fd00:10:96::1]"}) {
     EXPECT_TRUE(IsIpAddress(address)) << address;
@@ -212,13 +212,13 @@ TEST(IsIpAddressTest, TellsAddressesFromNames) {
   }
 }
 
-// Who we are.
+// The client certificate.
 
-TEST_F(TlsTest, ShowsItsCertificateWithItsChain) {
+TEST_F(TlsTest, SendsTheCertificateWithItsChain) {
   const TestCa client_ca = MakeCa("client authority");
   const TestCertificate client = Issue(client_ca, {.common_name = "jane"});
   const auto server = Serve(subject_, client_ca.certificate);
-  // Whatever follows our own is sent along.
+  // Certificates after the first are sent too.
   config_.client_certificate_data = client.certificate + client_ca.certificate;
   config_.client_key_data = client.key;
   ASSERT_EQ(Send().kind, "ok");
@@ -226,13 +226,13 @@ TEST_F(TlsTest, ShowsItsCertificateWithItsChain) {
               ElementsAre("jane", "client authority"));
 }
 
-TEST_F(TlsTest, WithoutACertificateTheServerMayRefuse) {
+TEST_F(TlsTest, ReportsThatTheServerRequiresACertificate) {
   const auto server = Serve(subject_, MakeCa("client authority").certificate);
   EXPECT_EQ(Refusal(),
             "TLS handshake failed: tlsv13 alert certificate required");
 }
 
-TEST_F(TlsTest, TheServerMayRefuseOurCertificate) {
+TEST_F(TlsTest, ReportsThatTheServerRejectsTheCertificate) {
   const auto server = Serve(subject_, MakeCa("client authority").certificate);
   const TestCertificate client = Issue(ca_, {.common_name = "jane"});
   config_.client_certificate_data = client.certificate;
@@ -240,7 +240,7 @@ TEST_F(TlsTest, TheServerMayRefuseOurCertificate) {
   EXPECT_EQ(Refusal(), "TLS handshake failed: tlsv1 alert unknown ca");
 }
 
-TEST_F(TlsTest, RefusesWhatIsNoCertificateAtOnce) {
+TEST_F(TlsTest, RejectsBrokenCertificatesAndKeysAtOnce) {
   const TestCertificate pair = Issue(ca_, {.common_name = "jane"});
   const auto error = [](RestConfig config) {
     config.server = "https://127.0.0.1";
@@ -250,12 +250,12 @@ TEST_F(TlsTest, RefusesWhatIsNoCertificateAtOnce) {
     return outcome.message;
   };
   EXPECT_EQ(error({.ca_data = "x"}),
-            "test: certificate-authority: no PEM certificate in it");
+            "test: certificate-authority: no PEM certificate found");
   EXPECT_EQ(error({.client_certificate_data = pair.certificate}),
-            "test: client-key: no PEM private key in it that can be read");
+            "test: client-key: no readable PEM private key found");
   EXPECT_EQ(
       error({.client_certificate_data = "x", .client_key_data = pair.key}),
-      "test: client-certificate: no PEM certificate in it");
+      "test: client-certificate: no PEM certificate found");
   EXPECT_EQ(error({.client_certificate_data = pair.certificate,
                    .client_key_data = EncryptKey(pair.key, "secret")}),
             "test: client-key: the key is encrypted, which is not supported");
@@ -265,16 +265,16 @@ TEST_F(TlsTest, RefusesWhatIsNoCertificateAtOnce) {
             "certificate");
 }
 
-// One side speaks TLS, the other doesn't.
+// Only one side uses TLS.
 
-TEST_F(TlsTest, PlainServer) {
+TEST_F(TlsTest, FailsIfTheServerHasNoTls) {
   HttpServer server(
       [](const ServerRequest&, ServerReply reply) { reply.Send(400, "?"); });
   config_ = ConfigFor("https://127.0.0.1:" + std::to_string(server.port()));
   EXPECT_THAT(Refusal(), HasSubstr("TLS handshake failed: "));
 }
 
-TEST_F(TlsTest, AServerThatAnswersTlsWithHttp) {
+TEST_F(TlsTest, ReportsAServerThatAnswersTlsWithHttp) {
   // As Go's servers do.
   HttpServer server(
       [](const ServerRequest&, ServerReply) {},
@@ -283,7 +283,7 @@ TEST_F(TlsTest, AServerThatAnswersTlsWithHttp) {
   EXPECT_EQ(Refusal(), "the server does not speak TLS; is it an http:// one?");
 }
 
-TEST_F(TlsTest, PlainClient) {
+TEST_F(TlsTest, FailsIfTheClientHasNoTls) {
   const auto server = Serve(subject_);
   config_.server = "http://127.0.0.1:" + std::to_string(server->port());
   EXPECT_EQ(Send().kind, "kLost");
