@@ -35,7 +35,7 @@ class SharedInformerFactory {
   // Makes the informer of T. It uses the factory's clock, whatever `options`
   // say. Throws std::logic_error if there is one already.
   template <class T>
-  SharedInformer<T>& Add(InformerOptions<T> options) EXCLUDES(mu_) {
+  SharedInformer<T>& Add(InformerOptions options) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     if (Find(typeid(T)) != nullptr) {
       throw std::logic_error("there is an informer already for " +
@@ -78,7 +78,7 @@ class SharedInformerFactory {
   std::vector<SharedInformerBase*> Started() const EXCLUDES(mu_);
 
   template <class T>
-  SharedInformer<T>& Make(InformerOptions<T> options) REQUIRES(mu_) {
+  SharedInformer<T>& Make(InformerOptions options) REQUIRES(mu_) {
     options.clock = &clock_;
     auto informer =
         std::make_unique<SharedInformer<T>>(client_, std::move(options));

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 constexpr char kManifest[] = R"(
 {apiVersion: v1, kind: Node, metadata: {name: node-1}}
 ---
-{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: web}},
+{apiVersion: v1, kind: Pod, metadata: {name: a},
  spec: {containers: [{name: c, image: i}]}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: b},
@@ -68,7 +68,7 @@ TEST_F(SharedInformerFactoryTest, StartsInformersThatWereMadeLater) {
 }
 
 TEST_F(SharedInformerFactoryTest, AddSelectsObjects) {
-  informers_.Add<Pod>({.label_selector = "app=web"});
+  informers_.Add<Pod>({.field_selector = "metadata.name=a"});
   informers_.Start({});
   ASSERT_TRUE(informers_.WaitForCacheSync({}));
   EXPECT_THAT(Names<Pod>(), ElementsAre("a"));
