@@ -42,7 +42,7 @@ class LinksTest(RepositoryTest):
             "../../steps/01-poll/poll.h#L2": "dead anchor: steps/01-poll/poll.h has 1",
             "../../steps/01-poll#x": "dead anchor",
             "../diffs/01-02.md": "dead link",
-            "../../steps/01-poll#diff": "dead anchor: steps/01-poll has none",
+            "../../steps/01-poll#diff": "dead anchor: steps/01-poll has no anchor #diff",
             "../../steps/02-watch/queue.h#diff": "dead anchor",
             "../../../x": "leaves the repository",
             "/docs/index.md": "links must be relative to the page",
