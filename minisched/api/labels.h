@@ -14,7 +14,7 @@
 
 namespace minisched {
 
-// Keys to values. The transparent order allows find() with a string_view.
+// A map of keys to values. std::less<> allows find() with a string_view.
 using Labels = std::map<std::string, std::string, std::less<>>;
 
 // One condition on the value of one label. Immutable, so thread-safe.
@@ -37,9 +37,9 @@ class Requirement {
   // any other name.
   static std::optional<Operator> FindOperator(std::string_view name);
 
-  // kIn and kNotIn need at least one value, kExists and kDoesNotExist none, the
-  // others exactly one; for kGreaterThan and kLessThan it must be an integer.
-  // Throws ParseError otherwise, and for an invalid label key or value.
+  // kIn and kNotIn need at least one value, kExists and kDoesNotExist none, and
+  // the others exactly one. The value of kGreaterThan and kLessThan must be an
+  // integer. Throws ParseError otherwise, and for an invalid key or value.
   Requirement(std::string key, Operator op, std::vector<std::string> values);
 
   // Returns true if the labels satisfy the condition. An absent label satisfies

@@ -42,7 +42,7 @@ struct Container {
 };
 
 struct Toleration {
-  std::string key;        // empty, with Exists: every taint
+  std::string key;        // empty, with Exists: every key
   std::string operation;  // "Equal" (also when empty), "Exists", "Lt", "Gt"
   std::string value;
   std::string effect;  // empty: every effect
@@ -97,7 +97,7 @@ struct PodSpec {
   std::string node_name;
   // The scheduler that is responsible for the pod.
   std::string scheduler_name;
-  // While there are gates, no scheduler may try the pod.
+  // Schedulers must not try a pod that has gates.
   std::vector<PodSchedulingGate> scheduling_gates;
   Labels node_selector;
   std::vector<Toleration> tolerations;
@@ -105,8 +105,8 @@ struct PodSpec {
   std::string priority_class_name;
   std::vector<Container> containers;
   std::vector<Container> init_containers;
-  // Requests of the pod as a whole. For these resources, they replace those of
-  // the containers.
+  // The requests of the pod as a whole. They replace the containers' requests
+  // for the same resources.
   ResourceRequirements resources;
   // What the pod needs in addition to its containers.
   ResourceList overhead;
@@ -133,7 +133,8 @@ struct Pod {
 };
 
 // Binds a pod to a node; clients POST it to the pod's binding subresource. The
-// metadata name the pod. With a uid, only the pod with that uid is bound.
+// name and namespace are the pod's. With a uid, the server binds only the pod
+// with that uid.
 struct Binding {
   static constexpr ApiResource kResource{"", "v1", "bindings", "Binding", true};
 

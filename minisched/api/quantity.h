@@ -34,8 +34,8 @@ class Quantity {
   // In BinarySI, a magnitude above 2^63-1 becomes 2^63-1, and a magnitude
   // between 0 and 1 changes the format to DecimalSI.
   //
-  // Throws ParseError if `text` is malformed or the number is too large (never
-  // in BinarySI). Upstream has no limit.
+  // Throws ParseError if `text` is malformed or, except in BinarySI, if the
+  // number is too large. Upstream has no limit.
   static Quantity Parse(std::string_view text);
 
   static Quantity FromValue(int64_t units, Format format = Format::kDecimalSI);
@@ -58,8 +58,8 @@ class Quantity {
   int Sign() const { return (nanos_ > 0) - (nanos_ < 0); }
   Format format() const { return format_; }
 
-  // A zero takes the format of `other`. Throws std::overflow_error if the sum
-  // is too large; the quantity is then unchanged.
+  // Adds `other`. A zero takes the format of `other`. If the sum is too large,
+  // throws std::overflow_error and leaves the quantity unchanged.
   Quantity& operator+=(const Quantity& other);
 
   // Compare the numbers and ignore the formats: 1k, 1e3 and 1000 are equal.

@@ -27,7 +27,8 @@ void CheckServer(Client& client, const std::stop_token& stop) {
                         ": the server rejects the credentials of " +
                         client.config().source);
     }
-    spdlog::warn("{}: {}", client.config().server, error.what());
+    spdlog::warn("failed to get the version of {}: {}", client.config().server,
+                 error.what());
   }
 }
 

@@ -91,7 +91,7 @@ TEST_F(AppTest, ConnectsAndRunsTheBody) {
 }
 
 TEST_F(AppTest, StopsOnASignal) {
-  // No server here: the signal would end the process on one of its threads.
+  // Without an HttpServer: a signal on its thread would end the process.
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run({},
                 [](const AppContext& context) {

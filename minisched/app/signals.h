@@ -11,8 +11,8 @@ namespace minisched {
 // Turns SIGINT and SIGTERM into a request to stop while the object exists. The
 // second signal ends the program at once, as its default action does.
 //
-// Must be created on the main thread before other threads start: they inherit
-// that the signals are blocked, so only this object's thread receives them.
+// Must be created on the main thread before other threads start. These threads
+// inherit the blocked signals, so only this object's thread receives them.
 class StopOnSignal {
  public:
   StopOnSignal();

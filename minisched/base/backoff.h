@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// Computes how long to wait before the next try: longer each time, with random
-// jitter, so that clients that lost a server together don't return together.
+// Computes the wait before the next try. Each wait is longer than the one
+// before. Random jitter keeps many clients from retrying at the same moment.
 // Follows apimachinery's wait.Backoff with jitter. Not thread-safe.
 class Backoff {
  public:
@@ -21,10 +21,10 @@ class Backoff {
 
   explicit Backoff(const Options& options);
 
-  // Returns the next wait, from `initial` to `max` times (1 + jitter).
+  // Returns the next wait. It is between `initial` and `max` * (1 + jitter).
   Duration Next();
 
-  // Makes the next wait `initial` again. For use after a success.
+  // Makes the waits start at `initial` again. Call it after a success.
   void Reset() { current_ = options_.initial; }
 
  private:

@@ -34,7 +34,7 @@ class MINISCHED_ANNOTATE(capability("mutex")) Mutex {
   std::mutex mu_;
 };
 
-// Holds a Mutex for a scope.
+// Locks a Mutex while the object exists.
 class MINISCHED_ANNOTATE(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mu) MINISCHED_ANNOTATE(acquire_capability(mu))

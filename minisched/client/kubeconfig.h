@@ -12,8 +12,8 @@ struct ConfigFlags {
   std::string context = {};
 };
 
-// The environment that LoadRestConfig() depends on. Empty means not set. A
-// value, so that tests can set up a home directory or the inside of a pod.
+// The environment that LoadRestConfig() depends on. Empty means not set. Tests
+// use their own values to simulate a home directory or a pod.
 struct ConfigEnvironment {
   std::string kubeconfig = {};     // $KUBECONFIG: files, separated by colons
   std::string home = {};           // $HOME
@@ -40,8 +40,8 @@ ConfigEnvironment ProcessEnvironment();
 //
 // All files must be YAML with the right types. Beyond that, only the selected
 // context is checked, with its cluster and user. All files are read once,
-// except a token file, which the client reads again. For an http:// server no
-// credentials are loaded, because none are sent.
+// except a token file, which the client reads again. Credentials are not loaded
+// for an http:// server, because the client doesn't send them there.
 //
 // Throws ConfigError: one line with the file, the entry and the field.
 // Thread-safe.
@@ -49,7 +49,7 @@ ConfigEnvironment ProcessEnvironment();
 // Follows client-go's tools/clientcmd (loader.go, client_config.go,
 // validation.go) and rest.InClusterConfig, but is stricter: a context's cluster
 // and user must exist, a certificate needs a key and a key a certificate, the
-// certificate must be valid today, a server must be a complete URL, and with
+// certificate must be valid now, a server must be a complete URL, and with
 // --kubeconfig the pod's account is never used. exec, auth-provider, username
 // and password, impersonation and proxy-url are rejected with an error that
 // names the field.

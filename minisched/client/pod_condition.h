@@ -16,8 +16,8 @@ namespace minisched {
 // deleted or bound: a stale condition must not overwrite a bound pod's.
 //
 // The PATCH names the resource version of `pod`. If the pod has changed since
-// (409), gets the pod and sends the PATCH again, four times at most. Throws
-// what Client throws. Follows PatchPodStatus of kubernetes'
+// (409), gets the pod and sends the PATCH again. Sends at most four PATCHes.
+// Throws what Client throws. Follows PatchPodStatus of kubernetes'
 // pkg/scheduler/util/utils.go, which patches without a resource version.
 bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                        const Condition& condition, Time now,

@@ -20,7 +20,7 @@ void HandlerThread::Post(std::function<void()> call) {
 }
 
 void HandlerThread::Stop() {
-  // Destroyed after the lock is released, because that may take long.
+  // Destroyed after the lock is released, because destroying may take long.
   std::deque<std::function<void()>> dropped;
   MutexLock lock(mu_);
   stopped_ = true;

@@ -13,13 +13,13 @@ namespace minisched {
 // that a slow handler doesn't delay the others. Thread-safe. Follows
 // processorListener of client-go tools/cache/shared_informer.go.
 //
-// The queue is unbounded, as upstream's is: after a lost event the handler's
-// view would stay wrong. If events come faster than a handler processes them,
-// the queue grows without end. Such a handler should put its work into a queue
-// that merges equal items.
+// The queue has no size limit, as upstream: a limit would drop events, and a
+// handler that misses an event keeps a wrong view of the objects. If events
+// come faster than a handler processes them, the queue grows without end. Such
+// a handler should put its work into a queue that merges equal items.
 class HandlerThread {
  public:
-  // Log lines call the handler `name`.
+  // `name` is the handler's name in log lines.
   explicit HandlerThread(std::string name);
   // Waits for the running call and drops the queued ones.
   ~HandlerThread();
@@ -27,8 +27,8 @@ class HandlerThread {
   HandlerThread(const HandlerThread&) = delete;
   HandlerThread& operator=(const HandlerThread&) = delete;
 
-  // Queues a call. If the call throws, the exception is logged as an error: an
-  // event handler that throws has a bug.
+  // Queues a call. Does nothing after Stop(). An exception of the call is
+  // logged as an error, because an event handler that throws has a bug.
   void Post(std::function<void()> call) EXCLUDES(mu_);
 
   // Drops the queued calls. Doesn't wait for the running call.

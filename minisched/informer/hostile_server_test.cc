@@ -1,6 +1,6 @@
-// Runs an informer against a server that fails at random in every way a server
-// can. In the end the store must equal the server's objects, and the calls of
-// the handlers must form a valid history.
+// Runs an informer against a server with random faults of many kinds. In the
+// end the store must equal the server's objects, and the calls of the handlers
+// must form a valid history.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ class Mirror {
             [this](const Object& last) { Change("*", last->metadata, ""); }};
   }
 
-  // Blocks until there is a pod of that name, at most 20 s. Returns all pods.
+  // Blocks until a pod of this name exists, at most 20 s. Returns all pods.
   Versions Await(const std::string& name) EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     MutexLock lock(mu_);
@@ -181,7 +181,7 @@ class HostileApi {
     });
   }
 
-  // Ends a watch at random. Returns true if it did.
+  // Ends a watch at random. Returns true if the watch has ended.
   bool Break(ServerReply& watch) REQUIRES(mu_) {
     if (healed_) return false;
     switch (Chance(12)) {
@@ -216,7 +216,7 @@ class HostileApi {
     }
   }
 
-  // Fails a request at random. Returns true if it did.
+  // Fails a request at random. Returns true if the request has failed.
   bool Refuse(ServerReply& reply) REQUIRES(mu_) {
     if (healed_) return false;
     switch (Chance(10)) {
@@ -300,7 +300,7 @@ class HostileApi {
   std::map<std::string, std::pair<int, int>> pods_ GUARDED_BY(mu_);
   std::map<int, std::string> history_ GUARDED_BY(mu_);  // the last events
   std::vector<ServerReply> watches_ GUARDED_BY(mu_);
-  // Last: the server calls Handle().
+  // Last, because the server calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};

@@ -21,10 +21,10 @@
 
 namespace minisched {
 
-// How long tests wait for what must happen.
+// How long tests wait at most.
 inline constexpr std::chrono::seconds kPatience{20};
 
-// A pod of the namespace "ns".
+// Returns a pod of the namespace "ns" as JSON.
 inline std::string PodJson(const std::string& name, int version,
                            const std::string& more_metadata = "",
                            const std::string& spec = "{}") {
@@ -34,7 +34,7 @@ inline std::string PodJson(const std::string& name, int version,
          spec + "}";
 }
 
-// A malformed pod.
+// Returns a malformed pod as JSON.
 inline std::string BrokenPodJson(const std::string& name, int version) {
   return PodJson(name, version, "", R"({"priority":"high"})");
 }
@@ -71,7 +71,7 @@ inline std::string StatusJson(int code, const std::string& message) {
          std::to_string(code) + R"(,"message":")" + message + R"("})";
 }
 
-// A token that asks to stop: waiting with it returns at once.
+// Returns a token that asks to stop. A wait with this token returns at once.
 inline std::stop_token Stopped() {
   std::stop_source source;
   source.request_stop();

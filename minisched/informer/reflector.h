@@ -25,8 +25,8 @@ class ReflectorStore {
  public:
   virtual ~ReflectorStore() = default;
 
-  // Takes over a list of all objects. Malformed objects exist on the server but
-  // could not be read.
+  // Makes the store equal to a list of all objects. Its malformed objects exist
+  // on the server but could not be read.
   virtual void Replace(const ObjectList<T>& list) = 0;
   // Applies an event of type kAdded, kModified or kDeleted, with an object.
   virtual void Apply(const WatchEvent<T>& event) = 0;
@@ -38,7 +38,7 @@ class ReflectorStore {
 void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 
 // Keeps a ReflectorStore up to date with the server: lists all objects once,
-// page by page, then watches from there on. Follows client-go
+// page by page, then watches from the list's version. Follows client-go
 // tools/cache/reflector.go.
 //
 //   cause                               reaction
@@ -48,19 +48,19 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 //   429, the server can't be reached,   waits, then repeats the request: the
 //   or a watch is silent for too long   list, or the watch from that version
 //   a watch ended within a second       waits; lists again if no event came
-//   any other error, garbage            waits, then lists again
+//   any other error, malformed data     waits, then lists again
 //
-// The waits grow from 0.8 s to 30 s. Each wait is up to doubled at random.
-// After two minutes without a wait they start at 0.8 s again. Each failure is
-// one line in the log.
+// The waits grow from 0.8 s to 30 s. Each wait is multiplied by a random number
+// between 1 and 2. After two minutes without a wait, the waits start at 0.8 s
+// again. Each failure is one line in the log.
 //
 // A malformed object is logged once for each of its versions and doesn't stop
 // the reflector. If the store has an earlier version of the object, that
 // version stays until the server deletes the object: a pod whose update can't
-// be read still takes up room on its node.
+// be read still uses resources of its node.
 //
-// Unlike client-go, the reflector doesn't treat a resource that doesn't exist
-// (404) as one without objects: the store stays as it is.
+// If the resource doesn't exist (404), client-go empties the store. This
+// reflector leaves the store as it is.
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:

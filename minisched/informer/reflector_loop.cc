@@ -11,9 +11,9 @@
 namespace minisched {
 namespace {
 
-// After this time without a failure, waits start small again.
+// After this time without a wait, the next wait is the shortest one again.
 constexpr std::chrono::minutes kHealthy{2};
-// A shorter watch counts as a failure.
+// A watch that ends sooner counts as a failure.
 constexpr std::chrono::seconds kShortWatch{1};
 
 constexpr int kTooManyRequests = 429;

@@ -13,7 +13,7 @@ namespace minisched {
 // wait. Not thread-safe. Follows client-go tools/cache/reflector.go.
 class ReflectorLoop {
  public:
-  // Log lines call the objects `resource`, such as "pods".
+  // `resource` is the name of the objects in log lines, such as "pods".
   ReflectorLoop(std::string resource, Clock& clock);
   virtual ~ReflectorLoop() = default;
 
@@ -41,7 +41,7 @@ class ReflectorLoop {
   // Lists unless there is a version to watch from, then watches until the watch
   // ends. Returns false if the caller must wait. Throws Cancelled.
   bool ListAndWatch(const std::stop_token& stop);
-  // Watches until the watch ends. Returns as ListAndWatch() does.
+  // Watches until the watch ends. Returns false if the caller must wait.
   bool Watch(const std::stop_token& stop);
   // Waits after a failure. Returns false if `stop` asked to stop.
   bool Wait(const std::stop_token& stop);

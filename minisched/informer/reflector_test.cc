@@ -54,7 +54,7 @@ class ThrowingStore final : public ReflectorStore<Pod> {
   void Delete(const MalformedObject&) override {}
 };
 
-// An informer, for its reflector, with a scripted server and a fake clock.
+// Tests an informer's reflector with a scripted server and a fake clock.
 class ReflectorTest : public testing::Test {
  protected:
   ReflectorTest() {
@@ -308,7 +308,7 @@ TEST_F(ReflectorTest, ListsAgainAfterGarbage) {
   EXPECT_THAT(changes_.Await(2), ElementsAre("+add ns/a@1", "add ns/z@13"));
 }
 
-// We can't tell which event was lost, however well the watch went before.
+// We can't tell which event was lost, even if the watch was long.
 TEST_F(ReflectorTest, ListsAgainAfterGarbageInALongWatch) {
   Start();
   AnswerList(ListJson(10, {}));

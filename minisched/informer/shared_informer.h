@@ -22,7 +22,7 @@ namespace minisched {
 
 // The functions that an informer calls for changes. Each function may be left
 // out. The calls are made one after the other, on the handler's own thread,
-// with no lock held. An exception is logged as a bug and not passed on.
+// with no lock held. Exceptions are logged as errors and not passed on.
 template <class T>
 struct ResourceEventHandler {
   using Object = std::shared_ptr<const T>;
@@ -54,7 +54,7 @@ class HandlerRegistration {
   std::shared_ptr<const Synced> synced_;
 };
 
-// Selects the objects that an informer watches, and the clock for its waits.
+// The objects that an informer watches, and the clock for its waits.
 struct InformerOptions {
   // An empty selector selects all objects. An object that starts to match is
   // added; an object that no longer matches is deleted.
@@ -69,8 +69,8 @@ class SharedInformerBase {
   virtual ~SharedInformerBase() = default;
 
   // Starts to list and watch on the informer's own thread, until `stop` asks to
-  // stop or the informer is destroyed. From then on no new call of a handler
-  // begins; queued calls are dropped.
+  // stop or the informer is destroyed. After that, no new call of a handler
+  // begins, and queued calls are dropped.
   // REQUIRES: called once.
   virtual void Start(const std::stop_token& stop) = 0;
 
@@ -80,8 +80,8 @@ class SharedInformerBase {
   virtual bool WaitForCacheSync(const std::stop_token& stop) const = 0;
 
   // Stops the informer and blocks until its handlers have returned. The store
-  // stays as it is. Not from a handler; not while Start() or AddEventHandler()
-  // runs.
+  // stays as it is. Must not be called from a handler, or while Start() or
+  // AddEventHandler() runs.
   virtual void Shutdown() = 0;
 };
 

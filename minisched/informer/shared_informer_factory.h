@@ -32,20 +32,20 @@ class SharedInformerFactory {
   explicit SharedInformerFactory(Client& client, Clock& clock = RealClock())
       : client_(client), clock_(clock) {}
 
-  // Makes the informer of T. It uses the factory's clock, whatever `options`
-  // say. Throws std::logic_error if there is one already.
+  // Makes the informer of T. Ignores options.clock: all informers use the
+  // factory's clock. Throws std::logic_error if T already has an informer.
   template <class T>
   SharedInformer<T>& Add(InformerOptions options) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     if (Find(typeid(T)) != nullptr) {
-      throw std::logic_error("there is an informer already for " +
+      throw std::logic_error("an informer already exists for " +
                              std::string(T::kResource.plural));
     }
     return Make<T>(std::move(options));
   }
 
-  // Returns the informer of T, which lives as long as the factory. The first
-  // call makes it, of all objects of the kind, unless Add() did.
+  // Returns the informer of T, which lives as long as the factory. Unless Add()
+  // made the informer, the first call makes one for all objects of the kind.
   template <class T>
   SharedInformer<T>& Of() EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -58,12 +58,12 @@ class SharedInformerFactory {
   // asks to stop, Shutdown() is called, or the factory is destroyed.
   void Start(const std::stop_token& stop) EXCLUDES(mu_);
 
-  // Blocks until the stores of all started informers have what was on the
-  // server when they started. Returns false if `stop` asked to stop first.
+  // Blocks until the stores of all started informers hold all objects of the
+  // first list. Returns false if `stop` asked to stop first.
   bool WaitForCacheSync(const std::stop_token& stop) const EXCLUDES(mu_);
 
-  // Stops all informers and blocks until their handlers have returned. Not from
-  // a handler. The stores stay as they are.
+  // Stops all informers and blocks until their handlers have returned. The
+  // stores stay as they are. Must not be called from a handler.
   void Shutdown() EXCLUDES(mu_);
 
  private:
@@ -90,7 +90,7 @@ class SharedInformerFactory {
   Client& client_;
   Clock& clock_;
   mutable Mutex mu_;
-  std::vector<Entry> entries_ GUARDED_BY(mu_);  // none is ever removed
+  std::vector<Entry> entries_ GUARDED_BY(mu_);  // never removed
 };
 
 }  // namespace minisched

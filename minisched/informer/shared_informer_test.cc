@@ -176,7 +176,7 @@ TEST_F(SharedInformerTest, StartsInformersOfSeveralKindsThroughTheBase) {
   EXPECT_THAT(nodes.store().List(), IsEmpty());
 }
 
-TEST_F(SharedInformerTest, WaitingEndsOnAStop) {
+TEST_F(SharedInformerTest, StopEndsTheWaits) {
   SharedInformer<Pod> pods(client_);  // never started
   const auto registration = pods.AddEventHandler({});
   std::stop_source stop;
@@ -217,8 +217,8 @@ TEST_F(SharedInformerTest, NeverCallsAHandlerAddedAfterTheStop) {
   pods.Start(stop.get_token());
   ASSERT_TRUE(pods.WaitForCacheSync({}));
   stop.request_stop();
-  // A single wrong call might be dropped before its thread makes it, so this
-  // adds many handlers.
+  // A single wrong call might be dropped before its thread makes it, so the
+  // test adds many handlers.
   for (int i = 0; i < 100; ++i) pods.AddEventHandler(log_.Handler<Pod>());
   const auto last = pods.AddEventHandler({});
   EXPECT_TRUE(AwaitThreads(threads));
@@ -241,7 +241,7 @@ TEST(ManyEventsTest, EveryHandlerGetsEveryEventInOrder) {
                               bool) { seen[i].push_back(VersionOf(pod)); },
          .on_update =
              [&seen, i, kSlow](const auto& old, const auto& now) {
-               // No gap: each update starts at the version before.
+               // No gap: each update starts at the previous version.
                EXPECT_EQ(seen[i].back(), VersionOf(old));
                seen[i].push_back(VersionOf(now));
                if (i == 0) std::this_thread::sleep_for(kSlow);

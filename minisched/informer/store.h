@@ -30,8 +30,8 @@ class Store {
  public:
   using Object = std::shared_ptr<const T>;
 
-  // Returns null if the store has no such object. `namespace_name` is empty for
-  // objects without a namespace.
+  // Returns the object, or null if the store doesn't have it. `namespace_name`
+  // is empty for objects without a namespace.
   Object Get(std::string_view namespace_name, std::string_view name) const
       EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -51,8 +51,7 @@ class Store {
   // The functions that write return their changes, in order. An object whose
   // resource version is already in the store changes nothing. An object with
   // another uid is another object: the old one is deleted, the new one added.
-  //
-  // REQUIRES for all: one writer at a time, where the order of changes matters.
+  // If the order of changes matters, only one thread may write at a time.
 
   // Adds or updates one object.
   std::vector<Change<T>> Set(const Object& object) EXCLUDES(mu_) {
@@ -62,7 +61,8 @@ class Store {
     return changes;
   }
 
-  // Deletes the object; `last` is its last state.
+  // Deletes the object with the namespace and name of `last`. If the uid is the
+  // same, the change has `last` as the last state.
   std::vector<Change<T>> Delete(const Object& last) EXCLUDES(mu_) {
     std::vector<Change<T>> changes;
     MutexLock lock(mu_);

@@ -86,7 +86,7 @@ TEST(StoreTest, AnotherUidIsAnotherObject) {
   Store<Pod> store;
   store.Set(MakePod("a", 1));
   EXPECT_THAT(Describe(store.Set(Reborn("a", 2))), ElementsAre("-a@1", "+a@2"));
-  // The deleted object isn't the known one, but the known one is gone too.
+  // The deleted pod has the first uid, but the pod in the store is gone too.
   EXPECT_THAT(Describe(store.Delete(MakePod("a", 3))), ElementsAre("-a@2"));
 }
 
