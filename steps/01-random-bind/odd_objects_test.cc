@@ -1,6 +1,6 @@
-// Objects that a server may hold and a client doesn't expect: of a newer API,
-// or older than today's validation. The scheduler reports those that it can't
-// read and schedules the others.
+// Tests objects that a client doesn't expect: objects of a newer API, and
+// objects that are older than today's validation. The scheduler reports the
+// pods and nodes that it can't read, and schedules the other pods.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ std::string Pods(bool only_ours) {
   return pods;
 }
 
-// Serves these objects and records Bindings.
+// A server that serves these objects and records Bindings.
 class OddServer {
  public:
   RestConfig config() const {
@@ -105,7 +105,7 @@ class OddServer {
 
   mutable Mutex mu_;
   std::set<std::string> bound_ GUARDED_BY(mu_);
-  // Last: it calls Handle().
+  // Last, because it calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};

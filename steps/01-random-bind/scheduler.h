@@ -24,16 +24,16 @@ struct SchedulerOptions {
   void AddFlags(Flags& flags);
 };
 
-// Binds each pending pod of this scheduler to a node, any node. Not
-// thread-safe: Run() is called once.
+// Binds each pending pod of this scheduler to a random node. Not thread-safe.
+// Call Run() once.
 class Scheduler {
  public:
   // `client` and `clock` must outlive the scheduler.
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules pods until `stop` asks to stop. Errors are logged, and the next
-  // round, a second later, tries again.
+  // Schedules pods until `stop` asks to stop. Logs errors and tries again in
+  // the next round, a second later.
   void Run(std::stop_token stop);
 
  private:

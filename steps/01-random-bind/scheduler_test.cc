@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// How long tests wait for something that always comes.
+// How long tests wait at most.
 constexpr std::chrono::seconds kPatience{20};
 
 // The scheduler's threads that sleep on the clock.
@@ -46,7 +46,7 @@ std::string NodesAndPods(int pods) {
   return yaml;
 }
 
-// An API server and a scheduler. The scheduler's time stands still.
+// An API server and a scheduler. Only tests advance the scheduler's clock.
 class SchedulerTest : public ::testing::Test {
  protected:
   void StartServer(const std::string& manifest) {
@@ -55,7 +55,7 @@ class SchedulerTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
   }
 
-  // Returns once the scheduler's threads sleep.
+  // Starts a scheduler and blocks until its threads sleep.
   void StartScheduler(const SchedulerOptions& options = {}) {
     scheduler_ = std::make_unique<Running>(*client_, options, clock_);
     clock_.AwaitSleepers(kSleepers);
@@ -76,13 +76,13 @@ class SchedulerTest : public ::testing::Test {
     return places;
   }
 
-  // The same, once there are `count`.
+  // Blocks until at least `count` pods are bound. Returns the same as Places().
   std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
     AwaitThat([&] { return Places().size() >= count; });
     return Places();
   }
 
-  // Advances the scheduler's time until `done` returns true.
+  // Advances the scheduler's clock until `done` returns true.
   void AwaitThat(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (!done()) {
@@ -92,16 +92,16 @@ class SchedulerTest : public ::testing::Test {
     }
   }
 
-  // Returns once each pending pod has been tried again.
+  // Blocks until each pending pod has been tried again.
   void AwaitTries() {
     clock_.Advance(std::chrono::seconds(2));
     clock_.AwaitSleepers(kSleepers);
-    // The queue is in order: this pod is tried after those that are due now.
+    // The scheduler tries this pod after the pods that are due now.
     CreatePod("the-end");
     AwaitThat([this] { return Places().contains("the-end"); });
   }
 
-  // Returns how many Bindings were posted, with success or without.
+  // Returns the number of posted Bindings, successful or not.
   int CountBindings() {
     std::istringstream metrics(
         client_->Send({.method = "GET", .path = "/metrics"}));
@@ -169,7 +169,7 @@ TEST_F(SchedulerTest, IgnoresOtherPods) {
   client_->Patch<Pod>("default", "failed", PatchType::kMerge,
                       R"({"status":{"phase":"Failed"}})", "status");
   StartScheduler();
-  // The last one: pods are tried in the order of their names.
+  // web-0 is tried last: pods are tried in the order of their names.
   AwaitThat([&] { return Places().contains("web-0"); });
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("web-0", "node-1")));
@@ -247,7 +247,7 @@ TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(FailureTest, ThePodIsBoundInTheEnd) {
+TEST_P(FailureTest, BindsThePodAfterTheFailures) {
   StartServer(NodeYaml("node-1") + PodYaml("web-0"));
   server_->server().SetFaults(std::string("faults: [{") + GetParam() + "}]");
   StartScheduler();

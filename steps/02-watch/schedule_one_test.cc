@@ -1,4 +1,4 @@
-// Errors after a pod is bound.
+// Tests errors after a pod is bound.
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
@@ -18,7 +18,7 @@
 namespace minisched {
 namespace {
 
-// How long tests wait for something that always comes.
+// How long tests wait at most.
 constexpr std::chrono::seconds kLongestRun{20};
 
 // Throws when the scheduler logs that a pod is bound.
@@ -30,7 +30,7 @@ class FailingSink final : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 };
 
-// Replaces the default logger by one that throws what its sink throws.
+// Replaces the default logger with one that rethrows exceptions of its sink.
 class FailingLog {
  public:
   FailingLog() {

@@ -27,16 +27,16 @@ struct SchedulerOptions {
   void AddFlags(Flags& flags);
 };
 
-// Binds each pending pod of this scheduler to a node, any node. Not
-// thread-safe: Run() is called once.
+// Binds each pending pod of this scheduler to a random node. Not thread-safe.
+// Call Run() once.
 class Scheduler {
  public:
   // `client` and `clock` must outlive the scheduler.
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules pods until `stop` asks to stop. A pod that fails is logged, and
-  // tried again a second or two later.
+  // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
+  // tries the pod again one to two seconds later.
   void Run(std::stop_token stop);
 
  private:

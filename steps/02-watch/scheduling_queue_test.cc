@@ -37,7 +37,7 @@ std::shared_ptr<const Pod> MakePod(const std::string& name,
 
 class SchedulingQueueTest : public ::testing::Test {
  protected:
-  // The pod is in the store first, as with an informer.
+  // Adds the pod to the store first, as an informer does.
   void Add(const PodPtr& pod) {
     store_.Set(pod);
     queue_.Add(pod);
@@ -62,10 +62,10 @@ class SchedulingQueueTest : public ::testing::Test {
     return *info;
   }
 
-  // Pops a pod and fails to schedule it.
+  // Pops a pod and requeues it as failed.
   void Fail() { queue_.AddUnschedulableIfNotPresent(Pop()); }
 
-  // Returns the names of the pods that were tried a second ago.
+  // Advances the clock by a second and returns the names of the retried pods.
   std::vector<std::string> Retries() {
     clock_.Advance(std::chrono::seconds(1));
     queue_.FlushUnschedulablePods();
@@ -196,7 +196,7 @@ TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasBoundInFlight) {
   EXPECT_THAT(Retries(), IsEmpty());
 }
 
-TEST_F(SchedulingQueueTest, DoesNotRequeueThePodBeforeANamesake) {
+TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatANamesakeReplaced) {
   Add(MakePod("a", "1", "old"));
   const QueuedPodInfo info = Pop();
   Delete("a");
@@ -218,7 +218,7 @@ TEST_F(SchedulingQueueTest, RequeuesTheNewestStateOfAPod) {
   EXPECT_EQ(Pop().pod, newest);
 }
 
-// The flight of a pod may end before its Bind fails.
+// Done() may be called before a pod's Bind fails.
 TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   Add("a");
   const QueuedPodInfo info = Pop();
@@ -227,7 +227,7 @@ TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   EXPECT_THAT(Retries(), ElementsAre("a"));
 }
 
-TEST_F(SchedulingQueueTest, RequeuesAPodOnceThatIsBackAlready) {
+TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
   Add("a");
   const QueuedPodInfo info = Pop();
   queue_.Done("a");
@@ -238,11 +238,11 @@ TEST_F(SchedulingQueueTest, RequeuesAPodOnceThatIsBackAlready) {
   EXPECT_THAT(Retries(), IsEmpty());
 }
 
-// A change between the look into the store and the requeue.
+// Tests changes between the lister's call and the requeue.
 class RequeueRaceTest : public ::testing::Test {
  protected:
-  // Pops a pod, and fails to schedule it while `change` happens: it begins when
-  // the queue has looked into the store, and must wait for the queue.
+  // Pops a pod and requeues it as failed. `change` runs on another thread: it
+  // begins when the queue calls the lister, and waits for the queue's lock.
   void Fail(std::function<void()> change) {
     queue_.Add(pod_);
     change_ = std::move(change);
@@ -329,7 +329,7 @@ TEST_F(SchedulingQueueTest, PopsEachPodOnceWithManyThreads) {
     std::jthread updater([&] {
       for (int i = 0; i < kPods; ++i) Add(std::to_string(i));
     });
-    // Never Done(): a pod in flight is not popped again.
+    // The test never calls Done(): a pod in flight is not popped again.
     while (seen.size() < kPods) seen.insert(Pop().pod->metadata.name);
   }
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), kPods);

@@ -2,7 +2,7 @@
 
 namespace minisched {
 
-// Data that plugins keep for one pod, from one extension point to the next.
+// Data that plugins store for one pod, for use at later extension points.
 class CycleState {};
 
 }  // namespace minisched

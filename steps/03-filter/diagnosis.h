@@ -30,8 +30,8 @@ struct Diagnosis {
   NodeToStatus node_to_status;
 };
 
-// Returns the message for people about a pod that fits none of the nodes. It
-// counts reasons: "0/3 nodes are available: 1 node(s) were unschedulable, 2
+// Returns the message for users about a pod that fits no node. It counts the
+// reasons: "0/3 nodes are available: 1 node(s) were unschedulable, 2
 // node(s) had untolerated taint(s)." Follows FitError of kube-scheduler's
 // framework/types.go.
 std::string FitError(std::size_t num_all_nodes, const Diagnosis& diagnosis);

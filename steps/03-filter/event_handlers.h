@@ -10,9 +10,9 @@
 
 namespace minisched {
 
-// Keeps the queue up to date with what informers report: the pods that are
-// pending and ask for this scheduler. Thread-safe after AddAllEventHandlers().
-// Follows kube-scheduler's eventhandlers.go.
+// Updates the queue when informers report changes: the queue gets the pending
+// pods of this scheduler. Thread-safe after AddAllEventHandlers(). Follows
+// kube-scheduler's eventhandlers.go.
 class EventHandlers {
  public:
   // `queue` must outlive the informers that call the handlers.

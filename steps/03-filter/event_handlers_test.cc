@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A pod of our scheduler, unless `spec` says otherwise.
+// Returns a pod as YAML. Without a `spec`, it is a pod of our scheduler.
 std::string WithSpec(const std::string& name, const std::string& spec = "") {
   return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name +
          "}, spec: {" + (spec.empty() ? "schedulerName: minisched" : spec) +
@@ -34,7 +34,7 @@ class EventHandlersTest : public ::testing::Test {
     client_.emplace(server_->config());
   }
 
-  // Returns once the queue has all pending pods.
+  // Starts the informers and blocks until the queue has all pending pods.
   void StartInformers() {
     informers_.emplace(*client_, clock_);
     informers_->Add<Pod>(
@@ -72,7 +72,7 @@ class EventHandlersTest : public ::testing::Test {
     Patch(name, R"({"status":{"phase":")" + phase + "\"}}", "status");
   }
 
-  // Pops all pods up to `last`, which is created now.
+  // Creates the pod `last` and pops all pods up to it. Returns the other names.
   std::vector<std::string> PopUpTo(const std::string& last) {
     Create(last);
     std::vector<std::string> names;
@@ -83,10 +83,10 @@ class EventHandlersTest : public ::testing::Test {
     return names;
   }
 
-  // Pops the next pod and fails to schedule it.
+  // Pops the next pod and requeues it as failed.
   void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
 
-  // Pops all pods, once the failed ones are due for another try.
+  // Makes the failed pods due for another try and returns their names.
   std::vector<std::string> PopRetries() {
     EXPECT_THAT(PopUpTo("now"), IsEmpty());
     clock_.Advance(std::chrono::seconds(1));
@@ -104,7 +104,7 @@ class EventHandlersTest : public ::testing::Test {
                                pod.namespace_name, pod.name);
                          }};
   EventHandlers handlers_{queue_, "minisched"};
-  // Last: it calls the event handlers.
+  // Last, because it calls the event handlers.
   std::optional<SharedInformerFactory> informers_;
 };
 

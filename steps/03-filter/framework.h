@@ -13,19 +13,19 @@ namespace minisched {
 
 class FilterPlugin;
 
-// A part of the scheduler that takes part in its decisions at one extension
-// point or more. Follows k8s.io/kube-scheduler/framework.
+// An extension of the scheduler that runs at one or more extension points.
+// Follows k8s.io/kube-scheduler/framework.
 class Plugin {
  public:
   virtual ~Plugin() = default;
 
   virtual std::string_view Name() const = 0;
 
-  // Returns the plugin as one of an extension point, or null if it is none.
+  // Returns the plugin as a filter plugin, or null if it isn't one.
   virtual const FilterPlugin* AsFilter() const { return nullptr; }
 };
 
-// Decides which nodes a pod can't run on.
+// A plugin that rejects the nodes that a pod can't run on.
 class FilterPlugin : public virtual Plugin {
  public:
   const FilterPlugin* AsFilter() const final { return this; }
@@ -35,11 +35,11 @@ class FilterPlugin : public virtual Plugin {
                         const NodeInfo& node) const = 0;
 };
 
-// The plugins, by extension point, and how to run them. Follows
-// kube-scheduler's framework/runtime.
+// Holds the plugins by extension point, and runs them. Follows kube-scheduler's
+// framework/runtime.
 class Framework {
  public:
-  // Puts the plugin last in the list of each extension point that it is for.
+  // Appends the plugin to the list of each of its extension points.
   // Not thread-safe: call it before any Run… function.
   void Add(std::unique_ptr<const Plugin> plugin);
 
@@ -50,7 +50,7 @@ class Framework {
 
  private:
   std::vector<std::unique_ptr<const Plugin>> plugins_;
-  // The elements of plugins_ that are for an extension point.
+  // The elements of plugins_ that are filter plugins.
   std::vector<const FilterPlugin*> filter_plugins_;
 };
 

@@ -25,7 +25,7 @@ class FakePlugin final : public FilterPlugin {
   const Status status_;
 };
 
-// A plugin that is for no extension point.
+// A plugin without an extension point.
 class IdlePlugin final : public Plugin {
  public:
   std::string_view Name() const override { return "Idle"; }
@@ -49,7 +49,7 @@ TEST_F(FrameworkTest, ANodeFitsWithoutPlugins) {
   EXPECT_TRUE(RunFilterPlugins().IsSuccess());
 }
 
-TEST_F(FrameworkTest, ANodeFitsThatAllPluginsAccept) {
+TEST_F(FrameworkTest, ANodeFitsIfAllPluginsAcceptIt) {
   Add("A", {});
   Add("B", Code::kSuccess);
   EXPECT_TRUE(RunFilterPlugins().IsSuccess());
@@ -74,7 +74,7 @@ TEST_F(FrameworkTest, AnErrorNamesItsPlugin) {
   EXPECT_EQ(status.plugin(), "A");
 }
 
-TEST_F(FrameworkTest, APluginIsRunOnlyWhereItBelongs) {
+TEST_F(FrameworkTest, SkipsPluginsOfOtherExtensionPoints) {
   framework_.Add(std::make_unique<IdlePlugin>());
   EXPECT_TRUE(RunFilterPlugins().IsSuccess());
 }

@@ -7,7 +7,7 @@
 
 namespace minisched {
 
-// A node, with what plugins need to know of it.
+// A node, with the data that plugins need.
 class NodeInfo {
  public:
   explicit NodeInfo(std::shared_ptr<const Node> node)

@@ -1,4 +1,4 @@
-// Changes while a pod is in flight, and errors afterwards.
+// Tests changes while a pod is in flight, and errors after it is bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// How long tests wait for something that always comes.
+// How long tests wait at most.
 constexpr std::chrono::seconds kLongestRun{20};
 
 // Throws when the scheduler logs that a pod is bound.
@@ -39,7 +39,7 @@ class FailingSink final : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 };
 
-// Replaces the default logger by one that throws what its sink throws.
+// Replaces the default logger with one that rethrows exceptions of its sink.
 class FailingLog {
  public:
   FailingLog() {
@@ -68,7 +68,7 @@ Pod PodWithUid(const std::string& name, const std::string& uid) {
   return pod;
 }
 
-// A scheduler with one node and the pod web-0. Its time stands still.
+// A scheduler with one node and the pod web-0. Only tests advance its clock.
 class ScheduleOneTest : public ::testing::Test {
  protected:
   ScheduleOneTest() {
@@ -100,7 +100,7 @@ class ScheduleOneTest : public ::testing::Test {
     return FromJson<Binding>(binding_->request.body).metadata.uid;
   }
 
-  // The same, while time passes.
+  // Does the same, and advances the clock meanwhile.
   std::string AwaitBinding() {
     const std::jthread time([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -118,8 +118,8 @@ class ScheduleOneTest : public ::testing::Test {
         500, R"({"kind":"Status","code":500,"message":"no quorum"})");
   }
 
-  // Returns the bodies of the scheduler's writes but Bindings, once there are
-  // `count`.
+  // Blocks until the scheduler has sent `count` writes other than Bindings.
+  // Returns their bodies.
   std::vector<std::string> AwaitWrites(std::size_t count) {
     std::vector<std::string> bodies;
     for (const auto& request : cluster_.AwaitWrites(count)) {
@@ -140,7 +140,7 @@ class ScheduleOneTest : public ::testing::Test {
   std::stop_source stop_;
 
  protected:
-  std::future<void> run_;  // last: it uses the others
+  std::future<void> run_;  // last: Run() uses the other members
 };
 
 // The pod is bound, so another try would not help.
@@ -155,7 +155,7 @@ TEST_F(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   EXPECT_THAT(AwaitWrites(0), IsEmpty());
 }
 
-// The pod fits the node only as it is after the update: the node is tainted.
+// The node becomes tainted, and only the updated pod tolerates the taint.
 TEST_F(ScheduleOneTest, TheNextTryUsesTheUpdatedPod) {
   Start();
   TakeBinding();
@@ -167,7 +167,7 @@ TEST_F(ScheduleOneTest, TheNextTryUsesTheUpdatedPod) {
   EXPECT_EQ(AwaitBinding(), "old");
 }
 
-// By another scheduler; or by us, though the response was an error.
+// The pod was bound by another scheduler, or by ours with an error as response.
 TEST_F(ScheduleOneTest, ABoundPodIsNotReportedAsFailed) {
   Start();
   TakeBinding();

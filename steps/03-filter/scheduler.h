@@ -32,7 +32,7 @@ struct SchedulerOptions {
   void AddFlags(Flags& flags);
 };
 
-// Where a pod goes.
+// The node that was selected for a pod.
 struct ScheduleResult {
   std::string suggested_host;
 };
@@ -44,26 +44,26 @@ struct SchedulingFailure {
 };
 
 // Binds each pending pod of this scheduler to a node that it fits, and reports
-// why if it fits none. Not thread-safe: Run() is called once.
+// why if it fits none. Not thread-safe. Call Run() once.
 class Scheduler {
  public:
   // `client` and `clock` must outlive the scheduler.
   Scheduler(Client& client, std::string scheduler_name,
             const SchedulerOptions& options, Clock& clock = RealClock());
 
-  // Schedules pods until `stop` asks to stop. A pod that fails is logged, and
-  // tried again a second or two later.
+  // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
+  // tries the pod again one to two seconds later.
   void Run(std::stop_token stop);
 
  private:
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
-  // Returns the node for the pod, of the nodes as they are now.
+  // Selects a node for the pod from the present nodes, and returns it.
   tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
       const CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
-  // of the others into the diagnosis.
+  // of the other nodes into the diagnosis.
   tl::expected<Nodes, Status> FindNodesThatFitPod(const CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;

@@ -17,22 +17,22 @@ namespace minisched {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
-// A pod on its way through the scheduler.
+// A pod and what the queue records about it.
 struct QueuedPodInfo {
   PodPtr pod;
-  // When the pod entered the part of the queue that it is in.
+  // When the pod entered its present part of the queue.
   Clock::TimePoint timestamp;
   // How often the pod has been popped.
   int attempts = 0;
 };
 
-// Returns the newest known state of the pod with that namespace and name, or
-// null if there is none: the informer's store.
+// Returns the newest known state of the pod with this namespace and name, or
+// null if there is none. Reads the informer's store.
 using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 
-// The pods that are to be scheduled, each once, first in, first out. Event
-// handlers put pods in, ScheduleOne takes them out. A pod is known by its uid.
-// Thread-safe. Follows kube-scheduler's backend/queue/scheduling_queue.go.
+// A FIFO queue of the pods to schedule. Event handlers add pods, ScheduleOne
+// pops them. The uid identifies a pod. Thread-safe. Follows kube-scheduler's
+// backend/queue/scheduling_queue.go.
 //
 //           Add                  Pop                     Done
 //   ────────────────▶ activeQ ────────▶ in flight ────────────────▶ gone
@@ -40,27 +40,28 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 //   FlushUnschedulablePods                  │ AddUnschedulableIfNotPresent
 //                        └── unschedulable ◀┘
 //
-// Invariant: a pod is in one place at most.
+// Invariant: a pod is in at most one of activeQ, unschedulable and in flight.
 //
-// A pod in flight is being tried. The queue remembers it so that an update
-// doesn't put it in a second time.
+// A pod in flight is being scheduled. The queue remembers the pod, so that an
+// update doesn't add the same pod a second time.
 class SchedulingQueue {
  public:
-  // `clock` must outlive the queue. `lister` is called under the queue's lock,
-  // so it must not use the queue. It must not be behind the event handlers.
+  // `clock` must outlive the queue. The queue calls `lister` under its lock, so
+  // `lister` must not use the queue. It must return states that are at least as
+  // new as those that the event handlers have received.
   SchedulingQueue(Clock& clock, PodLister lister)
       : clock_(clock), lister_(std::move(lister)) {}
 
-  // Puts in a pod that is new.
+  // Adds a new pod.
   void Add(const PodPtr& pod) EXCLUDES(mu_);
 
-  // Replaces the pod `old` by its new state, in the same place; puts it in if
-  // it is nowhere. Does nothing for a pod in flight: if that try fails, the pod
-  // comes back in its newest state.
+  // Replaces a pod's state; the pod keeps its place. Adds the pod if the queue
+  // doesn't have it. Does nothing for a pod in flight: if its try fails, the
+  // queue gets the newest state from the lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
-  // Takes out a pod that is deleted or bound. A pod in flight stays so until
-  // the try is over.
+  // Removes a pod that was deleted or bound. A pod in flight stays in flight
+  // until its try ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
   // Returns the next pod, blocking until there is one. The pod is in flight
@@ -68,22 +69,21 @@ class SchedulingQueue {
   // queue is closed.
   std::optional<QueuedPodInfo> Pop() EXCLUDES(mu_);
 
-  // Ends the flight of a pod that needs no further try.
+  // Marks a pod as no longer in flight: it needs no further try.
   void Done(const std::string& uid) EXCLUDES(mu_);
 
-  // Ends the flight of a pod that could not be scheduled, and keeps it for
-  // another try in its newest state, which it returns. Returns null, and keeps
-  // nothing, if the pod has been deleted or bound meanwhile.
+  // Requeues a pod that could not be scheduled, and returns its newest state.
+  // Returns null and doesn't requeue the pod if it has been deleted or bound
+  // meanwhile. In both cases the pod is no longer in flight.
   //
-  // The lister alone decides that, under the lock. A change that it doesn't
-  // show yet comes through Update() or Delete() afterwards, so none is lost.
+  // Calls the lister under the lock. If the lister doesn't have a change yet,
+  // Update() or Delete() is called for the change later, so none is lost.
   PodPtr AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
-  // Moves pods back to the activeQ, once a second has passed since they failed.
-  // Call it now and then.
+  // Moves pods that failed at least a second ago to activeQ. Call it regularly.
   void FlushUnschedulablePods() EXCLUDES(mu_);
 
-  // From now on Pop() returns nullopt.
+  // Makes Pop() return nullopt from now on, also in threads that it blocks.
   void Close() EXCLUDES(mu_);
 
  private:
@@ -96,7 +96,7 @@ class SchedulingQueue {
   Mutex mu_;
   CondVar changed_;
   std::list<QueuedPodInfo> active_ GUARDED_BY(mu_);
-  // By uid, as the next two.
+  // Keyed by uid, as are the next two.
   std::unordered_map<std::string, std::list<QueuedPodInfo>::iterator> in_active_
       GUARDED_BY(mu_);
   std::unordered_map<std::string, QueuedPodInfo> unschedulable_ GUARDED_BY(mu_);

@@ -11,14 +11,14 @@ namespace minisched {
 // Nodes of a snapshot. Valid until the snapshot is updated.
 using Nodes = std::vector<const NodeInfo*>;
 
-// The nodes at one moment. They don't change during a scheduling cycle,
-// whatever the watches bring meanwhile. Not thread-safe.
+// The nodes at one moment. They don't change during a scheduling cycle, even if
+// the informer's nodes change. Not thread-safe.
 class Snapshot {
  public:
-  // In the order of Update(): by name, as in a store.
+  // Returns the nodes in the order of Update(): by name, as in a store.
   const Nodes& List() const { return list_; }
 
-  // Call at the start of a cycle.
+  // Replaces the nodes. Call it at the start of each cycle.
   void Update(const std::vector<std::shared_ptr<const Node>>& nodes) {
     nodes_ = std::vector<NodeInfo>(nodes.begin(), nodes.end());
     list_.clear();

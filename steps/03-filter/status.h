@@ -38,7 +38,7 @@ class Status {
 
   Code code() const { return code_; }
 
-  // For people. FitError() counts each reason over all nodes.
+  // Messages for users. FitError() counts each reason over all nodes.
   const std::vector<std::string>& reasons() const {
     static const std::vector<std::string> none;
     return reasons_ ? *reasons_ : none;
@@ -50,7 +50,7 @@ class Status {
   // The name of the plugin that returned the status; empty if no plugin did.
   // Set by the framework, never by plugins.
   std::string_view plugin() const { return plugin_; }
-  // Returns a copy with that name, which must outlive the copy.
+  // Returns a copy with this plugin's name. `name` must outlive the copy.
   Status WithPlugin(std::string_view name) const {
     Status status = *this;
     status.plugin_ = name;

@@ -6,10 +6,10 @@
 
 namespace minisched {
 
-// Returns what the pod requires and this scheduler does not support: "resource
-// claims, required pod affinity"; empty if there is nothing. Not scheduling
-// such a pod is better than scheduling it wrongly. Size, ports and node
-// selectors are ignored too, but not returned: hardly any pod is without them.
+// Returns the pod's requirements that this scheduler does not support, such as
+// "resource claims, required pod affinity"; empty if there are none. A pod with
+// such requirements must stay pending. Size, ports and node selectors are not
+// supported either, but not returned: almost every pod has one of them.
 std::string FindUnsupported(const Pod& pod);
 
 }  // namespace minisched

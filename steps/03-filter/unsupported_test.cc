@@ -24,7 +24,7 @@ TEST(UnsupportedTest, AcceptsOrdinaryPods) {
             "");
 }
 
-TEST(UnsupportedTest, ReturnsAllThatIsUnsupported) {
+TEST(UnsupportedTest, ReturnsAllUnsupportedRequirements) {
   EXPECT_EQ(Find(R"({"volumes":[{"persistentVolumeClaim":{"claimName":"c"}}],
                      "resourceClaims":[{"name":"gpu"}]})"),
             "persistent volume claims, resource claims");

@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// Rejects all nodes but the one that the pod names in spec.nodeName. Follows
-// plugins/nodename.
+// Rejects all nodes except the one in the pod's spec.nodeName, if that is set.
+// Follows plugins/nodename.
 class NodeName final : public FilterPlugin {
  public:
   std::string_view Name() const override { return "NodeName"; }

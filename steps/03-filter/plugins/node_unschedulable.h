@@ -5,8 +5,8 @@
 
 namespace minisched {
 
-// Rejects cordoned nodes, unless the pod tolerates the taint that stands for a
-// cordon, as a DaemonSet's pods do. Follows plugins/nodeunschedulable.
+// Rejects cordoned nodes, unless the pod tolerates the taint of cordoned nodes,
+// as a DaemonSet's pods do. Follows plugins/nodeunschedulable.
 class NodeUnschedulable final : public FilterPlugin {
  public:
   std::string_view Name() const override { return "NodeUnschedulable"; }

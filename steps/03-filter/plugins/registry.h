@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// Adds the plugins that kube-scheduler has by default, as far as they are here,
-// in its order. Follows kube-scheduler's plugins/registry.go and
+// Adds those of kube-scheduler's default plugins that this scheduler has, in
+// the same order. Follows kube-scheduler's plugins/registry.go and
 // apis/config/v1/default_plugins.go.
 void AddDefaultPlugins(Framework& framework);
 
