@@ -9,7 +9,7 @@ namespace minisched::apiserver {
 
 // These functions read what a client sent, in JSON, YAML or Kubernetes'
 // protobuf, and check it against the schema. All throw StatusError, and
-// ParseError, which stands for a 400.
+// ParseError, which becomes a response with code 400.
 
 // Parses the body by its Content-Type, within the limits of limits.h. Refuses
 // with 415 all types that a web page can send without a CORS preflight.

@@ -34,9 +34,9 @@ struct DeleteOptions {
   static DeleteOptions Parse(const Json& json);
 };
 
-// Returns the store's collection for a resource, and the row in whose form the
-// store keeps its objects. Only events differ: both groups share the same
-// objects, kept in core/v1 form.
+// Return the store's collection for a resource, and the row that defines the
+// form of the stored objects. Only the row of events differs from `row`: their
+// two API groups share the same objects, which the store keeps in core/v1 form.
 std::string CollectionOf(const ResourceRow& row);
 const ResourceRow& StorageRow(const ResourceRow& row);
 

@@ -59,8 +59,8 @@ class Store {
   Object Remove(const std::string& collection, Json last);
 
   // Returns the collection as it was at `version`, which may be the present
-  // one. Returns nullopt if that version is no longer in the history, or in the
-  // future.
+  // one. Returns nullopt if that version is in the future or no longer in the
+  // history.
   std::optional<Collection> AllAt(const std::string& collection,
                                   std::uint64_t version) const;
 

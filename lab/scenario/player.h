@@ -33,8 +33,8 @@ class Player {
   // Throws what Client throws. `story` must outlive the player.
   Player(PlayerOptions options, Story& story, const std::stop_token& stop);
 
-  // Throws CannotPlay, what Client throws, and Cancelled on a stop request.
-  // Cleans up in any case.
+  // Plays one scenario and returns its result. Throws CannotPlay, what Client
+  // throws, and Cancelled on a stop request. Cleans up in any case.
   Result Play(const Scenario& scenario, const std::stop_token& stop);
 
  private:

@@ -15,11 +15,12 @@ namespace minisched::scenario {
 // thread-safe.
 class Stage {
  public:
-  // Does nothing yet. `cluster` must outlive the stage.
+  // Sends no requests. `cluster` must outlive the stage.
   Stage(Cluster& cluster, std::string scheduler_name);
 
-  // Throws CannotPlay if the server rejects a request or nodes don't become
-  // Ready, and what Client throws. Call TakeDown() even if it throws.
+  // Creates the namespace and replaces the nodes. Throws CannotPlay if the
+  // server rejects a request or nodes don't become Ready, and what Client
+  // throws. Call TakeDown() even after an exception.
   void SetUp(const Scenario& scenario, const std::stop_token& stop);
 
   const std::string& namespace_name() const { return namespace_; }

@@ -39,8 +39,8 @@ struct World {
   std::map<std::string, int> bound_at;
   // Names of the pods that the scenario has created and not deleted.
   std::set<std::string> created;
-  // Evaluate() calls these only if an expectation needs them, and lets their
-  // exceptions through.
+  // Evaluate() calls these only if an expectation needs them, and doesn't catch
+  // their exceptions.
   std::function<std::vector<SeenEvent>()> events;
   std::function<std::vector<RequestCount>()> requests;
 };

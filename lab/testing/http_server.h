@@ -70,7 +70,7 @@ struct ServerOptions {
   std::string greeting = {};
 };
 
-// A small HTTP/1.1 server whose replies a test writes. Listens on a free port
+// A small HTTP/1.1 server with a test's own replies. Listens on a free port
 // of the loopback address. The destructor closes all connections and ends the
 // server's one thread. Thread-safe.
 class HttpServer {

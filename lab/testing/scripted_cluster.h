@@ -16,9 +16,10 @@
 
 namespace minisched {
 
-// An API server whose order of events the test decides: watches receive what
-// the test sends, and each Binding waits for the test's response. Objects never
-// change by themselves, not even after a Binding. Thread-safe.
+// An API server for tests that depend on the order of events. Watches receive
+// the events that the test sends, and each Binding waits for the test's
+// response. Objects never change by themselves, not even after a Binding.
+// Thread-safe.
 class ScriptedCluster {
  public:
   // `clock` is the client's; it must outlive the cluster.

@@ -8,7 +8,7 @@
 
 namespace minisched {
 
-// A thread that is expected to block, for tests of what wakes such threads.
+// A thread that is expected to block, for tests of the calls that wake it.
 class WaitingThread {
  public:
   explicit WaitingThread(std::function<void()> run);
@@ -24,7 +24,7 @@ class WaitingThread {
  private:
   std::atomic<pid_t> id_{0};  // 0: not started
   std::atomic<bool> ended_{false};
-  std::jthread thread_;  // last, because it uses the others
+  std::jthread thread_;  // last: the thread uses the other members
 };
 
 }  // namespace minisched

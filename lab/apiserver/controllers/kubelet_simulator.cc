@@ -257,7 +257,7 @@ class KubeletSimulator : public Controller {
   }
 
   Index pods_;  // by node
-  // For each missing node, when its pods are deleted.
+  // By missing node: the time at which the node's pods are deleted.
   std::map<std::string, Time> due_;
   std::uint32_t last_ip_ = 0;
 };

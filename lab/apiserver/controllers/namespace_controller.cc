@@ -34,7 +34,7 @@ class NamespaceController : public Controller {
             {"data", {{"ca.crt", ""}}}});
   }
 
-  // Clients can delete some of these namespaces.
+  // Creates the missing system namespaces. Clients can delete some of them.
   void EnsureSystemNamespaces() {
     for (const char* name :
          {"default", "kube-node-lease", "kube-public", "kube-system"}) {

@@ -17,11 +17,11 @@ namespace {
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
-// Longer than anybody needs, and short enough for every clock.
+// The longest duration. It is short enough for every clock.
 constexpr std::chrono::hours kLongest{24 * 365};
 
-// A value in the document and its path. An absent value is null, and valid for
-// all functions that don't say otherwise.
+// A value in the document and its path. An absent value is null. All functions
+// accept it unless their comment says otherwise.
 struct Field {
   const Json& json;
   std::string path;
@@ -48,7 +48,8 @@ struct Field {
     Check(!*this || json.is_object(), "an object");
     for (const auto& [key, value] : json.items()) {
       if (boost::count(keys, key) > 0) continue;
-      (*this)[key].Fail("unknown field; known are " + boost::join(keys, ", "));
+      (*this)[key].Fail("unknown field; the known fields are " +
+                        boost::join(keys, ", "));
     }
   }
   std::vector<Field> Items() const {
@@ -147,7 +148,8 @@ StatusError ParseStatus(const Field& field) {
           field["message"].Text("a fault was injected"), details};
 }
 
-// Sets how the request ends, from the one member that defines that.
+// Sets how the request ends. Fails if more than one of error, drop, hang and
+// watch is set.
 void SetEnd(const Field& field, FaultEffect& effect) {
   std::string ended_by;
   for (const char* key : {"error", "drop", "hang", "watch"}) {

@@ -19,7 +19,7 @@ bool MatchesGlob(const std::string& glob, const std::string& text) {
   return is != negated;
 }
 
-// Decides whether a matching fault applies, and uses up one of its times.
+// Returns true if a matching fault applies this time, and decrements `times`.
 bool Strikes(Fault& fault) {
   if (fault.times == 0U) return false;
   if (fault.probability < 1) {

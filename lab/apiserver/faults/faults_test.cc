@@ -31,7 +31,7 @@ TEST(FaultsTest, DocumentErrorsNameTheField) {
   EXPECT_EQ(ErrorOf(""), "the faults must be one document, found 0");
   EXPECT_EQ(ErrorOf("a: [b").substr(0, 4), "line");
   EXPECT_EQ(ErrorOf("fault: []"),
-            "fault: unknown field; known are seed, faults");
+            "fault: unknown field; the known fields are seed, faults");
   EXPECT_EQ(ErrorOf("seed: -1"),
             "seed: must be a whole number of at least 0, is -1");
   EXPECT_EQ(ErrorOf("faults: {}"), "faults: must be a list, is an object");
@@ -42,8 +42,10 @@ TEST(FaultsTest, DocumentErrorsNameTheField) {
 TEST(FaultsTest, FaultErrorsNameTheField) {
   EXPECT_EQ(FaultErrorOf("{}"),
             "faults[0]: does nothing: add latency, error, drop, hang or watch");
-  EXPECT_THAT(FaultErrorOf("{chance: 1, drop: before}"),
-              StartsWith("faults[0].chance: unknown field; known are match, "));
+  EXPECT_THAT(
+      FaultErrorOf("{chance: 1, drop: before}"),
+      StartsWith(
+          "faults[0].chance: unknown field; the known fields are match, "));
   EXPECT_EQ(FaultErrorOf("{probability: 2, drop: before}"),
             "faults[0].probability: must be from 0 to 1, is 2");
   EXPECT_EQ(FaultErrorOf("{probability: often, drop: before}"),

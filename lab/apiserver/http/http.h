@@ -40,7 +40,7 @@ class Stream {
   // without the proper end of a response, as if it were lost.
   virtual bool broken_off() const { return false; }
   // Called when there is more to read, perhaps in the middle of the change that
-  // caused it. So the callee must not call Read(), but do that later.
+  // caused it. So the function must not call Read() itself, but only later.
   std::function<void()> on_ready;
 };
 

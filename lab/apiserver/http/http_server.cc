@@ -26,8 +26,8 @@ using boost::system::error_code;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxHeader = 16 << 10;
-// How long a client may take for its next request, may leave an answer unread,
-// and may go on sending after the last answer.
+// The longest times for a client's next request, for reading an answer, and for
+// what the client still sends after the last answer.
 constexpr seconds kIdle{180};
 constexpr seconds kWriting{30};
 constexpr seconds kDraining{30};
@@ -90,7 +90,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     ~Ticket() {
       const auto session = session_.lock();
       if (!session || !session->waiting_) return;
-      // Posted: if the handler is throwing now, Fail() answers first.
+      // Later, so that Fail() answers first if the handler is throwing now.
       asio::post(session->stream_.get_executor(), [weak = session_] {
         const auto still = weak.lock();
         if (still && still->waiting_) still->BreakOff();
