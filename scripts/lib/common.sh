@@ -56,7 +56,7 @@ install_packages() {
 make_venv() {
   local folder=$1 requirements=$2 stamp
   install_packages python3 python3-venv
-  # The path counts, because the programs in the folder contain it.
+  # The stamp includes the path, because the programs in the folder contain it.
   stamp=$({ python3 --version && echo "$folder" && cat "$requirements"; } |
     sha256sum)
   [[ $stamp != "$(cat "$folder/stamp" 2>/dev/null)" ]] || return 0

@@ -44,7 +44,7 @@ build_controlplane() {
     build_program "$package" "$ldflags"
   done < <(cd "$module" && go list tool ./...)
   collect_stages
-  # Running components are of the old build. Their state stays.
+  # Stop the components of the old build. Their state stays.
   stop_components
   printf '%s\n' "$stamp" >"$bin/stamp"
 }

@@ -81,7 +81,8 @@ stop() {
     while running "$name"; do
       ((SECONDS < deadline)) || send KILL "$name"
       ((SECONDS < deadline + 10)) ||
-        die "failed to stop $name (pid $(pid_of "$name")): is it yours?"
+        die "failed to stop $name: check that the process" \
+          "$(pid_of "$name") belongs to you"
       sleep 0.05
     done
     rm -f "$cluster_dir/run/$name.pid"

@@ -30,7 +30,7 @@ up_kind() {
   local kubectl
   check_kind
   kubectl=$(kubectl_bin)
-  # Not kind's default file, the user's ~/.kube/config.
+  # Without --kubeconfig, kind would write to the user's ~/.kube/config.
   kind_exists || kind create cluster --config "$kind_config" \
     --kubeconfig "$kind_kubeconfig" --wait 180s >&2 ||
     die "kind failed to create the cluster: see its output above"
