@@ -59,8 +59,8 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 // version stays until the server deletes the object: a pod whose update can't
 // be read still uses resources of its node.
 //
-// If the resource doesn't exist (404), client-go empties the store. This
-// reflector leaves the store as it is.
+// While requests fail, the store stays as it is, also if the resource doesn't
+// exist (404).
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:
