@@ -264,8 +264,9 @@ void Read(const JsonPlace& place, WatchEvent<T>& out) {
   const FieldReader reader(place);
   reader("type", name);
   const auto type = kTypes.find(name);
-  if (type == kTypes.end())
+  if (type == kTypes.end()) {
     place.Fail("unknown watch event type '" + name + "'");
+  }
   out.type = type->second;
 
   const nlohmann::json* object = place.Find("object");

@@ -34,7 +34,7 @@ void EventHandlers::AddPod(const PodPtr& pod) {
 void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
   if (AssignedPod(*old)) return;
   if (AssignedPod(*pod)) {
-    // By us, and the queue is done with it; or by another scheduler.
+    // The pod was bound, by this scheduler or by another one.
     if (ResponsibleForPod(*old)) DeletePodFromSchedulingQueue(old);
   } else if (ResponsibleForPod(*old)) {
     UpdatePodInSchedulingQueue(old, pod);

@@ -14,7 +14,7 @@ namespace minisched {
 enum class Code {
   kSuccess,
   kError,          // the plugin failed
-  kUnschedulable,  // the pod can't be scheduled as things are
+  kUnschedulable,  // the pod can't be scheduled now
   // The same, and removing pods from the node would not help.
   kUnschedulableAndUnresolvable,
   kWait,    // from Permit: the pod has to wait
