@@ -5,14 +5,14 @@
 
 namespace minisched {
 
-// A clock to read and to wait on. Tests use a FakeClock, to be exact without
-// sleeping. Thread-safe.
+// Returns the time and sleeps. Tests use a FakeClock instead of the real one,
+// so that they are exact and never sleep. Thread-safe.
 class Clock {
  public:
-  // For measuring and waiting: steady, with no relation to the time of day.
+  // Monotonic time, for measuring and waiting.
   using TimePoint = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
-  // For timestamps: UTC.
+  // The time of day, for timestamps.
   using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
   virtual ~Clock() = default;

@@ -21,8 +21,8 @@ Clock::WallTime FakeClock::WallNow() const {
 }
 
 bool FakeClock::SleepUntil(TimePoint deadline, std::stop_token stop) {
-  // Declared before the lock, so destroyed after it: the destructor waits for a
-  // running callback, and the callback waits for the lock.
+  // Declared before the lock: the callback waits for the lock, and the
+  // callback's destructor waits for the callback.
   std::stop_callback wake(stop, [this] {
     MutexLock lock(mu_);
     changed_.NotifyAll();
@@ -55,6 +55,13 @@ Clock::TimePoint FakeClock::NextDeadline() {
   MutexLock lock(mu_);
   while (Sleepers() == 0) changed_.Wait(mu_);
   return *deadlines_.upper_bound(now_);
+}
+
+void FakeClock::AwaitDeadline(TimePoint deadline) {
+  MutexLock lock(mu_);
+  while (Sleepers() == 0 || *deadlines_.upper_bound(now_) != deadline) {
+    changed_.Wait(mu_);
+  }
 }
 
 }  // namespace minisched

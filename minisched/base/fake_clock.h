@@ -10,8 +10,10 @@ namespace minisched {
 
 // A clock that stands still until a test moves it. Thread-safe.
 //
-// A test runs the code that sleeps on another thread, waits for the sleep with
-// AwaitSleepers(), then checks NextDeadline() or advances the clock.
+// A test of code that sleeps runs that code on another thread and waits with
+// AwaitSleepers() until the code sleeps. Then the test checks NextDeadline(),
+// or just advances the clock. An Executor on this clock counts as one sleeper
+// while it has timers.
 class FakeClock final : public Clock {
  public:
   // Starts at 2026-01-01T00:00:00Z.
@@ -25,16 +27,19 @@ class FakeClock final : public Clock {
   // Advances both times and wakes the sleepers whose deadline has come.
   void Advance(Duration duration) EXCLUDES(mu_);
 
-  // Blocks until at least `count` threads sleep. Threads whose deadline has
-  // come don't count, even if they haven't returned yet.
+  // Blocks until at least `count` threads sleep. A sleeper whose deadline has
+  // come does not count, even if it has not woken up yet.
   void AwaitSleepers(std::size_t count) EXCLUDES(mu_);
 
-  // Returns the earliest deadline of the sleeping threads. Blocks until a
-  // thread sleeps.
+  // Returns the earliest deadline of the sleepers. Blocks until a thread
+  // sleeps, because a sleeper may be between two sleeps.
   TimePoint NextDeadline() EXCLUDES(mu_);
 
+  // Blocks until the earliest deadline of the sleepers is `deadline`.
+  void AwaitDeadline(TimePoint deadline) EXCLUDES(mu_);
+
  private:
-  // Returns the number of threads whose deadline is in the future.
+  // The sleepers whose deadline has not come.
   std::size_t Sleepers() const REQUIRES(mu_);
 
   mutable Mutex mu_;
