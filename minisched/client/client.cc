@@ -1,11 +1,9 @@
 #include "minisched/client/client.h"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 #include <stdexcept>
 
-#include "minisched/base/backoff.h"
 #include "minisched/base/random.h"
 #include "minisched/client/config_files.h"
 
@@ -15,74 +13,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kMaxRetries = 10;  // as client-go
-constexpr seconds kLongestRetryAfter{60};
+// Two, so that a callback that takes its time does not hold up all others.
+constexpr std::size_t kThreads = 2;
 // How long past its own timeout a watch without bookmarks may be silent.
 constexpr seconds kWatchGrace{30};
-
-// How long the server asks us to wait before trying again; nullopt where it
-// does not. As in client-go, an answer with Retry-After means that the request
-// had no effect, so it holds for every verb.
-std::optional<seconds> RetryAfter(const HttpResponse& response) {
-  if (response.status != 429 && response.status < 500) return std::nullopt;
-  const auto header = response.headers.find("retry-after");
-  if (header == response.headers.end()) return std::nullopt;
-  const std::string& text = header->second;
-  seconds::rep count = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 0) {
-    return std::nullopt;
-  }
-  return std::min(seconds(count), kLongestRetryAfter);
-}
-
-std::string ReasonOf(int code) {
-  switch (code) {
-    case 400:
-      return "BadRequest";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "NotFound";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    default:
-      return "Unknown";
-  }
-}
-
-// What was answered: a Status, or, where something else than an API server
-// answered, the first line of its text.
-ApiError ToApiError(const HttpResponse& response) {
-  ApiStatus status;
-  try {
-    status = FromJson<ApiStatus>(response.body);
-  } catch (const ParseError&) {
-    status = {};  // the answer is no Status: made up below
-  }
-  status.code = response.status;
-  if (status.reason.empty()) status.reason = ReasonOf(response.status);
-  if (status.message.empty()) {
-    const std::string line = response.body.substr(
-        0, std::min<std::size_t>(response.body.find_first_of("\r\n"), 200));
-    status.message = "the server answered " + std::to_string(response.status) +
-                     (line.empty() ? "" : ": " + line);
-  }
-  return ApiError(std::move(status));
-}
-
-bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 std::string_view ContentType(PatchType type) {
   switch (type) {
@@ -110,14 +44,6 @@ void CheckName(const std::string& what, std::string_view name) {
   }
 }
 
-// The head of the answer; with its body, where that is a refusal.
-HttpResponse ReadAnswer(HttpStream& stream) {
-  HttpResponse response = stream.head();
-  if (IsSuccess(response.status)) return response;
-  while (auto line = stream.ReadLine()) response.body += *line + "\n";
-  return response;
-}
-
 template <class Options>
 std::vector<std::pair<std::string, std::string>> SelectorQuery(
     const Options& options) {
@@ -137,20 +63,40 @@ Client::Client(RestConfig config, Clock& clock)
     : config_(std::move(config)),
       clock_(clock),
       limiter_(config_.qps, config_.burst, clock),
-      transport_(config_) {}
+      transport_(config_),
+      executor_(kThreads, clock) {}
+
+Client::~Client() {
+  destroyed_.request_stop();
+  MutexLock lock(mu_);
+  while (under_way_ > 0) call_ended_.Wait(mu_);
+}
 
 std::string Client::ServerVersion(std::stop_token stop) {
-  return ParseAs<VersionInfo>(Send({.method = "GET", .path = "/version"}, stop))
+  return ParseAs<VersionInfo>(
+             Send({.method = "GET", .path = "/version"}, std::move(stop)))
       .git_version;
 }
 
 void Client::Bind(const Binding& binding, std::stop_token stop) {
-  Send({.method = "POST",
-        .path = Path(Pod::kResource, binding.metadata.namespace_name,
-                     binding.metadata.name) +
-                "/binding",
-        .body = ToJson(binding)},
-       stop);
+  Send(BindRequest(binding), std::move(stop));
+}
+
+void Client::BindAsync(const Binding& binding, std::stop_token stop,
+                       ClientCallback<void> callback) {
+  SendAsync(BindRequest(binding), std::move(stop),
+            [callback =
+                 std::move(callback)](const ClientResult<std::string>& answer) {
+              callback(answer.map([](const std::string&) {}));
+            });
+}
+
+Client::Request Client::BindRequest(const Binding& binding) {
+  return {.method = "POST",
+          .path = Path(Pod::kResource, binding.metadata.namespace_name,
+                       binding.metadata.name) +
+                  "/binding",
+          .body = ToJson(binding)};
 }
 
 Client::Request Client::ListRequest(const ApiResource& resource,
@@ -232,35 +178,47 @@ HttpRequest Client::ToHttp(const Request& request) {
   return http;
 }
 
-void Client::Try(const Request& request, const std::stop_token& stop,
-                 const std::function<const HttpResponse&()>& attempt) {
-  Backoff backoff({.initial = milliseconds(100), .max = milliseconds(3000)});
-  for (int retries = 0;; ++retries) {
-    if (!limiter_.Wait(stop)) throw Cancelled();
-    milliseconds wait;
-    try {
-      const HttpResponse& response = attempt();
-      if (IsSuccess(response.status)) return;
-      const auto retry_after = RetryAfter(response);
-      if (!retry_after || retries == kMaxRetries) throw ToApiError(response);
-      wait = *retry_after;
-    } catch (const TransportError& error) {
-      if (error.kind() != TransportError::Kind::kLost ||
-          request.method != "GET" || retries == kMaxRetries) {
-        throw;
-      }
-      wait = backoff.Next();
-    }
-    if (!clock_.SleepFor(wait, stop)) throw Cancelled();
+void Client::Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
+                   ClientCallback<HttpResponse> done) {
+  {
+    MutexLock lock(mu_);
+    ++under_way_;
   }
+  const std::shared_ptr<void> under_way(nullptr, [this](void*) {
+    MutexLock lock(mu_);
+    --under_way_;
+    call_ended_.NotifyAll();
+  });
+  Call::Start({.executor = executor_,
+               .clock = clock_,
+               .limiter = limiter_,
+               .attempt = std::move(attempt),
+               .is_read = is_read,
+               .stop = std::move(stop),
+               .client_stop = destroyed_.get_token(),
+               .done = std::move(done),
+               .under_way = under_way});
 }
 
-std::string Client::Send(const Request& request, const std::stop_token& stop) {
-  HttpResponse response;
-  Try(request, stop, [&]() -> const HttpResponse& {
-    return response = transport_.Send(ToHttp(request), stop);
+void Client::SendAsync(Request request, std::stop_token stop,
+                       ClientCallback<std::string> callback) {
+  const bool is_read = request.method == "GET";
+  Start(
+      [this, request = std::move(request)](const std::stop_token& cancelled,
+                                           ClientCallback<HttpResponse> done) {
+        transport_.SendAsync(ToHttp(request), cancelled, std::move(done));
+      },
+      is_read, std::move(stop),
+      [callback = std::move(callback)](ClientResult<HttpResponse> answer) {
+        callback(std::move(answer).map(
+            [](HttpResponse&& response) { return std::move(response.body); }));
+      });
+}
+
+std::string Client::Send(Request request, std::stop_token stop) {
+  return Await<std::string>([&](auto done) {
+    SendAsync(std::move(request), std::move(stop), std::move(done));
   });
-  return std::move(response.body);
 }
 
 std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
@@ -283,13 +241,24 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
   if (options.bookmarks) {
     idle_timeout = std::min(idle_timeout, config_.watch_idle_timeout);
   }
-  std::unique_ptr<HttpStream> stream;
-  HttpResponse response;
-  Try(request, stop, [&]() -> const HttpResponse& {
-    stream = transport_.Open(ToHttp(request), idle_timeout, stop);
-    return response = ReadAnswer(*stream);
+  const auto stream = std::make_shared<std::unique_ptr<HttpStream>>();
+  Await<HttpResponse>([&](auto done) {
+    // The stream outlives the call: `stop` stops it, not the call's token.
+    Start(
+        [this, request, idle_timeout, stop, stream](
+            const std::stop_token&, ClientCallback<HttpResponse> done) {
+          transport_.OpenAsync(
+              ToHttp(request), idle_timeout, stop,
+              [stream, done = std::move(done)](
+                  ClientResult<std::unique_ptr<HttpStream>> opened) {
+                if (!opened) return done(tl::unexpected(opened.error()));
+                *stream = *std::move(opened);
+                done((*stream)->head());
+              });
+        },
+        true, stop, std::move(done));
   });
-  return stream;
+  return std::move(*stream);
 }
 
 }  // namespace minisched

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,23 +17,26 @@
 #include "minisched/api/parse_error.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
+#include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
+#include "minisched/client/call.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/rate_limiter.h"
 #include "minisched/client/rest_config.h"
+#include "minisched/client/result.h"
 #include "minisched/client/transport.h"
 #include "minisched/client/watch_stream.h"
 
 namespace minisched {
 
-// Which objects of a kind: all, or those in a namespace, that match.
+// Selects objects of a kind: all, or those of a namespace, that match.
 struct ListOptions {
   std::string namespace_name;  // empty: all namespaces
   std::string label_selector;  // "app=web,tier!=db"
   std::string field_selector;  // "spec.nodeName="
-  // How many objects the server sends at a time; 0: all at once.
+  // The most objects that the server sends at a time; 0: all at once.
   int limit = 500;
-  // The page to ListPage(): ListMeta::continue_token of the page before.
+  // For ListPage(): ListMeta::continue_token of the page before.
   std::string continue_token;
 };
 
@@ -40,16 +44,16 @@ struct WatchOptions {
   std::string namespace_name;
   std::string label_selector;
   std::string field_selector;
-  // Events after this version, as a list or the last event gave it; empty:
-  // first what is there, as kAdded, then the events.
+  // The watch sends the events after this version, which a list or an event
+  // returned. Empty: first what exists, as kAdded, then the events.
   std::string resource_version;
-  // Ask for kBookmark events. The server sends one about once a minute, so
-  // that a watch that is silent for RestConfig::watch_idle_timeout (150 s) has
-  // lost its server, and throws TransportError (kTimeout). Without bookmarks,
-  // a watch may be silent until 30 s after its timeout.
+  // Ask for kBookmark events. The server sends one about once a minute, so a
+  // watch that is silent for RestConfig::watch_idle_timeout (150 s) has lost
+  // its server, and throws TransportError (kTimeout). Without bookmarks, a
+  // watch may be silent until 30 s after its timeout.
   bool bookmarks = true;
-  // When the server is to end the watch. 0: five to ten minutes, drawn by
-  // chance, so that watches that began together don't end together.
+  // When the server ends the watch. 0: after five to ten minutes, drawn at
+  // random, so that watches that began together don't end together.
   std::chrono::seconds timeout{0};
 };
 
@@ -58,22 +62,49 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // Typed calls to a Kubernetes API server: client-go's REST client and clientset
 // in one. Thread-safe.
 //
-// Every call waits its turn at the rate limit, and throws ApiError where the
-// server refuses, TransportError where no answer came, Cancelled where `stop`
-// asks to stop. A request that did not get through is sent again by the call
-// itself where nothing can happen twice: after 429 or 5xx with a Retry-After,
-// as the server asks, and a GET whose connection broke.
+// Each call waits for its turn at the rate limit. It fails with ApiError if the
+// server refuses the request, with TransportError if no answer comes, and with
+// Cancelled if `stop` asks to stop. A call sends its request again by itself
+// where nothing can happen twice: after 429 or 5xx with a Retry-After, as the
+// server asks, and if the connection of a GET broke.
+//
+// Most verbs block and throw these errors. The verbs ...Async() don't block:
+// they return at once and pass the result to a callback. A thousand of them
+// under way cost memory and connections, but no threads. Each callback is
+// called exactly once, on one of the two threads of executor(), never from
+// within the verb. A callback must not block; above all, it must not call a
+// verb that blocks.
+//
+// Paths are made of names. A verb throws std::invalid_argument for a name that
+// can't be one; such a call has no callback.
 //
 // T is an object type of minisched/api.
 class Client {
  public:
-  // Throws ConfigError where the configuration can't be used. Does not connect.
+  // Receives an object as the server has stored it.
+  template <class T>
+  using ObjectCallback =
+      ClientCallback<std::shared_ptr<const std::type_identity_t<T>>>;
+
+  // Throws ConfigError if the configuration can't be used. Does not connect.
   // `clock`, which times rate limit and retries, must outlive the client.
+  // Deadlines of requests follow the real clock.
   explicit Client(RestConfig config, Clock& clock = RealClock());
+
+  // Cancels the calls under way and blocks until their callbacks have returned
+  // and have been destroyed. REQUIRES: the caller is not a callback, and no
+  // other thread is in a verb. A WatchStream may outlive its client.
+  ~Client();
+
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   const RestConfig& config() const { return config_; }
 
-  // "v1.36.3".
+  // Runs the callbacks. Follows the client's clock.
+  Executor& executor() { return executor_; }
+
+  // Returns the version of the server, such as "v1.36.3".
   std::string ServerVersion(std::stop_token stop = {});
 
   template <class T>
@@ -82,11 +113,11 @@ class Client {
                                std::stop_token stop = {}) {
     return Parse<T>(Send(
         {.method = "GET", .path = Path(T::kResource, namespace_name, name)},
-        stop));
+        std::move(stop)));
   }
 
-  // All objects, page by page. What it returns is one state of the collection;
-  // where that is compacted away half-way, starts again without pages.
+  // Returns all objects, read page by page, in one state of the collection. If
+  // the server drops that state half-way, starts again without pages.
   template <class T>
   ObjectList<T> List(ListOptions options = {}, std::stop_token stop = {}) {
     ObjectList<T> all;
@@ -109,12 +140,12 @@ class Client {
     }
   }
 
-  // One page, from options.continue_token on.
+  // Returns one page, from options.continue_token on.
   template <class T>
   ObjectList<T> ListPage(const ListOptions& options,
                          std::stop_token stop = {}) {
     return ParseAs<ObjectList<T>>(
-        Send(ListRequest(T::kResource, options), stop));
+        Send(ListRequest(T::kResource, options), std::move(stop)));
   }
 
   // The stream lives until it is destroyed, or `stop` asks to stop.
@@ -126,15 +157,18 @@ class Client {
   // Returns the object as the server has stored it.
   template <class T>
   std::shared_ptr<const T> Create(const T& object, std::stop_token stop = {}) {
-    return Parse<T>(
-        Send({.method = "POST",
-              .path = Path(T::kResource, object.metadata.namespace_name),
-              .body = ToJson(object)},
-             stop));
+    return Parse<T>(Send(CreateRequest(object), std::move(stop)));
   }
 
-  // Changes fields of an object, and leaves alone what it doesn't name.
-  // `subresource` may be "status", or empty.
+  template <class T>
+  void CreateAsync(const T& object, std::stop_token stop,
+                   ObjectCallback<T> callback) {
+    SendAsync(CreateRequest(object), std::move(stop),
+              Parsing<T>(std::move(callback)));
+  }
+
+  // Changes the fields of an object that the patch names. `subresource` may be
+  // "status", or empty.
   template <class T>
   std::shared_ptr<const T> Patch(std::string_view namespace_name,
                                  std::string_view name, PatchType type,
@@ -143,20 +177,32 @@ class Client {
                                  std::stop_token stop = {}) {
     return Parse<T>(Send(PatchRequest(Path(T::kResource, namespace_name, name),
                                       type, patch, subresource),
-                         stop));
+                         std::move(stop)));
+  }
+
+  template <class T>
+  void PatchAsync(std::string_view namespace_name, std::string_view name,
+                  PatchType type, const std::string& patch,
+                  std::string_view subresource, std::stop_token stop,
+                  ObjectCallback<T> callback) {
+    SendAsync(PatchRequest(Path(T::kResource, namespace_name, name), type,
+                           patch, subresource),
+              std::move(stop), Parsing<T>(std::move(callback)));
   }
 
   template <class T>
   void Delete(std::string_view namespace_name, std::string_view name,
               const DeleteOptions& options = {}, std::stop_token stop = {}) {
     Send(DeleteRequest(Path(T::kResource, namespace_name, name), options),
-         stop);
+         std::move(stop));
   }
 
   // Binds the pod that the binding's metadata name to its target.
   void Bind(const Binding& binding, std::stop_token stop = {});
+  void BindAsync(const Binding& binding, std::stop_token stop,
+                 ClientCallback<void> callback);
 
-  // A call for which there is no type, in its own words.
+  // A request for which there is no typed verb.
   struct Request {
     std::string method;
     std::string path;  // not encoded
@@ -166,17 +212,26 @@ class Client {
   };
 
   // Returns the body of a success.
-  std::string Send(const Request& request, const std::stop_token& stop = {});
+  std::string Send(Request request, std::stop_token stop = {});
+  void SendAsync(Request request, std::stop_token stop,
+                 ClientCallback<std::string> callback);
 
  private:
+  static Request BindRequest(const Binding& binding);
+  template <class T>
+  static Request CreateRequest(const T& object) {
+    return {.method = "POST",
+            .path = Path(T::kResource, object.metadata.namespace_name),
+            .body = ToJson(object)};
+  }
   static Request ListRequest(const ApiResource& resource,
                              const ListOptions& options);
   static Request PatchRequest(std::string path, PatchType type,
                               const std::string& patch,
                               std::string_view subresource);
   static Request DeleteRequest(std::string path, const DeleteOptions& options);
-  // The path of a collection, and of an object. Throw std::invalid_argument
-  // for a name that can't be one.
+  // Return the path of a collection and of an object. Throw
+  // std::invalid_argument for a name that can't be one.
   static std::string Path(const ApiResource& resource,
                           std::string_view namespace_name);
   static std::string Path(const ApiResource& resource,
@@ -204,11 +259,26 @@ class Client {
     return std::make_shared<const T>(ParseAs<T>(body));
   }
 
+  // Returns a callback that parses an object and passes it on.
+  template <class T>
+  ClientCallback<std::string> Parsing(ObjectCallback<T> callback) {
+    return [this, callback = std::move(callback)](
+               const ClientResult<std::string>& body) {
+      if (!body) return callback(tl::unexpected(body.error()));
+      ClientResult<std::shared_ptr<const T>> object;
+      try {
+        object = Parse<T>(*body);
+      } catch (const TransportError& error) {
+        object = tl::unexpected(ClientError(error));
+      }
+      callback(std::move(object));
+    };
+  }
+
   HttpRequest ToHttp(const Request& request);
   std::string BearerToken() EXCLUDES(token_mu_);
-  // Calls `attempt`, which sends the request, until its answer is a success.
-  void Try(const Request& request, const std::stop_token& stop,
-           const std::function<const HttpResponse&()>& attempt);
+  void Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
+             ClientCallback<HttpResponse> done) EXCLUDES(mu_);
   std::unique_ptr<HttpStream> OpenWatch(const ApiResource& resource,
                                         const WatchOptions& options,
                                         std::stop_token stop);
@@ -219,6 +289,11 @@ class Client {
   Transport transport_;
   Mutex token_mu_;
   std::string token_ GUARDED_BY(token_mu_);  // the last one read from a file
+  std::stop_source destroyed_;               // stops all calls
+  Mutex mu_;
+  CondVar call_ended_;
+  std::size_t under_way_ GUARDED_BY(mu_) = 0;
+  Executor executor_;  // last: its tasks use the others
 };
 
 }  // namespace minisched

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
 #include <future>
-#include <optional>
+#include <iterator>
 #include <ostream>
 #include <stop_token>
 #include <string>
@@ -23,6 +25,14 @@ inline constexpr std::chrono::seconds kPrompt{5};
 inline RestConfig ConfigFor(const std::string& url) {
   return {.server = url, .source = "test", .qps = 0};
 }
+
+inline std::size_t CountEntries(const std::string& directory) {
+  const std::filesystem::directory_iterator entries(directory);
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+// The threads of this process.
+inline std::size_t Threads() { return CountEntries("/proc/self/task"); }
 
 inline const HttpRequest kGetPods{.method = "GET", .path = "/pods"};
 

@@ -5,8 +5,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
-#include <iterator>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,11 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::size_t CountEntries(const std::string& directory) {
-  const std::filesystem::directory_iterator entries(directory);
-  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
-}
-
 // What a closed connection holds is freed on the client's own thread, soon
 // after: waits until there is no more than that.
 template <class Count>
@@ -41,7 +34,6 @@ bool AwaitAtMost(std::size_t most, Count count) {
 }
 
 std::size_t Files() { return CountEntries("/proc/self/fd"); }
-std::size_t Threads() { return CountEntries("/proc/self/task"); }
 std::size_t Memory() { return mallinfo2().uordblks; }
 
 class LeakTest : public testing::TestWithParam<bool> {

@@ -1,13 +1,14 @@
 #pragma once
 
-// How transport.cc waits for what cpprestsdk does. For that file only: it
-// brings in cpprestsdk.
+// How transport.cc runs what cpprestsdk does. For that file only, because it
+// includes cpprestsdk.
 
 #include <openssl/ssl.h>
 #include <pplx/pplxtasks.h>
 #include <pplx/threadpool.h>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -16,18 +17,18 @@
 #include <stop_token>
 #include <utility>
 
-#include "minisched/base/mutex.h"
+#include "minisched/client/result.h"
+#include "minisched/client/transport_errors.h"
 
 namespace minisched {
 
-using Cancel = pplx::cancellation_token_source;
-
 // cpprestsdk runs its connections on a thread pool. Ours has one thread, and
-// nothing else touches a connection: not even to cancel it, because closing a
-// socket that another thread reads from is a race.
+// nothing else touches a connection, not even to cancel it: closing a socket
+// that another thread reads from is a race.
 inline boost::asio::io_service& IoService() {
   static boost::asio::io_service& service = []() -> boost::asio::io_service& {
-    // Before the thread that uses it, so that at exit it goes after it.
+    // Initialized before the thread that uses it, so that it is destroyed
+    // after that thread at exit.
     OPENSSL_init_ssl(0, nullptr);
     crossplat::threadpool::initialize_with_threads(1);
     return crossplat::threadpool::shared_instance().service();
@@ -35,88 +36,125 @@ inline boost::asio::io_service& IoService() {
   return service;
 }
 
-// An operation under way on the I/O thread, and a caller that waits for it; not
-// always to the end, so that what it needs must be its own.
-template <class T>
-class Operation {
- public:
-  // Starts the operation; `start` runs on the I/O thread.
-  static std::shared_ptr<Operation> Start(
-      std::function<pplx::task<T>(const std::shared_ptr<Operation>&)> start) {
-    auto operation = std::make_shared<Operation>();
-    boost::asio::post(IoService(), [operation, start = std::move(start)] {
-      try {
-        start(operation).then(
-            [operation](pplx::task<T> task) { operation->Finish(task); });
-      } catch (...) {
-        operation->Finish(
-            pplx::task_from_exception<T>(std::current_exception()));
-      }
-    });
-    return operation;
-  }
+using Cancel = pplx::cancellation_token_source;
 
-  // The connection is made and the request is on its way.
-  void MarkSent() EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    if (sent_) return;
-    sent_ = true;
-    changed_.NotifyAll();
-  }
-
-  enum class Outcome { kDone, kStopped, kNotSent, kLate };
-
-  // Waits until the operation is done, or `stop` asks to stop, or it has not
-  // been sent within `send_timeout`, or is not done within `timeout`.
-  Outcome Await(std::stop_token stop, std::chrono::milliseconds send_timeout,
-                std::chrono::milliseconds timeout) EXCLUDES(mu_) {
-    const auto start = std::chrono::steady_clock::now();
-    MutexLock lock(mu_);
-    while (!done_) {
-      if (stop.stop_requested()) return Outcome::kStopped;
-      const auto limit = sent_ ? timeout : send_timeout;
-      if (std::chrono::steady_clock::now() >= start + limit) {
-        return sent_ ? Outcome::kLate : Outcome::kNotSent;
-      }
-      changed_.WaitUntil(mu_, stop, start + limit);
-    }
-    return Outcome::kDone;
-  }
-
-  // The result, or throws what the operation failed with. REQUIRES: kDone.
-  T Take() EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    if (error_) std::rethrow_exception(error_);
-    return *std::move(value_);
-  }
-
- private:
-  void Finish(const pplx::task<T>& task) EXCLUDES(mu_) {
-    std::optional<T> value;
-    std::exception_ptr error;
-    try {
-      value = task.get();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    MutexLock lock(mu_);
-    value_ = std::move(value);
-    error_ = error;
-    done_ = true;
-    changed_.NotifyAll();
-  }
-
-  Mutex mu_;
-  CondVar changed_;
-  bool sent_ GUARDED_BY(mu_) = false;
-  bool done_ GUARDED_BY(mu_) = false;
-  std::optional<T> value_ GUARDED_BY(mu_);
-  std::exception_ptr error_ GUARDED_BY(mu_);
-};
-
-// The callbacks run on the I/O thread, where a connection may be closed.
+// Cancels on the I/O thread, where a connection may be closed.
 inline void CancelLater(const Cancel& cancel) {
   boost::asio::post(IoService(), [cancel] { cancel.cancel(); });
 }
+
+struct OperationOptions {
+  std::stop_token stop;
+  // How long until the request must be on its way, and until the operation must
+  // be done; both from the start.
+  std::chrono::milliseconds send_timeout;
+  std::chrono::milliseconds timeout;
+  // Ends what cpprestsdk does. Cancelled when the operation fails before that.
+  Cancel cancel;
+  std::shared_ptr<TransportErrors> errors;
+};
+
+// Something that cpprestsdk does, until it is done, fails, is too late, or is
+// stopped. Lives on the I/O thread: all its functions but Start() run there.
+template <class T>
+class Operation : public std::enable_shared_from_this<Operation<T>> {
+ public:
+  using Begin = std::function<pplx::task<T>(const std::shared_ptr<Operation>&)>;
+
+  // Begins the operation on the I/O thread; calls `done` there at its end.
+  static void Start(OperationOptions options, Begin begin,
+                    ClientCallback<T> done) {
+    auto operation =
+        std::make_shared<Operation>(std::move(options), std::move(done));
+    boost::asio::post(IoService(),
+                      [operation = std::move(operation),
+                       begin = std::move(begin)] { operation->Run(begin); });
+  }
+
+  Operation(OperationOptions options, ClientCallback<T> done)
+      : options_(std::move(options)), done_(std::move(done)) {}
+
+  // The connection is made, and the request is on its way.
+  void MarkSent() {
+    if (!done_ || std::exchange(sent_, true)) return;
+    SetTimer();
+  }
+
+ private:
+  using Milliseconds = std::chrono::milliseconds;
+
+  void Run(const Begin& begin) {
+    if (options_.stop.stop_requested()) return GiveUp(ClientError(Cancelled()));
+    SetTimer();
+    const auto self = this->shared_from_this();
+    on_stop_.emplace(options_.stop, [weak = std::weak_ptr<Operation>(self)] {
+      boost::asio::post(IoService(), [weak] {
+        if (const auto operation = weak.lock()) {
+          operation->GiveUp(ClientError(Cancelled()));
+        }
+      });
+    });
+    try {
+      begin(self).then([self](pplx::task<T> task) { self->Take(task); });
+    } catch (...) {
+      Finish(
+          tl::unexpected(options_.errors->Explain(std::current_exception())));
+    }
+  }
+
+  // Takes the result of a task that has ended.
+  void Take(const pplx::task<T>& task) {
+    try {
+      Finish(task.get());
+    } catch (...) {
+      Finish(
+          tl::unexpected(options_.errors->Explain(std::current_exception())));
+    }
+  }
+
+  Milliseconds Limit() const {
+    return sent_ ? options_.timeout
+                 : std::min(options_.send_timeout, options_.timeout);
+  }
+
+  void SetTimer() {
+    timer_.expires_at(start_ + Limit());
+    timer_.async_wait([weak = this->weak_from_this()](const auto& error) {
+      const auto operation = weak.lock();
+      // An error means that the timer was set again or cancelled.
+      if (!error && operation) operation->Expire();
+    });
+  }
+
+  void Expire() {
+    // The timer may have been set again when this was already on its way.
+    if (std::chrono::steady_clock::now() < start_ + Limit()) return;
+    GiveUp(ClientError(
+        options_.errors->Late(sent_ ? "no answer" : "no connection", Limit())));
+  }
+
+  // Ends the operation before cpprestsdk does, and closes the connection.
+  void GiveUp(ClientError error) {
+    if (!done_) return;
+    Finish(tl::unexpected(std::move(error)));
+    options_.cancel.cancel();
+  }
+
+  void Finish(ClientResult<T> result) {
+    if (!done_) return;
+    timer_.cancel();
+    on_stop_.reset();
+    const ClientCallback<T> done = std::exchange(done_, nullptr);
+    done(std::move(result));
+  }
+
+  const OperationOptions options_;
+  ClientCallback<T> done_;  // empty once called
+  const std::chrono::steady_clock::time_point start_ =
+      std::chrono::steady_clock::now();
+  bool sent_ = false;
+  boost::asio::steady_timer timer_{IoService()};
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
 
 }  // namespace minisched

@@ -28,8 +28,9 @@ std::string AuthoritiesError(const std::string& text) {
   return "";
 }
 
-std::string ClientError(const std::string& certificate, const std::string& key,
-                        system_clock::time_point now = system_clock::now()) {
+std::string CertificateError(
+    const std::string& certificate, const std::string& key,
+    system_clock::time_point now = system_clock::now()) {
   try {
     CheckClientCertificate({certificate, "client.crt"}, {key, "client.key"},
                            now);
@@ -105,11 +106,12 @@ TEST(CheckClientCertificate, AcceptsAPair) {
   const TestCertificate client = Issue(
       ca,
       {.common_name = "system:kube-scheduler", .organizations = {"a", "b"}});
-  EXPECT_EQ(ClientError(client.certificate, client.key), "");
+  EXPECT_EQ(CertificateError(client.certificate, client.key), "");
   // A chain that starts with the leaf, then both in one file as on a kubelet.
-  EXPECT_EQ(ClientError(client.certificate + ca.certificate, client.key), "");
+  EXPECT_EQ(CertificateError(client.certificate + ca.certificate, client.key),
+            "");
   const std::string both = client.key + client.certificate;
-  EXPECT_EQ(ClientError(both, both), "");
+  EXPECT_EQ(CertificateError(both, both), "");
 }
 
 TEST(CheckClientCertificate, ReportsTheProblem) {
@@ -145,7 +147,7 @@ TEST(CheckClientCertificate, ReportsTheProblem) {
        "client.key: the key is encrypted, which is not supported"},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(ClientError(c.certificate, c.key), c.error);
+    EXPECT_EQ(CertificateError(c.certificate, c.key), c.error);
   }
 }
 
@@ -166,7 +168,7 @@ TEST(CheckClientCertificate, ChecksTheDatesToTheSecond) {
        "client.crt: the certificate expired at 2026-01-02T04:04:05Z"},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(ClientError(client.certificate, client.key, c.now), c.error);
+    EXPECT_EQ(CertificateError(client.certificate, client.key, c.now), c.error);
   }
 }
 
@@ -177,7 +179,7 @@ TEST(CheckClientCertificate, HandlesDatesBeyond2050) {
       Issue(MakeCa("ca"), {.common_name = "u",
                            .not_before = year_2100,
                            .not_after = year_2100 + hours(1)});
-  EXPECT_EQ(ClientError(client.certificate, client.key, kNow),
+  EXPECT_EQ(CertificateError(client.certificate, client.key, kNow),
             "client.crt: the certificate is not valid before "
             "2100-01-01T00:00:00Z");
 }
@@ -188,7 +190,7 @@ TEST(Pem, LeavesNothingInTheErrorQueue) {
   EXPECT_EQ(ERR_peek_error(), 0u);
   AuthoritiesError(BrokenBlock("CERTIFICATE"));
   EXPECT_EQ(ERR_peek_error(), 0u);
-  ClientError(client.certificate, EncryptKey(client.key, "secret"));
+  CertificateError(client.certificate, EncryptKey(client.key, "secret"));
   EXPECT_EQ(ERR_peek_error(), 0u);
   DecodeBase64("Z");
   EXPECT_EQ(ERR_peek_error(), 0u);

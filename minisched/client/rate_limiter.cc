@@ -1,7 +1,6 @@
 #include "minisched/client/rate_limiter.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace minisched {
 
@@ -14,15 +13,10 @@ RateLimiter::RateLimiter(double qps, int burst, Clock& clock)
       tokens_(burst_),
       updated_(clock.Now()) {}
 
-bool RateLimiter::Wait(std::stop_token stop) {
-  if (stop.stop_requested()) return false;
-  if (qps_ <= 0) return true;
-  return clock_.SleepUntil(Reserve(), std::move(stop));
-}
-
 Clock::TimePoint RateLimiter::Reserve() {
   MutexLock lock(mu_);
   const auto now = clock_.Now();
+  if (qps_ <= 0) return now;
   tokens_ = std::min(burst_, tokens_ + Seconds(now - updated_).count() * qps_);
   updated_ = now;
   tokens_ -= 1;

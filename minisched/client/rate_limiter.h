@@ -1,32 +1,30 @@
 #pragma once
 
-#include <stop_token>
-
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
 
 namespace minisched {
 
-// Keeps requests to `qps` a second on average, of which `burst` may come at
-// once after a quiet time: a token bucket, as client-go's flowcontrol has it.
-// Thread-safe; waiters are served in the order in which they came.
+// Limits requests to `qps` a second on average, and to `burst` at once after a
+// quiet time: a token bucket, as client-go's flowcontrol. Does not wait:
+// returns when to go, as Reserve() of golang.org/x/time/rate. Thread-safe.
 class RateLimiter {
  public:
   // qps <= 0: no limit. `clock` must outlive the limiter.
   RateLimiter(double qps, int burst, Clock& clock);
 
-  // Blocks until a request may go. Returns false if `stop` asked to stop first.
-  bool Wait(std::stop_token stop) EXCLUDES(mu_);
-
- private:
-  // When the next request may go; takes its token.
+  // Takes a token and returns the time at which the caller may go: now, or
+  // when the token is there. Callers go in the order of their calls, so a time
+  // is never earlier than the ones before. A caller that does not go after all
+  // has used up its token.
   Clock::TimePoint Reserve() EXCLUDES(mu_);
 
+ private:
   const double qps_;
   const double burst_;
   Clock& clock_;
   Mutex mu_;
-  // May be negative: tokens that waiters have taken in advance.
+  // Negative: tokens that callers have taken in advance.
   double tokens_ GUARDED_BY(mu_);
   Clock::TimePoint updated_ GUARDED_BY(mu_);
 };

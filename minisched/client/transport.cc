@@ -6,30 +6,35 @@
 #include <algorithm>
 #include <boost/asio/ssl.hpp>
 #include <cctype>
-#include <sstream>
-#include <string_view>
-#include <system_error>
 
 #include "minisched/client/errors.h"
+#include "minisched/client/file_limit.h"
 #include "minisched/client/keep_alive.h"
 #include "minisched/client/operation.h"
 #include "minisched/client/tls.h"
+#include "minisched/client/transport_errors.h"
 
 namespace minisched {
 namespace {
 
 using std::chrono::milliseconds;
-using web::http::http_exception;
 using web::http::http_request;
 using web::http::http_response;
 
-// The server's URL. Throws ConfigError where it is none.
+// An answer whose headers are there. `head` has the body too if the answer is
+// no success.
+struct Opened {
+  http_response response;
+  HttpResponse head;
+};
+
+// The server's URL. Throws ConfigError if it is not a URL.
 web::uri ServerUri(const RestConfig& config) {
   web::uri uri;
   try {
     uri = web::uri(config.server);
   } catch (const web::uri_exception&) {
-    // Not one at all, which shows in its having no host.
+    // Without a host: refused below.
   }
   if (uri.host().empty() ||
       (uri.scheme() != "http" && uri.scheme() != "https")) {
@@ -50,8 +55,8 @@ int PortOf(const web::uri& uri) {
   return uri.scheme() == "https" ? 443 : 80;
 }
 
-// What cpprestsdk is to connect to. It looks the host up as it is in the URL:
-// an IPv6 address must have no brackets, and so must have a port behind it.
+// The URL that cpprestsdk connects to. cpprestsdk looks up the host as it is in
+// the URL, so an IPv6 address must have no brackets, and must have a port.
 web::uri ConnectUri(const web::uri& server) {
   const std::string& host = server.host();
   if (host.front() != '[') return server;
@@ -59,9 +64,9 @@ web::uri ConnectUri(const web::uri& server) {
                   ":" + std::to_string(PortOf(server)) + server.path());
 }
 
-// A body that can be read once. cpprestsdk sends a request again, on a new
-// connection, when a kept one turns out to be closed, though the server may
-// have done by then what the request asked for; it can't without the body.
+// A body that can be read once. When a kept connection turns out to be closed,
+// cpprestsdk sends the request again on a new one, although the server may have
+// executed it. Without the body, cpprestsdk can't.
 concurrency::streams::istream ReadOnce(const std::string& body) {
   concurrency::streams::producer_consumer_buffer<std::uint8_t> buffer;
   buffer.putn_nocopy(reinterpret_cast<const std::uint8_t*>(body.data()),
@@ -111,9 +116,9 @@ pplx::task<HttpResponse> ReadWhole(http_response response) {
       });
 }
 
-// On the I/O thread. What there is of a body, but not more than can well be
-// copied about; empty at its end. cpprestsdk's own read_line() blocks the
-// thread that it would need to go on, once a line is longer than 16 kB.
+// On the I/O thread. Reads what has come of a body, up to 64 KiB; nothing at
+// its end. cpprestsdk's own read_line() blocks the I/O thread, which it needs
+// to go on, if a line is longer than 16 KiB.
 pplx::task<std::string> ReadSome(
     concurrency::streams::streambuf<std::uint8_t> body) {
   return body.getc().then([body](int first) mutable {
@@ -134,65 +139,59 @@ pplx::task<std::string> ReadSome(
 class Transport::Impl : public std::enable_shared_from_this<Impl> {
  public:
   explicit Impl(const RestConfig& config)
-      : server_(config.server),
-        uri_(ServerUri(config)),
+      : uri_(ServerUri(config)),
         host_(HostAndPort(uri_)),
         connect_timeout_(config.connect_timeout),
         request_timeout_(config.request_timeout),
         tls_(config, uri_.host()),
+        errors_(config.server, tls_),
         client_(ConnectUri(uri_), ClientConfig(config)) {}
 
-  HttpResponse Send(const HttpRequest& request, std::stop_token stop) {
+  void SendAsync(const HttpRequest& request, std::stop_token stop,
+                 ClientCallback<HttpResponse> done) {
     const Cancel cancel;
-    const auto operation = Operation<HttpResponse>::Start(
-        [self = shared_from_this(), request, cancel](const auto& sent) {
-          return self->Request(request, cancel, sent).then(ReadWhole);
-        });
-    return Await(*operation, cancel, std::move(stop), connect_timeout_,
-                 request_timeout_);
+    Operation<HttpResponse>::Start(
+        RequestOptions(cancel, std::move(stop)),
+        [self = shared_from_this(), request, cancel](const auto& sending) {
+          return self->Request(request, cancel, sending).then(ReadWhole);
+        },
+        std::move(done));
   }
 
-  // Returns when the headers are there. Keepalive is for streams: every other
-  // request has a deadline.
-  http_response Open(const HttpRequest& request, const Cancel& cancel,
-                     std::stop_token stop) {
-    const auto operation = Operation<http_response>::Start(
-        [self = shared_from_this(), request, cancel](const auto& sent) {
-          return self->Request(request, cancel, sent)
+  // Calls back when the headers are there, and, if the answer is no success,
+  // the body. Keepalive is for streams: every other request has a deadline.
+  void OpenAsync(const HttpRequest& request, const Cancel& cancel,
+                 std::stop_token stop, ClientCallback<Opened> done) {
+    Operation<Opened>::Start(
+        RequestOptions(cancel, std::move(stop)),
+        [self = shared_from_this(), request, cancel](const auto& opening) {
+          return self->Request(request, cancel, opening)
               .then([port = PortOf(self->uri_)](http_response response) {
+                if (!IsSuccess(response.status_code())) {
+                  return ReadWhole(response).then(
+                      [response](const HttpResponse& whole) {
+                        return Opened{response, whole};
+                      });
+                }
                 KeepConnectionsAlive(port);
-                return response;
+                return pplx::task_from_result(
+                    Opened{response, ToHead(response)});
               });
-        });
-    return Await(*operation, cancel, std::move(stop), connect_timeout_,
-                 request_timeout_);
+        },
+        std::move(done));
   }
 
-  // Waits for an operation's result. One that is given up is cancelled, which
-  // closes its connection. Throws TransportError and Cancelled.
-  template <class T>
-  T Await(Operation<T>& operation, const Cancel& cancel, std::stop_token stop,
-          milliseconds send_timeout, milliseconds timeout) {
-    using Outcome = typename Operation<T>::Outcome;
-    send_timeout = std::min(send_timeout, timeout);
-    const Outcome outcome =
-        operation.Await(std::move(stop), send_timeout, timeout);
-    if (outcome != Outcome::kDone) CancelLater(cancel);
-    switch (outcome) {
-      case Outcome::kStopped:
-        throw Cancelled();
-      case Outcome::kNotSent:
-        throw Late("no connection", send_timeout);
-      case Outcome::kLate:
-        throw Late("no answer", timeout);
-      case Outcome::kDone:
-        break;
-    }
-    try {
-      return operation.Take();
-    } catch (const http_exception& error) {
-      throw Translate(error.what(), error.error_code().value());
-    }
+  // Calls back with more of a body; with nothing at its end.
+  void ReadAsync(const concurrency::streams::istream& body,
+                 const Cancel& cancel, std::stop_token stop,
+                 milliseconds timeout, ClientCallback<std::string> done) {
+    Operation<std::string>::Start(
+        Options(cancel, std::move(stop), timeout, timeout),
+        [body = body.streambuf()](const auto& reading) {
+          reading->MarkSent();  // the request was sent before
+          return ReadSome(body);
+        },
+        std::move(done));
   }
 
  private:
@@ -200,14 +199,27 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
     web::http::client::http_client_config result;
     // Deadlines are ours: cpprestsdk's is one for connecting and for silence.
     result.set_timeout(std::chrono::hours(24 * 365));
-    result.set_max_redirects(0);  // nobody else is to get our token
+    result.set_max_redirects(0);  // no other server may get our token
     result.set_validate_certificates(!config.insecure_skip_tls_verify);
-    // Tls asks for the name, where there is one to ask for.
+    // Tls sets the server's name, if there is one.
     result.set_tlsext_sni_enabled(false);
     result.set_ssl_context_callback([this](boost::asio::ssl::context& context) {
       tls_.Configure(context.native_handle());
     });
     return result;
+  }
+
+  OperationOptions Options(const Cancel& cancel, std::stop_token stop,
+                           milliseconds send_timeout, milliseconds timeout) {
+    return {.stop = std::move(stop),
+            .send_timeout = send_timeout,
+            .timeout = timeout,
+            .cancel = cancel,
+            .errors = {shared_from_this(), &errors_}};
+  }
+
+  OperationOptions RequestOptions(const Cancel& cancel, std::stop_token stop) {
+    return Options(cancel, std::move(stop), connect_timeout_, request_timeout_);
   }
 
   // On the I/O thread.
@@ -217,85 +229,31 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
       const std::shared_ptr<Operation<T>>& operation) {
     http_request message = ToMessage(request);
     message.headers().add("Host", host_);
-    // The first progress is reported when the headers have been written. Lives
-    // as long as the request, and so must its tls_, even if nobody waits.
+    // The first progress is reported when the headers have been written. The
+    // handler lives as long as the request, and so must tls_, even when the
+    // operation was given up.
     message.set_progress_handler([self = shared_from_this(), operation](
                                      auto, auto) { operation->MarkSent(); });
     return client_.request(message, cancel.get_token());
   }
 
-  TransportError Late(const std::string& what, milliseconds limit) const {
-    const double seconds = std::chrono::duration<double>(limit).count();
-    std::ostringstream message;
-    message << server_ << ": " << what << " within " << seconds << " s";
-    return {TransportError::Kind::kTimeout, message.str()};
-  }
-
-  // cpprestsdk tells what failed in its message alone, and the why, if at all,
-  // in a code without its category.
-  TransportError Translate(std::string_view what, int code) {
-    using Kind = TransportError::Kind;
-    const auto make = [this](Kind kind, const std::string& message) {
-      return TransportError(kind, server_ + ": " + message);
-    };
-    if (what.starts_with("Error in SSL handshake")) {
-      return make(Kind::kTls, ExplainHandshake(code));
-    }
-    if (what.starts_with("Error resolving address") ||
-        what.starts_with("Failed to resolve address")) {
-      return make(Kind::kConnect, "no such host");
-    }
-    if (what.starts_with("Failed to connect")) {
-      // It makes "unreachable" of "refused".
-      return make(Kind::kConnect,
-                  code == static_cast<int>(std::errc::host_unreachable)
-                      ? "connection refused, or no route to it"
-                      : std::generic_category().message(code));
-    }
-    if (what.starts_with("Invalid HTTP status line")) {
-      return make(Kind::kProtocol, "does not speak HTTP");
-    }
-    // With TLS 1.3 the server sees our certificate after the handshake.
-    const auto error =
-        static_cast<unsigned long>(static_cast<unsigned int>(code));
-    if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
-        ERR_GET_REASON(error) > SSL_AD_REASON_OFFSET) {
-      return make(Kind::kTls, ExplainHandshake(code));
-    }
-    return make(Kind::kLost, "connection lost: " + std::string(what));
-  }
-
-  std::string ExplainHandshake(int code) {
-    std::string refused = tls_.TakeError();
-    if (!refused.empty()) return refused;
-    const auto error =
-        static_cast<unsigned long>(static_cast<unsigned int>(code));
-    if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
-        ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER) {
-      return "the server does not speak TLS; is it an http:// one?";
-    }
-    const char* reason = ERR_reason_error_string(error);
-    return std::string("TLS handshake failed: ") +
-           (reason == nullptr ? "connection lost" : reason);
-  }
-
-  const std::string server_;
   const web::uri uri_;
   const std::string host_;
   const milliseconds connect_timeout_;
   const milliseconds request_timeout_;
   Tls tls_;
+  TransportErrors errors_;
   web::http::client::http_client client_;
 };
 
 // A response whose headers have been read.
 class Transport::Stream final : public HttpStream {
  public:
-  Stream(std::shared_ptr<Impl> transport, http_response response, Cancel cancel,
+  Stream(std::shared_ptr<Impl> transport, const Opened& opened, Cancel cancel,
          std::stop_token stop, milliseconds idle_timeout)
       : transport_(std::move(transport)),
-        head_(ToHead(response)),
-        body_(response.body()),
+        head_(opened.head),
+        body_(opened.response.body()),
         cancel_(std::move(cancel)),
         stop_(std::move(stop)),
         idle_timeout_(idle_timeout) {}
@@ -321,15 +279,12 @@ class Transport::Stream final : public HttpStream {
   }
 
  private:
-  // Waits for more of the body; empty at its end.
+  // Blocks until there is more of the body; empty at its end.
   std::string ReadMore() {
-    const auto operation = Operation<std::string>::Start(
-        [body = body_.streambuf()](const auto& reading) {
-          reading->MarkSent();  // long since
-          return ReadSome(body);
-        });
-    return transport_->Await(*operation, cancel_, stop_, idle_timeout_,
-                             idle_timeout_);
+    return Await<std::string>([this](auto done) {
+      transport_->ReadAsync(body_, cancel_, stop_, idle_timeout_,
+                            std::move(done));
+    });
   }
 
   const std::shared_ptr<Impl> transport_;
@@ -342,23 +297,43 @@ class Transport::Stream final : public HttpStream {
 };
 
 Transport::Transport(const RestConfig& config) {
+  RaiseFileLimit();
   IoService();  // before the HTTP client would make a pool of its own
   impl_ = std::make_shared<Impl>(config);
 }
 
 Transport::~Transport() = default;
 
+void Transport::SendAsync(const HttpRequest& request, std::stop_token stop,
+                          ClientCallback<HttpResponse> done) {
+  impl_->SendAsync(request, std::move(stop), std::move(done));
+}
+
+void Transport::OpenAsync(const HttpRequest& request, milliseconds idle_timeout,
+                          std::stop_token stop,
+                          ClientCallback<std::unique_ptr<HttpStream>> done) {
+  const Cancel cancel;
+  impl_->OpenAsync(
+      request, cancel, stop,
+      [impl = impl_, cancel, stop, idle_timeout,
+       done = std::move(done)](const ClientResult<Opened>& opened) {
+        if (!opened) return done(tl::unexpected(opened.error()));
+        done(std::make_unique<Stream>(impl, *opened, cancel, stop,
+                                      idle_timeout));
+      });
+}
+
 HttpResponse Transport::Send(const HttpRequest& request, std::stop_token stop) {
-  return impl_->Send(request, std::move(stop));
+  return Await<HttpResponse>(
+      [&](auto done) { SendAsync(request, std::move(stop), std::move(done)); });
 }
 
 std::unique_ptr<HttpStream> Transport::Open(const HttpRequest& request,
                                             milliseconds idle_timeout,
                                             std::stop_token stop) {
-  Cancel cancel;
-  http_response response = impl_->Open(request, cancel, stop);
-  return std::make_unique<Stream>(impl_, std::move(response), std::move(cancel),
-                                  std::move(stop), idle_timeout);
+  return Await<std::unique_ptr<HttpStream>>([&](auto done) {
+    OpenAsync(request, idle_timeout, std::move(stop), std::move(done));
+  });
 }
 
 }  // namespace minisched

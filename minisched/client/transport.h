@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "minisched/client/rest_config.h"
+#include "minisched/client/result.h"
 
 namespace minisched {
 
-// HTTP to one server: bytes there and bytes back, in time and cancellable.
-// What they mean is the Client's business. cpprestsdk stays behind this file.
+// HTTP to one server, with deadlines and cancellation. The Client knows what
+// the bytes mean. cpprestsdk stays behind this file.
 
 struct HttpRequest {
   std::string method;
@@ -33,34 +34,49 @@ struct HttpResponse {
   std::string body;
 };
 
-// A response whose body goes on for as long as the server likes. Not
-// thread-safe. Its connection is closed when it is destroyed.
+inline bool IsSuccess(int status) { return status >= 200 && status < 300; }
+
+// A response whose body is read line by line. Not thread-safe. The destructor
+// closes the connection.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
 
-  // Status and headers; the body is empty.
+  // Status and headers. If the answer is no success, also the whole body: then
+  // there are no lines.
   virtual const HttpResponse& head() const = 0;
 
-  // The next line of the body, without its end; nullopt at the end of it.
-  // Blocks. Throws TransportError, and Cancelled when the stop token that the
-  // stream was opened with asks to stop.
+  // Returns the next line of the body, without its end; nullopt at the end of
+  // the body. Blocks. Throws TransportError, and Cancelled when the stop token
+  // of the stream asks to stop.
   virtual std::optional<std::string> ReadLine() = 0;
 };
 
-// Thread-safe. Connections are kept and used again.
+// Sends requests over connections that are kept and used again. Each request
+// under way has a connection, so a Transport raises the process's soft limit on
+// open files to the hard limit. Thread-safe.
+//
+// Callbacks run on the I/O thread, which all transports share: they must return
+// soon. A request goes on when its Transport is destroyed, until its callback.
 class Transport {
  public:
-  // Throws ConfigError where the URL or the certificates can't be used.
+  // Throws ConfigError if the URL or the certificates can't be used.
   explicit Transport(const RestConfig& config);
   ~Transport();
 
-  // Sends a request and returns the whole answer, whatever its status. Throws
-  // TransportError, and Cancelled when `stop` asks to stop.
-  HttpResponse Send(const HttpRequest& request, std::stop_token stop);
+  // Sends a request and calls back with the whole answer, whatever its status;
+  // with TransportError; or, when `stop` asks to stop, with Cancelled.
+  void SendAsync(const HttpRequest& request, std::stop_token stop,
+                 ClientCallback<HttpResponse> done);
 
-  // The same for an answer without end. The stream is given up with
-  // TransportError when nothing comes for `idle_timeout`.
+  // The same for an answer without end. The stream lives until `stop` asks to
+  // stop, and fails with TransportError after `idle_timeout` of silence.
+  void OpenAsync(const HttpRequest& request,
+                 std::chrono::milliseconds idle_timeout, std::stop_token stop,
+                 ClientCallback<std::unique_ptr<HttpStream>> done);
+
+  // Block until the answer is there. Throw TransportError and Cancelled.
+  HttpResponse Send(const HttpRequest& request, std::stop_token stop);
   std::unique_ptr<HttpStream> Open(const HttpRequest& request,
                                    std::chrono::milliseconds idle_timeout,
                                    std::stop_token stop);

@@ -1,0 +1,183 @@
+#include "minisched/client/call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "minisched/api/json.h"
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kMaxRetries = 10;  // as client-go
+constexpr seconds kLongestRetryAfter{60};
+
+// Returns how long the server asks us to wait before the next try; nullopt if
+// the server doesn't ask. As in client-go, an answer with Retry-After means
+// that the request had no effect, so this holds for every verb.
+std::optional<seconds> RetryAfter(const HttpResponse& response) {
+  if (response.status != 429 && response.status < 500) return std::nullopt;
+  const auto header = response.headers.find("retry-after");
+  if (header == response.headers.end()) return std::nullopt;
+  const std::string& text = header->second;
+  seconds::rep count = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 0) {
+    return std::nullopt;
+  }
+  return std::min(seconds(count), kLongestRetryAfter);
+}
+
+std::string ReasonOf(int code) {
+  switch (code) {
+    case 400:
+      return "BadRequest";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "NotFound";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 429:
+      return "TooManyRequests";
+    case 500:
+      return "InternalError";
+    case 503:
+      return "ServiceUnavailable";
+    default:
+      return "Unknown";
+  }
+}
+
+// Returns the Status that was answered. If the answer is not a Status, because
+// it is not from an API server, the error has the first line of its text.
+ApiError ToApiError(const HttpResponse& response) {
+  ApiStatus status;
+  try {
+    status = FromJson<ApiStatus>(response.body);
+  } catch (const ParseError&) {
+    status = {};
+  }
+  status.code = response.status;
+  if (status.reason.empty()) status.reason = ReasonOf(response.status);
+  if (status.message.empty()) {
+    const std::string line = response.body.substr(
+        0, std::min<std::size_t>(response.body.find_first_of("\r\n"), 200));
+    status.message = "the server answered " + std::to_string(response.status) +
+                     (line.empty() ? "" : ": " + line);
+  }
+  return ApiError(std::move(status));
+}
+
+bool IsLost(const ClientError& error) {
+  const auto* transport = error.As<TransportError>();
+  return transport != nullptr &&
+         transport->kind() == TransportError::Kind::kLost;
+}
+
+}  // namespace
+
+Call::Call(Options options)
+    : options_(std::move(options)),
+      backoff_({.initial = milliseconds(100), .max = milliseconds(3000)}) {}
+
+void Call::Start(Options options) {
+  const auto call = std::make_shared<Call>(std::move(options));
+  const auto cancel = [call = call.get()] { call->Cancel(); };
+  call->on_stop_.emplace(call->options_.stop, cancel);
+  call->on_client_stop_.emplace(call->options_.client_stop, cancel);
+  call->AwaitTurn();
+}
+
+void Call::AwaitTurn() {
+  // A cancelled call takes no turn.
+  const bool cancelled = cancelled_.stop_requested();
+  SleepUntil(cancelled ? options_.clock.Now() : options_.limiter.Reserve(),
+             &Call::Send);
+}
+
+void Call::Send() {
+  const auto self = shared_from_this();
+  try {
+    // Calls back on the I/O thread, which has no time for us.
+    options_.attempt(cancelled_.get_token(),
+                     [self](ClientResult<HttpResponse> answer) {
+                       self->options_.executor.Post(
+                           [self, answer = std::move(answer)]() mutable {
+                             self->Receive(std::move(answer));
+                           });
+                     });
+  } catch (const ConfigError& error) {
+    Finish(tl::unexpected(ClientError(error)));
+  }
+}
+
+void Call::Receive(ClientResult<HttpResponse> answer) {
+  if (const auto wait = RetryIn(answer)) {
+    SleepUntil(options_.clock.Now() + *wait, &Call::AwaitTurn);
+  } else if (answer && !IsSuccess(answer->status)) {
+    Finish(tl::unexpected(ClientError(ToApiError(*answer))));
+  } else {
+    Finish(std::move(answer));
+  }
+}
+
+void Call::Finish(ClientResult<HttpResponse> result) {
+  // Blocks until a Cancel() that runs now has returned.
+  on_stop_.reset();
+  on_client_stop_.reset();
+  // Destroyed last: the client may be destroyed then.
+  const auto under_way = std::exchange(options_.under_way, nullptr);
+  options_.attempt = nullptr;
+  const auto done = std::exchange(options_.done, nullptr);
+  done(std::move(result));
+}
+
+void Call::SleepUntil(Clock::TimePoint time, void (Call::*next)()) {
+  const auto self = shared_from_this();
+  MutexLock lock(mu_);
+  if (cancelled_.stop_requested()) {
+    options_.executor.Post(
+        [self] { self->Finish(tl::unexpected(ClientError(Cancelled()))); });
+  } else {
+    timer_ =
+        options_.executor.PostAt(time, [self, next] { ((*self).*next)(); });
+  }
+}
+
+void Call::Cancel() {
+  // The timer may hold the last reference. Null: the call has ended.
+  const auto self = weak_from_this().lock();
+  if (!self) return;
+  cancelled_.request_stop();  // stops the attempt
+  Executor::Timer timer;
+  {
+    MutexLock lock(mu_);
+    timer = timer_;
+  }
+  // The call sleeps if its timer can be cancelled, and must be woken.
+  if (!options_.executor.Cancel(timer)) return;
+  options_.executor.Post(
+      [self] { self->Finish(tl::unexpected(ClientError(Cancelled()))); });
+}
+
+std::optional<Clock::Duration> Call::RetryIn(
+    const ClientResult<HttpResponse>& answer) {
+  if (retries_++ == kMaxRetries) return std::nullopt;
+  if (answer) return RetryAfter(*answer);
+  if (options_.is_read && IsLost(answer.error())) return backoff_.Next();
+  return std::nullopt;
+}
+
+}  // namespace minisched

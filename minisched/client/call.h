@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "minisched/base/backoff.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/executor.h"
+#include "minisched/base/mutex.h"
+#include "minisched/client/rate_limiter.h"
+#include "minisched/client/result.h"
+#include "minisched/client/transport.h"
+
+namespace minisched {
+
+// One request of a Client, from SendAsync() to its callback. Blocks no thread:
+// it waits for its turn at the rate limit, is under way, perhaps waits to be
+// sent again, until its answer is final or it is cancelled.
+//
+// A request is sent again where nothing can happen twice: after 429 or 5xx with
+// a Retry-After, as the server asks, and if the connection of a GET broke.
+// Follows client-go rest/with_retry.go.
+//
+// Its functions run on the executor, one at a time; but Cancel() runs on the
+// thread that asks to stop, at any time.
+class Call : public std::enable_shared_from_this<Call> {
+ public:
+  // Sends the request once. Throws ConfigError.
+  using Attempt = std::function<void(const std::stop_token& stop,
+                                     ClientCallback<HttpResponse> done)>;
+
+  struct Options {
+    // These must outlive the call.
+    Executor& executor;
+    Clock& clock;
+    RateLimiter& limiter;
+    Attempt attempt;
+    bool is_read = false;  // a GET
+    // The caller's, and that of the client, which its destructor stops.
+    std::stop_token stop;
+    std::stop_token client_stop;
+    // Calls back on the executor, with an answer that is a success or an error.
+    ClientCallback<HttpResponse> done;
+    // Released when `done` has returned and been destroyed.
+    std::shared_ptr<void> under_way;
+  };
+
+  static void Start(Options options);
+
+  explicit Call(Options options);
+
+ private:
+  using StopCallback = std::stop_callback<std::function<void()>>;
+
+  void AwaitTurn();
+  void Send();
+  void Receive(ClientResult<HttpResponse> answer);
+  void Finish(ClientResult<HttpResponse> result);
+
+  // Calls `next` on the executor at `time`; Finish(Cancelled) if the call is
+  // cancelled before.
+  void SleepUntil(Clock::TimePoint time, void (Call::*next)()) EXCLUDES(mu_);
+  void Cancel() EXCLUDES(mu_);
+  // How long to wait before sending the request again; nullopt: never.
+  std::optional<Clock::Duration> RetryIn(
+      const ClientResult<HttpResponse>& answer);
+
+  Options options_;
+  Backoff backoff_;
+  int retries_ = 0;
+  std::stop_source cancelled_;
+  std::optional<StopCallback> on_stop_;
+  std::optional<StopCallback> on_client_stop_;
+  Mutex mu_;
+  Executor::Timer timer_ GUARDED_BY(mu_);  // the last one
+};
+
+}  // namespace minisched
