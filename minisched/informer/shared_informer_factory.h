@@ -38,8 +38,8 @@ class SharedInformerFactory {
   SharedInformer<T>& Add(InformerOptions options) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     if (Find(typeid(T)) != nullptr) {
-      throw std::logic_error("an informer already exists for " +
-                             std::string(T::kResource.plural));
+      const std::string plural{T::kResource.plural};
+      throw std::logic_error("an informer already exists for " + plural);
     }
     return Make<T>(std::move(options));
   }
