@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <string>
 
@@ -20,6 +21,9 @@ class ScriptedApi {
 
   // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
+
+  // Returns how many requests have come.
+  std::size_t Requests() const { return server_.requests().size(); }
 
   // Removes and returns the next request, blocking until there is one. Throws
   // std::runtime_error after 20 s.

@@ -18,11 +18,13 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::size_t kMaxWaiting = 1000;
+constexpr std::size_t kMaxWriting = 10;
+constexpr std::size_t kMaxWaiting = 50'000;
 constexpr std::size_t kMaxSeries = 1000;
 constexpr int kMaxTries = 12;
 constexpr seconds kRetry{10};  // and up to a quarter more
 constexpr minutes kFinish{6};
+constexpr std::uint64_t kDropsPerWarning = 1000;
 constexpr seconds kBetweenWrites{30};
 constexpr seconds kFlush{5};
 // NoteLengthLimit of kubernetes pkg/apis/core/validation/events.go.
@@ -34,8 +36,8 @@ std::string HostName() {
   return name;
 }
 
-// As truncateMessage() of kubernetes pkg/scheduler/schedule_one.go, but never
-// within a character of UTF-8.
+// Follows truncateMessage() of kubernetes pkg/scheduler/schedule_one.go, but
+// does not cut a UTF-8 character in two.
 std::string Truncate(std::string_view note) {
   if (note.size() <= kMaxNote) return std::string(note);
   constexpr std::string_view kEnd = " ...";
@@ -55,15 +57,33 @@ EventRecorder::EventRecorder(Client& client,
     : reporting_controller_(reporting_controller),
       reporting_instance_(reporting_controller + "-" + HostName()),
       clock_(clock),
+      executor_(client.executor()),
       writer_(client),
       next_cleanup_(clock.Now() + kFinish),
-      cleanup_size_(kMaxSeries),
-      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+      cleanup_size_(kMaxSeries) {
+  MutexLock lock(mu_);
+  SetTimer();
+}
 
 EventRecorder::~EventRecorder() {
-  thread_.request_stop();
-  clock_.SleepFor(kFlush, done_.get_token());
+  Writes writes;
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+    writes = TakeDue();
+  }
+  Start(writes);
+  clock_.SleepFor(kFlush, flushed_.get_token());
+  {
+    MutexLock lock(mu_);
+    if (const std::size_t left = waiting_.size() + writing_; left > 0) {
+      spdlog::warn("no time left to write {} events", left);
+    }
+    waiting_.clear();
+  }
   give_up_.request_stop();
+  MutexLock lock(mu_);
+  while (!IsIdle()) settled_.Wait(mu_);
 }
 
 void EventRecorder::Eventf(const ObjectReference& regarding,
@@ -75,43 +95,45 @@ void EventRecorder::Eventf(const ObjectReference& regarding,
     return;
   }
   Key key(type, reason, action, Truncate(note), regarding, related);
-  std::stop_source wake;
+  Writes writes;
   {
     MutexLock lock(mu_);
+    const auto series = FindOrAdd(std::move(key));
+    if (series == series_.end()) return;
     const Clock::TimePoint now = clock_.Now();
-    auto series = series_.find(key);
-    if (series != series_.end() && !series->second.waits &&
-        now - series->second.seen >= kFinish) {
-      series_.erase(series);
-      series = series_.end();
-    }
-    if (series == series_.end()) {
-      if (waiting_.size() >= kMaxWaiting) {
-        if (dropped_++ % kMaxWaiting == 0) {
-          spdlog::warn("too many events wait to be written: dropped {} by now",
-                       dropped_);
-        }
-        return;
-      }
-      Event event = MakeEvent(key);
-      series = series_.emplace(std::move(key), Series{}).first;
-      series->second.event = std::move(event);
-    } else {
-      auto& repeats = series->second.event.series;
-      if (!repeats) repeats = EventSeries{.count = 1};
-      ++repeats->count;
-      repeats->last_observed_time = MicroTime{clock_.WallNow()};
-    }
     series->second.seen = now;
     Await(series, std::max(now, series->second.next_write));
-    wake = wake_;
+    writes = TakeDue();
   }
-  wake.request_stop();
+  Start(writes);
 }
 
-std::uint64_t EventRecorder::dropped() const {
-  MutexLock lock(mu_);
-  return dropped_;
+// Returns the series, with one more occurrence; the end if it is dropped.
+EventRecorder::AllSeries::iterator EventRecorder::FindOrAdd(Key key) {
+  auto found = series_.find(key);
+  if (found != series_.end() && !found->second.pending &&
+      clock_.Now() - found->second.seen >= kFinish) {
+    series_.erase(found);
+    found = series_.end();
+  }
+  if (found != series_.end()) {
+    auto& repeats = found->second.event.series;
+    if (!repeats) repeats = EventSeries{.count = 1};
+    ++repeats->count;
+    repeats->last_observed_time = MicroTime{clock_.WallNow()};
+    return found;
+  }
+  if (waiting_.size() >= kMaxWaiting) {
+    if (dropped_++ % kDropsPerWarning == 0) {
+      spdlog::warn("too many events wait to be written: {} dropped so far",
+                   dropped_);
+    }
+    return series_.end();
+  }
+  Event event = MakeEvent(key);
+  const auto added = series_.emplace(std::move(key), Series{}).first;
+  added->second.event = std::move(event);
+  return added;
 }
 
 Event EventRecorder::MakeEvent(const Key& key) {
@@ -128,8 +150,8 @@ Event EventRecorder::MakeEvent(const Key& key) {
   return event;
 }
 
-// Follows GenerateEventName() of client-go tools/record/util/util.go, but gives
-// no name twice.
+// Follows GenerateEventName() of client-go tools/record/util/util.go, but never
+// returns a name twice.
 std::string EventRecorder::MakeName(const std::string& regarding) {
   const auto now =
       std::chrono::nanoseconds(clock_.WallNow().time_since_epoch());
@@ -139,7 +161,7 @@ std::string EventRecorder::MakeName(const std::string& regarding) {
                 static_cast<unsigned long long>(last_stamp_));
   std::string name = regarding + text;
   if (CheckDns1123Subdomain(name).empty()) return name;
-  // Too long, for example. As good as any, and the same shape as a UUID.
+  // The name would be too long, for example: make one in the form of a UUID.
   const auto high = static_cast<unsigned long long>(random_());
   const auto low = static_cast<unsigned long long>(random_());
   std::snprintf(text, sizeof text, "%08llx-%04llx-%04llx-%04llx-%012llx",
@@ -149,97 +171,123 @@ std::string EventRecorder::MakeName(const std::string& regarding) {
 }
 
 void EventRecorder::Await(AllSeries::iterator series, Clock::TimePoint when) {
-  if (std::exchange(series->second.waits, true)) return;
+  if (std::exchange(series->second.pending, true)) return;
   waiting_.insert({when, awaited_++, series});
 }
 
-void EventRecorder::Run(const std::stop_token& stop) {
-  const std::stop_callback wake_up(stop, [this] {
-    std::stop_source wake;
-    {
-      MutexLock lock(mu_);
-      wake = wake_;
-    }
-    wake.request_stop();
-  });
-  try {
-    while (true) {
-      const bool stopping = stop.stop_requested();
-      if (const auto series = Take(stopping)) {
-        Write(*series, stop);
-      } else if (stopping) {
-        break;
-      } else {
-        Sleep(stop);
-      }
-    }
-  } catch (const Cancelled&) {
-    MutexLock lock(mu_);
-    spdlog::warn("no time left to write {} events", waiting_.size() + 1);
-  }
-  done_.request_stop();
-}
-
-std::optional<EventRecorder::AllSeries::iterator> EventRecorder::Take(
-    bool stopping) {
-  MutexLock lock(mu_);
+EventRecorder::Writes EventRecorder::TakeDue() {
   const Clock::TimePoint now = clock_.Now();
   if (now >= next_cleanup_ || series_.size() > cleanup_size_) {
     ForgetOldSeries(now);
   }
-  if (waiting_.empty()) return std::nullopt;
-  const Waiting next = *waiting_.begin();
-  if (!stopping && std::max(next.when, not_before_) > now) return std::nullopt;
-  waiting_.erase(waiting_.begin());
-  return next.series;
+  Writes writes;
+  while (MayWrite()) {
+    const Waiting next = *waiting_.begin();
+    if (!stopping_ && std::max(next.when, not_before_) > now) break;
+    waiting_.erase(waiting_.begin());
+    ++writing_;
+    const Series& it = next.series->second;
+    writes.push_back(
+        {next.series, std::make_shared<const Event>(it.event), it.exists});
+  }
+  SetTimer();
+  if (stopping_ && IsIdle()) flushed_.request_stop();
+  return writes;
 }
 
-void EventRecorder::Write(AllSeries::iterator series,
-                          const std::stop_token& stop) {
-  Event event;
-  bool exists = false;
+bool EventRecorder::MayWrite() const {
+  return !waiting_.empty() && writing_ < (server_is_away_ ? 1 : kMaxWriting);
+}
+
+void EventRecorder::SetTimer() {
+  Clock::TimePoint next = next_cleanup_;
+  if (MayWrite()) {
+    next = std::min(next, std::max(waiting_.begin()->when, not_before_));
+  }
+  if (timer_is_set_) {
+    if (timer_.time == next && !stopping_) return;
+    // A timer that can't be cancelled is due: it comes back here.
+    if (!executor_.Cancel(timer_)) return;
+  }
+  timer_is_set_ = !stopping_;
+  if (timer_is_set_) {
+    timer_ = executor_.PostAt(next, [this] { OnTimer(); });
+  }
+}
+
+void EventRecorder::Start(const Writes& writes) {
+  for (const Write& write : writes) {
+    writer_.Write(write.event, write.exists, give_up_.get_token(),
+                  [this, write](EventWriter::Outcome outcome, bool exists) {
+                    OnWritten(write, outcome, exists);
+                  });
+  }
+}
+
+// The recorder may be destroyed as soon as the lock is released, unless there
+// is something to start.
+void EventRecorder::OnTimer() {
+  Writes writes;
   {
     MutexLock lock(mu_);
-    event = series->second.event;
-    exists = series->second.exists;
+    timer_is_set_ = false;
+    writes = TakeDue();
+    settled_.NotifyAll();
   }
-  const auto outcome = writer_.Write(event, &exists, give_up_.get_token());
-  MutexLock lock(mu_);
-  series->second.exists = exists;
-  series->second.waits = false;
-  Settle(series, event, outcome, stop.stop_requested());
+  if (!writes.empty()) Start(writes);
 }
 
-void EventRecorder::Settle(AllSeries::iterator series, const Event& written,
-                           EventWriter::Outcome outcome, bool stopping) {
+// The same holds here.
+void EventRecorder::OnWritten(const Write& write, EventWriter::Outcome outcome,
+                              bool exists) {
+  Writes writes;
+  {
+    MutexLock lock(mu_);
+    --writing_;
+    write.series->second.exists = exists;
+    write.series->second.pending = false;
+    Settle(write, outcome);
+    writes = TakeDue();
+    settled_.NotifyAll();
+  }
+  if (!writes.empty()) Start(writes);
+}
+
+void EventRecorder::Settle(const Write& write, EventWriter::Outcome outcome) {
   using Outcome = EventWriter::Outcome;
   const auto count = [](const Event& event) {
     return event.series ? event.series->count : 1;
   };
-  Series& it = series->second;
+  Series& it = write.series->second;
+  server_is_away_ = outcome == Outcome::kNoServer;
+  if (!server_is_away_) not_before_ = {};
   switch (outcome) {
     case Outcome::kWritten:
       it.tries = 0;
       it.next_write = clock_.Now();
-      if (written.series) it.next_write += kBetweenWrites;
-      // What was said in the meantime.
-      if (count(it.event) != count(written)) Await(series, it.next_write);
+      if (write.event->series) it.next_write += kBetweenWrites;
+      // What was recorded in the meantime.
+      if (count(it.event) != count(*write.event)) {
+        Await(write.series, it.next_write);
+      }
       break;
     case Outcome::kRefused:
-      // Remembered all the same, or each repeat would start anew.
+      // Remembered all the same, or each repeat would be sent at once.
       it.next_write = clock_.Now() + kBetweenWrites;
       break;
     case Outcome::kNoServer:
-      if (stopping) {
-        spdlog::warn("could not write the last {} events", waiting_.size() + 1);
+      if (stopping_) {
+        spdlog::warn("failed to write the last {} events", waiting_.size() + 1);
         waiting_.clear();
       } else {
-        not_before_ = TryAgain(series);
+        not_before_ = TryAgain(write.series);
       }
       break;
     case Outcome::kTryLater:
-      if (stopping) it.tries = kMaxTries;
-      TryAgain(series);
+      if (stopping_) it.tries = kMaxTries;
+      TryAgain(write.series);
+      break;
+    case Outcome::kStopped:
       break;
   }
 }
@@ -259,8 +307,9 @@ Clock::TimePoint EventRecorder::TryAgain(AllSeries::iterator series) {
   return later;
 }
 
-// After six minutes, or, where there are many, earlier: of what was said once,
-// as of each pod that it is scheduled, the older half is forgotten.
+// Forgets series that were quiet for six minutes. If there are many, forgets
+// also the older half of those that were never repeated: each pod has one, when
+// it is scheduled.
 void EventRecorder::ForgetOldSeries(Clock::TimePoint now) {
   Clock::TimePoint once_until = now - kFinish;
   if (series_.size() > kMaxSeries) {
@@ -272,28 +321,12 @@ void EventRecorder::ForgetOldSeries(Clock::TimePoint now) {
   }
   std::erase_if(series_, [&](const auto& entry) {
     const Series& it = entry.second;
-    return !it.waits &&
+    return !it.pending &&
            it.seen <= (it.event.series ? now - kFinish : once_until);
   });
   next_cleanup_ = now + kFinish;
-  // Not at every event, where many are there to stay.
+  // Not again at every event if many series stay.
   cleanup_size_ = std::max(kMaxSeries, 2 * series_.size());
-}
-
-void EventRecorder::Sleep(const std::stop_token& stop) {
-  Clock::TimePoint until;
-  std::stop_token woken;
-  {
-    MutexLock lock(mu_);
-    wake_ = std::stop_source();
-    woken = wake_.get_token();
-    until = next_cleanup_;
-    if (!waiting_.empty()) {
-      until = std::min(until, std::max(waiting_.begin()->when, not_before_));
-    }
-  }
-  // A stop that came before wake_ was new has not ended it.
-  if (!stop.stop_requested()) clock_.SleepUntil(until, woken);
 }
 
 }  // namespace minisched

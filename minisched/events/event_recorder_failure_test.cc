@@ -2,12 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <deque>
 #include <future>
+#include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "lab/testing/scripted_api.h"
 #include "minisched/base/fake_clock.h"
@@ -25,11 +30,33 @@ using testing::Ge;
 using testing::HasSubstr;
 using testing::Le;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+// The log's messages while this lives.
+class LogCapture {
+ public:
+  LogCapture() {
+    const auto logger = std::make_shared<spdlog::logger>(
+        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+    logger->set_pattern("%v");
+    spdlog::set_default_logger(logger);
+  }
+  ~LogCapture() { spdlog::set_default_logger(before_); }
+
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  std::string text() const { return text_.str(); }
+
+ private:
+  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::ostringstream text_;
+};
 
 // A server that fails as the test says.
 class EventRecorderFailureTest : public testing::Test {
  protected:
-  // The next request creates or patches, and gets this answer.
+  // Answers the next request, which must have this method. Returns its body.
   std::string Answer(const std::string& method, int status,
                      const std::string& reason = "") {
     auto [request, reply] = api_.Take();
@@ -42,32 +69,32 @@ class EventRecorderFailureTest : public testing::Test {
     return request.body;
   }
 
-  // The recorder waits next, for so long, which takes no time.
-  void SkipWait() {
-    clock_.AwaitSleepers(1);
-    const auto wait = clock_.NextDeadline() - clock_.Now();
-    EXPECT_THAT(wait, AllOf(Ge(seconds(10)), Le(milliseconds(12'500))));
-    clock_.Advance(wait);
-  }
-
-  // The recorder next creates the event of that pod. It writes in the order in
-  // which events are due, so no other event was due before.
+  // Expects that the recorder creates the event of that pod next.
   void ExpectCreates(const std::string& pod) {
     EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-" + pod));
   }
 
-  // The recorder sleeps, and does nothing until then. REQUIRES: it was awake
-  // after the last event.
-  void AdvanceAsleep(Clock::Duration duration) {
-    clock_.AwaitSleepers(1);
+  // Blocks until each event is written or waits for its time.
+  void AwaitRest() { EventRecorderPeer::AwaitRest(*recorder_); }
+
+  // Expects that the recorder waits next for a retry, and ends the wait.
+  void SkipWait() {
+    AwaitRest();
+    const auto wait = EventRecorderPeer::NextTime(*recorder_) - clock_.Now();
+    EXPECT_THAT(wait, AllOf(Ge(seconds(10)), Le(milliseconds(12'500))));
+    clock_.Advance(wait);
+  }
+
+  void AdvanceAtRest(Clock::Duration duration) {
+    AwaitRest();
     clock_.Advance(duration);
   }
 
-  // Starts to destroy the recorder. REQUIRES: it waits for an answer.
+  // Starts to destroy the recorder. REQUIRES: a request has no answer yet.
   std::future<void> StartDestroying() {
     auto destroyed =
         std::async(std::launch::async, [this] { recorder_.reset(); });
-    clock_.AwaitSleepers(1);
+    clock_.AwaitDeadline(clock_.Now() + seconds(5));
     return destroyed;
   }
 
@@ -79,12 +106,11 @@ class EventRecorderFailureTest : public testing::Test {
     if (!in_time) clock_.Advance(seconds(5));
   }
 
-  // The recorder is destroyed while the server hangs.
+  // Destroys the recorder while the server hangs.
   void DestroyInTime() {
-    std::jthread destroyer([this] { recorder_.reset(); });
-    clock_.AwaitSleepers(1);
-    EXPECT_EQ(clock_.NextDeadline() - clock_.Now(), seconds(5));
+    std::future<void> destroyed = StartDestroying();
     clock_.Advance(seconds(5));
+    destroyed.get();
   }
 
   ScriptedApi api_;
@@ -93,10 +119,10 @@ class EventRecorderFailureTest : public testing::Test {
   std::optional<EventRecorder> recorder_{std::in_place, client_, "me", clock_};
 };
 
-TEST_F(EventRecorderFailureTest, ASeriesIsPatchedAndNothingElse) {
-  SayFailed(*recorder_, "a");
+TEST_F(EventRecorderFailureTest, PatchesOnlyTheSeries) {
+  RecordFailed(*recorder_, "a");
   Answer("POST", 201);
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   const auto [request, reply] = api_.Take();
   EXPECT_EQ(request.method, "PATCH");
   EXPECT_THAT(
@@ -111,89 +137,115 @@ TEST_F(EventRecorderFailureTest, ASeriesIsPatchedAndNothingElse) {
 }
 
 TEST_F(EventRecorderFailureTest, TriesAgainTwelveTimes) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   for (int i = 1; i < 12; ++i) {
     Answer("POST", i % 2 == 0 ? 500 : 429);
     SkipWait();
   }
   Answer("POST", 503);
-  // That was the last time. Of whatever else is said there is word at once.
-  SayFailed(*recorder_, "b");
+  // That was the last try: other events are written at once.
+  RecordFailed(*recorder_, "b");
   ExpectCreates("b");
-  AdvanceAsleep(seconds(13));
-  SayFailed(*recorder_, "c");
+  AdvanceAtRest(seconds(13));
+  RecordFailed(*recorder_, "c");
   ExpectCreates("c");
 }
 
-TEST_F(EventRecorderFailureTest, OnlyTwoTypesThereAre) {
+TEST_F(EventRecorderFailureTest, IgnoresAnUnsupportedType) {
   recorder_->Eventf(PodReference("a"), std::nullopt, "Error", "R", "A", "n");
-  SayFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "b");
   ExpectCreates("b");
 }
 
-// The event is not allowed, or its namespace is gone. It is tried again when it
-// is repeated, half a minute later at the earliest.
+// The event is not allowed, or its namespace is gone.
 TEST_F(EventRecorderFailureTest, RetriesARefusedEventAfterThirtySeconds) {
   for (const int status : {403, 404}) {
     const std::string pod = "refused-" + std::to_string(status);
     const std::string other = "other-" + std::to_string(status);
-    SayFailed(*recorder_, pod);
+    RecordFailed(*recorder_, pod);
     Answer("POST", status);
-    AdvanceAsleep(seconds(13));  // later than any retry
-    SayFailed(*recorder_, pod);
-    SayFailed(*recorder_, other);
+    AdvanceAtRest(seconds(13));  // later than any retry
+    RecordFailed(*recorder_, pod);
+    RecordFailed(*recorder_, other);
     ExpectCreates(other);
-    AdvanceAsleep(seconds(17));
+    AdvanceAtRest(seconds(17));
     ExpectCreates(pod);
   }
 }
 
-// The recorder can't forget old series while it waits for an answer.
+// The recorder can't forget a series while its write has no answer.
 TEST_F(EventRecorderFailureTest, ASeriesEndsThoughTheServerHangs) {
-  SayFailed(*recorder_, "a");
-  ExpectCreates("a");
-  SayFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "a");
   auto [request, reply] = api_.Take();
   clock_.Advance(minutes(6));
-  SayFailed(*recorder_, "a");
   reply.Send(201, request.body);
+  AwaitRest();
+  RecordFailed(*recorder_, "a");
   ExpectCreates("a");
 }
 
 TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   api_.Take().reply.Reset();
-  // "b" waits as well, and "a" counts on.
-  clock_.AwaitSleepers(1);
-  SayFailed(*recorder_, "b");
-  SayFailed(*recorder_, "a");
+  // "b" waits as well, and the count of "a" grows.
+  AwaitRest();
+  RecordFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "a");
   SkipWait();
   ExpectCreates("b");
   EXPECT_THAT(Answer("POST", 201),
               AllOf(HasSubstr("uid-a"), HasSubstr(R"("count":2)")));
 }
 
-TEST_F(EventRecorderFailureTest, KeepsQueuedEventsWhileTheServerIsAway) {
-  SayFailed(*recorder_, "a");
-  ServerReply reply = api_.Take().reply;
-  SayFailed(*recorder_, "b");
-  SayFailed(*recorder_, "c");
-  reply.Reset();
-  // The recorder tries one of them to find out whether the server is back.
+TEST_F(EventRecorderFailureTest, TriesOneEventAtATimeWhileTheServerIsAway) {
+  RecordFailed(*recorder_, "a");
+  api_.Take().reply.Reset();
+  AwaitRest();
+  RecordFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "c");
   SkipWait();
   api_.Take().reply.Reset();
   SkipWait();
   ExpectCreates("c");
-  ExpectCreates("a");
+  EXPECT_THAT((std::vector{Answer("POST", 201), Answer("POST", 201)}),
+              UnorderedElementsAre(HasSubstr("uid-a"), HasSubstr("uid-b")));
+}
+
+TEST_F(EventRecorderFailureTest, WritesTenEventsAtOnce) {
+  for (int i = 0; i < 20; ++i) {
+    RecordFailed(*recorder_, "pod-" + std::to_string(i));
+  }
+  std::deque<ScriptedApi::Exchange> under_way;
+  for (int i = 0; i < 10; ++i) under_way.push_back(api_.Take());
+  for (int i = 10; i < 20; ++i) {
+    auto [request, reply] = std::move(under_way.front());
+    under_way.pop_front();
+    EXPECT_EQ(api_.Requests(), i);
+    reply.Send(201, request.body);
+    under_way.push_back(api_.Take());
+  }
+  for (auto& [request, reply] : under_way) reply.Send(201, request.body);
+}
+
+// Another write of "a" would come before that of "b".
+TEST_F(EventRecorderFailureTest, NeverWritesASeriesTwiceAtOnce) {
+  RecordFailed(*recorder_, "a");
+  auto [request, reply] = api_.Take();
+  for (int i = 0; i < 3; ++i) RecordFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "b");
   ExpectCreates("b");
+  reply.Send(201, request.body);
+  EXPECT_THAT(Answer("PATCH", 200), HasSubstr(R"("count":4)"));
+  AwaitRest();
+  EXPECT_EQ(api_.Requests(), 3);
 }
 
 // The server is back by the time that the recorder is destroyed.
 TEST_F(EventRecorderFailureTest, WritesAtTheEndWhatItHeld) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   api_.Take().reply.Reset();
-  clock_.AwaitSleepers(1);
-  SayFailed(*recorder_, "b");
+  AwaitRest();
+  RecordFailed(*recorder_, "b");
   auto destroyed =
       std::async(std::launch::async, [this] { recorder_.reset(); });
   ExpectCreates("b");
@@ -201,61 +253,73 @@ TEST_F(EventRecorderFailureTest, WritesAtTheEndWhatItHeld) {
   ExpectDestroyed(destroyed);
 }
 
-TEST_F(EventRecorderFailureTest, AnAnswerThatGotLost) {
-  SayFailed(*recorder_, "a");
+TEST_F(EventRecorderFailureTest, TakesAnEventThatExistsForWritten) {
+  RecordFailed(*recorder_, "a");
   api_.Take().reply.Reset();  // after the server has created it
   SkipWait();
   Answer("POST", 409, "AlreadyExists");
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   Answer("PATCH", 200);
 }
 
-TEST_F(EventRecorderFailureTest, WhatIsSaidWhileItIsWrittenIsNotLost) {
-  SayFailed(*recorder_, "a");
+TEST_F(EventRecorderFailureTest, WritesARepeatThatCameDuringAWrite) {
+  RecordFailed(*recorder_, "a");
   auto [request, reply] = api_.Take();
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   reply.Send(201, request.body);
   EXPECT_THAT(Answer("PATCH", 200), HasSubstr(R"("count":2)"));
 }
 
-TEST_F(EventRecorderFailureTest, DropsWhatIsTooMuch) {
-  SayFailed(*recorder_, "first");
-  const auto held_up = api_.Take();
-  for (int i = 0; i < 1005; ++i) {
-    SayFailed(*recorder_, "pod-" + std::to_string(i));
+TEST_F(EventRecorderFailureTest, WarnsWhenItDropsEvents) {
+  const LogCapture log;
+  std::vector<ScriptedApi::Exchange> hanging;
+  for (int i = 0; i < 10; ++i) {
+    RecordFailed(*recorder_, "hanging-" + std::to_string(i));
+    hanging.push_back(api_.Take());
   }
-  EXPECT_EQ(recorder_->dropped(), 5);
-  SayFailed(*recorder_, "pod-0");  // a repeat
-  EXPECT_EQ(recorder_->dropped(), 5);
+  for (int i = 0; i < 50'000; ++i) {
+    RecordFailed(*recorder_, "pod-" + std::to_string(i));
+  }
+  EXPECT_EQ(log.text(), "");
+  RecordFailed(*recorder_, "dropped");
+  RecordFailed(*recorder_, "pod-0");  // a repeat
+  RecordFailed(*recorder_, "dropped too");
   DestroyInTime();
+  EXPECT_EQ(log.text(),
+            "too many events wait to be written: 1 dropped so far\n"
+            "no time left to write 50010 events\n");
 }
 
 // Destroyed with an event that has not been written.
 TEST_F(EventRecorderFailureTest, DoesNotWaitLongForAServerThatHangs) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   const auto hangs = api_.Take();
   DestroyInTime();
 }
 
-TEST_F(EventRecorderFailureTest, DoesNotTryAgainAtTheEnd) {
-  SayFailed(*recorder_, "a");
-  const auto [request, reply] = api_.Take();
-  SayFailed(*recorder_, "b");
-  auto destroyed = StartDestroying();
-  ServerReply(reply).Reset();
+TEST_F(EventRecorderFailureTest, DropsTheRestAtTheEndIfTheServerIsAway) {
+  RecordFailed(*recorder_, "a");
+  api_.Take().reply.Reset();
+  AwaitRest();
+  RecordFailed(*recorder_, "b");
+  auto destroyed =
+      std::async(std::launch::async, [this] { recorder_.reset(); });
+  api_.Take().reply.Reset();
   ExpectDestroyed(destroyed);
+  EXPECT_EQ(api_.Requests(), 2);
 }
 
 // The recorder has no time to wait for a server that is out of order.
 TEST_F(EventRecorderFailureTest, TriesEachEventOnceAtTheEnd) {
-  SayFailed(*recorder_, "a");
-  const auto [request, reply] = api_.Take();
-  SayFailed(*recorder_, "b");
-  SayFailed(*recorder_, "c");
-  auto destroyed = StartDestroying();
-  ServerReply(reply).Send(429, "");
-  EXPECT_THAT(Answer("POST", 503), HasSubstr("uid-b"));
-  EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-c"));
+  for (const std::string pod : {"a", "b"}) {
+    RecordFailed(*recorder_, pod);
+    Answer("POST", 503);
+  }
+  AwaitRest();
+  auto destroyed =
+      std::async(std::launch::async, [this] { recorder_.reset(); });
+  EXPECT_THAT((std::vector{Answer("POST", 429), Answer("POST", 201)}),
+              UnorderedElementsAre(HasSubstr("uid-a"), HasSubstr("uid-b")));
   ExpectDestroyed(destroyed);
 }
 

@@ -1,4 +1,4 @@
-// What only a real API server can tell: that it takes our events.
+// That a real API server accepts our events.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ using testing::SizeIs;
 
 class EventRecorderRealTest : public RealClusterTest {
  protected:
-  // The same of the same pod each time.
-  void Say(EventRecorder& recorder, const std::string& note) {
+  // Records the same event of the same pod each time.
+  void Record(EventRecorder& recorder, const std::string& note) {
     recorder.Eventf({"v1", "Pod", namespace_name(), "web-0", "uid"},
                     std::nullopt, "Warning", "FailedScheduling", "Scheduling",
                     note);
@@ -44,14 +44,14 @@ TEST_F(EventRecorderRealTest, WritesEventsAndSeries) {
   Client client(admin());
   {
     EventRecorder recorder(client, "minisched");
-    Say(recorder, "0/1 nodes are available");
-    // Until it is there, so that the next one is a patch.
+    Record(recorder, "0/1 nodes are available");
+    // Wait until the event exists, so that the next write is a patch.
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Events().empty() && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    Say(recorder, "0/1 nodes are available");
+    Record(recorder, "0/1 nodes are available");
   }
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(1));
@@ -60,23 +60,23 @@ TEST_F(EventRecorderRealTest, WritesEventsAndSeries) {
   EXPECT_EQ(events[0].note, "0/1 nodes are available");
 }
 
-TEST_F(EventRecorderRealTest, CutsOffWhatIsTooLong) {
+TEST_F(EventRecorderRealTest, CutsOffALongNote) {
   Client client(admin());
   {
     EventRecorder recorder(client, "minisched");
-    Say(recorder, std::string(2000, 'x'));
+    Record(recorder, std::string(2000, 'x'));
   }
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_THAT(events[0].note, EndsWith("x ..."));
 }
 
-// Several at once, of which the server has heard nothing yet.
+// The event repeats before its first write.
 TEST_F(EventRecorderRealTest, CreatesASeries) {
   Client client(admin());
   {
     EventRecorder recorder(client, "minisched");
-    for (int i = 0; i < 5; ++i) Say(recorder, "again and again");
+    for (int i = 0; i < 5; ++i) Record(recorder, "again and again");
   }
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(1));

@@ -31,7 +31,7 @@ using testing::StartsWith;
 
 using Counts = std::multiset<int>;
 
-// What comes of it on a server. Time stands still but for the test.
+// What the recorder writes to a server. Time stands still but for the test.
 class EventRecorderTest : public testing::Test {
  protected:
   std::vector<Event> Events() {
@@ -42,7 +42,7 @@ class EventRecorderTest : public testing::Test {
     return events;
   }
 
-  // How often each event was seen.
+  // How often each event has occurred.
   Counts CountsNow() {
     Counts counts;
     for (const Event& event : Events()) {
@@ -51,18 +51,18 @@ class EventRecorderTest : public testing::Test {
     return counts;
   }
 
-  // Soon there are these; then the recorder has nothing more to do for now.
+  // Blocks until the counts are these and the recorder has nothing to do now.
   void ExpectCounts(const Counts& counts) {
     const auto deadline = std::chrono::steady_clock::now() + seconds(20);
     while (CountsNow() != counts &&
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(milliseconds(1));
     }
-    clock_.AwaitSleepers(1);
+    EventRecorderPeer::AwaitRest(*recorder_);
     EXPECT_EQ(CountsNow(), counts);
   }
 
-  // Soon there are so many.
+  // Blocks until there are `count` events.
   void AwaitEvents(std::size_t count) {
     const auto deadline = std::chrono::steady_clock::now() + seconds(120);
     while (Events().size() < count &&
@@ -72,7 +72,7 @@ class EventRecorderTest : public testing::Test {
     ASSERT_THAT(Events(), SizeIs(count));
   }
 
-  // All that has been said is on the server.
+  // Returns when all events are on the server.
   void Flush() { recorder_.reset(); }
 
   EmbeddedServer server_;
@@ -104,20 +104,19 @@ TEST_F(EventRecorderTest, WritesAnEvent) {
   EXPECT_EQ(event.type, "Normal");
 }
 
-// What is said again and again is remembered, however much else is said once.
-TEST_F(EventRecorderTest, ForgetsFirstWhatWasSaidOnce) {
-  SayFailed(*recorder_, "twice");
-  SayFailed(*recorder_, "once");
+TEST_F(EventRecorderTest, ForgetsUnrepeatedSeriesFirst) {
+  RecordFailed(*recorder_, "twice");
+  RecordFailed(*recorder_, "once");
   ExpectCounts({1, 1});
-  SayFailed(*recorder_, "twice");
+  RecordFailed(*recorder_, "twice");
   ExpectCounts({1, 2});
   for (int i = 0; i < 1200; ++i) {
     clock_.Advance(milliseconds(1));
-    SayFailed(*recorder_, "pod-" + std::to_string(i));
+    RecordFailed(*recorder_, "pod-" + std::to_string(i));
     if (i % 400 == 399) AwaitEvents(i + 3);
   }
-  SayFailed(*recorder_, "once");
-  SayFailed(*recorder_, "twice");
+  RecordFailed(*recorder_, "once");
+  RecordFailed(*recorder_, "twice");
   Flush();
   std::map<std::string, int> events;
   for (const Event& event : Events()) ++events[event.regarding.name];
@@ -125,7 +124,7 @@ TEST_F(EventRecorderTest, ForgetsFirstWhatWasSaidOnce) {
   EXPECT_EQ(events["twice"], 1);
 }
 
-TEST_F(EventRecorderTest, WhatHasNoNamespaceIsToldInDefault) {
+TEST_F(EventRecorderTest, AnObjectWithoutANamespaceHasItsEventsInDefault) {
   recorder_->Eventf({"v1", "Node", "", "node-1", "u"}, std::nullopt, "Normal",
                     "Seen", "Looking", "");
   Flush();
@@ -134,13 +133,13 @@ TEST_F(EventRecorderTest, WhatHasNoNamespaceIsToldInDefault) {
   EXPECT_EQ(Events()[0].regarding.namespace_name, "");
 }
 
-TEST_F(EventRecorderTest, ANoteThatIsTooLongIsCutOff) {
-  SayFailed(*recorder_, "a", std::string(1024, 'x'));
-  SayFailed(*recorder_, "b", std::string(1025, 'x'));
+TEST_F(EventRecorderTest, CutsOffALongNote) {
+  RecordFailed(*recorder_, "a", std::string(1024, 'x'));
+  RecordFailed(*recorder_, "b", std::string(1025, 'x'));
   // Two bytes each, and none of them is cut in half.
   std::string umlauts = "x";
   for (int i = 0; i < 600; ++i) umlauts += "ü";
-  SayFailed(*recorder_, "c", umlauts);
+  RecordFailed(*recorder_, "c", umlauts);
   Flush();
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(3));
@@ -149,9 +148,9 @@ TEST_F(EventRecorderTest, ANoteThatIsTooLongIsCutOff) {
   EXPECT_THAT(events[2].note, AllOf(SizeIs(1023), EndsWith("ü ...")));
 }
 
-TEST_F(EventRecorderTest, ANameThatIsTooLongIsReplaced) {
-  SayFailed(*recorder_, std::string(250, 'x'));
-  SayFailed(*recorder_, "system:node:a");
+TEST_F(EventRecorderTest, ReplacesANameThatIsTooLongOrInvalid) {
+  RecordFailed(*recorder_, std::string(250, 'x'));
+  RecordFailed(*recorder_, "system:node:a");
   Flush();
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(2));
@@ -162,20 +161,20 @@ TEST_F(EventRecorderTest, ANameThatIsTooLongIsReplaced) {
 }
 
 TEST_F(EventRecorderTest, RepeatsBecomeASeries) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   ExpectCounts({1});
   clock_.Advance(seconds(1));
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   ExpectCounts({2});
   const Event event = Events()[0];
   EXPECT_EQ(event.event_time->time, clock_.WallNow() - seconds(1));
   EXPECT_EQ(event.series->last_observed_time->time, clock_.WallNow());
 
-  // From now on, no more than one write in half a minute.
-  for (int i = 0; i < 100; ++i) SayFailed(*recorder_, "a");
-  // The event of "b" is due after whatever of "a" would be.
+  // From now on, at most one write in 30 s.
+  for (int i = 0; i < 100; ++i) RecordFailed(*recorder_, "a");
+  // A write of "a" would be under way by now.
   clock_.Advance(seconds(29));
-  SayFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "b");
   ExpectCounts({1, 2});
   clock_.Advance(seconds(1));
   ExpectCounts({1, 102});
@@ -183,10 +182,10 @@ TEST_F(EventRecorderTest, RepeatsBecomeASeries) {
   EXPECT_EQ(Events()[0].event_time->time, event.event_time->time);
 }
 
-TEST_F(EventRecorderTest, WhatDiffersIsNoRepeat) {
-  SayFailed(*recorder_, "a");
-  SayFailed(*recorder_, "b");
-  SayFailed(*recorder_, "a", "another note");
+TEST_F(EventRecorderTest, ADifferentEventIsNoRepeat) {
+  RecordFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "b");
+  RecordFailed(*recorder_, "a", "another note");
   const auto a = PodReference("a");
   recorder_->Eventf(a, std::nullopt, "Normal", "FailedScheduling", "Scheduling",
                     "0/1 nodes are available");
@@ -197,47 +196,59 @@ TEST_F(EventRecorderTest, WhatDiffersIsNoRepeat) {
 }
 
 TEST_F(EventRecorderTest, ASeriesEndsAfterSixQuietMinutes) {
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   ExpectCounts({1});
   for (int count = 2; count <= 10; ++count) {
     clock_.Advance(minutes(6) - seconds(1));
-    SayFailed(*recorder_, "a");
+    RecordFailed(*recorder_, "a");
     ExpectCounts({count});
   }
   clock_.Advance(minutes(6));
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   ExpectCounts({1, 10});
 }
 
-TEST_F(EventRecorderTest, WhatTheServerForgotIsWrittenAnew) {
-  SayFailed(*recorder_, "a");
+TEST_F(EventRecorderTest, CreatesTheEventAnewIfTheServerDroppedIt) {
+  RecordFailed(*recorder_, "a");
   ExpectCounts({1});
   const std::string name = Events()[0].metadata.name;
   reader_.Delete<Event>("default", name);
-  SayFailed(*recorder_, "a");
+  RecordFailed(*recorder_, "a");
   ExpectCounts({2});
   EXPECT_EQ(Events()[0].metadata.name, name);
 }
 
-TEST_F(EventRecorderTest, TheLastCountIsWrittenAtTheEnd) {
-  for (int i = 0; i < 10; ++i) SayFailed(*recorder_, "a");
+TEST_F(EventRecorderTest, WritesTheLastCountAtTheEnd) {
+  for (int i = 0; i < 10; ++i) RecordFailed(*recorder_, "a");
   Flush();
   EXPECT_EQ(CountsNow(), Counts{10});
 }
 
-TEST_F(EventRecorderTest, FromManyThreads) {
+TEST_F(EventRecorderTest, CountsRepeatsFromManyThreads) {
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([this] {
         for (int j = 0; j < 200; ++j) {
-          SayFailed(*recorder_, "pod-" + std::to_string(j % 10));
+          RecordFailed(*recorder_, "pod-" + std::to_string(j % 10));
         }
       });
     }
   }
   Flush();
   EXPECT_EQ(CountsNow(), Counts({80, 80, 80, 80, 80, 80, 80, 80, 80, 80}));
+}
+
+// More than the recorder writes at once, and more than client-go's queue holds.
+TEST_F(EventRecorderTest, DropsNothingInABurst) {
+  constexpr int kPods = 10'000;
+  for (int i = 0; i < kPods; ++i) {
+    RecordFailed(*recorder_, "pod-" + std::to_string(i));
+  }
+  Flush();
+  std::set<std::string> pods;
+  for (const Event& event : Events()) pods.insert(event.regarding.name);
+  EXPECT_THAT(pods, SizeIs(kPods));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "minisched/api/json.h"
 #include "minisched/client/errors.h"
@@ -13,65 +14,98 @@ namespace {
 
 bool IsTemporary(int code) { return code == 429 || code >= 500; }
 
-// Nothing but the series, so that nothing else is changed.
+// Names only the series, so that nothing else of the event changes.
 std::string SeriesPatch(const Event& event) {
   Event patch;
   patch.series = event.series;
   return ToJson(patch);
 }
 
-}  // namespace
-
-EventWriter::Outcome EventWriter::Write(const Event& event, bool* exists,
-                                        const std::stop_token& stop) {
-  // Once is enough where a server is away for long.
-  const auto log_failure = [this](const std::exception& error) {
-    spdlog::log(failing_ ? spdlog::level::debug : spdlog::level::warn,
-                "could not write events, trying again: {}", error.what());
-    failing_ = true;
-  };
-  try {
-    CreateOrPatch(event, exists, stop);
-    failing_ = false;
-    return Outcome::kWritten;
-  } catch (const ApiError& error) {
-    if (IsTemporary(error.code())) {
-      log_failure(error);
-      return Outcome::kTryLater;
-    }
-    if (error.code() == 409 && error.reason() == "AlreadyExists") {
-      // An earlier try got through, though we were not told.
-      *exists = true;
-      return event.series ? Outcome::kTryLater : Outcome::kWritten;
-    }
-    spdlog::warn("the server refuses the event \"{}: {}\" of {}: {}",
-                 event.reason, event.note, event.regarding.name, error.what());
-  } catch (const TransportError& error) {
-    log_failure(error);
-    return Outcome::kNoServer;
-  } catch (const std::exception& error) {
-    spdlog::error("could not write the event \"{}\" of {}: {}", event.reason,
-                  event.regarding.name, error.what());
-  }
-  return Outcome::kRefused;
+template <class T>
+bool IsNotFound(const ClientResult<T>& answer) {
+  if (answer) return false;
+  const auto* error = answer.error().template As<ApiError>();
+  return error != nullptr && error->code() == 404;
 }
 
-void EventWriter::CreateOrPatch(const Event& event, bool* exists,
-                                const std::stop_token& stop) {
-  if (*exists) {
-    try {
-      client_.Patch<Event>(event.metadata.namespace_name, event.metadata.name,
-                           PatchType::kStrategicMerge, SeriesPatch(event), {},
-                           stop);
-      return;
-    } catch (const ApiError& error) {
-      // The server forgets events after a while.
-      if (error.code() != 404) throw;
-      *exists = false;
+}  // namespace
+
+void EventWriter::Write(const EventPtr& event, bool exists,
+                        const std::stop_token& stop, Done done) {
+  try {
+    if (exists) {
+      Patch(event, stop, done);
+    } else {
+      Create(event, stop, done);
     }
+  } catch (const std::exception& error) {
+    // The event can't be sent: its namespace is no name, for example.
+    spdlog::error("failed to write the event \"{}\" of {}: {}", event->reason,
+                  event->regarding.name, error.what());
+    client_.executor().Post(
+        [exists, done = std::move(done)] { done(Outcome::kRefused, exists); });
   }
-  client_.Create(event, stop);
-  *exists = true;
+}
+
+void EventWriter::Patch(const EventPtr& event, const std::stop_token& stop,
+                        Done done) {
+  client_.PatchAsync<Event>(
+      event->metadata.namespace_name, event->metadata.name,
+      PatchType::kStrategicMerge, SeriesPatch(*event), {}, stop,
+      [=, this,
+       done = std::move(done)](const ClientResult<EventPtr>& answer) mutable {
+        if (IsNotFound(answer)) {
+          // The server drops events after a while.
+          Create(event, stop, std::move(done));
+        } else {
+          Settle(*event, answer, true, done);
+        }
+      });
+}
+
+void EventWriter::Create(const EventPtr& event, const std::stop_token& stop,
+                         Done done) {
+  client_.CreateAsync(
+      *event, stop,
+      [=, this, done = std::move(done)](const ClientResult<EventPtr>& answer) {
+        Settle(*event, answer, false, done);
+      });
+}
+
+void EventWriter::Settle(const Event& event,
+                         const ClientResult<EventPtr>& answer, bool existed,
+                         const Done& done) {
+  if (answer) {
+    failing_ = false;
+    return done(Outcome::kWritten, true);
+  }
+  const ClientError& error = answer.error();
+  if (error.As<Cancelled>() != nullptr) {
+    return done(Outcome::kStopped, existed);
+  }
+  if (error.As<TransportError>() != nullptr) {
+    LogOutage(error);
+    return done(Outcome::kNoServer, existed);
+  }
+  const auto* refusal = error.As<ApiError>();
+  if (refusal != nullptr && IsTemporary(refusal->code())) {
+    LogOutage(error);
+    return done(Outcome::kTryLater, existed);
+  }
+  if (refusal != nullptr && refusal->reason() == "AlreadyExists") {
+    // An earlier try succeeded, but its answer got lost.
+    return done(event.series ? Outcome::kTryLater : Outcome::kWritten, true);
+  }
+  spdlog::warn("failed to write the event \"{}: {}\" of {}: {}", event.reason,
+               event.note, event.regarding.name, error.what());
+  done(Outcome::kRefused, existed);
+}
+
+// Warns once while a server is away.
+void EventWriter::LogOutage(const ClientError& error) {
+  spdlog::log(
+      failing_.exchange(true) ? spdlog::level::debug : spdlog::level::warn,
+      "failed to write events, trying again: {}", error.what());
 }
 
 }  // namespace minisched
