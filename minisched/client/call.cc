@@ -103,8 +103,13 @@ void Call::Start(Options options) {
 void Call::AwaitTurn() {
   // A cancelled call takes no turn.
   const bool cancelled = cancelled_.stop_requested();
-  SleepUntil(cancelled ? options_.clock.Now() : options_.limiter.Reserve(),
-             &Call::Send);
+  const auto now = options_.clock.Now();
+  const auto turn = cancelled ? now : options_.limiter.Reserve();
+  if (turn <= now) {
+    Send();
+  } else {
+    SleepUntil(turn, &Call::Send);
+  }
 }
 
 void Call::Send() {
@@ -119,7 +124,9 @@ void Call::Send() {
                            });
                      });
   } catch (const ConfigError& error) {
-    Finish(tl::unexpected(ClientError(error)));
+    // Start() may be the caller, and never calls back.
+    options_.executor.Post(
+        [self, error] { self->Finish(tl::unexpected(ClientError(error))); });
   }
 }
 
@@ -139,7 +146,6 @@ void Call::Finish(ClientResult<HttpResponse> result) {
   on_client_stop_.reset();
   // Destroyed last: the client may be destroyed then.
   const auto under_way = std::exchange(options_.under_way, nullptr);
-  options_.attempt = nullptr;
   const auto done = std::exchange(options_.done, nullptr);
   done(std::move(result));
 }

@@ -23,8 +23,9 @@ namespace minisched {
 // a Retry-After, as the server asks, and if the connection of a GET broke.
 // Follows client-go rest/with_retry.go.
 //
-// Its functions run on the executor, one at a time; but Cancel() runs on the
-// thread that asks to stop, at any time.
+// The first attempt begins on the caller's thread if its turn is now; all else
+// runs on the executor. Send() may still be returning when the answer is
+// processed. Cancel() runs on the thread that asks to stop, at any time.
 class Call : public std::enable_shared_from_this<Call> {
  public:
   // Sends the request once. Throws ConfigError.

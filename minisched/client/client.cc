@@ -64,6 +64,7 @@ Client::Client(RestConfig config, Clock& clock)
       clock_(clock),
       limiter_(config_.qps, config_.burst, clock),
       transport_(config_),
+      token_(config_.bearer_token),
       executor_(kThreads, clock) {}
 
 Client::~Client() {
@@ -157,7 +158,7 @@ std::string Client::BearerToken() {
     token_ =
         ParseToken(ReadFile(path, "token file " + path), "token file " + path);
   } catch (const ConfigError&) {
-    // Caught between two tokens: the old one may still do.
+    // The file may be between two tokens: the old one may still be accepted.
     if (token_.empty()) throw;
   }
   return token_;

@@ -288,7 +288,7 @@ class Client {
   RateLimiter limiter_;
   Transport transport_;
   Mutex token_mu_;
-  std::string token_ GUARDED_BY(token_mu_);  // the last one read from a file
+  std::string token_ GUARDED_BY(token_mu_);  // the last one known
   std::stop_source destroyed_;               // stops all calls
   Mutex mu_;
   CondVar call_ended_;

@@ -183,6 +183,14 @@ TEST_F(ClientTest, ReadsARotatedTokenAnew) {
                                 "Bearer two", "Bearer three", "Bearer three"));
 }
 
+TEST_F(ClientTest, UsesTheTokenUntilItsFileExists) {
+  config_.bearer_token = "first";
+  config_.bearer_token_file = "/nonexistent/token";
+  Client client(config_);
+  client.Get<Pod>("ns", "web");
+  EXPECT_EQ(Header("authorization"), "Bearer first");
+}
+
 // Each of these in a header would be another token, or another header.
 TEST_F(ClientTest, RefusesATokenFileThatHoldsNoToken) {
   const std::string file = testing::TempDir() + "client_test.no_token." +

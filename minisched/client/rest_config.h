@@ -26,9 +26,9 @@ struct RestConfig {
   std::string client_certificate_data;
   std::string client_key_data;
   std::string bearer_token;
-  // If set, bearer_token is ignored, and the token is read from this file for
-  // each request, because such tokens are rotated. While the file can't be read
-  // or holds no token, the last token read from it is used.
+  // If set, the token is read from this file for each request, because such
+  // tokens are rotated. While the file can't be read or holds no token, the
+  // last token read from it is used, and bearer_token before that.
   std::string bearer_token_file;
 
   // Where the configuration came from, for messages: `context "kind" of
