@@ -125,8 +125,9 @@ void Call::Send() {
                      });
   } catch (const ConfigError& error) {
     // Start() may be the caller, and never calls back.
-    options_.executor.Post(
-        [self, error] { self->Finish(tl::unexpected(ClientError(error))); });
+    options_.executor.Post([self, error] {
+      self->Finish(tl::make_unexpected(ClientError(error)));
+    });
   }
 }
 
@@ -134,7 +135,7 @@ void Call::Receive(ClientResult<HttpResponse> answer) {
   if (const auto wait = RetryIn(answer)) {
     SleepUntil(options_.clock.Now() + *wait, &Call::AwaitTurn);
   } else if (answer && !IsSuccess(answer->status)) {
-    Finish(tl::unexpected(ClientError(ToApiError(*answer))));
+    Finish(tl::make_unexpected(ClientError(ToApiError(*answer))));
   } else {
     Finish(std::move(answer));
   }
@@ -154,8 +155,9 @@ void Call::SleepUntil(Clock::TimePoint time, void (Call::*next)()) {
   const auto self = shared_from_this();
   MutexLock lock(mu_);
   if (cancelled_.stop_requested()) {
-    options_.executor.Post(
-        [self] { self->Finish(tl::unexpected(ClientError(Cancelled()))); });
+    options_.executor.Post([self] {
+      self->Finish(tl::make_unexpected(ClientError(Cancelled())));
+    });
   } else {
     timer_ =
         options_.executor.PostAt(time, [self, next] { ((*self).*next)(); });
@@ -175,7 +177,7 @@ void Call::Cancel() {
   // The call sleeps if its timer can be cancelled, and must be woken.
   if (!options_.executor.Cancel(timer)) return;
   options_.executor.Post(
-      [self] { self->Finish(tl::unexpected(ClientError(Cancelled()))); });
+      [self] { self->Finish(tl::make_unexpected(ClientError(Cancelled()))); });
 }
 
 std::optional<Clock::Duration> Call::RetryIn(

@@ -13,9 +13,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Two, so that a callback that takes its time does not hold up all others.
+// Two, so that a slow callback does not hold up all others.
 constexpr std::size_t kThreads = 2;
-// How long past its own timeout a watch without bookmarks may be silent.
+// How long after its timeout a watch without bookmarks may be silent.
 constexpr seconds kWatchGrace{30};
 
 std::string_view ContentType(PatchType type) {
@@ -86,9 +86,8 @@ void Client::Bind(const Binding& binding, std::stop_token stop) {
 void Client::BindAsync(const Binding& binding, std::stop_token stop,
                        ClientCallback<void> callback) {
   SendAsync(BindRequest(binding), std::move(stop),
-            [callback =
-                 std::move(callback)](const ClientResult<std::string>& answer) {
-              callback(answer.map([](const std::string&) {}));
+            [callback = std::move(callback)](ClientResult<std::string> answer) {
+              callback(std::move(answer).map([](const std::string&) {}));
             });
 }
 
@@ -142,7 +141,7 @@ std::string Client::Path(const ApiResource& resource,
 std::string Client::Path(const ApiResource& resource,
                          std::string_view namespace_name,
                          std::string_view name) {
-  // Without its namespace the path would be that of something else.
+  // Without its namespace, the path would be that of another object.
   if (resource.namespaced) CheckName("namespace", namespace_name);
   CheckName("resource", name);
   return resource.Path(namespace_name, name);
@@ -151,14 +150,14 @@ std::string Client::Path(const ApiResource& resource,
 std::string Client::BearerToken() {
   const std::string& path = config_.bearer_token_file;
   if (path.empty()) return config_.bearer_token;
-  // Tokens in files are rotated, so the file is read for each request: that
-  // costs less than finding out whether it has changed.
+  // Tokens in files are rotated. Reading the file for each request costs less
+  // than finding out whether it has changed.
   MutexLock lock(token_mu_);
   try {
     token_ =
         ParseToken(ReadFile(path, "token file " + path), "token file " + path);
   } catch (const ConfigError&) {
-    // The file may be between two tokens: the old one may still be accepted.
+    // The file may be being replaced: the old token may still be valid.
     if (token_.empty()) throw;
   }
   return token_;
@@ -252,7 +251,9 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
               ToHttp(request), idle_timeout, stop,
               [stream, done = std::move(done)](
                   ClientResult<std::unique_ptr<HttpStream>> opened) {
-                if (!opened) return done(tl::unexpected(opened.error()));
+                if (!opened) {
+                  return done(tl::make_unexpected(std::move(opened).error()));
+                }
                 *stream = *std::move(opened);
                 done((*stream)->head());
               });

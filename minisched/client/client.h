@@ -262,17 +262,20 @@ class Client {
   // Returns a callback that parses an object and passes it on.
   template <class T>
   ClientCallback<std::string> Parsing(ObjectCallback<T> callback) {
-    return [this, callback = std::move(callback)](
-               const ClientResult<std::string>& body) {
-      if (!body) return callback(tl::unexpected(body.error()));
-      ClientResult<std::shared_ptr<const T>> object;
-      try {
-        object = Parse<T>(*body);
-      } catch (const TransportError& error) {
-        object = tl::unexpected(ClientError(error));
-      }
-      callback(std::move(object));
-    };
+    return
+        [this, callback = std::move(callback)](ClientResult<std::string> body) {
+          callback(std::move(body).and_then(
+              [this](const std::string& text) { return TryParse<T>(text); }));
+        };
+  }
+
+  template <class T>
+  ClientResult<std::shared_ptr<const T>> TryParse(const std::string& text) {
+    try {
+      return Parse<T>(text);
+    } catch (const TransportError& error) {
+      return tl::make_unexpected(ClientError(error));
+    }
   }
 
   HttpRequest ToHttp(const Request& request);

@@ -1,5 +1,4 @@
-// What only a real API server can tell: that it understands the Client, and
-// the Client it.
+// That a real API server and the Client understand each other.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +52,7 @@ class ClientRealTest : public RealClusterTest {
     return config;
   }
 
-  // What the server says to one who may not list pods.
+  // The server's answer to a user who may not list pods.
   std::string Forbidden(Client& client) {
     const Outcome outcome = OutcomeOf(
         [&] { client.List<Pod>({.namespace_name = namespace_name()}); });
@@ -81,14 +80,14 @@ ApiError ErrorOf(Call call) {
   return ApiError({});
 }
 
-// Who we are.
+// Credentials.
 
-TEST_F(ClientRealTest, ServerVersion) {
+TEST_F(ClientRealTest, ReturnsTheServersVersion) {
   Client client(admin());
   EXPECT_THAT(client.ServerVersion(), StartsWith("v1."));
 }
 
-TEST_F(ClientRealTest, ClientCertificate) {
+TEST_F(ClientRealTest, AcceptsAClientCertificate) {
   const RestConfig config = ConfigOf(
       IssueClientCertificate({.common_name = "jane", .organizations = {"g"}}));
   EXPECT_EQ(WhoAmI(config), "jane");
@@ -96,7 +95,7 @@ TEST_F(ClientRealTest, ClientCertificate) {
   EXPECT_EQ(Forbidden(client), ForbiddenTo("jane"));
 }
 
-TEST_F(ClientRealTest, Token) {
+TEST_F(ClientRealTest, AcceptsAToken) {
   const RestConfig config = ConfigOf(ServiceAccountToken("robot"));
   const std::string user =
       "system:serviceaccount:" + namespace_name() + ":robot";
@@ -105,7 +104,7 @@ TEST_F(ClientRealTest, Token) {
   EXPECT_EQ(Forbidden(client), ForbiddenTo(user));
 }
 
-TEST_F(ClientRealTest, RotatedTokenFile) {
+TEST_F(ClientRealTest, ReadsARotatedTokenFile) {
   RestConfig config = Nobody();
   config.bearer_token_file =
       testing::TempDir() + "client_real_test." + namespace_name();
@@ -123,7 +122,7 @@ TEST_F(ClientRealTest, RotatedTokenFile) {
   std::filesystem::remove(config.bearer_token_file);
 }
 
-TEST_F(ClientRealTest, WrongToken) {
+TEST_F(ClientRealTest, RefusesAWrongToken) {
   Client client(ConfigOf(std::string("wrong")));
   const ApiError error = ErrorOf([&] { client.List<Node>(); });
   EXPECT_EQ(error.code(), 401);
@@ -131,13 +130,13 @@ TEST_F(ClientRealTest, WrongToken) {
   EXPECT_STREQ(error.what(), "Unauthorized");
 }
 
-TEST_F(ClientRealTest, Nobody) {
+TEST_F(ClientRealTest, RefusesAnAnonymousUser) {
   Client client(Nobody());
   EXPECT_EQ(Forbidden(client), ForbiddenTo("system:anonymous"));
 }
 
-// The server lets such a client in, and then does not know it.
-TEST_F(ClientRealTest, ExpiredClientCertificate) {
+// The server accepts the connection, but not the user.
+TEST_F(ClientRealTest, RefusesAnExpiredClientCertificate) {
   const auto now = std::chrono::system_clock::now();
   Client client(ConfigOf(IssueClientCertificate(
       {.common_name = "jane", .not_before = now - 2h, .not_after = now - 1h})));
@@ -146,13 +145,13 @@ TEST_F(ClientRealTest, ExpiredClientCertificate) {
   EXPECT_STREQ(error.what(), "Unauthorized");
 }
 
-TEST_F(ClientRealTest, ClientCertificateOfAnotherAuthority) {
+TEST_F(ClientRealTest, RefusesAClientCertificateOfAnotherAuthority) {
   Client client(
       ConfigOf(Issue(MakeCa("another"), {.common_name = "system:admin"})));
   EXPECT_EQ(ErrorOf([&] { client.List<Node>(); }).code(), 401);
 }
 
-TEST_F(ClientRealTest, WrongAuthority) {
+TEST_F(ClientRealTest, RefusesAServerOfAnotherAuthority) {
   RestConfig config = admin();
   config.ca_data = MakeCa("another").certificate;
   Client client(config);
@@ -162,7 +161,7 @@ TEST_F(ClientRealTest, WrongAuthority) {
               HasSubstr("is not signed by the configured certificate"));
 }
 
-TEST_F(ClientRealTest, HttpToAnHttpsServer) {
+TEST_F(ClientRealTest, ExplainsHttpToAnHttpsServer) {
   RestConfig config = Nobody();
   config.server.replace(0, 5, "http");
   Client client(config);
@@ -183,7 +182,7 @@ TEST_F(ClientRealTest, CreatesGetsPatchesDeletes) {
                     R"({"metadata": {"labels": {"a": "1", "b": "2"}}})");
   client.Patch<Pod>(ns, "web", PatchType::kJson,
                     R"([{"op": "remove", "path": "/metadata/labels/b"}])");
-  // Merges the lists of containers by name, as only this type does.
+  // Only this type merges the lists of containers by name.
   client.Patch<Pod>(
       ns, "web", PatchType::kStrategicMerge,
       R"({"spec": {"containers": [{"name": "c", "image": "new"}]}})");
@@ -202,7 +201,7 @@ TEST_F(ClientRealTest, CreatesGetsPatchesDeletes) {
   EXPECT_EQ(ErrorOf([&] { client.Get<Pod>(ns, "web"); }).code(), 404);
 }
 
-TEST_F(ClientRealTest, WhatIsNotThere) {
+TEST_F(ClientRealTest, AMissingObjectIsNotFound) {
   Client client(admin());
   const ApiError error =
       ErrorOf([&] { client.Get<Pod>(namespace_name(), "none"); });
@@ -210,13 +209,13 @@ TEST_F(ClientRealTest, WhatIsNotThere) {
   EXPECT_EQ(error.reason(), "NotFound");
   EXPECT_STREQ(error.what(), "pods \"none\" not found");
   EXPECT_EQ(error.status().details.name, "none");
-  // A name that would be two, were it not encoded.
+  // Without encoding, the name would be two path segments.
   EXPECT_STREQ(
       ErrorOf([&] { client.Get<Pod>(namespace_name(), "a?b"); }).what(),
       "pods \"a?b\" not found");
 }
 
-TEST_F(ClientRealTest, CreatedTwice) {
+TEST_F(ClientRealTest, CreatingTwiceIsAConflict) {
   Client client(admin());
   client.Create(MakePod("web"));
   const ApiError error = ErrorOf([&] { client.Create(MakePod("web")); });
@@ -224,7 +223,7 @@ TEST_F(ClientRealTest, CreatedTwice) {
   EXPECT_EQ(error.reason(), "AlreadyExists");
 }
 
-TEST_F(ClientRealTest, InvalidPod) {
+TEST_F(ClientRealTest, AnInvalidPodIsRefused) {
   Client client(admin());
   Pod pod = MakePod("web");
   pod.spec.containers.clear();
@@ -235,7 +234,7 @@ TEST_F(ClientRealTest, InvalidPod) {
   EXPECT_EQ(error.status().details.causes[0].field, "spec.containers");
 }
 
-TEST_F(ClientRealTest, DeletesOnlyWhomItMeans) {
+TEST_F(ClientRealTest, DeletesOnlyTheObjectWithTheUid) {
   Client client(admin());
   const auto pod = client.Create(MakePod("web"));
   const ApiError error = ErrorOf(
@@ -335,7 +334,7 @@ TEST_F(ClientRealTest, WatchesFromAList) {
     EXPECT_EQ(event->resource_version,
               event->object->metadata.resource_version);
     types.push_back(event->type);
-    // Before it goes, the pod is marked as going.
+    // The pod is marked as being deleted first.
     EXPECT_EQ(event->object->metadata.deletion_timestamp.has_value(),
               types.size() > 2);
   } while (types.back() != Type::kDeleted);
@@ -354,7 +353,7 @@ TEST_F(ClientRealTest, AWatchEndsInGoodOrder) {
   }
 }
 
-TEST_F(ClientRealTest, AWatchForbidden) {
+TEST_F(ClientRealTest, AForbiddenWatchIsAnApiError) {
   Client client(ConfigOf(IssueClientCertificate({.common_name = "jane"})));
   const ApiError error = ErrorOf([&] { client.Watch<Pod>({}); });
   EXPECT_EQ(error.code(), 403);
@@ -389,7 +388,7 @@ TEST_F(ClientRealTest, AHundredWatchesLeaveNothingBehind) {
     watches.push_back(client.Watch<Node>({}, stop.get_token()));
     ASSERT_TRUE(watches.back().Next());
   }
-  // The first of them uses the connection that there was.
+  // The first watch uses the connection that was open before.
   EXPECT_EQ(CountEntries("/proc/self/fd"), files + 99);
   EXPECT_EQ(CountEntries("/proc/self/task"), threads);
   stop.request_stop();

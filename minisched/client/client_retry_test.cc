@@ -55,7 +55,7 @@ const Verb kBind{"Bind", [](Client& client, std::stop_token stop) {
                    client.Bind(binding, stop);
                  }};
 
-// A server that answers a number of requests in one way, then all with success.
+// A server that fails a number of requests in one way, then lets all succeed.
 class ClientRetryTest : public testing::TestWithParam<Verb> {
  protected:
   using Answer = std::function<void(ServerReply&)>;
@@ -70,7 +70,7 @@ class ClientRetryTest : public testing::TestWithParam<Verb> {
     return [](ServerReply& reply) { reply.Close(); };
   }
 
-  // Starts the call, whose first `failures` answers are these.
+  // Starts the call. Its first `failures` requests get this answer.
   void Start(const Verb& verb, Answer answer, int failures) {
     answer_ = std::move(answer);
     failures_ = failures;
@@ -79,7 +79,7 @@ class ClientRetryTest : public testing::TestWithParam<Verb> {
     });
   }
 
-  // Blocks until the client waits; returns for how long it means to.
+  // Blocks until the client waits. Returns how long the client will wait.
   Clock::Duration AwaitWait() {
     clock_.AwaitSleepers(1);
     return clock_.NextDeadline() - clock_.Now();
@@ -122,7 +122,7 @@ TEST_P(ClientRetryTest, AStopEndsTheWait) {
   EXPECT_EQ(Requests(), 1);
 }
 
-TEST_P(ClientRetryTest, WithoutRetryAfterAsksOnce) {
+TEST_P(ClientRetryTest, SendsOnceWithoutRetryAfter) {
   for (const int status : {429, 500, 503}) {
     failures_ = 1;
     answer_ = [status](ServerReply& reply) { reply.Send(status, ""); };
@@ -134,7 +134,7 @@ TEST_P(ClientRetryTest, WithoutRetryAfterAsksOnce) {
   EXPECT_EQ(Requests(), 3);
 }
 
-TEST_P(ClientRetryTest, ABrokenConnectionOfAReaderIsMadeAnew) {
+TEST_P(ClientRetryTest, OnlyReadsAreSentAgainAfterABrokenConnection) {
   const bool reads = GetParam().call == kGet.call ||
                      GetParam().call == kList.call ||
                      GetParam().call == kWatch.call;
@@ -186,20 +186,20 @@ TEST_F(ClientRetryTest, GivesUpAfterTenBrokenConnections) {
   EXPECT_EQ(Requests(), 11);
 }
 
-TEST_F(ClientRetryTest, RetryAfterZeroIsAtOnce) {
+TEST_F(ClientRetryTest, SendsAgainAtOnceAfterRetryAfterZero) {
   Start(kCreate, Busy(503, "0"), 3);
   EXPECT_EQ(outcome_.get().kind, "ok");
   EXPECT_EQ(Requests(), 4);
 }
 
-TEST_F(ClientRetryTest, DoesNotWaitForHours) {
+TEST_F(ClientRetryTest, WaitsAtMostAMinute) {
   Start(kGet, Busy(429, "86400"), 1);
   EXPECT_EQ(AwaitWait(), 60s);
   clock_.Advance(60s);
   EXPECT_EQ(outcome_.get().kind, "ok");
 }
 
-TEST_F(ClientRetryTest, ARetryAfterThatIsNoNumberCountsAsNone) {
+TEST_F(ClientRetryTest, IgnoresARetryAfterThatIsNoNumber) {
   for (const std::string value :
        {"soon", "", "-1", "1.5", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
     Start(kGet, Busy(503, value), 1);
@@ -216,7 +216,7 @@ TEST_F(ClientRetryTest, OtherRefusalsAreFinal) {
   EXPECT_EQ(Requests(), 7);
 }
 
-TEST_F(ClientRetryTest, EveryAttemptWaitsItsTurn) {
+TEST_F(ClientRetryTest, EachAttemptWaitsForItsTurn) {
   RestConfig config = ConfigFor(server_.url());
   config.qps = 1;
   config.burst = 1;
@@ -272,7 +272,7 @@ TEST_F(ClientRetryTest, CancelledPassesHandlersOfErrors) {
       Cancelled);
 }
 
-// A request whose answer may come late is not sent again.
+// The answer may still come: the request is not sent again.
 TEST_F(ClientRetryTest, ADeadlineIsFinal) {
   RestConfig config = ConfigFor(server_.url());
   config.request_timeout = 1s;

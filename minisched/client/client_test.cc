@@ -23,7 +23,7 @@ using testing::Not;
 constexpr char kPod[] =
     R"({"kind": "Pod", "metadata": {"namespace": "ns", "name": "web"}})";
 
-// A client of a server that answers every request alike.
+// A client of a server that gives every request the same answer.
 class ClientTest : public testing::Test {
  protected:
   std::string Target(std::size_t request = 0) const {
@@ -46,7 +46,7 @@ class ClientTest : public testing::Test {
 
 // Requests.
 
-TEST_F(ClientTest, Get) {
+TEST_F(ClientTest, GetsAnObject) {
   Client client(config_);
   EXPECT_EQ(client.Get<Pod>("ns", "web")->metadata.name, "web");
   const ServerRequest request = server_.requests().at(0);
@@ -59,14 +59,14 @@ TEST_F(ClientTest, Get) {
   EXPECT_EQ(Header("authorization"), "none");
 }
 
-TEST_F(ClientTest, GetOfAKindWithoutNamespaces) {
+TEST_F(ClientTest, GetsAnObjectWithoutANamespace) {
   answer_ = R"({"metadata": {"name": "n"}})";
   Client client(config_);
   EXPECT_EQ(client.Get<Node>("", "n")->metadata.name, "n");
   EXPECT_EQ(Target(), "/api/v1/nodes/n");
 }
 
-TEST_F(ClientTest, Create) {
+TEST_F(ClientTest, CreatesAnObject) {
   Client client(config_);
   Pod pod;
   pod.metadata.namespace_name = "ns";
@@ -79,7 +79,7 @@ TEST_F(ClientTest, Create) {
   EXPECT_EQ(Header("content-type"), "application/json");
 }
 
-TEST_F(ClientTest, Patch) {
+TEST_F(ClientTest, PatchesAnObject) {
   Client client(config_);
   client.Patch<Pod>("ns", "web", PatchType::kMerge, "{}");
   client.Patch<Pod>("ns", "web", PatchType::kStrategicMerge, "{}", "status");
@@ -97,7 +97,7 @@ TEST_F(ClientTest, Patch) {
   EXPECT_EQ(server_.requests().at(2).body, "[]");
 }
 
-TEST_F(ClientTest, Delete) {
+TEST_F(ClientTest, DeletesAnObject) {
   Client client(config_);
   client.Delete<Pod>("ns", "web");
   client.Delete<Pod>("ns", "web", {.grace_period_seconds = 0, .uid = "u"});
@@ -113,7 +113,7 @@ TEST_F(ClientTest, Delete) {
   EXPECT_EQ(requests.at(3).body, R"({"preconditions":{"uid":"u"}})");
 }
 
-TEST_F(ClientTest, Bind) {
+TEST_F(ClientTest, BindsAPod) {
   answer_ = R"({"kind": "Status", "status": "Success"})";
   Client client(config_);
   Binding binding;
@@ -128,14 +128,14 @@ TEST_F(ClientTest, Bind) {
   EXPECT_EQ(request.body, ToJson(binding));
 }
 
-TEST_F(ClientTest, ServerVersion) {
+TEST_F(ClientTest, ReturnsTheServersVersion) {
   answer_ = R"({"major": "1", "gitVersion": "v1.36.3"})";
   Client client(config_);
   EXPECT_EQ(client.ServerVersion(), "v1.36.3");
   EXPECT_EQ(Target(), "/version");
 }
 
-TEST_F(ClientTest, ListWithSelectors) {
+TEST_F(ClientTest, ListsWithSelectors) {
   answer_ = "{}";
   Client client(config_);
   client.List<Pod>();
@@ -149,7 +149,7 @@ TEST_F(ClientTest, ListWithSelectors) {
             "&fieldSelector=spec.nodeName%3D");
 }
 
-TEST_F(ClientTest, SaysWhoAsks) {
+TEST_F(ClientTest, SendsTokenAndUserAgent) {
   config_.user_agent = "minisched-04/1.0";
   config_.bearer_token = "secret";
   Client client(config_);
@@ -191,7 +191,7 @@ TEST_F(ClientTest, UsesTheTokenUntilItsFileExists) {
   EXPECT_EQ(Header("authorization"), "Bearer first");
 }
 
-// Each of these in a header would be another token, or another header.
+// In a header, each of these would be a different token, or another header.
 TEST_F(ClientTest, RefusesATokenFileThatHoldsNoToken) {
   const std::string file = testing::TempDir() + "client_test.no_token." +
                            std::to_string(server_.port());
@@ -209,7 +209,7 @@ TEST_F(ClientTest, RefusesATokenFileThatHoldsNoToken) {
   EXPECT_EQ(server_.requests().size(), 0);
 }
 
-TEST_F(ClientTest, ATokenFileThatNeverWasThere) {
+TEST_F(ClientTest, FailsWithoutTheTokenFile) {
   config_.bearer_token_file = "/nonexistent/token";
   Client client(config_);
   const Outcome outcome = OutcomeOf([&] { client.Get<Pod>("ns", "web"); });
@@ -247,13 +247,13 @@ TEST_F(ClientTest, RefusesNamesThatWouldChangeTheUrl) {
   EXPECT_EQ(server_.requests().size(), 0);
 }
 
-TEST_F(ClientTest, EncodesOddNames) {
+TEST_F(ClientTest, EncodesNames) {
   Client client(config_);
   client.Get<Pod>("ns", "a?b#c d");
   EXPECT_EQ(Target(), "/api/v1/namespaces/ns/pods/a%3Fb%23c%20d");
 }
 
-TEST_F(ClientTest, ManyThreadsMayCall) {
+TEST_F(ClientTest, ServesManyThreads) {
   Client client(config_);
   {
     std::vector<std::jthread> threads;
@@ -269,7 +269,7 @@ TEST_F(ClientTest, ManyThreadsMayCall) {
   EXPECT_LE(server_.accepted_connections(), 8);
 }
 
-// Answers that are not what was asked for.
+// Refusals, and answers that are not the Kubernetes API's.
 
 TEST_F(ClientTest, AStatusBecomesAnApiError) {
   status_ = 409;
@@ -297,7 +297,7 @@ struct Oddity {
 
 class ClientOddityTest : public testing::TestWithParam<Oddity> {};
 
-TEST_P(ClientOddityTest, BecomesAnApiErrorAllTheSame) {
+TEST_P(ClientOddityTest, BecomesAnApiError) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(GetParam().status, GetParam().body,
                {{"Content-Type", "text/html; charset=iso-8859-1"}});
@@ -324,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
         Oddity{302, "", "Unknown", "the server answered 302"},
         Oddity{403, "[1, 2]", "Forbidden", "the server answered 403: [1, 2]"},
         Oddity{500, R"({"message": "broken"})", "InternalError", "broken"},
-        // The line, not the body, says which code it is.
+        // The code is that of the status line, not of the body.
         Oddity{503, R"({"code": 200, "message": "m"})", "ServiceUnavailable",
                "m"}));
 
@@ -373,7 +373,7 @@ TEST(ClientListTest, ReadsPageByPage) {
   }
 }
 
-TEST(ClientListTest, StartsAgainWithoutPagesWhereAPageIsGone) {
+TEST(ClientListTest, StartsAgainWithoutPagesIfAPageIsGone) {
   HttpServer server([](const ServerRequest& request, ServerReply reply) {
     if (request.target == "/api/v1/pods?limit=1") {
       reply.Send(200, Page("old", "a"));

@@ -17,11 +17,11 @@
 
 namespace minisched {
 
-// Long enough for the slowest machine, and short beside every deadline that a
-// test does not mean to see.
+// Longer than the slowest machine needs, and shorter than the deadlines that a
+// test must not reach.
 inline constexpr std::chrono::seconds kPrompt{5};
 
-// A server's client without a rate limit.
+// The configuration of a client without a rate limit.
 inline RestConfig ConfigFor(const std::string& url) {
   return {.server = url, .source = "test", .qps = 0};
 }
@@ -81,8 +81,8 @@ Outcome OutcomeOf(Call call) {
   }
 }
 
-// Runs `call` on another thread; once `ready` returns, as it does when the call
-// blocks, asks it to stop, which it must do promptly.
+// Runs `call` on another thread. When `ready` returns, because the call blocks,
+// asks the call to stop, and expects that it ends promptly.
 template <class Call, class Ready>
 void ExpectStopsPromptly(Call call, Ready ready) {
   std::stop_source stop;

@@ -8,9 +8,9 @@
 
 namespace minisched {
 
-// The exceptions of minisched/client. Each what() is one line for users.
+// The errors of minisched/client. Each what() is one line for a user.
 
-// The server rejected the request; client-go's StatusError. what() is the
+// The server refused the request: client-go's StatusError. what() is the
 // server's message.
 class ApiError : public std::runtime_error {
  public:
@@ -53,7 +53,7 @@ class TransportError : public std::runtime_error {
 // errors let it pass, up to the function that owns the stop source.
 class Cancelled {};
 
-// The configuration can't be used. what() names the file and the problem.
+// The configuration can't be used. what() names the file, the field and why.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -16,7 +16,7 @@ constexpr int kIdleSeconds = 30;
 constexpr int kIntervalSeconds = 15;
 constexpr int kProbes = 9;
 
-// The port of the peer; -1 for what is not connected to one.
+// Returns the port of the peer; -1 if there is no peer.
 int PeerPort(int descriptor) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;

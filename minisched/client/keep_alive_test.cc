@@ -1,4 +1,4 @@
-// That the kernel looks after the connection of a stream.
+// That the kernel probes the connection of a stream.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::Each;
 using testing::SizeIs;
 
-// On or off, the idle time, the interval, and the number of probes.
+// Whether it is on, the idle time, the interval, and the number of probes.
 using KeepAliveOptions = std::array<int, 4>;
 
 int OptionOf(int descriptor, int level, int option) {
@@ -35,8 +35,7 @@ int OptionOf(int descriptor, int level, int option) {
   return value;
 }
 
-// Those of the connections that this process has to the port, be it with IPv4
-// or IPv6.
+// Of the connections that this process has to the port, over IPv4 or IPv6.
 std::vector<KeepAliveOptions> OptionsOfConnectionsTo(int port) {
   std::vector<KeepAliveOptions> found;
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
@@ -54,9 +53,9 @@ std::vector<KeepAliveOptions> OptionsOfConnectionsTo(int port) {
   return found;
 }
 
-// The host of the URL, and where the server listens. The name "localhost" may
-// have two addresses, of which the server has one: then the client's first
-// connection fails, and the next one counts.
+// The host of the URL, and the address at which the server listens. "localhost"
+// may have two addresses, and the server listens at one of them. The client's
+// first connection may then fail.
 struct Address {
   const char* name;
   const char* scheme;
@@ -66,7 +65,7 @@ struct Address {
 
 class KeepAliveTest : public testing::TestWithParam<Address> {};
 
-TEST_P(KeepAliveTest, HoldsForAStream) {
+TEST_P(KeepAliveTest, IsOnForAStream) {
   ServerOptions options{.address = GetParam().listens_on};
   if (GetParam().scheme == std::string("https")) {
     const TestCertificate pair = Issue(MakeCa("ca"), {.common_name = "server"});

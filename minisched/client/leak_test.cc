@@ -1,4 +1,4 @@
-// Nothing is left of what was opened and given up.
+// That watches and connections that have ended leave nothing behind.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a closed connection holds is freed on the client's own thread, soon
-// after: waits until there is no more than that.
+// Blocks until the count is at most `most`. Returns false after 20 s. The I/O
+// thread frees what a closed connection holds, a little later.
 template <class Count>
 bool AwaitAtMost(std::size_t most, Count count) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -38,8 +38,8 @@ std::size_t Memory() { return mallinfo2().uordblks; }
 
 class LeakTest : public testing::TestWithParam<bool> {
  protected:
-  // Opens watches, reads from each, and gives them up: half of them with a
-  // stop, half by destroying them.
+  // Opens watches, reads from each, and ends them: half of them with a stop,
+  // half by destroying them.
   void Round(Client& client) {
     std::stop_source stop;
     std::vector<WatchStream<Pod>> watches;
@@ -82,7 +82,7 @@ TEST_P(LeakTest, WatchesLeaveNothingBehind) {
   RestConfig config = ConfigFor(server_.url());
   config.ca_data = ca_.certificate;
   std::optional<Client> client(config);
-  Round(*client);  // what is kept for ever is made now
+  Round(*client);  // makes what is kept for good
   const std::size_t files = Files();
   const std::size_t threads = Threads();
   const std::size_t memory = Memory();
@@ -92,7 +92,7 @@ TEST_P(LeakTest, WatchesLeaveNothingBehind) {
     EXPECT_TRUE(AwaitAtMost(files, Files));
     EXPECT_EQ(Threads(), threads);
   }
-  // A watch that stayed would hold 8 kB or more: a read buffer alone does.
+  // A leaked watch would hold 8 kB or more, the size of its read buffer.
   EXPECT_TRUE(
       AwaitAtMost(memory + std::size_t{4096} * kRounds * watches_, Memory));
 
@@ -100,7 +100,7 @@ TEST_P(LeakTest, WatchesLeaveNothingBehind) {
   EXPECT_TRUE(AwaitAtMost(files, Files));
 }
 
-TEST(ClientLeakTest, AClientsConnectionsEndWithIt) {
+TEST(ClientLeakTest, AClientClosesItsConnections) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(200, R"({"gitVersion": "v1"})");
   });

@@ -97,8 +97,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
     try {
       begin(self).then([self](pplx::task<T> task) { self->Take(task); });
     } catch (...) {
-      Finish(
-          tl::unexpected(options_.errors->Explain(std::current_exception())));
+      Finish(tl::make_unexpected(
+          options_.errors->Explain(std::current_exception())));
     }
   }
 
@@ -107,8 +107,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
     try {
       Finish(task.get());
     } catch (...) {
-      Finish(
-          tl::unexpected(options_.errors->Explain(std::current_exception())));
+      Finish(tl::make_unexpected(
+          options_.errors->Explain(std::current_exception())));
     }
   }
 
@@ -136,7 +136,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   // Ends the operation before cpprestsdk does, and closes the connection.
   void GiveUp(ClientError error) {
     if (!done_) return;
-    Finish(tl::unexpected(std::move(error)));
+    Finish(tl::make_unexpected(std::move(error)));
     options_.cancel.cancel();
   }
 

@@ -316,8 +316,10 @@ void Transport::OpenAsync(const HttpRequest& request, milliseconds idle_timeout,
   impl_->OpenAsync(
       request, cancel, stop,
       [impl = impl_, cancel, stop, idle_timeout,
-       done = std::move(done)](const ClientResult<Opened>& opened) {
-        if (!opened) return done(tl::unexpected(opened.error()));
+       done = std::move(done)](ClientResult<Opened> opened) {
+        if (!opened) {
+          return done(tl::make_unexpected(std::move(opened).error()));
+        }
         done(std::make_unique<Stream>(impl, *opened, cancel, stop,
                                       idle_timeout));
       });

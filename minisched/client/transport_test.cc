@@ -73,7 +73,7 @@ TEST(TransportTest, KeepsThePathOfTheServersUrl) {
   EXPECT_EQ(server.requests().at(0).target, "/clusters/a/api?x=1");
 }
 
-TEST(TransportTest, TalksToAnIpv6Address) {
+TEST(TransportTest, ConnectsToAnIpv6Address) {
   HttpServer server(
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, "six"); },
       {.address = "::1"});
@@ -83,7 +83,7 @@ TEST(TransportTest, TalksToAnIpv6Address) {
             "[::1]:" + std::to_string(server.port()));
 }
 
-TEST(TransportTest, UsesItsConnectionAgain) {
+TEST(TransportTest, ReusesItsConnection) {
   HttpServer server(
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, "x"); });
   Transport transport(ConfigFor(server.url()));
@@ -103,7 +103,7 @@ TEST(TransportTest, ReadsAChunkedBodyOfAnySize) {
   EXPECT_EQ(transport.Send(kGetPods, {}).body, "a" + large);
 }
 
-TEST(TransportTest, TakesABodyInAnyCharset) {
+TEST(TransportTest, AcceptsABodyInAnyCharset) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(502, "<html>Bad Gateway</html>",
                {{"Content-Type", "text/html; charset=koi8-r"}});
@@ -114,7 +114,7 @@ TEST(TransportTest, TakesABodyInAnyCharset) {
   EXPECT_EQ(response.body, "<html>Bad Gateway</html>");
 }
 
-// A token that is meant for one server must not be carried to another.
+// A token for one server must not be sent to another.
 TEST(TransportTest, DoesNotFollowRedirects) {
   HttpServer other(
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
@@ -126,7 +126,7 @@ TEST(TransportTest, DoesNotFollowRedirects) {
   EXPECT_EQ(other.requests().size(), 0);
 }
 
-TEST(TransportTest, RefusesAUrlThatIsNone) {
+TEST(TransportTest, RefusesAnInvalidUrl) {
   for (const std::string url :
        {"", "127.0.0.1:6443", "ftp://127.0.0.1", "https://", "http://a b/"}) {
     const Outcome outcome = OutcomeOf([&] { Transport{ConfigFor(url)}; });
@@ -137,7 +137,7 @@ TEST(TransportTest, RefusesAUrlThatIsNone) {
 
 // Errors.
 
-TEST(TransportTest, RefusedConnection) {
+TEST(TransportTest, ExplainsARefusedConnection) {
   std::string url;
   {
     HttpServer gone([](const ServerRequest&, ServerReply) {});
@@ -149,14 +149,14 @@ TEST(TransportTest, RefusedConnection) {
   EXPECT_EQ(outcome.message, url + ": connection refused, or no route to it");
 }
 
-TEST(TransportTest, NoSuchHost) {
+TEST(TransportTest, ExplainsAnUnknownHost) {
   Transport transport(ConfigFor("http://no-such-host.invalid"));
   const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kConnect");
   EXPECT_EQ(outcome.message, "http://no-such-host.invalid: no such host");
 }
 
-TEST(TransportTest, NotHttp) {
+TEST(TransportTest, ExplainsAServerThatIsNotHttp) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Raw("SSH-2.0-OpenSSH_9.2\r\n\r\n");
   });
@@ -166,7 +166,7 @@ TEST(TransportTest, NotHttp) {
   EXPECT_EQ(outcome.message, server.url() + ": does not speak HTTP");
 }
 
-TEST(TransportTest, MalformedAnswers) {
+TEST(TransportTest, RefusesMalformedAnswers) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   const std::vector<std::pair<std::string, std::string>> answers = {
       {"HTTP/1.1 abc\r\n\r\n", "kProtocol"},
@@ -174,7 +174,7 @@ TEST(TransportTest, MalformedAnswers) {
       {"\r\n\r\n", "kProtocol"},
       {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", "kLost"},
       {ok + "Content-Length: 9999999999\r\n\r\n{}", "kLost"},
-      // cpprestsdk reads these to the end of the connection.
+      // cpprestsdk reads these until the connection ends.
       {ok + "Content-Length: abc\r\n\r\n{}", "ok"},
       {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "ok"},
       {ok + "\r\n{}", "ok"},
@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The server may end a kept connection at any time.
 
-TEST(TransportTest, AGetGetsOverAConnectionThatWasClosedMeanwhile) {
+TEST(TransportTest, AGetSurvivesAKeptConnectionThatWasClosed) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(200, "x");
     reply.Close();
@@ -269,9 +269,8 @@ TEST(TransportTest, AGetGetsOverAConnectionThatWasClosedMeanwhile) {
   EXPECT_EQ(transport.Send(kGetPods, {}).body, "x");
 }
 
-// The server that had a POST and then broke may have done what it asked for,
-// so that sending it again is not the transport's to decide.
-TEST(TransportTest, NothingButAGetIsEverSentTwice) {
+// The server may have executed the request before it broke the connection.
+TEST(TransportTest, NeverSendsAWriteTwice) {
   for (const std::string method : {"POST", "PATCH", "DELETE"}) {
     HttpServer server([](const ServerRequest& request, ServerReply reply) {
       if (request.method == "GET") return reply.Send(200, "");

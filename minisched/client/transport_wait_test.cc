@@ -1,4 +1,4 @@
-// How long a Transport waits, and how it is told not to.
+// The deadlines of a Transport, and how a stop ends its waits.
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-// A port that answers no further connection: neither accepts nor refuses.
+// A port that neither accepts nor refuses another connection.
 class FullListener {
  public:
   FullListener() {
@@ -39,7 +39,7 @@ class FullListener {
     EXPECT_EQ(bind(listener_, address, size), 0);
     EXPECT_EQ(getsockname(listener_, address, &size), 0);
     EXPECT_EQ(listen(listener_, 0), 0);
-    // Fills the queue, which nobody empties.
+    // Fills the queue, which is never emptied.
     EXPECT_EQ(connect(first_, address, size), 0);
   }
   ~FullListener() {
@@ -51,7 +51,7 @@ class FullListener {
     return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port));
   }
 
-  // Blocks until somebody tries to connect, as the kernel's table tells.
+  // Blocks until a client tries to connect, by the kernel's table.
   void AwaitConnecting() const {
     char port[8];
     std::snprintf(port, sizeof port, ":%04X", ntohs(address_.sin_port));
@@ -74,7 +74,7 @@ class FullListener {
   sockaddr_in address_{};
 };
 
-// Loses patience while it connects, or while it waits for the answer.
+// Configurations with a short deadline for connecting and for answers.
 RestConfig ImpatientToConnect(const std::string& url) {
   RestConfig config = ConfigFor(url);
   config.connect_timeout = 300ms;
@@ -91,7 +91,7 @@ std::string HttpsUrl(const HttpServer& server) {
   return "https://127.0.0.1:" + std::to_string(server.port());
 }
 
-// Sends a request that must end by its deadline, with this message.
+// Expects that a request ends at its deadline, with this message.
 void ExpectTimeout(const RestConfig& config, const std::string& message) {
   Transport transport(config);
   const auto start = steady_clock::now();
@@ -102,32 +102,32 @@ void ExpectTimeout(const RestConfig& config, const std::string& message) {
   EXPECT_LT(steady_clock::now() - start, kPrompt);
 }
 
-TEST(TransportDeadlineTest, Connecting) {
+TEST(TransportDeadlineTest, HoldsForConnecting) {
   const FullListener listener;
   ExpectTimeout(ImpatientToConnect(listener.url()),
                 "no connection within 0.3 s");
 }
 
-TEST(TransportDeadlineTest, TlsHandshake) {
+TEST(TransportDeadlineTest, HoldsForTheTlsHandshake) {
   HttpServer server({}, {.silent = true});
   ExpectTimeout(ImpatientToConnect(HttpsUrl(server)),
                 "no connection within 0.3 s");
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportDeadlineTest, TheRequestsDeadlineHoldsForConnectingToo) {
+TEST(TransportDeadlineTest, OfTheRequestHoldsForConnectingToo) {
   const FullListener listener;
   ExpectTimeout(ImpatientForAnswers(listener.url()),
                 "no connection within 1 s");
 }
 
-TEST(TransportDeadlineTest, Headers) {
+TEST(TransportDeadlineTest, HoldsForHeaders) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportDeadlineTest, Body) {
+TEST(TransportDeadlineTest, HoldsForTheBody) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("{");
@@ -136,7 +136,7 @@ TEST(TransportDeadlineTest, Body) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportDeadlineTest, HeadersOfAStream) {
+TEST(TransportDeadlineTest, HoldsForTheHeadersOfAStream) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ImpatientForAnswers(server.url()));
   const Outcome outcome = OutcomeOf([&] { transport.Open(kGetPods, 1h, {}); });
@@ -144,7 +144,7 @@ TEST(TransportDeadlineTest, HeadersOfAStream) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportDeadlineTest, SilenceOfAStream) {
+TEST(TransportDeadlineTest, EndsAStreamThatIsSilent) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("hello\nwor");
@@ -160,8 +160,7 @@ TEST(TransportDeadlineTest, SilenceOfAStream) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-// A stream that is not silent may last longer than any deadline.
-TEST(TransportDeadlineTest, AStreamMayOutliveItsRequest) {
+TEST(TransportDeadlineTest, DoesNotEndAStreamThatIsNotSilent) {
   std::optional<ServerReply> reply;
   HttpServer server([&](const ServerRequest&, ServerReply r) {
     r.Start();
@@ -179,7 +178,7 @@ TEST(TransportDeadlineTest, AStreamMayOutliveItsRequest) {
   EXPECT_GT(lines, 1);
 }
 
-TEST(TransportStopTest, BeforeTheStart) {
+TEST(TransportStopTest, EndsARequestBeforeItsStart) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ConfigFor(server.url()));
   std::stop_source stop;
@@ -188,7 +187,7 @@ TEST(TransportStopTest, BeforeTheStart) {
             "Cancelled");
 }
 
-TEST(TransportStopTest, Connecting) {
+TEST(TransportStopTest, EndsConnecting) {
   const FullListener listener;
   Transport transport(ConfigFor(listener.url()));
   ExpectStopsPromptly(
@@ -196,7 +195,7 @@ TEST(TransportStopTest, Connecting) {
       [&] { listener.AwaitConnecting(); });
 }
 
-TEST(TransportStopTest, TlsHandshake) {
+TEST(TransportStopTest, EndsTheTlsHandshake) {
   HttpServer server({}, {.silent = true});
   Transport transport(ConfigFor(HttpsUrl(server)));
   ExpectStopsPromptly(
@@ -205,7 +204,7 @@ TEST(TransportStopTest, TlsHandshake) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportStopTest, Headers) {
+TEST(TransportStopTest, EndsTheWaitForHeaders) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ConfigFor(server.url()));
   ExpectStopsPromptly(
@@ -214,7 +213,7 @@ TEST(TransportStopTest, Headers) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportStopTest, Body) {
+TEST(TransportStopTest, EndsTheWaitForTheBody) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("{");
@@ -226,7 +225,7 @@ TEST(TransportStopTest, Body) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportStopTest, HeadersOfAStream) {
+TEST(TransportStopTest, EndsTheWaitForTheHeadersOfAStream) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Transport transport(ConfigFor(server.url()));
   ExpectStopsPromptly(
@@ -235,7 +234,7 @@ TEST(TransportStopTest, HeadersOfAStream) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportStopTest, LineOfAStream) {
+TEST(TransportStopTest, EndsTheWaitForALine) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("hello\nwor");
@@ -253,9 +252,8 @@ TEST(TransportStopTest, LineOfAStream) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-// A request that nobody waits for any more ends by itself, after its Transport
-// if need be.
-TEST(TransportStopTest, TheTransportMayGoFirst) {
+// A request that was given up ends by itself, even after its Transport.
+TEST(TransportStopTest, TheTransportMayBeDestroyedFirst) {
   const TestCa ca = MakeCa("ca");
   const TestCertificate certificate =
       Issue(ca, {.common_name = "server", .alternative_names = {"IP:::1"}});
@@ -274,7 +272,7 @@ TEST(TransportStopTest, TheTransportMayGoFirst) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportStopTest, AStreamsConnectionEndsWithIt) {
+TEST(TransportStopTest, AStreamClosesItsConnection) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("hello\n");

@@ -13,19 +13,20 @@
 
 namespace minisched {
 
-// The events of one watch, as they come. Not thread-safe. Its connection is
-// closed when it is destroyed.
+// The events of one watch, as they come. Not thread-safe. The destructor closes
+// the connection.
 template <class T>
 class WatchStream {
  public:
   explicit WatchStream(std::unique_ptr<HttpStream> stream)
       : stream_(std::move(stream)) {}
 
-  // The next event; nullopt when the server has ended the watch in good order,
-  // as it does when its time is up: watch on from the last resource version.
-  // A kError event is followed by that end. Blocks. Throws TransportError, with
-  // kTimeout where the watch was silent for too long (WatchOptions::bookmarks),
-  // and Cancelled when the watch's stop token asks to stop.
+  // Returns the next event. Returns nullopt when the server has ended the watch
+  // in good order, as it does at the watch's timeout or after a kError event:
+  // the next watch then goes on from the last resource version. Blocks. Throws
+  // TransportError, with kTimeout if the watch was silent for too long
+  // (WatchOptions::bookmarks), and Cancelled when the watch's stop token asks
+  // to stop.
   std::optional<WatchEvent<T>> Next() {
     while (std::optional<std::string> line = stream_->ReadLine()) {
       if (line->empty()) continue;

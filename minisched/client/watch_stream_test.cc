@@ -33,7 +33,7 @@ std::string Line(const std::string& type, const std::string& name,
 // A watch whose body the test writes.
 class WatchStreamTest : public testing::Test {
  protected:
-  // Opens the watch; the server then sends this, as one chunk.
+  // Opens the watch. The server then sends this as one chunk.
   WatchStream<Pod> Watch(const std::string& data = "",
                          const WatchOptions& options = {}) {
     auto stream = client_.Watch<Pod>(options, stop_.get_token());
@@ -50,7 +50,7 @@ class WatchStreamTest : public testing::Test {
   std::stop_source stop_;
 };
 
-TEST_F(WatchStreamTest, AsksForWhatIsWanted) {
+TEST_F(WatchStreamTest, SendsItsOptions) {
   Watch("", {.namespace_name = "ns",
              .label_selector = "a=b",
              .field_selector = "spec.nodeName=",
@@ -68,7 +68,7 @@ TEST_F(WatchStreamTest, AsksForWhatIsWanted) {
                            "&timeoutSeconds=([345][0-9][0-9]|600)"));
 }
 
-TEST_F(WatchStreamTest, GivesEventsAsTheyCome) {
+TEST_F(WatchStreamTest, ReturnsEventsAsTheyCome) {
   auto stream = Watch(Line("ADDED", "a", "1"));
   auto event = stream.Next();
   ASSERT_TRUE(event);
@@ -121,7 +121,7 @@ TEST_F(WatchStreamTest, AMalformedObjectIsReportedAndTheNextIsRead) {
   EXPECT_EQ(stream.Next()->object->metadata.name, "b");
 }
 
-TEST_F(WatchStreamTest, WhatIsNoEventIsAProtocolError) {
+TEST_F(WatchStreamTest, ALineThatIsNoEventIsAProtocolError) {
   for (const std::string line :
        {"<html>", "{\"type\": \"ADD", "{}", "[]",
         R"({"type": "PRUNED", "object": {}})", R"({"type": "ADDED"})"}) {
@@ -132,7 +132,7 @@ TEST_F(WatchStreamTest, WhatIsNoEventIsAProtocolError) {
   }
 }
 
-TEST_F(WatchStreamTest, SkipsEmptyLinesAndTakesCarriageReturns) {
+TEST_F(WatchStreamTest, SkipsEmptyLinesAndCarriageReturns) {
   auto stream = Watch("\n\r\n" + Line("ADDED", "a", "1") + "\n");
   EXPECT_EQ(stream.Next()->object->metadata.name, "a");
   reply_->End();
@@ -176,7 +176,7 @@ TEST_F(WatchStreamTest, AStopEndsTheWaitForAnEvent) {
 }
 
 // A server that vanished without closing the connection.
-TEST_F(WatchStreamTest, ASilentWatchIsGivenUp) {
+TEST_F(WatchStreamTest, ASilentWatchFails) {
   RestConfig config = ConfigFor(server_.url());
   config.watch_idle_timeout = 1s;
   Client client(config);
@@ -191,7 +191,7 @@ TEST_F(WatchStreamTest, ASilentWatchIsGivenUp) {
   EXPECT_TRUE(server_.AwaitOpenConnections(0));
 }
 
-TEST_F(WatchStreamTest, BookmarksKeepAWatch) {
+TEST_F(WatchStreamTest, BookmarksKeepAWatchAlive) {
   RestConfig config = ConfigFor(server_.url());
   config.watch_idle_timeout = 2s;
   Client client(config);
@@ -203,8 +203,8 @@ TEST_F(WatchStreamTest, BookmarksKeepAWatch) {
   }
 }
 
-// A server that is asked for no bookmarks may have nothing to say for long. The
-// other watch, opened later, shows when the first one would have ended.
+// The other watch is opened later: its end comes after that of the first one
+// would have come.
 TEST_F(WatchStreamTest, WithoutBookmarksAWatchMayBeSilent) {
   RestConfig config = ConfigFor(server_.url());
   config.watch_idle_timeout = 100ms;
@@ -219,14 +219,14 @@ TEST_F(WatchStreamTest, WithoutBookmarksAWatchMayBeSilent) {
   EXPECT_EQ(stream.Next()->object->metadata.name, "a");
 }
 
-TEST_F(WatchStreamTest, AVeryLongLine) {
+TEST_F(WatchStreamTest, ReadsAVeryLongLine) {
   const std::string name(2'000'000, 'x');
   auto stream = Watch(Line("ADDED", name, "1") + Line("ADDED", "b", "2"));
   EXPECT_EQ(stream.Next()->object->metadata.name, name);
   EXPECT_EQ(stream.Next()->object->metadata.name, "b");
 }
 
-TEST_F(WatchStreamTest, AThousandEventsInOneChunk) {
+TEST_F(WatchStreamTest, ReadsAThousandEventsInOneChunk) {
   std::string chunk;
   for (int i = 0; i < 1000; ++i) {
     chunk += Line("ADDED", "p" + std::to_string(i), std::to_string(i));
@@ -237,7 +237,7 @@ TEST_F(WatchStreamTest, AThousandEventsInOneChunk) {
   }
 }
 
-TEST_F(WatchStreamTest, AnEventInManyChunks) {
+TEST_F(WatchStreamTest, ReadsAnEventInManyChunks) {
   auto stream = Watch();
   for (const char c : Line("ADDED", "a\u00e4", "1") + Line("ADDED", "b", "2")) {
     reply_->Chunk(std::string(1, c));
@@ -246,7 +246,7 @@ TEST_F(WatchStreamTest, AnEventInManyChunks) {
   EXPECT_EQ(stream.Next()->object->metadata.name, "b");
 }
 
-TEST_F(WatchStreamTest, ALastLineWithoutItsEndIsALine) {
+TEST_F(WatchStreamTest, ReadsALastLineWithoutALineEnd) {
   std::string line = Line("ADDED", "a", "1");
   line.pop_back();
   auto stream = Watch(line);

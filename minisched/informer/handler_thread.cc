@@ -20,7 +20,7 @@ void HandlerThread::Post(std::function<void()> call) {
 }
 
 void HandlerThread::Stop() {
-  // Destroyed after the lock is released, because destroying may take long.
+  // Destroyed without the lock, because calls may hold many objects.
   std::deque<std::function<void()>> dropped;
   MutexLock lock(mu_);
   stopped_ = true;

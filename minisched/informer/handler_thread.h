@@ -9,29 +9,32 @@
 
 namespace minisched {
 
-// A thread with a queue that makes the calls of one event handler, in order, so
-// that a slow handler doesn't delay the others. Thread-safe. Follows
-// processorListener of client-go tools/cache/shared_informer.go.
+// A thread that calls one event handler, in order. A slow handler holds up no
+// other handler. Thread-safe. Follows processorListener of client-go
+// tools/cache/shared_informer.go.
 //
-// The queue has no size limit, as upstream: a limit would drop events, and a
-// handler that misses an event keeps a wrong view of the objects. If events
-// come faster than a handler processes them, the queue grows without end. Such
-// a handler should put its work into a queue that merges equal items.
+// A thread of its own, and not an Executor, because a handler may block, and
+// needs its calls one after the other.
+//
+// The queue has no bound, as in client-go: a lost event would leave the handler
+// with a wrong state for good. If events come faster than the handler takes
+// them, the queue grows. Such a handler should put its work into a queue of its
+// own that merges equal entries.
 class HandlerThread {
  public:
-  // `name` is the handler's name in log lines.
+  // `name` is the handler's name in the log.
   explicit HandlerThread(std::string name);
-  // Waits for the running call and drops the queued ones.
+  // Blocks until the running call has returned, and drops the others.
   ~HandlerThread();
 
   HandlerThread(const HandlerThread&) = delete;
   HandlerThread& operator=(const HandlerThread&) = delete;
 
-  // Queues a call. Does nothing after Stop(). An exception of the call is
-  // logged as an error, because an event handler that throws has a bug.
+  // Queues a call. Does nothing after Stop(). A call that throws has a bug: the
+  // exception is logged as an error, and the thread goes on.
   void Post(std::function<void()> call) EXCLUDES(mu_);
 
-  // Drops the queued calls. Doesn't wait for the running call.
+  // Drops the calls that have not begun, and all later ones. Does not block.
   void Stop() EXCLUDES(mu_);
 
  private:
