@@ -7,9 +7,11 @@
 #include <pplx/pplxtasks.h>
 #include <pplx/threadpool.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -43,12 +45,46 @@ inline void CancelLater(const Cancel& cancel) {
   boost::asio::post(IoService(), [cancel] { cancel.cancel(); });
 }
 
+// Limits how many requests open a connection at once. For each connection,
+// cpprestsdk may read all of the system's certificates, which takes 20 ms of
+// the I/O thread: a burst of requests would hold up all others, and open a
+// connection each, instead of using one again. On the I/O thread.
+class ConnectGate {
+ public:
+  // Calls `open` when the caller may open a connection, never from within.
+  // After that, the caller calls Leave() once.
+  void Enter(std::function<void()> open) {
+    waiting_.push_back(std::move(open));
+    Admit();
+  }
+
+  void Leave() {
+    --opening_;
+    Admit();
+  }
+
+ private:
+  static constexpr int kMost = 10;
+
+  void Admit() {
+    for (; opening_ < kMost && !waiting_.empty(); ++opening_) {
+      boost::asio::post(IoService(), std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+  }
+
+  int opening_ = 0;
+  std::deque<std::function<void()>> waiting_;
+};
+
 struct OperationOptions {
   std::stop_token stop;
   // How long until the request must be on its way, and until the operation must
   // be done; both from the start.
   std::chrono::milliseconds send_timeout;
   std::chrono::milliseconds timeout;
+  // Passed until the request is on its way; null if the connection is there.
+  std::shared_ptr<ConnectGate> gate;
   // Ends what cpprestsdk does. Cancelled when the operation fails before that.
   Cancel cancel;
   std::shared_ptr<TransportErrors> errors;
@@ -77,6 +113,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   // The connection is made, and the request is on its way.
   void MarkSent() {
     if (!done_ || std::exchange(sent_, true)) return;
+    LeaveGate();
     SetTimer();
   }
 
@@ -94,8 +131,20 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
         }
       });
     });
+    if (!options_.gate) return Proceed(begin);
+    options_.gate->Enter([self, begin] {
+      self->in_gate_ = true;
+      self->Proceed(begin);
+    });
+  }
+
+  void Proceed(const Begin& begin) {
+    if (!done_) return LeaveGate();  // given up in the meantime
     try {
-      begin(self).then([self](pplx::task<T> task) { self->Take(task); });
+      begin(this->shared_from_this())
+          .then([self = this->shared_from_this()](pplx::task<T> task) {
+            self->Take(task);
+          });
     } catch (...) {
       Finish(tl::make_unexpected(
           options_.errors->Explain(std::current_exception())));
@@ -140,8 +189,13 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
     options_.cancel.cancel();
   }
 
+  void LeaveGate() {
+    if (std::exchange(in_gate_, false)) options_.gate->Leave();
+  }
+
   void Finish(ClientResult<T> result) {
     if (!done_) return;
+    LeaveGate();
     timer_.cancel();
     on_stop_.reset();
     const ClientCallback<T> done = std::exchange(done_, nullptr);
@@ -152,6 +206,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   ClientCallback<T> done_;  // empty once called
   const std::chrono::steady_clock::time_point start_ =
       std::chrono::steady_clock::now();
+  bool in_gate_ = false;
   bool sent_ = false;
   boost::asio::steady_timer timer_{IoService()};
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;

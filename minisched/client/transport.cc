@@ -186,7 +186,11 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
                  const Cancel& cancel, std::stop_token stop,
                  milliseconds timeout, ClientCallback<std::string> done) {
     Operation<std::string>::Start(
-        Options(cancel, std::move(stop), timeout, timeout),
+        {.stop = std::move(stop),
+         .send_timeout = timeout,
+         .timeout = timeout,
+         .cancel = cancel,
+         .errors = {shared_from_this(), &errors_}},
         [body = body.streambuf()](const auto& reading) {
           reading->MarkSent();  // the request was sent before
           return ReadSome(body);
@@ -209,17 +213,13 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
     return result;
   }
 
-  OperationOptions Options(const Cancel& cancel, std::stop_token stop,
-                           milliseconds send_timeout, milliseconds timeout) {
+  OperationOptions RequestOptions(const Cancel& cancel, std::stop_token stop) {
     return {.stop = std::move(stop),
-            .send_timeout = send_timeout,
-            .timeout = timeout,
+            .send_timeout = connect_timeout_,
+            .timeout = request_timeout_,
+            .gate = {shared_from_this(), &gate_},
             .cancel = cancel,
             .errors = {shared_from_this(), &errors_}};
-  }
-
-  OperationOptions RequestOptions(const Cancel& cancel, std::stop_token stop) {
-    return Options(cancel, std::move(stop), connect_timeout_, request_timeout_);
   }
 
   // On the I/O thread.
@@ -243,6 +243,7 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
   const milliseconds request_timeout_;
   Tls tls_;
   TransportErrors errors_;
+  ConnectGate gate_;
   web::http::client::http_client client_;
 };
 

@@ -54,7 +54,8 @@ class HttpStream {
 
 // Sends requests over connections that are kept and used again. Each request
 // under way has a connection, so a Transport raises the process's soft limit on
-// open files to the hard limit. Thread-safe.
+// open files to the hard limit. At most ten connections are opened at once;
+// further requests wait for a connection. Thread-safe.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. A request goes on when its Transport is destroyed, until its callback.

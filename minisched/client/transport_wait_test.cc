@@ -16,6 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lab/testing/http_server.h"
 #include "lab/testing/pem.h"
@@ -270,6 +271,31 @@ TEST(TransportStopTest, TheTransportMayBeDestroyedFirst) {
     EXPECT_THAT(outcome.kind, testing::AnyOf("Cancelled", "kTls"));
   }
   EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+TEST(TransportConnectTest, OpensTenConnectionsAtOnce) {
+  HttpServer server({}, {.silent = true});
+  Transport transport(ConfigFor(HttpsUrl(server)));
+  std::vector<std::stop_source> stops(40);
+  std::vector<std::promise<void>> ended(40);
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    transport.SendAsync(kGetPods, stops[i].get_token(),
+                        [&ended, i](const auto&) { ended[i].set_value(); });
+  }
+  ASSERT_TRUE(server.AwaitOpenConnections(10));
+  // A request that gives up lets the next one in.
+  stops[0].request_stop();
+  while (server.accepted_connections() < 11) std::this_thread::yield();
+  EXPECT_EQ(server.accepted_connections(), 11);
+  // A request that waits for its turn ends at once, and takes no turn.
+  for (std::size_t i = 1; i < stops.size(); ++i) stops[i].request_stop();
+  for (std::promise<void>& end : ended) end.get_future().wait();
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+  EXPECT_LT(server.accepted_connections(), 40);
+  // The turns are free again.
+  ExpectStopsPromptly(
+      [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
+      [&] { EXPECT_TRUE(server.AwaitOpenConnections(1)); });
 }
 
 TEST(TransportStopTest, AStreamClosesItsConnection) {
