@@ -222,6 +222,7 @@ TEST_F(ClientAsyncTest, ARefusalIsAnApiError) {
     result.set_value(std::move(answer));
   });
   const ClientResult<void> answer = result.get_future().get();
+  client_.reset();  // ends what uses the promise
   ASSERT_FALSE(answer);
   ASSERT_NE(answer.error().As<ApiError>(), nullptr);
   EXPECT_EQ(answer.error().As<ApiError>()->reason(), "Conflict");
@@ -245,6 +246,7 @@ TEST_F(ClientAsyncTest, ObjectsAreParsed) {
                            name_to(patched));
   EXPECT_EQ(created.get_future().get(), "web");
   EXPECT_EQ(patched.get_future().get(), "web");
+  client_.reset();  // ends what uses the promises
 }
 
 TEST_F(ClientAsyncTest, AnAnswerThatIsNoObjectIsAProtocolError) {
