@@ -56,7 +56,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
   in_flight_.erase(uid);
-  const PodPtr newest = lister_(info.pod->metadata);
+  PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
     return nullptr;
