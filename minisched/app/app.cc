@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
+#include "minisched/trace/trace_log.h"
 
 namespace minisched {
 namespace {
@@ -48,8 +50,16 @@ App::App(const std::string& description) : flags_(description) {
              "Requests to the API server per second; 0 for no limit");
   flags_.Add("--kube-api-burst", &burst_,
              "Requests that may be sent at once after a pause");
+  flags_.Add(
+      "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
+      "run|step|DURATION",
+      "How fast to take pods: as they come, one for each key press, or one "
+      "every so often");
+  flags_.Add("--record", &record_,
+             "Record what the scheduler does in this new file, as JSON lines");
   flags_.AddCount("-v,--verbose", &verbosity_,
-                  "Log debug messages; -vv: trace messages too");
+                  "Log each attempt as a table, nodes x plugins, and debug "
+                  "messages; -vv: each move of a pod too");
 }
 
 int App::Run(int argc, const char* const* argv,
@@ -60,14 +70,21 @@ int App::Run(int argc, const char* const* argv,
   const std::string program = std::filesystem::path(argv[0]).filename();
   try {
     SetUpLogging(verbosity_);
-    const StopOnSignal signals;
+    Trace trace(scheduler_name_);
+    const StopOnSignal signals([&trace] { LogPlaces(trace); });
     RestConfig config = LoadRestConfig({kubeconfig_, context_});
     config.qps = qps_;
     config.burst = burst_;
     config.user_agent = program + "/" MINISCHED_VERSION;
     Client client(config);
     CheckServer(client, signals.token());
-    body({client, scheduler_name_, signals.token()});
+    const PaceSetter pace(trace, pace_);
+    std::jthread log;
+    if (verbosity_ > 0) {
+      log = std::jthread(
+          [&trace](const std::stop_token& stop) { LogTrace(trace, stop); });
+    }
+    body({client, scheduler_name_, trace, signals.token()});
     return 0;
   } catch (const Cancelled&) {
     return 0;

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "minisched/app/flags.h"
+#include "minisched/app/pace.h"
 #include "minisched/client/client.h"
+#include "minisched/trace/trace.h"
 
 namespace minisched {
 
@@ -15,6 +17,8 @@ struct AppContext {
   Client& client;
   // The scheduler is responsible for pods with this spec.schedulerName.
   const std::string& scheduler_name;
+  // The scheduler reports here what it does. Outlives the body.
+  Trace& trace;
   // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
 };
@@ -23,7 +27,8 @@ struct AppContext {
 // signals, the connection, exit codes.
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
-// --kube-api-burst, -v, --help, --version, and the program's own.
+// --kube-api-burst, --pace, --record, -v, --help, --version, and the program's
+// own. SIGUSR2 logs where the pods are.
 //
 // The exit codes: 0 after a request to stop, 1 after an error (one line on
 // stderr), 2 for wrong flags.
@@ -50,6 +55,8 @@ class App {
   std::string scheduler_name_ = "minisched";
   double qps_;
   int burst_;
+  Pace pace_;
+  std::string record_;
   int verbosity_ = 0;
 };
 

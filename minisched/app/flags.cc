@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 namespace minisched {
 
@@ -53,6 +54,23 @@ void Flags::Add(const std::string& names, std::optional<std::uint64_t>* value,
 void Flags::Add(const std::string& names, std::vector<std::string>* value,
                 const std::string& help) {
   impl_->app.add_option(names, *value, help);
+}
+
+void Flags::Add(const std::string& names,
+                std::function<void(const std::string&)> parse,
+                const std::string& value_name, const std::string& help) {
+  impl_->app
+      .add_option_function<std::string>(
+          names,
+          [names, parse = std::move(parse)](const std::string& value) {
+            try {
+              parse(value);
+            } catch (const std::exception& error) {
+              throw CLI::ValidationError(names, error.what());
+            }
+          },
+          help)
+      ->type_name(value_name);
 }
 
 void Flags::AddCount(const std::string& names, int* value,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,11 @@ class Flags {
   // Adds a flag that may be given several times, or with several values.
   void Add(const std::string& names, std::vector<std::string>* value,
            const std::string& help);
+  // Adds a flag whose value `parse` reads; `parse` throws std::exception if
+  // the value is wrong. `value_name` names the value in the help.
+  void Add(const std::string& names,
+           std::function<void(const std::string&)> parse,
+           const std::string& value_name, const std::string& help);
   // Adds a flag that counts how often it is given: -v, -vv.
   void AddCount(const std::string& names, int* value, const std::string& help);
 

@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 namespace minisched {
 
-StopOnSignal::StopOnSignal() {
+StopOnSignal::StopOnSignal(std::function<void()> on_usr2)
+    : on_usr2_(std::move(on_usr2)) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &signals_, &mask_before_);
   thread_ = std::jthread([this](std::stop_token done) { Wait(done); });
 }
@@ -27,6 +30,10 @@ StopOnSignal::~StopOnSignal() {
 void StopOnSignal::Wait(const std::stop_token& done) {
   int signal = 0;
   while (sigwait(&signals_, &signal) == 0 && !done.stop_requested()) {
+    if (signal == SIGUSR2) {
+      if (on_usr2_) on_usr2_();
+      continue;
+    }
     if (stop_.stop_requested()) {
       pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
       kill(getpid(), signal);

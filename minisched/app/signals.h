@@ -3,19 +3,23 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <functional>
 #include <stop_token>
 #include <thread>
 
 namespace minisched {
 
 // Turns SIGINT and SIGTERM into a request to stop while the object exists. The
-// second signal ends the program at once, as its default action does.
+// second signal ends the program at once, as its default action does. Calls a
+// function for each SIGUSR2.
 //
 // Must be created on the main thread before other threads start. These threads
 // inherit the blocked signals, so only this object's thread receives them.
 class StopOnSignal {
  public:
-  StopOnSignal();
+  // `on_usr2` is called on the object's thread. Without it, SIGUSR2 does
+  // nothing.
+  explicit StopOnSignal(std::function<void()> on_usr2 = {});
   ~StopOnSignal();
 
   StopOnSignal(const StopOnSignal&) = delete;
@@ -26,6 +30,7 @@ class StopOnSignal {
  private:
   void Wait(const std::stop_token& done);
 
+  const std::function<void()> on_usr2_;
   sigset_t signals_;
   sigset_t mask_before_;
   std::stop_source stop_;

@@ -57,6 +57,13 @@ class CondVar {
  public:
   void Wait(Mutex& mu) REQUIRES(mu) { cv_.wait(mu); }
 
+  // Blocks until notified, or until `stop` asks to stop.
+  void Wait(Mutex& mu, std::stop_token stop) REQUIRES(mu) {
+    bool first = true;
+    cv_.wait(mu, std::move(stop),
+             [&first] { return !std::exchange(first, false); });
+  }
+
   // Blocks until notified, until the deadline, or until `stop` asks to stop.
   void WaitUntil(Mutex& mu, std::stop_token stop,
                  std::chrono::steady_clock::time_point deadline) REQUIRES(mu) {

@@ -37,10 +37,10 @@ void SchedulerOptions::AddFlags(Flags& flags) {
   flags.Add("--seed", &seed, "Seed for random choices");
 }
 
-Scheduler::Scheduler(Client& client, std::string scheduler_name,
-                     const SchedulerOptions& options, Clock& clock)
-    : client_(client),
-      scheduler_name_(std::move(scheduler_name)),
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
       clock_(clock),
       random_(options.seed ? *options.seed : std::random_device{}()) {}
 

@@ -10,6 +10,7 @@
 
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
+#include "minisched/app/app.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
@@ -28,9 +29,9 @@ struct SchedulerOptions {
 // Call Run() once.
 class Scheduler {
  public:
-  // `client` and `clock` must outlive the scheduler.
-  Scheduler(Client& client, std::string scheduler_name,
-            const SchedulerOptions& options, Clock& clock = RealClock());
+  // What `context` refers to, and `clock`, must outlive the scheduler.
+  Scheduler(const AppContext& context, const SchedulerOptions& options,
+            Clock& clock = RealClock());
 
   // Schedules pods until `stop` asks to stop. Logs errors and tries again in
   // the next round, a second later.

@@ -136,9 +136,11 @@ class SchedulerTest : public ::testing::Test {
  private:
   struct Running {
     Running(Client& client, const SchedulerOptions& options, Clock& clock)
-        : scheduler(client, "minisched", options, clock),
+        : trace("minisched", clock),
+          scheduler({client, "minisched", trace, {}}, options, clock),
           thread([this](std::stop_token stop) { scheduler.Run(stop); }) {}
 
+    Trace trace;
     Scheduler scheduler;
     std::jthread thread;
   };

@@ -99,7 +99,8 @@ class EventHandlersTest : public ::testing::Test {
   std::optional<Client> client_;
 
  private:
-  SchedulingQueue queue_{clock_, [this](const ObjectMeta& pod) {
+  Trace trace_{"minisched", clock_};
+  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta& pod) {
                            return informers_->Of<Pod>().store().Get(
                                pod.namespace_name, pod.name);
                          }};

@@ -11,6 +11,7 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const std::string& message) {
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
+  trace_.Tried([&] { return DescribeAttempt(info, {}, "", message); });
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 }
 

@@ -119,7 +119,8 @@ TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
   const OddServer server;
   {
     Client client(server.config());
-    Scheduler scheduler(client, "minisched", {});
+    Trace trace("minisched");
+    Scheduler scheduler({client, "minisched", trace, {}}, {});
     const std::jthread thread(
         [&](const std::stop_token& stop) { scheduler.Run(stop); });
     const auto deadline =

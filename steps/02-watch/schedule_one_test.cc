@@ -65,7 +65,8 @@ TEST(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   cluster.Add(pod);
 
   Client client(cluster.config());
-  Scheduler scheduler(client, "minisched", {}, clock);
+  Trace trace("minisched", clock);
+  Scheduler scheduler({client, "minisched", trace, {}}, {}, clock);
   std::stop_source stop;
   auto run =
       std::async(std::launch::async, [&] { scheduler.Run(stop.get_token()); });

@@ -25,19 +25,20 @@ void SchedulerOptions::AddFlags(Flags& flags) {
   flags.Add("--seed", &seed, "Seed for random choices");
 }
 
-Scheduler::Scheduler(Client& client, std::string scheduler_name,
-                     const SchedulerOptions& options, Clock& clock)
-    : client_(client),
-      scheduler_name_(std::move(scheduler_name)),
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
       clock_(clock),
+      trace_(context.trace),
       random_(options.seed ? *options.seed : std::random_device{}()),
-      queue_(clock,
+      queue_(clock, trace_,
              [this](const ObjectMeta& pod) {
                return informers_.Of<Pod>().store().Get(pod.namespace_name,
                                                        pod.name);
              }),
       event_handlers_(queue_, scheduler_name_),
-      informers_(client, clock) {
+      informers_(context.client, clock) {
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   event_handlers_.AddAllEventHandlers(informers_);
@@ -64,10 +65,11 @@ void Scheduler::Run(std::stop_token stop) {
 }
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
-  const std::optional<QueuedPodInfo> info = queue_.Pop();
+  const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
   const Pod& pod = *info->pod;
   if (SkipPodSchedule(pod)) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     return true;
   }
@@ -77,6 +79,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   const std::string host = SelectHost(nodes);
+  trace_.Tried([&] { return DescribeAttempt(*info, nodes, host, ""); });
   try {
     Bind(pod, host, stop);
   } catch (const std::exception& error) {
@@ -84,6 +87,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
   queue_.Done(pod.metadata.uid);
   return true;
 }

@@ -11,10 +11,12 @@
 #include "event_handlers.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
+#include "minisched/app/app.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"
+#include "minisched/trace/trace.h"
 #include "scheduling_queue.h"
 
 namespace minisched {
@@ -31,9 +33,9 @@ struct SchedulerOptions {
 // Call Run() once.
 class Scheduler {
  public:
-  // `client` and `clock` must outlive the scheduler.
-  Scheduler(Client& client, std::string scheduler_name,
-            const SchedulerOptions& options, Clock& clock = RealClock());
+  // What `context` refers to, and `clock`, must outlive the scheduler.
+  Scheduler(const AppContext& context, const SchedulerOptions& options,
+            Clock& clock = RealClock());
 
   // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
   // tries the pod again one to two seconds later.
@@ -48,12 +50,17 @@ class Scheduler {
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);
+  // Describes a try for the trace. `nodes` are those to select from.
+  static Attempt DescribeAttempt(const QueuedPodInfo& info, const Nodes& nodes,
+                                 const std::string& host,
+                                 const std::string& failure);
   // Requeues the pod unless it is bound or deleted.
   void HandleSchedulingFailure(QueuedPodInfo info, const std::string& message);
 
   Client& client_;
   const std::string scheduler_name_;
   Clock& clock_;
+  Trace& trace_;
   std::mt19937_64 random_;
   SchedulingQueue queue_;
   EventHandlers event_handlers_;

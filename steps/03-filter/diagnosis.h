@@ -17,6 +17,12 @@ class NodeToStatus {
     statuses_[node] = std::move(status);
   }
 
+  // Returns null if the pod fits the node.
+  const Status* Find(const std::string& node) const {
+    const auto status = statuses_.find(node);
+    return status == statuses_.end() ? nullptr : &status->second;
+  }
+
   // Pairs of a node's name and its status, in the order of the names.
   auto begin() const { return statuses_.begin(); }
   auto end() const { return statuses_.end(); }

@@ -1,8 +1,8 @@
 #include "framework.h"
 
-#include <utility>
+#include <fmt/format.h>
 
-#include "minisched/app/logging.h"
+#include <utility>
 
 namespace minisched {
 
@@ -15,14 +15,8 @@ void Framework::Add(std::unique_ptr<const Plugin> plugin) {
 
 Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
-  const bool verbose = spdlog::should_log(spdlog::level::debug);
   for (const FilterPlugin* plugin : filter_plugins_) {
     const Status status = plugin->Filter(state, pod, node);
-    if (verbose) {
-      spdlog::debug("pod {}, plugin {}, node {}: {}", ObjectName(pod.metadata),
-                    plugin->Name(), node.node().metadata.name,
-                    status.IsSuccess() ? "fits" : status.Message());
-    }
     if (status.IsSuccess()) continue;
     if (status.IsRejected()) return status.WithPlugin(plugin->Name());
     return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",

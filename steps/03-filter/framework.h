@@ -43,6 +43,10 @@ class Framework {
   // Not thread-safe: call it before any Run… function.
   void Add(std::unique_ptr<const Plugin> plugin);
 
+  const std::vector<const FilterPlugin*>& filter_plugins() const {
+    return filter_plugins_;
+  }
+
   // Runs the filter plugins in order and returns the first non-success status,
   // with the plugin's name. The message of an error names the plugin too.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,

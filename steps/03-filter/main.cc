@@ -6,8 +6,6 @@ int main(int argc, char** argv) {
   minisched::SchedulerOptions options;
   options.AddFlags(app.flags());
   return app.Run(argc, argv, [&options](const minisched::AppContext& context) {
-    minisched::Scheduler scheduler(context.client, context.scheduler_name,
-                                   options);
-    scheduler.Run(context.stop);
+    minisched::Scheduler(context, options).Run(context.stop);
   });
 }

@@ -81,8 +81,9 @@ class ScheduleOneTest : public ::testing::Test {
 
   void Start() {
     client_ = std::make_unique<Client>(cluster_.config());
-    scheduler_ = std::make_unique<Scheduler>(*client_, "minisched",
-                                             SchedulerOptions{}, clock_);
+    scheduler_ = std::make_unique<Scheduler>(
+        AppContext{*client_, "minisched", trace_, {}}, SchedulerOptions{},
+        clock_);
     run_ = std::async(std::launch::async,
                       [this] { scheduler_->Run(stop_.get_token()); });
   }
@@ -136,6 +137,7 @@ class ScheduleOneTest : public ::testing::Test {
  private:
   std::optional<ScriptedApi::Exchange> binding_;
   std::unique_ptr<Client> client_;
+  Trace trace_{"minisched", clock_};
   std::unique_ptr<Scheduler> scheduler_;
   std::stop_source stop_;
 

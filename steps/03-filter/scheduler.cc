@@ -33,21 +33,22 @@ void SchedulerOptions::AddFlags(Flags& flags) {
   flags.Add("--seed", &seed, "Seed for random choices");
 }
 
-Scheduler::Scheduler(Client& client, std::string scheduler_name,
-                     const SchedulerOptions& options, Clock& clock)
-    : client_(client),
-      scheduler_name_(std::move(scheduler_name)),
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
       clock_(clock),
+      trace_(context.trace),
       random_(options.seed ? *options.seed : std::random_device{}()),
-      event_client_(client.config(), clock),
+      event_client_(client_.config(), clock),
       recorder_(event_client_, scheduler_name_, clock),
-      queue_(clock,
+      queue_(clock, trace_,
              [this](const ObjectMeta& pod) {
                return informers_.Of<Pod>().store().Get(pod.namespace_name,
                                                        pod.name);
              }),
       event_handlers_(queue_, scheduler_name_),
-      informers_(client, clock) {
+      informers_(context.client, clock) {
   AddDefaultPlugins(framework_);
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
@@ -75,10 +76,11 @@ void Scheduler::Run(std::stop_token stop) {
 }
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
-  const std::optional<QueuedPodInfo> info = queue_.Pop();
+  const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
   const Pod& pod = *info->pod;
   if (SkipPodSchedule(pod)) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
                      "Scheduling",
@@ -87,17 +89,20 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   }
   const CycleState state;
   const auto result = SchedulePod(state, pod);
+  trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
   if (!result) {
     HandleSchedulingFailure(*info, result.error(), stop);
     return true;
   }
   const std::string& host = result->suggested_host;
   const Status bound = Bind(pod, host, stop);
+  trace_.Tried([&] { return DescribeBinding(*info, host, bound); });
   if (!bound.IsSuccess()) {
     HandleSchedulingFailure(*info, {.status = bound}, stop);
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
   queue_.Done(pod.metadata.uid);
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
                    fmt::format("Successfully assigned {} to {}",
@@ -125,7 +130,8 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
         {Code::kUnschedulable, FitError(snapshot_.List().size(), diagnosis)},
         diagnosis);
   }
-  return ScheduleResult{.suggested_host = SelectHost(*feasible)};
+  return ScheduleResult{.suggested_host = SelectHost(*feasible),
+                        .diagnosis = std::move(diagnosis)};
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(

@@ -13,11 +13,13 @@
 #include "framework.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
+#include "minisched/app/app.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
+#include "minisched/trace/trace.h"
 #include "scheduling_queue.h"
 #include "snapshot.h"
 #include "status.h"
@@ -35,6 +37,7 @@ struct SchedulerOptions {
 // The node that was selected for a pod.
 struct ScheduleResult {
   std::string suggested_host;
+  Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
 };
 
 // Why a pod could not be scheduled.
@@ -47,9 +50,9 @@ struct SchedulingFailure {
 // why if it fits none. Not thread-safe. Call Run() once.
 class Scheduler {
  public:
-  // `client` and `clock` must outlive the scheduler.
-  Scheduler(Client& client, std::string scheduler_name,
-            const SchedulerOptions& options, Clock& clock = RealClock());
+  // What `context` refers to, and `clock`, must outlive the scheduler.
+  Scheduler(const AppContext& context, const SchedulerOptions& options,
+            Clock& clock = RealClock());
 
   // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
   // tries the pod again one to two seconds later.
@@ -70,6 +73,12 @@ class Scheduler {
   std::string SelectHost(const Nodes& nodes);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
+  // Describe a try for the trace: its scheduling cycle, and its Binding.
+  Attempt DescribeAttempt(
+      const QueuedPodInfo& info, const CycleState& state,
+      const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
+  static Attempt DescribeBinding(const QueuedPodInfo& info,
+                                 const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info,
@@ -79,6 +88,7 @@ class Scheduler {
   Client& client_;
   const std::string scheduler_name_;
   Clock& clock_;
+  Trace& trace_;
   std::mt19937_64 random_;
   Client event_client_;  // with a rate limit of its own
   EventRecorder recorder_;

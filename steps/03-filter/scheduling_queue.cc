@@ -14,20 +14,23 @@ constexpr std::chrono::seconds kRetryAfter{1};
 
 void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 
-void SchedulingQueue::Update(const PodPtr& /*old*/, const PodPtr& pod) {
+void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   MutexLock lock(mu_);
   if (in_flight_.contains(uid)) return;
   if (QueuedPodInfo* known = Find(uid)) {
     known->pod = pod;
   } else {
-    PushActive({.pod = pod, .timestamp = clock_.Now()});
+    PushActive({.pod = pod, .timestamp = clock_.Now()},
+               old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd");
   }
 }
 
 void SchedulingQueue::Delete(const Pod& pod) {
   const std::string& uid = pod.metadata.uid;
   MutexLock lock(mu_);
+  if (Find(uid) == nullptr) return;
+  trace_.Moved(pod, Place::kGone);
   unschedulable_.erase(uid);
   const auto active = in_active_.find(uid);
   if (active == in_active_.end()) return;
@@ -44,6 +47,7 @@ std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   in_active_.erase(info.pod->metadata.uid);
   in_flight_.insert(info.pod->metadata.uid);
   ++info.attempts;
+  trace_.Moved(*info.pod, Place::kInFlight, {.attempts = info.attempts});
   return info;
 }
 
@@ -59,11 +63,16 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
+    trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     return nullptr;
   }
   if (Find(uid) != nullptr) return newest;
   info.pod = newest;
   info.timestamp = clock_.Now();
+  trace_.Moved(*info.pod, Place::kUnschedulable,
+               {.event = "ScheduleAttemptFailure",
+                .attempts = info.attempts,
+                .until = info.timestamp + kRetryAfter});
   unschedulable_.emplace(uid, std::move(info));
   return newest;
 }
@@ -81,7 +90,7 @@ void SchedulingQueue::FlushUnschedulablePods() {
   for (QueuedPodInfo& info : due) {
     unschedulable_.erase(info.pod->metadata.uid);
     info.timestamp = now;
-    PushActive(std::move(info));
+    PushActive(std::move(info), "UnschedulableTimeout");
   }
 }
 
@@ -99,7 +108,9 @@ QueuedPodInfo* SchedulingQueue::Find(const std::string& uid) {
   return failed == unschedulable_.end() ? nullptr : &failed->second;
 }
 
-void SchedulingQueue::PushActive(QueuedPodInfo info) {
+void SchedulingQueue::PushActive(QueuedPodInfo info, std::string event) {
+  trace_.Moved(*info.pod, Place::kActive,
+               {.event = std::move(event), .attempts = info.attempts});
   const std::string uid = info.pod->metadata.uid;
   in_active_[uid] = active_.insert(active_.end(), std::move(info));
   changed_.NotifyOne();

@@ -12,6 +12,7 @@
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
+#include "minisched/trace/trace.h"
 
 namespace minisched {
 
@@ -46,11 +47,11 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // update doesn't add the same pod a second time.
 class SchedulingQueue {
  public:
-  // `clock` must outlive the queue. The queue calls `lister` under its lock, so
-  // `lister` must not use the queue. It must return states that are at least as
-  // new as those that the event handlers have received.
-  SchedulingQueue(Clock& clock, PodLister lister)
-      : clock_(clock), lister_(std::move(lister)) {}
+  // `clock` and `trace` must outlive the queue. The queue calls `lister` under
+  // its lock, so `lister` must not use the queue. It must return states that
+  // are at least as new as those that the event handlers have received.
+  SchedulingQueue(Clock& clock, Trace& trace, PodLister lister)
+      : clock_(clock), trace_(trace), lister_(std::move(lister)) {}
 
   // Adds a new pod.
   void Add(const PodPtr& pod) EXCLUDES(mu_);
@@ -87,11 +88,14 @@ class SchedulingQueue {
   void Close() EXCLUDES(mu_);
 
  private:
+  friend class SchedulingQueuePeer;  // for tests
+
   // Returns the pod in activeQ or unschedulable, or null.
   QueuedPodInfo* Find(const std::string& uid) REQUIRES(mu_);
-  void PushActive(QueuedPodInfo info) REQUIRES(mu_);
+  void PushActive(QueuedPodInfo info, std::string event) REQUIRES(mu_);
 
   Clock& clock_;
+  Trace& trace_;
   const PodLister lister_;
   Mutex mu_;
   CondVar changed_;

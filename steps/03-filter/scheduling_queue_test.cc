@@ -89,7 +89,8 @@ class SchedulingQueueTest : public ::testing::Test {
 
   FakeClock clock_;
   Store<Pod> store_;
-  SchedulingQueue queue_{clock_, [this](const ObjectMeta& pod) {
+  Trace trace_{"minisched", clock_};
+  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta& pod) {
                            return store_.Get(pod.namespace_name, pod.name);
                          }};
 };
@@ -254,7 +255,8 @@ class RequeueRaceTest : public ::testing::Test {
 
   FakeClock clock_;
   const PodPtr pod_ = MakePod("a");
-  SchedulingQueue queue_{clock_, [this](const ObjectMeta&) {
+  Trace trace_{"minisched", clock_};
+  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta&) {
                            thread_.emplace(std::move(change_));
                            EXPECT_TRUE(thread_->AwaitSleep());
                            return pod_;

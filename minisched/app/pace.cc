@@ -1,0 +1,85 @@
+#include "minisched/app/pace.h"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "minisched/api/duration.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/client/errors.h"
+
+namespace minisched {
+namespace {
+
+// How long a key press may wait, and how long the destructor may take.
+constexpr int kPollMilliseconds = 50;
+
+// Makes read() return each key at once, without an echo. Ctrl-C stays a signal.
+void ReadSingleKeys(termios terminal) {
+  terminal.c_lflag &= ~(ICANON | ECHO);
+  terminal.c_cc[VMIN] = 1;
+  terminal.c_cc[VTIME] = 0;
+  tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+}
+
+}  // namespace
+
+Pace ParsePace(const std::string& text) {
+  if (text == "run") return {};
+  if (text == "step") return {.by_key = true};
+  try {
+    const auto every = ParseDuration(text);
+    if (every.count() > 0) return {.every = every};
+  } catch (const ParseError&) {
+    // The message below says what is possible.
+  }
+  throw ParseError(Quoted(text) +
+                   " is not a pace: use run, step, or a positive duration such "
+                   "as 500ms");
+}
+
+PaceSetter::PaceSetter(Trace& trace, const Pace& pace, Clock& clock)
+    : trace_(trace) {
+  if (pace.every) {
+    trace_.Pause();
+    thread_ = std::jthread([&, every = *pace.every](std::stop_token stop) {
+      while (clock.SleepFor(every, stop)) trace_.Step();
+    });
+  } else if (pace.by_key) {
+    termios terminal{};
+    if (tcgetattr(STDIN_FILENO, &terminal) != 0) {
+      throw ConfigError(
+          "--pace step needs a terminal as standard input: use a duration "
+          "such as --pace 1s elsewhere");
+    }
+    terminal_ = terminal;
+    ReadSingleKeys(terminal);
+    trace_.Pause();
+    spdlog::info(
+        "paused: r runs on, p pauses, every other key takes the next pod");
+    thread_ =
+        std::jthread([this](const std::stop_token& stop) { ReadKeys(stop); });
+  }
+}
+
+PaceSetter::~PaceSetter() {
+  if (terminal_) tcsetattr(STDIN_FILENO, TCSANOW, &*terminal_);
+}
+
+void PaceSetter::ReadKeys(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&input, 1, kPollMilliseconds) <= 0) continue;
+    char key = 0;
+    if (read(STDIN_FILENO, &key, 1) <= 0) return;  // the terminal is gone
+    if (key == 'r') {
+      trace_.Resume();
+    } else if (key == 'p') {
+      trace_.Pause();
+    } else {
+      trace_.Step();
+    }
+  }
+}
+
+}  // namespace minisched

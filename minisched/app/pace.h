@@ -1,0 +1,47 @@
+#pragma once
+
+#include <termios.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "minisched/base/clock.h"
+#include "minisched/trace/trace.h"
+
+namespace minisched {
+
+// How fast a scheduler takes pods.
+struct Pace {
+  bool by_key = false;                   // a key press takes the next pod
+  std::optional<Clock::Duration> every;  // one pod every so often
+};
+
+// Parses "run", "step" or a positive duration such as "500ms". Throws
+// ParseError.
+Pace ParsePace(const std::string& text);
+
+// Sets the pace of a scheduler while the object exists.
+class PaceSetter {
+ public:
+  // Starts a thread unless the pace is "run". For "step", reads single keys
+  // from the terminal: r runs on, p pauses, every other key takes the next pod.
+  // Throws ConfigError if standard input isn't a terminal then. `trace` and
+  // `clock` must outlive the object.
+  PaceSetter(Trace& trace, const Pace& pace, Clock& clock = RealClock());
+  // Restores the terminal and waits for the thread to end. Leaves the scheduler
+  // at its pace.
+  ~PaceSetter();
+
+  PaceSetter(const PaceSetter&) = delete;
+  PaceSetter& operator=(const PaceSetter&) = delete;
+
+ private:
+  void ReadKeys(const std::stop_token& stop);
+
+  Trace& trace_;
+  std::optional<termios> terminal_;  // as it was before; set for "step"
+  std::jthread thread_;
+};
+
+}  // namespace minisched

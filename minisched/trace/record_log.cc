@@ -1,0 +1,153 @@
+#include "minisched/trace/record_log.h"
+
+#include <utility>
+
+namespace minisched {
+namespace {
+
+std::string AttemptKey(const std::string& uid, int number) {
+  return "attempt " + std::to_string(number) + " " + uid;
+}
+
+std::string KeyOf(const Record& record) {
+  if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
+    return "pod " + pod->uid;
+  }
+  if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
+    return AttemptKey(attempt->uid, attempt->number);
+  }
+  return "scheduler";
+}
+
+// True if readers that come late need the record, however old it is.
+bool IsLasting(const Record& record) {
+  if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
+    return pod->place != Place::kBound && pod->place != Place::kGone;
+  }
+  return std::holds_alternative<SchedulerRecord>(record.state);
+}
+
+// BytesOf() estimates the memory that a value owns, without its own size.
+std::size_t BytesOf(const std::string& text) { return text.capacity(); }
+template <class T>
+std::size_t BytesOf(const std::vector<T>& values);
+
+std::size_t BytesOf(const Objection& objection) {
+  return BytesOf(objection.plugin) + BytesOf(objection.reasons);
+}
+std::size_t BytesOf(const PluginScore& score) { return BytesOf(score.plugin); }
+std::size_t BytesOf(const NodeVerdict& verdict) {
+  return BytesOf(verdict.node) + BytesOf(verdict.objections) +
+         BytesOf(verdict.scores);
+}
+std::size_t BytesOf(const PointResult& result) {
+  return BytesOf(result.point) + BytesOf(result.plugin) +
+         BytesOf(result.status) + BytesOf(result.message);
+}
+std::size_t BytesOf(const ObjectionCount& count) {
+  return BytesOf(count.plugin) + BytesOf(count.reason);
+}
+std::size_t BytesOf(const PodRecord& pod) {
+  return BytesOf(pod.pod) + BytesOf(pod.uid) + BytesOf(pod.move.event) +
+         BytesOf(pod.move.hint) + BytesOf(pod.move.plugins) +
+         BytesOf(pod.move.wakes) + BytesOf(pod.move.node);
+}
+std::size_t BytesOf(const Attempt& attempt) {
+  return BytesOf(attempt.pod) + BytesOf(attempt.uid) +
+         BytesOf(attempt.filters) + BytesOf(attempt.nodes) +
+         BytesOf(attempt.points) + BytesOf(attempt.node) +
+         BytesOf(attempt.failure) + BytesOf(attempt.objections);
+}
+std::size_t BytesOf(const SchedulerRecord& scheduler) {
+  return BytesOf(scheduler.name);
+}
+
+template <class T>
+std::size_t BytesOf(const std::vector<T>& values) {
+  std::size_t bytes = values.capacity() * sizeof(T);
+  for (const T& value : values) bytes += BytesOf(value);
+  return bytes;
+}
+
+}  // namespace
+
+const Record& RecordLog::Add(Record record) {
+  record.sequence = ++last_sequence_;
+  const auto shared = std::make_shared<const Record>(std::move(record));
+  Entry entry{.record = shared, .key = KeyOf(*shared)};
+  entry.bytes = sizeof(Record) + sizeof(Entry) + 2 * entry.key.size() +
+                std::visit([](const auto& state) { return BytesOf(state); },
+                           shared->state);
+  bytes_ += entry.bytes;
+
+  // kept_ holds last records only.
+  std::uint64_t& last = last_[entry.key];
+  if (const auto old = kept_.find(last); old != kept_.end()) Remove(kept_, old);
+  last = last_sequence_;
+  if (std::holds_alternative<Attempt>(shared->state)) {
+    attempts_.insert(last_sequence_);
+  }
+  newest_.emplace(last_sequence_, std::move(entry));
+
+  if (attempts_.size() > limits_.attempts) RemoveOldestAttempt();
+  while (newest_.size() > 1 &&
+         (newest_.size() > limits_.records || bytes_ > limits_.bytes)) {
+    RetireOldest();
+  }
+  return *shared;
+}
+
+const Attempt* RecordLog::FindAttempt(const std::string& uid,
+                                      int number) const {
+  const auto last = last_.find(AttemptKey(uid, number));
+  if (last == last_.end()) return nullptr;
+  return &std::get<Attempt>(newest_.at(last->second).record->state);
+}
+
+std::vector<RecordPtr> RecordLog::After(std::uint64_t sequence) const {
+  std::vector<RecordPtr> records;
+  for (const Entries* entries : {&kept_, &newest_}) {
+    for (auto it = entries->upper_bound(sequence); it != entries->end(); ++it) {
+      records.push_back(it->second.record);
+    }
+  }
+  return records;
+}
+
+std::vector<RecordPtr> RecordLog::LastOfEach() const {
+  std::vector<RecordPtr> records;
+  for (const Entries* entries : {&kept_, &newest_}) {
+    for (const auto& [sequence, entry] : *entries) {
+      if (IsLast(entry)) records.push_back(entry.record);
+    }
+  }
+  return records;
+}
+
+bool RecordLog::IsLast(const Entry& entry) const {
+  const auto last = last_.find(entry.key);
+  return last != last_.end() && last->second == entry.record->sequence;
+}
+
+void RecordLog::RetireOldest() {
+  const auto oldest = newest_.begin();
+  if (IsLast(oldest->second) && IsLasting(*oldest->second.record)) {
+    bytes_ -= oldest->second.bytes;
+    kept_.insert(newest_.extract(oldest));
+  } else {
+    Remove(newest_, oldest);
+  }
+}
+
+void RecordLog::RemoveOldestAttempt() {
+  Remove(newest_, newest_.find(*attempts_.begin()));
+}
+
+void RecordLog::Remove(Entries& entries, Entries::iterator entry) {
+  if (&entries == &newest_) bytes_ -= entry->second.bytes;
+  if (IsLast(entry->second)) last_.erase(entry->second.key);
+  attempts_.erase(entry->first);
+  entries.erase(entry);
+}
+
+}  // namespace minisched

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "minisched/api/time.h"
+#include "minisched/base/clock.h"
+
+// The records of a trace: what a scheduler reports of itself. Each record holds
+// the whole present state of one thing, so a reader that missed earlier records
+// needs none of them. docs/reference/trace.md describes them as JSON.
+
+namespace minisched {
+
+// Where a pod is: in a part of the scheduling queue, or behind it.
+enum class Place {
+  kGated,          // PreEnqueue rejected the pod
+  kActive,         // activeQ: waits for its turn
+  kBackoff,        // backoffQ: waits until a time
+  kUnschedulable,  // waits for an event that may help it
+  kInFlight,       // popped: is being scheduled
+  kWaiting,        // on Permit
+  kAssumed,        // counted on its node before the Binding
+  kBound,          // this scheduler has bound it
+  kGone,           // deleted, or no longer this scheduler's affair
+};
+
+// Returns the place's name in records: "active", "in flight", …
+std::string_view PlaceName(Place place);
+
+// Why a pod moved to a place, and what it waits for there. Each field may be
+// empty.
+struct Move {
+  std::string event;                 // upstream's name: "BackoffComplete"
+  std::string hint;                  // what the queueing hint answered
+  std::vector<std::string> plugins;  // that rejected the pod, or hold it
+  std::vector<std::string> wakes;    // the events that may move the pod on
+  int attempts = 0;
+  std::optional<Clock::TimePoint> until;  // when the wait ends at the latest
+  std::string node;                       // when it is assumed or bound
+};
+
+// The state of a pod.
+struct PodRecord {
+  std::string pod;  // "namespace/name"
+  std::string uid;
+  Place place = Place::kGone;
+  Move move;                  // how the pod came to this place
+  std::optional<Time> until;  // move.until by the time of day
+};
+
+// An objection of a plugin to a node.
+struct Objection {
+  std::string plugin;
+  std::vector<std::string> reasons;  // at least one
+};
+
+// The score of a node by one plugin.
+struct PluginScore {
+  std::string plugin;
+  std::int64_t raw = 0;
+  std::int64_t normalized = 0;  // 0 to 100
+  std::int64_t weighted = 0;
+};
+
+// What the plugins found out about a node.
+struct NodeVerdict {
+  std::string node;
+  // Empty: the pod fits. The first one is the one that counted. Others follow
+  // only if a reader asked for all.
+  std::vector<Objection> objections;
+  std::vector<PluginScore> scores;
+};
+
+// What a plugin said at an extension point other than Filter and Score.
+struct PointResult {
+  std::string point;   // "PreFilter", "Bind", …
+  std::string plugin;  // empty: the scheduler itself
+  std::string status;  // "Success", "Skip", "Unschedulable", "Error", …
+  std::string message;
+};
+
+// How many nodes a plugin rejected first, by reason.
+struct ObjectionCount {
+  std::string plugin;
+  std::string reason;
+  std::size_t nodes = 0;
+};
+
+// One try to schedule a pod.
+struct Attempt {
+  std::string pod;  // "namespace/name"
+  std::string uid;
+  int number = 0;                    // 1 is the pod's first attempt
+  std::vector<std::string> filters;  // the filter plugins in their order
+  std::vector<NodeVerdict> nodes;    // in the order they were looked at
+  // True if each node's objections are those of all plugins.
+  bool all_objections = false;
+  std::vector<PointResult> points;
+  std::string node;     // the chosen node; empty if there is none
+  std::string failure;  // the message of the failure; empty if there is none
+
+  // Set by Trace::Tried(). The counts are of all nodes, also of those that
+  // `nodes` has no room for.
+  int reports = 0;  // how often the attempt has been reported
+  std::size_t all_nodes = 0;
+  std::size_t feasible_nodes = 0;
+  std::vector<ObjectionCount> objections;
+};
+
+// The state of the scheduler itself.
+struct SchedulerRecord {
+  std::string name;  // the spec.schedulerName of its pods
+  bool paused = false;
+};
+
+struct Record {
+  std::uint64_t sequence = 0;  // 1 is the first; each record has the next
+  Time time;
+  std::variant<PodRecord, Attempt, SchedulerRecord> state;
+};
+using RecordPtr = std::shared_ptr<const Record>;
+
+// Returns the record as a line of JSON without control characters.
+std::string ToJsonLine(const Record& record);
+
+}  // namespace minisched

@@ -1,0 +1,224 @@
+#include "minisched/trace/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "minisched/api/duration.h"
+
+namespace minisched {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Returns the number of columns that UTF-8 text takes, each code point as one.
+std::size_t Width(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  });
+}
+
+// Returns the rows, each after a line end and indented. Each column is as wide
+// as its widest cell.
+std::string Align(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], Width(row[i]));
+    }
+  }
+  std::string table;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += "  " + row[i] + std::string(widths[i] - Width(row[i]), ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    table += "\n" + line;
+  }
+  return table;
+}
+
+std::string Join(const std::vector<std::string>& texts) {
+  return Printable(fmt::format("{}", fmt::join(texts, ", ")));
+}
+
+// Returns the duration in milliseconds at most: "1.5s", "250ms".
+std::string Short(std::chrono::microseconds duration) {
+  return FormatDuration(
+      std::chrono::floor<std::chrono::milliseconds>(duration));
+}
+
+// Returns the mark of a filter plugin for a node.
+std::string Mark(const std::string& plugin, const NodeVerdict& node,
+                 bool asked) {
+  const auto& objections = node.objections;
+  const auto objection =
+      std::find_if(objections.begin(), objections.end(),
+                   [&](const Objection& o) { return o.plugin == plugin; });
+  if (objection == objections.end()) return asked ? "✓" : "·";
+  return objection == objections.begin() ? "✗" : "(✗)";
+}
+
+// Returns the names of the plugins that scored a node.
+std::vector<std::string> Scorers(const Attempt& attempt) {
+  std::vector<std::string> names;
+  for (const NodeVerdict& node : attempt.nodes) {
+    for (const PluginScore& score : node.scores) {
+      if (std::find(names.begin(), names.end(), score.plugin) == names.end()) {
+        names.push_back(score.plugin);
+      }
+    }
+  }
+  return names;
+}
+
+// Appends a cell for each plugin that scores, and one for the total.
+void AddScores(const NodeVerdict& node, const std::vector<std::string>& scorers,
+               Row& row) {
+  std::int64_t total = 0;
+  for (const std::string& plugin : scorers) {
+    const auto score =
+        std::find_if(node.scores.begin(), node.scores.end(),
+                     [&](const PluginScore& s) { return s.plugin == plugin; });
+    if (score == node.scores.end()) {
+      row.emplace_back("·");
+      continue;
+    }
+    total += score->weighted;
+    row.push_back(fmt::format("{}/{}/{}", score->raw, score->normalized,
+                              score->weighted));
+  }
+  if (!scorers.empty()) {
+    row.push_back(node.scores.empty() ? "·" : std::to_string(total));
+  }
+}
+
+Row NodeRow(const Attempt& attempt, const NodeVerdict& node,
+            const std::vector<std::string>& scorers) {
+  Row row{Printable(node.node)};
+  bool asked = true;
+  for (const std::string& plugin : attempt.filters) {
+    row.push_back(Mark(plugin, node, asked));
+    const bool objects =
+        !node.objections.empty() && node.objections.front().plugin == plugin;
+    asked = asked && (attempt.all_objections || !objects);
+  }
+  AddScores(node, scorers, row);
+  if (!node.objections.empty()) {
+    row.push_back(Join(node.objections.front().reasons));
+  } else if (node.node == attempt.node) {
+    row.emplace_back("◀ selected");
+  }
+  return row;
+}
+
+std::string Outcome(const Attempt& attempt) {
+  if (!attempt.failure.empty()) return Printable(attempt.failure);
+  return fmt::format("{} of {} nodes feasible, selected {}",
+                     attempt.feasible_nodes, attempt.all_nodes,
+                     Printable(attempt.node));
+}
+
+std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
+  std::string line =
+      fmt::format("  … and {} more. Of all {}: {} feasible", not_shown,
+                  attempt.all_nodes, attempt.feasible_nodes);
+  for (const ObjectionCount& count : attempt.objections) {
+    line += fmt::format("; {} {}: {}", count.nodes, count.plugin,
+                        Printable(count.reason));
+  }
+  return line;
+}
+
+// Returns what the pod waits for at its place.
+std::string Details(const PodRecord& pod) {
+  const Move& move = pod.move;
+  std::vector<std::string> details;
+  if (!move.event.empty()) details.push_back(move.event);
+  if (!move.hint.empty()) details.push_back("hint " + move.hint);
+  if (!move.plugins.empty()) details.push_back("by " + Join(move.plugins));
+  if (!move.wakes.empty()) details.push_back("wakes on " + Join(move.wakes));
+  if (!move.node.empty()) details.push_back("on " + Printable(move.node));
+  return fmt::format("{}", fmt::join(details, ", "));
+}
+
+}  // namespace
+
+std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
+  std::string text = fmt::format("{}, attempt {}: {}", Printable(attempt.pod),
+                                 attempt.number, Outcome(attempt));
+  const std::vector<std::string> scorers = Scorers(attempt);
+  Row header{"NODE"};
+  for (const auto& names : {attempt.filters, scorers}) {
+    header.insert(header.end(), names.begin(), names.end());
+  }
+  if (!scorers.empty()) header.emplace_back("TOTAL");
+  std::vector<Row> rows{header};
+  const std::size_t shown = std::min(max_nodes, attempt.nodes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows.push_back(NodeRow(attempt, attempt.nodes[i], scorers));
+  }
+  if (shown > 0) text += Align(rows);
+  if (shown < attempt.all_nodes) {
+    text += CountsOfAll(attempt, attempt.all_nodes - shown);
+  }
+  for (const PointResult& point : attempt.points) {
+    text += fmt::format("\n  {}{}{}: {} {}", point.point,
+                        point.plugin.empty() ? "" : " ", point.plugin,
+                        point.status, Printable(point.message));
+    text.erase(text.find_last_not_of(' ') + 1);
+  }
+  return text;
+}
+
+std::string FormatPlaces(const std::vector<RecordPtr>& records, Time now) {
+  std::unordered_map<std::string, RecordPtr> last;
+  for (const RecordPtr& record : records) {
+    if (const auto* pod = std::get_if<PodRecord>(&record->state)) {
+      last[pod->uid] = record;
+    }
+  }
+  std::map<std::pair<Place, std::uint64_t>, Row> rows;
+  for (const auto& [uid, record] : last) {
+    const auto& pod = std::get<PodRecord>(record->state);
+    if (pod.place == Place::kBound || pod.place == Place::kGone) continue;
+    rows[{pod.place, record->sequence}] = {
+        std::string(PlaceName(pod.place)),
+        Printable(pod.pod),
+        Short(now - record->time),
+        pod.until ? Short(*pod.until - now) : "-",
+        std::to_string(pod.move.attempts),
+        Details(pod)};
+  }
+  if (rows.empty()) return "\n  none";
+  std::vector<Row> table{
+      {"PLACE", "POD", "SINCE", "UNTIL", "ATTEMPTS", "REASON"}};
+  for (const auto& [key, row] : rows) table.push_back(row);
+  return Align(table);
+}
+
+std::string FormatMove(const PodRecord& pod, Time now) {
+  std::string text =
+      fmt::format("{} → {}", Printable(pod.pod), PlaceName(pod.place));
+  if (const auto details = Details(pod); !details.empty()) {
+    text += " (" + details + ")";
+  }
+  if (pod.until) text += ", until in " + Short(*pod.until - now);
+  return text;
+}
+
+std::string Printable(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return c >= ' ' && c != 0x7f; });
+  if (plain) return text;
+  const std::string quoted = fmt::format("{:?}", text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+}  // namespace minisched

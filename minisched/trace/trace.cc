@@ -1,0 +1,137 @@
+#include "minisched/trace/trace.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace minisched {
+namespace {
+
+template <class T>
+void Append(std::vector<T>& to, std::vector<T> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()),
+            std::make_move_iterator(from.end()));
+}
+
+// Adds the nodes of `attempt` to its counts.
+void CountNodes(Attempt& attempt) {
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
+  for (const NodeVerdict& node : attempt.nodes) {
+    if (node.objections.empty()) {
+      ++attempt.feasible_nodes;
+      continue;
+    }
+    const Objection& first = node.objections.front();
+    for (const std::string& reason : first.reasons) {
+      ++counts[{first.plugin, reason}];
+    }
+  }
+  attempt.all_nodes += attempt.nodes.size();
+  for (const auto& [objection, nodes] : counts) {
+    const auto& [plugin, reason] = objection;
+    attempt.objections.push_back({.plugin = std::string(plugin),
+                                  .reason = std::string(reason),
+                                  .nodes = nodes});
+  }
+}
+
+}  // namespace
+
+Trace::Trace(std::string scheduler_name, Clock& clock,
+             const TraceLimits& limits)
+    : scheduler_name_(std::move(scheduler_name)),
+      clock_(clock),
+      limits_(limits),
+      log_(limits) {
+  MutexLock lock(mu_);
+  ReportScheduler();
+}
+
+void Trace::Moved(const Pod& pod, Place place, Move move) {
+  PodRecord record{.pod = ObjectName(pod.metadata),
+                   .uid = pod.metadata.uid,
+                   .place = place,
+                   .move = std::move(move)};
+  if (record.move.until) {
+    record.until = clock_.WallNow() +
+                   std::chrono::duration_cast<std::chrono::microseconds>(
+                       *record.move.until - clock_.Now());
+  }
+  MutexLock lock(mu_);
+  AddRecord(std::move(record));
+}
+
+void Trace::Add(Attempt attempt) {
+  CountNodes(attempt);
+  if (attempt.nodes.size() > limits_.nodes_per_attempt) {
+    attempt.nodes.resize(limits_.nodes_per_attempt);
+  }
+  MutexLock lock(mu_);
+  if (const Attempt* first = log_.FindAttempt(attempt.uid, attempt.number)) {
+    Attempt whole = *first;
+    Append(whole.filters, std::move(attempt.filters));
+    Append(whole.nodes, std::move(attempt.nodes));
+    Append(whole.points, std::move(attempt.points));
+    whole.node = std::move(attempt.node);
+    whole.failure = std::move(attempt.failure);
+    attempt = std::move(whole);
+  }
+  ++attempt.reports;
+  AddRecord(std::move(attempt));
+}
+
+void Trace::AddRecord(decltype(Record::state) state) {
+  log_.Add({.time = clock_.WallNow(), .state = std::move(state)});
+  added_.NotifyAll();
+}
+
+void Trace::Resume() {
+  MutexLock lock(mu_);
+  pacer_.Resume();
+  ReportScheduler();
+}
+
+void Trace::Pause() {
+  MutexLock lock(mu_);
+  pacer_.Pause();
+  ReportScheduler();
+}
+
+void Trace::Step() {
+  MutexLock lock(mu_);
+  pacer_.Step();
+  ReportScheduler();
+}
+
+void Trace::ReportScheduler() {
+  AddRecord(
+      SchedulerRecord{.name = scheduler_name_, .paused = pacer_.paused()});
+}
+
+TraceReader::TraceReader(Trace& trace, AttemptDetail detail)
+    : trace_(trace), detail_(detail) {
+  if (detail_ != AttemptDetail::kNone) ++trace_.attempt_readers_;
+  if (detail_ == AttemptDetail::kAllObjections) {
+    ++trace_.all_objections_readers_;
+  }
+}
+
+TraceReader::~TraceReader() {
+  if (detail_ != AttemptDetail::kNone) --trace_.attempt_readers_;
+  if (detail_ == AttemptDetail::kAllObjections) {
+    --trace_.all_objections_readers_;
+  }
+}
+
+std::vector<RecordPtr> TraceReader::Next(const std::stop_token& stop) {
+  MutexLock lock(trace_.mu_);
+  while (trace_.log_.last_sequence() == sequence_ && !stop.stop_requested()) {
+    trace_.added_.Wait(trace_.mu_, stop);
+  }
+  auto records =
+      sequence_ == 0 ? trace_.log_.LastOfEach() : trace_.log_.After(sequence_);
+  sequence_ = trace_.log_.last_sequence();
+  return records;
+}
+
+}  // namespace minisched

@@ -1,0 +1,49 @@
+#include "minisched/trace/trace_log.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+
+#include "minisched/trace/tables.h"
+
+namespace minisched {
+namespace {
+
+void Log(const Record& record) {
+  if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
+    spdlog::trace("{}", FormatMove(*pod, record.time));
+  } else if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
+    // A later report only adds what came after the choice of the node.
+    if (attempt->reports == 1) spdlog::debug(FormatAttempt(*attempt));
+  }
+}
+
+}  // namespace
+
+void LogTrace(Trace& trace, const std::stop_token& stop) {
+  TraceReader reader(trace, AttemptDetail::kAllObjections);
+  std::uint64_t expected = 1;
+  for (;;) {
+    const auto records = reader.Next(stop);
+    if (records.empty()) return;
+    for (const RecordPtr& record : records) {
+      if (record->sequence > expected && expected > 1) {
+        spdlog::warn("the log of attempts is too slow: {} records are missing",
+                     record->sequence - expected);
+      }
+      expected = record->sequence + 1;
+      Log(*record);
+    }
+  }
+}
+
+void LogPlaces(Trace& trace) {
+  std::stop_source at_once;
+  at_once.request_stop();
+  TraceReader reader(trace);
+  const auto records = reader.Next(at_once.get_token());
+  spdlog::info("the pods of the scheduling queue:{}",
+               FormatPlaces(records, trace.Now()));
+}
+
+}  // namespace minisched

@@ -1,0 +1,69 @@
+// What the trace reports of a try: from this step's types to an Attempt.
+#include <string>
+#include <vector>
+
+#include "scheduler.h"
+
+namespace minisched {
+namespace {
+
+Attempt NewAttempt(const QueuedPodInfo& info) {
+  return {.pod = ObjectName(info.pod->metadata),
+          .uid = info.pod->metadata.uid,
+          .number = info.attempts};
+}
+
+Objection ToObjection(std::string_view plugin, const Status& status) {
+  return {.plugin = std::string(plugin), .reasons = status.reasons()};
+}
+
+}  // namespace
+
+Attempt Scheduler::DescribeAttempt(
+    const QueuedPodInfo& info, const CycleState& state,
+    const tl::expected<ScheduleResult, SchedulingFailure>& result) const {
+  Attempt attempt = NewAttempt(info);
+  for (const FilterPlugin* plugin : framework_.filter_plugins()) {
+    attempt.filters.emplace_back(plugin->Name());
+  }
+  if (result) {
+    attempt.node = result->suggested_host;
+  } else {
+    attempt.failure = result.error().status.Message();
+    if (!result.error().status.IsRejected()) return attempt;
+    attempt.all_objections = trace_.wants_all_objections();
+  }
+  const NodeToStatus& statuses =
+      (result ? result->diagnosis : result.error().diagnosis).node_to_status;
+  for (const NodeInfo* node : snapshot_.List()) {
+    NodeVerdict verdict{.node = node->node().metadata.name};
+    if (const Status* first = statuses.Find(verdict.node)) {
+      verdict.objections.push_back(ToObjection(first->plugin(), *first));
+      for (const FilterPlugin* plugin : framework_.filter_plugins()) {
+        if (!attempt.all_objections || plugin->Name() == first->plugin()) {
+          continue;
+        }
+        const Status later = plugin->Filter(state, *info.pod, *node);
+        if (later.IsRejected()) {
+          verdict.objections.push_back(ToObjection(plugin->Name(), later));
+        }
+      }
+    }
+    attempt.nodes.push_back(std::move(verdict));
+  }
+  return attempt;
+}
+
+Attempt Scheduler::DescribeBinding(const QueuedPodInfo& info,
+                                   const std::string& host,
+                                   const Status& bound) {
+  Attempt attempt = NewAttempt(info);
+  attempt.node = host;
+  attempt.failure = bound.Message();
+  attempt.points.push_back({.point = "Bind",
+                            .status = bound.IsSuccess() ? "Success" : "Error",
+                            .message = bound.Message()});
+  return attempt;
+}
+
+}  // namespace minisched
