@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
+#include "minisched/trace/recorder.h"
 #include "minisched/trace/trace_log.h"
 
 namespace minisched {
@@ -84,6 +86,8 @@ int App::Run(int argc, const char* const* argv,
       log = std::jthread(
           [&trace](const std::stop_token& stop) { LogTrace(trace, stop); });
     }
+    std::optional<Recorder> recorder;
+    if (!record_.empty()) recorder.emplace(trace, client, record_);
     body({client, scheduler_name_, trace, signals.token()});
     return 0;
   } catch (const Cancelled&) {

@@ -16,7 +16,7 @@ void Put(Json& object, const char* key, const T& value) {
 Json Describe(const PodRecord& pod) {
   const Move& move = pod.move;
   Json json{
-      {"pod", pod.pod}, {"uid", pod.uid}, {"place", PlaceName(pod.place)}};
+      {"name", pod.pod}, {"uid", pod.uid}, {"place", PlaceName(pod.place)}};
   Put(json, "event", move.event);
   Put(json, "hint", move.hint);
   Put(json, "plugins", move.plugins);
@@ -71,7 +71,7 @@ Json Describe(const Attempt& attempt) {
 }
 
 Json Describe(const SchedulerRecord& scheduler) {
-  return {{"scheduler", scheduler.name}, {"paused", scheduler.paused}};
+  return {{"name", scheduler.name}, {"paused", scheduler.paused}};
 }
 
 const char* Kind(const PodRecord&) { return "pod"; }

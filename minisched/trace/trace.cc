@@ -114,6 +114,9 @@ TraceReader::TraceReader(Trace& trace, AttemptDetail detail)
   if (detail_ == AttemptDetail::kAllObjections) {
     ++trace_.all_objections_readers_;
   }
+  MutexLock lock(trace_.mu_);
+  first_ = trace_.log_.LastOfEach();
+  sequence_ = trace_.log_.last_sequence();
 }
 
 TraceReader::~TraceReader() {
@@ -125,11 +128,21 @@ TraceReader::~TraceReader() {
 
 std::vector<RecordPtr> TraceReader::Next(const std::stop_token& stop) {
   MutexLock lock(trace_.mu_);
-  while (trace_.log_.last_sequence() == sequence_ && !stop.stop_requested()) {
+  while (first_.empty() && trace_.log_.last_sequence() == sequence_ &&
+         !stop.stop_requested()) {
     trace_.added_.Wait(trace_.mu_, stop);
   }
-  auto records =
-      sequence_ == 0 ? trace_.log_.LastOfEach() : trace_.log_.After(sequence_);
+  return Take();
+}
+
+std::vector<RecordPtr> TraceReader::Poll() {
+  MutexLock lock(trace_.mu_);
+  return Take();
+}
+
+std::vector<RecordPtr> TraceReader::Take() {
+  auto records = std::exchange(first_, {});
+  Append(records, trace_.log_.After(sequence_));
   sequence_ = trace_.log_.last_sequence();
   return records;
 }

@@ -100,10 +100,10 @@ enum class AttemptDetail {
   kAllObjections     // and in failed attempts all others
 };
 
-// Reads a trace from the start: first the last record of everything that the
-// trace still has, then each new record. A reader that is slower than the
-// scheduler misses records, but never the last one of a pending pod. Used by
-// one thread at a time.
+// Reads a trace: first the last record of each thing as the reader was made,
+// then each later record. A reader that is much slower than the scheduler
+// misses records, which the sequence numbers show, but never the last one of a
+// pending pod. Used by one thread at a time.
 class TraceReader {
  public:
   // `trace` must outlive the reader.
@@ -114,14 +114,19 @@ class TraceReader {
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
-  // Returns the records that are new since the last call, in order. Blocks
-  // until there is one. Returns none if there is none and `stop` asked to stop.
+  // Returns the records since the last call, in order. Blocks until there is
+  // one. Returns none if there is none and `stop` asked to stop.
   std::vector<RecordPtr> Next(const std::stop_token& stop);
+  // Returns them without blocking; none if there is none.
+  std::vector<RecordPtr> Poll();
 
  private:
+  std::vector<RecordPtr> Take() REQUIRES(trace_.mu_);
+
   Trace& trace_;
   const AttemptDetail detail_;
-  std::uint64_t sequence_ = 0;  // of the last record that Next() returned
+  std::vector<RecordPtr> first_;  // what the first call returns
+  std::uint64_t sequence_;        // of the last record that was returned
 };
 
 }  // namespace minisched

@@ -38,12 +38,8 @@ void LogTrace(Trace& trace, const std::stop_token& stop) {
 }
 
 void LogPlaces(Trace& trace) {
-  std::stop_source at_once;
-  at_once.request_stop();
-  TraceReader reader(trace);
-  const auto records = reader.Next(at_once.get_token());
   spdlog::info("the pods of the scheduling queue:{}",
-               FormatPlaces(records, trace.Now()));
+               FormatPlaces(TraceReader(trace).Poll(), trace.Now()));
 }
 
 }  // namespace minisched

@@ -1,0 +1,30 @@
+#include "minisched/api/raw_object.h"
+
+#include "minisched/api/codec.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+template <class T>
+void Read(const JsonPlace& place, RawObject<T>& out) {
+  CheckKind(place, T::kResource.kind);
+  const FieldReader reader(place);
+  reader("metadata", out.metadata);
+  nlohmann::json object = place.value();
+  // The items of a list come without them.
+  object["apiVersion"] = T::kResource.ApiVersion();
+  object["kind"] = T::kResource.kind;
+  out.json = object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true);
+}
+
+#define MINISCHED_RAW_CODEC(T)                                          \
+  template ObjectList<RawObject<T>> FromJson<ObjectList<RawObject<T>>>( \
+      std::string_view);                                                \
+  template WatchEvent<RawObject<T>> FromJson<WatchEvent<RawObject<T>>>( \
+      std::string_view)
+
+MINISCHED_RAW_CODEC(Node);
+MINISCHED_RAW_CODEC(Pod);
+
+}  // namespace minisched

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "minisched/api/meta.h"
+
+namespace minisched {
+
+// An object of the kind of T as the server sent it, with the fields that T
+// doesn't have. Can be listed and watched as T can. For Pod and Node.
+template <class T>
+struct RawObject {
+  static constexpr const auto& kResource = T::kResource;
+
+  ObjectMeta metadata;
+  std::string json;  // the whole object on one line
+};
+
+}  // namespace minisched

@@ -1,0 +1,123 @@
+#include "minisched/trace/recorder.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/api/raw_object.h"
+#include "minisched/api/time.h"
+#include "minisched/client/errors.h"
+
+namespace minisched {
+namespace {
+
+// How long lines are collected before they are written. Waking up for each
+// record would cost the scheduler more than the records do.
+constexpr std::chrono::milliseconds kFlushPeriod{20};
+
+std::string ErrorText() { return std::generic_category().message(errno); }
+
+std::FILE* Create(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::is_regular_file(status)) {
+    throw ConfigError("--record " + path +
+                      ": the file exists already: remove it, or name another");
+  }
+  const bool exists = std::filesystem::exists(status);
+  std::FILE* file = std::fopen(path.c_str(), exists ? "we" : "wxe");
+  if (file == nullptr) {
+    throw ConfigError("--record " + path +
+                      ": cannot create the file: " + ErrorText());
+  }
+  return file;
+}
+
+// Returns what a deletion says of an object: only its kind and name.
+template <class T>
+std::string Reference(const ObjectMeta& metadata) {
+  nlohmann::ordered_json object{{"apiVersion", T::kResource.ApiVersion()},
+                                {"kind", T::kResource.kind},
+                                {"metadata", {{"name", metadata.name}}}};
+  if (!metadata.namespace_name.empty()) {
+    object["metadata"]["namespace"] = metadata.namespace_name;
+  }
+  return object.dump();
+}
+
+}  // namespace
+
+Recorder::Recorder(Trace& trace, Client& client, const std::string& path,
+                   Clock& clock)
+    : clock_(clock),
+      path_(path),
+      reader_(trace, AttemptDetail::kAllObjections),
+      file_(Create(path)),
+      informers_(client, clock) {
+  AddHandlers<Node>();
+  AddHandlers<Pod>();
+  informers_.Start({});
+  thread_ =
+      std::jthread([this](const std::stop_token& stop) { WriteRecords(stop); });
+}
+
+Recorder::~Recorder() {
+  informers_.Shutdown();
+  thread_.request_stop();
+  thread_.join();
+}
+
+template <class T>
+void Recorder::AddHandlers() {
+  using Object = std::shared_ptr<const RawObject<T>>;
+  informers_.Of<RawObject<T>>().AddEventHandler(
+      {.on_add = [this](const Object& object,
+                        bool) { WriteObject("Add", object->json); },
+       .on_update =
+           [this](const Object&, const Object& now) {
+             WriteObject("Update", now->json);
+           },
+       .on_delete =
+           [this](const Object& last) {
+             WriteObject("Delete", Reference<T>(last->metadata));
+           }});
+}
+
+void Recorder::WriteObject(std::string_view event, std::string_view json) {
+  Write(fmt::format(R"({{"time":"{}","event":"{}","resource":{}}})",
+                    FormatMicroTime(clock_.WallNow()), event, json));
+}
+
+void Recorder::WriteRecords(const std::stop_token& stop) {
+  bool more = true;
+  while (more) {
+    more = clock_.SleepFor(kFlushPeriod, stop);
+    for (const RecordPtr& record : reader_.Poll()) Write(ToJsonLine(*record));
+    MutexLock lock(mu_);
+    Check(std::fflush(file_.get()) == 0);
+  }
+}
+
+void Recorder::Write(std::string_view line) {
+  MutexLock lock(mu_);
+  if (failed_) return;
+  std::FILE* file = file_.get();
+  Check(std::fwrite(line.data(), 1, line.size(), file) == line.size() &&
+        std::fputc('\n', file) != EOF);
+}
+
+void Recorder::Check(bool written) {
+  if (written || failed_) return;
+  failed_ = true;
+  spdlog::error("cannot write {}: {}: the recording ends here", path_,
+                ErrorText());
+}
+
+}  // namespace minisched

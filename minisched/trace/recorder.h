@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "minisched/api/meta.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/mutex.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/shared_informer_factory.h"
+#include "minisched/trace/trace.h"
+
+namespace minisched {
+
+// Writes a trace to a file while the object exists, as JSON lines: each record,
+// and each change of a pod or node of the cluster in the form of
+// kube-scheduler-simulator's recorder, with the object as the server sent it.
+// docs/reference/trace.md describes the lines.
+//
+// A line is at most a moment late (20 ms), and only the last line of a file can
+// be cut off. If the file can't be written any more, logs an error, once, and
+// records nothing more.
+class Recorder {
+ public:
+  // Creates the file. Throws ConfigError if it can't be created, or exists
+  // already: a recording replaces nothing. A pipe or a device may exist. What
+  // is passed by reference must outlive the recorder.
+  Recorder(Trace& trace, Client& client, const std::string& path,
+           Clock& clock = RealClock());
+  // Writes what the trace has and blocks until it is written.
+  ~Recorder();
+
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  template <class T>
+  void AddHandlers() EXCLUDES(mu_);
+  void WriteObject(std::string_view event, std::string_view json) EXCLUDES(mu_);
+  void WriteRecords(const std::stop_token& stop) EXCLUDES(mu_);
+  void Write(std::string_view line) EXCLUDES(mu_);
+  // Logs a failure of the last write or of fflush().
+  void Check(bool written) REQUIRES(mu_);
+
+  Clock& clock_;
+  const std::string path_;
+  TraceReader reader_;
+  Mutex mu_;
+  std::unique_ptr<std::FILE, CloseFile> file_ GUARDED_BY(mu_);
+  bool failed_ GUARDED_BY(mu_) = false;
+  SharedInformerFactory informers_;
+  std::jthread thread_;
+};
+
+}  // namespace minisched
