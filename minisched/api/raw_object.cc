@@ -5,17 +5,28 @@
 #include "minisched/api/pod.h"
 
 namespace minisched {
+namespace {
+
+std::string ToLine(const nlohmann::json& object) {
+  return object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true);
+}
+
+}  // namespace
 
 template <class T>
 void Read(const JsonPlace& place, RawObject<T>& out) {
   CheckKind(place, T::kResource.kind);
   const FieldReader reader(place);
   reader("metadata", out.metadata);
+  if (place.Find("kind") != nullptr) {
+    out.json = ToLine(place.value());
+    return;
+  }
+  // The items of a list come without these two.
   nlohmann::json object = place.value();
-  // The items of a list come without them.
   object["apiVersion"] = T::kResource.ApiVersion();
   object["kind"] = T::kResource.kind;
-  out.json = object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true);
+  out.json = ToLine(object);
 }
 
 #define MINISCHED_RAW_CODEC(T)                                          \

@@ -40,6 +40,13 @@ std::FILE* Create(const std::string& path) {
   return file;
 }
 
+bool IsSameAttempt(const Record& a, const Record& b) {
+  const auto* first = std::get_if<Attempt>(&a.state);
+  const auto* second = std::get_if<Attempt>(&b.state);
+  return first != nullptr && second != nullptr && first->uid == second->uid &&
+         first->number == second->number;
+}
+
 // Returns what a deletion says of an object: only its kind and name.
 template <class T>
 std::string Reference(const ObjectMeta& metadata) {
@@ -99,7 +106,14 @@ void Recorder::WriteRecords(const std::stop_token& stop) {
   bool more = true;
   while (more) {
     more = clock_.SleepFor(kFlushPeriod, stop);
-    for (const RecordPtr& record : reader_.Poll()) Write(ToJsonLine(*record));
+    const std::vector<RecordPtr> records = reader_.Poll();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      // A second report of an attempt that comes at once replaces the first.
+      if (i + 1 == records.size() ||
+          !IsSameAttempt(*records[i], *records[i + 1])) {
+        Write(ToJsonLine(*records[i]));
+      }
+    }
     MutexLock lock(mu_);
     Check(std::fflush(file_.get()) == 0);
   }

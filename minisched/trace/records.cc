@@ -56,7 +56,12 @@ Json Describe(const Attempt& attempt) {
   Put(json, "filters", attempt.filters);
   if (attempt.all_objections) json["allObjections"] = true;
   for (const NodeVerdict& node : attempt.nodes) {
-    json["nodes"].push_back(Describe(node));
+    // Most nodes of a large cluster have nothing but a name.
+    if (node.objections.empty() && node.scores.empty()) {
+      json["fits"].push_back(node.node);
+    } else {
+      json["nodes"].push_back(Describe(node));
+    }
   }
   for (const PointResult& result : attempt.points) {
     Json point{{"point", result.point}};
