@@ -101,7 +101,7 @@ void Call::Start(Options options) {
 }
 
 void Call::AwaitTurn() {
-  // A cancelled call takes no turn.
+  // A cancelled call takes no token of the rate limit.
   const bool cancelled = cancelled_.stop_requested();
   const auto now = options_.clock.Now();
   const auto turn = cancelled ? now : options_.limiter.Reserve();
@@ -115,7 +115,7 @@ void Call::AwaitTurn() {
 void Call::Send() {
   const auto self = shared_from_this();
   try {
-    // Calls back on the I/O thread, which has no time for us.
+    // Calls back on the I/O thread, which must not block.
     options_.attempt(cancelled_.get_token(),
                      [self](ClientResult<HttpResponse> answer) {
                        self->options_.executor.Post(
@@ -124,7 +124,7 @@ void Call::Send() {
                            });
                      });
   } catch (const ConfigError& error) {
-    // Start() may be the caller, and never calls back.
+    // Posted, because Start() may be the caller and must not call back itself.
     options_.executor.Post([self, error] {
       self->Finish(tl::make_unexpected(ClientError(error)));
     });

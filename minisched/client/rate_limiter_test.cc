@@ -21,7 +21,7 @@ class RateLimiterTest : public testing::Test {
   FakeClock clock_;
 };
 
-TEST_F(RateLimiterTest, WithoutALimitNobodyWaits) {
+TEST_F(RateLimiterTest, WithoutALimitNoCallWaits) {
   RateLimiter limiter(0, 1, clock_);
   ExpectNow(limiter, 1000);
 }
@@ -36,7 +36,7 @@ TEST_F(RateLimiterTest, ABurstGoesAtOnceAndTheRestAtTheRate) {
   }
 }
 
-TEST_F(RateLimiterTest, AQuietTimeEarnsOneBurst) {
+TEST_F(RateLimiterTest, APauseAllowsOneBurst) {
   RateLimiter limiter(10, 5, clock_);
   ExpectNow(limiter, 5);
   clock_.Advance(1h);

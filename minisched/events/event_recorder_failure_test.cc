@@ -1,4 +1,4 @@
-// What an EventRecorder does when the server refuses, hangs or is away.
+// Tests an EventRecorder whose server refuses events, hangs or is away.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ using testing::Le;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-// The log's messages while this lives.
+// Captures the log's messages while the object exists.
 class LogCapture {
  public:
   LogCapture() {
@@ -53,7 +53,7 @@ class LogCapture {
   std::ostringstream text_;
 };
 
-// A server that fails as the test says.
+// A server whose answers and failures the test chooses.
 class EventRecorderFailureTest : public testing::Test {
  protected:
   // Answers the next request, which must have this method. Returns its body.
@@ -253,7 +253,7 @@ TEST_F(EventRecorderFailureTest, WritesAtTheEndWhatItHeld) {
   ExpectDestroyed(destroyed);
 }
 
-TEST_F(EventRecorderFailureTest, TakesAnEventThatExistsForWritten) {
+TEST_F(EventRecorderFailureTest, TreatsAnExistingEventAsWritten) {
   RecordFailed(*recorder_, "a");
   api_.Take().reply.Reset();  // after the server has created it
   SkipWait();
@@ -309,7 +309,7 @@ TEST_F(EventRecorderFailureTest, DropsTheRestAtTheEndIfTheServerIsAway) {
   EXPECT_EQ(api_.Requests(), 2);
 }
 
-// The recorder has no time to wait for a server that is out of order.
+// A recorder that is being destroyed does not wait for a failing server.
 TEST_F(EventRecorderFailureTest, TriesEachEventOnceAtTheEnd) {
   for (const std::string pod : {"a", "b"}) {
     RecordFailed(*recorder_, pod);
