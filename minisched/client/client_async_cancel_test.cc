@@ -120,6 +120,28 @@ TEST_F(ClientAsyncCancelTest, AStopThatCameBeforeSendsNothing) {
   EXPECT_EQ(Requests(), 1);
 }
 
+TEST_F(ClientAsyncCancelTest, AStopGivesTheTurnToTheNextCall) {
+  std::stop_source stop;
+  StartCall("Turn", stop.get_token());
+  stop.request_stop();
+  EXPECT_THAT(ends_.Await(2), ElementsAre("ok", "Cancelled"));
+  Bind("b");
+  clock_.Advance(1s);
+  ASSERT_TRUE(server_.AwaitRequests(2));
+  EXPECT_THAT(ends_.Await(3), ElementsAre("ok", "Cancelled", "ok"));
+}
+
+TEST_F(ClientAsyncCancelTest, AStopBeforeARetryGivesNoTurnBack) {
+  Start(Always(429, "{}", {{"Retry-After", "7"}}), /*qps=*/1, /*burst=*/1);
+  std::stop_source stop;
+  Bind("a", stop.get_token());
+  clock_.AwaitDeadline(clock_.Now() + 7s);
+  stop.request_stop();
+  EXPECT_THAT(ends_.Await(1), ElementsAre("Cancelled"));
+  Bind("b");
+  clock_.AwaitDeadline(clock_.Now() + 1s);  // the turn of "b"
+}
+
 TEST_F(ClientAsyncCancelTest, TheClientsEndWaitsForCallbacks) {
   Start(silence_);
   std::atomic<int> ended = 0;
