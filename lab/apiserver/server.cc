@@ -25,6 +25,7 @@
 #include "lab/apiserver/store.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/base/file_limit.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -226,6 +227,7 @@ Reply Server::Impl::DocumentAt(const Request& request) {
 }
 
 Server::Server(const ServerOptions& options) {
+  RaiseFileLimit();
   try {
     impl_ = std::make_unique<Impl>(options);
   } catch (const boost::system::system_error& error) {

@@ -153,15 +153,14 @@ void Call::Finish(ClientResult<HttpResponse> result) {
 
 void Call::SleepUntil(Clock::TimePoint time, void (Call::*next)()) {
   const auto self = shared_from_this();
-  MutexLock lock(mu_);
-  if (cancelled_.stop_requested()) {
-    options_.executor.Post([self] {
-      self->Finish(tl::make_unexpected(ClientError(Cancelled())));
-    });
-  } else {
+  {
+    MutexLock lock(mu_);
     timer_ =
         options_.executor.PostAt(time, [self, next] { ((*self).*next)(); });
+    awaits_turn_ = next == &Call::Send;
   }
+  // Without a timer, an earlier Cancel() could not wake the call.
+  if (cancelled_.stop_requested()) Cancel();
 }
 
 void Call::Cancel() {
@@ -170,12 +169,15 @@ void Call::Cancel() {
   if (!self) return;
   cancelled_.request_stop();  // stops the attempt
   Executor::Timer timer;
+  bool awaits_turn = false;
   {
     MutexLock lock(mu_);
     timer = timer_;
+    awaits_turn = awaits_turn_;
   }
   // The call sleeps if its timer can be cancelled, and must be woken.
   if (!options_.executor.Cancel(timer)) return;
+  if (awaits_turn) options_.limiter.Cancel(timer.time);
   options_.executor.Post(
       [self] { self->Finish(tl::make_unexpected(ClientError(Cancelled()))); });
 }

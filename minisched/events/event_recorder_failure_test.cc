@@ -90,12 +90,16 @@ class EventRecorderFailureTest : public testing::Test {
     clock_.Advance(duration);
   }
 
-  // Starts to destroy the recorder. REQUIRES: a request has no answer yet.
-  std::future<void> StartDestroying() {
-    auto destroyed =
-        std::async(std::launch::async, [this] { recorder_.reset(); });
-    clock_.AwaitDeadline(clock_.Now() + seconds(5));
-    return destroyed;
+  // Records an event of that pod and breaks the connection of its write.
+  void RecordWithoutServer(const std::string& pod) {
+    RecordFailed(*recorder_, pod);
+    api_.Take().reply.Reset();
+    AwaitRest();
+  }
+
+  // Starts to destroy the recorder.
+  std::future<void> Destroy() {
+    return std::async(std::launch::async, [this] { recorder_.reset(); });
   }
 
   // The recorder is destroyed before it has to give up.
@@ -107,8 +111,10 @@ class EventRecorderFailureTest : public testing::Test {
   }
 
   // Destroys the recorder while the server hangs.
+  // REQUIRES: a request has no answer yet.
   void DestroyInTime() {
-    std::future<void> destroyed = StartDestroying();
+    std::future<void> destroyed = Destroy();
+    clock_.AwaitDeadline(clock_.Now() + seconds(5));
     clock_.Advance(seconds(5));
     destroyed.get();
   }
@@ -116,7 +122,7 @@ class EventRecorderFailureTest : public testing::Test {
   ScriptedApi api_;
   FakeClock clock_;
   Client client_{api_.config(), clock_};
-  std::optional<EventRecorder> recorder_{std::in_place, client_, "me", clock_};
+  std::optional<EventRecorder> recorder_{std::in_place, client_, "me"};
 };
 
 TEST_F(EventRecorderFailureTest, PatchesOnlyTheSeries) {
@@ -185,10 +191,8 @@ TEST_F(EventRecorderFailureTest, ASeriesEndsThoughTheServerHangs) {
 }
 
 TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
+  RecordWithoutServer("a");
   // "b" waits as well, and the count of "a" grows.
-  AwaitRest();
   RecordFailed(*recorder_, "b");
   RecordFailed(*recorder_, "a");
   SkipWait();
@@ -198,9 +202,7 @@ TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
 }
 
 TEST_F(EventRecorderFailureTest, TriesOneEventAtATimeWhileTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
   RecordFailed(*recorder_, "c");
   SkipWait();
@@ -242,12 +244,9 @@ TEST_F(EventRecorderFailureTest, NeverWritesASeriesTwiceAtOnce) {
 
 // The server is back by the time that the recorder is destroyed.
 TEST_F(EventRecorderFailureTest, WritesAtTheEndWhatItHeld) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   ExpectCreates("b");
   ExpectCreates("a");
   ExpectDestroyed(destroyed);
@@ -298,12 +297,9 @@ TEST_F(EventRecorderFailureTest, DoesNotWaitLongForAServerThatHangs) {
 }
 
 TEST_F(EventRecorderFailureTest, DropsTheRestAtTheEndIfTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   api_.Take().reply.Reset();
   ExpectDestroyed(destroyed);
   EXPECT_EQ(api_.Requests(), 2);
@@ -316,8 +312,7 @@ TEST_F(EventRecorderFailureTest, TriesEachEventOnceAtTheEnd) {
     Answer("POST", 503);
   }
   AwaitRest();
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   EXPECT_THAT((std::vector{Answer("POST", 429), Answer("POST", 201)}),
               UnorderedElementsAre(HasSubstr("uid-a"), HasSubstr("uid-b")));
   ExpectDestroyed(destroyed);

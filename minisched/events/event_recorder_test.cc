@@ -81,7 +81,7 @@ class EventRecorderTest : public testing::Test {
   FakeClock clock_;
   Client client_{server_.config(), clock_};
   std::optional<EventRecorder> recorder_{std::in_place, client_,
-                                         "default-scheduler", clock_};
+                                         "default-scheduler"};
 };
 
 TEST_F(EventRecorderTest, WritesAnEvent) {

@@ -40,7 +40,7 @@ Scheduler::Scheduler(Client& client, std::string scheduler_name,
       clock_(clock),
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client.config(), clock),
-      recorder_(event_client_, scheduler_name_, clock),
+      recorder_(event_client_, scheduler_name_),
       queue_(clock,
              [this](const ObjectMeta& pod) {
                return informers_.Of<Pod>().store().Get(pod.namespace_name,
