@@ -26,11 +26,9 @@ std::map<std::string, std::string> ParametersOf(
 
 }  // namespace
 
-bool AcceptedForm::Is(std::string_view wanted_kind,
-                      std::string_view wanted_group,
-                      std::string_view wanted_version) const {
-  return kind == wanted_kind && group == wanted_group &&
-         version == wanted_version;
+bool AcceptedForm::Is(std::string_view other_kind, std::string_view other_group,
+                      std::string_view other_version) const {
+  return kind == other_kind && group == other_group && version == other_version;
 }
 
 std::vector<AcceptedForm> AcceptedForms(const Request& request) {

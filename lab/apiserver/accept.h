@@ -15,8 +15,8 @@ struct AcceptedForm {
   std::string group;
   std::string version;
 
-  bool Is(std::string_view wanted_kind, std::string_view wanted_group,
-          std::string_view wanted_version) const;
+  bool Is(std::string_view other_kind, std::string_view other_group,
+          std::string_view other_version) const;
 };
 
 // Returns the JSON forms of the Accept header in their order. Without the

@@ -113,9 +113,10 @@ Json ParseObject(const Request& request, const std::string& kind) {
 
 Json ParseBody(const Request& request) {
   const std::string type = request.ContentType();
-  // Browsers, which may send no Content-Type, do send their Origin.
-  const bool unsaid = type.empty() && request.Header("origin").empty();
-  if (unsaid || type == "application/json" || type.ends_with("-patch+json")) {
+  // A browser may send a body without a Content-Type, but always with an
+  // Origin.
+  const bool untyped = type.empty() && request.Header("origin").empty();
+  if (untyped || type == "application/json" || type.ends_with("-patch+json")) {
     return ParseLimited(request.body);
   }
   if (type == "application/yaml") return ParseYaml(request.body);

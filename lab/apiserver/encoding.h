@@ -36,7 +36,7 @@ class Encoding {
              const Json& metadata, Time now, bool headers = true) const;
 
   bool table_ = false;
-  // How much of its object a table row has: "Object" for all, "None" for
+  // The part of its object that a table row has: "Object" for all, "None" for
   // nothing, anything else for the metadata.
   std::string include_object_;
 };

@@ -151,11 +151,11 @@ void FieldErrors::ThrowIfAny(const ResourceRow& row,
                              std::string_view name) const {
   if (causes_.empty()) return;
   std::vector<std::string> messages;
-  std::set<std::string> said;
+  std::set<std::string> distinct;
   for (const Json& cause : causes_) {
     const std::string message =
         GetString(cause, "field") + ": " + GetString(cause, "message");
-    if (said.insert(message).second) messages.push_back(message);
+    if (distinct.insert(message).second) messages.push_back(message);
   }
   if (has_more_) messages.emplace_back("and more");
   std::string all = boost::join(messages, ", ");

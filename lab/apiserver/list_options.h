@@ -26,8 +26,8 @@ struct ListOptions {
   std::string ns;  // "" for all
   Selector labels = Selector::Everything();
   // The terms of the field selector; all must hold. Follows apimachinery
-  // pkg/fields/selector.go, without escapes: no offered field can have a value
-  // that needs them.
+  // pkg/fields/selector.go, without escapes: no supported field can have a
+  // value that needs them.
   std::vector<FieldTerm> fields;
   std::string resource_version;
   std::string resource_version_match;
@@ -41,7 +41,8 @@ struct ListOptions {
   std::optional<std::int64_t> timeout_seconds;
 
   // Parses the query. A name in the path selects like metadata.name in the
-  // field selector. Throws StatusError, also if the row does not offer a field.
+  // field selector. Throws StatusError, also if the row does not support a
+  // field.
   static ListOptions Parse(const Request& request, const ResourceRow& row,
                            const std::string& ns, const std::string& name);
 

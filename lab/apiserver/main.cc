@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   flags.Add("--simulate-workloads", &options.server.simulate_workloads,
             "Simulate the controllers of Deployments and ReplicaSets only");
   flags.AddCount("-v,--verbose", &verbosity,
-                 "Log more; twice (-vv) for even more");
+                 "Log debug messages; -vv: trace messages too");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }

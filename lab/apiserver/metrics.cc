@@ -12,7 +12,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Bounds the metrics if a client sends ever new names.
+// Bounds the metrics if a client keeps sending new names.
 constexpr std::size_t kMaxUserAgents = 200;
 
 const prometheus::Histogram::BucketBoundaries kSeconds = {

@@ -144,12 +144,12 @@ DeleteOptions DeleteOptions::Parse(const Json& json) {
 
 void CheckPreconditions(const ResourceRow& row, const Json& object,
                         const Preconditions& preconditions) {
-  const auto check = [&](const std::string& what, const std::string& wanted,
+  const auto check = [&](const std::string& what, const std::string& expected,
                          const std::string& there) {
-    if (wanted.empty() || wanted == there) return;
+    if (expected.empty() || expected == there) return;
     throw Conflict(row, NameOf(object),
                    "Precondition failed: " + what + " in precondition: " +
-                       wanted + ", " + what + " in object meta: " + there);
+                       expected + ", " + what + " in object meta: " + there);
   };
   check("UID", preconditions.uid, UidOf(object));
   check("ResourceVersion", preconditions.resource_version,
@@ -158,16 +158,16 @@ void CheckPreconditions(const ResourceRow& row, const Json& object,
 
 void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
                               const Preconditions& preconditions) {
-  const auto check = [&](const std::string& what, const std::string& wanted,
+  const auto check = [&](const std::string& what, const std::string& expected,
                          const std::string& there, const std::string& hint) {
-    if (wanted.empty() || wanted == there) return;
-    ResourceRow by_kind = row;  // Only here, upstream names the kind.
+    if (expected.empty() || expected == there) return;
+    ResourceRow by_kind = row;  // Upstream names the kind only in this error.
     by_kind.plural = row.kind;
     throw Conflict(
         by_kind, NameOf(object),
         fmt::format("the {0} in the precondition ({1}) does not match the {0} "
                     "in record ({2}). The object might have been {3}",
-                    what, wanted, there, hint));
+                    what, expected, there, hint));
   };
   check("UID", preconditions.uid, UidOf(object), "deleted and then recreated");
   check("ResourceVersion", preconditions.resource_version,

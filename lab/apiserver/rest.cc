@@ -32,11 +32,11 @@ Page ParseToken(const std::string& token) {
   }
 }
 
-StatusError TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
+StatusError TooLargeVersion(std::uint64_t requested, std::uint64_t current) {
   return {504,
           "Timeout",
           fmt::format("Timeout: Too large resource version: {}, current: {}",
-                      wanted, current),
+                      requested, current),
           {{"retryAfterSeconds", 1},
            {"causes",
             {{{"reason", "ResourceVersionTooLarge"},
@@ -49,13 +49,13 @@ Page PageOf(const ListOptions& options, std::uint64_t current) {
     return ParseToken(options.continue_token);
   }
   if (options.resource_version.empty()) return {current, {}};
-  const std::uint64_t wanted = ParseVersion(options.resource_version, 400);
-  if (wanted > current) throw TooLargeVersion(wanted, current);
+  const std::uint64_t requested = ParseVersion(options.resource_version, 400);
+  if (requested > current) throw TooLargeVersion(requested, current);
   // With a limit, a version above 0 is exact unless the match says otherwise.
   const bool exact = options.resource_version_match == "Exact" ||
                      (options.resource_version_match.empty() &&
-                      options.limit > 0 && wanted > 0);
-  return {exact ? wanted : current, {}};
+                      options.limit > 0 && requested > 0);
+  return {exact ? requested : current, {}};
 }
 
 // A request and the reply to it.

@@ -25,6 +25,7 @@
 #include "lab/apiserver/store.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/base/file_limit.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -65,7 +66,7 @@ Reply AggregatedDiscovery(const Json& document) {
   return reply;
 }
 
-// Returns the objects of a manifest. A list stands for its items.
+// Returns the objects of a manifest. A list is replaced by its items.
 std::vector<Json> ObjectsOf(const std::string& manifest) {
   std::vector<Json> objects;
   for (const std::string& text : YamlToJson(manifest)) {
@@ -169,9 +170,9 @@ void Server::Impl::Serve(Request request, const HttpServer::Respond& respond) {
   const auto info = RequestInfo::Parse(request);
   if (!info) return respond(Handle(request, info));
   const auto start = std::chrono::steady_clock::now();
-  const FaultEffect effect = faults.Strike(request, *info);
+  const FaultEffect effect = faults.Select(request, *info);
   const auto shared = std::make_shared<const Request>(std::move(request));
-  Befall(
+  ApplyEffect(
       loop, effect, [=, this] { return Handle(*shared, info); },
       [=, this](Reply reply) {
         metrics.Count(*shared, *info, reply.status,
@@ -226,6 +227,7 @@ Reply Server::Impl::DocumentAt(const Request& request) {
 }
 
 Server::Server(const ServerOptions& options) {
+  RaiseFileLimit();
   try {
     impl_ = std::make_unique<Impl>(options);
   } catch (const boost::system::system_error& error) {

@@ -20,7 +20,9 @@ struct ServerOptions {
 // when the process ends. All its work runs on the thread that calls Run().
 class Server {
  public:
-  // Starts to listen. Throws std::runtime_error if that fails.
+  // Starts to listen. Throws std::runtime_error if that fails. Raises the
+  // process's soft limit on open files to the hard limit, because each client
+  // has a connection.
   explicit Server(const ServerOptions& options);
   ~Server();
 

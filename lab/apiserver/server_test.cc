@@ -1,6 +1,7 @@
 #include "lab/apiserver/server.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "lab/apiserver/running_server_testing.h"
 
@@ -159,6 +161,17 @@ TEST(ServerTest, AnswersMalformedRequestsWith4xx) {
 std::ptrdiff_t OpenFiles() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                        std::filesystem::directory_iterator());
+}
+
+TEST(ServerTest, RaisesTheLimitOnOpenFiles) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = 64;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  RunningServer server;
+  std::vector<asio::ip::tcp::socket> idle;
+  for (int i = 0; i < 100; ++i) idle.push_back(server.Connect());
+  EXPECT_THAT(Exchange(server, "GET", kPods), StartsWith("HTTP/1.1 200"));
 }
 
 std::string PodWith(const std::string& name, const Json& unknown) {

@@ -26,7 +26,7 @@ Json ToStored(const RequestInfo& info, const Json& old, Json shown);
 
 // Events are stored in the form of the core group. These functions convert them
 // to the form of events.k8s.io and back. Both take and return normalized
-// objects, and return an event that already has the wanted form unchanged.
+// objects, and return an event that already has the requested form unchanged.
 // Follow kubernetes pkg/apis/events/v1/conversion.go.
 Json ToEventsV1(Json event);
 Json FromEventsV1(Json event);

@@ -41,11 +41,11 @@ bool FitsHeader(const std::string& text) {
 }  // namespace
 
 void AddWarnings(const std::vector<std::string>& texts, Reply& reply) {
-  std::set<std::string_view> said;
+  std::set<std::string_view> distinct;
   std::vector<std::string> warnings;
   std::size_t total = 0;
   for (const std::string& text : texts) {
-    if (!FitsHeader(text) || !said.insert(text).second) continue;
+    if (!FitsHeader(text) || !distinct.insert(text).second) continue;
     warnings.push_back(text);
     total += CountCharacters(text);
   }

@@ -21,7 +21,8 @@ namespace minisched::apiserver {
 //
 // If the store no longer has the start version in its history, the watch is a
 // single ERROR: 410 Expired. Clients then list again. A version in the future
-// gets the same error: it is from an earlier run of the server. Upstream, whose
+// also gets a 410, with another message: it is from an earlier run of the
+// server. Upstream, whose
 // versions survive a restart, waits for that version instead.
 class Watch : public Stream {
  public:

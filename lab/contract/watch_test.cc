@@ -158,7 +158,7 @@ TEST_F(WatchTest, EndsAfterItsTimeout) {
   EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "the end"));
 }
 
-// Some clients end a watch through their pool of kept connections.
+// Some clients keep the connection after a watch, for the next request.
 TEST_F(WatchTest, KeepsTheConnectionAlive) {
   WatchReader watch = Watch("pods");
   EXPECT_FALSE(watch.headers().contains("connection"));

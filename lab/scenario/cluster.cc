@@ -90,8 +90,8 @@ std::string Cluster::Send(const Client::Request& request,
   }
 }
 
-std::string Cluster::Ask(const std::string& path, IfAway if_away,
-                         const std::stop_token& stop) {
+std::string Cluster::GetText(const std::string& path, IfAway if_away,
+                             const std::stop_token& stop) {
   const Client::Request request{.method = "GET", .path = path};
   return if_away == IfAway::kWait ? Send(request, stop)
                                   : client_.Send(request, stop);
@@ -245,19 +245,19 @@ std::optional<std::string> Cluster::Get(const ObjectName& object,
   }
 }
 
-std::vector<SeenEvent> Cluster::Events(const std::string& namespace_name,
-                                       IfAway if_away,
-                                       const std::stop_token& stop) {
+std::vector<PodEvent> Cluster::Events(const std::string& namespace_name,
+                                      IfAway if_away,
+                                      const std::stop_token& stop) {
   const Json list = Json::parse(
-      Ask("/apis/events.k8s.io/v1/namespaces/" + namespace_name + "/events",
-          if_away, stop));
-  std::vector<SeenEvent> events;
+      GetText("/apis/events.k8s.io/v1/namespaces/" + namespace_name + "/events",
+              if_away, stop));
+  std::vector<PodEvent> events;
   for (const Json& item : list.at("items")) {
     if (Text(item, "/regarding/kind") != "Pod") continue;
-    SeenEvent event{.pod = Text(item, "/regarding/name"),
-                    .type = Text(item, "/type"),
-                    .reason = Text(item, "/reason"),
-                    .message = Text(item, "/note")};
+    PodEvent event{.pod = Text(item, "/regarding/name"),
+                   .type = Text(item, "/type"),
+                   .reason = Text(item, "/reason"),
+                   .message = Text(item, "/note")};
     const Json::json_pointer series("/series/count");
     event.count = item.contains(series)
                       ? item[series].get<int>()
@@ -269,7 +269,7 @@ std::vector<SeenEvent> Cluster::Events(const std::string& namespace_name,
 
 std::vector<RequestCount> Cluster::Requests(IfAway if_away,
                                             const std::stop_token& stop) {
-  const Json list = Json::parse(Ask("/minisched/requests", if_away, stop));
+  const Json list = Json::parse(GetText("/minisched/requests", if_away, stop));
   std::vector<RequestCount> counts;
   for (const Json& item : list.at("items")) {
     const std::string agent = item.at("userAgent");

@@ -69,8 +69,8 @@ class Cluster {
 
   enum class IfAway { kWait, kThrow };
 
-  std::vector<SeenEvent> Events(const std::string& namespace_name,
-                                IfAway if_away, const std::stop_token& stop);
+  std::vector<PodEvent> Events(const std::string& namespace_name,
+                               IfAway if_away, const std::stop_token& stop);
 
   // The calls below work on the embedded server only.
 
@@ -99,8 +99,8 @@ class Cluster {
   // attempt lost its connection, so that the server may have carried it out.
   std::string Send(const Client::Request& request, const std::stop_token& stop,
                    bool* maybe_done = nullptr);
-  std::string Ask(const std::string& path, IfAway if_away,
-                  const std::stop_token& stop);
+  std::string GetText(const std::string& path, IfAway if_away,
+                      const std::stop_token& stop);
 
   Client client_;
   std::string version_;

@@ -65,7 +65,7 @@ TEST(ClusterTest, CreateAcceptsAlreadyExistsAfterALostResponse) {
   Cluster cluster(ConfigFor(server), {});
   EXPECT_EQ(cluster.Create(kPod, "ns", "minisched", {}), "");
   EXPECT_EQ(attempts, 3);
-  // Without a lost response, the existing pod is somebody else's.
+  // Without a lost response, another client created the pod.
   EXPECT_THROW(cluster.Create(kPod, "ns", "minisched", {}), ApiError);
 }
 

@@ -167,13 +167,13 @@ RequestExpectation ReadRequestExpectation(const Field& field) {
 
 }  // namespace
 
-std::string Tell(const Json& value) {
+std::string DescribeValue(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_structured()) return value.dump();
   std::string text;
   for (const auto& [key, element] : value.items()) {
     if (!text.empty()) text += ", ";
-    text += (value.is_object() ? key + ": " : "") + Tell(element);
+    text += (value.is_object() ? key + ": " : "") + DescribeValue(element);
   }
   return value.is_object() ? "{" + text + "}" : text;
 }
@@ -208,11 +208,11 @@ Expectation ReadExpectation(const Field& field, const Known& known) {
     value.OneOf({"false"});
     expectation.what = OvercommitExpectation();
   }
-  expectation.text = subject + " " + Tell(value.json());
+  expectation.text = subject + " " + DescribeValue(value.json());
   std::string separator = ": ";
   for (const auto& [key, what] : field.json().items()) {
     if (key == subject) continue;
-    expectation.text += separator + key + " " + Tell(what);
+    expectation.text += separator + key + " " + DescribeValue(what);
     separator = ", ";
   }
   return expectation;

@@ -23,7 +23,7 @@ Expectation ReadExpectation(const Field& field, const Known& known);
 
 // Formats a value for a line of the story: strings without quotes, lists joined
 // with commas.
-std::string Tell(const Json& value);
+std::string DescribeValue(const Json& value);
 
 // Returns true if the text matches the glob, as fnmatch(3) does.
 bool MatchesGlob(const std::string& glob, const std::string& text);

@@ -189,7 +189,7 @@ std::string ReadFaultDocument(const Field& field) {
   return document.dump();
 }
 
-std::string TellObjects(const std::vector<Manifest>& objects) {
+std::string DescribeObjects(const std::vector<Manifest>& objects) {
   const Manifest& first = objects.front();
   const Manifest& last = objects.back();
   const std::string kind = first.kind == "Pod" ? "pod" : first.kind;
@@ -199,7 +199,7 @@ std::string TellObjects(const std::vector<Manifest>& objects) {
          first.name + " … " + last.name;
 }
 
-std::string TellObject(const ObjectName& object) {
+std::string DescribeObject(const ObjectName& object) {
   if (object.kind == "Pod") return "pods " + object.name;
   return (object.kind == "Node" ? "node" : object.kind) + " " + object.name;
 }

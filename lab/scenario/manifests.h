@@ -23,7 +23,7 @@ std::vector<Manifest> ReadNodeManifests(const Field& item);
 std::string ReadFaultDocument(const Field& field);
 
 // Formats objects for the story: "20 pods web-1 … web-20", "Deployment web".
-std::string TellObjects(const std::vector<Manifest>& objects);
-std::string TellObject(const ObjectName& object);
+std::string DescribeObjects(const std::vector<Manifest>& objects);
+std::string DescribeObject(const ObjectName& object);
 
 }  // namespace minisched::scenario

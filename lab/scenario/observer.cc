@@ -80,7 +80,7 @@ void Observer::Follow(std::string version, const std::stop_token& stop) {
     } catch (const Cancelled&) {
       return;
     } catch (const std::exception&) {
-      // The server is unreachable or has cut the watch, as a scenario may ask.
+      // The server is unreachable or has cut the watch: a scenario can do both.
       RealClock().SleepFor(kRelistEvery, stop);
     }
   }
@@ -125,11 +125,11 @@ void Observer::NoteDeleted(const std::string& pod) {
   world_.created.erase(pod);
 }
 
-template <class Seen>
-void Observer::AwaitSeen(Seen seen, const std::stop_token& stop) const {
+template <class Done>
+void Observer::AwaitPods(Done done, const std::stop_token& stop) const {
   const auto deadline = RealClock().Now() + kLongestLag;
   MutexLock lock(mu_);
-  while (!seen(world_.pods) && RealClock().Now() < deadline) {
+  while (!done(world_.pods) && RealClock().Now() < deadline) {
     changed_.WaitUntil(mu_, stop, deadline);
     if (stop.stop_requested()) throw Cancelled();
   }
@@ -137,9 +137,9 @@ void Observer::AwaitSeen(Seen seen, const std::stop_token& stop) const {
 
 void Observer::AwaitCreated(const std::string& pod, const std::string& uid,
                             const std::stop_token& stop) const {
-  // Compare uids ever seen: a pod that was bound to the wrong node may be gone
-  // already.
-  AwaitSeen(
+  // Compare all observed uids: a pod that was bound to the wrong node may be
+  // gone already.
+  AwaitPods(
       [&](const auto& pods) REQUIRES(mu_) {
         return uid.empty() ? pods.contains(pod) : seen_.contains(uid);
       },
@@ -148,7 +148,7 @@ void Observer::AwaitCreated(const std::string& pod, const std::string& uid,
 
 void Observer::AwaitDeleted(const std::string& pod,
                             const std::stop_token& stop) const {
-  AwaitSeen(
+  AwaitPods(
       [&](const auto& pods) {
         const auto there = pods.find(pod);
         return there == pods.end() ||

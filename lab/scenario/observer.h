@@ -15,7 +15,8 @@
 namespace minisched::scenario {
 
 // Watches the pods of a namespace and all nodes, so that the player misses no
-// state between two looks. Retries if the server is unreachable. Thread-safe.
+// state between two calls of Look(). Retries if the server is unreachable.
+// Thread-safe.
 class Observer {
  public:
   // `throughout` are rules that must hold after each change. Returns after the
@@ -70,8 +71,8 @@ class Observer {
   const std::string namespace_;
   const std::vector<Expectation> throughout_;
 
-  template <class Seen>
-  void AwaitSeen(Seen seen, const std::stop_token& stop) const EXCLUDES(mu_);
+  template <class Done>
+  void AwaitPods(Done done, const std::stop_token& stop) const EXCLUDES(mu_);
 
   mutable Mutex mu_;
   mutable CondVar changed_;

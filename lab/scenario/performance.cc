@@ -21,7 +21,7 @@ constexpr milliseconds kWakeEvery{100};
 // How long to retry if the server is unreachable at the end of Hold().
 constexpr seconds kLongestOutage{30};
 constexpr std::size_t kLogLines = 15;
-constexpr std::size_t kPodsTold = 5;
+constexpr std::size_t kMaxPodsShown = 5;
 
 // Runs an action. If the server rejects its request, the scenario is at fault.
 template <class Action>
@@ -58,27 +58,27 @@ Verdict Judge(const Expectation& expectation, const World& world,
 
 // Returns a line for each pod (the first few of many) with its events, then a
 // line for each of their nodes that has a taint or is cordoned.
-std::vector<std::string> TellPods(const std::vector<std::string>& names,
-                                  const World& world) {
+std::vector<std::string> DescribePods(const std::vector<std::string>& names,
+                                      const World& world) {
   std::vector<std::string> lines;
   std::set<std::string> nodes;
-  std::vector<SeenEvent> events;
+  std::vector<PodEvent> events;
   try {
     events = world.events();
   } catch (const std::exception& error) {
     lines.push_back(std::string("failed to list events: ") + error.what());
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i == kPodsTold) {
+    if (i == kMaxPodsShown) {
       lines.push_back("… and " + std::to_string(names.size() - i) +
                       " more pods");
       break;
     }
     const auto pod = world.pods.find(names[i]);
     if (pod == world.pods.end()) continue;
-    lines.push_back(TellPod(*pod->second));
+    lines.push_back(DescribePod(*pod->second));
     nodes.insert(pod->second->spec.node_name);
-    for (const SeenEvent& event : events) {
+    for (const PodEvent& event : events) {
       if (event.pod != names[i]) continue;
       lines.push_back("  " + event.type + " " + event.reason + " (x" +
                       std::to_string(event.count) + "): " + event.message);
@@ -87,8 +87,8 @@ std::vector<std::string> TellPods(const std::vector<std::string>& names,
   for (const std::string& name : nodes) {
     const auto node = world.nodes.find(name);
     if (node == world.nodes.end()) continue;
-    const std::string told = TellNode(*node->second);
-    if (!told.empty()) lines.push_back(told);
+    const std::string text = DescribeNode(*node->second);
+    if (!text.empty()) lines.push_back(text);
   }
   return lines;
 }
@@ -110,16 +110,18 @@ void Performance::Play() {
   observer_.emplace(cluster_.client(), stage_.namespace_name(),
                     scenario_.throughout, stop_);
   if (scenario_.faults) {
-    story_.Does("set the server's faults");
+    story_.WriteStep("set the server's faults");
     Do(*scenario_.faults);
   }
   if (scenario_.needs_embedded) Do(MarkRequests());
   if (!options_.scheduler.empty()) {
-    story_.Does("start the scheduler: " + options_.scheduler);
+    story_.WriteStep("start the scheduler: " + options_.scheduler);
     StartScheduler();
   }
   for (const Step& step : scenario_.steps) {
-    if (!std::holds_alternative<Expect>(step.action)) story_.Does(step.text);
+    if (!std::holds_alternative<Expect>(step.action)) {
+      story_.WriteStep(step.text);
+    }
     std::visit([this](const auto& action) { Do(action); }, step.action);
     CheckRules();
   }
@@ -198,7 +200,7 @@ void Performance::Do(const Expect& expect) {
 
 void Performance::Await(const Expectation& expectation,
                         std::chrono::nanoseconds within) {
-  story_.Expects(expectation.text);
+  story_.BeginExpectation(expectation.text);
   const auto start = RealClock().Now();
   while (true) {
     const World world = Look();
@@ -207,7 +209,7 @@ void Performance::Await(const Expectation& expectation,
     const auto passed = RealClock().Now() - start;
     const bool met = verdict.kind == Verdict::Kind::kMet;
     if (met || verdict.kind == Verdict::Kind::kBroken || passed > within) {
-      story_.Saw(passed, met);
+      story_.EndExpectation(passed, met);
       if (met) return;
       Fail(expectation.text, verdict, world);
     }
@@ -219,7 +221,7 @@ void Performance::Hold(const Expect& expect) {
   const auto start = RealClock().Now();
   const auto end = start + expect.hold_for;
   const std::string hold = "for " + FormatDuration(expect.hold_for);
-  story_.Expects("no change " + hold);
+  story_.BeginExpectation("no change " + hold);
   while (true) {
     const World world = Look();
     bool any_away = false;
@@ -230,13 +232,13 @@ void Performance::Hold(const Expect& expect) {
       any_away |= is_away;
       if (is_away && RealClock().Now() < end + kLongestOutage) continue;
       if (verdict.kind == Verdict::Kind::kMet) continue;
-      story_.Saw(RealClock().Now() - start, false);
+      story_.EndExpectation(RealClock().Now() - start, false);
       Fail(expectation.text + ", " + hold, verdict, world);
     }
     if (RealClock().Now() >= end && !any_away) break;
     AwaitChange(any_away ? end + kLongestOutage : end);
   }
-  story_.Saw(RealClock().Now() - start, true);
+  story_.EndExpectation(RealClock().Now() - start, true);
 }
 
 void Performance::AwaitChange(Clock::TimePoint deadline) {
@@ -300,7 +302,7 @@ void Performance::Fail(const std::string& expected, const Verdict& verdict,
                        const World& world) {
   throw Failed{{.expected = expected,
                 .found = verdict.found,
-                .pods = TellPods(verdict.pods, world),
+                .pods = DescribePods(verdict.pods, world),
                 .log = SchedulerLog()}};
 }
 

@@ -41,10 +41,10 @@ steps:
 )");
   EXPECT_FALSE(result.failure) << result.failure->found;
   ExpectNothingLeft();
-  EXPECT_THAT(told_.str(), HasSubstr("nodes a, b\n"
-                                     "  create 3 pods web-1 … web-3\n"
-                                     "  expect pods web-*: node a ✓"));
-  EXPECT_THAT(told_.str(), HasSubstr("\n  passed in "));
+  EXPECT_THAT(output_.str(), HasSubstr("nodes a, b\n"
+                                       "  create 3 pods web-1 … web-3\n"
+                                       "  expect pods web-*: node a ✓"));
+  EXPECT_THAT(output_.str(), HasSubstr("\n  passed in "));
 }
 
 TEST_F(PlayerTest, AFailureListsThePodsAndTheirNodes) {
@@ -59,10 +59,11 @@ steps:
   EXPECT_THAT(result.failure->found, HasSubstr("are on other nodes: "));
   EXPECT_THAT(result.failure->pods, Contains(HasSubstr("web-1: on a")));
   ExpectNothingLeft();
-  EXPECT_THAT(told_.str(), HasSubstr("    expected: pods web-*: notNode a\n"));
+  EXPECT_THAT(output_.str(),
+              HasSubstr("    expected: pods web-*: notNode a\n"));
 }
 
-TEST_F(PlayerTest, FailsAfterTheTimeOfWithin) {
+TEST_F(PlayerTest, FailsIfAnExpectationIsNotMetWithinItsTime) {
   const Result result = Play(R"(
 steps:
 - create: {pods: web}

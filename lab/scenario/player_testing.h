@@ -96,7 +96,7 @@ class PlayerTest : public testing::Test {
         "my-test.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));
     options_.config = PlayerConfig(Config());
     options_.directory = directory_.path();
-    Story story(told_, false);
+    Story story(output_, false);
     return Player(options_, story, stop_.get_token())
         .Play(scenario, stop_.get_token());
   }
@@ -110,12 +110,12 @@ class PlayerTest : public testing::Test {
     return "no refusal";
   }
 
-  nlohmann::json Ask(const std::string& path) {
+  nlohmann::json GetJson(const std::string& path) {
     return nlohmann::json::parse(client_.Send({.method = "GET", .path = path}));
   }
   std::vector<std::string> Names(const std::string& path) {
     std::vector<std::string> names;
-    const nlohmann::json list = Ask(path);
+    const nlohmann::json list = GetJson(path);
     for (const auto& item : list["items"]) {
       names.push_back(item["metadata"]["name"]);
     }
@@ -128,7 +128,7 @@ class PlayerTest : public testing::Test {
     EXPECT_EQ(Names("/api/v1/namespaces"), namespaces_);
     EXPECT_EQ(Names("/api/v1/nodes"), nodes);
     EXPECT_THAT(Names("/api/v1/pods"), testing::IsEmpty());
-    EXPECT_THAT(Ask("/minisched/faults")["faults"], testing::IsEmpty());
+    EXPECT_THAT(GetJson("/minisched/faults")["faults"], testing::IsEmpty());
   }
 
   static constexpr char kNodes[] = "nodes: [{names: [a, b]}]\n";
@@ -141,7 +141,7 @@ class PlayerTest : public testing::Test {
   const std::vector<std::string> namespaces_ = Names("/api/v1/namespaces");
   PlayerOptions options_;
   std::stop_source stop_;
-  std::ostringstream told_;
+  std::ostringstream output_;
 };
 
 }  // namespace minisched::scenario

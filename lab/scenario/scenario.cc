@@ -96,7 +96,7 @@ class Reader {
     if (key == "scheduler") return ReadScheduler(value);
     if (key == "faults") {
       return {ReadFaults(value),
-              "set the server's faults: " + Tell(value.json())};
+              "set the server's faults: " + DescribeValue(value.json())};
     }
     if (key == "server") return ReadServer(value);
     if (key == "mark") return ReadMark(value);
@@ -111,7 +111,7 @@ class Reader {
         create.objects.push_back(std::move(object));
       }
     }
-    return {create, key + " " + TellObjects(create.objects)};
+    return {create, key + " " + DescribeObjects(create.objects)};
   }
 
   void Remember(const Field& item, const Manifest& object) {
@@ -143,8 +143,8 @@ class Reader {
     if (const auto subresource = value.Find("subresource")) {
       patch.subresource = subresource->OneOf({"status"});
     }
-    return {patch, "patch " + TellObject(patch.object) + " with " +
-                       Tell(value[patch.type].json())};
+    return {patch, "patch " + DescribeObject(patch.object) + " with " +
+                       DescribeValue(value[patch.type].json())};
   }
 
   Step ReadDelete(const Field& value) {
@@ -154,7 +154,7 @@ class Reader {
     if (const auto grace = value.Find("grace")) {
       deletion.grace_seconds = grace->Count();
     }
-    return {deletion, "delete " + TellObject(deletion.objects)};
+    return {deletion, "delete " + DescribeObject(deletion.objects)};
   }
 
   ObjectName ReadObjectName(const Field& value,

@@ -154,7 +154,7 @@ struct Scenario {
   std::string title;
   std::string why;
   int since = 0;
-  // Why kube-scheduler is not judged by this scenario; empty if it is.
+  // Why kube-scheduler is not expected to pass; empty if it is.
   std::string not_upstream;
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;

@@ -96,10 +96,10 @@ steps:
   EXPECT_EQ(scenario.throughout.size(), 1U);
   EXPECT_TRUE(scenario.needs_embedded);
   EXPECT_TRUE(scenario.needs_scheduler);
-  std::vector<std::string> told;
-  for (const Step& step : scenario.steps) told.push_back(step.text);
+  std::vector<std::string> texts;
+  for (const Step& step : scenario.steps) texts.push_back(step.text);
   EXPECT_THAT(
-      told,
+      texts,
       ElementsAre("create 2 pods web-1 … web-2", "apply pod filed",
                   "patch pods web-1 with {metadata: {labels: {a: b}}}",
                   "patch PriorityClass p with ", "delete pods web-*",

@@ -66,10 +66,10 @@ Manifest ToManifest(Json node) {
           .name = node["metadata"]["name"]};
 }
 
-// Throws CannotPlay if a pod is bound to one of the nodes: setting the node
-// aside would cost the pod its node.
-void CheckNobodyIsOn(const Json& nodes, Client& client,
-                     const std::stop_token& stop) {
+// Throws CannotPlay if a pod is bound to one of the nodes: the pod would lose
+// its node.
+void CheckNoPodIsOn(const Json& nodes, Client& client,
+                    const std::stop_token& stop) {
   std::set<std::string> names;
   for (const Json& node : nodes.at("items")) {
     names.insert(node["metadata"]["name"]);
@@ -128,7 +128,7 @@ void Stage::SetNodesAside(const std::stop_token& stop) {
           "machines: play it with --embedded, or on 'scripts/cluster up real'");
     }
   }
-  CheckNobodyIsOn(nodes, cluster_.client(), stop);
+  CheckNoPodIsOn(nodes, cluster_.client(), stop);
   for (const Json& node : nodes.at("items")) {
     set_aside_.push_back(ToManifest(node));
     cluster_.DeleteOne({.kind = "Node", .name = set_aside_.back().name}, "",
@@ -186,7 +186,7 @@ std::string Stage::CreateOne(const Manifest& object, bool apply,
     return apply ? cluster_.Apply(object, namespace_, scheduler_name_, stop)
                  : cluster_.Create(object, namespace_, scheduler_name_, stop);
   } catch (const ApiError& error) {
-    // The object is somebody else's: don't take it down.
+    // Another client created the object: don't delete it at the end.
     if (outlives && !is_ours && error.reason() == "AlreadyExists") {
       made_.pop_back();
     }
@@ -212,13 +212,14 @@ void Stage::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
 
 std::vector<std::string> Stage::Delete(const scenario::Delete& deletion,
                                        const std::stop_token& stop) {
-  const ObjectName& wanted = deletion.objects;
-  if (cluster_.IsNamespaced(wanted, stop)) {
+  const ObjectName& pattern = deletion.objects;
+  if (cluster_.IsNamespaced(pattern, stop)) {
     return cluster_.Delete(deletion, namespace_, stop);
   }
   std::vector<std::string> deleted;
   for (const ObjectName& object : made_) {
-    if (object.kind != wanted.kind || !MatchesGlob(wanted.name, object.name)) {
+    if (object.kind != pattern.kind ||
+        !MatchesGlob(pattern.name, object.name)) {
       continue;
     }
     cluster_.DeleteOne(object, "", stop);

@@ -31,19 +31,19 @@ steps:
 )");
   EXPECT_FALSE(result.failure);
   ExpectNothingLeft({"a", "old"});
-  EXPECT_EQ(Ask("/api/v1/nodes/a")["metadata"]["labels"]["mine"], "yes");
-  EXPECT_FALSE(Ask("/api/v1/nodes/a")["spec"].contains("unschedulable"));
+  EXPECT_EQ(GetJson("/api/v1/nodes/a")["metadata"]["labels"]["mine"], "yes");
+  EXPECT_FALSE(GetJson("/api/v1/nodes/a")["spec"].contains("unschedulable"));
 }
 
 TEST_F(StageTest, WithoutNodesUsesTheClustersNodes) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"a"}})");
-  const std::string uid = Ask("/api/v1/nodes/a")["metadata"]["uid"];
+  const std::string uid = GetJson("/api/v1/nodes/a")["metadata"]["uid"];
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = PlayFile(
       "steps: [{create: {pods: web}}, {expect: {pods: web, node: a}}]\n");
   EXPECT_FALSE(result.failure);
   ExpectNothingLeft({"a"});
-  EXPECT_EQ(Ask("/api/v1/nodes/a")["metadata"]["uid"], uid);
+  EXPECT_EQ(GetJson("/api/v1/nodes/a")["metadata"]["uid"], uid);
 }
 
 TEST_F(StageTest, RefusesToRemoveANodeWithAPod) {
@@ -150,8 +150,8 @@ class StrangeClusterTest : public testing::Test {
     const Scenario scenario = ReadScenario(
         directory_.Write("s.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));
     options.config.server = server.url();
-    std::ostringstream told;
-    Story story(told, false);
+    std::ostringstream output;
+    Story story(output, false);
     std::string refusal = "no refusal";
     try {
       Player(options, story, {}).Play(scenario, {});

@@ -45,16 +45,19 @@ void Story::Begin(const Scenario& scenario) {
   for (const Manifest& node : scenario.nodes) {
     names += (names.empty() ? "" : ", ") + node.name;
   }
-  if (!names.empty()) Does("nodes " + names);
+  if (!names.empty()) WriteStep("nodes " + names);
 }
 
-void Story::Does(const std::string& what) { out_ << "  " << what << std::endl; }
+void Story::WriteStep(const std::string& what) {
+  out_ << "  " << what << std::endl;
+}
 
-void Story::Expects(const std::string& what) {
+void Story::BeginExpectation(const std::string& what) {
   out_ << "  expect " << what << std::flush;
 }
 
-void Story::Saw(std::chrono::duration<double> after, bool as_expected) {
+void Story::EndExpectation(std::chrono::duration<double> after,
+                           bool as_expected) {
   const std::string mark = as_expected ? Paint(kGreen, "✓") : Paint(kRed, "✗");
   out_ << " " << mark << fmt::format(" {:.1f} s", after.count()) << std::endl;
 }

@@ -25,17 +25,17 @@ struct Result {
   std::chrono::duration<double> took{0};
 };
 
-// Writes what happens in a scenario for people to read. Not thread-safe.
+// Writes the progress of a scenario as text. Not thread-safe.
 class Story {
  public:
   // `out` must outlive the story.
   Story(std::ostream& out, bool colour) : out_(out), colour_(colour) {}
 
   void Begin(const Scenario& scenario);
-  void Does(const std::string& what);
-  // Begins a line for an expectation. Saw() completes the line.
-  void Expects(const std::string& what);
-  void Saw(std::chrono::duration<double> after, bool as_expected);
+  void WriteStep(const std::string& what);
+  // Begins a line. EndExpectation() completes the line.
+  void BeginExpectation(const std::string& what);
+  void EndExpectation(std::chrono::duration<double> after, bool as_expected);
   void End(const Result& result);
 
  private:

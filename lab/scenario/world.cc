@@ -33,7 +33,8 @@ bool MatchesText(const std::string& pattern, const std::string& text) {
 
 // Formats pods that `are` so: "2 of 20 are bound: web-1: on a; web-2: on b". Of
 // many pods, it names the first few.
-std::string TellSome(const Pods& pods, std::size_t of, const std::string& are) {
+std::string DescribeSome(const Pods& pods, std::size_t of,
+                         const std::string& are) {
   constexpr std::size_t kFew = 3;
   std::vector<std::string> some;
   for (const auto& pod : pods) {
@@ -41,7 +42,7 @@ std::string TellSome(const Pods& pods, std::size_t of, const std::string& are) {
       some.emplace_back("…");
       break;
     }
-    some.push_back(TellPod(*pod));
+    some.push_back(DescribePod(*pod));
   }
   return std::to_string(pods.size()) + " of " + std::to_string(of) + " " + are +
          ": " + boost::algorithm::join(some, "; ");
@@ -60,7 +61,7 @@ class PodsJudge {
 
   Verdict Judge() {
     if (expected_.gone) {
-      if (!pods_.empty()) Missing(TellAll(pods_, "still exist"), pods_);
+      if (!pods_.empty()) Missing(DescribeAll(pods_, "still exist"), pods_);
       return verdict_;
     }
     JudgePresence();
@@ -85,24 +86,24 @@ class PodsJudge {
     for (const auto& pod : pods) verdict_.pods.push_back(pod->metadata.name);
   }
 
-  std::string TellAll(const Pods& pods, const std::string& are) const {
-    return TellSome(pods, pods_.size(), are);
+  std::string DescribeAll(const Pods& pods, const std::string& are) const {
+    return DescribeSome(pods, pods_.size(), are);
   }
 
-  template <class Wanted>
-  Pods Without(Wanted wanted) const {
+  template <class Predicate>
+  Pods Without(Predicate matches) const {
     Pods others;
     std::copy_if(pods_.begin(), pods_.end(), std::back_inserter(others),
-                 [&](const auto& pod) { return !wanted(*pod); });
+                 [&](const auto& pod) { return !matches(*pod); });
     return others;
   }
 
-  // Sets the verdict to kNotYet if some pods are not as wanted, which
-  // `otherwise` describes.
-  template <class Wanted>
-  void Each(Wanted wanted, const std::string& otherwise) {
-    const Pods others = Without(wanted);
-    if (!others.empty()) Missing(TellAll(others, otherwise), others);
+  // Sets the verdict to kNotYet if some pods don't match. `otherwise` describes
+  // these pods.
+  template <class Predicate>
+  void Each(Predicate matches, const std::string& otherwise) {
+    const Pods others = Without(matches);
+    if (!others.empty()) Missing(DescribeAll(others, otherwise), others);
   }
 
   void JudgePresence() {
@@ -122,13 +123,14 @@ class PodsJudge {
     const Pods bound = Without(IsUnbound);
     const int count = static_cast<int>(bound.size());
     if (expected_.bound == Bound::kAll && !unbound.empty()) {
-      Missing(TellAll(unbound, "are not bound"), unbound);
+      Missing(DescribeAll(unbound, "are not bound"), unbound);
     }
     if ((expected_.bound == Bound::kNone || expected_.pending) && count > 0) {
-      Broken(TellAll(bound, "are bound"), bound);
+      Broken(DescribeAll(bound, "are bound"), bound);
     }
     if (expected_.bound == Bound::kAllOrNone && count > 0 && !unbound.empty()) {
-      Missing("some are bound, but " + TellAll(unbound, "are not"), unbound);
+      Missing("some are bound, but " + DescribeAll(unbound, "are not"),
+              unbound);
     }
     if (expected_.bound_count && count != *expected_.bound_count) {
       Set(count > *expected_.bound_count ? Kind::kBroken : Kind::kNotYet,
@@ -147,7 +149,7 @@ class PodsJudge {
               !MatchesAnyGlob(expected_.not_on, node));
     });
     if (!elsewhere.empty()) {
-      Broken(TellAll(elsewhere, "are on other nodes"), elsewhere);
+      Broken(DescribeAll(elsewhere, "are on other nodes"), elsewhere);
     }
     Each(IsBound, "are not bound");
   }
@@ -165,14 +167,14 @@ class PodsJudge {
     int used = 0;
     int least = counts.empty() ? 0 : counts.begin()->second;
     int most = least;
-    std::vector<std::string> told;
+    std::vector<std::string> spread;
     for (const auto& [node, count] : counts) {
       used += count > 0 ? 1 : 0;
       least = std::min(least, count);
       most = std::max(most, count);
-      told.push_back(std::to_string(count) + " on " + node);
+      spread.push_back(std::to_string(count) + " on " + node);
     }
-    const std::string found = boost::algorithm::join(told, ", ");
+    const std::string found = boost::algorithm::join(spread, ", ");
     const Kind unless_more = IsFinal() ? Kind::kBroken : Kind::kNotYet;
     if (used < expected_.nodes_at_least.value_or(0)) {
       Set(unless_more, found, {});
@@ -208,25 +210,25 @@ class PodsJudge {
     }
   }
 
-  void JudgeCondition(const PodExpectation::Condition& wanted) {
+  void JudgeCondition(const PodExpectation::Condition& expected) {
     Each(
         [&](const Pod& pod) {
-          const Condition* condition = FindCondition(pod, wanted.type);
+          const Condition* condition = FindCondition(pod, expected.type);
           return condition != nullptr &&
-                 MatchesText(wanted.status, condition->status) &&
-                 MatchesText(wanted.reason, condition->reason) &&
-                 MatchesText(wanted.message, condition->message);
+                 MatchesText(expected.status, condition->status) &&
+                 MatchesText(expected.reason, condition->reason) &&
+                 MatchesText(expected.message, condition->message);
         },
         "have no such condition");
   }
 
   void JudgeEvents() {
-    const PodExpectation::Event& wanted = *expected_.event;
+    const PodExpectation::Event& expected = *expected_.event;
     std::map<std::string, int> counts;
-    for (const SeenEvent& event : world_.events()) {
-      if (MatchesText(wanted.type, event.type) &&
-          MatchesText(wanted.reason, event.reason) &&
-          MatchesText(wanted.message, event.message)) {
+    for (const PodEvent& event : world_.events()) {
+      if (MatchesText(expected.type, event.type) &&
+          MatchesText(expected.reason, event.reason) &&
+          MatchesText(expected.message, event.message)) {
         ++counts[event.pod];
       }
     }
@@ -234,7 +236,7 @@ class PodsJudge {
          "have no such event");
     for (const auto& pod : pods_) {
       const int count = counts[pod->metadata.name];
-      if (wanted.at_most && count > *wanted.at_most) {
+      if (expected.at_most && count > *expected.at_most) {
         Broken(pod->metadata.name + " has " + std::to_string(count) +
                    " such events",
                {pod});
@@ -262,7 +264,7 @@ Verdict Judge(const OrderExpectation& expected, const World& world) {
       const auto bound = world.bound_at.find(pod->metadata.uid);
       if (bound == world.bound_at.end()) {
         if (verdict.kind == Kind::kMet) {
-          verdict = {Kind::kNotYet, "not bound: " + TellPod(*pod), {name}};
+          verdict = {Kind::kNotYet, "not bound: " + DescribePod(*pod), {name}};
         }
         // Pods of later globs must not be bound before this one.
         latest = {std::numeric_limits<int>::max(), name};
@@ -323,7 +325,7 @@ bool CanBeWatched(const Expectation& expectation) {
                            !pods->not_on.empty() || pods->per_node_at_most));
 }
 
-std::string TellPod(const Pod& pod) {
+std::string DescribePod(const Pod& pod) {
   std::string text = pod.metadata.name + ": ";
   text += IsBound(pod) ? "on " + pod.spec.node_name : "no node";
   const std::string& phase = pod.status.phase;
@@ -337,19 +339,19 @@ std::string TellPod(const Pod& pod) {
   return text;
 }
 
-std::string TellNode(const Node& node) {
-  std::vector<std::string> said;
-  if (node.spec.unschedulable) said.emplace_back("cordoned");
+std::string DescribeNode(const Node& node) {
+  std::vector<std::string> parts;
+  if (node.spec.unschedulable) parts.emplace_back("cordoned");
   for (const Taint& taint : node.spec.taints) {
     // This taint is part of the cordon.
     if (taint.key == "node.kubernetes.io/unschedulable") continue;
-    said.push_back("taint " + taint.key +
-                   (taint.value.empty() ? "" : "=" + taint.value) + ":" +
-                   taint.effect);
+    parts.push_back("taint " + taint.key +
+                    (taint.value.empty() ? "" : "=" + taint.value) + ":" +
+                    taint.effect);
   }
-  return said.empty() ? ""
-                      : "node " + node.metadata.name + ": " +
-                            boost::algorithm::join(said, ", ");
+  return parts.empty() ? ""
+                       : "node " + node.metadata.name + ": " +
+                             boost::algorithm::join(parts, ", ");
 }
 
 }  // namespace minisched::scenario

@@ -14,7 +14,7 @@
 namespace minisched::scenario {
 
 // An Event object about a pod, from any reporter.
-struct SeenEvent {
+struct PodEvent {
   std::string pod;
   std::string type;
   std::string reason;
@@ -34,14 +34,14 @@ struct World {
   // By name; only pods of the scenario's namespace.
   std::map<std::string, std::shared_ptr<const Pod>> pods;
   std::map<std::string, std::shared_ptr<const Node>> nodes;
-  // When each pod, by uid, was first seen on a node, as a number that grows
+  // When each pod, by uid, was first observed on a node, as a number that grows
   // with each change. Pods from the same list have the same number.
   std::map<std::string, int> bound_at;
   // Names of the pods that the scenario has created and not deleted.
   std::set<std::string> created;
   // Evaluate() calls these only if an expectation needs them, and doesn't catch
   // their exceptions.
-  std::function<std::vector<SeenEvent>()> events;
+  std::function<std::vector<PodEvent>()> events;
   std::function<std::vector<RequestCount>()> requests;
 };
 
@@ -66,10 +66,10 @@ bool CanBeWatched(const Expectation& expectation);
 
 // Formats a pod: "web-1: on node-1, Running",
 // "web-2: no node, Unschedulable: 0/3 nodes …".
-std::string TellPod(const Pod& pod);
+std::string DescribePod(const Pod& pod);
 
 // Formats what keeps pods off a node: "node gpu-1: cordoned, taint
 // gpu=yes:NoSchedule". Returns "" if nothing does.
-std::string TellNode(const Node& node);
+std::string DescribeNode(const Node& node);
 
 }  // namespace minisched::scenario

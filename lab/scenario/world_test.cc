@@ -49,7 +49,7 @@ class WorldTest : public testing::Test {
                     world_);
   }
   // Returns "met", "not yet: …" or "broken: …".
-  std::string Say(const std::string& expectation) const {
+  std::string Outcome(const std::string& expectation) const {
     const Verdict verdict = Judge(expectation);
     if (verdict.kind == Kind::kMet) return "met" + verdict.found;
     return (verdict.kind == Kind::kBroken ? "broken: " : "not yet: ") +
@@ -59,58 +59,58 @@ class WorldTest : public testing::Test {
   World world_;
 };
 
-TEST_F(WorldTest, AMissingPodMayStillCome) {
-  EXPECT_EQ(Say("{pods: p*, bound: false}"), "not yet: no such pods exist");
-  EXPECT_EQ(Say("{pods: p*, gone: true}"), "met");
-  EXPECT_EQ(Say("{pods: p*, count: 0}"), "not yet: no such pods exist");
+TEST_F(WorldTest, AMissingPodMayAppearLater) {
+  EXPECT_EQ(Outcome("{pods: p*, bound: false}"), "not yet: no such pods exist");
+  EXPECT_EQ(Outcome("{pods: p*, gone: true}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, count: 0}"), "not yet: no such pods exist");
 }
 
 TEST_F(WorldTest, EveryCreatedPodMustExist) {
   AddPod("p1", "a");
   AddPod("p2", "b");
   world_.pods.erase("p2");
-  EXPECT_EQ(Say("{pods: p*, bound: true}"), "not yet: p2 does not exist");
-  EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, bound: true}"), "not yet: p2 does not exist");
+  EXPECT_EQ(Outcome("{pods: p1, bound: true}"), "met");
 }
 
 TEST_F(WorldTest, CountIsExact) {
   AddPod("p1");
   AddPod("p2");
   AddPod("q");
-  EXPECT_EQ(Say("{pods: p*, count: 2}"), "met");
-  EXPECT_EQ(Say("{pods: [p*, q], count: 2}"), "not yet: 3 exist");
-  EXPECT_EQ(Say("{pods: p*, gone: true}"),
+  EXPECT_EQ(Outcome("{pods: p*, count: 2}"), "met");
+  EXPECT_EQ(Outcome("{pods: [p*, q], count: 2}"), "not yet: 3 exist");
+  EXPECT_EQ(Outcome("{pods: p*, gone: true}"),
             "not yet: 2 of 2 still exist: p1: no node; p2: no node");
 }
 
 TEST_F(WorldTest, JudgesBound) {
   AddPod("p1", "a");
   AddPod("p2");
-  EXPECT_EQ(Say("{pods: p*, bound: true}"),
+  EXPECT_EQ(Outcome("{pods: p*, bound: true}"),
             "not yet: 1 of 2 are not bound: p2: no node");
-  EXPECT_EQ(Say("{pods: p*, bound: false}"),
+  EXPECT_EQ(Outcome("{pods: p*, bound: false}"),
             "broken: 1 of 2 are bound: p1: on a");
-  EXPECT_EQ(Say("{pods: p*, bound: all or none}"),
+  EXPECT_EQ(Outcome("{pods: p*, bound: all or none}"),
             "not yet: some are bound, but 1 of 2 are not: p2: no node");
-  EXPECT_EQ(Say("{pods: p1, bound: all or none}"), "met");
-  EXPECT_EQ(Say("{pods: p2, bound: all or none}"), "met");
-  EXPECT_EQ(Say("{pods: p*, bound: 1}"), "met");
-  EXPECT_EQ(Say("{pods: p*, bound: 2}"), "not yet: 1 of 2 are bound");
-  EXPECT_EQ(Say("{pods: p*, bound: 0}"), "broken: 1 of 2 are bound");
-  EXPECT_EQ(Say("{pods: p1, bound: true}"), "met");
-  EXPECT_EQ(Say("{pods: p2, bound: false}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, bound: all or none}"), "met");
+  EXPECT_EQ(Outcome("{pods: p2, bound: all or none}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, bound: 1}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, bound: 2}"), "not yet: 1 of 2 are bound");
+  EXPECT_EQ(Outcome("{pods: p*, bound: 0}"), "broken: 1 of 2 are bound");
+  EXPECT_EQ(Outcome("{pods: p1, bound: true}"), "met");
+  EXPECT_EQ(Outcome("{pods: p2, bound: false}"), "met");
 }
 
 TEST_F(WorldTest, JudgesNodes) {
   AddPod("p1", "a");
   AddPod("p2");
-  EXPECT_EQ(Say("{pods: p*, node: a}"),
+  EXPECT_EQ(Outcome("{pods: p*, node: a}"),
             "not yet: 1 of 2 are not bound: p2: no node");
-  EXPECT_EQ(Say("{pods: p*, node: b}"),
+  EXPECT_EQ(Outcome("{pods: p*, node: b}"),
             "broken: 1 of 2 are on other nodes: p1: on a");
-  EXPECT_EQ(Say("{pods: p1, node: [a, b]}"), "met");
-  EXPECT_EQ(Say("{pods: p1, notNode: b}"), "met");
-  EXPECT_EQ(Say("{pods: p1, notNode: '*'}"),
+  EXPECT_EQ(Outcome("{pods: p1, node: [a, b]}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, notNode: b}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, notNode: '*'}"),
             "broken: 1 of 1 are on other nodes: p1: on a");
 }
 
@@ -123,7 +123,7 @@ TEST_F(WorldTest, AVerdictNamesThePods) {
 
 TEST_F(WorldTest, NamesTheFirstFewOfManyPods) {
   for (const std::string name : {"p1", "p2", "p3", "p4", "p5"}) AddPod(name);
-  EXPECT_THAT(Say("{pods: p*, bound: true}"),
+  EXPECT_THAT(Outcome("{pods: p*, bound: true}"),
               HasSubstr("5 of 5 are not bound: p1: no node; p2: no node; "
                         "p3: no node; …"));
 }
@@ -132,36 +132,38 @@ TEST_F(WorldTest, PendingMatchesTheMessageByPrefixOrGlob) {
   AddUnschedulable("p1", "0/2 nodes are available: 2 Too many pods. More.");
   AddPod("p2");
   AddPod("p3", "a");
-  EXPECT_EQ(Say("{pods: p1, pending: '0/2 nodes are available: 2 Too many '}"),
-            "met");
-  EXPECT_EQ(Say("{pods: p1, pending: '* Too many pods*'}"), "met");
-  EXPECT_EQ(Say("{pods: p1, pending: 0/3}"),
+  EXPECT_EQ(
+      Outcome("{pods: p1, pending: '0/2 nodes are available: 2 Too many '}"),
+      "met");
+  EXPECT_EQ(Outcome("{pods: p1, pending: '* Too many pods*'}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, pending: 0/3}"),
             "not yet: 1 of 1 have no such condition: p1: no node, "
             "Unschedulable: 0/2 "
             "nodes are available: 2 Too many pods. More.");
-  EXPECT_THAT(Say("{pods: p2, pending: 0/2}"),
+  EXPECT_THAT(Outcome("{pods: p2, pending: 0/2}"),
               StartsWith("not yet: 1 of 1 have no such condition"));
-  EXPECT_THAT(Say("{pods: p3, pending: 0/2}"),
+  EXPECT_THAT(Outcome("{pods: p3, pending: 0/2}"),
               StartsWith("broken: 1 of 1 are bound"));
 }
 
 TEST_F(WorldTest, JudgesConditions) {
   AddUnschedulable("p1", "m");
-  EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled}}"), "met");
-  EXPECT_EQ(Say("{pods: p1, condition: {type: PodScheduled, status: 'False', "
-                "reason: Unsched*, message: m}}"),
-            "met");
+  EXPECT_EQ(Outcome("{pods: p1, condition: {type: PodScheduled}}"), "met");
+  EXPECT_EQ(
+      Outcome("{pods: p1, condition: {type: PodScheduled, status: 'False', "
+              "reason: Unsched*, message: m}}"),
+      "met");
   EXPECT_THAT(
-      Say("{pods: p1, condition: {type: PodScheduled, status: 'True'}}"),
+      Outcome("{pods: p1, condition: {type: PodScheduled, status: 'True'}}"),
       StartsWith("not yet: 1 of 1 have no such condition"));
-  EXPECT_THAT(Say("{pods: p1, condition: {type: Ready}}"),
+  EXPECT_THAT(Outcome("{pods: p1, condition: {type: Ready}}"),
               StartsWith("not yet: 1 of 1 have no such condition"));
 }
 
 TEST_F(WorldTest, JudgesPhases) {
   AddPod("p1", "a", R"({"phase":"Running"})");
-  EXPECT_EQ(Say("{pods: p1, phase: Running}"), "met");
-  EXPECT_EQ(Say("{pods: p1, phase: Failed}"),
+  EXPECT_EQ(Outcome("{pods: p1, phase: Running}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, phase: Failed}"),
             "not yet: 1 of 1 are not Failed: p1: on a, Running");
 }
 
@@ -169,54 +171,58 @@ TEST_F(WorldTest, JudgesEvents) {
   AddPod("p1");
   AddPod("p2");
   world_.events = [] {
-    return std::vector<SeenEvent>{
+    return std::vector<PodEvent>{
         {"p1", "Warning", "FailedScheduling", "0/2 nodes are available"},
         {"p1", "Warning", "FailedScheduling", "0/1 nodes are available"},
         {"p2", "Normal", "Scheduled", "Successfully assigned"}};
   };
-  EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling}}"), "met");
-  EXPECT_EQ(Say("{pods: p1, event: {type: Warning, reason: Failed*, "
-                "message: 0/1, atMost: 1}}"),
+  EXPECT_EQ(Outcome("{pods: p1, event: {reason: FailedScheduling}}"), "met");
+  EXPECT_EQ(Outcome("{pods: p1, event: {type: Warning, reason: Failed*, "
+                    "message: 0/1, atMost: 1}}"),
             "met");
-  EXPECT_EQ(Say("{pods: p1, event: {reason: FailedScheduling, atMost: 1}}"),
+  EXPECT_EQ(Outcome("{pods: p1, event: {reason: FailedScheduling, atMost: 1}}"),
             "broken: p1 has 2 such events");
-  EXPECT_EQ(Say("{pods: p*, event: {reason: Scheduled}}"),
+  EXPECT_EQ(Outcome("{pods: p*, event: {reason: Scheduled}}"),
             "not yet: 1 of 2 have no such event: p1: no node");
 }
 
 TEST_F(WorldTest, JudgesTheSpreadOverNodes) {
   AddPod("p1", "a");
   AddPod("p2", "a");
-  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 1}}"), "met");
-  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"), "broken: 2 on a, 0 on b");
-  EXPECT_EQ(Say("{pods: p*, spread: {perNode: 1}}"), "broken: 2 on a, 0 on b");
-  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"), "broken: 2 on a, 0 on b");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 1}}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 2}}"),
+            "broken: 2 on a, 0 on b");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {perNode: 1}}"),
+            "broken: 2 on a, 0 on b");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {skew: 1}}"), "broken: 2 on a, 0 on b");
   AddPod("p3");
-  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1}}"), "not yet: 2 on a, 0 on b");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {skew: 1}}"),
+            "not yet: 2 on a, 0 on b");
   AddPod("p3", "b");
-  EXPECT_EQ(Say("{pods: p*, spread: {skew: 1, nodes: 2, perNode: 2}}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {skew: 1, nodes: 2, perNode: 2}}"),
+            "met");
 }
 
 TEST_F(WorldTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
   AddPod("p1", "a");
   world_.created.insert("p2");
-  EXPECT_EQ(Say("{pods: p*, spread: {nodes: 2}}"),
+  EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 2}}"),
             "not yet: p2 does not exist");
   // p1 now counts as a workload's pod, which may create more.
   world_.created.clear();
-  EXPECT_THAT(Say("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
+  EXPECT_THAT(Outcome("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
 }
 
 TEST_F(WorldTest, JudgesTheOrderOfBindings) {
   AddPod("low-1");
   AddPod("high-1");
-  EXPECT_EQ(Say("{order: [high-*, low-*]}"),
+  EXPECT_EQ(Outcome("{order: [high-*, low-*]}"),
             "not yet: not bound: high-1: no node");
   AddPod("high-1", "a");
   AddPod("high-2", "a");
   AddPod("low-1", "b");
-  EXPECT_EQ(Say("{order: [high-*, low-*]}"), "met");
-  EXPECT_EQ(Say("{order: [low-*, high-*]}"),
+  EXPECT_EQ(Outcome("{order: [high-*, low-*]}"), "met");
+  EXPECT_EQ(Outcome("{order: [low-*, high-*]}"),
             "broken: high-1 was bound before low-1");
   EXPECT_THAT(Judge("{order: [low-*, high-*]}").pods,
               ElementsAre("high-1", "low-1"));
@@ -225,7 +231,7 @@ TEST_F(WorldTest, JudgesTheOrderOfBindings) {
 TEST_F(WorldTest, AnUnboundPodBreaksTheOrderOfLaterOnes) {
   AddPod("high-1");
   AddPod("low-1", "a");
-  EXPECT_EQ(Say("{order: [high-*, low-*]}"),
+  EXPECT_EQ(Outcome("{order: [high-*, low-*]}"),
             "broken: low-1 was bound before high-1");
 }
 
@@ -233,8 +239,8 @@ TEST_F(WorldTest, PodsOfTheSameMomentAreInOrder) {
   AddPod("high-1", "a");
   AddPod("low-1", "a");
   world_.bound_at["high-1"] = world_.bound_at["low-1"];
-  EXPECT_EQ(Say("{order: [high-*, low-*]}"), "met");
-  EXPECT_EQ(Say("{order: [low-*, high-*]}"), "met");
+  EXPECT_EQ(Outcome("{order: [high-*, low-*]}"), "met");
+  EXPECT_EQ(Outcome("{order: [low-*, high-*]}"), "met");
 }
 
 TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
@@ -243,42 +249,42 @@ TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
                                      {"create", "pods/binding", 2},
                                      {"list", "nodes", 1}};
   };
-  EXPECT_EQ(Say("{requests: {verb: list, atMost: 4}}"), "met");
-  EXPECT_EQ(Say("{requests: {verb: list, resource: pods, atMost: 2}}"),
+  EXPECT_EQ(Outcome("{requests: {verb: list, atMost: 4}}"), "met");
+  EXPECT_EQ(Outcome("{requests: {verb: list, resource: pods, atMost: 2}}"),
             "broken: 3 requests");
-  EXPECT_EQ(Say("{requests: {resource: pods/binding, atLeast: 3}}"),
+  EXPECT_EQ(Outcome("{requests: {resource: pods/binding, atLeast: 3}}"),
             "not yet: 2 requests");
-  EXPECT_EQ(Say("{requests: {atMost: 6, atLeast: 6}}"), "met");
+  EXPECT_EQ(Outcome("{requests: {atMost: 6, atLeast: 6}}"), "met");
 }
 
 TEST_F(WorldTest, JudgesOvercommit) {
   AddPod("p1", "a");
   AddPod("p2", "a");
-  EXPECT_EQ(Say("{overcommitted: false}"), "met");
+  EXPECT_EQ(Outcome("{overcommitted: false}"), "met");
   AddPod("p3", "a");
-  EXPECT_EQ(Say("{overcommitted: false}"),
+  EXPECT_EQ(Outcome("{overcommitted: false}"),
             "broken: a: 3 pods requested, 2 allocatable");
 }
 
 TEST_F(WorldTest, BrokenTakesPrecedenceOverNotYet) {
   AddPod("p1", "a");
   AddPod("p2");
-  EXPECT_EQ(Say("{pods: p*, count: 3, node: b}"),
+  EXPECT_EQ(Outcome("{pods: p*, count: 3, node: b}"),
             "broken: 1 of 2 are on other nodes: p1: on a");
 }
 
 TEST_F(WorldTest, FormatsAPod) {
   AddPod("p", "a", R"({"phase":"Failed","reason":"OutOfcpu"})");
-  EXPECT_EQ(TellPod(*world_.pods["p"]), "p: on a, Failed, OutOfcpu");
-  EXPECT_EQ(TellPod(FromJson<Pod>(R"({"metadata":{"name":"q",
+  EXPECT_EQ(DescribePod(*world_.pods["p"]), "p: on a, Failed, OutOfcpu");
+  EXPECT_EQ(DescribePod(FromJson<Pod>(R"({"metadata":{"name":"q",
       "deletionTimestamp":"2024-01-01T00:00:00Z"},
       "status":{"phase":"Pending"}})")),
             "q: no node, being deleted");
 }
 
 TEST_F(WorldTest, FormatsTheTaintsOfANode) {
-  EXPECT_EQ(TellNode(*world_.nodes["a"]), "");
-  EXPECT_EQ(TellNode(FromJson<Node>(R"({"metadata":{"name":"n"},
+  EXPECT_EQ(DescribeNode(*world_.nodes["a"]), "");
+  EXPECT_EQ(DescribeNode(FromJson<Node>(R"({"metadata":{"name":"n"},
       "spec":{"unschedulable":true,"taints":[
           {"key":"gpu","value":"yes","effect":"NoSchedule"},
           {"key":"old","effect":"NoExecute"}]}})")),

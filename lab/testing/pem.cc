@@ -145,7 +145,7 @@ TestCa MakeCa(const std::string& common_name) {
 TestCertificate Issue(const TestCa& ca, const TestSubject& subject) {
   const CertificatePtr issuer = ParseCertificate(ca.certificate);
   const KeyPtr issuer_key = ParseKey(ca.key);
-  const KeyPtr key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen(subject.curve.c_str()));
   Check(key != nullptr);
   const CertificatePtr certificate = NewCertificate(subject, key.get());
   X509* const x509 = certificate.get();

@@ -6,7 +6,7 @@
 
 namespace minisched {
 
-// Certificates for tests, generated with EC keys (P-256). Thread-safe. All
+// Certificates for tests, generated with EC keys. Thread-safe. All
 // functions abort the program if OpenSSL fails.
 
 // A certificate and its private key, both PEM.
@@ -21,7 +21,7 @@ struct TestCa {
   std::string key;
 };
 
-// The subject and the validity of a certificate.
+// The subject, the validity and the key's curve of a certificate.
 struct TestSubject {
   std::string common_name;                      // Kubernetes: the user's name
   std::vector<std::string> organizations = {};  // the user's groups
@@ -31,6 +31,7 @@ struct TestSubject {
       std::chrono::system_clock::now() - std::chrono::hours(1);
   std::chrono::system_clock::time_point not_after =
       std::chrono::system_clock::now() + std::chrono::hours(1);
+  std::string curve = "P-256";
 };
 
 // Makes an authority. Its certificate is valid from one hour ago for two hours.

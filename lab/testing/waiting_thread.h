@@ -8,7 +8,8 @@
 
 namespace minisched {
 
-// A thread that is expected to block, for tests of the calls that wake it.
+// A thread that is expected to block, for tests of the calls that wake it. The
+// destructor blocks until the thread has ended.
 class WaitingThread {
  public:
   explicit WaitingThread(std::function<void()> run);

@@ -77,8 +77,8 @@ constexpr Form kLabelValue = {
     "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
     "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"};
 
-// Checks text against a form. `unit` is upstream's word for what the limit
-// counts; `part` says which part of a name the text is.
+// Checks text against a form. For the messages, `unit` is upstream's word for
+// what the limit counts, and `part` is the part of a name that the text is.
 Messages Check(const Form& form, std::string_view text, const char* unit,
                const std::string& part = "") {
   Messages messages;

@@ -38,6 +38,8 @@ class Quantity {
   // number is too large. Upstream has no limit.
   static Quantity Parse(std::string_view text);
 
+  // Return `units` units (cores, bytes, …), or `millis` thousandths of a unit:
+  // FromMilli(500) is half a core.
   static Quantity FromValue(int64_t units, Format format = Format::kDecimalSI);
   static Quantity FromMilli(int64_t millis, Format format = Format::kDecimalSI);
 

@@ -39,8 +39,11 @@ class App {
   // Returns the flags, so that the program can add its own before Run().
   Flags& flags() { return flags_; }
 
-  // Runs `body` and returns the exit code. `body` must return soon after
-  // context.stop asks to stop.
+  // Parses the flags, runs `body` on the calling thread, and returns the exit
+  // code for main(). Replaces spdlog's default logger, and handles SIGINT and
+  // SIGTERM until it returns. `body` must return soon after context.stop asks
+  // to stop; it may also throw Cancelled then. A std::exception of `body` is an
+  // error. REQUIRES: called on the main thread, before other threads start.
   //
   // Fails without calling `body` if no retry would help: the configuration
   // can't be used, the server can't be trusted, or it rejects our credentials.

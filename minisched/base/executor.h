@@ -63,8 +63,8 @@ class Executor {
   // Shuts the executor down. Drops the timers that are not due, then blocks
   // until all tasks have ended, those that tasks post meanwhile included.
   // Returns false if tasks are left at the deadline: those that have not begun
-  // are dropped, the others go on. What is posted after that is dropped; so is
-  // a timer that is posted during the shutdown, unless it is due. REQUIRES: the
+  // are dropped, the others go on. Drops whatever is posted after that, and
+  // each timer that is posted during the shutdown and is not due. REQUIRES: the
   // caller is not a task.
   bool Drain(Clock::TimePoint deadline) EXCLUDES(mu_);
 
@@ -75,9 +75,9 @@ class Executor {
   void RunTasks() EXCLUDES(mu_);
   void RunTimers() EXCLUDES(mu_);
 
-  // Makes tasks of the timers that are due.
+  // Turns the due timers into tasks.
   void PostDueTimers() REQUIRES(mu_);
-  // Makes RunTimers() look at the timers again.
+  // Makes RunTimers() check the timers again.
   void WakeTimerThread() REQUIRES(mu_);
   bool IsIdle() const REQUIRES(mu_) { return tasks_.empty() && running_ == 0; }
   void Stop() EXCLUDES(mu_);

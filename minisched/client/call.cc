@@ -101,7 +101,7 @@ void Call::Start(Options options) {
 }
 
 void Call::AwaitTurn() {
-  // A cancelled call takes no turn.
+  // A cancelled call takes no token of the rate limit.
   const bool cancelled = cancelled_.stop_requested();
   const auto now = options_.clock.Now();
   const auto turn = cancelled ? now : options_.limiter.Reserve();
@@ -115,7 +115,7 @@ void Call::AwaitTurn() {
 void Call::Send() {
   const auto self = shared_from_this();
   try {
-    // Calls back on the I/O thread, which has no time for us.
+    // Calls back on the I/O thread, which must not block.
     options_.attempt(cancelled_.get_token(),
                      [self](ClientResult<HttpResponse> answer) {
                        self->options_.executor.Post(
@@ -124,7 +124,7 @@ void Call::Send() {
                            });
                      });
   } catch (const ConfigError& error) {
-    // Start() may be the caller, and never calls back.
+    // Posted, because Start() may be the caller and must not call back itself.
     options_.executor.Post([self, error] {
       self->Finish(tl::make_unexpected(ClientError(error)));
     });
@@ -153,15 +153,14 @@ void Call::Finish(ClientResult<HttpResponse> result) {
 
 void Call::SleepUntil(Clock::TimePoint time, void (Call::*next)()) {
   const auto self = shared_from_this();
-  MutexLock lock(mu_);
-  if (cancelled_.stop_requested()) {
-    options_.executor.Post([self] {
-      self->Finish(tl::make_unexpected(ClientError(Cancelled())));
-    });
-  } else {
+  {
+    MutexLock lock(mu_);
     timer_ =
         options_.executor.PostAt(time, [self, next] { ((*self).*next)(); });
+    awaits_turn_ = next == &Call::Send;
   }
+  // Without a timer, an earlier Cancel() could not wake the call.
+  if (cancelled_.stop_requested()) Cancel();
 }
 
 void Call::Cancel() {
@@ -170,12 +169,15 @@ void Call::Cancel() {
   if (!self) return;
   cancelled_.request_stop();  // stops the attempt
   Executor::Timer timer;
+  bool awaits_turn = false;
   {
     MutexLock lock(mu_);
     timer = timer_;
+    awaits_turn = awaits_turn_;
   }
   // The call sleeps if its timer can be cancelled, and must be woken.
   if (!options_.executor.Cancel(timer)) return;
+  if (awaits_turn) options_.limiter.Cancel(timer.time);
   options_.executor.Post(
       [self] { self->Finish(tl::make_unexpected(ClientError(Cancelled()))); });
 }

@@ -61,7 +61,7 @@ class Call : public std::enable_shared_from_this<Call> {
   void Finish(ClientResult<HttpResponse> result);
 
   // Calls `next` on the executor at `time`; Finish(Cancelled) if the call is
-  // cancelled before.
+  // cancelled before. Send() is called at the time of the call's turn.
   void SleepUntil(Clock::TimePoint time, void (Call::*next)()) EXCLUDES(mu_);
   void Cancel() EXCLUDES(mu_);
   // How long to wait before sending the request again; nullopt: never.
@@ -75,7 +75,8 @@ class Call : public std::enable_shared_from_this<Call> {
   std::optional<StopCallback> on_stop_;
   std::optional<StopCallback> on_client_stop_;
   Mutex mu_;
-  Executor::Timer timer_ GUARDED_BY(mu_);  // the last one
+  Executor::Timer timer_ GUARDED_BY(mu_);     // the last one
+  bool awaits_turn_ GUARDED_BY(mu_) = false;  // which timer_ ends
 };
 
 }  // namespace minisched

@@ -63,10 +63,11 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // in one. Thread-safe.
 //
 // Each call waits for its turn at the rate limit. It fails with ApiError if the
-// server refuses the request, with TransportError if no answer comes, and with
-// Cancelled if `stop` asks to stop. A call sends its request again by itself
-// where nothing can happen twice: after 429 or 5xx with a Retry-After, as the
-// server asks, and if the connection of a GET broke.
+// server refuses the request, with TransportError if no answer comes or the
+// answer can't be read, with ConfigError if the token file holds no token, and
+// with Cancelled if `stop` asks to stop. A call sends its request again by
+// itself where nothing can happen twice: after 429 or 5xx with a Retry-After,
+// as the server asks, and if the connection of a GET broke.
 //
 // Most verbs block and throw these errors. The verbs ...Async() don't block:
 // they return at once and pass the result to a callback. A thousand of them
@@ -101,10 +102,14 @@ class Client {
 
   const RestConfig& config() const { return config_; }
 
+  // Returns the clock that was passed to the constructor.
+  Clock& clock() { return clock_; }
+
   // Runs the callbacks. Follows the client's clock.
   Executor& executor() { return executor_; }
 
-  // Returns the version of the server, such as "v1.36.3".
+  // Returns the version of the server, such as "v1.36.3"; "" if its answer has
+  // none. Blocks, and throws the errors above.
   std::string ServerVersion(std::stop_token stop = {});
 
   template <class T>

@@ -1,4 +1,4 @@
-// That a real API server and the Client understand each other.
+// Tests the Client with a real API server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -342,7 +342,7 @@ TEST_F(ClientRealTest, WatchesFromAList) {
                                           Type::kModified, Type::kDeleted));
 }
 
-TEST_F(ClientRealTest, AWatchEndsInGoodOrder) {
+TEST_F(ClientRealTest, AWatchEndsWithoutAnErrorAtItsTimeout) {
   Client client(admin());
   client.Create(MakePod("web"));
   auto watch =

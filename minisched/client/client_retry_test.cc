@@ -1,4 +1,4 @@
-// When a Client sends a request again, and how long it waits before.
+// Tests when a Client sends a request again, and how long it waits first.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

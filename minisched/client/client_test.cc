@@ -158,7 +158,7 @@ TEST_F(ClientTest, SendsTokenAndUserAgent) {
   EXPECT_EQ(Header("authorization"), "Bearer secret");
 }
 
-TEST_F(ClientTest, ReadsARotatedTokenAnew) {
+TEST_F(ClientTest, ReadsARotatedTokenAgain) {
   const std::string file = testing::TempDir() + "client_test.token." +
                            std::to_string(server_.port());
   const auto rotate = [&](const std::string& token) {

@@ -6,6 +6,17 @@
 #include "minisched/client/errors.h"
 
 namespace minisched {
+namespace {
+
+// Returns `text` without white space at both ends.
+std::string TrimSpace(const std::string& text) {
+  const char* const space = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(space);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+}  // namespace
 
 std::string ReadFile(const std::string& path, std::error_code& error) {
   // Not a std::ifstream, which opens directories and loses errno.
@@ -31,13 +42,6 @@ std::string ReadFile(const std::string& path, const std::string& where) {
   std::string text = ReadFile(path, error);
   if (error) throw ConfigError(where + ": " + error.message());
   return text;
-}
-
-std::string TrimSpace(const std::string& text) {
-  const char* const space = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(space);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
 }
 
 std::string ParseToken(const std::string& text, const std::string& where) {

@@ -15,9 +15,6 @@ std::string ReadFile(const std::string& path, std::error_code& error);
 // the message starts with `where`.
 std::string ReadFile(const std::string& path, const std::string& where);
 
-// Returns `text` without white space at both ends.
-std::string TrimSpace(const std::string& text);
-
 // Returns the bearer token in `text`, without white space at both ends. Throws
 // ConfigError unless the token is printable ASCII without spaces, as an HTTP
 // header needs it; the message starts with `where`.

@@ -1,4 +1,4 @@
-// That the kernel probes the connection of a stream.
+// Tests that the kernel probes the connection of a stream.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::Each;
 using testing::SizeIs;
 
-// Whether it is on, the idle time, the interval, and the number of probes.
+// Whether keepalive is on, its idle time, interval and number of probes.
 using KeepAliveOptions = std::array<int, 4>;
 
 int OptionOf(int descriptor, int level, int option) {
@@ -35,11 +35,12 @@ int OptionOf(int descriptor, int level, int option) {
   return value;
 }
 
-// Of the connections that this process has to the port, over IPv4 or IPv6.
+// Returns the options of this process's connections to the port, over IPv4 or
+// IPv6.
 std::vector<KeepAliveOptions> OptionsOfConnectionsTo(int port) {
   std::vector<KeepAliveOptions> found;
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
-    sockaddr_in6 peer{};  // has its port where sockaddr_in has it
+    sockaddr_in6 peer{};  // the port is at the same place in sockaddr_in
     socklen_t size = sizeof peer;
     auto* address = reinterpret_cast<sockaddr*>(&peer);
     if (getpeername(descriptor, address, &size) != 0) continue;
@@ -54,8 +55,8 @@ std::vector<KeepAliveOptions> OptionsOfConnectionsTo(int port) {
 }
 
 // The host of the URL, and the address at which the server listens. "localhost"
-// may have two addresses, and the server listens at one of them. The client's
-// first connection may then fail.
+// may have two addresses, and the server listens only at one of them, so the
+// client's first connection may fail.
 struct Address {
   const char* name;
   const char* scheme;

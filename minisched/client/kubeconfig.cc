@@ -93,14 +93,6 @@ RestConfig InPod(const ConfigEnvironment& environment) {
   const std::string ca = dir + "/ca.crt";
   config.ca_data = ReadFile(ca, account + ca);
   ReadCertificates({config.ca_data, account + ca});
-
-  std::error_code ignored;
-  const std::string ns = TrimSpace(ReadFile(dir + "/namespace", ignored));
-  if (!environment.pod_namespace.empty()) {
-    config.default_namespace = environment.pod_namespace;
-  } else if (!ns.empty()) {
-    config.default_namespace = ns;
-  }
   return config;
 }
 
@@ -173,7 +165,6 @@ ConfigEnvironment ProcessEnvironment() {
   environment.home = get("HOME");
   environment.service_host = get("KUBERNETES_SERVICE_HOST");
   environment.service_port = get("KUBERNETES_SERVICE_PORT");
-  environment.pod_namespace = get("POD_NAMESPACE");
   return environment;
 }
 

@@ -15,12 +15,11 @@ struct ConfigFlags {
 // The environment that LoadRestConfig() depends on. Empty means not set. Tests
 // use their own values to simulate a home directory or a pod.
 struct ConfigEnvironment {
-  std::string kubeconfig = {};     // $KUBECONFIG: files, separated by colons
-  std::string home = {};           // $HOME
-  std::string service_host = {};   // $KUBERNETES_SERVICE_HOST
-  std::string service_port = {};   // $KUBERNETES_SERVICE_PORT
-  std::string pod_namespace = {};  // $POD_NAMESPACE
-  // The directory with a pod's token, ca.crt and namespace.
+  std::string kubeconfig = {};    // $KUBECONFIG: files, separated by colons
+  std::string home = {};          // $HOME
+  std::string service_host = {};  // $KUBERNETES_SERVICE_HOST
+  std::string service_port = {};  // $KUBERNETES_SERVICE_PORT
+  // The directory with a pod's token and ca.crt.
   std::string service_account_dir =
       "/var/run/secrets/kubernetes.io/serviceaccount";
 };

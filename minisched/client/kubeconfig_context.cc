@@ -172,9 +172,6 @@ RestConfig FromContext(const std::string& name, const Kubeconfig& kubeconfig) {
   RestConfig config;
   config.source = "context " + Quote(name) + " of " + context.file;
   config.server = ServerUrl(cluster);
-  if (!context.default_namespace.empty()) {
-    config.default_namespace = context.default_namespace;
-  }
   if (config.server.starts_with("https://")) {
     SetTrust(cluster, config);
     SetClientCertificate(user, config);

@@ -51,7 +51,6 @@ TEST_F(KubeconfigContextTest, LoadsAKubeconfigOfKind) {
   EXPECT_EQ(config.ca_data, ca_.certificate);
   EXPECT_EQ(config.client_certificate_data, client.certificate);
   EXPECT_EQ(config.client_key_data, client.key);
-  EXPECT_EQ(config.default_namespace, "default");
   EXPECT_EQ(config.bearer_token, "");
   EXPECT_EQ(config.bearer_token_file, "");
   EXPECT_FALSE(config.insecure_skip_tls_verify);

@@ -99,7 +99,6 @@ KubeconfigContext ParseContext(const Field& body) {
   KubeconfigContext context;
   context.cluster = body.Get("cluster").String();
   context.user = body.Get("user").String();
-  context.default_namespace = body.Get("namespace").String();
   return context;
 }
 

@@ -21,7 +21,6 @@ struct KubeconfigEntry {
 struct KubeconfigContext : KubeconfigEntry {
   std::string cluster;
   std::string user;
-  std::string default_namespace;
 };
 
 struct KubeconfigCluster : KubeconfigEntry {

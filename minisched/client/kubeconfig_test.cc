@@ -38,7 +38,7 @@ TEST_F(KubeconfigTest, PrefersFlagThenEnvironmentThenHomeThenPod) {
 TEST_F(KubeconfigTest, MergesFilesAndTheFirstDefinitionWins) {
   const std::string first =
       Write("first",
-            "contexts: [{name: a, context: {cluster: one, namespace: first}}]\n"
+            "contexts: [{name: a, context: {cluster: one}}]\n"
             "clusters: [{name: one, cluster: {server: \"https://first\"}}]\n");
   const std::string second =
       Write("second",
@@ -53,7 +53,6 @@ TEST_F(KubeconfigTest, MergesFilesAndTheFirstDefinitionWins) {
                             "::" + second + ":" + third + ":" + first;
   const RestConfig a = Load();
   EXPECT_EQ(a.server, "https://first");
-  EXPECT_EQ(a.default_namespace, "first");
   EXPECT_EQ(a.source, "context \"a\" of " + first);
   const RestConfig b = Load({.context = "b"});
   EXPECT_EQ(b.server, "https://first");
@@ -188,16 +187,10 @@ TEST_F(KubeconfigTest, LoadsThePodsAccount) {
   EXPECT_EQ(config.ca_data, ca_.certificate);
   EXPECT_EQ(config.bearer_token, "pod-token");
   EXPECT_EQ(config.bearer_token_file, Path("account/token"));
-  EXPECT_EQ(config.default_namespace, "pod-ns");
   EXPECT_EQ(config.source, "the in-cluster account");
 
   environment_.service_host = "fd00::1";
   EXPECT_EQ(Load().server, "https://[fd00::1]:443");
-  environment_.pod_namespace = "env-ns";
-  EXPECT_EQ(Load().default_namespace, "env-ns");
-  environment_.pod_namespace = "";
-  fs::remove(Path("account/namespace"));
-  EXPECT_EQ(Load().default_namespace, "default");
 }
 
 TEST_F(KubeconfigTest, ReportsTheProblemOfThePodsAccount) {
@@ -218,13 +211,11 @@ TEST(ProcessEnvironment, ReadsTheProcessEnvironment) {
   ASSERT_EQ(setenv("HOME", "/home/u", 1), 0);
   ASSERT_EQ(setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1), 0);
   ASSERT_EQ(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
-  ASSERT_EQ(setenv("POD_NAMESPACE", "ns", 1), 0);
   const ConfigEnvironment environment = ProcessEnvironment();
   EXPECT_EQ(environment.kubeconfig, "/a:/b");
   EXPECT_EQ(environment.home, "/home/u");
   EXPECT_EQ(environment.service_host, "10.96.0.1");
   EXPECT_EQ(environment.service_port, "443");
-  EXPECT_EQ(environment.pod_namespace, "ns");
   EXPECT_EQ(environment.service_account_dir,
             "/var/run/secrets/kubernetes.io/serviceaccount");
   ASSERT_EQ(unsetenv("KUBECONFIG"), 0);

@@ -52,7 +52,6 @@ class KubeconfigTest : public testing::Test {
     environment_.service_port = "443";
     Write("account/token", "pod-token\n");
     Write("account/ca.crt", ca_.certificate);
-    Write("account/namespace", "pod-ns");
   }
 
   RestConfig Load(const ConfigFlags& flags = {}) const {

@@ -1,4 +1,4 @@
-// That watches and connections that have ended leave nothing behind.
+// Tests that watches and connections leave nothing behind when they end.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -82,7 +82,7 @@ TEST_P(LeakTest, WatchesLeaveNothingBehind) {
   RestConfig config = ConfigFor(server_.url());
   config.ca_data = ca_.certificate;
   std::optional<Client> client(config);
-  Round(*client);  // makes what is kept for good
+  Round(*client);  // allocates what is never freed
   const std::size_t files = Files();
   const std::size_t threads = Threads();
   const std::size_t memory = Memory();

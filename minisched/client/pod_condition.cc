@@ -1,6 +1,7 @@
 #include "minisched/client/pod_condition.h"
 
 #include <string>
+#include <utility>
 
 #include "minisched/api/conditions.h"
 #include "minisched/api/json.h"
@@ -15,11 +16,11 @@ bool IsPending(const Pod& pod, const std::string& uid) {
   return pod.metadata.uid == uid && pod.spec.node_name.empty();
 }
 
-}  // namespace
-
-bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
-                       const Condition& condition, Time now,
-                       const std::stop_token& stop) {
+// Does the same as PatchPodCondition(), but throws ApiError (404) if the pod is
+// deleted.
+bool PatchExistingPod(Client& client, std::shared_ptr<const Pod> pod,
+                      const Condition& condition, Time now,
+                      const std::stop_token& stop) {
   const ObjectMeta known = pod->metadata;
   for (int tries = 1; IsPending(*pod, known.uid); ++tries) {
     PodStatus patched = pod->status;
@@ -35,12 +36,24 @@ bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                         stop);
       return true;
     } catch (const ApiError& error) {
-      if (error.code() == 404) return false;
       if (error.code() != 409 || tries == kMaxTries) throw;
     }
     pod = client.Get<Pod>(known.namespace_name, known.name, stop);
   }
   return false;
+}
+
+}  // namespace
+
+bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
+                       const Condition& condition, Time now,
+                       const std::stop_token& stop) {
+  try {
+    return PatchExistingPod(client, std::move(pod), condition, now, stop);
+  } catch (const ApiError& error) {
+    if (error.code() == 404) return false;
+    throw;
+  }
 }
 
 }  // namespace minisched

@@ -30,6 +30,13 @@ class PodConditionTest : public ::testing::Test {
     client_.Patch<Pod>("default", "web", PatchType::kMerge, patch);
   }
 
+  // Makes the next PATCHes fail with 409.
+  void SetConflicts(int times) {
+    server_.server().SetFaults(
+        "faults: [{match: {verbs: [patch]}, times: " + std::to_string(times) +
+        ", error: {code: 409}}]");
+  }
+
   std::string Message() {
     const auto pod = Get();
     const Condition* found =
@@ -86,15 +93,17 @@ TEST_F(PodConditionTest, IsNotSetOnADeletedPodOrItsNamesake) {
   EXPECT_EQ(Message(), "");
 }
 
+TEST_F(PodConditionTest, IsNotSetIfThePodIsDeletedAfterAConflict) {
+  const auto old = Get();
+  client_.Delete<Pod>("default", "web", {.grace_period_seconds = 0});
+  SetConflicts(1);
+  EXPECT_FALSE(PatchPodCondition(client_, old, Unschedulable("full"), kStart));
+}
+
 TEST_F(PodConditionTest, FailsAfterFourConflicts) {
-  const auto set_conflicts = [&](int times) {
-    server_.server().SetFaults(
-        "faults: [{match: {verbs: [patch]}, times: " + std::to_string(times) +
-        ", error: {code: 409}}]");
-  };
-  set_conflicts(3);
+  SetConflicts(3);
   EXPECT_TRUE(PatchPodCondition(client_, Get(), Unschedulable("full"), kStart));
-  set_conflicts(4);
+  SetConflicts(4);
   EXPECT_THROW(
       PatchPodCondition(client_, Get(), Unschedulable("too hot"), kStart),
       ApiError);

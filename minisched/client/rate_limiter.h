@@ -15,11 +15,19 @@ class RateLimiter {
 
   // Takes a token and returns the time at which the caller may go: now, or
   // when the token is there. Callers go in the order of their calls, so a time
-  // is never earlier than the ones before. A caller that does not go after all
-  // has used up its token.
+  // is never earlier than the ones before.
   Clock::TimePoint Reserve() EXCLUDES(mu_);
 
+  // Gives back the token of a caller that does not go after all. `turn` is what
+  // Reserve() returned for the caller. Has no effect after the turn, or if
+  // other callers have reserved later turns: these don't change. As Cancel() of
+  // golang.org/x/time/rate.
+  void Cancel(Clock::TimePoint turn) EXCLUDES(mu_);
+
  private:
+  // Adds the tokens that have come since the last call.
+  void Refill(Clock::TimePoint now) REQUIRES(mu_);
+
   const double qps_;
   const double burst_;
   Clock& clock_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <vector>
 
 #include "minisched/base/fake_clock.h"
 
@@ -21,7 +22,7 @@ class RateLimiterTest : public testing::Test {
   FakeClock clock_;
 };
 
-TEST_F(RateLimiterTest, WithoutALimitNobodyWaits) {
+TEST_F(RateLimiterTest, WithoutALimitNoCallWaits) {
   RateLimiter limiter(0, 1, clock_);
   ExpectNow(limiter, 1000);
 }
@@ -36,7 +37,7 @@ TEST_F(RateLimiterTest, ABurstGoesAtOnceAndTheRestAtTheRate) {
   }
 }
 
-TEST_F(RateLimiterTest, AQuietTimeEarnsOneBurst) {
+TEST_F(RateLimiterTest, APauseAllowsOneBurst) {
   RateLimiter limiter(10, 5, clock_);
   ExpectNow(limiter, 5);
   clock_.Advance(1h);
@@ -59,6 +60,45 @@ TEST_F(RateLimiterTest, CallersGoInTheOrderOfTheirCalls) {
   clock_.Advance(1500ms);
   EXPECT_EQ(limiter.Reserve(), start + 2s);
   EXPECT_EQ(limiter.Reserve(), start + 3s);
+}
+
+TEST_F(RateLimiterTest, CancelGivesTheTurnToTheNextCaller) {
+  RateLimiter limiter(1, 1, clock_);
+  const auto start = clock_.Now();
+  ExpectNow(limiter, 1);
+  const auto turn = limiter.Reserve();
+  clock_.Advance(400ms);
+  limiter.Cancel(turn);
+  EXPECT_EQ(limiter.Reserve(), start + 1s);
+}
+
+TEST_F(RateLimiterTest, CancelGivesNothingBackBeforeOtherTurns) {
+  RateLimiter limiter(1, 1, clock_);
+  const auto start = clock_.Now();
+  ExpectNow(limiter, 1);
+  const auto first = limiter.Reserve();
+  limiter.Reserve();
+  limiter.Cancel(first);
+  EXPECT_EQ(limiter.Reserve(), start + 3s);
+}
+
+TEST_F(RateLimiterTest, CancelGivesBackAllTurnsFromLastToFirst) {
+  RateLimiter limiter(3, 1, clock_);
+  ExpectNow(limiter, 1);
+  std::vector<Clock::TimePoint> turns;
+  for (int i = 0; i < 100; ++i) turns.push_back(limiter.Reserve());
+  for (int i = 99; i >= 0; --i) limiter.Cancel(turns[i]);
+  EXPECT_LE(limiter.Reserve() - turns[0], 1us);  // rounding
+}
+
+TEST_F(RateLimiterTest, CancelGivesNothingBackAfterTheTurn) {
+  RateLimiter limiter(1, 1, clock_);
+  const auto start = clock_.Now();
+  ExpectNow(limiter, 1);
+  const auto turn = limiter.Reserve();
+  clock_.Advance(1500ms);
+  limiter.Cancel(turn);
+  EXPECT_EQ(limiter.Reserve(), start + 2s);
 }
 
 TEST_F(RateLimiterTest, ABurstOfZeroCountsAsOne) {

@@ -12,8 +12,6 @@ struct RestConfig {
   // "https://host:port", optionally with a path. "http://" for a server on
   // loopback without TLS.
   std::string server;
-  // The namespace of the context; "default" if the context has none.
-  std::string default_namespace = "default";
 
   // The trusted certificate authorities (PEM). Empty: the system's.
   std::string ca_data;

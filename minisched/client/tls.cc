@@ -77,6 +77,21 @@ struct Tls::Material {
   std::shared_ptr<X509_STORE> trusted;  // null: the system's
   std::vector<CertificatePtr> certificates;
   KeyPtr key;
+
+  // Adds the client's certificates and key to the context. Returns false if
+  // OpenSSL refuses one, because it is too weak for the security level.
+  bool AddTo(SSL_CTX* context) const {
+    if (!key) return true;
+    if (SSL_CTX_use_certificate(context, certificates.front().get()) != 1) {
+      return false;
+    }
+    for (std::size_t i = 1; i < certificates.size(); ++i) {
+      if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) {
+        return false;
+      }
+    }
+    return SSL_CTX_use_PrivateKey(context, key.get()) == 1;
+  }
 };
 
 bool IsIpAddress(const std::string& host) {
@@ -110,6 +125,14 @@ Tls::Tls(const RestConfig& config, std::string host)
     throw ConfigError(config.source + ": client-key: the key does not belong " +
                       "to the client certificate");
   }
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> trial(
+      SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  if (!material_->AddTo(trial.get())) {
+    const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+    ERR_clear_error();
+    throw ConfigError(config.source + ": client-certificate: " +
+                      (reason == nullptr ? "refused by OpenSSL" : reason));
+  }
 }
 
 Tls::~Tls() = default;
@@ -133,13 +156,7 @@ void Tls::Configure(ssl_ctx_st* context) {
       SSL_CTX_set1_cert_store(context, material_->trusted.get());
     }
   }
-  if (!material_->key) return;
-  const auto& certificates = material_->certificates;
-  SSL_CTX_use_certificate(context, certificates.front().get());
-  for (std::size_t i = 1; i < certificates.size(); ++i) {
-    SSL_CTX_add1_chain_cert(context, certificates[i].get());
-  }
-  SSL_CTX_use_PrivateKey(context, material_->key.get());
+  material_->AddTo(context);  // as in the constructor, so it succeeds
 }
 
 int Tls::Verify(x509_store_ctx_st* chain) {

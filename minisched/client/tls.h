@@ -16,7 +16,7 @@ namespace minisched {
 class Tls {
  public:
   // `host` is the host of the server's URL. Throws ConfigError if the
-  // certificates or the key can't be used.
+  // certificates or the key can't be used, or are too weak for OpenSSL.
   Tls(const RestConfig& config, std::string host);
   ~Tls();
 
@@ -24,7 +24,7 @@ class Tls {
   Tls& operator=(const Tls&) = delete;
 
   // Applies the settings to the context of a new connection, which must not
-  // outlive this object.
+  // outlive this object. Throws nothing: the constructor has checked them.
   void Configure(ssl_ctx_st* context);
 
   // Returns why the last certificate was rejected, as a message for users.

@@ -263,6 +263,11 @@ TEST_F(TlsTest, RejectsBrokenCertificatesAndKeysAtOnce) {
                    .client_key_data = Issue(ca_, {"another"}).key}),
             "test: client-key: the key does not belong to the client "
             "certificate");
+  const TestCertificate weak =
+      Issue(ca_, {.common_name = "jane", .curve = "P-192"});
+  EXPECT_EQ(error({.client_certificate_data = weak.certificate,
+                   .client_key_data = weak.key}),
+            "test: client-certificate: ee key too small");
 }
 
 // Only one side uses TLS.

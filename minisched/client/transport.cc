@@ -7,8 +7,8 @@
 #include <boost/asio/ssl.hpp>
 #include <cctype>
 
+#include "minisched/base/file_limit.h"
 #include "minisched/client/errors.h"
-#include "minisched/client/file_limit.h"
 #include "minisched/client/keep_alive.h"
 #include "minisched/client/operation.h"
 #include "minisched/client/tls.h"

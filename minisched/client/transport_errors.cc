@@ -46,8 +46,8 @@ TransportError TransportErrors::Make(Kind kind,
   return {kind, server_ + ": " + message};
 }
 
-// What failed is in cpprestsdk's message alone. Why it failed is at most in a
-// code without its category.
+// cpprestsdk's message is the only source for what has failed. The reason may
+// be in `code`, whose category is lost.
 TransportError TransportErrors::Translate(std::string_view what, int code) {
   if (what.starts_with("Error in SSL handshake")) {
     return Make(Kind::kTls, ExplainHandshake(code));
@@ -57,7 +57,7 @@ TransportError TransportErrors::Translate(std::string_view what, int code) {
     return Make(Kind::kConnect, "no such host");
   }
   if (what.starts_with("Failed to connect")) {
-    // cpprestsdk makes "unreachable" of "refused".
+    // cpprestsdk also reports "refused" as "unreachable".
     return Make(Kind::kConnect,
                 code == static_cast<int>(std::errc::host_unreachable)
                     ? "connection refused, or no route to it"

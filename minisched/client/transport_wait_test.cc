@@ -116,7 +116,7 @@ TEST(TransportDeadlineTest, HoldsForTheTlsHandshake) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportDeadlineTest, OfTheRequestHoldsForConnectingToo) {
+TEST(TransportDeadlineTest, OfTheRequestIncludesConnecting) {
   const FullListener listener;
   ExpectTimeout(ImpatientForAnswers(listener.url()),
                 "no connection within 1 s");
@@ -253,7 +253,7 @@ TEST(TransportStopTest, EndsTheWaitForALine) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-// A request that was given up ends by itself, even after its Transport.
+// A stopped request ends by itself, even after its Transport is destroyed.
 TEST(TransportStopTest, TheTransportMayBeDestroyedFirst) {
   const TestCa ca = MakeCa("ca");
   const TestCertificate certificate =
@@ -283,16 +283,16 @@ TEST(TransportConnectTest, OpensTenConnectionsAtOnce) {
                         [&ended, i](const auto&) { ended[i].set_value(); });
   }
   ASSERT_TRUE(server.AwaitOpenConnections(10));
-  // A request that gives up lets the next one in.
+  // When a request is stopped, the next one connects.
   stops[0].request_stop();
   while (server.accepted_connections() < 11) std::this_thread::yield();
   EXPECT_EQ(server.accepted_connections(), 11);
-  // A request that waits for its turn ends at once, and takes no turn.
+  // A stopped request that waits for its turn ends at once and never connects.
   for (std::size_t i = 1; i < stops.size(); ++i) stops[i].request_stop();
   for (std::promise<void>& end : ended) end.get_future().wait();
   EXPECT_TRUE(server.AwaitOpenConnections(0));
   EXPECT_LT(server.accepted_connections(), 40);
-  // The turns are free again.
+  // Afterwards, a new request connects without waiting.
   ExpectStopsPromptly(
       [&](std::stop_token stop) { transport.Send(kGetPods, stop); },
       [&] { EXPECT_TRUE(server.AwaitOpenConnections(1)); });

@@ -52,14 +52,13 @@ std::string Truncate(std::string_view note) {
 }  // namespace
 
 EventRecorder::EventRecorder(Client& client,
-                             const std::string& reporting_controller,
-                             Clock& clock)
+                             const std::string& reporting_controller)
     : reporting_controller_(reporting_controller),
       reporting_instance_(reporting_controller + "-" + HostName()),
-      clock_(clock),
+      clock_(client.clock()),
       executor_(client.executor()),
       writer_(client),
-      next_cleanup_(clock.Now() + kFinish),
+      next_cleanup_(clock_.Now() + kFinish),
       cleanup_size_(kMaxSeries) {
   MutexLock lock(mu_);
   SetTimer();

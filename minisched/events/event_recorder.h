@@ -56,10 +56,9 @@ class EventRecorder {
   // `reporting_controller` names the program, such as "default-scheduler"; the
   // reporting instance is that name and the name of this machine. Give the
   // recorder a client of its own: events are many, and count against the
-  // client's rate limit. `clock` is the client's. `client` and `clock` must
+  // client's rate limit. The recorder uses the client's clock. `client` must
   // outlive the recorder.
-  EventRecorder(Client& client, const std::string& reporting_controller,
-                Clock& clock = RealClock());
+  EventRecorder(Client& client, const std::string& reporting_controller);
 
   // Tries to write each event that waits once, for at most 5 s. REQUIRES: the
   // caller is not on the client's executor.

@@ -1,4 +1,4 @@
-// What an EventRecorder does when the server refuses, hangs or is away.
+// Tests an EventRecorder whose server refuses events, hangs or is away.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ using testing::Le;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-// The log's messages while this lives.
+// Captures the log's messages while the object exists.
 class LogCapture {
  public:
   LogCapture() {
@@ -53,7 +53,7 @@ class LogCapture {
   std::ostringstream text_;
 };
 
-// A server that fails as the test says.
+// A server whose answers and failures the test chooses.
 class EventRecorderFailureTest : public testing::Test {
  protected:
   // Answers the next request, which must have this method. Returns its body.
@@ -90,12 +90,16 @@ class EventRecorderFailureTest : public testing::Test {
     clock_.Advance(duration);
   }
 
-  // Starts to destroy the recorder. REQUIRES: a request has no answer yet.
-  std::future<void> StartDestroying() {
-    auto destroyed =
-        std::async(std::launch::async, [this] { recorder_.reset(); });
-    clock_.AwaitDeadline(clock_.Now() + seconds(5));
-    return destroyed;
+  // Records an event of that pod and breaks the connection of its write.
+  void RecordWithoutServer(const std::string& pod) {
+    RecordFailed(*recorder_, pod);
+    api_.Take().reply.Reset();
+    AwaitRest();
+  }
+
+  // Starts to destroy the recorder.
+  std::future<void> Destroy() {
+    return std::async(std::launch::async, [this] { recorder_.reset(); });
   }
 
   // The recorder is destroyed before it has to give up.
@@ -107,8 +111,10 @@ class EventRecorderFailureTest : public testing::Test {
   }
 
   // Destroys the recorder while the server hangs.
+  // REQUIRES: a request has no answer yet.
   void DestroyInTime() {
-    std::future<void> destroyed = StartDestroying();
+    std::future<void> destroyed = Destroy();
+    clock_.AwaitDeadline(clock_.Now() + seconds(5));
     clock_.Advance(seconds(5));
     destroyed.get();
   }
@@ -116,7 +122,7 @@ class EventRecorderFailureTest : public testing::Test {
   ScriptedApi api_;
   FakeClock clock_;
   Client client_{api_.config(), clock_};
-  std::optional<EventRecorder> recorder_{std::in_place, client_, "me", clock_};
+  std::optional<EventRecorder> recorder_{std::in_place, client_, "me"};
 };
 
 TEST_F(EventRecorderFailureTest, PatchesOnlyTheSeries) {
@@ -185,10 +191,8 @@ TEST_F(EventRecorderFailureTest, ASeriesEndsThoughTheServerHangs) {
 }
 
 TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
+  RecordWithoutServer("a");
   // "b" waits as well, and the count of "a" grows.
-  AwaitRest();
   RecordFailed(*recorder_, "b");
   RecordFailed(*recorder_, "a");
   SkipWait();
@@ -198,9 +202,7 @@ TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
 }
 
 TEST_F(EventRecorderFailureTest, TriesOneEventAtATimeWhileTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
   RecordFailed(*recorder_, "c");
   SkipWait();
@@ -242,18 +244,15 @@ TEST_F(EventRecorderFailureTest, NeverWritesASeriesTwiceAtOnce) {
 
 // The server is back by the time that the recorder is destroyed.
 TEST_F(EventRecorderFailureTest, WritesAtTheEndWhatItHeld) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   ExpectCreates("b");
   ExpectCreates("a");
   ExpectDestroyed(destroyed);
 }
 
-TEST_F(EventRecorderFailureTest, TakesAnEventThatExistsForWritten) {
+TEST_F(EventRecorderFailureTest, TreatsAnExistingEventAsWritten) {
   RecordFailed(*recorder_, "a");
   api_.Take().reply.Reset();  // after the server has created it
   SkipWait();
@@ -298,26 +297,22 @@ TEST_F(EventRecorderFailureTest, DoesNotWaitLongForAServerThatHangs) {
 }
 
 TEST_F(EventRecorderFailureTest, DropsTheRestAtTheEndIfTheServerIsAway) {
-  RecordFailed(*recorder_, "a");
-  api_.Take().reply.Reset();
-  AwaitRest();
+  RecordWithoutServer("a");
   RecordFailed(*recorder_, "b");
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   api_.Take().reply.Reset();
   ExpectDestroyed(destroyed);
   EXPECT_EQ(api_.Requests(), 2);
 }
 
-// The recorder has no time to wait for a server that is out of order.
+// A recorder that is being destroyed does not wait for a failing server.
 TEST_F(EventRecorderFailureTest, TriesEachEventOnceAtTheEnd) {
   for (const std::string pod : {"a", "b"}) {
     RecordFailed(*recorder_, pod);
     Answer("POST", 503);
   }
   AwaitRest();
-  auto destroyed =
-      std::async(std::launch::async, [this] { recorder_.reset(); });
+  std::future<void> destroyed = Destroy();
   EXPECT_THAT((std::vector{Answer("POST", 429), Answer("POST", 201)}),
               UnorderedElementsAre(HasSubstr("uid-a"), HasSubstr("uid-b")));
   ExpectDestroyed(destroyed);

@@ -1,4 +1,4 @@
-// That a real API server accepts our events.
+// Tests that a real API server accepts our events.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -31,7 +31,8 @@ using testing::StartsWith;
 
 using Counts = std::multiset<int>;
 
-// What the recorder writes to a server. Time stands still but for the test.
+// A recorder and a server that stores its events. Only the test advances the
+// clock.
 class EventRecorderTest : public testing::Test {
  protected:
   std::vector<Event> Events() {
@@ -80,7 +81,7 @@ class EventRecorderTest : public testing::Test {
   FakeClock clock_;
   Client client_{server_.config(), clock_};
   std::optional<EventRecorder> recorder_{std::in_place, client_,
-                                         "default-scheduler", clock_};
+                                         "default-scheduler"};
 };
 
 TEST_F(EventRecorderTest, WritesAnEvent) {
@@ -136,7 +137,7 @@ TEST_F(EventRecorderTest, AnObjectWithoutANamespaceHasItsEventsInDefault) {
 TEST_F(EventRecorderTest, CutsOffALongNote) {
   RecordFailed(*recorder_, "a", std::string(1024, 'x'));
   RecordFailed(*recorder_, "b", std::string(1025, 'x'));
-  // Two bytes each, and none of them is cut in half.
+  // Each ü has two bytes. The cut must be between two of them.
   std::string umlauts = "x";
   for (int i = 0; i < 600; ++i) umlauts += "ü";
   RecordFailed(*recorder_, "c", umlauts);
@@ -208,7 +209,7 @@ TEST_F(EventRecorderTest, ASeriesEndsAfterSixQuietMinutes) {
   ExpectCounts({1, 10});
 }
 
-TEST_F(EventRecorderTest, CreatesTheEventAnewIfTheServerDroppedIt) {
+TEST_F(EventRecorderTest, CreatesTheEventAgainIfTheServerDroppedIt) {
   RecordFailed(*recorder_, "a");
   ExpectCounts({1});
   const std::string name = Events()[0].metadata.name;

@@ -14,7 +14,7 @@ namespace {
 
 bool IsTemporary(int code) { return code == 429 || code >= 500; }
 
-// Names only the series, so that nothing else of the event changes.
+// Contains only the series, so that nothing else of the event changes.
 std::string SeriesPatch(const Event& event) {
   Event patch;
   patch.series = event.series;

@@ -24,7 +24,8 @@ class HandlerThread {
  public:
   // `name` is the handler's name in the log.
   explicit HandlerThread(std::string name);
-  // Blocks until the running call has returned, and drops the others.
+  // Drops the calls that have not begun. Blocks until the running call has
+  // returned. REQUIRES: not called from within a call.
   ~HandlerThread();
 
   HandlerThread(const HandlerThread&) = delete;

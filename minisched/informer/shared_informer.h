@@ -45,7 +45,8 @@ class HandlerRegistration {
       : synced_(std::move(synced)) {}
 
   // Blocks until the handler has been called for all objects of its initial
-  // list. Returns false if `stop` asked to stop first.
+  // list. Returns false if `stop` asked to stop first. If the informer was
+  // stopped before, the calls never come: only `stop` ends the wait then.
   bool WaitForSync(const std::stop_token& stop) const {
     return synced_->Wait(stop);
   }
@@ -111,8 +112,8 @@ class SharedInformer final : public SharedInformerBase,
       : reflector_(client, *this, std::move(options.field_selector),
                    *options.clock) {}
 
-  // Stops the informer and waits for running handlers to return.
-  // REQUIRES: not called from a handler.
+  // Stops the informer. Blocks until its request under way and the running
+  // handlers have ended. REQUIRES: not called from a handler.
   ~SharedInformer() override = default;
 
   SharedInformer(const SharedInformer&) = delete;

@@ -17,8 +17,8 @@
 namespace minisched {
 
 // The informers of a program, at most one for each kind of object. They are
-// started and awaited together. Thread-safe. Follows client-go's
-// informers/factory.go.
+// started and awaited together. The destructor stops them as Shutdown() does.
+// Thread-safe. Follows client-go's informers/factory.go.
 //
 //   SharedInformerFactory informers(client);
 //   informers.Add<Pod>({.field_selector = "status.phase!=Succeeded"});

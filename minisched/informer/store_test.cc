@@ -74,7 +74,7 @@ TEST(StoreTest, SetsAndDeletes) {
   EXPECT_THAT(store.List(), IsEmpty());
 }
 
-TEST(StoreTest, ObjectsWithoutNamespace) {
+TEST(StoreTest, StoresObjectsWithoutNamespace) {
   Store<Node> store;
   auto node = std::make_shared<Node>();
   node->metadata.name = "node-1";

@@ -49,20 +49,20 @@ class LinksTest(RepositoryTest):
             "https://": "not a URL",
             "ftp://example.com": "links must be relative or http(s)",
         }.items():
-            said = self.faults_of(f"\n[x]({target})\n")
-            self.assertEqual(len(said), 1, target)
-            self.assertTrue(said[0].startswith("docs/reference/p.md:2: "), said)
-            self.assertIn(message, said[0])
+            output = self.faults_of(f"\n[x]({target})\n")
+            self.assertEqual(len(output), 1, target)
+            self.assertTrue(output[0].startswith("docs/reference/p.md:2: "), output)
+            self.assertIn(message, output[0])
 
     def test_checks_paths_between_backticks(self) -> None:
         for text in (
             *("scripts/diff 01 --stat", "steps/", "steps/*/scheduler.{cc,h}"),
             *("steps/NN-title/", "steps/…", "minisched-demo/web", "x/y"),
         ):
-            said = self.faults_of(f"`{text}`\n")
+            output = self.faults_of(f"`{text}`\n")
             missing = "steps/*/scheduler.h" if "{" in text else None
             expected = [f"docs/reference/p.md:1: no file or folder {missing}"]
-            self.assertEqual(said, expected if missing else [], text)
+            self.assertEqual(output, expected if missing else [], text)
         self.assertIn(
             "no file or folder scripts/no", self.faults_of("`scripts/no`")[0]
         )

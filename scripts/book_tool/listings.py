@@ -111,11 +111,11 @@ def _find_parts(
     line."""
     at = 0
     for start, part in parts:
-        wanted = [indent + line if line else "" for line in part]
+        expected = [indent + line if line else "" for line in part]
         best, best_at = 0, None
         for position in range(at, len(lines)):
-            same = _common(wanted, lines, position)
-            if same == len(wanted):
+            same = _common(expected, lines, position)
+            if same == len(expected):
                 at = position + same
                 break
             if same > best:
@@ -128,10 +128,10 @@ def _find_parts(
     return None
 
 
-def _common(wanted: list[str], lines: list[str], position: int) -> int:
+def _common(expected: list[str], lines: list[str], position: int) -> int:
     count = 0
-    for want, line in zip(wanted, lines[position:]):
-        if want != line.rstrip():
+    for listed, line in zip(expected, lines[position:]):
+        if listed != line.rstrip():
             break
         count += 1
     return count

@@ -48,9 +48,9 @@ class ListingsTest(RepositoryTest):
         )
 
     def test_shows_both_lines_of_a_difference(self) -> None:
-        said = self.faults_of("    ScheduleOne();", "  };")
-        self.assertTrue(said[0].startswith(f"p.md:3: not in {FILE}"))
-        self.assertEqual(said[1:], ["    listing:   };", "    line 8:   }"])
+        output = self.faults_of("    ScheduleOne();", "  };")
+        self.assertTrue(output[0].startswith(f"p.md:3: not in {FILE}"))
+        self.assertEqual(output[1:], ["    listing:   };", "    line 8:   }"])
 
     def test_code_needs_a_title(self) -> None:
         self.assertIn(

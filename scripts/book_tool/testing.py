@@ -97,8 +97,8 @@ class RepositoryTest(unittest.TestCase):
         return code, out.getvalue()
 
     def assert_fault(self, line: int, message: str, *arguments: str) -> None:
-        code, said = self.check(*arguments)
-        self.assertIn(f"docs/02-watch.md:{line}: {message}", said)
+        code, output = self.check(*arguments)
+        self.assertIn(f"docs/02-watch.md:{line}: {message}", output)
         self.assertEqual(code, 1)
 
 

@@ -66,11 +66,11 @@ not() {
 
 # refuses PATTERN COMMAND...: expects a failure with one line that matches.
 refuses() {
-  local pattern=$1 said
+  local pattern=$1 output
   shift
-  said=$(not "$@" 2>&1)
-  echo "$said"
-  [[ $(wc -l <<<"$said") == 1 && $said =~ $pattern ]]
+  output=$(not "$@" 2>&1)
+  echo "$output"
+  [[ $(wc -l <<<"$output") == 1 && $output =~ $pattern ]]
 }
 
 # Prints the totals. Call it at the end of a test script.

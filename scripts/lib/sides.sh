@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 manifests=$root/testdata/manifests
 server=${MINISCHED_APISERVER:-$root/build/bin/minisched-apiserver}
 sides=(real embedded)
-said=$work/said # SIDE/… has the output and the logs of a side.
+records=$work/records # SIDE/… has the output and the logs of a side.
 
 # start_sides: starts the $sides, each with three nodes and kube-scheduler.
 start_sides() {
@@ -18,7 +18,7 @@ start_sides() {
     die "no embedded server at $server: build it, or set MINISCHED_APISERVER"
   info "starting: ${sides[*]} …"
   for side in "${sides[@]}"; do
-    mkdir -p "$work/$side" "$said/$side"
+    mkdir -p "$work/$side" "$records/$side"
     if [[ $side == embedded ]]; then
       start_embedded
     else
@@ -33,10 +33,10 @@ embedded_pids=()
 start_embedded() {
   local side=$work/embedded
   "$server" --port 0 --kubeconfig-out "$side/kubeconfig" --simulate \
-    >"$side/url" 2>"$said/embedded/server.log" &
+    >"$side/url" 2>"$records/embedded/server.log" &
   embedded_pids+=($!)
   eventually 10 test -s "$side/url" ||
-    die "$server printed no URL: $(tail -n 3 "$said/embedded/server.log")"
+    die "$server printed no URL: $(tail -n 3 "$records/embedded/server.log")"
   silently embedded apply -f "$manifests/nodes.yaml"
   silently embedded wait --for condition=Ready --timeout 20s \
     -f "$manifests/nodes.yaml"
@@ -53,17 +53,17 @@ clientConnection:
   acceptContentTypes: application/json
 EOT
   "$built/kube-scheduler" --config "$side/scheduler.yaml" --secure-port 0 \
-    >"$said/embedded/kube-scheduler.log" 2>&1 &
+    >"$records/embedded/kube-scheduler.log" 2>&1 &
   embedded_pids+=($!)
 }
 
 # silently SIDE ARGUMENT...: runs kubectl to prepare a side.
 silently() {
-  local side=$1
+  local side=$1 log=$work/$1/kubectl.log
   shift
   timeout 60 "$built/kubectl" --kubeconfig "$work/$side/kubeconfig" \
-    --cache-dir "$work/$side/cache" "$@" >"$work/$side/said" 2>&1 ||
-    die "'kubectl $*' failed on the $side server: $(cat "$work/$side/said")"
+    --cache-dir "$work/$side/cache" "$@" >"$log" 2>&1 ||
+    die "'kubectl $*' failed on the $side server: $(cat "$log")"
 }
 
 check_the_embedded_server() {
@@ -72,7 +72,7 @@ check_the_embedded_server() {
 
 the_embedded_server_still_runs() {
   kill -0 "${embedded_pids[0]}" || {
-    tail -n 20 "$said/embedded/server.log"
+    tail -n 20 "$records/embedded/server.log"
     return 1
   }
 }

@@ -41,7 +41,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       trace_(context.trace),
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client_.config(), clock),
-      recorder_(event_client_, scheduler_name_, clock),
+      recorder_(event_client_, scheduler_name_),
       queue_(clock, trace_,
              [this](const ObjectMeta& pod) {
                return informers_.Of<Pod>().store().Get(pod.namespace_name,

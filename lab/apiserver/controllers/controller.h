@@ -36,7 +36,7 @@ ObjectKey OwnerOf(const Json& object, const Json& reference);
 // none.
 const Json& ControllerOf(const Json& object);
 
-// Returns how many pods a workload wants: its spec.replicas.
+// Returns the desired number of pods of a workload: its spec.replicas.
 std::int64_t Replicas(const Json& workload);
 // Returns the number of an IntOrString: the number itself, or "25%" of `total`.
 std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
@@ -72,7 +72,7 @@ class Index {
 
 // A control loop inside the server, like upstream's controllers outside. It
 // queues the objects that have changed, and later compares each object's state
-// with the wanted state. It may miss intermediate states. Use it on the loop's
+// with the desired state. It may miss intermediate states. Use it on the loop's
 // thread only. REQUIRES: the loop does not run after the controller's
 // destruction.
 class Controller {
@@ -89,7 +89,7 @@ class Controller {
         store_(registry.store()),
         component_(std::move(component)) {}
 
-  // Brings the state of an object to the wanted one. If it throws, the object
+  // Brings the state of an object to the desired one. If it throws, the object
   // is queued again after a second.
   virtual void Sync(const ObjectKey& key) = 0;
 

@@ -24,7 +24,7 @@ std::unique_ptr<Controller> NewNamespaceController(Registry& registry);
 // namespaced owners of cluster-scoped objects. Follows
 // pkg/controller/garbagecollector.
 //
-// Also deletes events an hour after they were last seen, as etcd's leases do.
+// Also deletes events an hour after their last occurrence, as etcd's leases do.
 std::unique_ptr<Controller> NewGarbageCollector(Registry& registry);
 
 // Writes to the status of each PodDisruptionBudget how many of its pods may be
@@ -42,11 +42,11 @@ std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
 std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry);
 
 // Creates a ReplicaSet for each Deployment's template and grows it to the
-// wanted size, while it shrinks the ReplicaSets of earlier templates. Follows
+// desired size, while it shrinks the ReplicaSets of earlier templates. Follows
 // pkg/controller/deployment, without its history of revisions.
 std::unique_ptr<Controller> NewDeploymentController(Registry& registry);
 
-// Creates and deletes pods so that each ReplicaSet has as many as it wants.
+// Creates and deletes pods so that each ReplicaSet has its desired number.
 // Follows pkg/controller/replicaset.
 std::unique_ptr<Controller> NewReplicaSetController(Registry& registry);
 

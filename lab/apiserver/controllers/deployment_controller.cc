@@ -16,22 +16,22 @@ bool IsRecreate(const Json& deployment) {
   return Get(deployment, "spec", "strategy", "type") == "Recreate";
 }
 
-// While pods are replaced: how many pods there may be beyond the wanted number,
-// and how many of the wanted pods may be unavailable.
+// The limits while pods are replaced: how many pods may exist beyond the
+// desired number, and how many of the desired pods may be unavailable.
 struct Leeway {
   std::int64_t surge;
   std::int64_t unavailable;
 };
 
 Leeway LeewayOf(const Json& deployment) {
-  const std::int64_t wanted = Replicas(deployment);
+  const std::int64_t desired = Replicas(deployment);
   if (IsRecreate(deployment)) return {0, 0};
   const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
-  Leeway leeway{Scaled(Get(rolling, "maxSurge"), wanted, true),
-                Scaled(Get(rolling, "maxUnavailable"), wanted, false)};
+  Leeway leeway{Scaled(Get(rolling, "maxSurge"), desired, true),
+                Scaled(Get(rolling, "maxUnavailable"), desired, false)};
   // Rounding may make both 0.
   if (leeway.surge == 0 && leeway.unavailable == 0) leeway.unavailable = 1;
-  leeway.unavailable = std::min(leeway.unavailable, wanted);
+  leeway.unavailable = std::min(leeway.unavailable, desired);
   return leeway;
 }
 
@@ -101,9 +101,9 @@ class DeploymentController : public OwnerController {
     UpdateStatus(*deployment, current);
   }
 
-  // Brings the ReplicaSets one step closer to the wanted sizes.
+  // Brings the ReplicaSets one step closer to the desired sizes.
   void Roll(const Json& deployment, const ObjectKey& current_key) {
-    const std::int64_t wanted = Replicas(deployment);
+    const std::int64_t desired = Replicas(deployment);
     const Leeway leeway = LeewayOf(deployment);
     const Object current = Find(current_key);
     std::vector<Object> old = children_[UidOf(deployment)];
@@ -116,14 +116,14 @@ class DeploymentController : public OwnerController {
     std::int64_t size = 0;
     if (!IsRecreate(deployment) || !old_has_pods) {
       size = std::min(
-          wanted, std::max(Size(current), wanted + leeway.surge - old_size));
+          desired, std::max(Size(current), desired + leeway.surge - old_size));
       Scale(deployment, current_key, size);
     }
     // How many pods the old ReplicaSets can lose while enough pods stay
     // available.
     std::int64_t spare =
         old_size + std::min(Available(current), size) -
-        (IsRecreate(deployment) ? 0 : wanted - leeway.unavailable);
+        (IsRecreate(deployment) ? 0 : desired - leeway.unavailable);
     const auto shrink = [&](Object& set, std::int64_t by) {
       by = std::min(by, spare);
       if (by <= 0) return;
@@ -152,7 +152,7 @@ class DeploymentController : public OwnerController {
   }
 
   void UpdateStatus(const Json& deployment, const ObjectKey& current_key) {
-    const std::int64_t wanted = Replicas(deployment);
+    const std::int64_t desired = Replicas(deployment);
     const std::vector<Object> sets = children_[UidOf(deployment)];
     Json status = {
         {"observedGeneration", GetInt(deployment, "metadata", "generation")},
@@ -166,9 +166,9 @@ class DeploymentController : public OwnerController {
     status["unavailableReplicas"] =
         std::max<std::int64_t>(Sum(sets, "spec", "replicas") - available, 0);
 
-    const bool enough = available >= wanted - LeewayOf(deployment).unavailable;
-    const bool done = status["updatedReplicas"] == wanted &&
-                      status["replicas"] == wanted && available == wanted;
+    const bool enough = available >= desired - LeewayOf(deployment).unavailable;
+    const bool done = status["updatedReplicas"] == desired &&
+                      status["replicas"] == desired && available == desired;
     for (const Json& condition : Json{
              {{"type", "Available"},
               {"status", enough ? "True" : "False"},

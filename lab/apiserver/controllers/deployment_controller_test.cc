@@ -49,7 +49,7 @@ class DeploymentControllerTest : public ::testing::Test {
 
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(10)); }
 
-  // Returns the wanted size of each ReplicaSet, by its image.
+  // Returns the desired size of each ReplicaSet, by its image.
   SizeByImage Sizes() {
     SizeByImage sizes;
     for (const Json& set : cluster_.All("replicasets")) {
@@ -112,7 +112,7 @@ TEST_F(DeploymentControllerTest, CreatesAReplicaSetOfItsTemplate) {
                           NameOf(set) + " from 0 to 2"));
 }
 
-TEST_F(DeploymentControllerTest, ARolloutKeepsToItsStrategysLimits) {
+TEST_F(DeploymentControllerTest, ARolloutRespectsTheLimitsOfItsStrategy) {
   Make(8);
   Change(Image("two"));
   std::int64_t pods = 8;
@@ -135,7 +135,7 @@ TEST_F(DeploymentControllerTest, AStuckRolloutKeepsAvailablePods) {
   EXPECT_EQ(Deployment()["status"]["unavailableReplicas"], 2);
   EXPECT_THAT(Condition("Progressing"), HasSubstr("is progressing."));
 
-  // A rollout that can complete replaces both.
+  // A rollout that can complete replaces the pods of both older templates.
   Change(Image("three"));
   Settle();
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 0}, {"three", 4}}));
@@ -156,8 +156,8 @@ TEST_F(DeploymentControllerTest, TheStrategyLimitsTheSizesOfAStuckRollout) {
     int replicas;
     Json surge;
     Json unavailable;
-    int want_old;
-    int want_new;
+    int old_pods;
+    int new_pods;
   };
   const Case cases[] = {
       {10, "25%", "25%", 8, 5}, {1, "25%", "25%", 1, 1}, {4, 2, 3, 1, 4},
@@ -170,7 +170,7 @@ TEST_F(DeploymentControllerTest, TheStrategyLimitsTheSizesOfAStuckRollout) {
              {{"maxSurge", c.surge}, {"maxUnavailable", c.unavailable}}}}}});
     Change(Image("two", /*bound=*/false));
     Settle();
-    EXPECT_EQ(Sizes(), (SizeByImage{{"one", c.want_old}, {"two", c.want_new}}))
+    EXPECT_EQ(Sizes(), (SizeByImage{{"one", c.old_pods}, {"two", c.new_pods}}))
         << c.replicas << c.surge;
     cluster_.Delete("deployments", "web");
     for (const std::string& name : cluster_.Names("replicasets")) {

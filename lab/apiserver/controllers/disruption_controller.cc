@@ -69,7 +69,7 @@ class DisruptionController : public Controller {
     });
   }
 
-  // Returns how many pods the controllers of these pods want in all.
+  // Returns the sum of the desired pods of these pods' controllers.
   std::int64_t ExpectedPods(const std::vector<Object>& pods) const {
     std::set<Object> owners;
     for (const Object& pod : pods) {

@@ -17,7 +17,8 @@ class DisruptionControllerTest : public ::testing::Test {
     Settle();
   }
 
-  // Creates pods of a ReplicaSet that wants four. The first `ready` are ready.
+  // Creates pods of a ReplicaSet with four replicas. The first `ready` are
+  // ready.
   void MakePods(int number, int ready) {
     const auto set = cluster_.Create("replicasets", R"({
       "metadata": {"name": "web"}, "spec": {"replicas": 4,

@@ -157,17 +157,17 @@ TEST_F(GarbageCollectorTest, DeletesEventsAnHourAfterTheirLastTimestamp) {
                                {"involvedObject", {{"namespace", "default"}}}});
   };
   make("old");
-  make("seen-again");
+  make("repeated");
   cluster_.loop.Advance(std::chrono::minutes(30));
-  cluster_.Patch("events", "seen-again",
+  cluster_.Patch("events", "repeated",
                  {{"lastTimestamp", cluster_.registry.Now()}});
   cluster_.loop.Advance(std::chrono::minutes(29));
   EXPECT_THAT(cluster_.Names("events"), Contains("old"));
   cluster_.loop.Advance(std::chrono::minutes(3));
   EXPECT_THAT(cluster_.Names("events"), Not(Contains("old")));
-  EXPECT_THAT(cluster_.Names("events"), Contains("seen-again"));
+  EXPECT_THAT(cluster_.Names("events"), Contains("repeated"));
   cluster_.loop.Advance(std::chrono::minutes(30));
-  EXPECT_THAT(cluster_.Names("events"), Not(Contains("seen-again")));
+  EXPECT_THAT(cluster_.Names("events"), Not(Contains("repeated")));
 }
 
 }  // namespace

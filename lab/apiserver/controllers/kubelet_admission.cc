@@ -18,7 +18,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Returns the pod's requests, including one of "pods".
+// Returns the pod's requests, including one for "pods".
 ResourceList RequestsOf(const Pod& pod) {
   ResourceList requests = PodRequests(pod);
   requests["pods"] = Quantity::FromValue(1);
@@ -34,15 +34,15 @@ std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
   // A kubelet names the first insufficient resource. It checks these first.
   std::vector<std::string> names = {"pods", "cpu", "memory",
                                     "ephemeral-storage"};
-  for (const auto& [name, wanted] : requests) names.push_back(name);
+  for (const auto& [name, requested] : requests) names.push_back(name);
   for (const std::string& name : names) {
-    const Quantity& wanted = requests[name];
+    const Quantity& requested = requests[name];
     // Something else may allocate extended resources that the node doesn't
     // list.
     const bool elsewhere = IsExtendedResource(name) && !capacity.contains(name);
-    if (wanted.IsZero() || elsewhere) continue;
+    if (requested.IsZero() || elsewhere) continue;
     Quantity total = used[name];
-    total += wanted;
+    total += requested;
     if (total <= capacity[name]) continue;
     const auto amount = [&](const Quantity& quantity) {
       return name == "cpu" ? quantity.MilliValue() : quantity.Value();
@@ -51,7 +51,7 @@ std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
         "OutOf" + name,
         fmt::format("Node didn't have enough resource: {}, requested: {}, "
                     "used: {}, capacity: {}",
-                    name, amount(wanted), amount(used[name]),
+                    name, amount(requested), amount(used[name]),
                     amount(capacity[name]))};
   }
   return std::nullopt;
@@ -78,15 +78,15 @@ std::string PlaceOf(const ContainerPort& port) {
 }
 
 bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
-  const std::vector<ContainerPort> wanted = HostPortsOf(pod);
-  if (wanted.empty()) return true;
+  const std::vector<ContainerPort> ports = HostPortsOf(pod);
+  if (ports.empty()) return true;
   std::map<std::pair<std::int32_t, std::string>, std::set<std::string>> taken;
   for (const Pod& other : others) {
     for (const ContainerPort& port : HostPortsOf(other)) {
       taken[{port.host_port, port.protocol}].insert(PlaceOf(port));
     }
   }
-  return std::ranges::none_of(wanted, [&](const ContainerPort& port) {
+  return std::ranges::none_of(ports, [&](const ContainerPort& port) {
     const auto found = taken.find({port.host_port, port.protocol});
     if (found == taken.end()) return false;
     const std::set<std::string>& places = found->second;

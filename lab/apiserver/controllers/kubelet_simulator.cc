@@ -71,18 +71,18 @@ void CompleteStatus(Json& status, const std::string& now) {
   status["phase"] = "Running";
 }
 
-// Adds the taint to the node, or removes it.
-void SetTaint(Json& node, const char* key, bool wanted,
+// Adds the taint to the node if `present`, or else removes it.
+void SetTaint(Json& node, const char* key, bool present,
               const std::string& now) {
   Json& taints = node["spec"]["taints"];
   const auto found =
       std::find_if(taints.begin(), taints.end(), [&](const Json& taint) {
         return Get(taint, "key") == key && Get(taint, "effect") == "NoSchedule";
       });
-  if (wanted && found == taints.end()) {
+  if (present && found == taints.end()) {
     taints.push_back(
         {{"key", key}, {"effect", "NoSchedule"}, {"timeAdded", now}});
-  } else if (!wanted && found != taints.end()) {
+  } else if (!present && found != taints.end()) {
     taints.erase(found);
   }
 }

@@ -62,7 +62,7 @@ TEST_F(KubeletSimulatorTest, NodesBecomeReady) {
   EXPECT_EQ(status["phase"], "Running");
 }
 
-TEST_F(KubeletSimulatorTest, ANodesOwnStatusStays) {
+TEST_F(KubeletSimulatorTest, KeepsTheStatusFieldsThatANodeSets) {
   MakeNode("n", {{"status",
                   {{"allocatable", {{"cpu", "3"}}},
                    {"nodeInfo", {{"kubeletVersion", "v1.30.0"}}}}}});
@@ -194,7 +194,7 @@ TEST_F(KubeletSimulatorTest, EachPodHasItsOwnAddress) {
   EXPECT_EQ(StatusOf("b")["podIP"], "10.0.0.2");
 }
 
-TEST_F(KubeletSimulatorTest, DeletedPodsGoAtOnce) {
+TEST_F(KubeletSimulatorTest, DeletedPodsAreRemovedAtOnce) {
   MakeNode("n");
   MakePod("p");
   DeletePod("p");

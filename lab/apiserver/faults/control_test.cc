@@ -52,7 +52,8 @@ TEST(ControlTest, FaultsApplyUntilTheyAreDeleted) {
               AllOf(StartsWith("HTTP/1.1 503"),
                     HasSubstr("\"reason\":\"ServiceUnavailable\"")));
   EXPECT_THAT(Exchange(server, "GET", "/version"), StartsWith("HTTP/1.1 200"));
-  EXPECT_EQ(BodyOf(Exchange(server, "GET", kFaults))["faults"][0]["struck"], 1);
+  EXPECT_EQ(BodyOf(Exchange(server, "GET", kFaults))["faults"][0]["applied"],
+            1);
   EXPECT_THAT(Exchange(server, "DELETE", kFaults),
               HasSubstr("{\"faults\":[]}"));
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("/a")),
@@ -164,7 +165,7 @@ TEST(ControlTest, CompactionExpiresWatchesAndContinueTokens) {
                     HasSubstr("The provided continue parameter is too old")));
 }
 
-TEST(ControlTest, ObjectsSurviveATimeAway) {
+TEST(ControlTest, ObjectsSurviveAnOutage) {
   RunningServer server;
   Exchange(server, "POST", kMaps, Map("a"));
   auto watch = Watch(server);

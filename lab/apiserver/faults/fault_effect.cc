@@ -1,4 +1,4 @@
-// Implements Befall() of faults.h.
+// Implements ApplyEffect() of faults.h.
 #include <deque>
 #include <memory>
 #include <string>
@@ -81,9 +81,9 @@ Reply Answer(Loop& loop, const FaultEffect& effect,
 
 }  // namespace
 
-void Befall(Loop& loop, const FaultEffect& effect,
-            const std::function<Reply()>& handle,
-            const std::function<void(Reply)>& respond) {
+void ApplyEffect(Loop& loop, const FaultEffect& effect,
+                 const std::function<Reply()>& handle,
+                 const std::function<void(Reply)>& respond) {
   const auto answer = [&loop, effect, handle, respond] {
     respond(Answer(loop, effect, handle));
   };

@@ -24,10 +24,10 @@ class ToldStream : public Stream {
   bool ended = false;
 };
 
-class BefallTest : public ::testing::Test {
+class FaultEffectTest : public ::testing::Test {
  protected:
-  void Befall(const FaultEffect& effect) {
-    apiserver::Befall(
+  void ApplyEffect(const FaultEffect& effect) {
+    apiserver::ApplyEffect(
         loop_, effect,
         [this] {
           happened_.emplace_back("handled");
@@ -47,7 +47,7 @@ class BefallTest : public ::testing::Test {
   void Read() { open_ = open_ && reply_.stream->Read(text_); }
 
   // Adds text to the inner stream.
-  void Say(const std::string& text, bool end = false) {
+  void Send(const std::string& text, bool end = false) {
     inner_->text += text;
     inner_->ended = end;
     inner_->on_ready();
@@ -61,45 +61,45 @@ class BefallTest : public ::testing::Test {
   bool open_ = true;
 };
 
-TEST_F(BefallTest, ByDefaultTheAnswerIsUnchanged) {
-  Befall({});
+TEST_F(FaultEffectTest, ByDefaultTheAnswerIsUnchanged) {
+  ApplyEffect({});
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
-  Say("a");
+  Send("a");
   EXPECT_EQ(text_, "a");
 }
 
-TEST_F(BefallTest, LatencyDelaysTheHandler) {
-  Befall({.latency = milliseconds(200)});
+TEST_F(FaultEffectTest, LatencyDelaysTheHandler) {
+  ApplyEffect({.latency = milliseconds(200)});
   loop_.Advance(milliseconds(199));
   EXPECT_THAT(happened_, IsEmpty());
   loop_.Advance(milliseconds(1));
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
 }
 
-TEST_F(BefallTest, AnErrorComesInsteadOfOrAfterTheEffect) {
+TEST_F(FaultEffectTest, AnErrorReplacesOrFollowsTheEffect) {
   FaultEffect effect{.error = StatusError(503, "R", "m")};
-  Befall(effect);
+  ApplyEffect(effect);
   EXPECT_THAT(happened_, ElementsAre("answered 503"));
   effect.after = true;
-  Befall(effect);
+  ApplyEffect(effect);
   EXPECT_THAT(happened_,
               ElementsAre("answered 503", "handled", "answered 503"));
   EXPECT_EQ(reply_.stream, nullptr);
 }
 
-TEST_F(BefallTest, DroppedAndWithheldAnswersHaveCodeZero) {
-  Befall({.delivery = Delivery::kDropped});
+TEST_F(FaultEffectTest, DroppedAndWithheldAnswersHaveCodeZero) {
+  ApplyEffect({.delivery = Delivery::kDropped});
   EXPECT_EQ(reply_.delivery, Delivery::kDropped);
-  Befall({.delivery = Delivery::kWithheld, .after = true});
+  ApplyEffect({.delivery = Delivery::kWithheld, .after = true});
   EXPECT_EQ(reply_.delivery, Delivery::kWithheld);
   EXPECT_THAT(happened_, ElementsAre("answered 0", "handled", "answered 0"));
 }
 
-TEST_F(BefallTest, DelaysEachEvent) {
-  Befall({.watch_delay = milliseconds(500)});
-  Say("a");
+TEST_F(FaultEffectTest, DelaysEachEvent) {
+  ApplyEffect({.watch_delay = milliseconds(500)});
+  Send("a");
   loop_.Advance(milliseconds(300));
-  Say("b", true);
+  Send("b", true);
   EXPECT_EQ(text_, "");
   loop_.Advance(milliseconds(200));
   EXPECT_EQ(text_, "a");
@@ -112,18 +112,18 @@ TEST_F(BefallTest, DelaysEachEvent) {
   EXPECT_FALSE(reply_.stream->broken_off());
 }
 
-TEST_F(BefallTest, ADelayedStreamHoldsAtMostAThousandTexts) {
-  Befall({.watch_delay = milliseconds(500)});
-  for (int i = 0; i < 1500; ++i) Say("x");
+TEST_F(FaultEffectTest, ADelayedStreamHoldsAtMostAThousandTexts) {
+  ApplyEffect({.watch_delay = milliseconds(500)});
+  for (int i = 0; i < 1500; ++i) Send("x");
   loop_.Advance(milliseconds(500));
   EXPECT_EQ(text_, std::string(1000, 'x'));
   loop_.Advance(milliseconds(500));
   EXPECT_EQ(text_, std::string(1500, 'x'));
 }
 
-TEST_F(BefallTest, CutsAWatch) {
-  Befall({.watch_cut = milliseconds(500)});
-  Say("a");
+TEST_F(FaultEffectTest, CutsAWatch) {
+  ApplyEffect({.watch_cut = milliseconds(500)});
+  Send("a");
   loop_.Advance(milliseconds(499));
   EXPECT_TRUE(open_);
   EXPECT_FALSE(reply_.stream->broken_off());
@@ -133,9 +133,9 @@ TEST_F(BefallTest, CutsAWatch) {
   EXPECT_EQ(text_, "a");
 }
 
-TEST_F(BefallTest, TheStreamMayBeDestroyedBeforeItsTimersFire) {
-  Befall({.watch_delay = milliseconds(5), .watch_cut = milliseconds(5)});
-  Say("a");
+TEST_F(FaultEffectTest, TheStreamMayBeDestroyedBeforeItsTimersFire) {
+  ApplyEffect({.watch_delay = milliseconds(5), .watch_cut = milliseconds(5)});
+  Send("a");
   reply_ = {};
   loop_.Advance(milliseconds(5));
   EXPECT_EQ(text_, "");

@@ -183,10 +183,10 @@ void SetWatch(const Field& field, Fault& fault) {
 }
 
 Fault ParseFault(const Field& field) {
-  // Faults::ToJson() adds `struck`. It is accepted, so that clients can send
+  // Faults::ToJson() adds `applied`. It is accepted, so that clients can send
   // back what they read.
   field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
-                   "hang", "watch", "struck"});
+                   "hang", "watch", "applied"});
   Fault fault{.match = ParseMatch(field["match"]),
               .probability = field["probability"].Between(0, 1).value_or(1),
               .times = field["times"].Count(1)};

@@ -20,7 +20,7 @@ bool MatchesGlob(const std::string& glob, const std::string& text) {
 }
 
 // Returns true if a matching fault applies this time, and decrements `times`.
-bool Strikes(Fault& fault) {
+bool AppliesNow(Fault& fault) {
   if (fault.times == 0U) return false;
   if (fault.probability < 1) {
     // std::uniform_real_distribution differs between standard libraries.
@@ -49,11 +49,11 @@ void Add(const FaultEffect& more, FaultEffect& effect) {
 
 bool FaultMatch::Matches(const Request& request,
                          const RequestInfo& info) const {
-  const std::string asked_for =
+  const std::string requested =
       info.row->plural +
       (info.subresource.empty() ? "" : "/" + info.subresource);
   return (verbs.empty() || verbs.contains(info.verb)) &&
-         (resource.empty() || resource == asked_for) &&
+         (resource.empty() || resource == requested) &&
          MatchesGlob(ns, info.ns) && MatchesGlob(name, info.name) &&
          MatchesGlob(user_agent, request.Header("user-agent"));
 }
@@ -72,19 +72,19 @@ Faults Faults::Parse(const std::string& text) {
   }
   faults.faults_ = ParseFaults(faults.document_);
   faults.document_.emplace("faults", Json::array());
-  for (Json& fault : faults.document_["faults"]) fault["struck"] = 0;
+  for (Json& fault : faults.document_["faults"]) fault["applied"] = 0;
   return faults;
 }
 
-FaultEffect Faults::Strike(const Request& request, const RequestInfo& info) {
+FaultEffect Faults::Select(const Request& request, const RequestInfo& info) {
   FaultEffect effect;
   for (std::size_t i = 0; i < faults_.size() && !effect.EndsRequest(); ++i) {
     Fault& fault = faults_[i];
-    if (!fault.match.Matches(request, info) || !Strikes(fault)) continue;
+    if (!fault.match.Matches(request, info) || !AppliesNow(fault)) continue;
     spdlog::debug("faults[{}] applies to {} {}", i, request.method,
                   request.path);
-    Json& struck = document_["faults"][i]["struck"];
-    struck = struck.get<std::uint64_t>() + 1;
+    Json& applied = document_["faults"][i]["applied"];
+    applied = applied.get<std::uint64_t>() + 1;
     Add(fault.effect, effect);
   }
   return effect;

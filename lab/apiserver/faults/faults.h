@@ -39,9 +39,9 @@ struct FaultEffect {
 
 // Answers a request under the given effect. Calls `handle` if the request takes
 // effect, and `respond` once, now or later. Call it on the loop's thread only.
-void Befall(Loop& loop, const FaultEffect& effect,
-            const std::function<Reply()>& handle,
-            const std::function<void(Reply)>& respond);
+void ApplyEffect(Loop& loop, const FaultEffect& effect,
+                 const std::function<Reply()>& handle,
+                 const std::function<void(Reply)>& respond);
 
 // Selects the requests of a fault. An empty member matches all.
 struct FaultMatch {
@@ -61,7 +61,7 @@ struct Fault {
   double probability = 1;
   std::optional<std::uint64_t> times;  // how often it may still apply
   FaultEffect effect;
-  std::mt19937 random{};  // its own: other faults don't change its draws
+  std::mt19937 random{};  // not shared, so faults draw independently
 };
 
 // Parses the faults of a document. Throws ParseError: the path of the wrong
@@ -78,12 +78,12 @@ class Faults {
   // 1, is 2".
   static Faults Parse(const std::string& text);
 
-  // Returns the effect on a request, and counts the faults that apply to it.
-  // Tries the faults in their order until one ends the request; the effects of
-  // the faults before that one add up.
-  FaultEffect Strike(const Request& request, const RequestInfo& info);
+  // Selects the faults that apply to a request, counts them, and returns their
+  // combined effect. Tries the faults in their order until one ends the
+  // request; the effects of the faults before that one add up.
+  FaultEffect Select(const Request& request, const RequestInfo& info);
 
-  // Returns the document. The field `struck` of each fault counts the requests
+  // Returns the document. The field `applied` of each fault counts the requests
   // that it applied to.
   const Json& ToJson() const { return document_; }
 

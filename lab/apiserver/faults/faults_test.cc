@@ -101,13 +101,13 @@ TEST(FaultsTest, ErrorsInPartsOfAFaultNameTheField) {
 }
 
 // Returns the effect on a request with that User-Agent.
-FaultEffect Strike(Faults& faults, const std::string& method,
+FaultEffect Select(Faults& faults, const std::string& method,
                    const std::string& target, const std::string& agent = "") {
   Request request;
   request.method = method;
   request.headers["user-agent"] = agent;
   EXPECT_TRUE(ParseTarget(target, request));
-  return faults.Strike(request, RequestInfo::Parse(request).value());
+  return faults.Select(request, RequestInfo::Parse(request).value());
 }
 
 constexpr char kPods[] = "/api/v1/namespaces/demo-1/pods";
@@ -117,7 +117,7 @@ bool Matches(const std::string& match, const std::string& method,
              const std::string& target, const std::string& agent = "") {
   Faults faults =
       Faults::Parse("faults: [{match: " + match + ", drop: after}]");
-  const FaultEffect effect = Strike(faults, method, target, agent);
+  const FaultEffect effect = Select(faults, method, target, agent);
   EXPECT_EQ(effect.after, effect.delivery == Delivery::kDropped);
   return effect.delivery == Delivery::kDropped;
 }
@@ -141,10 +141,10 @@ TEST(FaultsTest, AFaultAppliesToMatchingRequestsOnly) {
 
 TEST(FaultsTest, TimesLimitsHowOftenAFaultApplies) {
   Faults faults = Faults::Parse("faults: [{times: 2, hang: before}]");
-  EXPECT_EQ(Strike(faults, "GET", kPods).delivery, Delivery::kWithheld);
-  EXPECT_EQ(Strike(faults, "GET", kPods).delivery, Delivery::kWithheld);
-  EXPECT_EQ(Strike(faults, "GET", kPods).delivery, Delivery::kSent);
-  EXPECT_EQ(faults.ToJson()["faults"][0]["struck"], 2);
+  EXPECT_EQ(Select(faults, "GET", kPods).delivery, Delivery::kWithheld);
+  EXPECT_EQ(Select(faults, "GET", kPods).delivery, Delivery::kWithheld);
+  EXPECT_EQ(Select(faults, "GET", kPods).delivery, Delivery::kSent);
+  EXPECT_EQ(faults.ToJson()["faults"][0]["applied"], 2);
 }
 
 TEST(FaultsTest, EffectsAddUpUntilOneEndsTheRequest) {
@@ -158,12 +158,12 @@ faults:
   error: {code: 503}
 - drop: after
 )");
-  const FaultEffect create = Strike(faults, "POST", kPods);
+  const FaultEffect create = Select(faults, "POST", kPods);
   EXPECT_EQ(create.latency, milliseconds(200));
   EXPECT_TRUE(create.error);
   EXPECT_FALSE(create.after);
   const FaultEffect watch =
-      Strike(faults, "GET", std::string(kPods) + "?watch=1");
+      Select(faults, "GET", std::string(kPods) + "?watch=1");
   EXPECT_EQ(watch.latency, milliseconds(1700));
   EXPECT_EQ(watch.watch_delay, milliseconds(2000));
   EXPECT_EQ(watch.watch_cut, milliseconds(2000));
@@ -173,7 +173,7 @@ faults:
 TEST(FaultsTest, ErrorsHaveTheConfiguredStatus) {
   const auto status = [](const std::string& error) {
     Faults faults = Faults::Parse("faults: [{error: " + error + "}]");
-    return Strike(faults, "GET", kPods).error->ToJson();
+    return Select(faults, "GET", kPods).error->ToJson();
   };
   const Json unavailable = status("{code: 503}");
   EXPECT_EQ(unavailable["reason"], "ServiceUnavailable");
@@ -188,12 +188,12 @@ TEST(FaultsTest, ErrorsHaveTheConfiguredStatus) {
 }
 
 std::string Chances(Faults faults, int requests) {
-  std::string struck;
+  std::string applied;
   for (int i = 0; i < requests; ++i) {
-    struck +=
-        Strike(faults, "GET", kPods).delivery == Delivery::kDropped ? 'x' : '-';
+    applied +=
+        Select(faults, "GET", kPods).delivery == Delivery::kDropped ? 'x' : '-';
   }
-  return struck;
+  return applied;
 }
 
 TEST(FaultsTest, TheSeedDeterminesWhichRequestsAFaultAppliesTo) {
@@ -201,9 +201,9 @@ TEST(FaultsTest, TheSeedDeterminesWhichRequestsAFaultAppliesTo) {
   const std::string first = Chances(Faults::Parse("seed: 7\n" + fault), 1000);
   EXPECT_EQ(Chances(Faults::Parse("seed: 7\n" + fault), 1000), first);
   EXPECT_NE(Chances(Faults::Parse("seed: 8\n" + fault), 1000), first);
-  const auto struck = std::count(first.begin(), first.end(), 'x');
-  EXPECT_GT(struck, 250);
-  EXPECT_LT(struck, 350);
+  const auto applied = std::count(first.begin(), first.end(), 'x');
+  EXPECT_GT(applied, 250);
+  EXPECT_LT(applied, 350);
   EXPECT_EQ(
       Chances(Faults::Parse("faults: [{probability: 0, drop: before}]"), 5),
       "-----");
@@ -213,7 +213,7 @@ TEST(FaultsTest, ItsJsonCanBeParsedAgain) {
   Faults faults = Faults::Parse(
       "{seed: 7, faults: [{match: {name: a}, times: 1, latency: 2s}]}");
   const Json document = faults.ToJson();
-  EXPECT_EQ(document["faults"][0]["struck"], 0);
+  EXPECT_EQ(document["faults"][0]["applied"], 0);
   EXPECT_EQ(Faults::Parse(document.dump()).ToJson(), document);
   EXPECT_EQ(Faults().ToJson().dump(), R"({"faults":[]})");
   EXPECT_EQ(Faults::Parse("{}").ToJson(), Faults().ToJson());

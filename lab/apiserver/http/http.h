@@ -39,8 +39,8 @@ class Stream {
   // After Read() has returned false: true if the connection must be closed
   // without the proper end of a response, as if it were lost.
   virtual bool broken_off() const { return false; }
-  // Called when there is more to read, perhaps in the middle of the change that
-  // caused it. So the function must not call Read() itself, but only later.
+  // Called when there is more to read, perhaps in the middle of a change. So
+  // the function must not call Read() itself, but must schedule a later call.
   std::function<void()> on_ready;
 };
 

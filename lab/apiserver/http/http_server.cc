@@ -26,8 +26,8 @@ using boost::system::error_code;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxHeader = 16 << 10;
-// The longest times for a client's next request, for reading an answer, and for
-// what the client still sends after the last answer.
+// The longest times until the next request is complete, until a part of an
+// answer is sent, and for reading what the client sends after the last answer.
 constexpr seconds kIdle{180};
 constexpr seconds kWriting{30};
 constexpr seconds kDraining{30};
@@ -74,7 +74,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   // Closes the connection at once, as if it were lost.
   void BreakOff() {
     waiting_ = false;
-    awaiting_leave_ = false;
+    awaiting_disconnect_ = false;
     reply_.stream.reset();
     stream_.close();
     server_.sessions_.erase(shared_from_this());
@@ -192,7 +192,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
       return Answer(TextReply("malformed path or query\n", 400));
     }
     waiting_ = true;
-    AwaitLeave();
+    AwaitDisconnect();
     server_.handler_(std::move(request),
                      [ticket = std::make_shared<Ticket>(weak_from_this())](
                          Reply reply) { ticket->Answer(std::move(reply)); });
@@ -200,23 +200,23 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   // Reads, to detect that the client disconnects while it waits for an answer
   // or for the next part of a stream. Keeps the bytes that it gets for Read().
-  void AwaitLeave() {
-    awaiting_leave_ = true;
+  void AwaitDisconnect() {
+    awaiting_disconnect_ = true;
     stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
-                                     Then(&Session::OnSaid));
+                                     Then(&Session::OnReadAhead));
   }
 
-  void OnSaid(error_code error, std::size_t size) {
+  void OnReadAhead(error_code error, std::size_t size) {
     buffer_.commit(size);
-    if (!std::exchange(awaiting_leave_, false)) return;
+    if (!std::exchange(awaiting_disconnect_, false)) return;
     if (error) return BreakOff();
-    if (buffer_.size() < kMaxHeader) AwaitLeave();
+    if (buffer_.size() < kMaxHeader) AwaitDisconnect();
   }
 
-  // Cancels the read of AwaitLeave() before an answer ends: Read() takes the
-  // next bytes. What AwaitLeave() has read by then stays in the buffer.
-  void StopAwaitingLeave() {
-    awaiting_leave_ = false;
+  // Cancels the read of AwaitDisconnect() before an answer ends: Read() takes
+  // the next bytes. The bytes that it has read by then stay in the buffer.
+  void StopAwaitingDisconnect() {
+    awaiting_disconnect_ = false;
     error_code ignored;
     stream_.socket().cancel(ignored);
   }
@@ -236,7 +236,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (reply_.stream) {
       response_.chunked(true);
     } else {
-      StopAwaitingLeave();
+      StopAwaitingDisconnect();
       response_.content_length(reply_.body.size());
       if (parser_->get().method() == http::verb::head) reply_.body.clear();
     }
@@ -279,7 +279,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
     const bool nothing = reply_.body.empty();
     if (nothing && part.more) return;
-    if (reply_.stream && !part.more) StopAwaitingLeave();
+    if (reply_.stream && !part.more) StopAwaitingDisconnect();
     part.data = nothing ? nullptr : reply_.body.data();
     part.size = reply_.body.size();
     writing_ = true;
@@ -294,14 +294,14 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (reply_.on_sent) reply_.on_sent();
     if (error) return BreakOff();
     reply_.stream.reset();
-    if (!response_.keep_alive()) return HearOut();
+    if (!response_.keep_alive()) return DrainAndClose();
     closing_ ? BreakOff() : Read();
   }
 
   // Reads and drops the rest of what the client sends, then closes. The client
   // may still be sending a refused body, and would miss the answer if the
   // connection closed now.
-  void HearOut() {
+  void DrainAndClose() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     stream_.expires_after(kDraining);
@@ -327,7 +327,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   std::optional<http::response_serializer<http::buffer_body>> serializer_;
   Reply reply_;           // its body is the part being sent
   bool waiting_ = false;  // for the handler's answer
-  bool awaiting_leave_ = false;
+  bool awaiting_disconnect_ = false;
   bool begun_ = false;  // part of the answer may have been sent
   bool writing_ = false;
   bool closing_ = false;  // the connection ends after this answer
@@ -397,7 +397,7 @@ void HttpServer::AcceptAfter(std::chrono::milliseconds wait) {
   retry_.async_wait([this](error_code aborted) {
     if (aborted) return;
     away_ = false;
-    // If one of these fails, so does Accept(), which tries again.
+    // If one of these fails, Accept() fails too, and tries again later.
     if (!acceptor_.is_open()) Bind();
     error_code ignored;
     acceptor_.listen(asio::socket_base::max_listen_connections, ignored);

@@ -112,7 +112,8 @@ class HttpServerTest : public ::testing::Test {
 
   // Requests `path`, sends `more` before there is an answer, disconnects, and
   // waits until the server has closed the connection.
-  void AskAndLeave(const std::string& path, const std::string& more = "") {
+  void RequestAndDisconnect(const std::string& path,
+                            const std::string& more = "") {
     {
       auto socket = Connect();
       Send(socket, "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -163,7 +164,7 @@ TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
   EXPECT_THAT(answers, EndsWith("GET /2 "));
 }
 
-// Beast refuses a header value as long as that of /header.
+// The header value of /header is longer than Beast allows.
 TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
   for (const std::string path : {"/throw", "/header"}) {
     const std::string answer =
@@ -324,8 +325,8 @@ TEST_F(HttpServerTest, TheHandlerMayAnswerLater) {
 }
 
 TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientLeft) {
-  AskAndLeave("/later");
-  AskAndLeave("/hang");
+  RequestAndDisconnect("/later");
+  RequestAndDisconnect("/hang");
   asio::post(io_, [this] { respond_({}); });
   EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
@@ -333,8 +334,8 @@ TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientLeft) {
 }
 
 TEST_F(HttpServerTest, DetectsAClientThatSendsMoreAndLeaves) {
-  AskAndLeave("/hang", "more");
-  AskAndLeave("/stream", "more");
+  RequestAndDisconnect("/hang", "more");
+  RequestAndDisconnect("/stream", "more");
 }
 
 TEST_F(HttpServerTest, KeepsARequestThatArrivesDuringAnAnswer) {

@@ -343,7 +343,7 @@ TEST_F(PodStrategyTest, UpdatesMayChangeOnlySomeFields) {
   }
 }
 
-// Nobody reads a long change, and the library takes long to compute it.
+// The library takes long to compute a long change.
 TEST_F(PodStrategyTest, ErrorsLeaveOutTheChangeOfALongSpec) {
   const Json pod = CreatePod(WithSpec(Json::object()));
   const auto error = [&](std::size_t length) {

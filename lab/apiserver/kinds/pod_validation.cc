@@ -44,9 +44,9 @@ void ValidateRequest(const std::string& name, const Field& request,
     return resources["limits"].Required(
         "Limit must be set for non overcommitable resources");
   }
-  const Quantity asked = Quantity::Parse(request.text());
+  const Quantity requested = Quantity::Parse(request.text());
   const Quantity most = Quantity::Parse(limit.text());
-  if (overcommit ? asked <= most : asked == most) return;
+  if (overcommit ? requested <= most : requested == most) return;
   resources["requests"].Invalid(
       request.value(),
       (overcommit ? "must be less than or equal to " : "must be equal to ") +

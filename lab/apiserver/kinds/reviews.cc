@@ -54,9 +54,9 @@ void ValidateLocal(const Json& review, FieldErrors& errors) {
                    "must be empty except for namespace");
   }
   const Json& resource = Get(review, "spec", "resourceAttributes");
-  const std::string wanted = GetString(resource, "namespace");
-  if (!resource.is_null() && wanted != ns) {
-    errors.Invalid("spec.resourceAttributes.namespace", wanted,
+  const std::string requested = GetString(resource, "namespace");
+  if (!resource.is_null() && requested != ns) {
+    errors.Invalid("spec.resourceAttributes.namespace", requested,
                    "must match metadata.namespace");
   }
   const Json& other = Get(review, "spec", "nonResourceAttributes");

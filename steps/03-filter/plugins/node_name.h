@@ -11,8 +11,8 @@ class NodeName final : public FilterPlugin {
   std::string_view Name() const override { return "NodeName"; }
   Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
-    const std::string& wanted = pod.spec.node_name;
-    if (wanted.empty() || wanted == node.node().metadata.name) return {};
+    const std::string& node_name = pod.spec.node_name;
+    if (node_name.empty() || node_name == node.node().metadata.name) return {};
     return {Code::kUnschedulableAndUnresolvable,
             "node(s) didn't match the requested node name"};
   }

@@ -1,4 +1,4 @@
-#include "minisched/client/file_limit.h"
+#include "minisched/base/file_limit.h"
 
 #include <sys/resource.h>
 
