@@ -6,7 +6,6 @@
 
 #include "minisched/app/logging.h"
 #include "plugins/registry.h"
-#include "unsupported.h"
 
 namespace minisched {
 namespace {
@@ -116,11 +115,6 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
   if (snapshot_.List().empty()) {
     return Failed({Code::kUnschedulableAndUnresolvable,
                    "no nodes available to schedule pods"});
-  }
-  const std::string unsupported = FindUnsupported(pod);
-  if (!unsupported.empty()) {
-    return Failed(
-        {Code::kError, "not supported by this scheduler: " + unsupported});
   }
   Diagnosis diagnosis;
   const auto feasible = FindNodesThatFitPod(state, pod, diagnosis);

@@ -345,19 +345,6 @@ TEST_F(SchedulerTest, SkipsPodsThatAreBeingDeleted) {
   EXPECT_EQ(CountBindings(), 0);
 }
 
-TEST_F(SchedulerTest, RejectsPodsWithUnsupportedFields) {
-  Start(NodeYaml("node-1") +
-        PodYaml("web-0",
-                "volumes: [{name: v, "
-                "persistentVolumeClaim: {claimName: c}}], "));
-  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
-  EXPECT_EQ(
-      WhyPending(*client_, "web-0"),
-      "SchedulerError: not supported by this scheduler: persistent volume "
-      "claims");
-  EXPECT_EQ(CountBindings(), 0);
-}
-
 // Requests that fail, with a response or without.
 class FailureTest : public SchedulerTest,
                     public ::testing::WithParamInterface<const char*> {};
