@@ -1,0 +1,83 @@
+"""For measurements of schedulers: an embedded API server, nodes and pods."""
+
+import http.client
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BIN = pathlib.Path(os.environ.get("MINISCHED_BIN", ROOT / "build" / "bin"))
+PODS = "/api/v1/namespaces/default/pods"
+PATIENCE = 60  # seconds until a batch must be bound
+
+
+def fail(message: str) -> None:
+    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
+
+
+def program_of(step: str) -> pathlib.Path:
+    """Returns the program of a step, given its number."""
+    program = BIN / f"minisched-{int(step):02}"
+    if not program.exists():
+        fail(f"{program} does not exist: run scripts/test first")
+    return program
+
+
+class Server:
+    """The embedded API server and one connection to it."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.kubeconfig = directory / "kubeconfig"
+        self.process = subprocess.Popen(
+            [BIN / "minisched-apiserver", "--kubeconfig-out", self.kubeconfig],
+            stdout=subprocess.PIPE, text=True)
+        url = self.process.stdout.readline().split()[-1]
+        self.connection = http.client.HTTPConnection(
+            url.removeprefix("http://"))
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+    def call(self, method: str, path: str, body: object = None) -> dict:
+        self.connection.request(
+            method, path, None if body is None else json.dumps(body),
+            {"Content-Type": "application/json"})
+        response = self.connection.getresponse()
+        answer = json.load(response)
+        if response.status >= 300:
+            fail(f"{method} {path}: {answer.get('message')}")
+        return answer
+
+
+def node(name: str) -> dict:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
+            "status": {"allocatable": {"cpu": "64", "memory": "256Gi",
+                                       "pods": "1000"}}}
+
+
+def pod(name: str) -> dict:
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"schedulerName": "minisched",
+                     "containers": [{"name": "c", "image": "pause"}]}}
+
+
+def resident_mib(pid: int) -> float:
+    for line in open(f"/proc/{pid}/status", encoding="ascii"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise ProcessLookupError(pid)
+
+
+def await_bound(server: Server, scheduler: subprocess.Popen) -> None:
+    deadline = time.monotonic() + PATIENCE
+    waiting = f"{PODS}?limit=1&fieldSelector=spec.nodeName%3D"
+    while server.call("GET", waiting)["items"]:
+        if scheduler.poll() is not None:
+            fail(f"the scheduler exited with {scheduler.returncode}")
+        if time.monotonic() > deadline:
+            fail(f"pods are still pending after {PATIENCE} s")
+        time.sleep(0.05)
