@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "minisched/app/logging.h"
@@ -79,10 +80,12 @@ int App::Run(int argc, const char* const* argv,
     Client client(config);
     CheckServer(client, signals.token());
     const PaceSetter pace(trace, pace_);
+    std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
+      reader.emplace(trace, AttemptDetail::kAllObjections);
       log = std::jthread(
-          [&trace](const std::stop_token& stop) { LogTrace(trace, stop); });
+          [&reader](const std::stop_token& stop) { LogTrace(*reader, stop); });
     }
     body({client, scheduler_name_, trace, signals.token()});
     return 0;
