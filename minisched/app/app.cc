@@ -81,10 +81,12 @@ int App::Run(int argc, const char* const* argv,
     Client client(config);
     CheckServer(client, signals.token());
     const PaceSetter pace(trace, pace_);
+    std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
+      reader.emplace(trace, AttemptDetail::kAllObjections);
       log = std::jthread(
-          [&trace](const std::stop_token& stop) { LogTrace(trace, stop); });
+          [&reader](const std::stop_token& stop) { LogTrace(*reader, stop); });
     }
     std::optional<Recorder> recorder;
     if (!record_.empty()) recorder.emplace(trace, client, record_);

@@ -103,6 +103,58 @@ TEST_F(AppTest, StopsOnASignal) {
   EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
 }
 
+TEST_F(AppTest, Sigusr2LogsThePlacesOfThePods) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  Run({}, [](const AppContext& context) {
+    Pod pod;
+    pod.metadata.namespace_name = "shop";
+    pod.metadata.name = "web";
+    context.trace.Moved(pod, Place::kUnschedulable, {.attempts = 3});
+    kill(getpid(), SIGUSR2);
+    // A pending SIGUSR2 is received before a pending SIGTERM.
+    kill(getpid(), SIGTERM);
+    RealClock().SleepFor(std::chrono::hours(1), context.stop);
+  });
+  EXPECT_THAT(err_, ::testing::ContainsRegex(
+                        "info .*the pods of the scheduling queue:\n"
+                        "  PLACE +POD +.*\n"
+                        "  unschedulable +shop/web +"));
+}
+
+TEST_F(AppTest, LogsAttemptsFromTheStart) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  const auto body = [](const AppContext& context) {
+    context.trace.Tried(
+        [] { return Attempt{.pod = "shop/web", .failure = "no nodes"}; });
+  };
+  Run({"-v"}, body);
+  EXPECT_THAT(err_, HasSubstr("shop/web, attempt 0: no nodes\n"));
+  Run({}, body);
+  EXPECT_THAT(err_, ::testing::Not(HasSubstr("shop/web")));
+}
+
+TEST_F(AppTest, PausesForAPace) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const std::string pace : {"1h", "run"}) {
+    Run({"--pace", pace}, [&](const AppContext& context) {
+      TraceReader reader(context.trace);
+      const auto records = reader.Next(context.stop);
+      EXPECT_EQ(std::get<SchedulerRecord>(records.back()->state).paused,
+                pace == "1h");
+    });
+    EXPECT_TRUE(ran_);
+  }
+}
+
+TEST_F(AppTest, RefusesWhatIsNoPace) {
+  EXPECT_EQ(Run({"--pace", "none"}, [](const AppContext&) {}), 2);
+  EXPECT_FALSE(ran_);
+  EXPECT_THAT(err_, AllOf(::testing::StartsWith(
+                              "minisched-07: --pace: \"none\" is not a pace"),
+                          EndsWith("\n")));
+  EXPECT_EQ(err_.find('\n'), err_.size() - 1) << err_;
+}
+
 TEST_F(AppTest, RunsWhileTheServerIsUnreachable) {
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run(), 0);

@@ -4,12 +4,17 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {
 namespace {
+
+// Also keeps the time of the next pod within the clock's range.
+constexpr std::chrono::hours kLongest{24};
 
 // How long a key press may wait, and how long the destructor may take.
 constexpr int kPollMilliseconds = 50;
@@ -29,13 +34,13 @@ Pace ParsePace(const std::string& text) {
   if (text == "step") return {.by_key = true};
   try {
     const auto every = ParseDuration(text);
-    if (every.count() > 0) return {.every = every};
+    if (every.count() > 0 && every <= kLongest) return {.every = every};
   } catch (const ParseError&) {
     // The message below says what is possible.
   }
   throw ParseError(Quoted(text) +
-                   " is not a pace: use run, step, or a positive duration such "
-                   "as 500ms");
+                   " is not a pace: use run, step, or a positive duration of "
+                   "at most 24h, such as 500ms");
 }
 
 PaceSetter::PaceSetter(Trace& trace, const Pace& pace, Clock& clock)

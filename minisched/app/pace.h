@@ -17,8 +17,8 @@ struct Pace {
   std::optional<Clock::Duration> every;  // one pod every so often
 };
 
-// Parses "run", "step" or a positive duration such as "500ms". Throws
-// ParseError.
+// Parses "run", "step" or a positive duration of at most 24 hours, such as
+// "500ms". Throws ParseError.
 Pace ParsePace(const std::string& text);
 
 // Sets the pace of a scheduler while the object exists.

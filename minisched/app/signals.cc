@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 namespace minisched {
@@ -24,6 +25,12 @@ StopOnSignal::~StopOnSignal() {
   // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
   pthread_kill(thread_.native_handle(), SIGTERM);
   thread_.join();
+  // A SIGUSR2 that is still pending would end the program now.
+  sigset_t usr2;
+  sigemptyset(&usr2);
+  sigaddset(&usr2, SIGUSR2);
+  const timespec no_wait{};
+  sigtimedwait(&usr2, nullptr, &no_wait);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

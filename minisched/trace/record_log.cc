@@ -27,8 +27,17 @@ bool IsLasting(const Record& record) {
   return std::holds_alternative<SchedulerRecord>(record.state);
 }
 
+// What malloc() needs for a block besides its size, rounded up.
+constexpr std::size_t kBlockBytes = 16;
+// The nodes of a record in the maps of RecordLog, and its reference count.
+constexpr std::size_t kNodesBytes = 168;
+// The longest text that a string holds in itself.
+const std::size_t kInPlace = std::string().capacity();
+
 // BytesOf() estimates the memory that a value owns, without its own size.
-std::size_t BytesOf(const std::string& text) { return text.capacity(); }
+std::size_t BytesOf(const std::string& text) {
+  return text.capacity() > kInPlace ? text.capacity() + kBlockBytes : 0;
+}
 template <class T>
 std::size_t BytesOf(const std::vector<T>& values);
 
@@ -64,7 +73,8 @@ std::size_t BytesOf(const SchedulerRecord& scheduler) {
 
 template <class T>
 std::size_t BytesOf(const std::vector<T>& values) {
-  std::size_t bytes = values.capacity() * sizeof(T);
+  if (values.capacity() == 0) return 0;
+  std::size_t bytes = values.capacity() * sizeof(T) + kBlockBytes;
   for (const T& value : values) bytes += BytesOf(value);
   return bytes;
 }
@@ -75,15 +85,17 @@ const Record& RecordLog::Add(Record record) {
   record.sequence = ++last_sequence_;
   const auto shared = std::make_shared<const Record>(std::move(record));
   Entry entry{.record = shared, .key = KeyOf(*shared)};
-  entry.bytes = sizeof(Record) + sizeof(Entry) + 2 * entry.key.size() +
+  entry.bytes = sizeof(Record) + sizeof(Entry) + kNodesBytes +
+                2 * BytesOf(entry.key) +
                 std::visit([](const auto& state) { return BytesOf(state); },
                            shared->state);
   bytes_ += entry.bytes;
 
   // kept_ holds last records only.
-  std::uint64_t& last = last_[entry.key];
-  if (const auto old = kept_.find(last); old != kept_.end()) Remove(kept_, old);
-  last = last_sequence_;
+  if (const auto last = last_.find(entry.key); last != last_.end()) {
+    kept_.erase(last->second);
+  }
+  last_[entry.key] = last_sequence_;
   if (std::holds_alternative<Attempt>(shared->state)) {
     attempts_.insert(last_sequence_);
   }
@@ -97,11 +109,9 @@ const Record& RecordLog::Add(Record record) {
   return *shared;
 }
 
-const Attempt* RecordLog::FindAttempt(const std::string& uid,
-                                      int number) const {
+RecordPtr RecordLog::FindAttempt(const std::string& uid, int number) const {
   const auto last = last_.find(AttemptKey(uid, number));
-  if (last == last_.end()) return nullptr;
-  return &std::get<Attempt>(newest_.at(last->second).record->state);
+  return last == last_.end() ? nullptr : newest_.at(last->second).record;
 }
 
 std::vector<RecordPtr> RecordLog::After(std::uint64_t sequence) const {
@@ -135,19 +145,19 @@ void RecordLog::RetireOldest() {
     bytes_ -= oldest->second.bytes;
     kept_.insert(newest_.extract(oldest));
   } else {
-    Remove(newest_, oldest);
+    Remove(oldest);
   }
 }
 
 void RecordLog::RemoveOldestAttempt() {
-  Remove(newest_, newest_.find(*attempts_.begin()));
+  Remove(newest_.find(*attempts_.begin()));
 }
 
-void RecordLog::Remove(Entries& entries, Entries::iterator entry) {
-  if (&entries == &newest_) bytes_ -= entry->second.bytes;
+void RecordLog::Remove(Entries::iterator entry) {
+  bytes_ -= entry->second.bytes;
   if (IsLast(entry->second)) last_.erase(entry->second.key);
   attempts_.erase(entry->first);
-  entries.erase(entry);
+  newest_.erase(entry);
 }
 
 }  // namespace minisched

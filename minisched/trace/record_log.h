@@ -32,7 +32,7 @@ class RecordLog {
   const Record& Add(Record record);
 
   // Returns the last record of the attempt with this uid and number, or null.
-  const Attempt* FindAttempt(const std::string& uid, int number) const;
+  RecordPtr FindAttempt(const std::string& uid, int number) const;
 
   // Returns the records after this sequence number, in order. Records that were
   // removed are missing.
@@ -56,7 +56,8 @@ class RecordLog {
   void RetireOldest();
   void RemoveOldestAttempt();
   bool IsLast(const Entry& entry) const;
-  void Remove(Entries& entries, Entries::iterator entry);
+  // Removes a record of newest_.
+  void Remove(Entries::iterator entry);
 
   const TraceLimits limits_;
   std::uint64_t last_sequence_ = 0;

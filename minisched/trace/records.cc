@@ -116,8 +116,9 @@ std::string ToJsonLine(const Record& record) {
   std::visit(
       [&json](const auto& state) { json[Kind(state)] = Describe(state); },
       record.state);
-  // Names and messages may hold anything, also broken UTF-8.
-  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
+  // Names and messages may hold anything: broken UTF-8, and also control
+  // characters beyond ASCII, such as U+009B.
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
                    Json::error_handler_t::replace);
 }
 

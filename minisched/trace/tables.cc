@@ -127,7 +127,7 @@ std::string Outcome(const Attempt& attempt) {
 
 std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
   std::string line =
-      fmt::format("  … and {} more. Of all {}: {} feasible", not_shown,
+      fmt::format("\n  … and {} more. Of all {}: {} feasible", not_shown,
                   attempt.all_nodes, attempt.feasible_nodes);
   for (const ObjectionCount& count : attempt.objections) {
     line += fmt::format("; {} {}: {}", count.nodes, count.plugin,
@@ -215,7 +215,7 @@ std::string FormatMove(const PodRecord& pod, Time now) {
 
 std::string Printable(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return c >= ' ' && c != 0x7f; });
+                                 [](char c) { return c >= ' ' && c <= '~'; });
   if (plain) return text;
   const std::string quoted = fmt::format("{:?}", text);
   return quoted.substr(1, quoted.size() - 2);

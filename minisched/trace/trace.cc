@@ -9,14 +9,21 @@ namespace {
 
 template <class T>
 void Append(std::vector<T>& to, std::vector<T> from) {
+  if (to.empty()) {
+    to = std::move(from);
+    return;
+  }
   to.insert(to.end(), std::make_move_iterator(from.begin()),
             std::make_move_iterator(from.end()));
 }
 
-// Adds the nodes of `attempt` to its counts.
-void CountNodes(Attempt& attempt) {
+// Adds `nodes` to the attempt's counts.
+void CountNodes(const std::vector<NodeVerdict>& nodes, Attempt& attempt) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
-  for (const NodeVerdict& node : attempt.nodes) {
+  for (const ObjectionCount& count : attempt.objections) {
+    counts[{count.plugin, count.reason}] = count.nodes;
+  }
+  for (const NodeVerdict& node : nodes) {
     if (node.objections.empty()) {
       ++attempt.feasible_nodes;
       continue;
@@ -26,13 +33,27 @@ void CountNodes(Attempt& attempt) {
       ++counts[{first.plugin, reason}];
     }
   }
-  attempt.all_nodes += attempt.nodes.size();
-  for (const auto& [objection, nodes] : counts) {
+  attempt.all_nodes += nodes.size();
+  std::vector<ObjectionCount> objections;
+  for (const auto& [objection, count] : counts) {
     const auto& [plugin, reason] = objection;
-    attempt.objections.push_back({.plugin = std::string(plugin),
-                                  .reason = std::string(reason),
-                                  .nodes = nodes});
+    objections.push_back({.plugin = std::string(plugin),
+                          .reason = std::string(reason),
+                          .nodes = count});
   }
+  attempt.objections = std::move(objections);
+}
+
+// Adds a report to those that the attempt already has.
+void AddReport(Attempt report, Attempt& attempt) {
+  ++attempt.reports;
+  CountNodes(report.nodes, attempt);
+  if (!report.nodes.empty()) attempt.all_objections = report.all_objections;
+  Append(attempt.filters, std::move(report.filters));
+  Append(attempt.nodes, std::move(report.nodes));
+  Append(attempt.points, std::move(report.points));
+  attempt.node = std::move(report.node);
+  attempt.failure = std::move(report.failure);
 }
 
 }  // namespace
@@ -61,22 +82,23 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
   AddRecord(std::move(record));
 }
 
-void Trace::Add(Attempt attempt) {
-  CountNodes(attempt);
+void Trace::Add(Attempt report) {
+  RecordPtr earlier;
+  {
+    MutexLock lock(mu_);
+    earlier = log_.FindAttempt(report.uid, report.number);
+  }
+  // Copies many nodes, so without the lock.
+  Attempt attempt = earlier ? std::get<Attempt>(earlier->state)
+                            : Attempt{.pod = report.pod,
+                                      .uid = report.uid,
+                                      .number = report.number};
+  AddReport(std::move(report), attempt);
   if (attempt.nodes.size() > limits_.nodes_per_attempt) {
     attempt.nodes.resize(limits_.nodes_per_attempt);
+    attempt.nodes.shrink_to_fit();
   }
   MutexLock lock(mu_);
-  if (const Attempt* first = log_.FindAttempt(attempt.uid, attempt.number)) {
-    Attempt whole = *first;
-    Append(whole.filters, std::move(attempt.filters));
-    Append(whole.nodes, std::move(attempt.nodes));
-    Append(whole.points, std::move(attempt.points));
-    whole.node = std::move(attempt.node);
-    whole.failure = std::move(attempt.failure);
-    attempt = std::move(whole);
-  }
-  ++attempt.reports;
   AddRecord(std::move(attempt));
 }
 

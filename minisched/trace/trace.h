@@ -41,8 +41,8 @@ class Trace {
   // Records the Attempt that `describe` returns. Call it at the end of a
   // scheduling cycle, and again at the end of its binding cycle with what is
   // new: lists are appended to those of the first call, `node` and `failure`
-  // replace the earlier ones. Calls `describe` only if a reader asks for
-  // attempts.
+  // replace the earlier ones. The calls for one attempt must not overlap. Calls
+  // `describe` only if a reader asks for attempts.
   template <std::invocable Describe>
   void Tried(const Describe& describe) EXCLUDES(mu_) {
     if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
@@ -78,7 +78,7 @@ class Trace {
  private:
   friend class TraceReader;
 
-  void Add(Attempt attempt) EXCLUDES(mu_);
+  void Add(Attempt report) EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
 

@@ -20,20 +20,21 @@ void Log(const Record& record) {
 
 }  // namespace
 
-void LogTrace(Trace& trace, const std::stop_token& stop) {
-  TraceReader reader(trace, AttemptDetail::kAllObjections);
-  std::uint64_t expected = 1;
+void LogTrace(TraceReader& reader, const std::stop_token& stop) {
+  // 0: the first reading, which omits replaced records.
+  std::uint64_t expected = 0;
   for (;;) {
     const auto records = reader.Next(stop);
     if (records.empty()) return;
     for (const RecordPtr& record : records) {
-      if (record->sequence > expected && expected > 1) {
+      if (expected > 0 && record->sequence > expected) {
         spdlog::warn("the log of attempts is too slow: {} records are missing",
                      record->sequence - expected);
       }
-      expected = record->sequence + 1;
+      if (expected > 0) expected = record->sequence + 1;
       Log(*record);
     }
+    expected = records.back()->sequence + 1;
   }
 }
 

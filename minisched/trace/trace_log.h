@@ -6,9 +6,10 @@
 
 namespace minisched {
 
-// Logs each new attempt as a table (level debug), and each move of a pod as a
-// line (level trace), until `stop` asks to stop and all records are logged.
-void LogTrace(Trace& trace, const std::stop_token& stop);
+// Logs each new attempt that `reader` returns as a table (level debug), and
+// each move of a pod as a line (level trace), until `stop` asks to stop and all
+// records are logged.
+void LogTrace(TraceReader& reader, const std::stop_token& stop);
 
 // Logs where the pods are that are neither bound nor gone (level info).
 void LogPlaces(Trace& trace);

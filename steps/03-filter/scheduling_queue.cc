@@ -63,7 +63,10 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
+    // After Done(), an update may have queued the pod again.
+    if (Find(uid) == nullptr) {
+      trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
+    }
     return nullptr;
   }
   if (Find(uid) != nullptr) return newest;

@@ -1,0 +1,211 @@
+#include "minisched/trace/record_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "minisched/trace/trace_testing.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class RecordLogTest : public ::testing::Test {
+ protected:
+  static void AddPod(RecordLog& log, const std::string& uid, Place place,
+                     std::string event = "") {
+    log.Add(
+        {.state = PodRecord{
+             .uid = uid, .place = place, .move = {.event = std::move(event)}}});
+  }
+
+  static void AddAttempt(RecordLog& log, const std::string& uid, int number,
+                         std::string failure = "") {
+    log.Add({.state = Attempt{
+                 .uid = uid, .number = number, .failure = std::move(failure)}});
+  }
+
+  // Adds the records of `count` pods that end at once.
+  static void AddEndedPods(RecordLog& log, int count) {
+    for (int i = 0; i < count; ++i) AddPod(log, "ended", Place::kBound);
+  }
+};
+
+TEST_F(RecordLogTest, NumbersTheRecords) {
+  RecordLog log({});
+  EXPECT_EQ(log.last_sequence(), 0U);
+  EXPECT_EQ(log.Add({.state = PodRecord{.uid = "a"}}).sequence, 1U);
+  EXPECT_EQ(log.Add({.state = PodRecord{.uid = "a"}}).sequence, 2U);
+  EXPECT_EQ(log.last_sequence(), 2U);
+}
+
+TEST_F(RecordLogTest, AfterReturnsTheLaterRecordsInOrder) {
+  RecordLog log({});
+  for (const char* uid : {"a", "b", "a", "c"}) AddPod(log, uid, Place::kActive);
+  EXPECT_THAT(Describe(log.After(1)),
+              ElementsAre("b active", "a active", "c active"));
+  EXPECT_THAT(log.After(4), IsEmpty());
+}
+
+TEST_F(RecordLogTest, LastOfEachOmitsReplacedRecords) {
+  RecordLog log({});
+  AddPod(log, "a", Place::kActive);
+  log.Add({.state = SchedulerRecord{}});
+  AddPod(log, "b", Place::kActive);
+  AddPod(log, "a", Place::kInFlight);
+  AddAttempt(log, "a", 1);
+  AddAttempt(log, "a", 2);
+  AddAttempt(log, "a", 1);
+  AddPod(log, "a", Place::kBound);
+  EXPECT_THAT(Describe(log.LastOfEach()),
+              ElementsAre("scheduler", "b active", "a #2", "a #1", "a bound"));
+}
+
+TEST_F(RecordLogTest, RemovesTheOldestRecordsOfEndedPods) {
+  RecordLog log({.records = 3});
+  for (const char* uid : {"a", "b", "c"}) AddPod(log, uid, Place::kGone);
+  EXPECT_THAT(log.After(0), SizeIs(3));
+  AddPod(log, "d", Place::kBound);
+  EXPECT_THAT(Describe(log.After(0)),
+              ElementsAre("b gone", "c gone", "d bound"));
+  EXPECT_THAT(Describe(log.LastOfEach()),
+              ElementsAre("b gone", "c gone", "d bound"));
+}
+
+TEST_F(RecordLogTest, KeepsTheLastRecordOfAPendingPod) {
+  RecordLog log({.records = 3});
+  for (const Place place :
+       {Place::kGated, Place::kActive, Place::kBackoff, Place::kUnschedulable,
+        Place::kInFlight, Place::kWaiting, Place::kAssumed}) {
+    AddPod(log, "a", place, "replaced");
+    AddPod(log, "a", place);
+    AddEndedPods(log, 100);
+    const std::string expected = "a " + std::string(PlaceName(place));
+    EXPECT_THAT(Describe(log.LastOfEach()),
+                ElementsAre(expected, "ended bound"));
+    EXPECT_THAT(
+        Describe(log.After(0)),
+        ElementsAre(expected, "ended bound", "ended bound", "ended bound"));
+  }
+  AddPod(log, "a", Place::kBound);
+  AddEndedPods(log, 100);
+  EXPECT_THAT(Describe(log.LastOfEach()), ElementsAre("ended bound"));
+}
+
+TEST_F(RecordLogTest, KeepsTheLastRecordsOfPendingPodsInOrder) {
+  RecordLog log({.records = 2});
+  log.Add({.state = SchedulerRecord{}});
+  for (const char* uid : {"c", "a", "b"}) AddPod(log, uid, Place::kActive);
+  AddPod(log, "c", Place::kUnschedulable);
+  AddEndedPods(log, 100);
+  EXPECT_THAT(Describe(log.LastOfEach()),
+              ElementsAre("scheduler", "a active", "b active",
+                          "c unschedulable", "ended bound"));
+}
+
+TEST_F(RecordLogTest, RemovesTheOldestAttempts) {
+  RecordLog log({.attempts = 2});
+  AddAttempt(log, "a", 1);
+  AddPod(log, "a", Place::kActive);
+  AddAttempt(log, "b", 1);
+  EXPECT_NE(log.FindAttempt("a", 1), nullptr);
+  AddAttempt(log, "b", 2);
+  EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
+  EXPECT_THAT(Describe(log.After(0)), ElementsAre("a active", "b #1", "b #2"));
+}
+
+TEST_F(RecordLogTest, FindsTheLastRecordOfAnAttempt) {
+  RecordLog log({.records = 2, .attempts = 2});
+  EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
+  AddAttempt(log, "a", 1, "first");
+  AddAttempt(log, "a", 1, "second");
+  AddAttempt(log, "a", 2, "other");  // removes "first"
+  ASSERT_NE(log.FindAttempt("a", 1), nullptr);
+  EXPECT_EQ(log.FindAttempt("a", 1)->sequence, 2U);
+  EXPECT_EQ(log.FindAttempt("b", 1), nullptr);
+  AddEndedPods(log, 2);  // remove both attempts
+  EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
+  EXPECT_EQ(log.FindAttempt("a", 2), nullptr);
+}
+
+TEST_F(RecordLogTest, LimitsTheBytes) {
+  RecordLog log({.bytes = 100'000});
+  for (int i = 0; i < 1000; ++i) {
+    AddPod(log, "a", Place::kBound, std::string(10'000, '.'));
+  }
+  EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(8U), Le(9U))));
+  for (int i = 0; i < 1000; ++i) {
+    AddAttempt(log, "a", i, std::string(10'000, '.'));
+  }
+  EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(8U), Le(9U))));
+}
+
+TEST_F(RecordLogTest, KeepsARecordThatIsLargerThanTheLimitAlone) {
+  RecordLog log({.bytes = 1000});
+  AddPod(log, "a", Place::kBound, std::string(10'000, '.'));
+  AddPod(log, "b", Place::kBound, std::string(10'000, '.'));
+  EXPECT_THAT(Describe(log.After(0)), ElementsAre("b bound"));
+}
+
+TEST_F(RecordLogTest, RemovedRecordsNoLongerCountAsBytes) {
+  RecordLog log({.attempts = 1, .bytes = 100'000});
+  for (int i = 0; i < 100; ++i) {
+    AddAttempt(log, "a", i, std::string(10'000, '.'));
+  }
+  for (int i = 0; i < 100; ++i) {
+    AddPod(log, std::to_string(i), Place::kUnschedulable,
+           std::string(10'000, '.'));
+  }
+  for (int i = 0; i < 100; ++i) {
+    AddPod(log, std::to_string(i), Place::kBound);
+  }
+  EXPECT_THAT(log.LastOfEach(), SizeIs(100));
+}
+
+TEST_F(RecordLogTest, CountsEachPartOfARecordAsBytes) {
+  const std::string big(10'000, '.');
+  const std::vector<Record> records = {
+      {.state = PodRecord{.pod = big}},
+      {.state = PodRecord{.uid = big}},
+      {.state = PodRecord{.move = {.hint = big}}},
+      {.state = PodRecord{.move = {.plugins = {big}}}},
+      {.state = PodRecord{.move = {.wakes = {big}}}},
+      {.state = PodRecord{.move = {.node = big}}},
+      {.state = Attempt{.pod = big}},
+      {.state = Attempt{.uid = big}},
+      {.state = Attempt{.filters = {big}}},
+      {.state = Attempt{.nodes = {{.node = big}}}},
+      {.state = Attempt{.nodes = {{.objections = {{.plugin = big}}}}}},
+      {.state = Attempt{.nodes = {{.objections = {{.reasons = {big}}}}}}},
+      {.state = Attempt{.nodes = {{.scores = {{.plugin = big}}}}}},
+      {.state = Attempt{.nodes = std::vector<NodeVerdict>(200)}},
+      {.state = Attempt{.points = {{.point = big}}}},
+      {.state = Attempt{.points = {{.plugin = big}}}},
+      {.state = Attempt{.points = {{.status = big}}}},
+      {.state = Attempt{.points = {{.message = big}}}},
+      {.state = Attempt{.node = big}},
+      {.state = Attempt{.failure = big}},
+      {.state = Attempt{.objections = {{.plugin = big}}}},
+      {.state = Attempt{.objections = {{.reason = big}}}},
+      {.state = SchedulerRecord{.name = big}}};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    RecordLog log({.bytes = 10'000});
+    AddPod(log, "small", Place::kBound);
+    log.Add(records[i]);
+    EXPECT_THAT(Describe(log.After(0)), Not(Contains("small bound"))) << i;
+  }
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,155 @@
+#include "minisched/trace/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace minisched {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Record RecordOf(decltype(Record::state) state) {
+  return {.sequence = 7,
+          .time = ParseTime("2026-01-01T00:00:00.25Z"),
+          .state = std::move(state)};
+}
+
+Json Parsed(decltype(Record::state) state) {
+  return Json::parse(ToJsonLine(RecordOf(std::move(state))));
+}
+
+TEST(ToJsonLineTest, WritesAPod) {
+  const PodRecord pod{.pod = "shop/web",
+                      .uid = "u1",
+                      .place = Place::kUnschedulable,
+                      .move = {.event = "ScheduleAttemptFailure",
+                               .hint = "Queue",
+                               .plugins = {"NodeName", "NodeResourcesFit"},
+                               .wakes = {"Node/Add"},
+                               .attempts = 3,
+                               .node = "node-1"},
+                      .until = ParseTime("2026-01-01T00:00:01.5Z")};
+  EXPECT_EQ(ToJsonLine(RecordOf(pod)),
+            R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
+            R"("pod":{"pod":"shop/web","uid":"u1","place":"unschedulable",)"
+            R"("event":"ScheduleAttemptFailure","hint":"Queue",)"
+            R"("plugins":["NodeName","NodeResourcesFit"],"wakes":["Node/Add"],)"
+            R"("attempts":3,"until":"2026-01-01T00:00:01.500000Z",)"
+            R"("node":"node-1"}})");
+}
+
+TEST(ToJsonLineTest, OmitsEmptyMembers) {
+  EXPECT_EQ(Parsed(PodRecord{.pod = "shop/web", .uid = "u1"})["pod"],
+            Json::parse(R"({"pod":"shop/web","uid":"u1","place":"gone"})"));
+  EXPECT_EQ(
+      Parsed(Attempt{.pod = "shop/web", .uid = "u1", .number = 1})["attempt"],
+      Json::parse(R"({"pod":"shop/web","uid":"u1","attempt":1,
+                            "allNodes":0,"feasibleNodes":0})"));
+}
+
+TEST(ToJsonLineTest, WritesAnAttempt) {
+  const Attempt attempt{
+      .pod = "shop/web",
+      .uid = "u1",
+      .number = 2,
+      .filters = {"NodeName", "NodeResourcesFit"},
+      .nodes = {{.node = "node-1",
+                 .objections = {{"NodeName", {"wrong name"}},
+                                {"NodeResourcesFit", {"cpu", "memory"}}}},
+                {.node = "node-2",
+                 .scores = {{.plugin = "ImageLocality",
+                             .raw = -3,
+                             .normalized = 20,
+                             .weighted = 40}}}},
+      .all_objections = true,
+      .points = {{.point = "Bind",
+                  .plugin = "DefaultBinder",
+                  .status = "Error",
+                  .message = "conflict"},
+                 {.point = "PostFilter"}},
+      .node = "node-2",
+      .failure = "conflict",
+      .all_nodes = 2,
+      .feasible_nodes = 1,
+      .objections = {{"NodeName", "wrong name", 1}}};
+  EXPECT_EQ(Parsed(attempt), Json::parse(R"({
+    "v": 1, "sequence": 7, "time": "2026-01-01T00:00:00.250000Z",
+    "attempt": {
+      "pod": "shop/web", "uid": "u1", "attempt": 2,
+      "allNodes": 2, "feasibleNodes": 1,
+      "objections":
+        [{"plugin": "NodeName", "reason": "wrong name", "nodes": 1}],
+      "filters": ["NodeName", "NodeResourcesFit"],
+      "allObjections": true,
+      "nodes": [
+        {"node": "node-1", "objections": [
+          {"plugin": "NodeName", "reasons": ["wrong name"]},
+          {"plugin": "NodeResourcesFit", "reasons": ["cpu", "memory"]}]},
+        {"node": "node-2", "scores": [
+          {"plugin": "ImageLocality",
+           "raw": -3, "normalized": 20, "weighted": 40}]}],
+      "points": [
+        {"point": "Bind", "plugin": "DefaultBinder", "status": "Error",
+         "message": "conflict"},
+        {"point": "PostFilter"}],
+      "node": "node-2", "failure": "conflict"}})"));
+}
+
+TEST(ToJsonLineTest, WritesTheScheduler) {
+  EXPECT_EQ(
+      Parsed(SchedulerRecord{.name = "minisched", .paused = true})["scheduler"],
+      Json::parse(R"({"scheduler":"minisched","paused":true})"));
+}
+
+TEST(ToJsonLineTest, NamesEachPlace) {
+  const std::vector<std::pair<Place, const char*>> names = {
+      {Place::kGated, "gated"},        {Place::kActive, "active"},
+      {Place::kBackoff, "backoff"},    {Place::kUnschedulable, "unschedulable"},
+      {Place::kInFlight, "in flight"}, {Place::kWaiting, "waiting"},
+      {Place::kAssumed, "assumed"},    {Place::kBound, "bound"},
+      {Place::kGone, "gone"}};
+  for (const auto& [place, name] : names) {
+    EXPECT_EQ(Parsed(PodRecord{.place = place})["pod"]["place"], name);
+  }
+}
+
+TEST(ToJsonLineTest, TextCannotBreakTheLine) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"a\nb\r\nc", "a\nb\r\nc"},
+      {"\x1b[31mred", "\x1b[31mred"},
+      {"\x7f", "\x7f"},
+      {"\xc2\x9b"
+       "31m",
+       "\xc2\x9b"
+       "31m"},                           // U+009B is the same as ESC [
+      {"\xe2\x80\xa8", "\xe2\x80\xa8"},  // U+2028 ends a line
+      {"Gr\xc3\xb6\xc3\x9f"
+       "e \xf0\x9f\x90\xb3",
+       "Gr\xc3\xb6\xc3\x9f"
+       "e \xf0\x9f\x90\xb3"},
+      {"\"}\\", "\"}\\"},
+      {std::string("a\0b", 3), std::string("a\0b", 3)},
+      {"a\xff"
+       "b",
+       "a\xef\xbf\xbd"
+       "b"},  // U+FFFD replaces broken UTF-8
+      {"a\xc3", "a\xef\xbf\xbd"},
+  };
+  for (const auto& [text, parsed] : cases) {
+    const std::string line = ToJsonLine(RecordOf(
+        Attempt{.pod = text, .nodes = {{.node = text}}, .failure = text}));
+    EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) {
+      return c >= ' ' && c <= '~';
+    })) << line;
+    const Json attempt = Json::parse(line)["attempt"];
+    EXPECT_EQ(attempt["pod"], parsed);
+    EXPECT_EQ(attempt["nodes"][0]["node"], parsed);
+    EXPECT_EQ(attempt["failure"], parsed);
+  }
+}
+
+}  // namespace
+}  // namespace minisched
