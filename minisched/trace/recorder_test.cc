@@ -26,7 +26,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using Json = nlohmann::json;
 
 class RecorderTest : public ::testing::Test {
  protected:
@@ -44,11 +43,11 @@ class RecorderTest : public ::testing::Test {
   ~RecorderTest() override { std::filesystem::remove_all(directory_); }
 
   // Returns the whole lines of the recording that have this member.
-  std::vector<Json> Lines(const char* member) const {
+  std::vector<nlohmann::json> Lines(const char* member) const {
     std::ifstream file(path_);
-    std::vector<Json> lines;
+    std::vector<nlohmann::json> lines;
     for (std::string line; std::getline(file, line) && !file.eof();) {
-      Json json = Json::parse(line);
+      nlohmann::json json = nlohmann::json::parse(line);
       if (json.contains(member)) lines.push_back(std::move(json));
     }
     return lines;
@@ -79,7 +78,7 @@ TEST_F(RecorderTest, RecordsChangesOfObjectsWithAllTheirFields) {
   client_.Delete<Pod>("default", "web", {});
   AwaitLines("resource", 4);  // the mark of the deletion, then the deletion
 
-  const std::vector<Json> lines = Lines("resource");
+  const std::vector<nlohmann::json> lines = Lines("resource");
   EXPECT_EQ(lines[0]["event"], "Add");
   EXPECT_EQ(lines[0]["resource"]["kind"], "Pod");
   EXPECT_EQ(lines[0]["resource"]["apiVersion"], "v1");
@@ -88,7 +87,7 @@ TEST_F(RecorderTest, RecordsChangesOfObjectsWithAllTheirFields) {
   EXPECT_EQ(lines[1]["resource"]["metadata"]["labels"]["a"], "b");
   EXPECT_EQ(lines[3]["event"], "Delete");
   EXPECT_EQ(lines[3]["resource"],
-            Json::parse(R"({"apiVersion":"v1","kind":"Pod",
+            nlohmann::json::parse(R"({"apiVersion":"v1","kind":"Pod",
                 "metadata":{"name":"web","namespace":"default"}})"));
 }
 
@@ -102,7 +101,7 @@ TEST_F(RecorderTest, HasWrittenEveryRecordWhenItIsDestroyed) {
     for (int i = 0; i < 100; ++i) trace_.Moved(pod, Place::kInFlight);
   }
   EXPECT_THAT(Lines("scheduler"), SizeIs(1));
-  const std::vector<Json> lines = Lines("pod");
+  const std::vector<nlohmann::json> lines = Lines("pod");
   ASSERT_THAT(lines, SizeIs(101));
   EXPECT_EQ(lines.front()["pod"]["place"], "active");
   EXPECT_EQ(lines.back()["sequence"], 102);
@@ -115,7 +114,7 @@ TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
     trace_.Tried([] { return Attempt{.uid = "1", .number = 1, .node = "n"}; });
     trace_.Tried([] { return Attempt{.uid = "1", .number = 2}; });
   }
-  const std::vector<Json> lines = Lines("attempt");
+  const std::vector<nlohmann::json> lines = Lines("attempt");
   ASSERT_FALSE(lines.empty());
   EXPECT_LE(lines.size(), 3U);  // two, unless a write came between
   EXPECT_EQ(lines[lines.size() - 2]["attempt"]["node"], "n");
