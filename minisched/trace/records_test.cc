@@ -34,7 +34,7 @@ TEST(ToJsonLineTest, WritesAPod) {
                       .until = ParseTime("2026-01-01T00:00:01.5Z")};
   EXPECT_EQ(ToJsonLine(RecordOf(pod)),
             R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
-            R"("pod":{"pod":"shop/web","uid":"u1","place":"unschedulable",)"
+            R"("pod":{"name":"shop/web","uid":"u1","place":"unschedulable",)"
             R"("event":"ScheduleAttemptFailure","hint":"Queue",)"
             R"("plugins":["NodeName","NodeResourcesFit"],"wakes":["Node/Add"],)"
             R"("attempts":3,"until":"2026-01-01T00:00:01.500000Z",)"
@@ -43,7 +43,7 @@ TEST(ToJsonLineTest, WritesAPod) {
 
 TEST(ToJsonLineTest, OmitsEmptyMembers) {
   EXPECT_EQ(Parsed(PodRecord{.pod = "shop/web", .uid = "u1"})["pod"],
-            Json::parse(R"({"pod":"shop/web","uid":"u1","place":"gone"})"));
+            Json::parse(R"({"name":"shop/web","uid":"u1","place":"gone"})"));
   EXPECT_EQ(
       Parsed(Attempt{.pod = "shop/web", .uid = "u1", .number = 1})["attempt"],
       Json::parse(R"({"pod":"shop/web","uid":"u1","attempt":1,
@@ -101,7 +101,7 @@ TEST(ToJsonLineTest, WritesAnAttempt) {
 TEST(ToJsonLineTest, WritesTheScheduler) {
   EXPECT_EQ(
       Parsed(SchedulerRecord{.name = "minisched", .paused = true})["scheduler"],
-      Json::parse(R"({"scheduler":"minisched","paused":true})"));
+      Json::parse(R"({"name":"minisched","paused":true})"));
 }
 
 TEST(ToJsonLineTest, NamesEachPlace) {
@@ -146,7 +146,7 @@ TEST(ToJsonLineTest, TextCannotBreakTheLine) {
     })) << line;
     const Json attempt = Json::parse(line)["attempt"];
     EXPECT_EQ(attempt["pod"], parsed);
-    EXPECT_EQ(attempt["nodes"][0]["node"], parsed);
+    EXPECT_EQ(attempt["fits"][0], parsed);
     EXPECT_EQ(attempt["failure"], parsed);
   }
 }

@@ -105,7 +105,8 @@ TEST_F(TraceLogTest, WarnsOfMissingRecords) {
 
 TEST_F(TraceLogTest, ReplacedRecordsBeforeTheStartAreNotMissing) {
   for (const char* pod : {"a", "b{}", "c", "b{}"}) Move(pod, Place::kActive);
-  LogTrace(reader_, Stopped());
+  TraceReader reader(trace_);
+  LogTrace(reader, Stopped());
   EXPECT_EQ(sink_->text(),
             "trace shop/a → active\n"
             "trace shop/c → active\n"
