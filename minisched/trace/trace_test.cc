@@ -188,6 +188,7 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   first.nodes = {{.node = "node-1", .objections = {{"NodeName", {"wrong"}}}},
                  {.node = "node-2"}};
   first.points = {{.point = "PreFilter"}};
+  first.all_objections = true;
   first.node = "node-2";
   Try(first);
   Try(AttemptOf("b"));
@@ -201,6 +202,7 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   EXPECT_EQ(whole.pod, "shop/a");
   EXPECT_THAT(whole.filters, ElementsAre("NodeName"));
   EXPECT_THAT(whole.nodes, SizeIs(2));
+  EXPECT_TRUE(whole.all_objections);
   EXPECT_EQ(whole.all_nodes, 2U);
   EXPECT_EQ(whole.feasible_nodes, 1U);
   EXPECT_THAT(whole.objections, SizeIs(1));
@@ -265,7 +267,8 @@ class LimitedTraceTest : public TriedTest {
 
 TEST_F(LimitedTraceTest, CountsTheNodesBeyondTheLimit) {
   TryNodes(1001);
-  const auto attempt = Last<Attempt>(reader_);
+  const auto records = Read(reader_);
+  const auto& attempt = std::get<Attempt>(records.back()->state);
   ASSERT_THAT(attempt.nodes, SizeIs(3));
   EXPECT_EQ(attempt.nodes[2].node, "2");
   EXPECT_EQ(attempt.nodes.capacity(), 3U);  // the others' memory is freed
