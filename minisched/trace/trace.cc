@@ -17,13 +17,10 @@ void Append(std::vector<T>& to, std::vector<T> from) {
             std::make_move_iterator(from.end()));
 }
 
-// Adds `nodes` to the attempt's counts.
-void CountNodes(const std::vector<NodeVerdict>& nodes, Attempt& attempt) {
+// Sets the attempt's counts.
+void CountNodes(Attempt& attempt) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
-  for (const ObjectionCount& count : attempt.objections) {
-    counts[{count.plugin, count.reason}] = count.nodes;
-  }
-  for (const NodeVerdict& node : nodes) {
+  for (const NodeVerdict& node : attempt.nodes) {
     if (node.objections.empty()) {
       ++attempt.feasible_nodes;
       continue;
@@ -33,27 +30,13 @@ void CountNodes(const std::vector<NodeVerdict>& nodes, Attempt& attempt) {
       ++counts[{first.plugin, reason}];
     }
   }
-  attempt.all_nodes += nodes.size();
-  std::vector<ObjectionCount> objections;
+  attempt.all_nodes = attempt.nodes.size();
   for (const auto& [objection, count] : counts) {
     const auto& [plugin, reason] = objection;
-    objections.push_back({.plugin = std::string(plugin),
-                          .reason = std::string(reason),
-                          .nodes = count});
+    attempt.objections.push_back({.plugin = std::string(plugin),
+                                  .reason = std::string(reason),
+                                  .nodes = count});
   }
-  attempt.objections = std::move(objections);
-}
-
-// Adds a report to those that the attempt already has.
-void AddReport(Attempt report, Attempt& attempt) {
-  ++attempt.reports;
-  CountNodes(report.nodes, attempt);
-  if (!report.nodes.empty()) attempt.all_objections = report.all_objections;
-  Append(attempt.filters, std::move(report.filters));
-  Append(attempt.nodes, std::move(report.nodes));
-  Append(attempt.points, std::move(report.points));
-  attempt.node = std::move(report.node);
-  attempt.failure = std::move(report.failure);
 }
 
 }  // namespace
@@ -83,23 +66,33 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
 }
 
 void Trace::Add(Attempt report) {
+  if (report.filters.empty() && report.nodes.empty()) {
+    report = AddToEarlier(std::move(report));
+  } else {
+    CountNodes(report);
+  }
+  if (report.nodes.size() > limits_.nodes_per_attempt) {
+    report.nodes.resize(limits_.nodes_per_attempt);
+    report.nodes.shrink_to_fit();
+  }
+  ++report.reports;
+  MutexLock lock(mu_);
+  AddRecord(std::move(report));
+}
+
+Attempt Trace::AddToEarlier(Attempt report) {
   RecordPtr earlier;
   {
     MutexLock lock(mu_);
     earlier = log_.FindAttempt(report.uid, report.number);
   }
+  if (!earlier) return report;
   // Copies many nodes, so without the lock.
-  Attempt attempt = earlier ? std::get<Attempt>(earlier->state)
-                            : Attempt{.pod = report.pod,
-                                      .uid = report.uid,
-                                      .number = report.number};
-  AddReport(std::move(report), attempt);
-  if (attempt.nodes.size() > limits_.nodes_per_attempt) {
-    attempt.nodes.resize(limits_.nodes_per_attempt);
-    attempt.nodes.shrink_to_fit();
-  }
-  MutexLock lock(mu_);
-  AddRecord(std::move(attempt));
+  Attempt attempt = std::get<Attempt>(earlier->state);
+  Append(attempt.points, std::move(report.points));
+  attempt.node = std::move(report.node);
+  attempt.failure = std::move(report.failure);
+  return attempt;
 }
 
 void Trace::AddRecord(decltype(Record::state) state) {

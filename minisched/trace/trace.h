@@ -39,10 +39,11 @@ class Trace {
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
 
   // Records the Attempt that `describe` returns. Call it at the end of a
-  // scheduling cycle, and again at the end of its binding cycle with what is
-  // new: lists are appended to those of the first call, `node` and `failure`
-  // replace the earlier ones. The calls for one attempt must not overlap. Calls
-  // `describe` only if a reader asks for attempts.
+  // scheduling cycle, with the nodes or at least the filter plugins, and again
+  // at the end of its binding cycle without them: then `points` are appended to
+  // those of the first call, `node` and `failure` replace them. The calls for
+  // one attempt must not overlap. Calls `describe` only if a reader asks for
+  // attempts.
   template <std::invocable Describe>
   void Tried(const Describe& describe) EXCLUDES(mu_) {
     if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
@@ -79,6 +80,8 @@ class Trace {
   friend class TraceReader;
 
   void Add(Attempt report) EXCLUDES(mu_);
+  // Returns the earlier report of the same attempt with what `report` adds.
+  Attempt AddToEarlier(Attempt report) EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
 

@@ -214,6 +214,20 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   EXPECT_EQ(whole.reports, 2);
 }
 
+// A scheduler that has forgotten a pod starts again with attempt 1.
+TEST_F(TriedTest, AReportWithNodesBeginsTheAttemptAnew) {
+  Attempt attempt = AttemptOf("a");
+  attempt.nodes = {{.node = "node-1"}};
+  attempt.points = {{.point = "PreFilter"}};
+  Try(attempt);
+  Try(attempt);
+  const auto last = Last<Attempt>(reader_);
+  EXPECT_THAT(last.nodes, SizeIs(1));
+  EXPECT_THAT(last.points, SizeIs(1));
+  EXPECT_EQ(last.all_nodes, 1U);
+  EXPECT_EQ(last.reports, 1);
+}
+
 TEST_F(TriedTest, AnotherAttemptOfThePodIsAnotherRecord) {
   Attempt attempt = AttemptOf("a");
   attempt.nodes = {{.node = "node-1"}};
@@ -276,17 +290,6 @@ TEST_F(LimitedTraceTest, CountsTheNodesBeyondTheLimit) {
   EXPECT_EQ(attempt.feasible_nodes, 501U);
   ASSERT_THAT(attempt.objections, SizeIs(1));
   EXPECT_EQ(attempt.objections[0].nodes, 500U);
-}
-
-TEST_F(LimitedTraceTest, CountsAndLimitsTheNodesOfBothReports) {
-  TryNodes(2);
-  TryNodes(4);
-  const auto attempt = Last<Attempt>(reader_);
-  EXPECT_THAT(attempt.nodes, SizeIs(3));
-  EXPECT_EQ(attempt.all_nodes, 6U);
-  EXPECT_EQ(attempt.feasible_nodes, 3U);
-  ASSERT_THAT(attempt.objections, SizeIs(1));
-  EXPECT_EQ(attempt.objections[0].nodes, 3U);
 }
 
 // Compares a reader that is too slow with one that is not.
