@@ -22,7 +22,7 @@ void Read(const JsonPlace& place, RawObject<T>& out) {
     out.json = ToLine(place.value());
     return;
   }
-  // The items of a list come without these two.
+  // The items of a list have no apiVersion and kind of their own.
   nlohmann::json object = place.value();
   object["apiVersion"] = T::kResource.ApiVersion();
   object["kind"] = T::kResource.kind;

@@ -6,8 +6,9 @@
 
 namespace minisched {
 
-// An object of the kind of T as the server sent it, with the fields that T
-// doesn't have. Can be listed and watched as T can. For Pod and Node.
+// An object of the kind of T as the server sent it, including fields that T
+// doesn't have. Client lists and watches it as it does T. Available for Pod and
+// Node.
 template <class T>
 struct RawObject {
   static constexpr const auto& kResource = T::kResource;

@@ -58,7 +58,7 @@ App::App(const std::string& description) : flags_(description) {
       "How fast to take pods: as they come, one for each key press, or one "
       "every so often");
   flags_.Add("--record", &record_,
-             "Record what the scheduler does in this new file, as JSON lines");
+             "Write what the scheduler does to this new file, as JSON lines");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");

@@ -17,7 +17,7 @@ struct AppContext {
   Client& client;
   // The scheduler is responsible for pods with this spec.schedulerName.
   const std::string& scheduler_name;
-  // The scheduler reports here what it does. Outlives the body.
+  // Takes the scheduler's reports. Outlives the body.
   Trace& trace;
   // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
@@ -28,7 +28,7 @@ struct AppContext {
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
 // --kube-api-burst, --pace, --record, -v, --help, --version, and the program's
-// own. SIGUSR2 logs where the pods are.
+// own. After SIGUSR2, the program logs the places of the pods.
 //
 // The exit codes: 0 after a request to stop, 1 after an error (one line on
 // stderr), 2 for wrong flags.
@@ -40,10 +40,11 @@ class App {
   Flags& flags() { return flags_; }
 
   // Parses the flags, runs `body` on the calling thread, and returns the exit
-  // code for main(). Replaces spdlog's default logger, and handles SIGINT and
-  // SIGTERM until it returns. `body` must return soon after context.stop asks
-  // to stop; it may also throw Cancelled then. A std::exception of `body` is an
-  // error. REQUIRES: called on the main thread, before other threads start.
+  // code for main(). Replaces spdlog's default logger, and handles SIGINT,
+  // SIGTERM and SIGUSR2 until it returns. `body` must return soon after
+  // context.stop asks to stop; it may also throw Cancelled then. A
+  // std::exception of `body` is an error. REQUIRES: called on the main thread,
+  // before other threads start.
   //
   // Fails without calling `body` if no retry would help: the configuration
   // can't be used, the server can't be trusted, or it rejects our credentials.

@@ -16,7 +16,7 @@ namespace {
 // Also keeps the time of the next pod within the clock's range.
 constexpr std::chrono::hours kLongest{24};
 
-// How long a key press may wait, and how long the destructor may take.
+// The longest delay of the destructor.
 constexpr int kPollMilliseconds = 50;
 
 // Makes read() return each key at once, without an echo. Ctrl-C stays a signal.
@@ -36,7 +36,7 @@ Pace ParsePace(const std::string& text) {
     const auto every = ParseDuration(text);
     if (every.count() > 0 && every <= kLongest) return {.every = every};
   } catch (const ParseError&) {
-    // The message below says what is possible.
+    // The message below lists the valid values.
   }
   throw ParseError(Quoted(text) +
                    " is not a pace: use run, step, or a positive duration of "
@@ -61,7 +61,7 @@ PaceSetter::PaceSetter(Trace& trace, const Pace& pace, Clock& clock)
     ReadSingleKeys(terminal);
     trace_.Pause();
     spdlog::info(
-        "paused: r runs on, p pauses, every other key takes the next pod");
+        "paused: r resumes, p pauses, every other key takes the next pod");
     thread_ =
         std::jthread([this](const std::stop_token& stop) { ReadKeys(stop); });
   }

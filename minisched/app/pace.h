@@ -24,13 +24,13 @@ Pace ParsePace(const std::string& text);
 // Sets the pace of a scheduler while the object exists.
 class PaceSetter {
  public:
-  // Starts a thread unless the pace is "run". For "step", reads single keys
-  // from the terminal: r runs on, p pauses, every other key takes the next pod.
-  // Throws ConfigError if standard input isn't a terminal then. `trace` and
-  // `clock` must outlive the object.
+  // Starts a thread unless the pace is "run". For "step", the thread reads
+  // single keys from the terminal: r resumes, p pauses, every other key takes
+  // the next pod. Throws ConfigError if the pace is "step" and standard input
+  // isn't a terminal. `trace` and `clock` must outlive the object.
   PaceSetter(Trace& trace, const Pace& pace, Clock& clock = RealClock());
-  // Restores the terminal and waits for the thread to end. Leaves the scheduler
-  // at its pace.
+  // Restores the terminal and waits for the thread to end. A paused scheduler
+  // stays paused.
   ~PaceSetter();
 
   PaceSetter(const PaceSetter&) = delete;

@@ -10,15 +10,16 @@
 namespace minisched {
 
 // Turns SIGINT and SIGTERM into a request to stop while the object exists. The
-// second signal ends the program at once, as its default action does. Calls a
-// function for each SIGUSR2.
+// second of these signals ends the program at once, as its default action does.
+// Calls a function after SIGUSR2; several of these that arrive together may
+// cause one call.
 //
 // Must be created on the main thread before other threads start. These threads
 // inherit the blocked signals, so only this object's thread receives them.
 class StopOnSignal {
  public:
-  // `on_usr2` is called on the object's thread. Without it, SIGUSR2 does
-  // nothing.
+  // `on_usr2` is called on the object's thread, and delays the other signals
+  // meanwhile. If it is empty, SIGUSR2 does nothing.
   explicit StopOnSignal(std::function<void()> on_usr2 = {});
   ~StopOnSignal();
 

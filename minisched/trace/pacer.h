@@ -15,7 +15,7 @@ class Pacer {
   // Holds the loop before its next step.
   void Pause() EXCLUDES(mu_);
   // Pauses, and lets the loop do one step. Steps don't add up: several calls
-  // before the loop takes its step are one step.
+  // before the loop takes a step allow one step only.
   void Step() EXCLUDES(mu_);
 
   bool paused() const EXCLUDES(mu_);

@@ -19,7 +19,7 @@ std::string KeyOf(const Record& record) {
   return "scheduler";
 }
 
-// True if readers that come late need the record, however old it is.
+// True if a reader that is made later needs the record, however old it is.
 bool IsLasting(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     return pod->place != Place::kBound && pod->place != Place::kGone;
@@ -29,12 +29,14 @@ bool IsLasting(const Record& record) {
 
 // What malloc() needs for a block besides its size, rounded up.
 constexpr std::size_t kBlockBytes = 16;
-// The nodes of a record in the maps of RecordLog, and its reference count.
+// The size of a record's nodes in the maps of RecordLog and of its reference
+// count.
 constexpr std::size_t kNodesBytes = 168;
-// The longest text that a string holds in itself.
+// The longest text that a string stores without an allocation.
 const std::size_t kInPlace = std::string().capacity();
 
-// BytesOf() estimates the memory that a value owns, without its own size.
+// BytesOf() returns an estimate of the memory that a value owns, without the
+// value's own size.
 std::size_t BytesOf(const std::string& text) {
   return text.capacity() > kInPlace ? text.capacity() + kBlockBytes : 0;
 }

@@ -20,7 +20,7 @@ struct TraceLimits {
   std::size_t bytes = 64 << 20;  // of these records together, estimated
 };
 
-// The newest records of a trace. Besides, the last record of the scheduler and
+// Holds the newest records of a trace, and the last record of the scheduler and
 // of each pod that is neither bound nor gone, however old it is. Not
 // thread-safe.
 class RecordLog {

@@ -18,8 +18,8 @@
 namespace minisched {
 namespace {
 
-// How long lines are collected before they are written. Waking up for each
-// record would cost the scheduler more than the records do.
+// How long the recorder collects lines before it writes them. Waking up for
+// each record would cost the scheduler more than the records themselves.
 constexpr std::chrono::milliseconds kFlushPeriod{20};
 
 std::string ErrorText() { return std::generic_category().message(errno); }
@@ -47,7 +47,7 @@ bool IsSameAttempt(const Record& a, const Record& b) {
          first->number == second->number;
 }
 
-// Returns what a deletion says of an object: only its kind and name.
+// Returns the object for the line of a deletion: only its kind and name.
 template <class T>
 std::string Reference(const ObjectMeta& metadata) {
   nlohmann::ordered_json object{{"apiVersion", T::kResource.ApiVersion()},
@@ -108,7 +108,7 @@ void Recorder::WriteRecords(const std::stop_token& stop) {
     more = clock_.SleepFor(kFlushPeriod, stop);
     const std::vector<RecordPtr> records = reader_.Poll();
     for (std::size_t i = 0; i < records.size(); ++i) {
-      // A second report of an attempt that comes at once replaces the first.
+      // Skip a report that the next record replaces.
       if (i + 1 == records.size() ||
           !IsSameAttempt(*records[i], *records[i + 1])) {
         Write(ToJsonLine(*records[i]));

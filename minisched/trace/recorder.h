@@ -16,22 +16,22 @@
 
 namespace minisched {
 
-// Writes a trace to a file while the object exists, as JSON lines: each record,
-// and each change of a pod or node of the cluster in the form of
-// kube-scheduler-simulator's recorder, with the object as the server sent it.
-// docs/reference/trace.md describes the lines.
+// Writes a trace to a file while the object exists, as JSON lines. There is a
+// line for each record, and one for each change of a pod or node of the
+// cluster: in the form of kube-scheduler-simulator's recorder, with the object
+// as the server sent it. docs/reference/trace.md describes the lines.
 //
-// A line is at most a moment late (20 ms), and only the last line of a file can
-// be cut off. If the file can't be written any more, logs an error, once, and
-// records nothing more.
+// Each line is written within about 20 ms. Only the last line of a file can be
+// cut off. If a write fails, logs one error and writes no more lines.
 class Recorder {
  public:
-  // Creates the file. Throws ConfigError if it can't be created, or exists
-  // already: a recording replaces nothing. A pipe or a device may exist. What
-  // is passed by reference must outlive the recorder.
+  // Creates the file. Throws ConfigError if the file can't be created, or
+  // exists already: a recording never replaces a file. `path` may also be an
+  // existing pipe or device. `trace`, `client` and `clock` must outlive the
+  // recorder.
   Recorder(Trace& trace, Client& client, const std::string& path,
            Clock& clock = RealClock());
-  // Writes what the trace has and blocks until it is written.
+  // Writes the remaining records of the trace before it returns.
   ~Recorder();
 
   Recorder(const Recorder&) = delete;

@@ -12,23 +12,24 @@
 #include "minisched/api/time.h"
 #include "minisched/base/clock.h"
 
-// The records of a trace: what a scheduler reports of itself. Each record holds
-// the whole present state of one thing, so a reader that missed earlier records
-// needs none of them. docs/reference/trace.md describes them as JSON.
+// The records of a trace: the reports of a scheduler on its own work. Each
+// record holds the whole present state of one pod, one attempt or the
+// scheduler, so a reader needs no earlier record of it.
+// docs/reference/trace.md describes the records as JSON.
 
 namespace minisched {
 
-// Where a pod is: in a part of the scheduling queue, or behind it.
+// The place of a pod: a part of the scheduling queue, or a state after it.
 enum class Place {
   kGated,          // PreEnqueue rejected the pod
   kActive,         // activeQ: waits for its turn
   kBackoff,        // backoffQ: waits until a time
-  kUnschedulable,  // waits for an event that may help it
+  kUnschedulable,  // waits for an event, or until a time
   kInFlight,       // popped: is being scheduled
   kWaiting,        // on Permit
   kAssumed,        // counted on its node before the Binding
   kBound,          // this scheduler has bound it
-  kGone,           // deleted, or no longer this scheduler's affair
+  kGone,           // deleted, ended, or bound by another scheduler
 };
 
 // Returns the place's name in records: "active", "in flight", …
@@ -38,12 +39,14 @@ std::string_view PlaceName(Place place);
 // empty.
 struct Move {
   std::string event;                 // upstream's name: "BackoffComplete"
-  std::string hint;                  // what the queueing hint answered
+  std::string hint;                  // the result of the queueing hint
   std::vector<std::string> plugins;  // that rejected the pod, or hold it
   std::vector<std::string> wakes;    // the events that may move the pod on
   int attempts = 0;
-  std::optional<Clock::TimePoint> until;  // when the wait ends at the latest
-  std::string node;                       // when it is assumed or bound
+  // When the wait ends if no event ends it. The scheduler may move the pod a
+  // little later, at its next check.
+  std::optional<Clock::TimePoint> until;
+  std::string node;  // the node that the pod is assumed on or bound to
 };
 
 // The state of a pod.
@@ -52,7 +55,7 @@ struct PodRecord {
   std::string uid;
   Place place = Place::kGone;
   Move move;                  // how the pod came to this place
-  std::optional<Time> until;  // move.until by the time of day
+  std::optional<Time> until;  // move.until as a time of day
 };
 
 // An objection of a plugin to a node.
@@ -69,16 +72,16 @@ struct PluginScore {
   std::int64_t weighted = 0;
 };
 
-// What the plugins found out about a node.
+// The verdict of the plugins on a node.
 struct NodeVerdict {
   std::string node;
-  // Empty: the pod fits. The first one is the one that counted. Others follow
-  // only if a reader asked for all.
+  // Empty if the pod fits. Only the first objection counts. Others follow if a
+  // reader asked for all.
   std::vector<Objection> objections;
   std::vector<PluginScore> scores;
 };
 
-// What a plugin said at an extension point other than Filter and Score.
+// The result of a plugin at an extension point other than Filter and Score.
 struct PointResult {
   std::string point;   // "PreFilter", "Bind", …
   std::string plugin;  // empty: the scheduler itself
@@ -86,7 +89,7 @@ struct PointResult {
   std::string message;
 };
 
-// How many nodes a plugin rejected first, by reason.
+// The number of nodes that a plugin was the first to reject, for one reason.
 struct ObjectionCount {
   std::string plugin;
   std::string reason;
@@ -99,15 +102,15 @@ struct Attempt {
   std::string uid;
   int number = 0;                    // 1 is the pod's first attempt
   std::vector<std::string> filters;  // the filter plugins in their order
-  std::vector<NodeVerdict> nodes;    // in the order they were looked at
+  std::vector<NodeVerdict> nodes;    // in the order of the checks
   // True if each node's objections are those of all plugins.
   bool all_objections = false;
   std::vector<PointResult> points;
   std::string node;     // the chosen node; empty if there is none
   std::string failure;  // the message of the failure; empty if there is none
 
-  // Set by Trace::Tried(). The counts are of all nodes, also of those that
-  // `nodes` has no room for.
+  // Set by Trace::Tried(). The counts are of all nodes, including those beyond
+  // TraceLimits::nodes_per_attempt.
   int reports = 0;  // how often the attempt has been reported
   std::size_t all_nodes = 0;
   std::size_t feasible_nodes = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// Returns the number of columns that UTF-8 text takes, each code point as one.
+// Returns the number of code points of UTF-8 text. Each takes one column.
 std::size_t Width(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -48,7 +48,7 @@ std::string Join(const std::vector<std::string>& texts) {
   return Printable(fmt::format("{}", fmt::join(texts, ", ")));
 }
 
-// Returns the duration in milliseconds at most: "1.5s", "250ms".
+// Returns the duration as text, rounded down to milliseconds: "1.5s", "250ms".
 std::string Short(std::chrono::microseconds duration) {
   return FormatDuration(
       std::chrono::floor<std::chrono::milliseconds>(duration));
@@ -65,7 +65,7 @@ std::string Mark(const std::string& plugin, const NodeVerdict& node,
   return objection == objections.begin() ? "✗" : "(✗)";
 }
 
-// Returns the names of the plugins that scored a node.
+// Returns the names of the plugins that scored at least one node.
 std::vector<std::string> Scorers(const Attempt& attempt) {
   std::vector<std::string> names;
   for (const NodeVerdict& node : attempt.nodes) {
@@ -136,7 +136,7 @@ std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
   return line;
 }
 
-// Returns what the pod waits for at its place.
+// Returns the cause of the pod's move, and what the pod waits for.
 std::string Details(const PodRecord& pod) {
   const Move& move = pod.move;
   std::vector<std::string> details;

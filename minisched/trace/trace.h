@@ -16,13 +16,14 @@
 
 namespace minisched {
 
-// What a scheduler reports of itself, in three calls: Moved(), Tried() and
-// Paced(). Any number of TraceReaders read it. Thread-safe. Moved() and Tried()
-// take no other lock and call nobody, so the caller may hold locks.
+// The reports of a scheduler on its own work. The scheduler makes three calls:
+// Moved(), Tried() and Paced(). Any number of TraceReaders read the trace.
+// Thread-safe. The caller of Moved() and Tried() may hold locks: both take the
+// trace's lock only, and Tried() calls `describe` before it takes the lock.
 //
-// A pod's moves are always recorded, because a reader that comes late has to
-// learn where the pods are. An attempt is only described while a reader asks
-// for attempts.
+// Moves of pods are always recorded, because a reader that is made later needs
+// the place of each pod. Attempts are described only while a reader asks for
+// attempts.
 class Trace {
  public:
   // `scheduler_name` is the spec.schedulerName of the scheduler's pods. `clock`
@@ -34,16 +35,16 @@ class Trace {
   Trace& operator=(const Trace&) = delete;
 
   // Records that a pod came to a place. Call it where kube-scheduler logs "Pod
-  // moved to an internal scheduling queue", and for the places behind the
-  // queue.
+  // moved to an internal scheduling queue", and where a pod comes to a place
+  // after the queue, such as "bound".
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
 
   // Records the Attempt that `describe` returns. Call it at the end of a
-  // scheduling cycle, with the nodes or at least the filter plugins, and again
-  // at the end of its binding cycle without them: then `points` are appended to
-  // those of the first call, `node` and `failure` replace them. The calls for
-  // one attempt must not overlap. Calls `describe` only if a reader asks for
-  // attempts.
+  // scheduling cycle, with the nodes or at least the filter plugins. Call it
+  // again at the end of the binding cycle, without nodes and filter plugins:
+  // the second call appends to `points` and replaces `node` and `failure`. The
+  // calls for one attempt must not overlap. Calls `describe` only if a reader
+  // asks for attempts.
   template <std::invocable Describe>
   void Tried(const Describe& describe) EXCLUDES(mu_) {
     if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
@@ -56,9 +57,9 @@ class Trace {
   }
 
   // Calls `pop`, which returns the next pod in an optional, and returns its
-  // result. Blocks before the call while the scheduler is paused, and once more
-  // after it: a pause that began during the call holds the popped pod. Returns
-  // an empty optional as soon as `stop` asks to stop.
+  // result. Blocks before the call while the scheduler is paused, and again
+  // after the call: a pause that began during `pop` holds the popped pod.
+  // Returns an empty optional if `stop` asks to stop. Does not interrupt `pop`.
   template <std::invocable Pop>
   std::invoke_result_t<Pop> Paced(const Pop& pop, const std::stop_token& stop) {
     if (!pacer_.AwaitStep(stop)) return {};
@@ -70,8 +71,9 @@ class Trace {
   // Returns the time of day by the trace's clock.
   Time Now() const { return clock_.WallNow(); }
 
-  // Resume() lets the scheduler run, as it does at first. Pause() holds it
-  // before its next pod. Step() pauses it and lets it take one pod.
+  // Resume() lets the scheduler run, which is the initial state. Pause() holds
+  // the scheduler before its next pod. Step() pauses the scheduler and lets it
+  // take one pod.
   void Resume() EXCLUDES(mu_);
   void Pause() EXCLUDES(mu_);
   void Step() EXCLUDES(mu_);
@@ -80,7 +82,8 @@ class Trace {
   friend class TraceReader;
 
   void Add(Attempt report) EXCLUDES(mu_);
-  // Returns the earlier report of the same attempt with what `report` adds.
+  // Returns the earlier report of the same attempt, with the additions of
+  // `report`. Returns `report` if there is no earlier one.
   Attempt AddToEarlier(Attempt report) EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
@@ -100,13 +103,15 @@ class Trace {
 enum class AttemptDetail {
   kNone,             // no attempts
   kFirstObjections,  // attempts, with the first objection to each node
-  kAllObjections     // and in failed attempts all others
+  kAllObjections     // the same, with all objections in failed attempts
 };
 
-// Reads a trace: first the last record of each thing as the reader was made,
-// then each later record. A reader that is much slower than the scheduler
-// misses records, which the sequence numbers show, but never the last one of a
-// pending pod. Used by one thread at a time.
+// Reads a trace. Returns first the last record of each pod, of each attempt and
+// of the scheduler at the time when the reader was made, then each later
+// record. A reader that is much slower than the scheduler misses records, and
+// finds gaps in the sequence numbers. It never misses the last record of a
+// pending pod, but may miss that a pod was bound or is gone. Used by one thread
+// at a time.
 class TraceReader {
  public:
   // `trace` must outlive the reader.
@@ -118,9 +123,9 @@ class TraceReader {
   TraceReader& operator=(const TraceReader&) = delete;
 
   // Returns the records since the last call, in order. Blocks until there is
-  // one. Returns none if there is none and `stop` asked to stop.
+  // one. Returns an empty vector if there is none and `stop` asks to stop.
   std::vector<RecordPtr> Next(const std::stop_token& stop);
-  // Returns them without blocking; none if there is none.
+  // Returns the records since the last call without blocking.
   std::vector<RecordPtr> Poll();
 
  private:

@@ -13,7 +13,7 @@ void Log(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     spdlog::trace("{}", FormatMove(*pod, record.time));
   } else if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
-    // A later report only adds what came after the choice of the node.
+    // A later report only adds the binding cycle.
     if (attempt->reports == 1) spdlog::debug(FormatAttempt(*attempt));
   }
 }
@@ -21,7 +21,7 @@ void Log(const Record& record) {
 }  // namespace
 
 void LogTrace(TraceReader& reader, const std::stop_token& stop) {
-  // 0: the first reading, which omits replaced records.
+  // 0 during the first read, which omits replaced records.
   std::uint64_t expected = 0;
   for (;;) {
     const auto records = reader.Next(stop);

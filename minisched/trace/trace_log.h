@@ -7,11 +7,11 @@
 namespace minisched {
 
 // Logs each new attempt that `reader` returns as a table (level debug), and
-// each move of a pod as a line (level trace), until `stop` asks to stop and all
-// records are logged.
+// each move of a pod as a line (level trace). Returns when `stop` asks to stop
+// and all records are logged.
 void LogTrace(TraceReader& reader, const std::stop_token& stop);
 
-// Logs where the pods are that are neither bound nor gone (level info).
+// Logs the places of the pods that are neither bound nor gone (level info).
 void LogPlaces(Trace& trace);
 
 }  // namespace minisched

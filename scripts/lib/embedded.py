@@ -1,4 +1,4 @@
-"""For measurements of schedulers: an embedded API server, nodes and pods."""
+"""Helpers to measure schedulers: an embedded API server, nodes and pods."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-// What the trace reports of a try: from this step's types to an Attempt.
+// Describes a try for the trace: from this step's types to an Attempt.
 #include "scheduler.h"
 
 namespace minisched {

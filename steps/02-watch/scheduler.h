@@ -45,7 +45,7 @@ class Scheduler {
   using Nodes = std::vector<std::shared_ptr<const Node>>;
 
   // Pops the next pod, blocking until there is one, and binds it. Returns false
-  // once the queue is closed. Throws Cancelled.
+  // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,

@@ -60,7 +60,7 @@ class Scheduler {
 
  private:
   // Pops the next pod, blocking until there is one, and binds it. Returns false
-  // once the queue is closed. Throws Cancelled.
+  // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
   // Selects a node for the pod from the present nodes, and returns it.
   tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
