@@ -57,8 +57,10 @@ App::App(const std::string& description) : flags_(description) {
       "run|step|DURATION",
       "How fast to take pods: as they come, one for each key press, or one "
       "every so often");
-  flags_.Add("--record", &record_,
-             "Write what the scheduler does to this new file, as JSON lines");
+  flags_.Add(
+      "--record", [this](const std::string& text) { record_ = text; }, "FILE",
+      "Write what the scheduler does to this new file, as JSON "
+      "lines");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");
@@ -80,7 +82,7 @@ int App::Run(int argc, const char* const* argv,
     config.user_agent = program + "/" MINISCHED_VERSION;
     Client client(config);
     CheckServer(client, signals.token());
-    const PaceSetter pace(trace, pace_);
+    const PaceSetter pace(trace, pace_, signals.token());
     std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
@@ -89,7 +91,7 @@ int App::Run(int argc, const char* const* argv,
           [&reader](const std::stop_token& stop) { LogTrace(*reader, stop); });
     }
     std::optional<Recorder> recorder;
-    if (!record_.empty()) recorder.emplace(trace, client, record_);
+    if (record_) recorder.emplace(trace, client, *record_);
     body({client, scheduler_name_, trace, signals.token()});
     return 0;
   } catch (const Cancelled&) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -60,7 +61,7 @@ class App {
   double qps_;
   int burst_;
   Pace pace_;
-  std::string record_;
+  std::optional<std::string> record_;
   int verbosity_ = 0;
 };
 

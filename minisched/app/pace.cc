@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <utility>
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
@@ -43,31 +44,47 @@ Pace ParsePace(const std::string& text) {
                    "at most 24h, such as 500ms");
 }
 
-PaceSetter::PaceSetter(Trace& trace, const Pace& pace, Clock& clock)
+PaceSetter::PaceSetter(Trace& trace, const Pace& pace, std::stop_token stop,
+                       Clock& clock)
     : trace_(trace) {
   if (pace.every) {
     trace_.Pause();
-    thread_ = std::jthread([&, every = *pace.every](std::stop_token stop) {
-      while (clock.SleepFor(every, stop)) trace_.Step();
-    });
+    thread_ = std::jthread(
+        [&clock, this, every = *pace.every](const std::stop_token& done) {
+          while (clock.SleepFor(every, done)) trace_.Step();
+        });
   } else if (pace.by_key) {
-    termios terminal{};
-    if (tcgetattr(STDIN_FILENO, &terminal) != 0) {
-      throw ConfigError(
-          "--pace step needs a terminal as standard input: use a duration "
-          "such as --pace 1s elsewhere");
-    }
-    terminal_ = terminal;
-    ReadSingleKeys(terminal);
-    trace_.Pause();
-    spdlog::info(
-        "paused: r resumes, p pauses, every other key takes the next pod");
-    thread_ =
-        std::jthread([this](const std::stop_token& stop) { ReadKeys(stop); });
+    StartReadingKeys();
+    on_stop_.emplace(std::move(stop), [this] { RestoreTerminal(); });
   }
 }
 
-PaceSetter::~PaceSetter() {
+PaceSetter::~PaceSetter() { RestoreTerminal(); }
+
+void PaceSetter::StartReadingKeys() {
+  termios terminal{};
+  if (tcgetattr(STDIN_FILENO, &terminal) != 0) {
+    throw ConfigError(
+        "--pace step needs a terminal as standard input: use a duration such "
+        "as --pace 1s elsewhere");
+  }
+  // A process in the background is stopped when it uses its terminal.
+  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  if (foreground != -1 && foreground != getpgrp()) {
+    throw ConfigError(
+        "--pace step needs the foreground of its terminal: start the program "
+        "without &, or use a duration such as --pace 1s");
+  }
+  terminal_ = terminal;
+  ReadSingleKeys(terminal);
+  trace_.Pause();
+  spdlog::info(
+      "paused: r resumes, p pauses, every other key takes the next pod");
+  thread_ =
+      std::jthread([this](const std::stop_token& done) { ReadKeys(done); });
+}
+
+void PaceSetter::RestoreTerminal() const {
   if (terminal_) tcsetattr(STDIN_FILENO, TCSANOW, &*terminal_);
 }
 

@@ -2,7 +2,9 @@
 
 #include <termios.h>
 
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -27,8 +29,13 @@ class PaceSetter {
   // Starts a thread unless the pace is "run". For "step", the thread reads
   // single keys from the terminal: r resumes, p pauses, every other key takes
   // the next pod. Throws ConfigError if the pace is "step" and standard input
-  // isn't a terminal. `trace` and `clock` must outlive the object.
-  PaceSetter(Trace& trace, const Pace& pace, Clock& clock = RealClock());
+  // isn't a terminal, or if the program is in its background. `trace` and
+  // `clock` must outlive the object.
+  //
+  // Restores the terminal when `stop` asks to stop: a second signal may end the
+  // program before the destructor runs.
+  PaceSetter(Trace& trace, const Pace& pace, std::stop_token stop,
+             Clock& clock = RealClock());
   // Restores the terminal and waits for the thread to end. A paused scheduler
   // stays paused.
   ~PaceSetter();
@@ -37,11 +44,14 @@ class PaceSetter {
   PaceSetter& operator=(const PaceSetter&) = delete;
 
  private:
+  void StartReadingKeys();
   void ReadKeys(const std::stop_token& stop);
+  void RestoreTerminal() const;
 
   Trace& trace_;
   std::optional<termios> terminal_;  // as it was before; set for "step"
   std::jthread thread_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
 }  // namespace minisched

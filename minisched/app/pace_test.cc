@@ -90,18 +90,20 @@ class PaceSetterTest : public ::testing::Test {
   FakeClock clock_;
   Trace trace_{"minisched", clock_};
   TraceReader reader_{trace_};
-  std::stop_source stop_;
+  std::stop_source stop_;         // of the scheduler
+  std::stop_source setter_stop_;  // of the PaceSetter
   std::optional<WaitingThread> thread_;
 };
 
 TEST_F(PaceSetterTest, RunLeavesTheSchedulerRunning) {
-  { const PaceSetter pace(trace_, {}, clock_); }
+  { const PaceSetter pace(trace_, {}, setter_stop_.get_token(), clock_); }
   EXPECT_EQ(trace_.Paced([] { return std::optional(1); }, {}), 1);
 }
 
 TEST_F(PaceSetterTest, ADurationTakesAPodEverySoOften) {
   const auto start = clock_.Now();
-  const PaceSetter pace(trace_, {.every = 10s}, clock_);
+  const PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(),
+                        clock_);
   EXPECT_EQ(Paused(), true);
   for (int i = 1; i <= 3; ++i) {
     BlockAPod();
@@ -113,7 +115,10 @@ TEST_F(PaceSetterTest, ADurationTakesAPodEverySoOften) {
 }
 
 TEST_F(PaceSetterTest, LeavesTheSchedulerAtItsPace) {
-  { const PaceSetter pace(trace_, {.every = 10s}, clock_); }
+  {
+    const PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(),
+                          clock_);
+  }
   EXPECT_EQ(Paused(), true);
   BlockAPod();
 }
@@ -160,7 +165,8 @@ class PaceByKeyTest : public PaceSetterTest {
 TEST_F(PaceByKeyTest, NeedsATerminal) {
   ReadFrom("/dev/null");
   try {
-    const PaceSetter pace(trace_, {.by_key = true}, clock_);
+    const PaceSetter pace(trace_, {.by_key = true}, setter_stop_.get_token(),
+                          clock_);
     ADD_FAILURE() << "/dev/null is no terminal";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--pace step needs a terminal"));
@@ -170,7 +176,8 @@ TEST_F(PaceByKeyTest, NeedsATerminal) {
 
 TEST_F(PaceByKeyTest, KeysSetThePace) {
   ReadFromATerminal();
-  const PaceSetter pace(trace_, {.by_key = true}, clock_);
+  const PaceSetter pace(trace_, {.by_key = true}, setter_stop_.get_token(),
+                        clock_);
   EXPECT_EQ(Paused(), true);
   for (const char key : {'x', ' ', '\n'}) {
     BlockAPod();
@@ -192,10 +199,21 @@ TEST_F(PaceByKeyTest, RestoresTheTerminal) {
   const tcflag_t before = TerminalFlags();
   ASSERT_EQ(before & (ICANON | ECHO | ISIG), ICANON | ECHO | ISIG);
   {
-    const PaceSetter pace(trace_, {.by_key = true}, clock_);
+    const PaceSetter pace(trace_, {.by_key = true}, setter_stop_.get_token(),
+                          clock_);
     // Only keys that send a signal, such as Ctrl-C, act as before.
     EXPECT_EQ(TerminalFlags() & (ICANON | ECHO | ISIG), ISIG);
   }
+  EXPECT_EQ(TerminalFlags(), before);
+}
+
+TEST_F(PaceByKeyTest, AStopRestoresTheTerminalAtOnce) {
+  ReadFromATerminal();
+  const tcflag_t before = TerminalFlags();
+  const PaceSetter pace(trace_, {.by_key = true}, setter_stop_.get_token(),
+                        clock_);
+  EXPECT_NE(TerminalFlags(), before);
+  setter_stop_.request_stop();
   EXPECT_EQ(TerminalFlags(), before);
 }
 

@@ -3,8 +3,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 namespace minisched {
@@ -25,12 +25,8 @@ StopOnSignal::~StopOnSignal() {
   // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
   pthread_kill(thread_.native_handle(), SIGTERM);
   thread_.join();
-  // A SIGUSR2 that is still pending would end the program now.
-  sigset_t usr2;
-  sigemptyset(&usr2);
-  sigaddset(&usr2, SIGUSR2);
-  const timespec no_wait{};
-  sigtimedwait(&usr2, nullptr, &no_wait);
+  // Also discards a SIGUSR2 that is pending. It would end the program now.
+  std::signal(SIGUSR2, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -1,10 +1,13 @@
 #include "minisched/trace/recorder.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -47,6 +50,30 @@ bool IsSameAttempt(const Record& a, const Record& b) {
          first->number == second->number;
 }
 
+// Keeps SIGPIPE from this thread while the object exists, and for good from the
+// threads that it starts meanwhile: a write into a pipe without a reader is an
+// error for them, not the program's end.
+class BlockSigpipe {
+ public:
+  BlockSigpipe() {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  ~BlockSigpipe() {
+    const timespec at_once{};
+    sigtimedwait(&sigpipe_, nullptr, &at_once);  // discards a pending one
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  BlockSigpipe(const BlockSigpipe&) = delete;
+  BlockSigpipe& operator=(const BlockSigpipe&) = delete;
+
+ private:
+  sigset_t sigpipe_;
+  sigset_t before_;
+};
+
 // Returns the object for the line of a deletion: only its kind and name.
 template <class T>
 std::string Reference(const ObjectMeta& metadata) {
@@ -56,7 +83,7 @@ std::string Reference(const ObjectMeta& metadata) {
   if (!metadata.namespace_name.empty()) {
     object["metadata"]["namespace"] = metadata.namespace_name;
   }
-  return object.dump();
+  return object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true);
 }
 
 }  // namespace
@@ -68,6 +95,7 @@ Recorder::Recorder(Trace& trace, Client& client, const std::string& path,
       reader_(trace, AttemptDetail::kAllObjections),
       file_(Create(path)),
       informers_(client, clock) {
+  const BlockSigpipe block;
   AddHandlers<Node>();
   AddHandlers<Pod>();
   informers_.Start({});
@@ -79,6 +107,9 @@ Recorder::~Recorder() {
   informers_.Shutdown();
   thread_.request_stop();
   thread_.join();
+  const BlockSigpipe block;
+  MutexLock lock(mu_);
+  file_.reset();
 }
 
 template <class T>
@@ -103,10 +134,19 @@ void Recorder::WriteObject(std::string_view event, std::string_view json) {
 }
 
 void Recorder::WriteRecords(const std::stop_token& stop) {
+  std::uint64_t last = 0;  // 0: nothing was read yet
   bool more = true;
   while (more) {
     more = clock_.SleepFor(kFlushPeriod, stop);
     const std::vector<RecordPtr> records = reader_.Poll();
+    if (!records.empty()) {
+      const std::uint64_t missing = records.front()->sequence - last - 1;
+      if (last > 0 && missing > 0) {
+        spdlog::warn("the recording is too slow: {} records are missing",
+                     missing);
+      }
+      last = records.back()->sequence;
+    }
     for (std::size_t i = 0; i < records.size(); ++i) {
       // Skip a report that the next record replaces.
       if (i + 1 == records.size() ||

@@ -1,9 +1,12 @@
 #include "minisched/trace/recorder.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -26,6 +29,26 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+
+// Collects what is logged while the object exists.
+class CapturedLog {
+ public:
+  CapturedLog() {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~CapturedLog() { spdlog::set_default_logger(before_); }
+
+  CapturedLog(const CapturedLog&) = delete;
+  CapturedLog& operator=(const CapturedLog&) = delete;
+
+  // Requires that no other thread logs.
+  std::string text() const { return text_.str(); }
+
+ private:
+  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::ostringstream text_;
+};
 
 class RecorderTest : public ::testing::Test {
  protected:
@@ -108,16 +131,50 @@ TEST_F(RecorderTest, HasWrittenEveryRecordWhenItIsDestroyed) {
 }
 
 TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
+  FakeClock clock;
+  const auto report = [this](int number, const std::string& node) {
+    trace_.Tried(
+        [&] { return Attempt{.uid = "1", .number = number, .node = node}; });
+  };
   {
-    const Recorder recorder(trace_, client_, path_);
-    trace_.Tried([] { return Attempt{.uid = "1", .number = 1}; });
-    trace_.Tried([] { return Attempt{.uid = "1", .number = 1, .node = "n"}; });
-    trace_.Tried([] { return Attempt{.uid = "1", .number = 2}; });
+    // Writes all of it at its end, because its clock stands still.
+    const Recorder recorder(trace_, client_, path_, clock);
+    report(1, "");
+    report(1, "node-1");
+    report(2, "");
   }
   const std::vector<nlohmann::json> lines = Lines("attempt");
-  ASSERT_FALSE(lines.empty());
-  EXPECT_LE(lines.size(), 3U);  // two, unless a write came between
-  EXPECT_EQ(lines[lines.size() - 2]["attempt"]["node"], "n");
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0]["attempt"]["node"], "node-1");
+  EXPECT_EQ(lines[1]["attempt"]["attempt"], 2);
+}
+
+TEST_F(RecorderTest, SurvivesTheEndOfThePipeItWritesInto) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK);
+  const CapturedLog log;
+  FakeClock clock;
+  {
+    const Recorder recorder(trace_, client_, path_, clock);
+    close(reader);
+  }
+  EXPECT_THAT(log.text(), HasSubstr("cannot write " + path_ + ": Broken pipe"));
+}
+
+TEST_F(RecorderTest, WarnsOfMissingRecords) {
+  Trace small("minisched", RealClock(), {.records = 10});
+  Pod pod;
+  pod.metadata.uid = "1";
+  const CapturedLog log;
+  FakeClock clock;
+  {
+    const Recorder recorder(small, client_, path_, clock);
+    clock.AwaitSleepers(1);
+    clock.Advance(std::chrono::milliseconds(20));
+    AwaitLines("scheduler", 1);
+    for (int i = 0; i < 15; ++i) small.Moved(pod, Place::kInFlight);
+  }
+  EXPECT_THAT(log.text(), HasSubstr("5 records are missing"));
 }
 
 TEST_F(RecorderTest, DoesNotReplaceAFile) {
@@ -138,10 +195,7 @@ TEST_F(RecorderTest, FailsWithoutADirectory) {
 }
 
 TEST_F(RecorderTest, LogsOnceThatTheDeviceIsFull) {
-  const auto logger = spdlog::default_logger();
-  std::ostringstream log;
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const CapturedLog log;
   FakeClock clock;
   {
     const Recorder recorder(trace_, client_, "/dev/full", clock);
@@ -151,8 +205,7 @@ TEST_F(RecorderTest, LogsOnceThatTheDeviceIsFull) {
       clock.Advance(std::chrono::milliseconds(20));
     }
   }
-  spdlog::set_default_logger(logger);
-  const std::string text = log.str();
+  const std::string text = log.text();
   const auto first = text.find("cannot write /dev/full: No space left");
   EXPECT_NE(first, std::string::npos) << text;
   EXPECT_EQ(text.find("cannot write", first + 1), std::string::npos) << text;

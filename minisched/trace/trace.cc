@@ -39,6 +39,14 @@ void CountNodes(Attempt& attempt) {
   }
 }
 
+// Returns an attempt with what a later report adds.
+Attempt Join(Attempt attempt, Attempt report) {
+  Append(attempt.points, std::move(report.points));
+  attempt.node = std::move(report.node);
+  attempt.failure = std::move(report.failure);
+  return attempt;
+}
+
 }  // namespace
 
 Trace::Trace(std::string scheduler_name, Clock& clock,
@@ -67,7 +75,12 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
 
 void Trace::Add(Attempt report) {
   if (report.filters.empty() && report.nodes.empty()) {
-    report = AddToEarlier(std::move(report));
+    const RecordPtr earlier = FindAttempt(report);
+    if (earlier) {
+      report = Join(std::get<Attempt>(earlier->state), std::move(report));
+    } else if (!report.points.empty()) {
+      return;  // It adds to a report that no reader asked for.
+    }
   } else {
     CountNodes(report);
   }
@@ -80,19 +93,9 @@ void Trace::Add(Attempt report) {
   AddRecord(std::move(report));
 }
 
-Attempt Trace::AddToEarlier(Attempt report) {
-  RecordPtr earlier;
-  {
-    MutexLock lock(mu_);
-    earlier = log_.FindAttempt(report.uid, report.number);
-  }
-  if (!earlier) return report;
-  // Copies many nodes, so without the lock.
-  Attempt attempt = std::get<Attempt>(earlier->state);
-  Append(attempt.points, std::move(report.points));
-  attempt.node = std::move(report.node);
-  attempt.failure = std::move(report.failure);
-  return attempt;
+RecordPtr Trace::FindAttempt(const Attempt& report) const {
+  MutexLock lock(mu_);
+  return log_.FindAttempt(report.uid, report.number);
 }
 
 void Trace::AddRecord(decltype(Record::state) state) {

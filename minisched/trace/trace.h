@@ -82,9 +82,8 @@ class Trace {
   friend class TraceReader;
 
   void Add(Attempt report) EXCLUDES(mu_);
-  // Returns the earlier report of the same attempt, with the additions of
-  // `report`. Returns `report` if there is no earlier one.
-  Attempt AddToEarlier(Attempt report) EXCLUDES(mu_);
+  // Returns the last record of the report's attempt, or null.
+  RecordPtr FindAttempt(const Attempt& report) const EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
 

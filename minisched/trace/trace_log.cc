@@ -39,8 +39,9 @@ void LogTrace(TraceReader& reader, const std::stop_token& stop) {
 }
 
 void LogPlaces(Trace& trace) {
+  const std::vector<RecordPtr> records = TraceReader(trace).Poll();
   spdlog::info("the pods of the scheduling queue:{}",
-               FormatPlaces(TraceReader(trace).Poll(), trace.Now()));
+               FormatPlaces(records, trace.Now()));
 }
 
 }  // namespace minisched

@@ -214,6 +214,13 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   EXPECT_EQ(whole.reports, 2);
 }
 
+TEST_F(TriedTest, DropsWhatAddsToAReportThatNobodyAskedFor) {
+  Attempt binding = AttemptOf("a");
+  binding.points = {{.point = "Bind"}};
+  Try(binding);
+  EXPECT_THAT(Describe(Read(reader_)), ElementsAre("scheduler"));
+}
+
 // A scheduler that has forgotten a pod starts again with attempt 1.
 TEST_F(TriedTest, AReportWithNodesBeginsTheAttemptAnew) {
   Attempt attempt = AttemptOf("a");
