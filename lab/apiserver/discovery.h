@@ -8,8 +8,8 @@
 
 namespace minisched::apiserver {
 
-// Returns the documents in which clients find the resources of a server, by
-// path. They are made from AllResources().
+// Returns the server's discovery documents, keyed by path. Clients find the
+// server's resources in them. They are made from AllResources().
 //
 //   /version
 //   /api, /apis, /apis/GROUP             the groups and versions
@@ -19,8 +19,8 @@ namespace minisched::apiserver {
 //                                        fields itself and supports dry runs
 //
 // `server_address` is the address of this server for clients: "host:port". The
-// OpenAPI documents describe no fields: kubectl merges by its built-in types.
-// Follows apiserver pkg/endpoints/discovery.
+// OpenAPI documents describe no fields, because kubectl merges built-in kinds
+// by types of its own. Follows apiserver pkg/endpoints/discovery.
 std::map<std::string, Json> DiscoveryDocuments(
     const std::string& server_address);
 

@@ -6,16 +6,15 @@
 
 namespace minisched::apiserver {
 
-// A client may read and write an object at a path in another form than the
-// stored one: objects with replicas also as a scale, and events in two groups.
+// The form of an object at a path may differ from its stored form: clients can
+// read and write an object with replicas as a scale, and events in two groups.
 // These functions convert between the stored form and the form at the path of
 // `info`.
 
 // Returns the kind at the path.
 const ResourceRow& RowShown(const RequestInfo& info);
-// Returns the subresource of the stored object that a write at the path
-// changes. This is "" for a scale, because a write to it changes the object
-// itself.
+// Returns which subresource of the stored object a write at the path changes.
+// This is "" for a scale, because a write to it changes the object itself.
 std::string_view SubresourceStored(const RequestInfo& info);
 // Returns the stored object in the form at the path.
 Json Shown(const RequestInfo& info, const Json& stored);

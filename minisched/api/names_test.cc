@@ -89,7 +89,7 @@ TEST(NamesTest, LabelKeys) {
                   "'example.com/MyName')"));
 }
 
-TEST(NamesTest, PartsOfLabelKeysThatAreEmptyOrTooLong) {
+TEST(NamesTest, RejectsEmptyAndTooLongPartsOfLabelKeys) {
   const std::string no_name = "name part " + kNoName;
   EXPECT_THAT(CheckLabelKey(""),
               ElementsAre("name part must be non-empty", no_name));

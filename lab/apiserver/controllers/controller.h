@@ -29,7 +29,8 @@ struct ObjectKey {
 };
 
 ObjectKey KeyOf(const Json& object);
-// Returns the key of the owner that one of the object's ownerReferences names.
+// Returns the key of the owner that `reference` names, which is one of the
+// object's ownerReferences.
 ObjectKey OwnerOf(const Json& object, const Json& reference);
 
 // Returns the ownerReference to the object's controller, or null if there is
@@ -38,15 +39,16 @@ const Json& ControllerOf(const Json& object);
 
 // Returns the desired number of pods of a workload: its spec.replicas.
 std::int64_t Replicas(const Json& workload);
-// Returns the number of an IntOrString: the number itself, or "25%" of `total`.
+// Returns the value of an IntOrString: the number itself, or the percentage
+// ("25%") of `total`, rounded up or down.
 std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
 
-// Returns the object's apiVersion, kind, name and uid, which all references
-// have.
+// Returns a reference to the object with the fields that all kinds of
+// references have: apiVersion, kind, name and uid.
 Json ReferenceTo(const Json& object);
 
-// Returns the objects whose keys begin with `first`: in a collection of the
-// store, those of a namespace.
+// Returns the objects whose key has `first` as its first part. In a collection
+// of the store, the first part is the namespace.
 std::vector<Object> Under(const Store::Collection& objects,
                           const std::string& first);
 
@@ -70,11 +72,11 @@ class Index {
   Store::Subscription subscription_;
 };
 
-// A control loop inside the server, like upstream's controllers outside. It
-// queues the objects that have changed, and later compares each object's state
-// with the desired state. It may miss intermediate states. Use it on the loop's
-// thread only. REQUIRES: the loop does not run after the controller's
-// destruction.
+// A control loop that runs inside the server. Upstream's controllers run in a
+// process of their own, kube-controller-manager. The loop queues the objects
+// that have changed, and later compares each object's state with the desired
+// state. It may miss intermediate states. Use it on the loop's thread only.
+// REQUIRES: the loop does not run after the controller's destruction.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -135,8 +137,8 @@ class Controller {
 
 // A controller of objects that own other objects (children). Sync() is called
 // for an object when the object or one of its children changes. Unlike
-// upstream's controllers, it neither adopts objects that match its selector nor
-// releases objects that no longer match.
+// upstream's controllers, it neither adopts objects that match an owner's
+// selector nor releases children that no longer match.
 class OwnerController : public Controller {
  protected:
   OwnerController(Registry& registry, std::string component,

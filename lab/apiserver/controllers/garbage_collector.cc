@@ -67,7 +67,9 @@ class GarbageCollector : public Controller {
     }
   }
 
-  // Deletes the object unless one of its owners exists and stays.
+  // Deletes the object if it has owners and none of them stays. If only some
+  // stay, removes the references to the others. An owner stays if it exists and
+  // doesn't wait for the deletion of its dependents.
   void Collect(const ObjectKey& key, const Json& object) {
     Json staying = Json::array();
     bool awaited = false;
@@ -131,7 +133,7 @@ class GarbageCollector : public Controller {
         FormatTime(registry_.loop().Now() - std::chrono::hours(1));
     const Store::Collection events = store_.All(CollectionOf(row));
     for (const auto& [key, event] : events) {
-      // All times have the same form, so they compare as text.
+      // All times are in UTC, so they compare as text, to the second.
       const std::string last =
           std::max({GetString(*event, "metadata", "creationTimestamp"),
                     GetString(*event, "lastTimestamp"),

@@ -14,9 +14,10 @@ struct Rejection {
   std::string message;  // "Node didn't have enough resource: cpu, requested: …"
 };
 
-// Returns why a kubelet would reject the pod on a node where the others run, or
-// nullopt if it would run the pod. Throws if quantities are too large to be
-// added. Follows pkg/kubelet/lifecycle/predicate.go.
+// Returns why the node's kubelet would reject the pod, or nullopt if it would
+// run the pod. `others` are the pods that already run on the node. Throws if
+// quantities are too large to be added. Follows
+// pkg/kubelet/lifecycle/predicate.go.
 std::optional<Rejection> Reject(const Json& pod, const Json& node,
                                 const std::vector<Object>& others);
 

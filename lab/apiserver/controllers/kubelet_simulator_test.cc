@@ -135,7 +135,7 @@ TEST_F(KubeletSimulatorTest, PodsOfAMissingNodeAreDeletedAfter40Seconds) {
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
 }
 
-TEST_F(KubeletSimulatorTest, The40SecondsRestartAfterTheLastPodIsGone) {
+TEST_F(KubeletSimulatorTest, TheNextPodOfAMissingNodeWaits40SecondsAgain) {
   MakePod("lost", {{"nodeName", "never-there"}});
   cluster_.loop.Advance(std::chrono::seconds(30));
   cluster_.Delete("pods", "lost", {.grace_period = 0});

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Delivery = Reply::Delivery;
 
-class ToldStream : public Stream {
+class FakeStream : public Stream {
  public:
   bool Read(std::string& out) override {
     out += text;
@@ -32,7 +32,7 @@ class FaultEffectTest : public ::testing::Test {
         [this] {
           happened_.emplace_back("handled");
           Reply reply;
-          auto stream = std::make_unique<ToldStream>();
+          auto stream = std::make_unique<FakeStream>();
           inner_ = stream.get();
           reply.stream = std::move(stream);
           return reply;
@@ -56,7 +56,7 @@ class FaultEffectTest : public ::testing::Test {
   FakeLoop loop_;
   std::vector<std::string> happened_;
   Reply reply_;
-  ToldStream* inner_ = nullptr;
+  FakeStream* inner_ = nullptr;
   std::string text_;
   bool open_ = true;
 };
@@ -76,7 +76,7 @@ TEST_F(FaultEffectTest, LatencyDelaysTheHandler) {
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
 }
 
-TEST_F(FaultEffectTest, AnErrorReplacesOrFollowsTheEffect) {
+TEST_F(FaultEffectTest, AnErrorIsReturnedWithoutOrAfterCallingTheHandler) {
   FaultEffect effect{.error = StatusError(503, "R", "m")};
   ApplyEffect(effect);
   EXPECT_THAT(happened_, ElementsAre("answered 503"));
