@@ -2,18 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <deque>
 #include <future>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "lab/testing/log_capture.h"
 #include "lab/testing/scripted_api.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/event_recorder.h"
@@ -31,27 +29,6 @@ using testing::HasSubstr;
 using testing::Le;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
-
-// Captures the log's messages while the object exists.
-class LogCapture {
- public:
-  LogCapture() {
-    const auto logger = std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
-    logger->set_pattern("%v");
-    spdlog::set_default_logger(logger);
-  }
-  ~LogCapture() { spdlog::set_default_logger(before_); }
-
-  LogCapture(const LogCapture&) = delete;
-  LogCapture& operator=(const LogCapture&) = delete;
-
-  std::string text() const { return text_.str(); }
-
- private:
-  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  std::ostringstream text_;
-};
 
 // A server whose answers and failures the test chooses.
 class EventRecorderFailureTest : public testing::Test {

@@ -134,18 +134,13 @@ void Recorder::WriteObject(std::string_view event, std::string_view json) {
 }
 
 void Recorder::WriteRecords(const std::stop_token& stop) {
-  std::uint64_t last = 0;  // 0: nothing was read yet
   bool more = true;
   while (more) {
     more = clock_.SleepFor(kFlushPeriod, stop);
     const std::vector<RecordPtr> records = reader_.Poll();
-    if (!records.empty()) {
-      const std::uint64_t missing = records.front()->sequence - last - 1;
-      if (last > 0 && missing > 0) {
-        spdlog::warn("the recording is too slow: {} records are missing",
-                     missing);
-      }
-      last = records.back()->sequence;
+    if (reader_.missing() > 0) {
+      spdlog::warn("the recording is too slow: {} records are missing",
+                   reader_.missing());
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
       // Skip a report that the next record replaces.

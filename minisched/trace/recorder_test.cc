@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +11,12 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "lab/testing/embedded_server.h"
+#include "lab/testing/log_capture.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
@@ -29,26 +27,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-// Collects what is logged while the object exists.
-class CapturedLog {
- public:
-  CapturedLog() {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
-  }
-  ~CapturedLog() { spdlog::set_default_logger(before_); }
-
-  CapturedLog(const CapturedLog&) = delete;
-  CapturedLog& operator=(const CapturedLog&) = delete;
-
-  // Requires that no other thread logs.
-  std::string text() const { return text_.str(); }
-
- private:
-  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  std::ostringstream text_;
-};
 
 class RecorderTest : public ::testing::Test {
  protected:
@@ -152,7 +130,7 @@ TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
 TEST_F(RecorderTest, SurvivesTheEndOfThePipeItWritesInto) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK);
-  const CapturedLog log;
+  const LogCapture log;
   FakeClock clock;
   {
     const Recorder recorder(trace_, client_, path_, clock);
@@ -165,7 +143,7 @@ TEST_F(RecorderTest, WarnsOfMissingRecords) {
   Trace small("minisched", RealClock(), {.records = 10});
   Pod pod;
   pod.metadata.uid = "1";
-  const CapturedLog log;
+  const LogCapture log;
   FakeClock clock;
   {
     const Recorder recorder(small, client_, path_, clock);
@@ -195,7 +173,7 @@ TEST_F(RecorderTest, FailsWithoutADirectory) {
 }
 
 TEST_F(RecorderTest, LogsOnceThatTheDeviceIsFull) {
-  const CapturedLog log;
+  const LogCapture log;
   FakeClock clock;
   {
     const Recorder recorder(trace_, client_, "/dev/full", clock);

@@ -159,9 +159,12 @@ std::vector<RecordPtr> TraceReader::Poll() {
 }
 
 std::vector<RecordPtr> TraceReader::Take() {
+  std::vector<RecordPtr> later = trace_.log_.After(sequence_);
+  const std::uint64_t last = trace_.log_.last_sequence();
+  missing_ = last - sequence_ - later.size();
+  sequence_ = last;
   auto records = std::exchange(first_, {});
-  Append(records, trace_.log_.After(sequence_));
-  sequence_ = trace_.log_.last_sequence();
+  Append(records, std::move(later));
   return records;
 }
 

@@ -127,6 +127,10 @@ class TraceReader {
   // Returns the records since the last call without blocking.
   std::vector<RecordPtr> Poll();
 
+  // Returns how many records the last call of Next() or Poll() missed, because
+  // the reader was too slow.
+  std::uint64_t missing() const { return missing_; }
+
  private:
   std::vector<RecordPtr> Take() REQUIRES(trace_.mu_);
 
@@ -134,6 +138,7 @@ class TraceReader {
   const AttemptDetail detail_;
   std::vector<RecordPtr> first_;  // what the first call returns
   std::uint64_t sequence_;        // of the last record that was returned
+  std::uint64_t missing_ = 0;
 };
 
 }  // namespace minisched

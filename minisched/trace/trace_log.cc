@@ -2,8 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstdint>
-
 #include "minisched/trace/tables.h"
 
 namespace minisched {
@@ -21,20 +19,14 @@ void Log(const Record& record) {
 }  // namespace
 
 void LogTrace(TraceReader& reader, const std::stop_token& stop) {
-  // 0 during the first read, which omits replaced records.
-  std::uint64_t expected = 0;
   for (;;) {
     const auto records = reader.Next(stop);
     if (records.empty()) return;
-    for (const RecordPtr& record : records) {
-      if (expected > 0 && record->sequence > expected) {
-        spdlog::warn("the log of attempts is too slow: {} records are missing",
-                     record->sequence - expected);
-      }
-      if (expected > 0) expected = record->sequence + 1;
-      Log(*record);
+    if (reader.missing() > 0) {
+      spdlog::warn("the log of attempts is too slow: {} records are missing",
+                   reader.missing());
     }
-    expected = records.back()->sequence + 1;
+    for (const RecordPtr& record : records) Log(*record);
   }
 }
 

@@ -4,18 +4,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "lab/testing/http_server.h"
+#include "lab/testing/log_capture.h"
 #include "minisched/api/json.h"
 #include "minisched/base/mutex.h"
 #include "scheduler.h"
@@ -112,10 +109,7 @@ class OddServer {
 };
 
 TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
-  std::ostringstream log;
-  const auto logger = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const LogCapture log;
   const OddServer server;
   {
     Client client(server.config());
@@ -130,7 +124,6 @@ TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  spdlog::set_default_logger(logger);
   EXPECT_THAT(server.bound(),
               ElementsAre("from-the-future (uid from-the-future) to node-1",
                           "huge-quantity (uid huge-quantity) to node-1",
@@ -139,7 +132,7 @@ TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
   for (const char* object : {"Node absurd-node: status.allocatable.cpu: ",
                              "Pod default/absurd-quantity: spec.containers[0]",
                              "Pod default/no-quantity: spec.containers[0]"}) {
-    EXPECT_THAT(log.str(), HasSubstr(object));
+    EXPECT_THAT(log.text(), HasSubstr(object));
   }
 }
 
