@@ -8,12 +8,12 @@
 namespace minisched::apiserver {
 namespace {
 
-// The media types that include JSON.
-const std::set<std::string, std::less<>> kJson = {"application/json",
-                                                  "application/*", "*/*"};
+// The media ranges that include JSON.
+const std::set<std::string, std::less<>> kJsonRanges = {"application/json",
+                                                        "application/*", "*/*"};
 
-// Returns the parameters of a media range. For "application/json;as=Table;v=v1"
-// these are {"as": "Table", "v": "v1"}.
+// Returns the parameters of a media range that has been split at each ';'. For
+// "application/json;as=Table;v=v1" these are {"as": "Table", "v": "v1"}.
 std::map<std::string, std::string> ParametersOf(
     const std::vector<std::string>& parts) {
   std::map<std::string, std::string> parameters;
@@ -38,7 +38,7 @@ std::vector<AcceptedForm> AcceptedForms(const Request& request) {
   std::vector<AcceptedForm> forms;
   for (const std::string& range : Split(accept, ',')) {
     const auto parts = Split(range, ';');
-    if (!kJson.contains(parts[0])) continue;
+    if (!kJsonRanges.contains(parts[0])) continue;
     auto parameters = ParametersOf(parts);
     forms.push_back({.kind = std::move(parameters["as"]),
                      .group = std::move(parameters["g"]),

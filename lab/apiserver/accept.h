@@ -8,8 +8,9 @@
 
 namespace minisched::apiserver {
 
-// A form in which a client accepts the answer: the requested kind, or another
-// kind made from it, as in "application/json;as=Table;v=v1;g=meta.k8s.io".
+// A form of the answer that a client accepts: the requested kind, or the kind
+// that the parameters of a media range name, as in
+// "application/json;as=Table;v=v1;g=meta.k8s.io".
 struct AcceptedForm {
   std::string kind;  // "" for the requested kind
   std::string group;
@@ -19,9 +20,9 @@ struct AcceptedForm {
           std::string_view other_version) const;
 };
 
-// Returns the JSON forms of the Accept header in their order. Without the
-// header, returns one form: the requested kind. Follows apiserver
-// pkg/endpoints/handlers/negotiation, without quality values.
+// Returns the JSON forms that the Accept header lists, in the header's order.
+// Without the header, returns the requested kind. Follows apiserver
+// pkg/endpoints/handlers/negotiation, but ignores quality values.
 std::vector<AcceptedForm> AcceptedForms(const Request& request);
 
 }  // namespace minisched::apiserver

@@ -16,7 +16,7 @@
 namespace minisched::apiserver {
 namespace {
 
-Json ParseLimited(const std::string& text) {
+Json ParseJson(const std::string& text) {
   Json document;
   try {
     document = Json::parse(text);
@@ -31,12 +31,12 @@ Json ParseLimited(const std::string& text) {
 
 Json ParseYaml(const std::string& text) {
   try {
-    // The YAML parser counts keys as values.
+    // YamlToJson() counts the keys of maps too.
     const auto documents = YamlToJson(text, 2 * kMaxValues);
     if (documents.size() != 1) {
       throw BadRequest("the body must be one YAML document");
     }
-    return ParseLimited(documents.front());
+    return ParseJson(documents.front());
   } catch (const ParseError& error) {
     throw BadRequest("yaml: " + std::string(error.what()));
   }
@@ -52,9 +52,9 @@ std::string OptionsKind(const Request& request) {
   return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
 }
 
-// Normalizes an object of the row's kind. Returns why the object is refused, or
-// "". Unknown fields are an error, warnings or ignored, depending on
-// `fieldValidation`.
+// Checks that the object is of the row's kind, and normalizes it. Returns the
+// error, or "". The query's `fieldValidation` decides whether an unknown field
+// is an error, causes a warning or is ignored.
 std::string Decode(const Request& request, Json& object, const ResourceRow& row,
                    Reply& reply) {
   const std::string mode = request.Query("fieldValidation");
@@ -93,7 +93,7 @@ Json OptionsFromQuery(const Request& request) {
   return options;
 }
 
-// Parses a body that must be an object. `kind` is for the error.
+// Parses a body that must be a JSON object. The error message names `kind`.
 Json ParseObject(const Request& request, const std::string& kind) {
   std::string error = "not a JSON object";
   try {
@@ -113,11 +113,11 @@ Json ParseObject(const Request& request, const std::string& kind) {
 
 Json ParseBody(const Request& request) {
   const std::string type = request.ContentType();
-  // A browser may send a body without a Content-Type, but always with an
-  // Origin.
+  // A web page can send a body without a Content-Type, but the browser then
+  // adds an Origin.
   const bool untyped = type.empty() && request.Header("origin").empty();
   if (untyped || type == "application/json" || type.ends_with("-patch+json")) {
-    return ParseLimited(request.body);
+    return ParseJson(request.body);
   }
   if (type == "application/yaml") return ParseYaml(request.body);
   if (type == "application/vnd.kubernetes.protobuf") {

@@ -7,28 +7,28 @@
 
 namespace minisched::apiserver {
 
-// These functions read what a client sent, in JSON, YAML or Kubernetes'
-// protobuf, and check it against the schema. All throw StatusError, and
-// ParseError, which becomes a response with code 400.
+// These functions read the body and the options of a request. They throw
+// StatusError, or ParseError, which the server answers with code 400.
 
-// Parses the body by its Content-Type, within the limits of limits.h. Refuses
-// with 415 all types that a web page can send without a CORS preflight.
+// Parses the body as JSON, YAML or Kubernetes' protobuf, depending on its
+// Content-Type. Enforces the limits of limits.h. Throws 415 for other types,
+// and so for all types that a web page can send without a CORS preflight.
 Json ParseBody(const Request& request);
 
-// Normalizes a patched object. Throws unless the object is still of the row's
-// kind.
+// Normalizes a patched object, as Normalize() does (schema.h). Throws 422 if
+// the patch has changed the kind or has given a field the wrong type.
 void NormalizePatched(const Request& request, Json& object,
                       const ResourceRow& row, Reply& reply);
 
-// Reads an object of the row's kind and normalizes it. The body may omit the
-// kind.
+// Parses the body as an object of the row's kind and normalizes the object. The
+// body may omit the apiVersion and kind.
 Json DecodeObject(const Request& request, const ResourceRow& row, Reply& reply);
 
-// Reads the DeleteOptions from the body, or from the query if the body is
-// empty.
+// Returns the DeleteOptions in the body, or in the query if the body is empty.
 DeleteOptions DecodeDeleteOptions(const Request& request);
 
-// Returns true if the query has dryRun=All. Throws for any other value.
+// Returns true if the query has dryRun=All, and false if it has no dryRun or an
+// empty one. Throws 422 for any other value.
 bool IsDryRun(const Request& request);
 
 }  // namespace minisched::apiserver

@@ -29,8 +29,8 @@ Json ApiVersions(const std::string& server_address) {
           {"serverAddressByClientCIDRs", Json::array({any_client})}};
 }
 
-// Returns the APIGroup of the row, without its kind and apiVersion, which
-// groups in a list do not have.
+// Returns the row's APIGroup without kind and apiVersion, as an APIGroupList
+// contains it.
 Json GroupOf(const ResourceRow& row) {
   const Json version = {{"groupVersion", row.ApiVersion()},
                         {"version", row.version}};
@@ -39,7 +39,7 @@ Json GroupOf(const ResourceRow& row) {
           {"preferredVersion", version}};
 }
 
-// Adds the row to the APIResourceList of its group.
+// Adds the row and its subresources to the APIResourceList of the row's group.
 void AddResource(const ResourceRow& row, Json& list) {
   list["kind"] = "APIResourceList";
   list["groupVersion"] = row.ApiVersion();
@@ -66,8 +66,8 @@ void AddResource(const ResourceRow& row, Json& list) {
   }
 }
 
-// Returns the kind of a path's answers, in the aggregated form. An empty group
-// and version stand for those of the row.
+// Returns the responseKind of a resource or subresource in the aggregated form.
+// An empty group and version stand for those of the resource.
 Json ResponseKind(const std::string& group, const std::string& version,
                   const std::string& kind) {
   return {{"group", group}, {"version", version}, {"kind", kind}};
@@ -94,8 +94,8 @@ Json ResourceDiscovery(const ResourceRow& row) {
   return resource;
 }
 
-// Adds the row to the APIGroupDiscoveryList. The rows of a group must come one
-// after the other.
+// Adds the row to the APIGroupDiscoveryList. REQUIRES: all rows of a group are
+// added one after the other.
 void AddDiscovery(const ResourceRow& row, Json& list) {
   list["kind"] = "APIGroupDiscoveryList";
   list["apiVersion"] = "apidiscovery.k8s.io/v2";
@@ -113,9 +113,9 @@ void AddDiscovery(const ResourceRow& row, Json& list) {
   groups.back()["versions"][0]["resources"].push_back(ResourceDiscovery(row));
 }
 
-// Adds the PATCH of the row's objects to the OpenAPI document of its group,
-// whose paths start with `root`. kubectl reads the parameters of PATCH for all
-// verbs.
+// Adds the PATCH of the row's objects to the OpenAPI document of the row's
+// group. The paths in the document start with `root`. kubectl assumes that the
+// other verbs have the same parameters as PATCH.
 void AddPatch(const ResourceRow& row, const std::string& root, Json& document) {
   document["openapi"] = "3.0.0";
   document["info"] = {{"title", "Kubernetes"}, {"version", "unversioned"}};

@@ -63,7 +63,7 @@ TEST_F(DiscoveryTest, SubresourcesMayHaveAnotherKind) {
       "kind": "Binding", "verbs": ["create"]})"));
 }
 
-TEST_F(DiscoveryTest, OpenApiIndexLinksTheGroupsDocuments) {
+TEST_F(DiscoveryTest, OpenApiIndexLinksTheDocumentsOfTheGroups) {
   const Json& paths = documents_.at("/openapi/v3").at("paths");
   EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),
             "/openapi/v3/api/v1");
@@ -71,7 +71,7 @@ TEST_F(DiscoveryTest, OpenApiIndexLinksTheGroupsDocuments) {
             "/openapi/v3/apis/apps/v1");
 }
 
-// kubectl reads this before it creates or applies objects.
+// kubectl reads these parameters before it creates or applies objects.
 TEST_F(DiscoveryTest, OpenApiListsTheParametersOfAPatch) {
   const Json& paths = documents_.at("/openapi/v3/api/v1").at("paths");
   const Json& patch =

@@ -42,7 +42,7 @@ Encoding Encoding::Negotiate(const Request& request) {
   encoding.include_object_ = request.Query("includeObject");
   for (const AcceptedForm& form : AcceptedForms(request)) {
     encoding.table_ = form.Is("Table", "meta.k8s.io", "v1");
-    // The server has no other form: try the next one in the header.
+    // The server supports no other kind. Try the next form in the header.
     if (encoding.table_ || form.kind.empty()) return encoding;
   }
   throw StatusError(406, "NotAcceptable",

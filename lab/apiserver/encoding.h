@@ -9,8 +9,8 @@
 
 namespace minisched::apiserver {
 
-// The form of objects in answers, from the Accept header: the objects
-// themselves, or a table (kubectl). Follows kubernetes
+// The form of objects in answers: the objects themselves, or a table for
+// `kubectl get`. The Accept header determines the form. Follows kubernetes
 // pkg/printers/tablegenerator.go.
 class Encoding {
  public:
@@ -18,26 +18,28 @@ class Encoding {
   // StatusError (406) if there is none.
   static Encoding Negotiate(const Request& request);
 
-  // Encodes one object, as an answer or in a watch event. A table defines its
-  // columns only if `first`: a watch defines them once.
+  // Encodes one object as JSON, for an answer or a watch event. A table has
+  // column definitions only if `first`: a watch sends them with its first
+  // object only.
   std::string Object(const ResourceRow& row, const apiserver::Object& object,
                      Time now, bool first = true) const;
-  // Encodes a list of objects.
+  // Encodes a list of objects as JSON.
   std::string List(const ResourceRow& row,
                    const std::vector<apiserver::Object>& objects,
                    const Json& metadata, Time now) const;
 
  private:
-  // Returns the table that kubectl prints. The objects are in the form of the
-  // row's version. `metadata` is the list's, or {"resourceVersion": …} of a
-  // single object.
+  // Returns the metav1.Table that kubectl prints. The objects are in the form
+  // of the row's group. `metadata` is the metadata of the list, or
+  // {"resourceVersion": …} of a single object. Without `headers` the table has
+  // no column definitions.
   Json Table(const ResourceRow& row,
              const std::vector<apiserver::Object>& objects,
              const Json& metadata, Time now, bool headers = true) const;
 
   bool table_ = false;
-  // The part of its object that a table row has: "Object" for all, "None" for
-  // nothing, anything else for the metadata.
+  // The query's includeObject. A table row contains the whole object for
+  // "Object", nothing for "None", and the object's metadata otherwise.
   std::string include_object_;
 };
 

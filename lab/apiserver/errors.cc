@@ -15,9 +15,9 @@ namespace {
 
 using boost::adaptors::transformed;
 
-constexpr std::size_t kMaxMessages = 64 << 10;
+constexpr std::size_t kMaxErrorBytes = 64 << 10;
 
-// Quotes text as Go's %q does.
+// Quotes text as JSON, which for printable text is the same as Go's %q.
 std::string Quote(std::string_view text) { return Dump(text); }
 
 Json DetailsOf(const ResourceRow& row, std::string_view name) {
@@ -105,7 +105,7 @@ StatusError PathNotFound() {
 template <class Message>
 void FieldErrors::Add(std::string_view reason, std::string field,
                       const Message& message) {
-  has_more_ = bytes_ > kMaxMessages;
+  has_more_ = bytes_ > kMaxErrorBytes;
   if (has_more_) return;
   std::string text = message();
   bytes_ += field.size() + text.size();
@@ -175,8 +175,8 @@ void CheckOption(const std::string& kind, const std::string& field,
   const Json given = value.is_array() ? value : Json::array({value});
   FieldErrors errors;
   for (const Json& each : given) {
-    const auto is_given = [&](const std::string& one) { return each == one; };
-    if (boost::algorithm::none_of(supported, is_given)) {
+    const auto equals = [&](const std::string& one) { return each == one; };
+    if (boost::algorithm::none_of(supported, equals)) {
       errors.NotSupported(field, value, supported);
     }
   }

@@ -12,12 +12,12 @@ namespace minisched::apiserver {
 
 struct ResourceRow;
 
-// An error that the client gets as a metav1.Status. The functions below create
-// upstream's errors, with upstream's texts. Follows apimachinery
+// An error that the server answers with a metav1.Status. The functions below
+// create upstream's errors, with upstream's texts. Follows apimachinery
 // pkg/api/errors/errors.go.
 class StatusError : public std::runtime_error {
  public:
-  // `details` are those of the Status, or null.
+  // `details` are the details of the Status, or null for none.
   StatusError(int code, std::string reason, const std::string& message,
               Json details = nullptr);
 
@@ -48,19 +48,19 @@ StatusError Forbidden(const ResourceRow& row, std::string_view name,
 StatusError BadRequest(const std::string& message);
 // 405: the path does not support the method.
 StatusError MethodNotAllowed();
-// 410: the history no longer has the version from which the client continues.
+// 410: the store no longer has the version that the request names.
 StatusError Expired(const std::string& message);
-// 404: there is nothing at the path.
+// 404: the server serves nothing at the path.
 StatusError PathNotFound();
 
 // A list of invalid fields of an object, like upstream's field.ErrorList. Each
-// error has the field's path, "spec.containers[0].name". After 64 KiB of
-// messages the list takes no further errors. Follows apimachinery
+// error has the field's path, "spec.containers[0].name". When the errors exceed
+// 64 KiB, the list drops all further errors. Follows apimachinery
 // pkg/util/validation/field/errors.go.
 class FieldErrors {
  public:
   void Required(std::string field, std::string_view detail = {});
-  // The message shows `value`: a string in quotes, a struct as JSON.
+  // The message shows `value` as JSON.
   void Invalid(std::string field, const Json& value, std::string_view detail);
   void NotSupported(std::string field, const Json& value,
                     const std::vector<std::string>& supported);
@@ -69,27 +69,27 @@ class FieldErrors {
 
   bool empty() const { return causes_.empty(); }
 
-  // Throws a StatusError (422) with all errors, if there are any: `Pod "web" is
+  // Throws a StatusError (422) with the errors if there are any: `Pod "web" is
   // invalid: spec.containers: Required value`.
   void ThrowIfAny(const ResourceRow& row, std::string_view name) const;
 
  private:
-  // Adds an error. `reason` is a metav1.CauseType. Calls `message` only if the
-  // list takes the error, because the values in messages may be long.
+  // Adds an error. `reason` is a metav1.CauseType. If the list drops the error,
+  // `message` is not called, because a message may contain a long value.
   template <class Message>
   void Add(std::string_view reason, std::string field, const Message& message);
 
   // The causes in the Status: reason, message, field.
   std::vector<Json> causes_;
-  std::size_t bytes_ = 0;  // of all messages
-  bool has_more_ = false;  // there were more errors than are listed
+  std::size_t bytes_ = 0;  // of the fields and messages in causes_
+  bool has_more_ = false;  // errors have been dropped
 };
 
-// Returns the row to name in errors about a request's options. `kind` is
-// "ListOptions" or another kind of options.
+// Returns a row that stands for the options of a request in errors. `kind` is
+// the kind of the options, such as "ListOptions".
 ResourceRow OptionsRow(const std::string& kind);
-// Throws StatusError (422) unless the options' field has a supported value. If
-// the value is a list, each element must be supported.
+// Throws StatusError (422) unless `value` is supported in this field of the
+// options. If `value` is a list, each element must be supported.
 void CheckOption(const std::string& kind, const std::string& field,
                  const Json& value, const std::vector<std::string>& supported);
 

@@ -13,13 +13,14 @@
 
 namespace minisched::apiserver {
 
-// The store, registry and namespace controller of a server, for tests. Objects
-// are in the namespace "default" unless their metadata names another.
+// The store, registry and namespace controller of a server, on a FakeLoop.
+// Namespaced objects are in the namespace "default" unless a test names
+// another.
 class TestCluster {
  public:
   TestCluster() { loop.Run(); }
 
-  // Creates an object, which may also be JSON text.
+  // Creates an object. `object` may also be a string with JSON text.
   Object Create(const std::string& plural, Json object) {
     if (object.is_string()) object = Json::parse(object.get<std::string>());
     const ResourceRow& row = Row(plural);
@@ -27,7 +28,7 @@ class TestCluster {
     return registry.Create(row, NamespaceFor(row, ns), std::move(object));
   }
 
-  // Returns null if the object does not exist.
+  // Returns the object, or null if it does not exist.
   Json Get(const std::string& plural, const std::string& name,
            const std::string& ns = "default") {
     const ResourceRow& row = Row(plural);
@@ -69,8 +70,8 @@ class TestCluster {
     return names;
   }
 
-  // Returns "REASON: MESSAGE" of each event about objects of that kind, in the
-  // order of their last changes.
+  // Returns "REASON: MESSAGE" of each event about an object of the kind, sorted
+  // by the events' resourceVersions.
   std::vector<std::string> Events(const std::string& kind) {
     std::vector<Json> events = All("events");
     std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) {

@@ -14,7 +14,7 @@ namespace minisched::apiserver {
 namespace {
 
 constexpr std::chrono::seconds kRetry{1};
-// When more events than this are remembered, all are forgotten.
+// A controller that remembers more events than this forgets all of them.
 constexpr std::size_t kMaxRemembered = 4096;
 
 Store::Subscription ListAndWatch(Store& store, const std::string& collection,
@@ -113,9 +113,9 @@ void Controller::Enqueue(const ObjectKey& key,
     try {
       Sync(key);
     } catch (const std::exception& error) {
-      // Controllers report errors to users as events; this is for debugging.
-      spdlog::debug("{} {}/{}: {}", key.row->QualifiedName(), key.ns, key.name,
-                    error.what());
+      // Users see the errors that concern them as events.
+      spdlog::debug("failed to sync {} {}/{}: {}", key.row->QualifiedName(),
+                    key.ns, key.name, error.what());
       Enqueue(key, kRetry);
     }
   };
@@ -155,7 +155,8 @@ void Controller::Record(const Json& object, const std::string& type,
         event["lastTimestamp"] = now;
       });
     }
-    // In nanoseconds, as in client-go, and unique.
+    // The time in nanoseconds, as in client-go. The stamp always grows, so that
+    // the names are unique.
     stamp_ = std::max(stamp_ + 1,
                       registry_.loop().Now().time_since_epoch().count() * 1000);
     name = fmt::format("{}.{:x}", NameOf(object).substr(0, 230), stamp_);

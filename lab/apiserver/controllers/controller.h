@@ -47,8 +47,8 @@ std::int64_t Scaled(const Json& value, std::int64_t total, bool round_up);
 // references have: apiVersion, kind, name and uid.
 Json ReferenceTo(const Json& object);
 
-// Returns the objects whose key has `first` as its first part. In a collection
-// of the store, the first part is the namespace.
+// Returns the objects whose key has `first` as its first part. The first part
+// is the namespace in a collection of the store.
 std::vector<Object> Under(const Store::Collection& objects,
                           const std::string& first);
 
@@ -61,7 +61,7 @@ class Index {
 
   Index(Store& store, const std::string& collection, Values values);
 
-  // Returns the objects with this value.
+  // Returns the objects that the index lists under `value`.
   std::vector<Object> operator[](const std::string& value) const {
     return Under(objects_, value);
   }
@@ -72,11 +72,12 @@ class Index {
   Store::Subscription subscription_;
 };
 
-// A control loop that runs inside the server. Upstream's controllers run in a
-// process of their own, kube-controller-manager. The loop queues the objects
-// that have changed, and later compares each object's state with the desired
-// state. It may miss intermediate states. Use it on the loop's thread only.
-// REQUIRES: the loop does not run after the controller's destruction.
+// A controller that runs inside the server. Upstream's controllers run in a
+// separate process, kube-controller-manager. A controller queues the objects
+// that have changed. Later Sync() compares the state of each queued object with
+// its desired state. Sync() does not see every intermediate state. Use a
+// controller on the loop's thread only. REQUIRES: the registry's loop does not
+// run after the controller's destruction.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -85,14 +86,14 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
  protected:
-  // `component` is the source of its events.
+  // `component` names the controller in its events.
   explicit Controller(Registry& registry, std::string component = "")
       : registry_(registry),
         store_(registry.store()),
         component_(std::move(component)) {}
 
-  // Brings the state of an object to the desired one. If it throws, the object
-  // is queued again after a second.
+  // Brings the object closer to its desired state. If Sync() throws, it is
+  // called again for the object after a second.
   virtual void Sync(const ObjectKey& key) = 0;
 
   // Calls `observer` for each existing object of a collection ("" for all), as
@@ -101,25 +102,28 @@ class Controller {
   void Watch(const std::string& collection,
              const std::function<void(const Event&)>& observer);
 
-  // Queues a call of Sync() after the delay. Further calls with the same key
-  // and delay before then have no effect.
+  // Schedules a call of Sync() after the delay. Until then, further calls with
+  // the same key and delay have no effect.
   void Enqueue(const ObjectKey& key, std::chrono::milliseconds delay = {});
   void Enqueue(const Json& object, std::chrono::milliseconds delay = {}) {
     Enqueue(KeyOf(object), delay);
   }
-  // A delay that combines several changes, for objects that change often.
+  // A delay for objects that change often. It combines several changes into one
+  // call of Sync().
   static constexpr std::chrono::milliseconds kMoment{50};
 
-  // Returns nullptr if the object does not exist.
+  // Returns the object, or nullptr if it does not exist.
   Object Find(const ObjectKey& key) const;
-  // Updates an object. Writes nothing if nothing changes.
+  // Applies `change` to a copy of the object, and writes the copy if it differs
+  // from the object.
   void Edit(const ObjectKey& key, std::string_view subresource,
             const std::function<void(Json&)>& change);
 
-  // Creates an event (core/v1) about an object, or increments the count of an
-  // equal event. `type` is "Normal" or "Warning". Drops the event if it cannot
-  // be written, for example in a terminating namespace. Follows client-go
-  // tools/record/event.go, without its rate limits. REQUIRES: `object` is
+  // Creates an event (core/v1) about an object, or increments the count of the
+  // event with the same object, reason and message. `type` is "Normal" or
+  // "Warning". Drops the event if it cannot be written, for example in a
+  // terminating namespace. Follows client-go tools/record/event.go, without its
+  // rate limits and its aggregation of similar events. REQUIRES: `object` is
   // namespaced.
   void Record(const Json& object, const std::string& type,
               const std::string& reason, const std::string& message);
@@ -129,8 +133,10 @@ class Controller {
 
  private:
   const std::string component_;
-  std::map<std::string, std::string> events_;  // names by object and message
-  std::int64_t stamp_ = 0;                     // in the last event's name
+  // The names of events, by object, reason and message.
+  std::map<std::string, std::string> events_;
+  std::int64_t stamp_ = 0;  // in the last event's name
+  // The delay and key of each scheduled call of Sync().
   std::set<std::pair<std::chrono::milliseconds, ObjectKey>> queued_;
   std::vector<Store::Subscription> subscriptions_;
 };
@@ -148,7 +154,7 @@ class OwnerController : public Controller {
   Object CreateChild(const Json& owner, Json child);
 
   const ResourceRow& child_row_;
-  const Index children_;  // by the uids of their controllers
+  const Index children_;  // by the uid of each child's controller
 };
 
 }  // namespace minisched::apiserver

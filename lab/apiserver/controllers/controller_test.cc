@@ -15,14 +15,15 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const ResourceRow& ConfigMaps() { return GetResource("", "configmaps"); }
-ObjectKey KeyTo(const std::string& name) {
+ObjectKey ConfigMapKey(const std::string& name) {
   return {&ConfigMaps(), "default", name};
 }
 
-// Records the calls of Sync(), which throws if `fails`.
-class Recorder : public Controller {
+// A controller that records the calls of Sync(). Sync() throws if `fails`.
+class RecordingController : public Controller {
  public:
-  explicit Recorder(Registry& registry) : Controller(registry, "a-controller") {
+  explicit RecordingController(Registry& registry)
+      : Controller(registry, "a-controller") {
     Watch("configmaps", [this](const Event& e) {
       if (NamespaceOf(*e.object) == "default") Enqueue(*e.object);
     });
@@ -47,7 +48,7 @@ class ControllerTest : public ::testing::Test {
   }
 
   TestCluster cluster_;
-  Recorder controller_{cluster_.registry};
+  RecordingController controller_{cluster_.registry};
 };
 
 TEST_F(ControllerTest, SyncsOnceForSeveralChanges) {
@@ -59,16 +60,16 @@ TEST_F(ControllerTest, SyncsOnceForSeveralChanges) {
   EXPECT_THAT(controller_.synced, ElementsAre("b", "a"));
 }
 
-TEST_F(ControllerTest, BeginsWithTheExistingObjects) {
+TEST_F(ControllerTest, SyncsTheExistingObjectsAtTheStart) {
   cluster_.Create("configmaps", R"({"metadata": {"name": "a"}})");
-  Recorder late(cluster_.registry);
+  RecordingController late(cluster_.registry);
   cluster_.loop.Run();
   EXPECT_THAT(late.synced, ElementsAre("a", "kube-root-ca.crt"));
 }
 
 TEST_F(ControllerTest, RetriesAFailedSyncAfterASecond) {
   controller_.fails = true;
-  controller_.Enqueue(KeyTo("a"));
+  controller_.Enqueue(ConfigMapKey("a"));
   cluster_.loop.Advance(milliseconds(999));
   EXPECT_THAT(controller_.synced, SizeIs(1));
   cluster_.loop.Advance(milliseconds(1));
@@ -79,9 +80,9 @@ TEST_F(ControllerTest, RetriesAFailedSyncAfterASecond) {
   EXPECT_THAT(controller_.synced, SizeIs(3));
 }
 
-TEST_F(ControllerTest, ADelayCombinesChanges) {
+TEST_F(ControllerTest, ADelayCombinesSeveralChanges) {
   for (int i = 0; i < 5; ++i) {
-    controller_.Enqueue(KeyTo("a"), Recorder::kMoment);
+    controller_.Enqueue(ConfigMapKey("a"), RecordingController::kMoment);
     cluster_.loop.Advance(milliseconds(9));
   }
   EXPECT_THAT(controller_.synced, IsEmpty());

@@ -16,26 +16,27 @@ bool IsRecreate(const Json& deployment) {
   return Get(deployment, "spec", "strategy", "type") == "Recreate";
 }
 
-// The limits while pods are replaced: how many pods may exist beyond the
-// desired number, and how many of the desired pods may be unavailable.
-struct Leeway {
-  std::int64_t surge;
-  std::int64_t unavailable;
+// The limits of a rollout.
+struct RolloutLimits {
+  std::int64_t max_surge;        // pods beyond the desired number
+  std::int64_t max_unavailable;  // unavailable pods among the desired ones
 };
 
-Leeway LeewayOf(const Json& deployment) {
+RolloutLimits RolloutLimitsOf(const Json& deployment) {
   const std::int64_t desired = Replicas(deployment);
   if (IsRecreate(deployment)) return {0, 0};
   const Json& rolling = Get(deployment, "spec", "strategy", "rollingUpdate");
-  Leeway leeway{Scaled(Get(rolling, "maxSurge"), desired, true),
-                Scaled(Get(rolling, "maxUnavailable"), desired, false)};
-  // Rounding may make both 0.
-  if (leeway.surge == 0 && leeway.unavailable == 0) leeway.unavailable = 1;
-  leeway.unavailable = std::min(leeway.unavailable, desired);
-  return leeway;
+  RolloutLimits limits{Scaled(Get(rolling, "maxSurge"), desired, true),
+                       Scaled(Get(rolling, "maxUnavailable"), desired, false)};
+  // Rounding may make both 0, which would stop the rollout.
+  if (limits.max_surge == 0 && limits.max_unavailable == 0) {
+    limits.max_unavailable = 1;
+  }
+  limits.max_unavailable = std::min(limits.max_unavailable, desired);
+  return limits;
 }
 
-// Return a number of a ReplicaSet; 0 for nullptr.
+// Return a number from a ReplicaSet's spec or status, or 0 for nullptr.
 std::int64_t Number(const Object& set, const char* part, const char* key) {
   return set ? GetInt(*set, part, key) : 0;
 }
@@ -51,8 +52,8 @@ std::int64_t Sum(const std::vector<Object>& sets, const char* part,
   return sum;
 }
 
-// Returns a hash of the Deployment's uid and template, in the alphabet of
-// generated names. It differs from upstream's hash.
+// Returns a hash of the Deployment's uid and template, written with characters
+// that upstream uses in generated names. Upstream computes another hash.
 std::string HashOf(const Json& deployment) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   const std::size_t hash = std::hash<std::string>()(
@@ -62,8 +63,8 @@ std::string HashOf(const Json& deployment) {
   return text;
 }
 
-// Returns the key of the ReplicaSet of the Deployment's present template.
-ObjectKey CurrentOf(const Json& deployment) {
+// Returns the key of the ReplicaSet for the Deployment's current template.
+ObjectKey CurrentSetKey(const Json& deployment) {
   const std::string hash = HashOf(deployment);
   return {&GetResource("apps", "replicasets"), NamespaceOf(deployment),
           NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash};
@@ -96,7 +97,7 @@ class DeploymentController : public OwnerController {
   void Sync(const ObjectKey& key) override {
     const Object deployment = Find(key);
     if (!deployment) return;
-    const ObjectKey current = CurrentOf(*deployment);
+    const ObjectKey current = CurrentSetKey(*deployment);
     if (!IsTerminating(*deployment)) Roll(*deployment, current);
     UpdateStatus(*deployment, current);
   }
@@ -104,7 +105,7 @@ class DeploymentController : public OwnerController {
   // Brings the ReplicaSets one step closer to the desired sizes.
   void Roll(const Json& deployment, const ObjectKey& current_key) {
     const std::int64_t desired = Replicas(deployment);
-    const Leeway leeway = LeewayOf(deployment);
+    const RolloutLimits limits = RolloutLimitsOf(deployment);
     const Object current = Find(current_key);
     std::vector<Object> old = children_[UidOf(deployment)];
     std::erase(old, current);
@@ -115,15 +116,15 @@ class DeploymentController : public OwnerController {
                               0;
     std::int64_t size = 0;
     if (!IsRecreate(deployment) || !old_has_pods) {
-      size = std::min(
-          desired, std::max(Size(current), desired + leeway.surge - old_size));
+      size = std::min(desired, std::max(Size(current),
+                                        desired + limits.max_surge - old_size));
       Scale(deployment, current_key, size);
     }
     // How many pods the old ReplicaSets can lose while enough pods stay
     // available.
     std::int64_t spare =
         old_size + std::min(Available(current), size) -
-        (IsRecreate(deployment) ? 0 : desired - leeway.unavailable);
+        (IsRecreate(deployment) ? 0 : desired - limits.max_unavailable);
     const auto shrink = [&](Object& set, std::int64_t by) {
       by = std::min(by, spare);
       if (by <= 0) return;
@@ -131,12 +132,12 @@ class DeploymentController : public OwnerController {
       set = Find(KeyOf(*set));
       spare -= by;
     };
-    // Unavailable pods go first.
+    // Delete unavailable pods first.
     for (Object& set : old) shrink(set, Size(set) - Available(set));
     for (Object& set : old) shrink(set, Size(set));
   }
 
-  // Sets the size of a ReplicaSet. Creates the ReplicaSet if there is none.
+  // Sets the size of a ReplicaSet. Creates the ReplicaSet if it does not exist.
   void Scale(const Json& deployment, const ObjectKey& key, std::int64_t size) {
     const Object set = Find(key);
     const std::int64_t before = Size(set);
@@ -166,7 +167,8 @@ class DeploymentController : public OwnerController {
     status["unavailableReplicas"] =
         std::max<std::int64_t>(Sum(sets, "spec", "replicas") - available, 0);
 
-    const bool enough = available >= desired - LeewayOf(deployment).unavailable;
+    const bool enough =
+        available >= desired - RolloutLimitsOf(deployment).max_unavailable;
     const bool done = status["updatedReplicas"] == desired &&
                       status["replicas"] == desired && available == desired;
     for (const Json& condition : Json{

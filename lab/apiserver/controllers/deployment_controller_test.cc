@@ -49,7 +49,7 @@ class DeploymentControllerTest : public ::testing::Test {
 
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(10)); }
 
-  // Returns the desired size of each ReplicaSet, by its image.
+  // Returns the desired size of each ReplicaSet, by the image of its pods.
   SizeByImage Sizes() {
     SizeByImage sizes;
     for (const Json& set : cluster_.All("replicasets")) {
@@ -60,7 +60,7 @@ class DeploymentControllerTest : public ::testing::Test {
   static std::string ImageOf(const Json& set) {
     return set["spec"]["template"]["spec"]["containers"][0]["image"];
   }
-  Json SetOf(const std::string& image) {
+  Json ReplicaSetOf(const std::string& image) {
     for (const Json& set : cluster_.All("replicasets")) {
       if (ImageOf(set) == image) return set;
     }
@@ -68,7 +68,7 @@ class DeploymentControllerTest : public ::testing::Test {
   }
 
   Json Deployment() { return cluster_.Get("deployments", "web"); }
-  // Returns "REASON: MESSAGE".
+  // Returns "REASON: MESSAGE" of the Deployment's condition.
   std::string Condition(const std::string& type) {
     const Json deployment = Deployment();
     const Json& condition =
@@ -86,9 +86,9 @@ class DeploymentControllerTest : public ::testing::Test {
       NewDeploymentController(cluster_.registry);
 };
 
-TEST_F(DeploymentControllerTest, CreatesAReplicaSetOfItsTemplate) {
+TEST_F(DeploymentControllerTest, CreatesAReplicaSetForTheTemplate) {
   Make(2);
-  const Json set = SetOf("one");
+  const Json set = ReplicaSetOf("one");
   const std::string hash =
       GetString(set, "metadata", "labels", "pod-template-hash");
   EXPECT_EQ(NameOf(set), "web-" + hash);
@@ -179,7 +179,7 @@ TEST_F(DeploymentControllerTest, TheStrategyLimitsTheSizesOfAStuckRollout) {
   }
 }
 
-TEST_F(DeploymentControllerTest, ScalesInTheMiddleOfARollout) {
+TEST_F(DeploymentControllerTest, ScalesDuringARollout) {
   Make(4);
   Change(Image("two", /*bound=*/false));
   Settle();
@@ -208,14 +208,15 @@ TEST_F(DeploymentControllerTest, RecreateDeletesTheOldPodsFirst) {
   EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 3}}));
 }
 
-TEST_F(DeploymentControllerTest, WithoutPodsItIsUnavailable) {
+TEST_F(DeploymentControllerTest, ADeploymentWithoutPodsIsUnavailable) {
   Make(1, {{"template", {{"spec", {{"priorityClassName", "none"}}}}}});
   EXPECT_EQ(Condition("Available"),
             "MinimumReplicasUnavailable: Deployment does not have minimum "
             "availability.");
 }
 
-TEST_F(DeploymentControllerTest, RecreateWithoutReadyPodsIsUnavailable) {
+TEST_F(DeploymentControllerTest,
+       ARecreateDeploymentWithoutReadyPodsIsUnavailable) {
   Make(2, {{"strategy", {{"type", "Recreate"}, {"rollingUpdate", nullptr}}}},
        /*bound=*/false);
   EXPECT_EQ(Condition("Available"),

@@ -69,7 +69,7 @@ class DisruptionController : public Controller {
     });
   }
 
-  // Returns the sum of the desired pods of these pods' controllers.
+  // Returns the sum of spec.replicas over the controllers of the pods.
   std::int64_t ExpectedPods(const std::vector<Object>& pods) const {
     std::set<Object> owners;
     for (const Object& pod : pods) {

@@ -17,8 +17,8 @@ class DisruptionControllerTest : public ::testing::Test {
     Settle();
   }
 
-  // Creates pods of a ReplicaSet with four replicas. The first `ready` are
-  // ready.
+  // Creates a ReplicaSet with four desired pods, and `number` pods of it. The
+  // first `ready` pods are ready.
   void MakePods(int number, int ready) {
     const auto set = cluster_.Create("replicasets", R"({
       "metadata": {"name": "web"}, "spec": {"replicas": 4,
@@ -47,7 +47,8 @@ class DisruptionControllerTest : public ::testing::Test {
 
   void Settle() { cluster_.loop.Advance(std::chrono::seconds(1)); }
 
-  // Returns the numbers in the status: expected, desired, healthy and allowed.
+  // Returns expectedPods, desiredHealthy, currentHealthy and disruptionsAllowed
+  // of the status.
   std::vector<std::int64_t> Numbers() {
     const Json budget = cluster_.Get("poddisruptionbudgets", "b");
     std::vector<std::int64_t> numbers;
@@ -76,13 +77,13 @@ TEST_F(DisruptionControllerTest, MinAvailableCountsTheSelectedPods) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 1, 1, 0));
 }
 
-TEST_F(DisruptionControllerTest, PercentagesReferToTheWantedReplicas) {
+TEST_F(DisruptionControllerTest, PercentagesReferToTheDesiredReplicas) {
   MakePods(3, 3);
   Make({{"minAvailable", "50%"}});
   EXPECT_THAT(Numbers(), ElementsAre(4, 2, 3, 1));
 }
 
-TEST_F(DisruptionControllerTest, MaxUnavailableRefersToTheWantedReplicas) {
+TEST_F(DisruptionControllerTest, MaxUnavailableRefersToTheDesiredReplicas) {
   MakePods(4, 4);
   Make({{"maxUnavailable", 1}});
   EXPECT_THAT(Numbers(), ElementsAre(4, 3, 4, 1));

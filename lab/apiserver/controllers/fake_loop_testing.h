@@ -9,8 +9,8 @@
 
 namespace minisched::apiserver {
 
-// A loop that runs only when a test calls Run() or Advance(). Its time changes
-// only in Advance().
+// A loop that runs tasks only when a test calls Run() or Advance(). Only
+// Advance() changes the time.
 class FakeLoop : public Loop {
  public:
   Time Now() const override { return now_; }
@@ -31,7 +31,8 @@ class FakeLoop : public Loop {
     }
   }
 
-  // Advances the time, and runs all tasks that become due, in order.
+  // Runs posted tasks, advances the time by `duration`, and runs the tasks that
+  // become due, in the order of their times.
   void Advance(std::chrono::milliseconds duration) {
     const Time end = now_ + duration;
     Run();

@@ -60,7 +60,7 @@ class GarbageCollector : public Controller {
         Enqueue(*dependent);
       }
     }
-    // Its previous owners may be waiting for this change.
+    // The object's previous owners may be waiting for this change.
     if (!event.previous) return;
     for (const Json& reference : OwnersOf(*event.previous)) {
       Enqueue(OwnerOf(*event.previous, reference));
@@ -124,7 +124,8 @@ class GarbageCollector : public Controller {
     });
   }
 
-  // Deletes events older than an hour, now and every minute.
+  // Deletes the events that last occurred more than an hour ago, now and every
+  // minute.
   void DeleteOldEvents() {
     registry_.loop().After(std::chrono::minutes(1),
                            [this] { DeleteOldEvents(); });
@@ -133,7 +134,8 @@ class GarbageCollector : public Controller {
         FormatTime(registry_.loop().Now() - std::chrono::hours(1));
     const Store::Collection events = store_.All(CollectionOf(row));
     for (const auto& [key, event] : events) {
-      // All times are in UTC, so they compare as text, to the second.
+      // All times are in UTC and have the same format, so comparing their texts
+      // is exact to the second.
       const std::string last =
           std::max({GetString(*event, "metadata", "creationTimestamp"),
                     GetString(*event, "lastTimestamp"),
@@ -142,7 +144,7 @@ class GarbageCollector : public Controller {
     }
   }
 
-  Index dependents_;  // by the uids of their owners
+  Index dependents_;  // by the uids of an object's owners
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_F(GarbageCollectorTest, AnOwnerWithAnotherUidCountsAsGone) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
-TEST_F(GarbageCollectorTest, KeepsDependentsOfUnknownKinds) {
+TEST_F(GarbageCollectorTest, KeepsDependentsWhoseOwnerHasAnUnknownKind) {
   MakeWith("a", {{{"apiVersion", "example.com/v1"},
                   {"kind", "Foo"},
                   {"name", "foo"},
@@ -151,7 +151,7 @@ TEST_F(GarbageCollectorTest, DeletesTheLeaseOfADeletedNode) {
   EXPECT_THAT(cluster_.Names("leases"), IsEmpty());
 }
 
-TEST_F(GarbageCollectorTest, DeletesEventsAnHourAfterTheirLastTimestamp) {
+TEST_F(GarbageCollectorTest, DeletesEventsAnHourAfterTheyLastOccurred) {
   const auto make = [&](const std::string& name) {
     cluster_.Create("events", {{"metadata", {{"name", name}}},
                                {"involvedObject", {{"namespace", "default"}}}});

@@ -18,29 +18,30 @@
 namespace minisched::apiserver {
 namespace {
 
-// Returns the pod's requests, including one for "pods".
+// Returns the pod's requests, and 1 of the resource "pods".
 ResourceList RequestsOf(const Pod& pod) {
   ResourceList requests = PodRequests(pod);
   requests["pods"] = Quantity::FromValue(1);
   return requests;
 }
 
-std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
-                                            const std::vector<Pod>& others) {
+std::optional<Rejection> CheckResources(const Pod& pod, const Node& node,
+                                        const std::vector<Pod>& others) {
   ResourceList capacity = node.status.allocatable;
   ResourceList used;
   for (const Pod& other : others) AddResourceList(used, RequestsOf(other));
   ResourceList requests = RequestsOf(pod);
-  // A kubelet names the first insufficient resource. It checks these first.
+  // A kubelet reports the first insufficient resource, and checks these four
+  // first.
   std::vector<std::string> names = {"pods", "cpu", "memory",
                                     "ephemeral-storage"};
   for (const auto& [name, requested] : requests) names.push_back(name);
   for (const std::string& name : names) {
     const Quantity& requested = requests[name];
-    // Something else may allocate extended resources that the node doesn't
-    // list.
-    const bool elsewhere = IsExtendedResource(name) && !capacity.contains(name);
-    if (requested.IsZero() || elsewhere) continue;
+    // A kubelet ignores extended resources that the node does not list, because
+    // another component may allocate them for the whole cluster.
+    const bool ignored = IsExtendedResource(name) && !capacity.contains(name);
+    if (requested.IsZero() || ignored) continue;
     Quantity total = used[name];
     total += requested;
     if (total <= capacity[name]) continue;
@@ -57,7 +58,8 @@ std::optional<Rejection> RejectForResources(const Pod& pod, const Node& node,
   return std::nullopt;
 }
 
-// Returns the host ports of the containers that run as long as the pod does.
+// Returns the host ports of the containers that run as long as the pod: its
+// containers and sidecars.
 std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
   std::vector<ContainerPort> ports;
   const auto add = [&](const Container& container) {
@@ -72,8 +74,8 @@ std::vector<ContainerPort> HostPortsOf(const Pod& pod) {
   return ports;
 }
 
-// Returns the address at which a port is taken, "" for all addresses.
-std::string PlaceOf(const ContainerPort& port) {
+// Returns the IP address on which the host port is used, or "" for all.
+std::string HostIpOf(const ContainerPort& port) {
   return port.host_ip == "0.0.0.0" ? "" : port.host_ip;
 }
 
@@ -83,20 +85,20 @@ bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
   std::map<std::pair<std::int32_t, std::string>, std::set<std::string>> taken;
   for (const Pod& other : others) {
     for (const ContainerPort& port : HostPortsOf(other)) {
-      taken[{port.host_port, port.protocol}].insert(PlaceOf(port));
+      taken[{port.host_port, port.protocol}].insert(HostIpOf(port));
     }
   }
   return std::ranges::none_of(ports, [&](const ContainerPort& port) {
     const auto found = taken.find({port.host_port, port.protocol});
     if (found == taken.end()) return false;
-    const std::set<std::string>& places = found->second;
-    return PlaceOf(port).empty() || places.contains("") ||
-           places.contains(PlaceOf(port));
+    const std::set<std::string>& ips = found->second;
+    return HostIpOf(port).empty() || ips.contains("") ||
+           ips.contains(HostIpOf(port));
   });
 }
 
-// Throws ParseError if the requirement is invalid: "Gt" with a value that is no
-// number.
+// True if the labels meet the requirement. Throws ParseError if the requirement
+// is invalid, for example "Gt" with a value that is not a number.
 bool MatchesLabels(const Json& requirement, const Labels& labels) {
   const auto op = Requirement::FindOperator(GetString(requirement, "operator"));
   return op &&
@@ -105,13 +107,15 @@ bool MatchesLabels(const Json& requirement, const Labels& labels) {
              .Matches(labels);
 }
 
-// A field requirement always names metadata.name, and has one value.
+// True if the node's name meets a requirement of matchFields. Validation has
+// made sure that the key is metadata.name and that there is one value.
 bool MatchesName(const Json& requirement, const std::string& name) {
   const bool same = Get(requirement, "values") == Json::array({name});
   return same == (GetString(requirement, "operator") == "In");
 }
 
-// An empty or invalid NodeSelectorTerm matches nothing.
+// True if the node matches a NodeSelectorTerm. An empty or invalid term matches
+// no node.
 bool MatchesTerm(const Json& term, const ObjectMeta& node) {
   const Json& expressions = Get(term, "matchExpressions");
   const Json& fields = Get(term, "matchFields");
@@ -130,8 +134,8 @@ bool MatchesTerm(const Json& term, const ObjectMeta& node) {
   }
 }
 
-// True if the node matches the pod's nodeSelector and `affinity`, its
-// spec.affinity.nodeAffinity. Follows component-helpers
+// True if the node matches the pod's nodeSelector and the required terms of
+// `affinity`, the pod's spec.affinity.nodeAffinity. Follows component-helpers
 // scheduling/corev1/nodeaffinity.
 bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
                          const Node& node) {
@@ -150,7 +154,8 @@ bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
 // True if the pod tolerates the node's NoExecute taints. Only schedulers check
 // the other effects.
 bool ToleratesNoExecute(const Pod& pod, const Node& node) {
-  // By key and value; "" matches any.
+  // By key and value, so that not every taint is compared with every
+  // toleration. A toleration with an empty key or value may tolerate any.
   std::map<std::pair<std::string, std::string>, std::vector<Toleration>> all;
   for (const Toleration& toleration : pod.spec.tolerations) {
     if (toleration.effect.empty() || toleration.effect == "NoExecute") {
@@ -172,19 +177,20 @@ bool ToleratesNoExecute(const Pod& pod, const Node& node) {
 
 }  // namespace
 
-std::optional<Rejection> Reject(const Json& pod_json, const Json& node_json,
-                                const std::vector<Object>& other_pods) {
+std::optional<Rejection> CheckAdmission(const Json& pod_json,
+                                        const Json& node_json,
+                                        const std::vector<Object>& other_pods) {
   const auto pod = FromDocument<Pod>(pod_json);
   const auto node = FromDocument<Node>(node_json);
   std::vector<Pod> others;
   for (const Object& other : other_pods) {
     others.push_back(FromDocument<Pod>(*other));
   }
-  if (auto no = RejectForResources(pod, node, others)) return no;
+  if (auto rejection = CheckResources(pod, node, others)) return rejection;
   const struct {
     bool holds;
     const char* name;
-    const char* otherwise;
+    const char* message;
   } predicates[] = {
       {MatchesNodeAffinity(
            pod, Get(pod_json, "spec", "affinity", "nodeAffinity"), node),
@@ -194,10 +200,10 @@ std::optional<Rejection> Reject(const Json& pod_json, const Json& node_json,
       {ToleratesNoExecute(pod, node), "TaintToleration",
        "node(s) had taints that the pod didn't tolerate"},
   };
-  for (const auto& [holds, name, otherwise] : predicates) {
+  for (const auto& [holds, name, message] : predicates) {
     if (holds) continue;
     return Rejection{name,
-                     fmt::format("Predicate {} failed: {}", name, otherwise)};
+                     fmt::format("Predicate {} failed: {}", name, message)};
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ std::string ReasonAndMessage(const std::string& pod_spec, Json node = kNode,
     running.push_back(std::make_shared<const Json>(Json{{"spec", other}}));
   }
   const auto rejection =
-      Reject({{"spec", Json::parse(pod_spec)}}, node, running);
+      CheckAdmission({{"spec", Json::parse(pod_spec)}}, node, running);
   return rejection ? rejection->reason + ": " + rejection->message : "";
 }
 
@@ -27,15 +27,16 @@ std::string Requesting(const std::string& requests) {
   return R"({"containers": [{"resources": {"requests": )" + requests + "}}]}";
 }
 
-TEST(RejectTest, AcceptsPodsThatFit) {
+TEST(CheckAdmissionTest, AcceptsPodsThatFit) {
   EXPECT_EQ(ReasonAndMessage("{}"), "");
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"cpu": "2", "memory": "1Gi"})")),
             "");
-  // Something else may allocate an extended resource that the node lacks.
+  // Another component may allocate an extended resource that the node does not
+  // list.
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"example.com/gpu": "1"})")), "");
 }
 
-TEST(RejectTest, RejectsPodsThatDoNotFit) {
+TEST(CheckAdmissionTest, RejectsPodsThatDoNotFit) {
   const std::string begin = "Node didn't have enough resource: ";
   EXPECT_EQ(
       ReasonAndMessage(Requesting(R"({"cpu": "4", "memory": "4Gi"})")),
@@ -55,7 +56,7 @@ TEST(RejectTest, RejectsPodsThatDoNotFit) {
                 "kubernetes.io/x, requested: 1, used: 0, capacity: 0");
 }
 
-TEST(RejectTest, NamesTheResourceThatAKubeletChecksFirst) {
+TEST(CheckAdmissionTest, NamesTheResourceThatAKubeletChecksFirst) {
   const std::string large =
       Requesting(R"({"cpu": "4", "ephemeral-storage": "1", "memory": "4Gi"})");
   EXPECT_THAT(ReasonAndMessage(large, kNode, "[{}, {}, {}]"),
@@ -72,7 +73,7 @@ std::string Affine(const std::string& terms) {
          terms + "}}}}";
 }
 
-TEST(RejectTest, NodesMustMatchThePodsNodeAffinity) {
+TEST(CheckAdmissionTest, NodesMustMatchThePodsNodeAffinity) {
   const std::string no =
       "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's "
       "node affinity/selector";
@@ -96,7 +97,7 @@ TEST(RejectTest, NodesMustMatchThePodsNodeAffinity) {
                        "operator": "In", "values": ["n"]}]}])"),
        true},
       {Affine("[{}]"), false},
-      // "abc" is no number: this term is invalid, and matches nothing.
+      // "abc" is not a number, so the term is invalid and matches no node.
       {Affine(R"([{"matchExpressions": [
          {"key": "size", "operator": "Gt", "values": ["abc"]}]}])"),
        false},
@@ -107,7 +108,7 @@ TEST(RejectTest, NodesMustMatchThePodsNodeAffinity) {
       {Affine(R"([{"matchFields": [{"key": "metadata.name",
                    "operator": "NotIn", "values": ["n"]}]}])"),
        false},
-      // These names are longer than a label value may be.
+      // A name may be longer than a label value.
       {Affine(R"([{"matchFields": [{"key": "metadata.name",
                    "operator": "In", "values": [")" +
               std::string(64, 'n') + R"("]}]}])"),
@@ -122,7 +123,7 @@ TEST(RejectTest, NodesMustMatchThePodsNodeAffinity) {
   }
 }
 
-TEST(RejectTest, HostPortsCanBeTakenOnlyOnce) {
+TEST(CheckAdmissionTest, AHostPortCanBeUsedOnlyOnce) {
   const auto port = [](const std::string& rest) {
     return R"({"containers": [{"ports": [{"hostPort": 80, "protocol": )" +
            rest + "}]}]}";
@@ -139,7 +140,7 @@ TEST(RejectTest, HostPortsCanBeTakenOnlyOnce) {
   }
 }
 
-TEST(RejectTest, OnlyUntoleratedNoExecuteTaintsReject) {
+TEST(CheckAdmissionTest, OnlyUntoleratedNoExecuteTaintsCauseARejection) {
   Json node = kNode;
   EXPECT_EQ(ReasonAndMessage("{}", node), "");
   node["spec"]["taints"][0]["effect"] = "NoExecute";

@@ -37,7 +37,8 @@ const Json kNodeInfo = Json::parse(R"({
     "kernelVersion": "minisched-0.1.0", "kubeProxyVersion": "minisched-0.1.0",
     "kubeletVersion": "minisched-0.1.0"})");
 
-// The taints of nodes whose condition is true.
+// Conditions of nodes, and the keys of the taints that a node has while the
+// condition is True.
 constexpr std::pair<const char*, const char*> kConditionTaints[] = {
     {"MemoryPressure", "node.kubernetes.io/memory-pressure"},
     {"DiskPressure", "node.kubernetes.io/disk-pressure"},
@@ -52,7 +53,8 @@ bool HasCondition(const Json& node, const char* type) {
   return Get(FindBy(conditions, "type", type), "status") == "True";
 }
 
-// Fills in the status fields that the node lacks.
+// Sets the conditions and the phase of a running node. Fills in the other
+// status fields that the node lacks.
 void CompleteStatus(Json& status, const std::string& now) {
   for (Json condition : kNodeConditions) {
     condition["lastHeartbeatTime"] = now;
@@ -71,7 +73,7 @@ void CompleteStatus(Json& status, const std::string& now) {
   status["phase"] = "Running";
 }
 
-// Adds the taint to the node if `present`, or else removes it.
+// Adds the NoSchedule taint to the node if `present`, and removes it otherwise.
 void SetTaint(Json& node, const char* key, bool present,
               const std::string& now) {
   Json& taints = node["spec"]["taints"];
@@ -87,8 +89,8 @@ void SetTaint(Json& node, const char* key, bool present,
   }
 }
 
-// Returns the statuses of containers. Init containers, except sidecars, have
-// completed; the others run.
+// Returns the statuses of the containers of a running pod. Init containers
+// other than sidecars have completed, and all other containers run.
 Json StatusesOf(const Json& containers, bool init, const std::string& now) {
   const Json running = {{"running", {{"startedAt", now}}}};
   const Json completed = {{"terminated",
@@ -137,7 +139,7 @@ class KubeletSimulator : public Controller {
         }) {
     Watch("nodes", [this](const Event& e) {
       Enqueue(*e.object);
-      // Pods wait for their node to be ready.
+      // The node's pods may be waiting for the node to be ready.
       for (const Object& pod : pods_[NameOf(*e.object)]) Enqueue(*pod);
     });
     Watch("pods", [this](const Event& e) {
@@ -175,8 +177,8 @@ class KubeletSimulator : public Controller {
     EnsureLease(node);
   }
 
-  // Creates the node's lease, which is never renewed: no part of this server
-  // checks that nodes are alive.
+  // Creates the node's lease if it does not exist. The lease is never renewed,
+  // because no part of this server checks whether nodes are alive.
   void EnsureLease(const Json& node) {
     const ObjectKey key{&GetResource("coordination.k8s.io", "leases"),
                         "kube-node-lease", NameOf(node)};
@@ -204,7 +206,8 @@ class KubeletSimulator : public Controller {
     }
   }
 
-  // Deletes the pod when its node has been missing for long enough.
+  // Deletes the pod if its node has been missing for kQuarantine. Otherwise
+  // queues the pod until then.
   void AwaitNode(const ObjectKey& pod, const std::string& node) {
     const Time now = registry_.loop().Now();
     const Time due = due_.try_emplace(node, now + kQuarantine).first->second;
@@ -215,20 +218,21 @@ class KubeletSimulator : public Controller {
     registry_.Delete(*pod.row, pod.ns, pod.name, {.grace_period = 0});
   }
 
-  // Runs the pod or rejects it.
+  // Starts the pod, or rejects it as a kubelet would.
   void Admit(const ObjectKey& key, const Json& pod, const Json& node) {
     std::vector<Object> others = pods_[NameOf(node)];
     std::erase_if(others, [](const Object& other) {
       return Get(*other, "status", "phase") != "Running";
     });
-    const auto no = Reject(pod, node, others);
-    if (!no) return Start(key, node);
-    Record(pod, "Warning", no->reason, no->message);
+    const auto rejection = CheckAdmission(pod, node, others);
+    if (!rejection) return Start(key, node);
+    Record(pod, "Warning", rejection->reason, rejection->message);
     Edit(key, "status", [&](Json& edited) {
-      edited["status"].update({{"phase", "Failed"},
-                               {"reason", no->reason},
-                               {"message", "Pod was rejected: " + no->message},
-                               {"startTime", registry_.Now()}});
+      edited["status"].update(
+          {{"phase", "Failed"},
+           {"reason", rejection->reason},
+           {"message", "Pod was rejected: " + rejection->message},
+           {"startTime", registry_.Now()}});
     });
   }
 
@@ -249,7 +253,7 @@ class KubeletSimulator : public Controller {
     });
   }
 
-  // Returns an address in 10.0.0.0/8, whatever the node's podCIDR.
+  // Returns the next address in 10.0.0.0/8. Ignores the node's podCIDR.
   std::string NewPodIp() {
     ++last_ip_;
     return fmt::format("10.{}.{}.{}", last_ip_ >> 16 & 255, last_ip_ >> 8 & 255,
@@ -257,7 +261,7 @@ class KubeletSimulator : public Controller {
   }
 
   Index pods_;  // by node
-  // By missing node: the time at which the node's pods are deleted.
+  // The times at which the pods of missing nodes are deleted, by node.
   std::map<std::string, Time> due_;
   std::uint32_t last_ip_ = 0;
 };

@@ -106,7 +106,7 @@ TEST_F(KubeletSimulatorTest, CordonedNodesAreTainted) {
   EXPECT_THAT(TaintsOf(cordon(nullptr)), IsEmpty());
 }
 
-TEST_F(KubeletSimulatorTest, ConditionsBecomeTaints) {
+TEST_F(KubeletSimulatorTest, PressureConditionsBecomeTaints) {
   MakeNode(
       "n",
       {{"spec", {{"taints", {{{"key", "mine"}, {"effect", "NoSchedule"}}}}}}});
@@ -154,7 +154,7 @@ TEST_F(KubeletSimulatorTest, ANodeThatComesBackInTimeKeepsItsPods) {
   cluster_.loop.Advance(std::chrono::seconds(30));
   MakeNode("n");
   cluster_.loop.Advance(std::chrono::seconds(5));
-  cluster_.Delete("nodes", "n");  // the 40 seconds begin again
+  cluster_.Delete("nodes", "n");  // restarts the 40 seconds
   cluster_.loop.Advance(std::chrono::seconds(39));
   EXPECT_THAT(cluster_.Names("pods"), ElementsAre("p"));
   MakeNode("n");
@@ -241,7 +241,7 @@ TEST_F(KubeletSimulatorTest, DeletedAndFinishedPodsFreeTheirResources) {
   EXPECT_EQ(StatusOf("a")["phase"], "Running");
 }
 
-TEST_F(KubeletSimulatorTest, ANewSimulatorLeavesRunningPodsAlone) {
+TEST_F(KubeletSimulatorTest, ANewSimulatorDoesNotChangeRunningPods) {
   MakeNode("n", {{"status", {{"capacity", {{"cpu", "2"}, {"pods", "9"}}}}}});
   MakePod("a", Cpu("2"));
   const Json before = cluster_.Get("pods", "a");

@@ -12,8 +12,8 @@ class NamespaceController : public Controller {
   explicit NamespaceController(Registry& registry) : Controller(registry) {
     Watch(CollectionOf(Namespaces()),
           [this](const Event& event) { Enqueue(*event.object); });
-    // The deleted object may have been the last of a terminating namespace, or
-    // one that every namespace needs.
+    // The deleted object may have been the last object of a terminating
+    // namespace, or an object that every namespace needs.
     Watch("", [this](const Event& event) {
       const std::string ns = NamespaceOf(*event.object);
       if (event.type != Event::Type::kDeleted || ns.empty()) return;
@@ -26,7 +26,7 @@ class NamespaceController : public Controller {
   void Sync(const ObjectKey& key) override {
     const Object found = Find(key);
     if (!found) return EnsureSystemNamespaces();
-    if (IsTerminating(*found)) return Empty(key);
+    if (IsTerminating(*found)) return DeleteContents(key);
     Ensure("serviceaccounts", key.name, {{"metadata", {{"name", "default"}}}});
     // This server has no TLS, so there is no CA.
     Ensure("configmaps", key.name,
@@ -49,7 +49,9 @@ class NamespaceController : public Controller {
     registry_.Create(row, ns, std::move(object));
   }
 
-  void Empty(const ObjectKey& key) {
+  // Deletes the objects in the namespace. When none is left, removes the
+  // finalizer of the namespace, which lets the registry remove the namespace.
+  void DeleteContents(const ObjectKey& key) {
     bool empty = true;
     for (const ResourceRow& row : AllResources()) {
       for (const Object& object :
@@ -58,7 +60,7 @@ class NamespaceController : public Controller {
                  registry_.Delete(row, key.name, NameOf(*object)).gone;
       }
     }
-    if (!empty) return;  // the deletion of the last object calls this again
+    if (!empty) return;  // Sync() is called again after each deletion
     Edit(key, "finalize", [](Json& edited) {
       RemoveValue(edited["spec"]["finalizers"], "kubernetes");
     });

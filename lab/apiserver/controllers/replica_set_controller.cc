@@ -11,7 +11,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// How many pods one Sync() creates or deletes at most.
+// The most pods that one Sync() creates or deletes.
 constexpr std::int64_t kBurst = 100;
 
 bool HasEnded(const Json& pod) {

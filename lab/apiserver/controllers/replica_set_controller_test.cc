@@ -146,8 +146,8 @@ TEST_F(ReplicaSetControllerTest, DeletesUnboundThenUnreadyThenYoungestPods) {
 }
 
 TEST_F(ReplicaSetControllerTest, RecordsAnEventWhenACreateFails) {
-  const Json classy = {{"priorityClassName", "none"}};
-  MakeSet(1, {{"template", {{"spec", classy}}}});
+  const Json missing_class = {{"priorityClassName", "none"}};
+  MakeSet(1, {{"template", {{"spec", missing_class}}}});
   EXPECT_THAT(cluster_.Names("pods"), IsEmpty());
   EXPECT_THAT(cluster_.Events("ReplicaSet"),
               ElementsAre(StartsWith("FailedCreate: Error creating: ")));

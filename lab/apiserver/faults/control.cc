@@ -8,7 +8,7 @@
 namespace minisched::apiserver {
 namespace {
 
-constexpr double kLongestAway = 3600;
+constexpr double kLongestAway = 3600;  // seconds
 
 Reply Success(int status) {
   return JsonReply(
@@ -31,10 +31,11 @@ std::chrono::milliseconds TimeAway(const Request& request) {
 
 Reply Control::Handle(const Request& request) {
   // A web page can send a POST without a body to any server, but the browser
-  // adds the Origin. Other methods need a CORS preflight.
+  // adds the Origin. PUT and DELETE need a CORS preflight. GET changes nothing.
   if (request.method == "POST" && !request.Header("origin").empty()) {
-    throw StatusError(403, "Forbidden",
-                      "requests from web pages (with an Origin) are refused");
+    throw StatusError(
+        403, "Forbidden",
+        "POST requests from web pages (with an Origin) are refused");
   }
   const std::string what = request.method + " " + request.path;
   if (what == "GET /minisched/requests") {

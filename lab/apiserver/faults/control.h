@@ -10,14 +10,16 @@
 
 namespace minisched::apiserver {
 
-// The paths below /minisched/, with which a client injects faults and reads the
-// counts of requests. They belong to no API group and are not counted as
-// requests, and no fault applies to them. Used on the loop's thread only.
+// Serves the paths below /minisched/, with which a client sets the faults,
+// compacts the store, makes the server unavailable and reads the counts of
+// requests. The requests for these paths are not counted, and no fault applies
+// to them. Use it on the loop's thread only.
 struct Control {
   Faults& faults;
   Store& store;
   const Metrics& metrics;
-  // Called after the client that requested it has its answer.
+  // Makes the server unavailable for a time. Called when the answer to the
+  // client's request has been sent.
   std::function<void(std::chrono::milliseconds)> go_away;
 
   static bool Owns(const Request& request) {

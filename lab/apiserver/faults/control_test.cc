@@ -18,11 +18,11 @@ using ::testing::StartsWith;
 
 constexpr char kFaults[] = "/minisched/faults";
 constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
-// The proper end of a stream.
-constexpr char kProperEnd[] = "\r\n0\r\n\r\n";
+// The last chunk of a stream that ends properly.
+constexpr char kLastChunk[] = "\r\n0\r\n\r\n";
 constexpr char kYaml[] = "application/yaml";
 
-std::string Map(const std::string& name) {
+std::string ConfigMap(const std::string& name) {
   return R"({"metadata": {"name": ")" + name + "\"}}";
 }
 
@@ -30,13 +30,13 @@ Json BodyOf(const std::string& answer) {
   return Json::parse(answer.substr(answer.find("\r\n\r\n")));
 }
 
-void Put(RunningServer& server, const std::string& fault) {
+void PutFaults(RunningServer& server, const std::string& faults) {
   EXPECT_THAT(
-      Exchange(server, "PUT", kFaults, "faults: [" + fault + "]", kYaml),
+      Exchange(server, "PUT", kFaults, "faults: [" + faults + "]", kYaml),
       StartsWith("HTTP/1.1 200"));
 }
 
-// Starts a watch and reads the header of its answer.
+// Starts a watch and reads the header of the answer.
 asio::ip::tcp::socket Watch(RunningServer& server) {
   auto socket = server.Connect();
   Send(socket, "GET", kMaps + std::string("?watch=1"), "");
@@ -47,8 +47,8 @@ asio::ip::tcp::socket Watch(RunningServer& server) {
 
 TEST(ControlTest, FaultsApplyUntilTheyAreDeleted) {
   RunningServer server;
-  Put(server, "{match: {resource: configmaps}, error: {code: 503}}");
-  EXPECT_THAT(Exchange(server, "POST", kMaps, Map("a")),
+  PutFaults(server, "{match: {resource: configmaps}, error: {code: 503}}");
+  EXPECT_THAT(Exchange(server, "POST", kMaps, ConfigMap("a")),
               AllOf(StartsWith("HTTP/1.1 503"),
                     HasSubstr("\"reason\":\"ServiceUnavailable\"")));
   EXPECT_THAT(Exchange(server, "GET", "/version"), StartsWith("HTTP/1.1 200"));
@@ -58,7 +58,7 @@ TEST(ControlTest, FaultsApplyUntilTheyAreDeleted) {
               HasSubstr("{\"faults\":[]}"));
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("/a")),
               StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(Exchange(server, "POST", kMaps, Map("a")),
+  EXPECT_THAT(Exchange(server, "POST", kMaps, ConfigMap("a")),
               StartsWith("HTTP/1.1 201"));
 }
 
@@ -92,29 +92,29 @@ TEST(ControlTest, RefusesInvalidRequests) {
 
 TEST(ControlTest, DelayedRequestsSucceed) {
   RunningServer server;
-  Put(server, "{latency: 1ms}");
-  EXPECT_THAT(Exchange(server, "POST", kMaps, Map("a")),
+  PutFaults(server, "{latency: 1ms}");
+  EXPECT_THAT(Exchange(server, "POST", kMaps, ConfigMap("a")),
               StartsWith("HTTP/1.1 201"));
 }
 
 TEST(ControlTest, DropsRequestsBeforeOrAfterTheirEffect) {
   RunningServer server;
-  Put(server,
-      "{match: {verbs: [create]}, times: 1, drop: before}, "
-      "{match: {verbs: [create]}, drop: after}");
-  EXPECT_EQ(Exchange(server, "POST", kMaps, Map("a")), "");
+  PutFaults(server,
+            "{match: {verbs: [create]}, times: 1, drop: before}, "
+            "{match: {verbs: [create]}, drop: after}");
+  EXPECT_EQ(Exchange(server, "POST", kMaps, ConfigMap("a")), "");
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("/a")),
               StartsWith("HTTP/1.1 404"));
-  EXPECT_EQ(Exchange(server, "POST", kMaps, Map("a")), "");
+  EXPECT_EQ(Exchange(server, "POST", kMaps, ConfigMap("a")), "");
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("/a")),
               StartsWith("HTTP/1.1 200"));
 }
 
 TEST(ControlTest, RequestsHangUntilTheServerStops) {
   RunningServer server;
-  Put(server, "{match: {verbs: [create]}, hang: after}");
+  PutFaults(server, "{match: {verbs: [create]}, hang: after}");
   auto socket = server.Connect();
-  Send(socket, "POST", kMaps, Map("a"));
+  Send(socket, "POST", kMaps, ConfigMap("a"));
   while (!Exchange(server, "GET", kMaps + std::string("/a"))
               .starts_with("HTTP/1.1 200")) {
     std::this_thread::yield();
@@ -124,19 +124,19 @@ TEST(ControlTest, RequestsHangUntilTheServerStops) {
   EXPECT_EQ(ReadAll(socket), "");
 }
 
-TEST(ControlTest, CutWatchesHaveNoProperEnd) {
+TEST(ControlTest, ACutWatchEndsWithoutTheLastChunk) {
   RunningServer server;
-  Put(server, "{watch: {cut: 1ms}}");
+  PutFaults(server, "{watch: {cut: 1ms}}");
   EXPECT_THAT(Exchange(server, "GET", kMaps + std::string("?watch=1")),
-              AllOf(StartsWith("HTTP/1.1 200"), Not(HasSubstr(kProperEnd))));
+              AllOf(StartsWith("HTTP/1.1 200"), Not(HasSubstr(kLastChunk))));
 }
 
 TEST(ControlTest, WatchEventsAreDelayed) {
   RunningServer server;
-  Put(server, "{watch: {delay: 200ms}}");
+  PutFaults(server, "{watch: {delay: 200ms}}");
   auto socket = Watch(server);
   const auto start = std::chrono::steady_clock::now();
-  Exchange(server, "POST", kMaps, Map("late"));
+  Exchange(server, "POST", kMaps, ConfigMap("late"));
   std::string text;
   asio::read_until(socket, asio::dynamic_buffer(text), "\"name\":\"late\"");
   EXPECT_GE(std::chrono::steady_clock::now() - start,
@@ -145,11 +145,11 @@ TEST(ControlTest, WatchEventsAreDelayed) {
 
 TEST(ControlTest, CompactionExpiresWatchesAndContinueTokens) {
   RunningServer server;
-  Exchange(server, "POST", kMaps, Map("a"));
-  Exchange(server, "POST", kMaps, Map("b"));
+  Exchange(server, "POST", kMaps, ConfigMap("a"));
+  Exchange(server, "POST", kMaps, ConfigMap("b"));
   const Json page =
       BodyOf(Exchange(server, "GET", kMaps + std::string("?limit=1")));
-  Exchange(server, "POST", kMaps, Map("c"));
+  Exchange(server, "POST", kMaps, ConfigMap("c"));
   const std::string version = GetString(page, "metadata", "resourceVersion");
   const std::string watch =
       kMaps + std::string("?watch=1&timeoutSeconds=1&resourceVersion=");
@@ -167,12 +167,12 @@ TEST(ControlTest, CompactionExpiresWatchesAndContinueTokens) {
 
 TEST(ControlTest, ObjectsSurviveAnOutage) {
   RunningServer server;
-  Exchange(server, "POST", kMaps, Map("a"));
+  Exchange(server, "POST", kMaps, ConfigMap("a"));
   auto watch = Watch(server);
   EXPECT_THAT(Exchange(server, "POST", "/minisched/away?seconds=3600"),
               StartsWith("HTTP/1.1 202"));
   EXPECT_THROW(server.Connect(), boost::system::system_error);
-  EXPECT_THAT(ReadAll(watch), Not(HasSubstr(kProperEnd)));
+  EXPECT_THAT(ReadAll(watch), Not(HasSubstr(kLastChunk)));
 
   server->GoAway(std::chrono::milliseconds(1));
   for (bool back = false; !back; std::this_thread::yield()) {
@@ -187,7 +187,7 @@ TEST(ControlTest, ObjectsSurviveAnOutage) {
 TEST(ControlTest, CountsRequestsByClient) {
   RunningServer server;
   const std::string agent = "\r\nUser-Agent: me/1";
-  Put(server, "{match: {verbs: [get]}, drop: before}");
+  PutFaults(server, "{match: {verbs: [get]}, drop: before}");
   Exchange(server, "GET", kMaps, "", kYaml + agent);
   Exchange(server, "GET", kMaps, "", kYaml + agent);
   Exchange(server, "GET", kMaps + std::string("/a"), "", kYaml + agent);

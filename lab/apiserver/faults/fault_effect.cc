@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Delays the texts of another stream, and may cut it.
+// A stream that delays the texts of another stream, and may end abruptly.
 class FaultyStream : public Stream {
  public:
   FaultyStream(Loop& loop, std::unique_ptr<Stream> inner, milliseconds delay,
@@ -41,12 +41,13 @@ class FaultyStream : public Stream {
   bool broken_off() const override { return cut_; }
 
  private:
-  // Bounds the delayed texts. The inner stream bounds its own queue.
+  // The most texts that wait here. The inner stream keeps the further ones, and
+  // limits its own queue.
   static constexpr std::size_t kMaxLate = 1000;
   static constexpr std::size_t kReadBytes = 64 << 10;
 
-  // Makes a change after the delay and wakes the reader, unless this stream has
-  // been destroyed.
+  // Calls `change` and then on_ready after the delay, unless this stream has
+  // been destroyed by then.
   void Later(milliseconds delay, std::function<void()> change) {
     loop_.After(delay, [this, weak = std::weak_ptr<bool>(exists_),
                         change = std::move(change)] {

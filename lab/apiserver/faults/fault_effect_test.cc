@@ -46,7 +46,7 @@ class FaultEffectTest : public ::testing::Test {
 
   void Read() { open_ = open_ && reply_.stream->Read(text_); }
 
-  // Adds text to the inner stream.
+  // Adds text to the inner stream, and ends the inner stream if `end`.
   void Send(const std::string& text, bool end = false) {
     inner_->text += text;
     inner_->ended = end;

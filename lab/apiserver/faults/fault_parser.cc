@@ -1,4 +1,4 @@
-// Parses the document of faults.h.
+// Implements ParseFaults() of faults.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 
-// The longest duration. It is short enough for every clock.
+// The longest duration of a fault. Every clock can add it to the present time.
 constexpr std::chrono::hours kLongest{24 * 365};
 
-// A value in the document and its path. An absent value is null. All functions
-// accept it unless their comment says otherwise.
+// A value in the document and its path. An absent value is null. Functions that
+// read the value accept an absent one unless their comment says otherwise.
 struct Field {
   const Json& json;
   std::string path;
@@ -31,9 +31,9 @@ struct Field {
   [[noreturn]] void Fail(const std::string& what) const {
     throw ParseError((path.empty() ? "the document" : path) + ": " + what);
   }
-  // Fails with "must be `what`" unless `is_so`.
-  void Check(bool is_so, const std::string& what) const {
-    if (is_so) return;
+  // Fails with "must be WHAT, is VALUE" unless `holds`.
+  void Check(bool holds, const std::string& what) const {
+    if (holds) return;
     Fail(fmt::format("must be {}, is {}", what,
                      json.is_object()  ? "an object"
                      : json.is_array() ? "a list"
@@ -125,7 +125,7 @@ FaultMatch ParseMatch(const Field& field) {
   return match;
 }
 
-// Upstream's reasons for status codes, in apimachinery
+// Upstream's reason for each status code, from apimachinery
 // pkg/api/errors/errors.go.
 const Json kReasons = {{"400", "BadRequest"},    {"401", "Unauthorized"},
                        {"403", "Forbidden"},     {"404", "NotFound"},
@@ -183,8 +183,8 @@ void SetWatch(const Field& field, Fault& fault) {
 }
 
 Fault ParseFault(const Field& field) {
-  // Faults::ToJson() adds `applied`. It is accepted, so that clients can send
-  // back what they read.
+  // Faults::ToJson() adds `applied`. The field is accepted and ignored here, so
+  // that clients can send back a document that they have read.
   field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
                    "hang", "watch", "applied"});
   Fault fault{.match = ParseMatch(field["match"]),
@@ -209,7 +209,6 @@ std::vector<Fault> ParseFaults(const Json& document) {
   const std::uint64_t seed = root["seed"].Count(0).value_or(0);
   std::vector<Fault> faults;
   for (const Field& field : root["faults"].Items()) {
-    // Each fault has its own random generator.
     std::seed_seq seeds{seed, seed >> 32,
                         static_cast<std::uint64_t>(faults.size())};
     faults.push_back(ParseFault(field));

@@ -15,15 +15,17 @@ namespace {
 bool MatchesGlob(const std::string& glob, const std::string& text) {
   if (glob.empty()) return true;
   const bool negated = glob.starts_with('!');
-  const bool is = fnmatch(glob.c_str() + negated, text.c_str(), 0) == 0;
-  return is != negated;
+  const bool matches = fnmatch(glob.c_str() + negated, text.c_str(), 0) == 0;
+  return matches != negated;
 }
 
-// Returns true if a matching fault applies this time, and decrements `times`.
+// Decides whether a fault applies to a request that it matches. If so,
+// decrements `times`.
 bool AppliesNow(Fault& fault) {
   if (fault.times == 0U) return false;
   if (fault.probability < 1) {
-    // std::uniform_real_distribution differs between standard libraries.
+    // The results of std::uniform_real_distribution differ between standard
+    // libraries.
     constexpr double kRange = 1.0 + std::mt19937::max();
     const auto drawn = static_cast<double>(fault.random());
     if (drawn >= fault.probability * kRange) return false;
@@ -32,7 +34,7 @@ bool AppliesNow(Fault& fault) {
   return true;
 }
 
-// Adds the effect of a further fault.
+// Adds `more`, the effect of a further fault, to `effect`.
 void Add(const FaultEffect& more, FaultEffect& effect) {
   effect.latency += more.latency;
   effect.error = more.error;

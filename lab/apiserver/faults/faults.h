@@ -24,7 +24,8 @@ struct FaultEffect {
   // What the client gets instead of the answer: an error, or nothing.
   std::optional<StatusError> error;
   Reply::Delivery delivery = Reply::Delivery::kSent;
-  // The request takes effect first.
+  // True if the handler is called although the client does not get the
+  // handler's answer.
   bool after = false;
   // For watches: the delay of each event, and the time after which the
   // connection is closed.
@@ -37,18 +38,19 @@ struct FaultEffect {
   }
 };
 
-// Answers a request under the given effect. Calls `handle` if the request takes
-// effect, and `respond` once, now or later. Call it on the loop's thread only.
+// Answers a request under the given effect of faults. Calls `handle` unless the
+// effect ends the request first. Calls `respond` once, now or later. Call this
+// function on the loop's thread only.
 void ApplyEffect(Loop& loop, const FaultEffect& effect,
                  const std::function<Reply()>& handle,
                  const std::function<void(Reply)>& respond);
 
-// Selects the requests of a fault. An empty member matches all.
+// Selects the requests of a fault. An empty member matches all requests.
 struct FaultMatch {
-  std::set<std::string> verbs;  // RequestInfo's
+  std::set<std::string> verbs;  // as in RequestInfo
   std::string resource;         // "pods", "pods/binding"
-  // Globs, as in fnmatch(3). "!" before a glob negates it. The name is that in
-  // the path.
+  // Globs, as in fnmatch(3). A leading "!" negates the glob. `ns` and `name`
+  // are compared with those in the path.
   std::string ns;
   std::string name;
   std::string user_agent;
@@ -61,15 +63,16 @@ struct Fault {
   double probability = 1;
   std::optional<std::uint64_t> times;  // how often it may still apply
   FaultEffect effect;
-  std::mt19937 random{};  // not shared, so faults draw independently
+  // Each fault has its own generator, so that faults draw independently.
+  std::mt19937 random{};
 };
 
-// Parses the faults of a document. Throws ParseError: the path of the wrong
-// field, ": ", and the error.
+// Parses the faults of a document. Throws ParseError with the path of the
+// invalid field: "faults[0].times: must be …".
 std::vector<Fault> ParseFaults(const Json& document);
 
 // The injected faults, which docs/reference/embedded-api-server.md describes
-// under "Injecting faults". By default there are none. Used on the loop's
+// under "Injecting faults". By default there are none. Use it on the loop's
 // thread only.
 class Faults {
  public:
@@ -78,13 +81,14 @@ class Faults {
   // 1, is 2".
   static Faults Parse(const std::string& text);
 
-  // Selects the faults that apply to a request, counts them, and returns their
-  // combined effect. Tries the faults in their order until one ends the
-  // request; the effects of the faults before that one add up.
+  // Returns the combined effect of the faults that apply to a request, and
+  // counts each of them as applied. Tries the faults in order, up to the first
+  // that ends the request. Latencies and delays add up, and the earliest cut
+  // of a watch counts.
   FaultEffect Select(const Request& request, const RequestInfo& info);
 
-  // Returns the document. The field `applied` of each fault counts the requests
-  // that it applied to.
+  // Returns the faults as a document that Parse() accepts. The field `applied`
+  // of each fault is the number of requests to which the fault has applied.
   const Json& ToJson() const { return document_; }
 
  private:

@@ -100,7 +100,7 @@ TEST(FaultsTest, ErrorsInPartsOfAFaultNameTheField) {
       "faults[0].match.userAgent: must be a string that is not empty, is \"\"");
 }
 
-// Returns the effect on a request with that User-Agent.
+// Returns the effect of the faults on a request from the User-Agent `agent`.
 FaultEffect Select(Faults& faults, const std::string& method,
                    const std::string& target, const std::string& agent = "") {
   Request request;
@@ -187,7 +187,9 @@ TEST(FaultsTest, ErrorsHaveTheConfiguredStatus) {
   EXPECT_EQ(own["details"]["retryAfterSeconds"], 2);
 }
 
-std::string Chances(Faults faults, int requests) {
+// Makes several requests. Returns 'x' for each to which a fault applied, and
+// '-' for the others.
+std::string AppliedPattern(Faults faults, int requests) {
   std::string applied;
   for (int i = 0; i < requests; ++i) {
     applied +=
@@ -198,18 +200,19 @@ std::string Chances(Faults faults, int requests) {
 
 TEST(FaultsTest, TheSeedDeterminesWhichRequestsAFaultAppliesTo) {
   const std::string fault = "faults: [{probability: 0.3, drop: before}]";
-  const std::string first = Chances(Faults::Parse("seed: 7\n" + fault), 1000);
-  EXPECT_EQ(Chances(Faults::Parse("seed: 7\n" + fault), 1000), first);
-  EXPECT_NE(Chances(Faults::Parse("seed: 8\n" + fault), 1000), first);
+  const std::string first =
+      AppliedPattern(Faults::Parse("seed: 7\n" + fault), 1000);
+  EXPECT_EQ(AppliedPattern(Faults::Parse("seed: 7\n" + fault), 1000), first);
+  EXPECT_NE(AppliedPattern(Faults::Parse("seed: 8\n" + fault), 1000), first);
   const auto applied = std::count(first.begin(), first.end(), 'x');
   EXPECT_GT(applied, 250);
   EXPECT_LT(applied, 350);
-  EXPECT_EQ(
-      Chances(Faults::Parse("faults: [{probability: 0, drop: before}]"), 5),
-      "-----");
+  EXPECT_EQ(AppliedPattern(
+                Faults::Parse("faults: [{probability: 0, drop: before}]"), 5),
+            "-----");
 }
 
-TEST(FaultsTest, ItsJsonCanBeParsedAgain) {
+TEST(FaultsTest, TheJsonOfFaultsCanBeParsedAgain) {
   Faults faults = Faults::Parse(
       "{seed: 7, faults: [{match: {name: a}, times: 1, latency: 2s}]}");
   const Json document = faults.ToJson();

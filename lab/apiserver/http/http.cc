@@ -14,7 +14,7 @@ std::string Find(const std::map<std::string, std::string>& all,
   return found == all.end() ? std::string() : found->second;
 }
 
-std::optional<std::string> Decode(std::string_view text) {
+std::optional<std::string> PercentDecode(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -55,7 +55,7 @@ std::string Request::ContentType() const {
 }
 
 Reply JsonReply(const Json& document, int status) {
-  // Like Go's encoder, the body ends with a newline.
+  // Go's encoder also ends the body with a newline.
   return {.status = status, .body = Dump(document) + "\n"};
 }
 
@@ -67,15 +67,16 @@ Reply TextReply(std::string text, int status) {
 
 bool ParseTarget(std::string_view target, Request& request) {
   const auto mark = std::min(target.find('?'), target.size());
-  const auto path = Decode(target.substr(0, mark));
+  const auto path = PercentDecode(target.substr(0, mark));
   if (!path || !path->starts_with('/')) return false;
   request.path = *path;
   std::string query(target.substr(std::min(mark + 1, target.size())));
   boost::replace_all(query, "+", " ");
   for (const std::string& pair : Split(query, '&')) {
     const auto equals = std::min(pair.find('='), pair.size());
-    const auto key = Decode(pair.substr(0, equals));
-    const auto value = Decode(pair.substr(std::min(equals + 1, pair.size())));
+    const auto key = PercentDecode(pair.substr(0, equals));
+    const auto value =
+        PercentDecode(pair.substr(std::min(equals + 1, pair.size())));
     if (!key || !value) return false;
     if (!key->empty()) request.query.emplace(*key, *value);
   }

@@ -20,30 +20,32 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 
-  // Return the header or query parameter, "" if there is none.
+  // Return the header or query parameter, or "" if there is none. The name of
+  // the header must be in lower case.
   std::string Header(const std::string& name) const;
   std::string Query(const std::string& name) const;
-  // Returns the media type of the body, "application/json"; "" if the request
-  // has no Content-Type.
+  // Returns the media type of the body in lower case, such as
+  // "application/json", or "" if the request has no Content-Type.
   std::string ContentType() const;
 };
 
-// A response body without a known end, such as a watch. Used on the loop's
-// thread only.
+// A response body whose length is not known at the start, such as a watch. Use
+// it on the loop's thread only.
 class Stream {
  public:
   virtual ~Stream() = default;
   // Appends the text that is ready, or a part of it. Returns false at the end
   // of the stream, which ends the response.
   virtual bool Read(std::string& out) = 0;
-  // After Read() has returned false: true if the connection must be closed
-  // without the proper end of a response, as if it were lost.
+  // True if the connection must be closed without the proper end of a response,
+  // as if the connection were lost. Valid after Read() has returned false.
   virtual bool broken_off() const { return false; }
-  // Called when there is more to read, perhaps in the middle of a change. So
-  // the function must not call Read() itself, but must schedule a later call.
+  // Called when there is more to read. The caller may be in the middle of a
+  // change, so the function must not call Read(), but schedule a later call.
   std::function<void()> on_ready;
 };
 
+// The answer to a request.
 struct Reply {
   // What the client gets.
   enum class Delivery {
@@ -56,10 +58,10 @@ struct Reply {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  // If set, it is sent instead of the body.
+  // If set, the stream is sent instead of `body`.
   std::unique_ptr<Stream> stream;
-  // Called when the reply has been sent or sending has failed. Unused with a
-  // stream.
+  // Called when the body has been sent or sending has failed. Set it only for
+  // replies without a stream.
   std::function<void()> on_sent;
 };
 
@@ -67,11 +69,11 @@ struct Reply {
 Reply JsonReply(const Json& document, int status = 200);
 Reply TextReply(std::string text, int status = 200);
 
-// Splits a text at each separator. An empty text has one part, which is empty.
+// Splits a text at each separator. Returns one empty part for an empty text.
 std::vector<std::string> Split(std::string_view text, char separator);
 
-// Parses and decodes a request's target, "/api/v1/pods?limit=5". Returns false
-// if it is malformed.
+// Parses and decodes the target of a request ("/api/v1/pods?limit=5") into
+// request.path and request.query. Returns false if the target is malformed.
 bool ParseTarget(std::string_view target, Request& request);
 
 }  // namespace minisched::apiserver

@@ -26,11 +26,10 @@ using boost::system::error_code;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxHeader = 16 << 10;
-// The longest times until the next request is complete, until a part of an
-// answer is sent, and for reading what the client sends after the last answer.
-constexpr seconds kIdle{180};
-constexpr seconds kWriting{30};
-constexpr seconds kDraining{30};
+// Time limits of a connection.
+constexpr seconds kReading{180};  // until the next request is complete
+constexpr seconds kWriting{30};   // until a part of an answer has been sent
+constexpr seconds kDraining{30};  // for DrainAndClose()
 constexpr std::size_t kReadAtOnce = 4 << 10;
 constexpr std::size_t kMaxShown = 256;  // of a path, in the log
 constexpr std::chrono::milliseconds kAcceptRetry{100};
@@ -39,7 +38,7 @@ std::string ToText(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-bool IsOwnHost(std::string host) {
+bool IsAllowedHost(std::string host) {
   const auto colon = host.rfind(':');
   if (colon != host.npos && host.find(']', colon) == host.npos) {
     host.resize(colon);
@@ -81,8 +80,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // Lets the handler answer one request. Closes the connection if the handler
-  // destroys the ticket without an answer, for example because it throws.
+  // Lets the handler answer one request. If the ticket is destroyed without an
+  // answer, for example because a later task of the handler throws, closes the
+  // connection.
   class Ticket {
    public:
     explicit Ticket(std::weak_ptr<Session> session)
@@ -90,7 +90,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     ~Ticket() {
       const auto session = session_.lock();
       if (!session || !session->waiting_) return;
-      // Later, so that Fail() answers first if the handler is throwing now.
+      // BreakOff() runs later, so that Fail() answers first if the handler is
+      // throwing now.
       asio::post(session->stream_.get_executor(), [weak = session_] {
         const auto still = weak.lock();
         if (still && still->waiting_) still->BreakOff();
@@ -109,9 +110,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     std::weak_ptr<Session> session_;
   };
 
-  // Runs one step of the connection and catches every exception, so that each
-  // request is answered or its connection closed. All callbacks of the loop go
-  // through Try() or Then().
+  // Runs one step of the connection and calls Fail() if the step throws. Each
+  // request is then answered, or its connection is closed. All callbacks that
+  // may throw go through Try() or Then().
   template <class Step>
   void Try(const Step& step) {
     try {
@@ -121,7 +122,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  // Returns a completion handler that runs a step as Try() does. The handler
+  // Returns a completion handler that runs a step through Try(). The handler
   // keeps the session alive.
   auto Then(void (Session::*step)(error_code, std::size_t)) {
     return [self = shared_from_this(), step](error_code error, std::size_t n) {
@@ -129,7 +130,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     };
   }
 
-  // Returns the request's method and path for the log.
+  // Returns the request's method and path, as they appear in the log.
   std::string Shown() const {
     if (!parser_) return "a new connection";
     const auto& message = parser_->get();
@@ -158,7 +159,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     parser_.emplace();
     parser_->body_limit(kMaxBytes);
     parser_->header_limit(kMaxHeader);
-    stream_.expires_after(kIdle);
+    stream_.expires_after(kReading);
     http::async_read(stream_, buffer_, *parser_, Then(&Session::OnRequest));
   }
 
@@ -173,7 +174,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
   void Handle() {
-    if (!stream_.socket().is_open()) return;  // closed since the read
+    if (!stream_.socket().is_open()) return;  // closed after the read
     auto& message = parser_->get();
     response_.keep_alive(message.keep_alive());
     Request request{.method = ToText(message.method_string())};
@@ -182,7 +183,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
           ToText(field.value());
     }
     request.body = std::move(message.body());
-    if (!IsOwnHost(request.Header("host"))) {
+    if (!IsAllowedHost(request.Header("host"))) {
       return Answer(
           TextReply("Host must be localhost or an IP address, so that no web "
                     "page can reach this server\n",
@@ -198,8 +199,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
                          Reply reply) { ticket->Answer(std::move(reply)); });
   }
 
-  // Reads, to detect that the client disconnects while it waits for an answer
-  // or for the next part of a stream. Keeps the bytes that it gets for Read().
+  // Starts to read, in order to detect a disconnect while the client waits for
+  // an answer or for the next part of a stream. Read() gets the bytes that
+  // arrive, because they stay in the buffer.
   void AwaitDisconnect() {
     awaiting_disconnect_ = true;
     stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
@@ -213,8 +215,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     if (buffer_.size() < kMaxHeader) AwaitDisconnect();
   }
 
-  // Cancels the read of AwaitDisconnect() before an answer ends: Read() takes
-  // the next bytes. The bytes that it has read by then stay in the buffer.
+  // Cancels the read of AwaitDisconnect() before an answer ends, so that Read()
+  // can start. The bytes that have already arrived stay in the buffer.
   void StopAwaitingDisconnect() {
     awaiting_disconnect_ = false;
     error_code ignored;
@@ -246,8 +248,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   }
 
   void StartStream() {
-    // Write later: the caller is in the middle of a change, and the stream must
-    // still exist when this callback returns.
+    // Write() runs later, because the caller of on_ready may be in the middle
+    // of a change, and because Write() may destroy the stream.
     reply_.stream->on_ready = [weak = weak_from_this(),
                                executor = stream_.get_executor()] {
       asio::post(executor, [weak] {
@@ -267,8 +269,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     Write();
   }
 
-  // Sends the part of the answer that is ready. If nothing is, on_ready calls
-  // this again.
+  // Sends the part of the answer that is ready. If no part is ready, on_ready
+  // schedules another call of Write().
   void Write() {
     auto& part = response_.body();
     part.more = false;
@@ -298,9 +300,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     closing_ ? BreakOff() : Read();
   }
 
-  // Reads and drops the rest of what the client sends, then closes. The client
-  // may still be sending a refused body, and would miss the answer if the
-  // connection closed now.
+  // Reads and drops what the client still sends, and then closes the
+  // connection. The client may still be sending a refused body. It could lose
+  // the answer if the connection were closed at once.
   void DrainAndClose() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -349,7 +351,7 @@ std::string HttpServer::url() const {
 }
 
 void HttpServer::Close() {
-  away_ = true;  // also refuses connections that are being accepted
+  away_ = true;  // also refuses a connection that is just being accepted
   error_code ignored;
   acceptor_.close(ignored);
   retry_.cancel();

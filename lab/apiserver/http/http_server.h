@@ -13,22 +13,23 @@
 
 namespace minisched::apiserver {
 
-// An HTTP/1.1 server for one handler, on the loop's thread. It limits what a
-// client can make it hold: headers to 16 KiB, bodies to 3 MiB (413). It closes
-// the connection of a client that neither sends nor reads anything for a while.
+// An HTTP/1.1 server that passes all requests to one handler. It runs on the
+// loop's thread. To limit its memory, it refuses headers above 16 KiB and
+// bodies above 3 MiB (413). It closes the connection of a client that takes too
+// long to send a request or to read an answer.
 //
-// A web page that resolves its own name to this address (DNS rebinding) can
-// make a browser send requests here. So the server refuses a request whose Host
-// is neither localhost nor an IP address.
+// A web page whose host name resolves to this server's address (DNS rebinding)
+// can make a browser send requests here. So the server refuses a request whose
+// Host is neither localhost nor an IP address.
 class HttpServer {
  public:
-  // The handler calls this once for each request, on the loop's thread, at once
-  // or later. It has no effect if the client has disconnected.
+  // The handler calls this function once for each request, at once or later, on
+  // the loop's thread. The call has no effect if the client has disconnected.
   using Respond = std::function<void(Reply)>;
   using Handler = std::function<void(Request, const Respond&)>;
 
-  // Starts to listen. With `port` 0, url() has the chosen port. Throws
-  // boost::system::system_error if listening fails.
+  // Starts to listen. If `port` is 0, the system chooses a port, which url()
+  // contains. Throws boost::system::system_error if listening fails.
   HttpServer(boost::asio::io_context& io, const std::string& address,
              unsigned short port, Handler handler);
   // Closes all connections and destroys their streams. REQUIRES: the loop no
@@ -41,12 +42,12 @@ class HttpServer {
   // Returns "http://127.0.0.1:8080".
   std::string url() const;
 
-  // Accepts no more connections, and ends the open ones: streams get a proper
-  // end, connections with an answer in progress end after the answer, and the
-  // others end at once.
+  // Stops accepting connections, and ends the open ones. Streams get a proper
+  // end. A connection on which an answer is being sent ends after the answer.
+  // The other connections end at once, without an answer.
   void Close();
   // Closes all connections and refuses new ones for `duration`, as if the
-  // server were down. Another call starts a new period.
+  // server were down. A further call replaces the rest of the duration.
   void GoAway(std::chrono::milliseconds duration);
   // True if there are no connections.
   bool idle() const { return sessions_.empty(); }

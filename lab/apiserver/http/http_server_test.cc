@@ -125,10 +125,10 @@ class HttpServerTest : public ::testing::Test {
 
   // Waits until the condition is true. Evaluates it on the loop's thread.
   void Until(const std::function<bool()>& condition) {
-    for (bool is = false; !is; std::this_thread::yield()) {
+    for (bool met = false; !met; std::this_thread::yield()) {
       std::promise<bool> answer;
       asio::post(io_, [&] { answer.set_value(condition()); });
-      is = answer.get_future().get();
+      met = answer.get_future().get();
     }
   }
 
@@ -165,7 +165,7 @@ TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
 }
 
 // The header value of /header is longer than Beast allows.
-TEST_F(HttpServerTest, AnswersWith500WhenAnAnswerFails) {
+TEST_F(HttpServerTest, AnswersWith500WhenAnsweringFails) {
   for (const std::string path : {"/throw", "/header"}) {
     const std::string answer =
         Exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -230,7 +230,7 @@ TEST_F(HttpServerTest, RefusesMalformedRequests) {
               StartsWith("HTTP/1.1 400"));
 }
 
-TEST_F(HttpServerTest, EndsAStreamProperlyWhenItCloses) {
+TEST_F(HttpServerTest, EndsStreamsProperlyWhenTheServerCloses) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;
@@ -263,7 +263,7 @@ TEST_F(HttpServerTest, KeepsTheConnectionAfterAStream) {
   EXPECT_THAT(text, EndsWith("GET /next "));
 }
 
-TEST_F(HttpServerTest, ClosesAfterAStreamOnConnectionClose) {
+TEST_F(HttpServerTest, ClosesTheConnectionAfterAStreamIfTheClientAsks) {
   auto socket = Connect();
   Send(socket,
        "GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -298,7 +298,7 @@ TEST_F(HttpServerTest, ClosesABrokenStreamWithoutAProperEnd) {
   EXPECT_THAT(text, EndsWith("first\n\r\n"));
 }
 
-TEST_F(HttpServerTest, ClosesTheConnectionWhenTheReaderOfAStreamLeaves) {
+TEST_F(HttpServerTest, ClosesTheConnectionWhenTheReaderOfAStreamDisconnects) {
   {
     auto socket = Connect();
     Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -324,7 +324,7 @@ TEST_F(HttpServerTest, TheHandlerMayAnswerLater) {
   EXPECT_THAT(answers, EndsWith("GET /next "));
 }
 
-TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientLeft) {
+TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientDisconnected) {
   RequestAndDisconnect("/later");
   RequestAndDisconnect("/hang");
   asio::post(io_, [this] { respond_({}); });
@@ -333,12 +333,12 @@ TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientLeft) {
               EndsWith("GET /1 "));
 }
 
-TEST_F(HttpServerTest, DetectsAClientThatSendsMoreAndLeaves) {
+TEST_F(HttpServerTest, DetectsTheDisconnectOfAClientThatSendsMore) {
   RequestAndDisconnect("/hang", "more");
   RequestAndDisconnect("/stream", "more");
 }
 
-TEST_F(HttpServerTest, KeepsARequestThatArrivesDuringAnAnswer) {
+TEST_F(HttpServerTest, AnswersARequestThatArrivesDuringAnAnswer) {
   auto socket = Connect();
   Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
   Until([this] { return respond_ != nullptr; });
@@ -360,9 +360,9 @@ TEST_F(HttpServerTest, AWithheldReplyHangsUntilTheServerCloses) {
   EXPECT_EQ(ReadAll(socket), "");
 }
 
-// Closes the server with two connections in the backlog. The loop may have
-// accepted none, one or both of them, depending on its number of turns before
-// Close().
+// Closes the server with two connections in the backlog. The number of turns of
+// the loop before Close() determines how many of the connections the server has
+// accepted.
 class HttpServerBacklogTest : public HttpServerTest,
                               public ::testing::WithParamInterface<int> {
  protected:
@@ -391,7 +391,7 @@ TEST_P(HttpServerBacklogTest, AClosedServerAnswersNoRequest) {
   }
 }
 
-TEST_F(HttpServerTest, RefusesConnectionsUntilItIsBack) {
+TEST_F(HttpServerTest, RefusesConnectionsWhileAway) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text;

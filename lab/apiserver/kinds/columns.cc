@@ -17,8 +17,8 @@ namespace {
 
 // ---- Cells.
 
-// Returns a cell with the value at a path, or `none` if there is no value. If
-// `none` is a string, numbers become strings.
+// Returns a cell with the value at a path, or `none` if the value is missing or
+// empty. If `none` is a string, numbers become strings.
 Column::Cell Value(const char* path, Json none = "") {
   return [path = Json::json_pointer(path), none = std::move(none)](
              const Json& object, Time) {
@@ -30,7 +30,7 @@ Column::Cell Value(const char* path, Json none = "") {
   };
 }
 
-// Returns how long ago a metav1.Time was: "5m".
+// Returns how long ago a metav1.Time was ("5m"), or "<unknown>" for null.
 std::string Ago(const Json& time, Time now) {
   return time.is_string() ? HumanDuration(now - ParseTime(GetString(time)))
                           : "<unknown>";
@@ -86,12 +86,12 @@ Json NodeKernel(const Json& node, Time /*now*/) {
          (architecture.empty() ? "" : " (" + architecture + ")");
 }
 
-// ---- Cells of pods. They show only the states that a simulated kubelet or a
+// ---- Cells of pods. They show only the states that the kubelet simulator or a
 // scheduler can cause.
 
-// Returns the statuses of the containers that keep running: the containers and
-// the sidecars among the init containers. A container without a status has a
-// null.
+// Returns the statuses of the containers that run as long as the pod: its
+// containers, and the sidecars among its init containers. The status of a
+// container is null if the pod's status lacks it.
 std::vector<const Json*> ContainerStatuses(const Json& pod) {
   static const Json none;
   std::vector<const Json*> found;
@@ -123,8 +123,9 @@ Json PodRestarts(const Json& pod, Time /*now*/) {
   return std::to_string(restarts);
 }
 
-// Returns the reason of the first container that waits or has ended, or else
-// the pod's own state.
+// Returns "Terminating" if the pod is being deleted and has not ended.
+// Otherwise returns the reason of the first container that waits or has ended,
+// or the pod's own reason or phase if no container has one.
 Json PodStatus(const Json& pod, Time /*now*/) {
   const Json& status = Get(pod, "status");
   const std::string phase = GetString(status, "phase");
@@ -148,12 +149,12 @@ Json ReadinessGates(const Json& pod, Time /*now*/) {
   const Json& gates = Get(pod, "spec", "readinessGates");
   if (gates.empty()) return "<none>";
   const auto conditions = IndexBy(Get(pod, "status", "conditions"), "type");
-  const auto open = [&](const Json& gate) {
+  const auto is_met = [&](const Json& gate) {
     const auto condition = conditions.find(GetString(gate, "conditionType"));
     return condition != conditions.end() &&
            Get(*condition->second, "status") == "True";
   };
-  return fmt::format("{}/{}", std::count_if(gates.begin(), gates.end(), open),
+  return fmt::format("{}/{}", std::count_if(gates.begin(), gates.end(), is_met),
                      gates.size());
 }
 
@@ -179,7 +180,7 @@ Json FirstSeen(const Json& event, Time now) {
   return Ago(first.is_null() ? Get(event, "eventTime") : first, now);
 }
 
-// Returns "kubelet, node-1".
+// Returns the component that reported the event, and its host: "kubelet, n".
 Json EventSource(const Json& event, Time /*now*/) {
   const auto either = [&](const char* of_source, const char* reporting) {
     const std::string old = GetString(event, "source", of_source);
@@ -190,7 +191,8 @@ Json EventSource(const Json& event, Time /*now*/) {
          (instance.empty() ? "" : ", " + instance);
 }
 
-// An event without a series and a count happened once.
+// Returns how often the event occurred. An event with neither a series nor a
+// count occurred once.
 Json EventCount(const Json& event, Time /*now*/) {
   const Json& series = Get(event, "series");
   if (!series.is_null()) return GetInt(series, "count");
@@ -201,7 +203,8 @@ Json EventMessage(const Json& event, Time /*now*/) {
   return boost::algorithm::trim_copy(GetString(event, "message"));
 }
 
-// Adapts a cell for events in the core group's form to both forms.
+// Returns a cell for events in the form of either API group. `cell` is for the
+// form of the core group.
 Column::Cell OfEvent(Column::Cell cell) {
   return [cell = std::move(cell)](const Json& event, Time now) {
     return cell(FromEventsV1(event), now);
@@ -286,9 +289,10 @@ std::map<std::string, Columns, std::less<>> MakeColumns() {
   };
 }
 
-// Formats a number with its unit, and the rest if it is not zero: "3h25m".
-std::string Rounded(std::int64_t number, const char* unit, std::int64_t rest,
-                    const char* rest_unit) {
+// Formats a number with its unit ("3h"), followed by the rest if the rest is
+// not zero ("3h25m").
+std::string InTwoUnits(std::int64_t number, const char* unit, std::int64_t rest,
+                       const char* rest_unit) {
   return fmt::format("{}{}", number, unit) +
          (rest == 0 ? "" : fmt::format("{}{}", rest, rest_unit));
 }
@@ -312,13 +316,13 @@ std::string HumanDuration(std::chrono::microseconds duration) {
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
   if (seconds < 120) return fmt::format("{}s", seconds);
-  if (minutes < 10) return Rounded(minutes, "m", seconds % 60, "s");
+  if (minutes < 10) return InTwoUnits(minutes, "m", seconds % 60, "s");
   if (hours < 3) return fmt::format("{}m", minutes);
-  if (hours < 8) return Rounded(hours, "h", minutes % 60, "m");
+  if (hours < 8) return InTwoUnits(hours, "h", minutes % 60, "m");
   if (hours < 48) return fmt::format("{}h", hours);
-  if (days < 8) return Rounded(days, "d", hours % 24, "h");
+  if (days < 8) return InTwoUnits(days, "d", hours % 24, "h");
   if (years < 2) return fmt::format("{}d", days);
-  if (years < 8) return Rounded(years, "y", days % 365, "d");
+  if (years < 8) return InTwoUnits(years, "y", days % 365, "d");
   return fmt::format("{}y", years);
 }
 

@@ -13,7 +13,7 @@ namespace minisched::apiserver {
 
 // A column of a metav1.Table, which the server creates for `kubectl get`.
 // Follows kubernetes pkg/printers/internalversion/printers.go, without the
-// descriptions, which nobody reads.
+// descriptions of columns.
 struct Column {
   // Returns the cell of an object: a string, number or bool.
   using Cell = std::function<Json(const Json& object, Time now)>;
@@ -26,12 +26,13 @@ struct Column {
 
 using Columns = std::vector<Column>;
 
-// Returns the columns of a resource by its qualified name, "deployments.apps".
-// The default is name and age. The columns live as long as the program.
+// Returns the columns of the resource with this qualified name, such as
+// "deployments.apps". By default a resource has the columns Name and Age. The
+// columns live as long as the program.
 const Columns& FindColumns(std::string_view resource);
 
-// Formats a duration with two or three significant digits: "90s", "3h25m",
-// "2y". Follows apimachinery pkg/util/duration/duration.go.
+// Formats a duration with one or two units: "90s", "3h25m", "2y". Rounds down.
+// Follows apimachinery pkg/util/duration/duration.go.
 std::string HumanDuration(std::chrono::microseconds duration);
 
 }  // namespace minisched::apiserver

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Returns the cells of an object in all columns.
+// Returns the cells of an object in all columns of the resource.
 Json Cells(const char* resource, const char* object) {
   const Time now = ParseTime("2026-03-01T01:00:00Z");
   Json cells = Json::array();
@@ -23,7 +23,7 @@ Json Cells(const char* resource, const char* object) {
   return cells;
 }
 
-TEST(ColumnsTest, DurationsHaveTwoOrThreeDigits) {
+TEST(ColumnsTest, DurationsHaveOneOrTwoUnits) {
   const struct {
     std::chrono::microseconds duration;
     const char* expected;
@@ -124,7 +124,7 @@ TEST(ColumnsTest, EventsOfTheOlderRecorderShowTheirCount) {
             Json({"<unknown>", "", "", "", "", "c", "", "<unknown>", 1, "e"}));
 }
 
-// Returns "1/2 Running 3" for a pod.
+// Returns the cells Ready, Status and Restarts of a pod: "1/2 Running 3".
 std::string Print(const Json& pod) {
   std::string text;
   for (const Column& column : FindColumns("pods")) {
@@ -135,7 +135,7 @@ std::string Print(const Json& pod) {
   return text;
 }
 
-// Returns a pod with two containers, this status and this spec.
+// Returns a pod with this status and spec, and with the containers a and b.
 Json Pod(const std::string& status, const std::string& spec = "{}") {
   Json pod = {{"spec", Json::parse(spec)}, {"status", Json::parse(status)}};
   pod["spec"]["containers"] = Json::parse(R"([{"name":"a"},{"name":"b"}])");

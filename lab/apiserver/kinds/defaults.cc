@@ -5,14 +5,15 @@
 namespace minisched::apiserver {
 namespace {
 
-// Returns the list `key`, or an empty list if there is none.
+// Returns the list `key` of the object, or an empty list if there is none.
 Json& List(Json& object, std::string_view key) {
   static auto& none = *new Json(Json::array());
   const auto list = object.find(key);
   return list == object.end() ? none : *list;
 }
 
-// Returns Always for "web" and "web:latest", because these images change.
+// Returns the default pull policy of an image: "Always" for images such as
+// "web" and "web:latest", which may change, and "IfNotPresent" for all others.
 const char* PullPolicyOf(std::string_view image) {
   if (image.empty()) return "IfNotPresent";
   const std::size_t digest = image.find('@');
@@ -33,8 +34,9 @@ void SetContainerDefaults(Json& container) {
   }
 }
 
-// Sets the defaults that templates don't get. A request defaults to the limit.
-// On the host's network, a host port defaults to the container's port.
+// Sets the defaults of a pod's container that containers in pod templates do
+// not get. A request defaults to the limit. On the host's network, a host port
+// defaults to the container's port.
 void SetContainerOfPodDefaults(Json& container, bool host_network) {
   const Json limits = Get(container, "resources", "limits");
   for (const auto& [name, limit] : limits.items()) {

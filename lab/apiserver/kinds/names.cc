@@ -30,7 +30,8 @@ void ValidateOwnerReferences(const Field& owners) {
   }
 }
 
-// Validates the metadata of both new and changed objects.
+// Validates the labels, annotations and ownerReferences of a new or changed
+// object.
 void ValidateCommon(const Field& metadata) {
   ValidateLabels(metadata["labels"]);
   const Field annotations = metadata["annotations"];
@@ -90,7 +91,7 @@ void ValidateMetadata(const Json& metadata, bool namespaced, Field::Check check,
   const Field field(metadata, "metadata", errors);
   const Field base = field["generateName"];
   if (base.exists()) {
-    // A suffix follows, so the base may end with a dash.
+    // The server appends a suffix to the base, so the base may end with a dash.
     std::string begin = base.text();
     if (begin.ends_with('-')) begin.back() = 'a';
     for (const std::string& message : check(begin)) base.Invalid(message);

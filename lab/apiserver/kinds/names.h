@@ -11,8 +11,8 @@ namespace minisched::apiserver {
 void ValidateLabels(const Field& labels);
 // Validates a metav1.LabelSelector.
 void ValidateLabelSelector(const Field& selector);
-// Validates a requirement of a selector. Requirements on a node's labels have
-// two more operators; in preferences, their values are not checked.
+// Validates a requirement of a selector. If `of_node`, the operators Gt and Lt
+// are valid too. If `check_values`, each value must be a valid label value.
 void ValidateRequirement(const Field& requirement, bool of_node = false,
                          bool check_values = true);
 
@@ -20,6 +20,7 @@ void ValidateRequirement(const Field& requirement, bool of_node = false,
 // apimachinery pkg/api/validation/objectmeta.go.
 void ValidateMetadata(const Json& metadata, bool namespaced, Field::Check check,
                       FieldErrors& errors);
+// Validates the new metadata of an existing object against its `old` metadata.
 void ValidateMetadataUpdate(const Json& metadata, const Json& old,
                             FieldErrors& errors);
 

@@ -35,9 +35,10 @@ std::vector<Object> BudgetsOf(const Store& store, const Json& pod) {
   return budgets;
 }
 
-// True if the pod isn't ready and its eviction needs no budget: enough other
-// pods are healthy, or the budget always allows it.
-bool CanGoUnhealthy(const Json& pod, const Json& budget) {
+// True if the pod isn't ready and its eviction doesn't count against the
+// budget, because the budget's policy is AlwaysAllow or enough other pods are
+// healthy.
+bool CanEvictUnready(const Json& pod, const Json& budget) {
   if (IsPodReady(pod)) return false;
   if (Get(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow") {
     return true;
@@ -54,8 +55,9 @@ StatusError TooManyRequests(const std::string& why, Json details = {}) {
           std::move(details)};
 }
 
-// Takes one disruption from the budget. The disruption controller counts again
-// when the pod has been deleted.
+// Decrements the number of disruptions that the budget allows. Throws
+// StatusError (429) if the budget allows none, or if its status is out of date.
+// The disruption controller counts again when the pod has changed.
 void TakeFromBudget(Registry& registry, const Json& budget, bool dry_run) {
   const std::string name = "The disruption budget " + NameOf(budget);
   const Json& status = Get(budget, "status");
@@ -79,6 +81,8 @@ void TakeFromBudget(Registry& registry, const Json& budget, bool dry_run) {
                   take, dry_run);
 }
 
+// Throws StatusError unless the pod's budget, if the pod has one, allows the
+// eviction. If the eviction counts against the budget, decrements the budget.
 void CheckBudget(Registry& registry, const Json& pod, bool dry_run) {
   if (CanIgnoreBudget(pod)) return;
   const std::vector<Object> budgets = BudgetsOf(registry.store(), pod);
@@ -89,7 +93,7 @@ void CheckBudget(Registry& registry, const Json& pod, bool dry_run) {
                       "the eviction subresource does not support.");
   }
   const Json& budget = *budgets.front();
-  if (CanGoUnhealthy(pod, budget)) return;
+  if (CanEvictUnready(pod, budget)) return;
   TakeFromBudget(registry, budget, dry_run);
 }
 
@@ -115,7 +119,8 @@ void EvictPod(Registry& registry, const std::string& ns,
     };
     registry.Update(PodRow(), "status", ns, name, mark);
   }
-  options.preconditions = {};  // met above; the version has changed since
+  // Checked above. The pod's version has changed since then.
+  options.preconditions = {};
   registry.Delete(PodRow(), ns, name, options);
 }
 

@@ -17,9 +17,9 @@
 namespace minisched::apiserver {
 namespace {
 
-// Returns Guaranteed if each container limits cpu and memory to its requests,
-// BestEffort if no container requests or limits either, and Burstable
-// otherwise.
+// Returns "Guaranteed" if each container has limits for cpu and memory that
+// equal its requests, "BestEffort" if no container has a request or limit for
+// cpu or memory, and "Burstable" otherwise.
 std::string QosClassOf(const Json& pod) {
   bool any = false;
   bool guaranteed = true;
@@ -42,8 +42,10 @@ std::string QosClassOf(const Json& pod) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-// Turns each matchLabelKeys and mismatchLabelKeys in the spec into expressions
-// of the labelSelector next to it, with the values of the pod's own labels.
+// Adds an expression to each labelSelector in `part` for each key of the
+// matchLabelKeys and mismatchLabelKeys beside the selector. The value of the
+// expression is the value of the pod's own label. Skips keys that the pod's
+// labels lack.
 void MergeLabelKeys(Json& part, const Json& labels) {
   for (Json& inner : part) {
     if (inner.is_structured()) MergeLabelKeys(inner, labels);
@@ -61,8 +63,8 @@ void MergeLabelKeys(Json& part, const Json& labels) {
   merge("mismatchLabelKeys", "NotIn");
 }
 
-// Returns the labels with valid values. The others, which may be long, are
-// refused later.
+// Returns the pod's labels that have valid values. Invalid values may be long,
+// and Validate() refuses them later.
 Json ValidLabels(const Json& pod) {
   Json labels = Get(pod, "metadata", "labels");
   for (auto label = labels.begin(); label != labels.end();) {
@@ -75,16 +77,17 @@ Json ValidLabels(const Json& pod) {
 // ---- Upstream's admission plugins that matter to a scheduler: Priority,
 // DefaultTolerationSeconds.
 
-// Returns an error about a new pod. Upstream generates the pod's name later, so
-// the error has the generateName.
+// Returns a 403 error about a new pod. The error names the generateName of a
+// pod that has one, because upstream generates the name later.
 StatusError Refusal(const Json& pod, const std::string& why) {
   const std::string base = GetString(pod, "metadata", "generateName");
   return Forbidden(GetResource("", "pods"), base.empty() ? NameOf(pod) : base,
                    why);
 }
 
-// Returns the pod's PriorityClass, or the global default if the pod names none;
-// nullptr if there is no default.
+// Returns the PriorityClass that the pod names. Throws StatusError (403) if the
+// class does not exist. If the pod names no class, returns the global default,
+// or nullptr if there is none.
 Object ClassOf(const Json& pod, const Store& store) {
   const std::string collection = "priorityclasses.scheduling.k8s.io";
   const std::string name = GetString(pod, "spec", "priorityClassName");
@@ -98,8 +101,8 @@ Object ClassOf(const Json& pod, const Store& store) {
   return nullptr;
 }
 
-// Sets the priority and preemption policy from the pod's class. Throws if the
-// pod has other values.
+// Sets the priority and preemption policy from the pod's class. Throws
+// StatusError (403) if the pod already has other values.
 void SetPriority(Json& pod, const Store& store) {
   const Object priority_class = ClassOf(pod, store);
   Json& spec = pod["spec"];
@@ -124,7 +127,8 @@ void SetPriority(Json& pod, const Store& store) {
   if (priority_class) spec["priorityClassName"] = NameOf(its);
 }
 
-// Adds the tolerations that keep a pod for five minutes on a lost node.
+// Adds the tolerations that keep a pod for five minutes on a node that is not
+// ready or unreachable.
 void AddDefaultTolerations(Json& spec) {
   const Json given = Get(spec, "tolerations");
   for (const auto* key :

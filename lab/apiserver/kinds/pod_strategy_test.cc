@@ -238,8 +238,9 @@ const std::vector<InvalidSpec>& InvalidSpecs() {
   return specs;
 }
 
-std::string Spelled(std::string error) {
-  const std::pair<std::string, std::string> kShort[] = {
+// Replaces an abbreviation at the start of the error by the path.
+std::string WithFullPath(std::string error) {
+  const std::pair<std::string, std::string> kPaths[] = {
       {"PREFERRED",
        "spec.affinity.nodeAffinity."
        "preferredDuringSchedulingIgnoredDuringExecution[0]"},
@@ -247,7 +248,7 @@ std::string Spelled(std::string error) {
        "spec.affinity.podAntiAffinity."
        "requiredDuringSchedulingIgnoredDuringExecution"},
       {"SPREAD", "spec.topologySpreadConstraints"}};
-  for (const auto& [name, path] : kShort) {
+  for (const auto& [name, path] : kPaths) {
     if (error.starts_with(name)) error.replace(0, name.size(), path);
   }
   return error;
@@ -255,7 +256,7 @@ std::string Spelled(std::string error) {
 
 TEST_F(PodStrategyTest, RefusesInvalidSpecs) {
   for (InvalidSpec test : InvalidSpecs()) {
-    for (std::string& error : test.errors) error = Spelled(error);
+    for (std::string& error : test.errors) error = WithFullPath(error);
     EXPECT_THAT(PodErrors(WithSpec(test.spec)), ElementsAreArray(test.errors))
         << test.spec;
   }
@@ -343,8 +344,8 @@ TEST_F(PodStrategyTest, UpdatesMayChangeOnlySomeFields) {
   }
 }
 
-// The library takes long to compute a long change.
-TEST_F(PodStrategyTest, ErrorsLeaveOutTheChangeOfALongSpec) {
+// The JSON library would take long to compute the difference of long specs.
+TEST_F(PodStrategyTest, ErrorsOmitTheDifferenceOfLongSpecs) {
   const Json pod = CreatePod(WithSpec(Json::object()));
   const auto error = [&](std::size_t length) {
     return UpdateErrors(

@@ -15,24 +15,24 @@ constexpr char kOnlyThese[] =
     "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
     "be set to 1 if it was previously negative)\n";
 
-// The error shows the change only if the specs have at most this length as
-// JSON: the library computes the change in quadratic time, and nobody reads a
-// long one.
-constexpr std::size_t kMaxDifference = 32'000;
+// The error shows the difference between the specs only if both together have
+// at most this many bytes as JSON, because the JSON library computes the
+// difference in quadratic time.
+constexpr std::size_t kMaxCompared = 32'000;
 
 Json WithoutSeconds(Json toleration) {
   toleration.erase("tolerationSeconds");
   return toleration;
 }
 
-// Only new tolerations and changes of tolerationSeconds are allowed.
+// Allows new tolerations and changes of tolerationSeconds, but no other change.
 void ValidateTolerationsUpdate(const Field& tolerations, const Json& old) {
-  std::set<Json> now;
+  std::set<Json> kept;
   for (const Json& toleration : tolerations.value()) {
-    now.insert(WithoutSeconds(toleration));
+    kept.insert(WithoutSeconds(toleration));
   }
   for (const Json& before : old) {
-    if (now.contains(WithoutSeconds(before))) continue;
+    if (kept.contains(WithoutSeconds(before))) continue;
     return tolerations.Forbidden(
         "existing toleration can not be modified except its tolerationSeconds");
   }
@@ -48,11 +48,11 @@ void ValidateGatesUpdate(const Field& gates, const Json& old) {
   }
 }
 
-// Returns the difference between the specs as a JSON patch, "" if they are
-// long.
+// Returns the difference between the specs as a JSON patch, or "" if the specs
+// are long.
 std::string Difference(const Json& old, const Json& spec) {
   const bool is_long =
-      Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxDifference;
+      Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxCompared;
   return is_long ? "" : Json::diff(old, spec).dump();
 }
 
@@ -72,13 +72,13 @@ void ValidatePodUpdate(const Field& spec, const Json& old) {
   }
   ValidateTolerationsUpdate(spec["tolerations"], Get(old, "tolerations"));
   ValidateGatesUpdate(spec["schedulingGates"], Get(old, "schedulingGates"));
-  std::vector<std::string> free = {"activeDeadlineSeconds", "tolerations",
-                                   "schedulingGates"};
+  std::vector<std::string> changeable = {"activeDeadlineSeconds", "tolerations",
+                                         "schedulingGates"};
   // A gated pod may still change its node selection.
   if (old.contains("schedulingGates")) {
-    free.insert(free.end(), {"nodeSelector", "affinity"});
+    changeable.insert(changeable.end(), {"nodeSelector", "affinity"});
   }
-  for (const std::string& key : free) CopyMember(old, key, restored);
+  for (const std::string& key : changeable) CopyMember(old, key, restored);
   if (restored == old) return;
   spec.Forbidden(kOnlyThese + Difference(old, restored));
 }

@@ -10,9 +10,10 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// True for cpu and similar resources, of which pods may have higher limits than
-// requests.
-bool AllowsOvercommit(const std::string& resource) {
+// True for Kubernetes' own resources, such as cpu. Their limits may be higher
+// than the requests. The limit and the request of other resources must be
+// equal.
+bool IsNativeResource(const std::string& resource) {
   return resource.find('/') == resource.npos ||
          resource.find("kubernetes.io/") != resource.npos;
 }
@@ -21,7 +22,7 @@ void ValidateResourceName(const std::string& name, const Field& field) {
   const auto messages = CheckLabelKey(name);
   for (const std::string& message : messages) field.Invalid(name, message);
   if (name.find('/') != name.npos) {
-    if (!AllowsOvercommit(name) && !IsExtendedResource(name)) {
+    if (!IsNativeResource(name) && !IsExtendedResource(name)) {
       field.Invalid(name, "doesn't follow extended resource name standard");
     }
   } else if (name != "cpu" && name != "memory" && name != "ephemeral-storage" &&
@@ -38,7 +39,7 @@ void ValidateResourceName(const std::string& name, const Field& field) {
 void ValidateRequest(const std::string& name, const Field& request,
                      const Field& resources) {
   const Field limit = resources["limits"][name];
-  const bool overcommit = AllowsOvercommit(name);
+  const bool overcommit = IsNativeResource(name);
   if (!limit.exists()) {
     if (overcommit) return;
     return resources["limits"].Required(
@@ -99,7 +100,7 @@ void ValidateContainers(const Field& spec) {
   }
 }
 
-// On the host's network, a container's port is the host's port.
+// On the host's network, a host port must be the same as the container's port.
 void ValidateHostPorts(const Field& spec) {
   if (!GetBool(spec.value(), "hostNetwork")) return;
   for (const Field& container : spec["containers"].elements()) {

@@ -10,13 +10,13 @@ namespace minisched::apiserver {
 // pkg/apis/core/validation/validation.go.
 void ValidatePodSpec(const Field& spec);
 
-// Validates a change of a pod's spec. Only a few fields may change. Defined in
-// pod_update_validation.cc.
+// Validates a change of a pod's spec from `old` to `spec`. Only a few fields
+// may change. Defined in pod_update_validation.cc.
 void ValidatePodUpdate(const Field& spec, const Json& old);
 
-// Validates the part of a spec that decides about the node: selectors,
-// affinity, tolerations, spreading, gates. This function and the next are
-// defined in scheduling_validation.cc.
+// Validates the fields of a spec that affect scheduling: nodeSelector,
+// affinity, tolerations, topologySpreadConstraints and schedulingGates. This
+// function and the next are defined in scheduling_validation.cc.
 void ValidateScheduling(const Field& spec);
 
 // Validates a node's taints.

@@ -10,7 +10,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Validates the target. Upstream returns these errors as 500, not 422.
+// Validates the Binding's target. Throws StatusError (500), as upstream does.
 void CheckTarget(const Json& target) {
   const std::string kind = GetString(target, "kind");
   if (!kind.empty() && kind != "Node") {
@@ -23,8 +23,8 @@ void CheckTarget(const Json& target) {
   }
 }
 
-// Returns why the pod can't be bound, "" if it can.
-std::string WhyNot(const Json& pod) {
+// Returns why the pod can't be bound, or "" if it can.
+std::string BindConflict(const Json& pod) {
   const std::string node = GetString(pod, "spec", "nodeName");
   if (IsTerminating(pod)) {
     return "is being deleted, cannot be assigned to a host";
@@ -76,7 +76,7 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
       pods, pod,
       {.uid = UidOf(binding),
        .resource_version = GetString(binding, "metadata", "resourceVersion")});
-  if (const std::string why = WhyNot(pod); !why.empty()) {
+  if (const std::string why = BindConflict(pod); !why.empty()) {
     ResourceRow row = pods;
     row.plural = "pods/binding";  // upstream's name for the resource here
     throw Conflict(row, name, fmt::format("pod {} {}", name, why));
@@ -93,7 +93,7 @@ void BindPod(Registry& registry, const std::string& ns, const std::string& name,
   }
   SetPodCondition(pod, "PodScheduled", "True", "", "", registry.Now());
   CheckLimits(pod);
-  // Put() instead of Update(): binding doesn't change the pod's generation.
+  // Uses Put(), because Update() would increment the pod's generation.
   if (!dry_run) registry.store().Put(CollectionOf(pods), std::move(pod));
 }
 

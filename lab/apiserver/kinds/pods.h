@@ -7,7 +7,8 @@
 
 namespace minisched::apiserver {
 
-// Sets a condition in a pod's status.
+// Adds a condition to a pod's status, or replaces the condition of that type.
+// Leaves out an empty reason and message.
 void SetPodCondition(Json& pod, const std::string& type,
                      const std::string& status, const std::string& reason,
                      const std::string& message, const std::string& now);
@@ -19,16 +20,18 @@ bool IsPodReady(const Json& pod);
 // upstream's admission plugin PodTopologyLabels does.
 void CopyTopologyLabels(Json& pod, const Store& store);
 
-// Binds a pod to a node, for POST pods/NAME/binding and POST bindings. Throws
-// StatusError: 404 if the pod does not exist; 409 if it is bound, terminating
-// or gated, or has another uid or resourceVersion than the Binding. The node
-// need not exist. Follows kubernetes pkg/registry/core/pod/storage/storage.go.
+// Binds a pod to a node, for POST pods/NAME/binding and POST bindings. The node
+// need not exist. Throws StatusError: 400 or 500 if the Binding is invalid; 404
+// if the pod does not exist; 409 if the pod is bound, terminating or gated, or
+// has another uid or resourceVersion than the Binding. Follows kubernetes
+// pkg/registry/core/pod/storage/storage.go.
 void BindPod(Registry& registry, const std::string& ns, const std::string& name,
              const Json& binding, bool dry_run);
 
 // Deletes a pod if its PodDisruptionBudget allows it, for POST
-// pods/NAME/eviction. Throws StatusError: 429 if the budget does not allow it
-// now. Follows eviction.go in the same directory. Defined in pod_eviction.cc.
+// pods/NAME/eviction. Throws StatusError (429) if the budget does not allow the
+// eviction now. Follows kubernetes pkg/registry/core/pod/storage/eviction.go.
+// Defined in pod_eviction.cc.
 void EvictPod(Registry& registry, const std::string& ns,
               const std::string& name, const Json& eviction, bool dry_run);
 

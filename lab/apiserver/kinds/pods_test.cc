@@ -18,7 +18,7 @@ class PodsTest : public StrategyTest {
       "spec": {"containers": [{"name": "a", "image": "i"}]}})"_json,
                        patch));
   }
-  // Creates a running pod, ready or not.
+  // Creates a running pod. `ready` is the status of its condition Ready.
   Json RunPod(const std::string& ready = "True") {
     const Json pod = CreatePod(R"({"spec": {"nodeName": "n"}})"_json);
     return Update(
@@ -50,7 +50,8 @@ class PodsTest : public StrategyTest {
     const Json eviction = With(R"({"metadata": {"name": "web"}})"_json, patch);
     return Errors([&] { EvictPod(registry_, "t", "web", eviction, false); });
   }
-  // Evicts the pod. Returns why its budget does not allow that, or "".
+  // Evicts the pod. Returns why the pod's budget does not allow the eviction,
+  // or "" if the eviction succeeds.
   std::string Refusal() {
     try {
       EvictPod(registry_, "t", "web", R"({"metadata": {"name": "web"}})"_json,
@@ -127,7 +128,7 @@ TEST_F(PodsTest, RefusesToBindATerminatingPod) {
                           "assigned to a host"));
 }
 
-TEST_F(PodsTest, EvictsAPodWithItsOptions) {
+TEST_F(PodsTest, AnEvictionAppliesItsDeleteOptions) {
   const Json pod = RunPod();
   EXPECT_THAT(Evict(R"({"metadata": {"name": "other"}})"_json),
               ElementsAre("400 name in URL does not match name in Eviction "
@@ -188,7 +189,7 @@ TEST_F(PodsTest, RefusesToEvictBeyondTheBudget) {
   EXPECT_THAT(Evict(), IsEmpty());
 }
 
-TEST_F(PodsTest, EvictsAnUnreadyPodIfEnoughAreHealthy) {
+TEST_F(PodsTest, EvictsAnUnreadyPodIfEnoughPodsAreHealthy) {
   RunPod("False");
   const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
     "currentHealthy": 0, "desiredHealthy": 1})"_json);
