@@ -69,9 +69,7 @@ Requirement::Requirement(std::string key, Operator op,
   }
   const auto require = [this](bool holds, const char* what) {
     if (holds) return;
-    std::vector<std::string> quoted;
-    for (const std::string& value : values_) quoted.push_back(Quoted(value));
-    FailRequirement("values", "[" + join(quoted, ",") + "]", what);
+    FailRequirement("values", Quoted(values_), what);
   };
   switch (op_) {
     case Operator::kEquals:

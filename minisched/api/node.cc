@@ -18,11 +18,18 @@ void VisitFields(Visitor& visit, T& spec) {
   visit("taints", spec.taints);
 }
 
+template <class Visitor, MaybeConst<ContainerImage> T>
+void VisitFields(Visitor& visit, T& image) {
+  visit("names", image.names);
+  visit("sizeBytes", image.size_bytes);
+}
+
 template <class Visitor, MaybeConst<NodeStatus> T>
 void VisitFields(Visitor& visit, T& status) {
   visit("capacity", status.capacity);
   visit("allocatable", status.allocatable);
   visit("conditions", status.conditions);
+  visit("images", status.images);
 }
 
 template <class Visitor, MaybeConst<Node> T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,18 @@ struct NodeSpec {
   std::vector<Taint> taints;
 };
 
+// A container image that the node has.
+struct ContainerImage {
+  std::vector<std::string> names;  // "docker.io/library/nginx:1.29"
+  std::int64_t size_bytes = 0;
+};
+
 struct NodeStatus {
   ResourceList capacity;
   // What pods may use: capacity minus what the system reserves.
   ResourceList allocatable;
   std::vector<Condition> conditions;
+  std::vector<ContainerImage> images;
 };
 
 struct Node {

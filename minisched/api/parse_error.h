@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace minisched {
 
@@ -33,6 +34,15 @@ inline std::string Quoted(std::string_view text) {
   }
   if (text.size() > kMaxBytes) quoted += "...";
   return quoted + "\"";
+}
+
+// Returns a list of such texts: ["a","b"].
+inline std::string Quoted(const std::vector<std::string>& texts) {
+  std::string quoted;
+  for (const std::string& text : texts) {
+    quoted += (quoted.empty() ? "" : ",") + Quoted(text);
+  }
+  return "[" + quoted + "]";
 }
 
 }  // namespace minisched

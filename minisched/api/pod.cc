@@ -62,6 +62,36 @@ void VisitFields(Visitor& visit, T& claim) {
   visit("name", claim.name);
 }
 
+template <class Visitor, MaybeConst<NodeSelectorRequirement> T>
+void VisitFields(Visitor& visit, T& requirement) {
+  visit("key", requirement.key);
+  visit("operator", requirement.op);
+  visit("values", requirement.values);
+}
+
+template <class Visitor, MaybeConst<NodeSelectorTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("matchExpressions", term.match_expressions);
+  visit("matchFields", term.match_fields);
+}
+
+template <class Visitor, MaybeConst<NodeSelector> T>
+void VisitFields(Visitor& visit, T& selector) {
+  visit("nodeSelectorTerms", selector.node_selector_terms);
+}
+
+template <class Visitor, MaybeConst<PreferredSchedulingTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("weight", term.weight);
+  visit("preference", term.preference);
+}
+
+template <class Visitor, MaybeConst<Affinity::NodeAffinity> T>
+void VisitFields(Visitor& visit, T& affinity) {
+  visit("requiredDuringSchedulingIgnoredDuringExecution", affinity.required);
+  visit("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred);
+}
+
 template <class Visitor, MaybeConst<PodAffinityTerm> T>
 void VisitFields(Visitor& visit, T& term) {
   visit("topologyKey", term.topology_key);
@@ -74,6 +104,7 @@ void VisitFields(Visitor& visit, T& affinity) {
 
 template <class Visitor, MaybeConst<Affinity> T>
 void VisitFields(Visitor& visit, T& affinity) {
+  visit("nodeAffinity", affinity.node_affinity);
   visit("podAffinity", affinity.pod_affinity);
   visit("podAntiAffinity", affinity.pod_anti_affinity);
 }
@@ -103,6 +134,13 @@ void VisitFields(Visitor& visit, T& spec) {
   visit("resourceClaims", spec.resource_claims);
 }
 
+template <class Visitor, MaybeConst<ContainerStatus> T>
+void VisitFields(Visitor& visit, T& status) {
+  visit("name", status.name);
+  visit("resources", status.resources);
+  visit("allocatedResources", status.allocated_resources);
+}
+
 template <class Visitor, MaybeConst<PodStatus> T>
 void VisitFields(Visitor& visit, T& status) {
   visit("phase", status.phase);
@@ -110,6 +148,10 @@ void VisitFields(Visitor& visit, T& status) {
   visit("nominatedNodeName", status.nominated_node_name);
   visit("message", status.message);
   visit("reason", status.reason);
+  visit("containerStatuses", status.container_statuses);
+  visit("initContainerStatuses", status.init_container_statuses);
+  visit("resources", status.resources);
+  visit("allocatedResources", status.allocated_resources);
 }
 
 template <class Visitor, MaybeConst<Pod> T>

@@ -72,6 +72,31 @@ struct PodResourceClaim {
   std::string name;
 };
 
+// A condition on one label or, in match_fields, on one field of a node.
+struct NodeSelectorRequirement {
+  std::string key;
+  std::string op;  // In, NotIn, Exists, DoesNotExist, Gt, Lt
+  std::vector<std::string> values;
+};
+
+// Selects the nodes that satisfy all requirements. Without requirements,
+// selects no node.
+struct NodeSelectorTerm {
+  std::vector<NodeSelectorRequirement> match_expressions;
+  // For metadata.name, the only field, with In or NotIn and one value.
+  std::vector<NodeSelectorRequirement> match_fields;
+};
+
+// Selects the nodes that match any term.
+struct NodeSelector {
+  std::vector<NodeSelectorTerm> node_selector_terms;
+};
+
+struct PreferredSchedulingTerm {
+  std::int32_t weight = 0;  // 1 to 100
+  NodeSelectorTerm preference;
+};
+
 struct PodAffinityTerm {
   std::string topology_key;
 };
@@ -83,6 +108,15 @@ struct PodAffinity {
 };
 
 struct Affinity {
+  // Nested, so that the name is free for a plugin.
+  struct NodeAffinity {
+    // requiredDuringSchedulingIgnoredDuringExecution
+    std::optional<NodeSelector> required;
+    // preferredDuringSchedulingIgnoredDuringExecution
+    std::vector<PreferredSchedulingTerm> preferred;
+  };
+
+  NodeAffinity node_affinity;
   PodAffinity pod_affinity;
   PodAffinity pod_anti_affinity;
 };
@@ -116,12 +150,27 @@ struct PodSpec {
   std::vector<PodResourceClaim> resource_claims;
 };
 
+// What the kubelet reports about a container or an init container.
+struct ContainerStatus {
+  std::string name;
+  // The resources that the running container has. While the kubelet resizes the
+  // container, they differ from those in the spec.
+  std::optional<ResourceRequirements> resources;
+  // The requests that the node has set aside for the container.
+  ResourceList allocated_resources;
+};
+
 struct PodStatus {
   std::string phase;  // "Pending", "Running", "Succeeded", "Failed"
   std::vector<Condition> conditions;
   std::string nominated_node_name;
   std::string message;
   std::string reason;
+  std::vector<ContainerStatus> container_statuses;
+  std::vector<ContainerStatus> init_container_statuses;
+  // As in ContainerStatus, for the resources of the pod as a whole.
+  std::optional<ResourceRequirements> resources;
+  ResourceList allocated_resources;
 };
 
 struct Pod {

@@ -1,6 +1,9 @@
 #include "minisched/api/pod_requests.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "minisched/api/conditions.h"
 
 namespace minisched {
 namespace {
@@ -13,19 +16,66 @@ void RaiseResourceList(ResourceList& list, const ResourceList& least) {
   }
 }
 
+// Returns true if the node can never fulfil the pod's resize.
+bool IsResizeInfeasible(const Pod& pod) {
+  const Condition* pending =
+      FindCondition(pod.status.conditions, "PodResizePending");
+  return pending != nullptr && pending->reason == "Infeasible";
+}
+
+// Returns the requests of a container, or of the pod as a whole, whose status
+// reports resources. Upstream's determineEffectiveRequests().
+ResourceList EffectiveRequests(const Pod& pod, const ResourceList& spec,
+                               const ResourceList& actual,
+                               const ResourceList& allocated) {
+  ResourceList requests = IsResizeInfeasible(pod) ? ResourceList() : spec;
+  RaiseResourceList(requests, actual);
+  RaiseResourceList(requests, allocated);
+  return requests;
+}
+
+// Returns the requests of a container or sidecar with its status, one of
+// `statuses`, taken into account.
+ResourceList ResizedRequests(const Pod& pod, const Container& container,
+                             const std::vector<ContainerStatus>& statuses) {
+  const ResourceList& spec = container.resources.requests;
+  const auto status =
+      std::ranges::find(statuses, container.name, &ContainerStatus::name);
+  if (status == statuses.end() || !status->resources) return spec;
+  return EffectiveRequests(pod, spec, status->resources->requests,
+                           status->allocated_resources);
+}
+
 // Upstream's AggregateContainerRequests().
-ResourceList ContainerRequests(const PodSpec& spec) {
+ResourceList ContainerRequests(const Pod& pod,
+                               const PodRequestsOptions& options) {
+  const auto requests_of = [&](const Container& container,
+                               const std::vector<ContainerStatus>& statuses) {
+    ResourceList requests = options.use_status_resources
+                                ? ResizedRequests(pod, container, statuses)
+                                : container.resources.requests;
+    const ResourceList& defaults = options.non_missing_container_requests;
+    requests.insert(defaults.begin(), defaults.end());
+    return requests;
+  };
+
   ResourceList sidecars;
   ResourceList most_at_start;
-  for (const Container& container : spec.init_containers) {
+  const std::vector<ContainerStatus> no_statuses;
+  for (const Container& container : pod.spec.init_containers) {
+    const bool is_sidecar = container.restart_policy == "Always";
     ResourceList together = sidecars;
-    AddResourceList(together, container.resources.requests);
+    AddResourceList(
+        together,
+        requests_of(container, is_sidecar ? pod.status.init_container_statuses
+                                          : no_statuses));
     RaiseResourceList(most_at_start, together);
-    if (container.restart_policy == "Always") sidecars = std::move(together);
+    if (is_sidecar) sidecars = std::move(together);
   }
   ResourceList requests = std::move(sidecars);
-  for (const Container& container : spec.containers) {
-    AddResourceList(requests, container.resources.requests);
+  for (const Container& container : pod.spec.containers) {
+    AddResourceList(requests,
+                    requests_of(container, pod.status.container_statuses));
   }
   RaiseResourceList(requests, most_at_start);
   return requests;
@@ -43,10 +93,26 @@ void AddResourceList(ResourceList& list, const ResourceList& more) {
   for (const auto& [resource, quantity] : more) list[resource] += quantity;
 }
 
-ResourceList PodRequests(const Pod& pod) {
-  ResourceList requests = ContainerRequests(pod.spec);
-  for (const auto& [resource, quantity] : pod.spec.resources.requests) {
-    if (IsSupportedPodLevelResource(resource)) requests[resource] = quantity;
+bool IsPodLevelRequestsSet(const Pod& pod) {
+  return std::ranges::any_of(
+      pod.spec.resources.requests, [](const auto& request) {
+        return IsSupportedPodLevelResource(request.first);
+      });
+}
+
+ResourceList PodRequests(const Pod& pod, const PodRequestsOptions& options) {
+  ResourceList requests = ContainerRequests(pod, options);
+  const ResourceList& spec = pod.spec.resources.requests;
+  ResourceList effective = spec;
+  if (options.use_status_resources && pod.status.resources) {
+    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
+                                  pod.status.allocated_resources);
+  }
+  for (const auto& [resource, quantity] : spec) {
+    // As upstream, a resource that doesn't count any more becomes zero.
+    if (IsSupportedPodLevelResource(resource)) {
+      requests[resource] = effective[resource];
+    }
   }
   AddResourceList(requests, pod.spec.overhead);
   return requests;

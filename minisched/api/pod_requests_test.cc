@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
+#include <string>
 
 #include "minisched/api/json.h"
 
@@ -69,11 +69,11 @@ TEST(PodRequestsTest, PodLevelRequestsReplaceThoseOfContainers) {
             "cpu=1100m example.com/gpu=1 hugepages-2Mi=2Mi memory=1Gi");
 }
 
-TEST(PodRequestsTest, ThrowsIfASumIsTooLarge) {
-  EXPECT_THROW(Requests(R"({"containers":[
+TEST(PodRequestsTest, SumsSaturate) {
+  EXPECT_EQ(Requests(R"({"containers":[
       {"resources":{"requests":{"cpu":"1e29"}}},
-      {"resources":{"requests":{"cpu":"1e29"}}}]})"),
-               std::overflow_error);
+      {"resources":{"requests":{"cpu":"1e29","memory":"1"}}}]})"),
+            "cpu=170141183460469231731687303715884105727e-9 memory=1");
 }
 
 }  // namespace

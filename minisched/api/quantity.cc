@@ -242,12 +242,12 @@ int64_t Quantity::Value() const { return CountOf(kNanosPerUnit); }
 int64_t Quantity::MilliValue() const { return CountOf(kNanosPerMilli); }
 
 Quantity& Quantity::operator+=(const Quantity& other) {
+  if (IsZero()) format_ = other.format_;
   Nanos sum;
   if (__builtin_add_overflow(nanos_, other.nanos_, &sum)) {
-    throw std::overflow_error("quantity overflow: " + ToString() + " + " +
-                              other.ToString());
+    constexpr auto kLargest = static_cast<Nanos>(kMaxMagnitude);
+    sum = nanos_ > 0 ? kLargest : -kLargest - 1;
   }
-  if (IsZero()) format_ = other.format_;
   nanos_ = sum;
   return *this;
 }

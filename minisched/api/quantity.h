@@ -60,8 +60,9 @@ class Quantity {
   int Sign() const { return (nanos_ > 0) - (nanos_ < 0); }
   Format format() const { return format_; }
 
-  // Adds `other`. A zero takes the format of `other`. If the sum is too large,
-  // throws std::overflow_error and leaves the quantity unchanged.
+  // Adds `other`. A zero takes the format of `other`. A sum beyond the largest
+  // or smallest number becomes that number, so that absurd amounts in objects
+  // stop nobody. They are far beyond what any node has.
   Quantity& operator+=(const Quantity& other);
 
   // Compare the numbers and ignore the formats: 1k, 1e3 and 1000 are equal.

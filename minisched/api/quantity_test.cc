@@ -261,11 +261,23 @@ TEST(QuantityTest, Adds) {
   }
 }
 
-TEST(QuantityTest, OverflowLeavesTheQuantityUnchanged) {
+TEST(QuantityTest, SumsSaturate) {
   const Quantity largest = Quantity::Parse(kLargest);
-  Quantity quantity = largest;
-  EXPECT_THROW(quantity += Quantity::Parse("1n"), std::overflow_error);
-  EXPECT_EQ(quantity, largest);
+  Quantity sum = largest;
+  sum += Quantity::Parse("1n");
+  EXPECT_EQ(sum, largest);
+  sum += largest;
+  EXPECT_EQ(sum, largest);
+
+  const Quantity least_parsed = Quantity::Parse("-" + std::string(kLargest));
+  sum = least_parsed;
+  sum += Quantity::Parse("-1n");
+  const Quantity smallest = sum;
+  EXPECT_LT(smallest, least_parsed);
+  sum += Quantity::Parse("-1n");
+  EXPECT_EQ(sum, smallest);
+  sum += largest;
+  EXPECT_EQ(sum.ToString(), "-1n");
 }
 
 TEST(ParseErrorTest, QuotedTextIsPrintableAndShort) {

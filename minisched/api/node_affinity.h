@@ -1,0 +1,88 @@
+// Matches nodes with a pod's nodeSelector and nodeAffinity.
+// Follows component-helpers scheduling/corev1/nodeaffinity.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "minisched/api/labels.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// A parsed NodeSelectorTerm. A value type; const access is thread-safe.
+class NodeTermMatcher {
+ public:
+  // Returns nullopt if the term matches no node, because it is empty or
+  // malformed: an unknown operator, a Gt whose value isn't an integer, ... Adds
+  // the errors of a malformed term to `errors`. They start with `path`, the
+  // path of the term.
+  static std::optional<NodeTermMatcher> Parse(const NodeSelectorTerm& term,
+                                              const std::string& path,
+                                              std::vector<std::string>& errors);
+
+  // Returns true if the node satisfies all requirements of the term.
+  bool Matches(const Node& node) const;
+
+ private:
+  // field == value or field != value. A field other than metadata.name is "".
+  struct FieldRequirement {
+    std::string field;
+    bool equal;
+    std::string value;
+  };
+
+  NodeTermMatcher(std::vector<Requirement> labels,
+                  std::vector<FieldRequirement> fields);
+
+  Selector labels_;
+  std::vector<FieldRequirement> fields_;
+};
+
+// A pod's required node affinity: its nodeSelector and the required terms of
+// its nodeAffinity. A value type; const access is thread-safe.
+class RequiredNodeAffinity {
+ public:
+  explicit RequiredNodeAffinity(const Pod& pod);
+
+  // Returns true if the node has all labels of the nodeSelector and matches at
+  // least one of the required terms. A nodeAffinity whose list of required
+  // terms is empty matches no node; one without required terms matches every
+  // node. A malformed term matches no node, as upstream.
+  bool Matches(const Node& node) const;
+
+ private:
+  Labels node_selector_;
+  std::optional<std::vector<NodeTermMatcher>> terms_;  // nullopt: not required
+};
+
+// The preferred terms of a pod's nodeAffinity. A value type; const access is
+// thread-safe.
+class PreferredSchedulingTerms {
+ public:
+  // Ignores terms with weight 0. Throws ParseError if another term is
+  // malformed. The message lists the errors of all terms, by path:
+  // "[0].matchExpressions[1].key: Invalid value: ...".
+  explicit PreferredSchedulingTerms(const Pod& pod);
+
+  // Returns true if every node's score is zero: no term has both a weight and
+  // requirements.
+  bool empty() const { return terms_.empty(); }
+
+  // Returns the sum of the weights of the terms that the node matches.
+  std::int64_t Score(const Node& node) const;
+
+ private:
+  struct WeightedTerm {
+    std::int64_t weight;
+    NodeTermMatcher matcher;
+  };
+
+  std::vector<WeightedTerm> terms_;
+};
+
+}  // namespace minisched
