@@ -54,6 +54,16 @@ std::string Short(std::chrono::microseconds duration) {
       std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
+// Returns true if the plugin's Filter did not run because of its PreFilter.
+bool SkippedFilter(const Attempt& attempt, const std::string& plugin) {
+  return std::any_of(attempt.points.begin(), attempt.points.end(),
+                     [&](const PointResult& result) {
+                       return result.point == "PreFilter" &&
+                              result.plugin == plugin &&
+                              result.status == "Skip";
+                     });
+}
+
 // Returns the mark of a filter plugin for a node.
 std::string Mark(const std::string& plugin, const NodeVerdict& node,
                  bool asked) {
@@ -102,9 +112,11 @@ void AddScores(const NodeVerdict& node, const std::vector<std::string>& scorers,
 Row NodeRow(const Attempt& attempt, const NodeVerdict& node,
             const std::vector<std::string>& scorers) {
   Row row{Printable(node.node)};
-  bool asked = true;
+  // A node that PreFilter excludes has an objection without a plugin.
+  bool asked =
+      node.objections.empty() || !node.objections.front().plugin.empty();
   for (const std::string& plugin : attempt.filters) {
-    row.push_back(Mark(plugin, node, asked));
+    row.push_back(Mark(plugin, node, asked && !SkippedFilter(attempt, plugin)));
     const bool objects =
         !node.objections.empty() && node.objections.front().plugin == plugin;
     asked = asked && (attempt.all_objections || !objects);
@@ -134,6 +146,22 @@ std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
                         Printable(count.reason));
   }
   return line;
+}
+
+// Returns a line for each extension point, with the results of its plugins.
+std::string PointLines(const std::vector<PointResult>& results) {
+  std::string lines;
+  std::string_view last;
+  for (const PointResult& result : results) {
+    lines += result.point == last ? "," : "\n  " + result.point + ":";
+    last = result.point;
+    if (!result.plugin.empty()) lines += " " + result.plugin;
+    lines += " " + result.status;
+    if (!result.message.empty()) {
+      lines += fmt::format(" ({})", Printable(result.message));
+    }
+  }
+  return lines;
 }
 
 // Returns the cause of the pod's move, and what the pod waits for.
@@ -168,13 +196,7 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
   if (shown < attempt.all_nodes) {
     text += CountsOfAll(attempt, attempt.all_nodes - shown);
   }
-  for (const PointResult& point : attempt.points) {
-    text += fmt::format("\n  {}{}{}: {} {}", point.point,
-                        point.plugin.empty() ? "" : " ", point.plugin,
-                        point.status, Printable(point.message));
-    text.erase(text.find_last_not_of(' ') + 1);
-  }
-  return text;
+  return text + PointLines(attempt.points);
 }
 
 std::string FormatPlaces(const std::vector<RecordPtr>& records, Time now) {

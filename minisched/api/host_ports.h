@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// A port of the node that a container uses.
+struct HostPort {
+  std::string ip;  // "0.0.0.0": all addresses of the node
+  std::string protocol;
+  std::int32_t port = 0;
+};
+
+// Returns the host ports of the containers that run as long as the pod:
+// sidecars, and all containers except init containers. Follows GetHostPorts of
+// kube-scheduler's util/utils.go.
+std::vector<HostPort> GetHostPorts(const Pod& pod);
+
+// The host ports that are in use on a node. Follows
+// k8s.io/kube-scheduler/framework.
+class HostPortInfo {
+ public:
+  void Add(const HostPort& port);
+
+  // Returns true if a pod on the node uses the port, at the same address or
+  // because one of the two uses all addresses.
+  bool CheckConflict(const HostPort& port) const;
+
+ private:
+  // The addresses, by protocol and port.
+  std::multimap<std::pair<std::string, std::int32_t>, std::string> used_;
+};
+
+}  // namespace minisched

@@ -1,0 +1,52 @@
+#include "minisched/api/resource.h"
+
+#include <algorithm>
+
+namespace minisched {
+namespace {
+
+constexpr std::int64_t kMaxAmount = std::int64_t{1} << 53;
+
+std::int64_t ToUnits(const Quantity& quantity) {
+  return std::clamp(quantity, {}, Quantity::FromValue(kMaxAmount)).Value();
+}
+
+std::int64_t ToMillis(const Quantity& quantity) {
+  return std::clamp(quantity, {}, Quantity::FromMilli(kMaxAmount)).MilliValue();
+}
+
+}  // namespace
+
+Resource::Resource(const ResourceList& list) {
+  for (const auto& [name, quantity] : list) {
+    if (name == "cpu") {
+      milli_cpu = ToMillis(quantity);
+    } else if (name == "memory") {
+      memory = ToUnits(quantity);
+    } else if (name == "ephemeral-storage") {
+      ephemeral_storage = ToUnits(quantity);
+    } else if (name == "pods") {
+      allowed_pod_number = ToUnits(quantity);
+    } else {
+      scalar_resources[name] = ToUnits(quantity);
+    }
+  }
+}
+
+std::int64_t Resource::Scalar(const std::string& name) const {
+  const auto amount = scalar_resources.find(name);
+  return amount == scalar_resources.end() ? 0 : amount->second;
+}
+
+Resource& Resource::operator+=(const Resource& other) {
+  milli_cpu += other.milli_cpu;
+  memory += other.memory;
+  ephemeral_storage += other.ephemeral_storage;
+  allowed_pod_number += other.allowed_pod_number;
+  for (const auto& [name, amount] : other.scalar_resources) {
+    scalar_resources[name] += amount;
+  }
+  return *this;
+}
+
+}  // namespace minisched

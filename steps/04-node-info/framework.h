@@ -1,0 +1,100 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cycle_state.h"
+#include "minisched/api/pod.h"
+#include "node_info.h"
+#include "snapshot.h"
+#include "status.h"
+
+namespace minisched {
+
+class FilterPlugin;
+class PreFilterPlugin;
+
+// An extension of the scheduler that runs at one or more extension points.
+// Follows k8s.io/kube-scheduler/framework.
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+
+  virtual std::string_view Name() const = 0;
+
+  // Return the plugin as a plugin of the extension point, or null if it isn't
+  // one.
+  virtual const PreFilterPlugin* AsPreFilter() const { return nullptr; }
+  virtual const FilterPlugin* AsFilter() const { return nullptr; }
+};
+
+// The nodes that a PreFilter plugin, or all of them together, leave over.
+struct PreFilterResult {
+  // The names of the nodes that may fit the pod. Unset: all nodes may.
+  std::optional<std::set<std::string>> node_names;
+  // The names of the plugins that set node_names. Set by the framework.
+  std::set<std::string_view> plugins;
+};
+
+// A plugin that prepares the filtering of nodes for one pod.
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  const PreFilterPlugin* AsPreFilter() const final { return this; }
+
+  // Runs once in a cycle, before Filter. `nodes` are all nodes. Returns Skip if
+  // the plugin's Filter need not run for this pod.
+  virtual Status PreFilter(CycleState& state, const Pod& pod,
+                           const Nodes& nodes,
+                           PreFilterResult& result) const = 0;
+};
+
+// A plugin that rejects the nodes that a pod can't run on.
+class FilterPlugin : public virtual Plugin {
+ public:
+  const FilterPlugin* AsFilter() const final { return this; }
+
+  // Returns success if the pod fits the node.
+  virtual Status Filter(const CycleState& state, const Pod& pod,
+                        const NodeInfo& node) const = 0;
+};
+
+// Holds the plugins by extension point, and runs them. Follows kube-scheduler's
+// framework/runtime.
+class Framework {
+ public:
+  // Appends the plugin to the list of each of its extension points.
+  // Not thread-safe: call it before any Run… function.
+  void Add(std::unique_ptr<const Plugin> plugin);
+
+  const std::vector<const PreFilterPlugin*>& pre_filter_plugins() const {
+    return pre_filter_plugins_;
+  }
+  const std::vector<const FilterPlugin*>& filter_plugins() const {
+    return filter_plugins_;
+  }
+
+  // Runs the PreFilter plugins in order. Stops at the first status other than
+  // success, Skip and Unschedulable, and returns it; otherwise returns the last
+  // Unschedulable status, or success. `result` gets the nodes that all plugins
+  // leave over; if these are none, returns UnschedulableAndUnresolvable.
+  Status RunPreFilterPlugins(CycleState& state, const Pod& pod,
+                             const Nodes& nodes, PreFilterResult& result) const;
+
+  // Runs the filter plugins in order, except those that PreFilter skipped, and
+  // returns the first non-success status, with the plugin's name. The message
+  // of an error names the plugin too.
+  Status RunFilterPlugins(const CycleState& state, const Pod& pod,
+                          const NodeInfo& node) const;
+
+ private:
+  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  // The elements of plugins_, by extension point.
+  std::vector<const PreFilterPlugin*> pre_filter_plugins_;
+  std::vector<const FilterPlugin*> filter_plugins_;
+};
+
+}  // namespace minisched

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "framework.h"
+
+namespace minisched {
+
+// Rejects nodes that don't match the pod's node selector or the required terms
+// of its node affinity. Follows plugins/nodeaffinity.
+class NodeAffinity final : public PreFilterPlugin, public FilterPlugin {
+ public:
+  std::string_view Name() const override { return "NodeAffinity"; }
+  // Leaves over only the nodes that the pod names, if each of its terms names
+  // nodes.
+  Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
+                   PreFilterResult& result) const override;
+  Status Filter(const CycleState& state, const Pod& pod,
+                const NodeInfo& node) const override;
+};
+
+}  // namespace minisched

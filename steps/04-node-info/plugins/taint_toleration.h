@@ -1,0 +1,29 @@
+#pragma once
+
+#include "framework.h"
+#include "minisched/api/taints.h"
+
+namespace minisched {
+
+// Rejects nodes with a taint of effect NoSchedule or NoExecute that the pod
+// does not tolerate. Follows plugins/tainttoleration.
+class TaintToleration final : public FilterPlugin {
+ public:
+  std::string_view Name() const override { return "TaintToleration"; }
+  Status Filter(const CycleState& /*state*/, const Pod& pod,
+                const NodeInfo& node) const override {
+    for (const Taint& taint : node.node().spec.taints) {
+      // PreferNoSchedule is a preference: it counts in scores, not here.
+      const bool keeps_off =
+          taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+      if (!keeps_off || TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
+        continue;
+      }
+      return {Code::kUnschedulableAndUnresolvable,
+              "node(s) had untolerated taint(s)"};
+    }
+    return {};
+  }
+};
+
+}  // namespace minisched
