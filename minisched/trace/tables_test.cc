@@ -113,8 +113,8 @@ TEST(FormatAttemptTest, ShowsTheOtherExtensionPoints) {
       .failure = "conflict"};
   EXPECT_EQ(FormatAttempt(attempt),
             "shop/web, attempt 1: conflict\n"
-            "  PreFilter Fit: Skip\n"
-            "  Bind: Error conflict\\nwith others");
+            "  PreFilter: Fit Skip\n"
+            "  Bind: Error (conflict\\nwith others)");
 }
 
 TEST(FormatAttemptTest, TextCannotBreakTheTable) {
