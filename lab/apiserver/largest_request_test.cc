@@ -20,17 +20,17 @@
 namespace minisched::apiserver {
 namespace {
 
-// Measures every operation with the largest body that it accepts, or with a
-// body that it refuses late.
+// These tests measure the time of requests with the largest body that the
+// server accepts, or with a body that the server refuses only after some work.
 //
-// An optimised build takes less than half a second for each. This build may be
-// for debugging or have sanitizers, and the machine may be slow. So the tests
-// compare the time with that of another task: to read, copy and write the
-// largest possible document. The operations take up to 6 times as long as that.
-// An operation in quadratic time takes at least 50 times as long, and often
-// minutes. All times are the thread's CPU time, so the machine's other load
-// doesn't matter.
-constexpr double kMaxTimes = 20;
+// An optimised build takes less than half a second for each request. A debug
+// build, a build with sanitizers or a slow machine takes longer. So the tests
+// divide the time by that of a reference task, which reads, copies and writes a
+// document with almost kMaxValues values. The requests take up to 6 times as
+// long as the reference task. A request with quadratic work takes at least 50
+// times as long, and often minutes. All times are the CPU time of the thread,
+// so other load on the machine doesn't matter.
+constexpr double kMaxRatio = 20;
 
 double CpuSeconds(const std::function<void()>& action) {
   const auto now = [] {
@@ -51,7 +51,8 @@ constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 
-// Returns "TEXT,TEXT,…". In each text, {} is replaced by its number.
+// Returns "TEXT,TEXT,…" with `size` texts. In each text, {} is replaced by the
+// index of the text.
 std::string List(int size, const std::string& text) {
   std::string list;
   for (int i = 0; i < size; ++i) {
@@ -61,21 +62,20 @@ std::string List(int size, const std::string& text) {
   return list;
 }
 
-// Returns a pod with these members of its metadata and its spec, as JSON.
+// Returns a pod with these members in its metadata and its spec, as JSON.
 std::string Pod(const std::string& metadata, const std::string& spec = "") {
   const std::string comma = ",";
   return R"({"metadata":{"name":"a")" + (metadata.empty() ? "" : comma) +
          metadata + R"(},"spec":{"containers":[{"name":"c","image":"i"}])" +
          (spec.empty() ? "" : comma) + spec + "}}";
 }
-std::string PodOf(const std::string& containers) {
+std::string PodWithContainers(const std::string& containers) {
   return R"({"metadata":{"name":"a"},"spec":{"containers":[)" + containers +
          "]}}";
 }
 
-// Returns the CPU time to read, copy and write the largest document: the
-// shortest of three runs.
-double SecondsForComparison() {
+// Returns the CPU time of the reference task: the shortest of three runs.
+double ReferenceSeconds() {
   const std::string text =
       "[" + List(33'000, R"({{"name":"n{}","image":"i"}})") + "]";
   double shortest = std::numeric_limits<double>::max();
@@ -93,12 +93,12 @@ double SecondsForComparison() {
 class LargestRequestTest : public ::testing::Test {
  protected:
   LargestRequestTest() {
-    static const double unit = SecondsForComparison();
-    unit_ = unit;
+    static const double seconds = ReferenceSeconds();
+    reference_seconds_ = seconds;
   }
 
   // Sends a request and lets the controllers run. Expects the status, and a
-  // time below kMaxTimes units.
+  // time below kMaxRatio times that of the reference task.
   void Expect(int status, const std::string& method, const std::string& target,
               const std::string& body = "",
               const std::string& type = "application/json") {
@@ -118,12 +118,13 @@ class LargestRequestTest : public ::testing::Test {
     const std::string what =
         method + " " + target + " " + body.substr(0, 100) + "…";
     EXPECT_EQ(reply.status, status) << what << reply.body.substr(0, 300);
-    EXPECT_LT(seconds / unit_, kMaxTimes) << what;
-    slowest_ = std::max(slowest_, seconds / unit_);
+    const double ratio = seconds / reference_seconds_;
+    EXPECT_LT(ratio, kMaxRatio) << what;
+    highest_ratio_ = std::max(highest_ratio_, ratio);
   }
 
   void TearDown() override {
-    RecordProperty("slowest", std::to_string(slowest_));
+    RecordProperty("highest_ratio", std::to_string(highest_ratio_));
   }
 
  private:
@@ -144,11 +145,11 @@ class LargestRequestTest : public ::testing::Test {
   std::unique_ptr<Controller> garbage_ = NewGarbageCollector(cluster_.registry);
   std::unique_ptr<Controller> disruption_ =
       NewDisruptionController(cluster_.registry);
-  double unit_ = 0;
-  double slowest_ = 0;  // in units
+  double reference_seconds_ = 0;
+  double highest_ratio_ = 0;
 };
 
-TEST_F(LargestRequestTest, BodiesOfAllTypesAreFast) {
+TEST_F(LargestRequestTest, JsonAndYamlBodiesAreFast) {
   const std::string objects = List(300'000, "{{}}");
   Expect(413, "POST", kPods, "[" + objects + "]");
   Expect(400, "POST", kPods, std::string(1'500'000, '['));
@@ -166,7 +167,7 @@ TEST_F(LargestRequestTest, BodiesOfAllTypesAreFast) {
          Pod(List(99'000, R"("x{}":0)")));
 }
 
-TEST_F(LargestRequestTest, ProtobufIsFast) {
+TEST_F(LargestRequestTest, ProtobufBodiesAreFast) {
   const auto message = [](const auto& fill) {
     std::string bytes;
     protozero::pbf_writer writer(bytes);
@@ -231,16 +232,18 @@ TEST_F(LargestRequestTest, MetadataIsFast) {
 }
 
 TEST_F(LargestRequestTest, ContainersAreFast) {
-  Expect(422, "POST", kPods, PodOf(List(99'000, "{{}}")));
+  Expect(422, "POST", kPods, PodWithContainers(List(99'000, "{{}}")));
   const std::string quantities = List(90'000, R"("n{}":"1")");
-  Expect(422, "POST", kPods,
-         PodOf(R"({"name":"c","image":"i","resources":{"requests":{)" +
-               quantities + "}}}"));
+  Expect(
+      422, "POST", kPods,
+      PodWithContainers(R"({"name":"c","image":"i","resources":{"requests":{)" +
+                        quantities + "}}}"));
   Expect(400, "POST", kPods,
-         PodOf(R"({"name":"c","image":"i","resources":{"requests":{"cpu":")" +
-               std::string(3'000'000, '9') + "\"}}}"));
+         PodWithContainers(
+             R"({"name":"c","image":"i","resources":{"requests":{"cpu":")" +
+             std::string(3'000'000, '9') + "\"}}}"));
   Expect(201, "POST", kPods,
-         PodOf(List(5'000, R"({{"name":"n{}","image":"i"}})")));
+         PodWithContainers(List(5'000, R"({{"name":"n{}","image":"i"}})")));
   Expect(200, "PATCH", kStatus,
          R"({"status":{"containerStatuses":[)" +
              List(5'000, R"({{"name":"n{}"}})") + "]}}",
@@ -303,8 +306,8 @@ TEST_F(LargestRequestTest, AffinityIsFast) {
 
 TEST_F(LargestRequestTest, SpecUpdatesAreFast) {
   Expect(201, "POST", kPods,
-         PodOf(R"({"name":"c","image":"i","args":[)" + List(90'000, "\"a\"") +
-               "]}"));
+         PodWithContainers(R"({"name":"c","image":"i","args":[)" +
+                           List(90'000, "\"a\"") + "]}"));
   Expect(422, "PATCH", kPod,
          R"([{"op":"replace","path":"/spec/containers/0/args",
               "value":["a"]}])",
@@ -361,9 +364,10 @@ TEST_F(LargestRequestTest, StrategicMergePatchesAreFast) {
 }
 
 TEST_F(LargestRequestTest, RepeatedStrategicMergesAreFast) {
-  Expect(201, "POST", kPods,
-         PodOf(R"({"name":"a","image":"i","ports":[)" +
-               List(9'000, R"({{"containerPort":1{:04}}})") + "]}"));
+  Expect(
+      201, "POST", kPods,
+      PodWithContainers(R"({"name":"a","image":"i","ports":[)" +
+                        List(9'000, R"({{"containerPort":1{:04}}})") + "]}"));
   Expect(413, "PATCH", kPod,
          R"({"spec":{"containers":[)" +
              List(19'000,
@@ -379,7 +383,7 @@ TEST_F(LargestRequestTest, RepeatedStrategicMergesAreFast) {
          kStrategic);
 }
 
-TEST_F(LargestRequestTest, ActionsAreFast) {
+TEST_F(LargestRequestTest, DeletesBindingsEvictionsEventsAndLeasesAreFast) {
   Expect(201, "POST", kPods, Pod(""));
   Expect(422, "DELETE", kPod, R"({"dryRun":[)" + List(99'000, "\"x\"") + "]}");
   Expect(201, "POST", std::string(kPod) + "/binding",

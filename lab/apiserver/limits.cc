@@ -14,7 +14,7 @@ namespace {
 // The bytes around a value: a comma or colon, and quotes.
 constexpr std::size_t kBytesOfValue = 3;
 
-// Adds the size of `value`, which is nested `outer` levels deep.
+// Adds the size of `value`, which is nested `outer` levels deep, to `extent`.
 void Add(const Json& value, std::size_t outer, Extent& extent) {
   extent.nesting = std::max(extent.nesting, outer);
   extent.bytes += kBytesOfValue;
@@ -61,7 +61,7 @@ void CheckLimits(const Json& document) {
 void Effort::Spend(std::size_t steps) {
   if (steps > left_) {
     throw TooLarge(
-        "the patch moves or merges long lists too often: send it in parts");
+        "the patch copies, moves or merges too much data: send it in parts");
   }
   left_ -= steps;
 }

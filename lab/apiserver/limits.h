@@ -7,9 +7,9 @@
 namespace minisched::apiserver {
 
 // Limits on the cost of one request. The server has one thread, so an expensive
-// request blocks all others. Documents are bounded, and the work on a document
-// is proportional to its size. A patch could work on every pair of values, so
-// each patch also has an Effort.
+// request blocks all others. So the size of documents is limited, and the work
+// on a document is proportional to its size. JSON patches and strategic merge
+// patches can cause more work than that, so each of them also has an Effort.
 
 // The largest request body, and the largest stored object. etcd accepts half of
 // this by default, in a shorter encoding.
@@ -19,13 +19,15 @@ inline constexpr std::size_t kMaxBytes = 3 << 20;
 inline constexpr std::size_t kMaxValues = 100'000;
 inline constexpr std::size_t kMaxNesting = 200;
 
-// The size of a document. Counting stops at a limit.
+// The size of a document.
 struct Extent {
   std::size_t bytes = 0;  // approximate length of the JSON text
   std::size_t values = 0;
   std::size_t nesting = 0;
 
-  // Measures a document. Recurses at most kMaxNesting levels.
+  // Measures a document. Does not measure the parts inside a value that is
+  // nested deeper than kMaxNesting or comes after kMaxValues values. So the
+  // result is too small for a document beyond one of these limits.
   static Extent Of(const Json& document);
 };
 
@@ -33,13 +35,14 @@ struct Extent {
 // 413 for its size.
 void CheckLimits(const Json& document);
 
-// The budget of one patch. Spend() throws StatusError (413) when it is used up.
+// The work that one patch may still cause. Spend() throws StatusError (413) if
+// the patch needs more.
 class Effort {
  public:
-  // `steps` are bytes copied, or list elements moved.
+  // Spends `steps`: the number of bytes copied or list elements moved.
   void Spend(std::size_t steps);
-  // Spends the steps of a copy. Throws if the extent is beyond a limit, because
-  // its true size is then unknown.
+  // Spends the steps for copying or reading a document of this extent. Throws
+  // if the document has more than kMaxValues values or kMaxBytes bytes.
   void Spend(const Extent& extent);
 
  private:

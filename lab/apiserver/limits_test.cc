@@ -45,7 +45,6 @@ TEST(LimitsTest, RefusesDocumentsBeyondALimit) {
   EXPECT_THAT(Refusal({{std::string(kMaxBytes, 'x'), 1}}), HasSubstr("bytes"));
 }
 
-// The extent of such a document doesn't show its true size.
 TEST(EffortTest, ThrowsForADocumentBeyondALimit) {
   Effort effort;
   effort.Spend(Extent::Of(Json(kMaxValues - 1, 0)));

@@ -22,9 +22,9 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Returns an event field's name in core/v1, the form in which events are
-// stored.
-std::string StoredName(std::string field) {
+// Returns the path of an event's field in core/v1, the version in which events
+// are stored.
+std::string StoredPath(std::string field) {
   if (field.starts_with("regarding.")) {
     return "involvedObject." + field.substr(field.find('.') + 1);
   }
@@ -33,7 +33,7 @@ std::string StoredName(std::string field) {
   return field;
 }
 
-// Returns a field's value as a field selector writes it.
+// Returns the text that a field selector has for this value of a field.
 std::string TextOf(const Json& value, const std::string& field) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_null()) return value.dump();
@@ -66,7 +66,7 @@ std::vector<FieldTerm> ParseFields(const std::string& text,
                        boost::range::count(row.fields, field) > 0;
     if (!known) throw BadRequest("field label not supported: " + field);
     const std::string stored =
-        row.plural == "events" ? StoredName(field) : field;
+        row.plural == "events" ? StoredPath(field) : field;
     terms.push_back({field, Split(stored, '.'), !negated,
                      term.substr(equals + 1 + doubled)});
   }
@@ -110,7 +110,7 @@ ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
   try {
     options.labels = Selector::Parse(request.Query("labelSelector"));
   } catch (const ParseError& error) {
-    // Drop the selector from the message: clients show it themselves.
+    // Drop the selector from the message, because clients print it themselves.
     const std::string what = error.what();
     const auto colon = what.find("\": ");
     throw BadRequest(colon == what.npos ? what : what.substr(colon + 3));

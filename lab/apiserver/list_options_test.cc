@@ -46,7 +46,7 @@ std::string Refusal(const std::string& fields, const ResourceRow& row) {
   return "";
 }
 
-TEST(ListOptionsTest, RefusesFieldsThatTheResourceDoesNotOffer) {
+TEST(ListOptionsTest, RefusesUnsupportedFieldsAndInvalidTerms) {
   EXPECT_EQ(Refusal("spec.host=a", Pods()),
             "field label not supported: spec.host");
   EXPECT_EQ(Refusal("a=b", GetResource("apps", "deployments")),

@@ -8,8 +8,8 @@
 
 namespace minisched::apiserver {
 
-// The event loop of the server: runs tasks later, on the one thread on which
-// all the server's work runs. Tests use a FakeLoop.
+// The event loop of the server. While the server runs, all its work runs as
+// tasks of the loop, on one thread. Tests use a FakeLoop.
 class Loop {
  public:
   virtual ~Loop() = default;
@@ -21,8 +21,8 @@ class Loop {
   // Post().
   virtual void Post(std::function<void()> task) = 0;
 
-  // Calls `task` when `delay` has passed, unless the loop ends first. Call it
-  // on the loop's thread only.
+  // Calls `task` when `delay` has passed, unless the loop ends first. Call
+  // After() on the loop's thread only.
   virtual void After(std::chrono::milliseconds delay,
                      std::function<void()> task) = 0;
 };

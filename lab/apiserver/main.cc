@@ -22,7 +22,8 @@ std::string ReadFile(const std::string& name) {
   return text;
 }
 
-// Writes a file atomically: a reader finds it complete or not at all.
+// Writes or replaces a file atomically, so that a reader never finds a part of
+// the text. Only the owner can read the file.
 void WriteFile(const std::string& name, const std::string& text) {
   const std::string draft = name + ".new";
   std::ofstream file(draft);
@@ -77,8 +78,8 @@ int main(int argc, char** argv) {
       "tests.");
   flags.Add("--port", &options.port, "Port to listen on; 0 picks a free port");
   flags.Add("--address", &options.server.address,
-            "Address to listen on; 127.0.0.1 accepts only this machine. The "
-            "server has no authentication");
+            "Address to listen on; with 127.0.0.1, only this machine can "
+            "connect. The server has no authentication");
   flags.Add("--kubeconfig-out", &options.kubeconfig_out,
             "Write a kubeconfig for this server to this file");
   flags.Add("--load", &options.load,

@@ -12,7 +12,8 @@
 namespace minisched::apiserver {
 namespace {
 
-// Bounds the metrics if a client keeps sending new names.
+// The most User-Agents that are counted separately. The others count as
+// "other".
 constexpr std::size_t kMaxUserAgents = 200;
 
 const prometheus::Histogram::BucketBoundaries kSeconds = {

@@ -10,16 +10,17 @@
 
 namespace minisched::apiserver {
 
-// The metrics at /metrics. apiserver_request_total and
-// apiserver_request_duration_seconds are kube-apiserver's.
-// minisched_client_requests_total, by User-Agent, is this server's own.
+// The metrics at /metrics. kube-apiserver also has apiserver_request_total and
+// apiserver_request_duration_seconds. Only this server has
+// minisched_client_requests_total, which counts requests by User-Agent.
 class Metrics {
  public:
   Metrics();
   ~Metrics();
 
-  // Counts an answered request for a resource; a watch counts when it begins.
-  // `code` is 0 if a fault withheld the answer.
+  // Counts a request for a resource. Call it when the request is answered, or
+  // when a watch begins. `code` is 0 if a fault withheld or dropped the answer.
+  // `seconds` is the time that the answer took.
   void Count(const Request& request, const RequestInfo& info, int code,
              std::chrono::duration<double> seconds);
 
@@ -27,7 +28,7 @@ class Metrics {
   std::string Text() const;
 
   // Returns minisched_client_requests_total as a list of objects with
-  // userAgent, verb (RequestInfo's), resource, subresource and count.
+  // userAgent, verb (as in RequestInfo), resource, subresource and count.
   Json Clients() const;
 
  private:

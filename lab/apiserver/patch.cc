@@ -16,11 +16,12 @@ constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
 
 constexpr std::size_t kMaxOperations = 10'000;
-// The longest path, in bytes. The library takes quadratic time for its escapes.
+// The longest path, in bytes. nlohmann::json takes quadratic time to decode the
+// escapes in a path.
 constexpr std::size_t kMaxPath = 1024;
 
 [[noreturn]] void FailToApply() {
-  // Upstream's message doesn't name the error.
+  // Upstream's message doesn't name the cause either.
   throw StatusError(
       422, "Invalid",
       "the server rejected our request due to an error in our request",
@@ -28,8 +29,9 @@ constexpr std::size_t kMaxPath = 1024;
 }
 
 // Applies the operations of a JSON patch to a document. Throws Json::exception
-// if an operation doesn't fit the document. The library's own patch() copies
-// what it moves, and has no limits.
+// or StatusError if an operation cannot be applied or exceeds a limit. The
+// Json::patch() of the library has no limits, and copies the values that it
+// moves.
 class JsonPatcher {
  public:
   explicit JsonPatcher(Json& document) : document_(document) {}
@@ -64,8 +66,8 @@ class JsonPatcher {
     return Pointer(text);
   }
 
-  // Returns the list index at the end of a path.
-  static std::size_t IndexOf(const std::string& token) {
+  // Parses the last token of a path as a list index.
+  static std::size_t ParseIndex(const std::string& token) {
     std::size_t index = 0;
     const char* const end = token.data() + token.size();
     const auto result = std::from_chars(token.data(), end, index);
@@ -74,16 +76,16 @@ class JsonPatcher {
     return index;
   }
 
-  // Returns the iterator at `index`. Spends the effort of moving the elements
-  // after it.
-  Json::iterator Shift(Json& list, std::size_t index) {
+  // Returns the iterator for an insertion or removal at `index`. Spends the
+  // effort of moving the elements from there on.
+  Json::iterator ShiftPoint(Json& list, std::size_t index) {
     effort_.Spend(list.size() - index);
     return list.begin() + static_cast<std::ptrdiff_t>(index);
   }
 
-  // Spends the effort of copying the value. Throws if the value at that path
-  // would exceed kMaxNesting.
-  void CheckNesting(const Pointer& path, const Json& value) {
+  // Spends the effort of copying `value` to `path`. Throws if the document
+  // would then be nested deeper than kMaxNesting.
+  void SpendCopy(const Pointer& path, const Json& value) {
     const Extent extent = Extent::Of(value);
     effort_.Spend(extent);
     const std::string text = path.to_string();
@@ -93,7 +95,7 @@ class JsonPatcher {
   }
 
   void Add(const Pointer& path, Json value) {
-    CheckNesting(path, value);
+    SpendCopy(path, value);
     if (path.empty()) {
       document_ = std::move(value);
       return;
@@ -107,9 +109,9 @@ class JsonPatcher {
     } else if (token == "-") {
       parent.push_back(std::move(value));
     } else {
-      const std::size_t index = IndexOf(token);
+      const std::size_t index = ParseIndex(token);
       if (index > parent.size()) FailToApply();
-      parent.insert(Shift(parent, index), std::move(value));
+      parent.insert(ShiftPoint(parent, index), std::move(value));
     }
   }
 
@@ -121,19 +123,19 @@ class JsonPatcher {
     if (parent.is_object()) {
       parent.erase(token);
     } else {
-      parent.erase(Shift(parent, IndexOf(token)));
+      parent.erase(ShiftPoint(parent, ParseIndex(token)));
     }
     return removed;
   }
 
-  // Replaces a value. Upstream's library is laxer than the RFC, so here too
-  // this adds a missing member to an object.
+  // Replaces a value. As in upstream's library, and unlike in the RFC, adds a
+  // missing member of an object.
   void Replace(const Pointer& path, Json value) {
     const bool inside = !path.empty();
     if (inside && document_.at(path.parent_pointer()).is_object()) {
       return Add(path, std::move(value));
     }
-    CheckNesting(path, value);
+    SpendCopy(path, value);
     document_.at(path) = std::move(value);
   }
 
@@ -142,8 +144,9 @@ class JsonPatcher {
 };
 
 // Restores apiVersion and kind as kube-apiserver does. A strategic merge patch
-// cannot change them. After other patches, a missing kind is restored; a
-// missing apiVersion drops all other members.
+// cannot replace them by other strings. After another patch, a missing kind is
+// restored. If the apiVersion is missing, the result has only the old
+// apiVersion and kind.
 void RestoreType(Json& patched, const Json& object, const std::string& type) {
   const bool strategic = type == kStrategicPatch;
   const auto is_blank = [&](const char* key) {

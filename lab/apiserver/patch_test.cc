@@ -77,7 +77,7 @@ TEST(JsonPatchTest, RefusesOperationsThatDoNotApply) {
   }
 }
 
-// Returns the code and message of the refusal, or "".
+// Returns the code and message of the error, or "" if the patch is applied.
 std::string Refusal(const Json& object, const Json& patch) {
   try {
     ApplyJsonPatch(object, patch);
@@ -87,7 +87,7 @@ std::string Refusal(const Json& object, const Json& patch) {
   }
 }
 
-TEST(JsonPatchTest, RefusesAPatchThatIsNoList) {
+TEST(JsonPatchTest, RefusesAPatchThatIsNotAList) {
   for (const Json& patch : {Json::object(), Json("x")}) {
     EXPECT_EQ(Refusal(Json::object(), patch),
               "400 error decoding patch: a JSON patch must be a list");
@@ -123,11 +123,11 @@ TEST(JsonPatchTest, RefusesAPatchThatMovesTooMuch) {
            {"op": "move", "from": "/m", "path": "/l"})",
         R"({"op": "copy", "from": "/s", "path": "/t"})"}) {
     EXPECT_EQ(Refusal(object, repeated(operations)),
-              "413 Request entity too large: the patch moves or merges long "
-              "lists too often: send it in parts")
+              "413 Request entity too large: the patch copies, moves or merges "
+              "too much data: send it in parts")
         << operations;
   }
-  // As many operations that move little are accepted.
+  // Even more operations are accepted if each of them moves little.
   EXPECT_EQ(Refusal(object, repeated(
                                 R"({"op": "add", "path": "/l/-", "value": 1},
                                    {"op": "replace", "path": "/l/0",

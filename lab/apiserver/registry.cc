@@ -20,8 +20,8 @@ constexpr char kModified[] =
     "the object has been modified; please apply your changes to the latest "
     "version and try again";
 
-// One year, in seconds. Nobody needs a longer grace period, and a much longer
-// one would end at no valid date.
+// The longest grace period: one year, in seconds. A much longer grace period
+// would end after the last valid date.
 constexpr std::int64_t kMaxGrace = 365L * 24 * 3600;
 
 std::mt19937_64 SeededBySystem() {
@@ -34,8 +34,8 @@ std::string NewUid(std::mt19937_64& random) {
   return to_string(boost::uuids::basic_random_generator(random)());
 }
 
-// Returns a suffix for generated names. As upstream, the alphabet has no vowels
-// and no look-alikes, so that a suffix is never a word.
+// Returns a suffix for generated names. As upstream, the alphabet has no
+// vowels, so that a suffix is never a word.
 std::string RandomSuffix(std::mt19937_64& random) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::uniform_int_distribution<std::size_t> any(0, kAlphabet.size() - 1);
@@ -49,7 +49,8 @@ const SchemaType& TypeOf(const ResourceRow& row) {
   return *Schema::Get().Find(stored.ApiVersion(), stored.kind);
 }
 
-// Brings an object into the form in which the row's objects are stored.
+// Brings an object into the form in which the objects of the row are stored,
+// with defaults.
 void Complete(Json& object, const ResourceRow& row) {
   const ResourceRow& stored = StorageRow(row);
   object["apiVersion"] = stored.ApiVersion();
@@ -70,7 +71,9 @@ void CheckNamespaceForCreate(const Store& store, const ResourceRow& row,
   }
 }
 
-// Restores the metadata that an update cannot change.
+// Restores the metadata that an update cannot change. Does not replace a uid, a
+// deletionGracePeriodSeconds or a new deletionTimestamp from the client:
+// ValidateMetadataUpdate() refuses them if they differ.
 void KeepSystemMetadata(Json& metadata, const Json& old) {
   for (const char* key : {"generation", "creationTimestamp", "selfLink"}) {
     CopyMember(old, key, metadata);
@@ -98,8 +101,9 @@ void BumpGeneration(Json& metadata) {
   if (generation > 0) metadata["generation"] = generation + 1;
 }
 
-// Sets the finalizer that makes the garbage collector handle the dependents
-// first.
+// Sets the finalizer with which the garbage collector handles the dependents
+// first, and removes the finalizer of any other policy. Changes nothing if
+// `propagation` is "".
 void SetPropagation(Json& metadata, const std::string& propagation) {
   if (propagation.empty()) return;
   Json& finalizers = metadata["finalizers"];
@@ -128,7 +132,7 @@ DeleteOptions DeleteOptions::Parse(const Json& json) {
                         GetString(json, "preconditions", "resourceVersion")},
       .dry_run = !apiserver::Get(json, "dryRun").empty()};
   if (json.contains("gracePeriodSeconds")) {
-    // A negative period means as soon as possible.
+    // As upstream, a negative period means one second.
     const std::int64_t seconds = GetInt(json, "gracePeriodSeconds");
     options.grace_period = seconds < 0 ? 1 : seconds;
   }
@@ -161,7 +165,8 @@ void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
   const auto check = [&](const std::string& what, const std::string& expected,
                          const std::string& there, const std::string& hint) {
     if (expected.empty() || expected == there) return;
-    ResourceRow by_kind = row;  // Upstream names the kind only in this error.
+    // Only in this error, upstream writes the kind in place of the plural.
+    ResourceRow by_kind = row;
     by_kind.plural = row.kind;
     throw Conflict(
         by_kind, NameOf(object),
@@ -213,8 +218,8 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
 
   if (row.namespaced) CheckNamespaceForCreate(store_, row, ns, name);
   row.strategy->PrepareForCreate(object, store_);
-  // The strategy may have removed the status, whose required fields must always
-  // be present.
+  // The strategy may have removed the status. Normalize() adds the fields of
+  // the status that are always written.
   Normalize(object, TypeOf(row));
   if (row.strategy->has_generation()) metadata["generation"] = 1;
   FieldErrors errors;

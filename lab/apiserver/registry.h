@@ -13,8 +13,8 @@
 
 namespace minisched::apiserver {
 
-// The uid and version that an object must have for a request to apply; "" for
-// any.
+// The uid and resourceVersion that a request requires of its object. "" allows
+// any value.
 struct Preconditions {
   std::string uid;
   std::string resource_version;
@@ -23,20 +23,22 @@ struct Preconditions {
 // The options of a delete (metav1.DeleteOptions).
 struct DeleteOptions {
   std::optional<std::int64_t> grace_period;  // seconds
-  // "Background" (also the default), "Foreground", "Orphan".
+  // "Background", "Foreground" or "Orphan". With "", the garbage collector's
+  // finalizers stay as they are.
   std::string propagation;
   // The deprecated form of `propagation`, if the client sent it.
   std::optional<bool> orphan_dependents;
   Preconditions preconditions;
   bool dry_run = false;
 
-  // Converts a normalized DeleteOptions.
+  // Parses a metav1.DeleteOptions. REQUIRES: `json` is normalized.
   static DeleteOptions Parse(const Json& json);
 };
 
-// Return the store's collection for a resource, and the row that defines the
-// form of the stored objects. Only the row of events differs from `row`: their
-// two API groups share the same objects, which the store keeps in core/v1 form.
+// CollectionOf() returns the store's collection for a resource. StorageRow()
+// returns the row that defines the form of the stored objects. This is `row`,
+// except for events: the two API groups of events share the same objects, which
+// the store keeps in core/v1 form.
 std::string CollectionOf(const ResourceRow& row);
 const ResourceRow& StorageRow(const ResourceRow& row);
 
@@ -48,19 +50,21 @@ void CheckPreconditions(const ResourceRow& row, const Json& object,
 void CheckDeletePreconditions(const ResourceRow& row, const Json& object,
                               const Preconditions& preconditions);
 
+// The result of a delete. A dry run has the result of a real delete.
 struct Deleted {
-  Object object;  // its last state if gone, otherwise its present one
-  bool gone;      // false: the object still exists, and is terminating
+  Object object;  // the new state of the object; if `gone`, its last state
+  bool gone;      // false if the object still exists; it is then terminating
 };
 
-// Reads and writes objects of any kind as the API does: metadata, defaults,
-// validation, optimistic concurrency, deletion in two steps. Controllers inside
-// the server use it as clients do. Follows apiserver
-// pkg/registry/generic/registry.
+// Reads and writes objects of any kind with the rules of the API: metadata,
+// defaults, validation, optimistic concurrency, deletion in two steps. The
+// handlers of requests and the controllers inside the server use it. Follows
+// apiserver pkg/registry/generic/registry.
 //
-// All functions throw StatusError, and ParseError for an object with a field of
-// the wrong type. Every written object is within the limits of limits.h. Use it
-// on the loop's thread only.
+// Get(), Create(), Update() and Delete() throw StatusError. Create() and
+// Update() also throw ParseError for a field of the wrong type, and refuse
+// objects beyond the limits of limits.h. Use a Registry on the loop's thread
+// only.
 class Registry {
  public:
   Registry(Store& store, Loop& loop);
@@ -68,32 +72,35 @@ class Registry {
   Store& store() { return store_; }
   Loop& loop() { return loop_; }
   // The random generator for uids, generated names and watch timeouts. Each
-  // server has its own, seeded by the system.
+  // Registry has its own, seeded by the operating system.
   std::mt19937_64& random() { return random_; }
   // Returns the present time as metav1.Time.
   std::string Now() const;
 
   // In the following functions `ns` is "" for cluster-scoped objects.
 
+  // Returns an object. Throws StatusError (404) if it does not exist.
   Object Get(const ResourceRow& row, const std::string& ns,
              const std::string& name) const;
 
-  // Creates `object`, which is in the form of StorageRow(row). Its metadata may
-  // lack the namespace.
+  // Creates `object`, which has the form of StorageRow(row), and returns it.
+  // Its metadata may lack the namespace. A dry run stores nothing.
   Object Create(const ResourceRow& row, const std::string& ns, Json object,
                 bool dry_run = false);
 
-  // Returns the new state of a stored object, from a PUT's body or a patch.
+  // A function that returns the new state of a stored object, for example from
+  // the body of a PUT or from a patch.
   using Change = std::function<Json(const Json& old)>;
-  // Updates an object. Throws a conflict if the new state carries another
-  // resourceVersion than the stored object, and a 422 if it carries another
-  // uid. Writes nothing if nothing changes.
+  // Updates an object and returns its new state. Throws StatusError: 409 if the
+  // new state has another resourceVersion than the stored object, 422 if it has
+  // another uid. Writes nothing if nothing changes. Removes the object if it is
+  // terminating, has no grace period left and no longer has finalizers.
   Object Update(const ResourceRow& row, std::string_view subresource,
                 const std::string& ns, const std::string& name,
                 const Change& change, bool dry_run = false);
 
-  // Starts or finishes a deletion. The object is gone at once only if it has no
-  // finalizers and no grace period.
+  // Starts or finishes the deletion of an object. Removes the object at once if
+  // it has no finalizers and no grace period.
   Deleted Delete(const ResourceRow& row, const std::string& ns,
                  const std::string& name, const DeleteOptions& options = {});
 

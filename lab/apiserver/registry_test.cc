@@ -66,7 +66,7 @@ class RegistryTest : public StrategyTest {
   }
 };
 
-TEST_F(RegistryTest, CreateSetsWhatOnlyTheServerSets) {
+TEST_F(RegistryTest, CreateReplacesMetadataThatOnlyTheServerSets) {
   const Json object = CreateConfigMap(R"({"metadata": {
       "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
       "deletionTimestamp": "2001-01-01T00:00:00Z",
@@ -86,8 +86,7 @@ TEST_F(RegistryTest, CreateSetsWhatOnlyTheServerSets) {
   EXPECT_NE(UidOf(CreateConfigMap({{"metadata", {{"name", "b"}}}})), uid);
 }
 
-// Each server has its own random generator.
-TEST_F(RegistryTest, ServersGiveDifferentUids) {
+TEST_F(RegistryTest, DifferentServersGenerateDifferentUids) {
   const auto first_uid = [&] {
     Store store;
     Registry registry(store, loop_);
@@ -203,9 +202,9 @@ TEST_F(RegistryTest, UpdateWithAnotherVersionIsAConflict) {
 }
 
 TEST_F(RegistryTest, OnlySomeKindsAllowUpdatesWithoutAVersion) {
-  const Json version = R"({"metadata": {"resourceVersion": null},
-                           "data": {"k": "w"}})"_json;
-  EXPECT_THAT(UpdateErrors(CreateConfigMap(), version), IsEmpty());
+  const Json change = R"({"metadata": {"resourceVersion": null},
+                          "data": {"k": "w"}})"_json;
+  EXPECT_THAT(UpdateErrors(CreateConfigMap(), change), IsEmpty());
   const Json lease = Create("coordination.k8s.io/v1", "Lease",
                             {{"metadata", {{"name", "a"}}}});
   EXPECT_THAT(
@@ -282,7 +281,7 @@ TEST_F(RegistryTest, RemovingTheLastFinalizerDeletesTheObject) {
   EXPECT_TRUE(Find(object).is_null());
 }
 
-// An object stays if it isn't terminating or has grace time left.
+// An object that isn't terminating stays, and so does one with grace time left.
 TEST_F(RegistryTest, RemovingFinalizersKeepsObjectsThatAreNotDue) {
   const Json object =
       CreateConfigMap({{"metadata", {{"finalizers", {"x.y/a"}}}}});
@@ -338,16 +337,16 @@ TEST_F(RegistryTest, AGracePeriodCanOnlyBeShortened) {
   const std::string start = After(seconds(30));
   Delete(pod);
   loop_.Advance(seconds(10));
-  const auto remaining = [&](std::int64_t grace) {
+  const auto delete_with_grace = [&](std::int64_t grace) {
     Delete(pod, {.grace_period = grace});
     const Json metadata = Find(pod)["metadata"];
     return std::pair(metadata["deletionGracePeriodSeconds"].get<int>(),
                      metadata["deletionTimestamp"].get<std::string>());
   };
-  EXPECT_EQ(remaining(60), std::pair(30, start));
-  EXPECT_EQ(remaining(25), std::pair(25, After(seconds(15))));
-  // The shorter period has already passed: the pod is due now.
-  EXPECT_EQ(remaining(5), std::pair(1, After(seconds(0))));
+  EXPECT_EQ(delete_with_grace(60), std::pair(30, start));
+  EXPECT_EQ(delete_with_grace(25), std::pair(25, After(seconds(15))));
+  // A period of 5 s has already passed, so the pod is due now.
+  EXPECT_EQ(delete_with_grace(5), std::pair(1, After(seconds(0))));
   EXPECT_TRUE(Delete(pod, {.grace_period = 0}).gone);
   EXPECT_TRUE(Find(pod).is_null());
 }

@@ -13,22 +13,22 @@
 namespace minisched::apiserver {
 namespace {
 
-// Properties of a row. They can be combined.
+// Properties of a row. An entry can have several.
 enum Trait : unsigned {
   kNamespaced = 0,
-  kOfCluster = 1,       // cluster-scoped
+  kClusterScoped = 1,
   kInAll = 2,           // `kubectl get all` shows it
   kReturnsDeleted = 4,  // ResourceRow::returns_deleted
 };
 
-// The short form of a row. Lists are words separated by spaces.
+// The short form of a ResourceRow. Lists are words separated by spaces.
 struct Entry {
   std::string_view name;  // "deployments.apps"
   const char* kind;
   const char* short_names = "";
   unsigned traits = kNamespaced;
-  // By default objects are only stored, so that informers can list and watch
-  // them.
+  // By default the server only stores the objects, so that informers can list
+  // and watch them.
   const Strategy& (*strategy)() = PlainStrategy;
   const char* fields = "";
   const char* subresources = "";
@@ -37,9 +37,9 @@ struct Entry {
   Review review = nullptr;
 };
 
-// Returns the entry of a review, which is never stored.
+// Returns the entry of a kind of review. Reviews are never stored.
 constexpr Entry ReviewEntry(std::string_view name, const char* kind,
-                            Review review, Trait trait = kOfCluster) {
+                            Review review, Trait trait = kClusterScoped) {
   return {.name = name,
           .kind = kind,
           .traits = trait,
@@ -55,13 +55,13 @@ constexpr Entry kEntries[] = {
      "involvedObject.uid involvedObject.apiVersion "
      "involvedObject.resourceVersion involvedObject.fieldPath reason "
      "reportingComponent source type"},
-    {"namespaces", "Namespace", "ns", kOfCluster | kReturnsDeleted,
+    {"namespaces", "Namespace", "ns", kClusterScoped | kReturnsDeleted,
      NamespaceStrategy, "status.phase", "finalize",
      "create delete get list patch update watch"},
-    {"nodes", "Node", "no", kOfCluster, NodeStrategy, "spec.unschedulable"},
+    {"nodes", "Node", "no", kClusterScoped, NodeStrategy, "spec.unschedulable"},
     {"persistentvolumeclaims", "PersistentVolumeClaim", "pvc", kReturnsDeleted},
     {"persistentvolumes", "PersistentVolume", "pv",
-     kOfCluster | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted},
     {"pods", "Pod", "po", kInAll | kReturnsDeleted, PodStrategy,
      "spec.nodeName spec.restartPolicy spec.schedulerName "
      "spec.serviceAccountName spec.hostNetwork status.phase status.podIP "
@@ -76,7 +76,7 @@ constexpr Entry kEntries[] = {
     {"replicasets.apps", "ReplicaSet", "rs", kInAll, ReplicaSetStrategy, "",
      "scale"},
     {"statefulsets.apps", "StatefulSet", "sts", kInAll},
-    // The events of the core group in another form (views.h).
+    // These are the events of the core group, in another form (views.h).
     {"events.events.k8s.io", "Event", "ev", kNamespaced, EventStrategy,
      "reason regarding.kind regarding.namespace regarding.name regarding.uid "
      "regarding.apiVersion regarding.resourceVersion regarding.fieldPath "
@@ -94,21 +94,22 @@ constexpr Entry kEntries[] = {
     {"poddisruptionbudgets.policy", "PodDisruptionBudget", "pdb", kNamespaced,
      PodDisruptionBudgetStrategy},
     {"csidrivers.storage.k8s.io", "CSIDriver", "",
-     kOfCluster | kReturnsDeleted},
-    {"csinodes.storage.k8s.io", "CSINode", "", kOfCluster | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted},
+    {"csinodes.storage.k8s.io", "CSINode", "",
+     kClusterScoped | kReturnsDeleted},
     {"csistoragecapacities.storage.k8s.io", "CSIStorageCapacity"},
     {"storageclasses.storage.k8s.io", "StorageClass", "sc",
-     kOfCluster | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted},
     {"volumeattachments.storage.k8s.io", "VolumeAttachment", "",
-     kOfCluster | kReturnsDeleted},
-    {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kOfCluster,
+     kClusterScoped | kReturnsDeleted},
+    {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kClusterScoped,
      PriorityClassStrategy},
     {"leases.coordination.k8s.io", "Lease", "", kNamespaced, LeaseStrategy},
     {"deviceclasses.resource.k8s.io", "DeviceClass", "",
-     kOfCluster | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted},
     {"resourceclaims.resource.k8s.io", "ResourceClaim", "", kReturnsDeleted},
     {"resourceslices.resource.k8s.io", "ResourceSlice", "",
-     kOfCluster | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted},
 };
 
 std::vector<std::string> Words(const std::string& text) {
@@ -123,7 +124,7 @@ ResourceRow ToRow(const Entry& entry) {
           std::string(dot == entry.name.npos ? "" : entry.name.substr(dot + 1)),
       .plural = std::string(entry.name.substr(0, dot)),
       .kind = entry.kind,
-      .namespaced = (entry.traits & kOfCluster) == 0,
+      .namespaced = (entry.traits & kClusterScoped) == 0,
       .short_names = Words(entry.short_names),
       .categories = Words((entry.traits & kInAll) != 0 ? "all" : ""),
       .verbs = Words(entry.verbs),

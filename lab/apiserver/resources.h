@@ -10,8 +10,8 @@
 
 namespace minisched::apiserver {
 
-// One resource that this server serves. To add a resource, add a row
-// (resources.cc) and its type to the schema.
+// A resource that this server serves. To add a resource, add an entry to
+// kEntries (resources.cc), and the type of its objects to the schema.
 struct ResourceRow {
   std::string group;  // "" for the core group
   std::string version = "v1";
@@ -24,37 +24,40 @@ struct ResourceRow {
   std::vector<std::string> verbs = {"create", "delete", "deletecollection",
                                     "get",    "list",   "patch",
                                     "update", "watch"};
-  // The names of its Subresources, in alphabetical order. A kind with a status
-  // has "status".
+  // The names of its Subresources, in alphabetical order. Each kind with a
+  // status has "status", except reviews.
   std::vector<std::string> subresources;
   // The fields that a field selector can name besides metadata.name and
-  // metadata.namespace. Each is the path to the value: "spec.nodeName".
+  // metadata.namespace. Each is the path of the value in the object, such as
+  // "spec.nodeName". Some fields of events have other paths (list_options.cc).
   std::vector<std::string> fields;
-  // DELETE returns the object instead of a Status, even if the object is gone.
-  // This is upstream's ReturnDeletedObject.
+  // True if a DELETE that removes an object returns the object instead of a
+  // Status. This is upstream's ReturnDeletedObject. A DELETE after which the
+  // object still exists always returns the object.
   bool returns_deleted = false;
-  // Answers a create instead of storing the object. nullptr for kinds that are
-  // stored.
+  // For reviews, the function that answers a create; reviews are not stored.
+  // nullptr for other kinds.
   Review review = nullptr;
-  // Rows in AllResources() always have both.
+  // Rows in AllResources() always have a strategy and columns.
   const Strategy* strategy = nullptr;
   const Columns* columns = nullptr;
 
-  // Returns "v1" or "apps/v1", as objects carry it.
+  // Returns the apiVersion of the objects: "v1" or "apps/v1".
   std::string ApiVersion() const;
-  // Returns "pods" or "deployments.apps", the name in messages.
+  // Returns the name of the resource in messages: "pods" or "deployments.apps".
   std::string QualifiedName() const;
-  // Returns "pod".
+  // Returns the kind in lower case: "pod".
   std::string Singular() const;
   bool HasSubresource(std::string_view name) const;
 };
 
-// A path below an object: a part of the object, or an action on it.
+// A path below that of an object. It stands for a part of the object ("status")
+// or for an action on the object ("eviction").
 struct Subresource {
   std::vector<std::string> verbs;
-  // The kind that is read and written there: "autoscaling", "v1", "Scale". All
-  // are "" for the object itself; group and version are "" if they are the
-  // object's.
+  // The kind that clients read and write at the path: "autoscaling", "v1",
+  // "Scale". All three are "" if it is the kind of the object. Group and
+  // version are "" if they are those of the object.
   std::string group;
   std::string version;
   std::string kind;
@@ -68,7 +71,7 @@ const Subresource& GetSubresource(std::string_view name);
 // program.
 const std::vector<ResourceRow>& AllResources();
 
-// Return nullptr if there is no such resource.
+// Return the resource, or nullptr if this server does not serve it.
 const ResourceRow* FindResource(std::string_view group,
                                 std::string_view version,
                                 std::string_view plural);

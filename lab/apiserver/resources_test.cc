@@ -8,7 +8,7 @@
 namespace minisched::apiserver {
 namespace {
 
-TEST(ResourcesTest, EveryRowIsUniqueCompleteAndFound) {
+TEST(ResourcesTest, EveryRowIsUniqueAndCompleteAndCanBeFound) {
   std::set<std::string> names;
   for (const ResourceRow& row : AllResources()) {
     const std::string name = row.QualifiedName();

@@ -18,8 +18,9 @@
 namespace minisched::apiserver {
 namespace {
 
-// The start of a page of a list: the version of the whole list, and the object
-// that the page follows. Its JSON is the continue token of the previous page.
+// The start of a page of a list: the version of the whole list, and the key of
+// the last object before the page. The JSON text of a Page is the continue
+// token in the previous page.
 using Page = std::pair<std::uint64_t, Store::Key>;
 
 Page ParseToken(const std::string& token) {
@@ -51,14 +52,15 @@ Page PageOf(const ListOptions& options, std::uint64_t current) {
   if (options.resource_version.empty()) return {current, {}};
   const std::uint64_t requested = ParseVersion(options.resource_version, 400);
   if (requested > current) throw TooLargeVersion(requested, current);
-  // With a limit, a version above 0 is exact unless the match says otherwise.
+  // With a limit and without a resourceVersionMatch, a version above 0 is
+  // exact.
   const bool exact = options.resource_version_match == "Exact" ||
                      (options.resource_version_match.empty() &&
                       options.limit > 0 && requested > 0);
   return {exact ? requested : current, {}};
 }
 
-// A request and the reply to it.
+// Handles one request and holds its reply.
 class Call {
  public:
   Call(Registry& registry, const Request& request, const RequestInfo& info)
@@ -84,7 +86,7 @@ class Call {
     const bool action = info_.subresource == "binding" ||
                         info_.subresource == "eviction" ||
                         row_.plural == "bindings";
-    (this->*(action ? &Call::Act : kMethods.at(info_.verb)))();
+    (this->*(action ? &Call::BindOrEvict : kMethods.at(info_.verb)))();
     if (!reply_.stream) reply_.body += "\n";  // as Go's encoder does
     return std::move(reply_);
   }
@@ -137,7 +139,7 @@ class Call {
   void Create() {
     const bool dry_run = IsDryRun(request_);
     Json object = DecodeObject(request_, RowShown(info_), reply_);
-    CheckNamespace(object);
+    SetNamespace(object);
     if (row_.review != nullptr) {
       row_.review(object, registry_.Now());
       return Answer(std::make_shared<const Json>(std::move(object)), 201);
@@ -148,14 +150,14 @@ class Call {
         201);
   }
 
-  // Handles pods/binding and similar paths, which take an object of another
-  // kind.
-  void Act() {
+  // Handles a POST to pods/NAME/binding, pods/NAME/eviction or bindings. The
+  // body is a Binding or an Eviction.
+  void BindOrEvict() {
     static const ResourceRow kEviction{.group = "policy", .kind = "Eviction"};
     const bool evict = info_.subresource == "eviction";
     Json object = DecodeObject(
         request_, evict ? kEviction : GetResource("", "bindings"), reply_);
-    CheckNamespace(object);
+    SetNamespace(object);
     const std::string name = info_.name.empty() ? NameOf(object) : info_.name;
     if (name.empty()) throw BadRequest("Name parameter required.");
     const auto act = evict ? EvictPod : BindPod;
@@ -206,7 +208,8 @@ class Call {
     const Deleted deleted =
         registry_.Delete(row_, info_.ns, info_.name, options);
     if (!deleted.gone) {
-      // As upstream, only clients that send this deprecated option get a 202.
+      // As upstream, only clients that send the deprecated option
+      // orphanDependents: false get a 202.
       const bool background = options.orphan_dependents == false;
       return Answer(deleted.object, background ? 202 : 200);
     }
@@ -237,8 +240,9 @@ class Call {
     const std::string& sub = info_.subresource;
     const auto& verbs = sub.empty() ? row_.verbs : GetSubresource(sub).verbs;
     const bool served = boost::range::count(verbs, info_.verb) > 0;
-    // A create has its namespace in the path and its name in the body. A
-    // collection is deleted in one namespace. The other verbs need a name.
+    // A create has the namespace in the path. It has the name in the path only
+    // for a subresource. A collection is deleted in one namespace. The other
+    // verbs, except list and watch, need a name.
     const bool create = info_.verb == "create";
     const bool list = info_.verb == "list" || info_.verb == "watch";
     const bool all = info_.verb == "deletecollection";
@@ -249,9 +253,10 @@ class Call {
     if (!served || misplaced) throw MethodNotAllowed();
   }
 
-  // Sets the object's namespace to that of the path. Throws if the object names
-  // another. An object of a cluster-scoped kind loses its namespace.
-  void CheckNamespace(Json& object) const {
+  // Sets the namespace of the object to that of the path. Throws StatusError
+  // (400) if the object has another namespace. Removes the namespace if the
+  // path has none.
+  void SetNamespace(Json& object) const {
     if (info_.ns.empty()) {
       object["metadata"].erase("namespace");
       return;
@@ -265,6 +270,8 @@ class Call {
     ns = info_.ns;
   }
 
+  // Throws StatusError (400) unless the object has the name in the path. Sets
+  // the namespace of the object.
   void CheckIdentity(Json& object) const {
     const std::string name = NameOf(object);
     if (name.empty()) {
@@ -278,14 +285,15 @@ class Call {
           "the name of the object ({}) does not match the name on the URL ({})",
           name, info_.name));
     }
-    CheckNamespace(object);
+    SetNamespace(object);
   }
 
   ListOptions Options() const {
     return ListOptions::Parse(request_, row_, info_.ns, info_.name);
   }
 
-  // Answers with the object, or with its scale if the path ends in "scale".
+  // Answers with the object. If the path ends in "scale", answers with the
+  // object's scale.
   void Answer(const Object& object, int status = 200) {
     reply_.status = status;
     reply_.body = RowShown(info_).kind == row_.kind
@@ -298,6 +306,7 @@ class Call {
         encoding_.List(row_, objects, metadata, registry_.loop().Now());
   }
 
+  // Answers with a metav1.Status for success.
   void AnswerSuccess(int status, const Json& details) {
     Json success = {{"kind", "Status"},
                     {"apiVersion", "v1"},

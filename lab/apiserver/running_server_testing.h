@@ -12,7 +12,7 @@ namespace minisched::apiserver {
 
 namespace asio = boost::asio;
 
-// A server that runs for the lifetime of this object.
+// Runs a server on a thread of its own, until this object is destroyed.
 class RunningServer {
  public:
   explicit RunningServer(const std::string& manifest = "") : server_({}) {
@@ -38,6 +38,8 @@ class RunningServer {
   std::jthread thread_;
 };
 
+// Sends a request. Ignores errors, because the server may refuse a request
+// before it has read all of it.
 inline void Send(asio::ip::tcp::socket& socket, const std::string& method,
                  const std::string& target, const std::string& body,
                  const std::string& content_type = "application/json") {
@@ -51,7 +53,7 @@ inline void Send(asio::ip::tcp::socket& socket, const std::string& method,
               ignored);
 }
 
-// Returns everything the server sends until it closes the connection.
+// Reads until the server closes the connection. Returns the text.
 inline std::string ReadAll(asio::ip::tcp::socket& socket) {
   std::string text;
   boost::system::error_code end;

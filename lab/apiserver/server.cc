@@ -30,7 +30,8 @@
 namespace minisched::apiserver {
 namespace {
 
-// How long Stop() waits for connections to end, and how often it checks.
+// After Stop(), Run() waits up to kGrace for connections to end, and checks
+// every kPause.
 constexpr std::chrono::milliseconds kGrace{1000};
 constexpr std::chrono::milliseconds kPause{5};
 
@@ -47,8 +48,9 @@ const Json kSystemPriorityClasses = {
       "Used for system critical pods that must run in the cluster, but can be "
       "moved to another node if necessary."}}};
 
-// An empty OpenAPI v2 document, as protobuf. kubectl asks for it when version 3
-// lacks a kind, and accepts that the kind is missing here too.
+// Returns an empty OpenAPI v2 document, as protobuf. kubectl requests this
+// document if the OpenAPI v3 document lacks a kind, and accepts that this
+// document lacks the kind too.
 Reply OpenApiV2() {
   return {.content_type =
               "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -61,7 +63,8 @@ Reply AggregatedDiscovery(const Json& document) {
   Reply reply = JsonReply(document);
   reply.content_type =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  // The same path also serves another form; a cache must not mix them up.
+  // The answer at this path depends on the Accept header, and a cache must
+  // respect that.
   reply.headers.emplace_back("Vary", "Accept");
   return reply;
 }
@@ -134,13 +137,14 @@ struct Server::Impl {
     }
   }
 
-  // Ends the loop when all connections have ended or the time is up.
+  // Ends the loop when all connections have ended, or when `left` has passed.
   void AwaitIdle(std::chrono::milliseconds left);
   void Serve(Request request, const HttpServer::Respond& respond);
   // `info` is nullopt if the request is not for a resource.
   Reply Handle(const Request& request, const std::optional<RequestInfo>& info);
   Reply HandleOther(const Request& request);
-  // Returns the document at the path, whatever the method.
+  // Returns the document at the path. Ignores the method. Throws StatusError
+  // (404) if there is no document.
   Reply DocumentAt(const Request& request);
 
   boost::asio::io_context io{1};
@@ -153,7 +157,8 @@ struct Server::Impl {
       faults, store, metrics,
       [this](std::chrono::milliseconds duration) { http.GoAway(duration); }};
   std::vector<std::unique_ptr<Controller>> controllers;
-  // Declared after the store: its streams refer to the store.
+  // Declared after the store, because its streams refer to the store and so
+  // must be destroyed first.
   HttpServer http;
   const std::string url;
   const std::map<std::string, Json> documents;
@@ -294,7 +299,7 @@ void Server::Run() {
     try {
       impl_->io.run();
     } catch (const std::exception& error) {
-      // One task has a bug. The other tasks go on.
+      // A task has a bug. Continue with the other tasks.
       spdlog::error("internal error, continuing: {}", error.what());
     }
   }

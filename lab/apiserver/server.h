@@ -10,51 +10,53 @@ struct ServerOptions {
   std::string address = "127.0.0.1";
   // 0 picks a free port.
   unsigned short port = 0;
-  // Simulate a kubelet on each node, and the Deployment and ReplicaSet
-  // controllers.
+  // Simulates a kubelet on each node.
   bool simulate_kubelet = false;
+  // Simulates the controllers of Deployments and ReplicaSets.
   bool simulate_workloads = false;
 };
 
 // The embedded API server. It keeps all objects in memory, so they are lost
-// when the process ends. All its work runs on the thread that calls Run().
+// when the process ends. All requests are served on the thread that calls
+// Run().
 class Server {
  public:
-  // Starts to listen. Throws std::runtime_error if that fails. Raises the
-  // process's soft limit on open files to the hard limit, because each client
-  // has a connection.
+  // Starts to listen. Throws std::runtime_error if listening fails. Raises the
+  // process's soft limit on open files to the hard limit, because each
+  // connection is an open file.
   explicit Server(const ServerOptions& options);
   ~Server();
 
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // "http://127.0.0.1:34567"
+  // Returns "http://127.0.0.1:34567".
   const std::string& url() const;
   // Returns a kubeconfig for this server.
   std::string Kubeconfig() const;
 
   // Creates the objects of a manifest, as `kubectl create -f` does. The
-  // manifest is YAML or JSON, and may have several documents and lists. Call it
-  // before Run(). `source` is the manifest's name in errors. Throws
-  // std::runtime_error.
+  // manifest is YAML or JSON, and may contain several documents and lists.
+  // `source` is the name of the manifest in errors. Throws std::runtime_error.
+  // Call Load() before Run().
   void Load(const std::string& manifest, const std::string& source);
 
-  // Serves until Stop() is called. Open watches then end properly.
+  // Serves until Stop() is called. Then completes the answers in progress and
+  // ends open watches properly, within one second.
   void Run();
 
   // Any thread may call the following functions, also before Run().
   void Stop();
   // Replaces the injected faults with those of a document in YAML or JSON
-  // (faults.h); "{}" has none. `source` is the document's name in errors.
-  // Throws std::runtime_error.
+  // (faults.h). The document "{}" removes all faults. `source` is the name of
+  // the document in errors. Throws std::runtime_error.
   void SetFaults(const std::string& document,
                  const std::string& source = "faults");
-  // Drops the history of changes, as etcd's compaction does: a watch from an
-  // earlier version fails with 410.
+  // Drops the history of changes, as etcd's compaction does. A watch from an
+  // earlier version then fails with 410.
   void Compact();
   // Closes all connections and refuses new ones for `duration`, as if the
-  // server were down. The objects stay.
+  // server were down. The server keeps the objects.
   void GoAway(std::chrono::milliseconds duration);
 
  private:

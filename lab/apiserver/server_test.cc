@@ -157,7 +157,7 @@ TEST(ServerTest, AnswersMalformedRequestsWith4xx) {
   EXPECT_THAT(Exchange(server, "GET", pod), StartsWith("HTTP/1.1 200"));
 }
 
-// Returns how many files and connections this process has open.
+// Returns the number of open files and connections of this process.
 std::ptrdiff_t OpenFiles() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                        std::filesystem::directory_iterator());
@@ -180,8 +180,8 @@ std::string PodWith(const std::string& name, const Json& unknown) {
   return pod.dump();
 }
 
-// Beast accepts only header values shorter than 64 KiB, and clients read at
-// most that many bytes of headers.
+// The server's HTTP library, Beast, throws for header values of 64 KiB. By
+// default, a parser of Beast accepts at most 8 KiB of headers.
 TEST(ServerTest, LimitsTheLengthOfWarnings) {
   RunningServer server;
   const auto before = OpenFiles();
@@ -196,12 +196,14 @@ TEST(ServerTest, LimitsTheLengthOfWarnings) {
     EXPECT_THAT(answer, HasSubstr("Warning: 299 - \"unknown field"));
     EXPECT_LT(answer.find("\r\n\r\n"), 8000) << i;
   }
-  // The server closes its end after the client has closed its own. The client
-  // keeps some files open, which it opened when it first connected.
+  // The server closes its end of a connection after the client has closed its
+  // own. The client opened some files with its first connection, and keeps them
+  // open.
   while (OpenFiles() > before + 10) std::this_thread::yield();
 }
 
-// Writes, watches, stalls and disconnects at random.
+// Writes and lists pods at random, and starts watches, from which it reads
+// little or nothing before it disconnects.
 void Misbehave(RunningServer& server, unsigned seed) {
   std::mt19937 random(seed);
   const auto name = [&] { return "pod-" + std::to_string(random() % 20); };
@@ -233,8 +235,8 @@ void Misbehave(RunningServer& server, unsigned seed) {
   }
 }
 
-// Runs two servers, which must share no state.
-TEST(ServerTest, OutlivesClientsThatMisbehave) {
+// Runs two servers in one process, to find state that they share.
+TEST(ServerTest, ServesOthersAfterClientsThatMisbehave) {
   std::array<RunningServer, 2> servers;
   {
     std::vector<std::jthread> clients;

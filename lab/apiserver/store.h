@@ -20,27 +20,31 @@ namespace minisched::apiserver {
 struct Event {
   enum class Type { kAdded, kModified, kDeleted };
   Type type;
-  std::uint64_t version;  // the store's version after the change
-  Object object;    // the new state; for kDeleted the last state, with this
-                    // version
-  Object previous;  // nullptr for kAdded
+  // The store's version after the change.
+  std::uint64_t version;
+  // The new state; for kDeleted the last state. Its resourceVersion is
+  // `version`.
+  Object object;
+  // The state before the change; nullptr for kAdded.
+  Object previous;
 };
 
-// Holds all objects in memory, and the last changes of each resource. It plays
-// the part of etcd and of kube-apiserver's watch cache. The store does not
-// depend on kinds: each collection has a resource's qualified name ("pods",
+// Holds all objects in memory, and the last changes of each resource. It
+// replaces etcd and kube-apiserver's watch cache. The store does not depend on
+// kinds: each collection has the qualified name of a resource ("pods",
 // "deployments.apps") and holds objects by namespace and name. Use it on the
 // loop's thread only.
 class Store {
  public:
-  // Namespace ("" if it has none) and name.
+  // The namespace and name of an object. The namespace of a cluster-scoped
+  // object is "".
   using Key = std::pair<std::string, std::string>;
   using Collection = std::map<Key, Object>;
 
-  // Remembers the last `history` changes of each collection.
+  // Keeps the last `history` changes of each collection.
   explicit Store(std::size_t history = 1000);
 
-  // Returns the present version. Each write, of any object, adds one.
+  // Returns the present version. Each write increases it by one.
   std::uint64_t version() const { return version_; }
 
   // Returns nullptr if there is no such object.
@@ -54,17 +58,19 @@ class Store {
   // its metadata.resourceVersion to the next version. Returns the stored
   // object.
   Object Put(const std::string& collection, Json object);
-  // Removes the object with the namespace and name of `last`. Publishes `last`
-  // as its last state. REQUIRES: the object exists.
+  // Removes the object with the namespace and name of `last`. The event and the
+  // result have `last` as the last state of the object, with the next version
+  // as its resourceVersion. REQUIRES: the object exists.
   Object Remove(const std::string& collection, Json last);
 
   // Returns the collection as it was at `version`, which may be the present
-  // one. Returns nullopt if that version is in the future or no longer in the
+  // one. Returns nullopt if that version is in the future or older than the
   // history.
   std::optional<Collection> AllAt(const std::string& collection,
                                   std::uint64_t version) const;
 
-  // Returns the changes after `version`; nullopt as above.
+  // Returns the changes after `version`. Returns nullopt in the same cases as
+  // AllAt().
   std::optional<std::vector<Event>> Since(const std::string& collection,
                                           std::uint64_t version) const;
 
@@ -72,9 +78,9 @@ class Store {
   // an earlier version has to list again.
   void Compact();
 
-  // Called for each change in the lifetime of the subscription. The store calls
-  // it in the middle of a write, so an observer may neither write nor end a
-  // subscription; it posts such work to the loop.
+  // A function that the store calls for each change while the subscription
+  // exists. The store calls it in the middle of a write. So an observer must
+  // not write or end a subscription itself, but can post such work to the loop.
   using Observer =
       std::function<void(const std::string& collection, const Event& event)>;
   // Ends the subscription when it is destroyed. The store must outlive it.

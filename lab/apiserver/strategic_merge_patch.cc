@@ -10,22 +10,23 @@
 #include "lab/apiserver/limits.h"
 #include "lab/apiserver/patch.h"
 
-// A strategic merge patch changes objects as a merge patch does: member by
-// member, and null deletes. It differs in two ways. Some lists (containers,
-// finalizers) are merged instead of replaced: the schema marks them. Lists of
-// objects are merged by a key. And members whose names begin with '$' are
-// directives, not data.
+// A strategic merge patch changes objects as a merge patch does: it sets member
+// by member, and null deletes a member. It differs in two ways. First, lists
+// that the schema marks (containers, finalizers) are merged instead of
+// replaced; lists of objects are merged by a key. Second, members whose names
+// begin with '$' are directives, not data.
 
 namespace minisched::apiserver {
 namespace {
 
 constexpr std::string_view kPatch = "$patch";
 constexpr std::string_view kRetainKeys = "$retainKeys";
-// A slash and the name of a list follow these.
+// In a patch, a slash and the name of a list follow these two.
 constexpr std::string_view kDelete = "$deleteFromPrimitiveList";
 constexpr std::string_view kOrder = "$setElementOrder";
 
-// Throws a 500: upstream reports these errors in patches as internal ones.
+// Throws StatusError (500). Upstream also answers these errors in a patch with
+// 500.
 [[noreturn]] void Fail(const std::string& message) {
   throw StatusError(500, "", message);
 }
@@ -35,7 +36,7 @@ constexpr std::string_view kOrder = "$setElementOrder";
        (directive.is_string() ? GetString(directive) : Dump(directive)));
 }
 
-// Returns Go's name for the type of a decoded JSON value.
+// Returns the name that Go prints for the type of a decoded JSON value.
 std::string GoType(const Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
@@ -61,8 +62,10 @@ void ExpectList(const Json& value) {
   Fail("expected a []interface {}, but received a " + GoType(value));
 }
 
-// Returns the list of a directive such as "$setElementOrder/containers".
-std::string ListOf(const std::string& directive, std::string_view prefix) {
+// Returns the name of the list in a directive: "containers" for
+// "$setElementOrder/containers". Throws StatusError (400) if the name is
+// missing.
+std::string ListNameOf(const std::string& directive, std::string_view prefix) {
   if (directive.size() > prefix.size() && directive[prefix.size()] == '/') {
     return directive.substr(prefix.size() + 1);
   }
@@ -93,7 +96,7 @@ class Positions {
     for (const Json& element : list) Add(KeyOf(element, key), position++);
   }
 
-  // Returns the position of a key; adds it at `position` if it is new.
+  // Returns the position of a key. Adds a new key at `position`.
   std::size_t Add(const Json& key, std::size_t position) {
     return positions_.emplace(key, position).first->second;
   }
@@ -106,9 +109,10 @@ class Positions {
   std::map<Json, std::size_t> positions_;
 };
 
-// Sorts the elements of a merged list. The elements in `order` get that order.
-// The other elements, which only the server has, keep their previous order, and
-// their previous place among the first ones as far as possible.
+// Returns the elements of a merged list in their final order. The elements in
+// `order` get that order. The other elements, which only the server has, keep
+// their order in `before`. Each of them comes before the first element of
+// `order` that followed it in `before`, or at the end.
 Json Ordered(Json merged, const Positions& order, const Positions& before,
              const std::string& key) {
   struct Element {
@@ -145,8 +149,8 @@ Json Ordered(Json merged, const Positions& order, const Positions& before,
   return result;
 }
 
-// Throws unless `order` has all elements of the patch, except directives, in
-// the patch's order.
+// Throws unless `order` is empty or has all elements of the patch, except
+// directives, in the order of the patch.
 void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
   auto place = order.begin();
   for (const Json& element : patch) {
@@ -163,8 +167,9 @@ void CheckOrder(const Json& patch, const Json& order, const std::string& key) {
   }
 }
 
-// Removes from a new value what has no meaning there: directives, and nulls
-// except in lists. Returns false if the value itself is a directive.
+// Prepares a value of the patch that has nothing to merge with: removes all
+// objects with a $patch directive in it, and all members that are null. Returns
+// false if the value itself has a $patch directive.
 bool Clean(Json& value) {
   if (value.is_object()) {
     if (value.contains(kPatch)) return false;
@@ -184,27 +189,30 @@ bool Clean(Json& value) {
 
 class StrategicMerger {
  public:
-  // Merges a patch into an object. `type` is nullptr for maps.
+  // Returns `original` merged with `patch`. `type` is nullptr for maps.
   Json MergeObject(Json original, Json patch, const SchemaType* type);
 
  private:
-  // Removes the elements with these keys from a list.
+  // Removes the elements with one of these values of `key` from a list.
   void Remove(Json& list, const std::set<Json>& values, const std::string& key);
 
-  // Applies the directives among the patch's elements, such as {"$patch":
-  // "delete", "name": "x"}, and removes them from the patch.
+  // Applies the directives among the elements of the patch, such as {"$patch":
+  // "delete", "name": "x"}. Removes the directives from the patch.
   void ApplyElementDirectives(Json& original, Json& patch,
                               const std::string& key);
 
-  // Merges a patch into a list. If `order` is null, the patch sets the order.
+  // Returns the list `original` merged with `patch`. `order` is the value of
+  // $setElementOrder. If `order` is null, the patch sets the order.
   Json MergeList(Json original, Json patch, const Json& order,
                  const SchemaField& field);
 
-  // Removes $retainKeys from the patch, and removes the keys that it doesn't
-  // name from the object: setting one member of a union unsets the others.
+  // Applies the directive $retainKeys: removes from the object the members that
+  // the directive does not name. Clients use the directive to set one member of
+  // a union and unset the others. Removes the directive from the patch.
   void ApplyRetainKeys(Json& original, Json& patch);
 
-  // Sorts the list `name` of an object by a $setElementOrder directive.
+  // Sorts the list `name` of an object by a $setElementOrder directive, unless
+  // the patch has the list too.
   void ApplyOrder(Json& original, const Json& patch, const std::string& name,
                   const Json& order, const SchemaType* type);
 
@@ -212,8 +220,9 @@ class StrategicMerger {
   void MergeMember(Json& object, const std::string& name, Json patch,
                    const Json& order, const SchemaType* type);
 
-  // Each merge reads its whole list, and a patch may merge the same list once
-  // for each of many elements with the same key.
+  // Shared by all merges of the patch. Each merge reads its whole list. If many
+  // elements of the patch have the same key, the lists inside that element are
+  // merged many times.
   Effort effort_;
 };
 
@@ -301,7 +310,7 @@ void StrategicMerger::ApplyOrder(Json& original, const Json& patch,
   for (const Json* object : {&std::as_const(original), &patch}) {
     if (object->contains(name)) ExpectList((*object)[name]);
   }
-  // If the patch has the list too, MergeMember() orders both together.
+  // If the patch has the list too, MergeMember() merges and sorts it.
   if (patch.contains(name) || !original.contains(name)) return;
   MergeMember(original, name, Json::array(), order, type);
 }
@@ -336,15 +345,15 @@ Json StrategicMerger::MergeObject(Json original, Json patch,
   for (auto member = patch.begin(); member != patch.end(); ++member) {
     const std::string& key = member.key();
     if (key.starts_with(kDelete)) {
-      const auto list = original.find(ListOf(key, kDelete));
+      const auto list = original.find(ListNameOf(key, kDelete));
       if (list == original.end()) continue;
       if (list->is_array() && member->is_array()) {
         Remove(*list, {member->begin(), member->end()}, "");
       } else {
-        *list = *member;  // as upstream: values of other types are replaced
+        *list = *member;  // as upstream, if one of them is not a list
       }
     } else if (key.starts_with(kOrder)) {
-      ApplyOrder(original, patch, ListOf(key, kOrder), *member, type);
+      ApplyOrder(original, patch, ListNameOf(key, kOrder), *member, type);
     } else {
       const Json& order = Get(patch, std::string(kOrder) + "/" + key);
       MergeMember(original, key, *member, order, type);

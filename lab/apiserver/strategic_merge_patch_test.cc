@@ -54,12 +54,12 @@ TEST(StrategicMergePatchTest, MergesObjects) {
                   "policy/v1", "PodDisruptionBudget"),
             Json::parse(R"({"spec": {"selector": {"matchLabels":
                                                       {"b": "2"}}}})"))
-      << "replaces an object that the schema marks for that";
+      << "replaces an object that the schema marks so";
 }
 
 TEST(StrategicMergePatchTest, MergesListsOfObjectsByTheirKey) {
   CheckSpecs({
-      {"changes one and adds one, in the order of the patch",
+      {"changes and adds containers, in the order of the patch",
        R"({"containers": [{"name": "a", "image": "1"}, {"name": "b"}]})",
        R"({"containers": [{"name": "c"}, {"name": "a", "tty": true}]})",
        R"({"containers": [{"name": "c"},
@@ -121,14 +121,14 @@ TEST(StrategicMergePatchTest, MergesListsOfScalars) {
 
 TEST(StrategicMergePatchTest, SetElementOrderSortsLists) {
   CheckSpecs({
-      {"sorts the patch's elements and keeps the server's between them",
+      {"keeps a server's element before the element that followed it",
        R"({"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]})",
        R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "c"},
                                            {"name": "a"}],
            "containers": [{"name": "c"}, {"name": "a", "image": "1"}]})",
        R"({"containers": [{"name": "s"}, {"name": "b"}, {"name": "c"},
                           {"name": "a", "image": "1"}]})"},
-      {"sorts without a change of elements",
+      {"sorts a list that the patch does not have",
        R"({"containers": [{"name": "a"}, {"name": "b"}]})",
        R"({"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]})",
        R"({"containers": [{"name": "b"}, {"name": "a"}]})"},
@@ -227,8 +227,8 @@ TEST(StrategicMergePatchTest, RefusesAPatchThatMergesTheSameListTooOften) {
   } catch (const StatusError& error) {
     EXPECT_EQ(error.code(), 413);
     EXPECT_STREQ(error.what(),
-                 "Request entity too large: the patch moves or merges long "
-                 "lists too often: send it in parts");
+                 "Request entity too large: the patch copies, moves or merges "
+                 "too much data: send it in parts");
   }
 }
 

@@ -14,23 +14,24 @@ namespace minisched::apiserver {
 class Store;
 
 // The rules for writing the objects of one resource. The Registry has the rules
-// that are the same for all resources. Follows apiserver's
-// rest.RESTCreateStrategy and its siblings, and each kind's
-// pkg/registry/…/strategy.go. A strategy has no state.
+// that are the same for all resources. Follows apiserver's interfaces
+// rest.RESTCreateStrategy, RESTUpdateStrategy and RESTDeleteStrategy, and each
+// kind's pkg/registry/…/strategy.go. A strategy has no state.
 //
-// `object` is the whole new object, including its metadata; `old` is the stored
-// one.
+// `object` is always the whole object, including its metadata. In an update,
+// `object` is the new state and `old` is the stored object.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  // Fills in the fields that a client may leave out. Called on every write,
-  // after decoding.
+  // Fills in the fields that a client may leave out. Called on every create and
+  // update, after Normalize().
   virtual void SetDefaults(Json& /*object*/) const {}
 
   // Called before the validation of a new object. Resets the fields that
-  // clients do not control (its status), and does the work of upstream's
-  // admission plugins, which may read other objects and throw a StatusError.
+  // clients cannot set (by default, the status). Does the work of upstream's
+  // admission plugins: may read other objects, and may refuse the object by
+  // throwing a StatusError.
   virtual void PrepareForCreate(Json& object, const Store& /*store*/) const {
     object.erase("status");
   }
@@ -42,24 +43,27 @@ class Strategy {
   virtual void PrepareForUpdate(Json& object, const Json& old,
                                 std::string_view subresource) const;
 
-  // Reports the errors in `object`, except in its metadata.
+  // Adds the errors in `object` to `errors`. The Registry validates the
+  // metadata.
   virtual void Validate(const Json& /*object*/, FieldErrors& /*errors*/) const {
   }
-  // Reports the errors in a change. Validate() is called as well.
+  // Adds the errors in an update to `errors`. The Registry also calls
+  // Validate() for the new object.
   virtual void ValidateUpdate(const Json& /*object*/, const Json& /*old*/,
                               std::string_view /*subresource*/,
                               FieldErrors& /*errors*/) const {}
 
-  // Called before a deletion, when the metadata already has the deletion
-  // timestamp. May refuse the deletion by throwing a StatusError. May change
-  // the object, which still exists while finalizers or a grace period keep it.
+  // Called before a deletion. May refuse the deletion by throwing a
+  // StatusError. If finalizers or a grace period keep the object, its metadata
+  // already has the deletion timestamp, and this function may change the
+  // object.
   virtual void PrepareForDelete(Json& /*object*/) const {}
 
-  // True if work remains before the object can be removed.
+  // True if the object has finalizers, which keep it after a delete.
   virtual bool HasFinalizers(const Json& object) const;
 
-  // Returns the check of api/names.h for the kind's names. By default a name
-  // must be a DNS subdomain.
+  // Returns the check for names of the kind, a function of
+  // minisched/api/names.h. By default a name must be a DNS subdomain.
   using NameRule = std::vector<std::string> (*)(std::string_view name);
   virtual NameRule name_rule() const;
 
@@ -67,15 +71,16 @@ class Strategy {
   // one with each change of the spec.
   virtual bool has_generation() const { return false; }
 
-  // True if an update may omit the resourceVersion; it is then unconditional.
+  // True if an update may omit the resourceVersion. Such an update is
+  // unconditional.
   virtual bool allow_unconditional_update() const { return true; }
 
   // True if a PUT creates an object that does not exist.
   virtual bool allow_create_on_update() const { return false; }
 
-  // Returns how many seconds `object` stays after a delete; nullopt for kinds
-  // without graceful deletion (all except pods). `requested` is the period that
-  // the client asks for.
+  // Returns the grace period of a delete: how many seconds `object` stays.
+  // Returns nullopt for kinds without graceful deletion (all except pods).
+  // `requested` is the grace period in the client's request.
   virtual std::optional<std::int64_t> GracePeriod(
       const Json& /*object*/, std::optional<std::int64_t> /*requested*/) const {
     return std::nullopt;

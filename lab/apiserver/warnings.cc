@@ -31,7 +31,8 @@ std::string Cut(const std::string& text) {
   return {text.begin(), end};
 }
 
-// Headers cannot be empty or have control characters.
+// True if `text` can be sent in a header: it is not empty and has no control
+// characters.
 bool FitsHeader(const std::string& text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](char byte) {
     return (0 <= byte && byte < ' ') || byte == '\x7f';

@@ -24,7 +24,7 @@ auto Warning(const std::string& text) {
   return Pair("Warning", "299 - \"" + text + "\"");
 }
 
-TEST(WarningsTest, BecomeQuotedHeaders) {
+TEST(WarningsTest, AreAddedAsQuotedHeaders) {
   EXPECT_THAT(
       Headers({"a", "say \"b\"", "\u00fc"}),
       ElementsAre(Warning("a"), Warning("say \\\"b\\\""), Warning("\u00fc")));
@@ -35,12 +35,12 @@ TEST(WarningsTest, AreNotRepeated) {
               ElementsAre(Warning("a"), Warning("b")));
 }
 
-TEST(WarningsTest, LeaveOutTextsThatFitNoHeader) {
+TEST(WarningsTest, AreSkippedIfHeadersCannotContainThem) {
   EXPECT_THAT(Headers({"", "a\nb", "a\x7f", "b"}), ElementsAre(Warning("b")));
 }
 
 // The limits count characters. This character has two bytes.
-TEST(WarningsTest, AreCutWhenTheirTotalIsTooLong) {
+TEST(WarningsTest, AreCutIfTheyAreTooLongTogether) {
   std::string half;
   for (int i = 0; i < 2048; ++i) half += "\u00fc";
   const std::string other = "x" + half.substr(2);
@@ -51,7 +51,7 @@ TEST(WarningsTest, AreCutWhenTheirTotalIsTooLong) {
                           Warning(other.substr(0, 511)), Warning("y")));
 }
 
-TEST(WarningsTest, EndAtTheLimitWhenCut) {
+TEST(WarningsTest, StopAtTheTotalLimitIfCut) {
   std::vector<std::string> texts;
   for (int i = 100; i < 200; ++i) {
     texts.push_back(std::to_string(i) + std::string(1000, 'x'));

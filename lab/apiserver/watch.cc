@@ -14,16 +14,17 @@ namespace {
 
 using std::chrono::seconds;
 
-// The most changes that a reader may be behind.
+// The most events after the initial events that the queue may have.
 constexpr std::size_t kMaxBehind = 2000;
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr seconds kBookmarkPeriod{60};
 constexpr std::chrono::milliseconds kSlack{50};
-// A longer timeout would overflow Time.
+// The longest timeout. A much longer timeout would overflow Time.
 constexpr seconds kMaxTimeout = std::chrono::hours(1'000'000);
 
-// Returns the watch's timeout. Without one from the client it is random, from
-// half an hour to an hour as upstream, so that not all watches end together.
+// Returns the timeout of the watch. If the client gives none, the timeout is
+// random, from half an hour to an hour as upstream, so that not all watches end
+// together.
 seconds TimeoutOf(const ListOptions& options, std::mt19937_64& random) {
   const std::int64_t timeout = options.timeout_seconds.value_or(0);
   if (timeout > 0) return std::min(seconds(timeout), kMaxTimeout);
@@ -38,7 +39,7 @@ Watch::Watch(Registry& registry, const ResourceRow& row, ListOptions options,
       row_(row),
       options_(std::move(options)),
       encoding_(std::move(encoding)),
-      // A client with the same timeout should end the watch first.
+      // kSlack lets a client with the same timeout end the watch first.
       deadline_(registry.loop().Now() + TimeoutOf(options_, registry.random()) +
                 kSlack) {
   subscription_ = registry.store().Subscribe(
@@ -58,7 +59,7 @@ void Watch::Start() {
   if (!too_large && options_.send_initial_events.value_or(version == 0)) {
     return StartWithState();
   }
-  // Without a version, the watch begins now.
+  // Without a version and without initial events, the watch begins now.
   if (version == 0) return;
   const auto missed = store.Since(CollectionOf(row_), version);
   if (!missed) {
@@ -91,7 +92,8 @@ void Watch::Add(const Event& event) {
   } else if (was && event.type == Event::Type::kDeleted) {
     Push("DELETED", event.object);
   } else if (was) {
-    // The event has the last state that matched, with the change's version.
+    // The event has the last state that matched, with the version of the
+    // change.
     Json last = *event.previous;
     last["metadata"]["resourceVersion"] = std::to_string(event.version);
     Push("DELETED", std::make_shared<const Json>(std::move(last)));

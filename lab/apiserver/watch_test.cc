@@ -37,7 +37,8 @@ class WatchTest : public ::testing::Test {
                    Encoding::Negotiate(request));
   }
 
-  // Reads all pending events, as "ADDED a", ….
+  // Reads the pending events. Returns "ADDED a" for each, or for an error
+  // "ERROR" and its message.
   std::vector<std::string> Read() {
     std::string text;
     open_ = watch_->Read(text);
@@ -90,7 +91,7 @@ TEST_F(WatchTest, ObjectsAreAddedAndDeletedAsTheyMatchTheSelector) {
   EXPECT_THAT(Read(), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
 }
 
-TEST_F(WatchTest, AnExpiredVersionIsAnErrorAndEndsTheWatch) {
+TEST_F(WatchTest, AnExpiredVersionSendsAnErrorAndEndsTheWatch) {
   Put("a");
   const auto version = store_.version();
   for (int i = 0; i < 6; ++i) Put("b");
@@ -100,8 +101,8 @@ TEST_F(WatchTest, AnExpiredVersionIsAnErrorAndEndsTheWatch) {
   EXPECT_FALSE(open_);
 }
 
-// Such a version is from an earlier run of the server.
-TEST_F(WatchTest, AFutureVersionIsAnErrorAndEndsTheWatch) {
+// A version in the future is from an earlier run of the server.
+TEST_F(WatchTest, AFutureVersionSendsAnErrorAndEndsTheWatch) {
   Put("a");
   for (const char* query :
        {"", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"}) {
@@ -149,10 +150,10 @@ TEST_F(WatchTest, WakesItsReaderForMatchingEvents) {
   EXPECT_EQ(woken, 1);
 }
 
-TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
+TEST_F(WatchTest, EndsIfTheReaderIsTooFarBehind) {
   Start("");
   for (int i = 0; i < 2001; ++i) Put("a");
-  // The reader has already missed events, so it gets none of the later ones.
+  // The reader has already missed events, so it gets no later events.
   Put("b");
   EXPECT_THAT(Read(), IsEmpty());
   EXPECT_FALSE(open_);
@@ -161,7 +162,7 @@ TEST_F(WatchTest, AReaderTooFarBehindIsCutOff) {
   EXPECT_FALSE(open_);
 }
 
-TEST_F(WatchTest, NothingFollowsAnExpiredVersion) {
+TEST_F(WatchTest, NoEventFollowsTheErrorForAnExpiredVersion) {
   Put("a");
   const auto version = store_.version();
   store_.Compact();
@@ -177,7 +178,7 @@ TEST_F(WatchTest, NothingFollowsAnExpiredVersion) {
   EXPECT_FALSE(open_);
 }
 
-TEST_F(WatchTest, NothingFollowsTheDeadline) {
+TEST_F(WatchTest, NoEventFollowsTheDeadline) {
   Start("timeoutSeconds=1");
   Put("a");
   loop_.Advance(std::chrono::seconds(2));

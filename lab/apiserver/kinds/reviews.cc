@@ -6,7 +6,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Upstream's errors name only the group.
+// Upstream's errors about these reviews name only the group.
 const ResourceRow kAuthorization{.group = "authorization.k8s.io"};
 
 void ValidateAttributes(const Json& spec, FieldErrors& errors) {

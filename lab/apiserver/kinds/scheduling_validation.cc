@@ -15,7 +15,8 @@ void ValidateWeight(const Field& weight) {
   weight.Invalid(weight.number(), "must be in the range 1-100");
 }
 
-// Validates a requirement on a node's fields. The only field is its name.
+// Validates a requirement on a node's fields. The only supported field is
+// metadata.name.
 void ValidateFieldRequirement(const Field& requirement) {
   const Field op = requirement["operator"];
   const Field values = requirement["values"];
@@ -103,8 +104,8 @@ void ValidateSpreading(const Field& constraints) {
   }
 }
 
-// Validates the value of a toleration or taint. Reports all messages as one
-// error of `field`.
+// Validates the value of a toleration or taint. Adds all messages as one error
+// about `field`.
 void ValidateValue(const Field& value, const Field& field) {
   const auto messages = CheckLabelValue(value.text());
   if (messages.empty()) return;

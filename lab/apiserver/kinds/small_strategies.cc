@@ -17,7 +17,7 @@ class Nodes : public Strategy {
     SetDefault(node["status"], "allocatable", Get(node, "status", "capacity"));
   }
 
-  // Keeps the status: a kubelet sends it when it registers its node.
+  // Keeps the status, which a kubelet sends when it registers its node.
   void PrepareForCreate(Json& /*node*/, const Store& /*store*/) const override {
   }
 
@@ -33,8 +33,8 @@ class Nodes : public Strategy {
 };
 
 // A deleted namespace stays until its spec.finalizers is empty. Each namespace
-// starts with the finalizer "kubernetes". The namespace controller removes it
-// when the namespace has no objects left.
+// starts with the finalizer "kubernetes". The namespace controller removes this
+// finalizer when the namespace has no objects left.
 class Namespaces : public Strategy {
  public:
   void SetDefaults(Json& object) const override {
@@ -44,7 +44,8 @@ class Namespaces : public Strategy {
   }
 
   void PrepareForCreate(Json& object, const Store& /*store*/) const override {
-    SetDefaults(object);  // the name may have been generated since then
+    // A generated name was still missing when SetDefaults() was first called.
+    SetDefaults(object);
     object["status"] = {{"phase", "Active"}};
     object["spec"]["finalizers"] = Json::array({"kubernetes"});
   }
@@ -84,7 +85,7 @@ class PriorityClasses : public Strategy {
   }
 
   void PrepareForCreate(Json& object, const Store& /*store*/) const override {
-    object["metadata"]["generation"] = 1;  // it never changes
+    object["metadata"]["generation"] = 1;  // updates keep it
   }
 
   void PrepareForDelete(Json& object) const override {
@@ -143,16 +144,18 @@ class PodDisruptionBudgets : public Strategy {
   bool allow_unconditional_update() const override { return false; }
 };
 
-// Events in the form of the core group (views.h), from either recorder of
-// client-go.
+// Events are in the form of the core group (views.h). client-go has an event
+// recorder for each of the two APIs for events, and both kinds of events are
+// valid here.
 class Events : public Strategy {
  public:
   void Validate(const Json& event, FieldErrors& errors) const override {
     const std::string ns = NamespaceOf(event);
     const Field about = Field::Of(event, "involvedObject", errors)["namespace"];
-    // An event is in its object's namespace, or in "default" if the object has
-    // none. Events with an eventTime (the newer API) may also be in another
-    // namespace, or in "kube-system" if the object has none.
+    // An event must be in the namespace of its object, or in "default" if the
+    // object has no namespace. An event of the newer API, which has an
+    // eventTime, may be in any namespace, or in "default" or "kube-system" if
+    // the object has no namespace.
     const bool newer = !Get(event, "eventTime").is_null();
     const bool agree = about.exists()
                            ? newer || about.text() == ns

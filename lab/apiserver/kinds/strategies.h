@@ -15,7 +15,8 @@ const Strategy& PodStrategy();
 const Strategy& PriorityClassStrategy();
 const Strategy& ReplicaSetStrategy();
 
-// Returns the strategy of all other kinds, which are only stored.
+// Returns the strategy of all other kinds. The server only stores their
+// objects.
 const Strategy& PlainStrategy();
 
 }  // namespace minisched::apiserver

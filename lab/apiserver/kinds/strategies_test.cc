@@ -83,7 +83,7 @@ TEST_F(StrategiesTest, RefusesInvalidWorkloads) {
   }
 }
 
-TEST_F(StrategiesTest, WorkloadUpdatesKeepTheSelectorAndCountGenerations) {
+TEST_F(StrategiesTest, WorkloadUpdatesRefuseANewSelectorAndCountGenerations) {
   const Json deployment = Create("apps/v1", "Deployment", Workload());
   EXPECT_THAT(UpdateErrors(deployment, R"({"spec": {"selector": {
                 "matchLabels": {"b": "c"}}}})"_json),
@@ -97,7 +97,7 @@ TEST_F(StrategiesTest, WorkloadUpdatesKeepTheSelectorAndCountGenerations) {
   EXPECT_EQ(Stored(deployment)["metadata"]["generation"], 3);
 }
 
-TEST_F(StrategiesTest, NodesAreDefaultedAndValidated) {
+TEST_F(StrategiesTest, NodesGetDefaultsAndAreValidated) {
   const Json node = Create("v1", "Node", R"({
     "metadata": {"name": "n"},
     "status": {"capacity": {"cpu": "4"}}})"_json);
@@ -200,7 +200,7 @@ TEST_F(StrategiesTest, RefusesInvalidObjects) {
   }
 }
 
-TEST_F(StrategiesTest, APriorityClassIsImmutable) {
+TEST_F(StrategiesTest, PriorityClassUpdatesRefuseANewValueOrPolicy) {
   const std::string version = "scheduling.k8s.io/v1";
   const Json first = Create(version, "PriorityClass",
                             R"({"metadata": {"name": "a"}, "value": 5,
@@ -214,7 +214,7 @@ TEST_F(StrategiesTest, APriorityClassIsImmutable) {
                   "immutable"));
 }
 
-TEST_F(StrategiesTest, OtherKindsAreStoredWithoutDefaults) {
+TEST_F(StrategiesTest, OtherKindsGetNoDefaults) {
   const Json service = Create("v1", "Service", R"({
     "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}})"_json);
   EXPECT_EQ(service["spec"], R"({"ports": [{"port": 80, "targetPort": 0}]}

@@ -15,12 +15,13 @@ namespace minisched::apiserver {
 
 using nlohmann::literals::json_literals::operator""_json;
 
-// A test of the API's rules for objects. Objects are in the namespace "t".
+// Base class for tests of the API's rules for objects. Namespaced objects are
+// in the namespace "t".
 class StrategyTest : public testing::Test {
  protected:
   StrategyTest() { Create("v1", "Namespace", {{"metadata", {{"name", "t"}}}}); }
 
-  // Returns the object changed by a merge patch.
+  // Returns `object` with a merge patch applied.
   static Json With(Json object, const Json& patch) {
     object.merge_patch(patch);
     return object;
@@ -32,7 +33,8 @@ class StrategyTest : public testing::Test {
     return *registry_.Create(row, row.namespaced ? "t" : "", object);
   }
 
-  // Applies a merge patch to the stored object, and returns the result.
+  // Applies a merge patch to the stored state of an object, and returns the new
+  // state.
   Json Update(const Json& object, const Json& patch,
               const std::string& subresource = "") {
     const ResourceRow& row =
@@ -42,8 +44,9 @@ class StrategyTest : public testing::Test {
                              [&](const Json& old) { return With(old, patch); });
   }
 
-  // Returns the errors of the action: "FIELD: MESSAGE" for each invalid field,
-  // or "CODE MESSAGE". Returns nothing if the action succeeds.
+  // Returns the errors of the action: "FIELD: MESSAGE" for each invalid field
+  // (422), "CODE MESSAGE" for another error. Returns an empty list if the
+  // action succeeds.
   static std::vector<std::string> Errors(const std::function<void()>& action) {
     try {
       action();
@@ -72,6 +75,7 @@ class StrategyTest : public testing::Test {
     return Errors([&] { Update(object, patch, subresource); });
   }
 
+  // Returns the stored state of an object.
   Json Stored(const Json& object) {
     return *registry_.Get(
         *FindKind(GetString(object, "apiVersion"), GetString(object, "kind")),

@@ -75,7 +75,8 @@ void Field::QuantityOf(const std::string& resource) const {
   if (Quantity::Parse(text()).Sign() < 0) {
     Invalid("must be greater than or equal to 0");
   }
-  // Canonical quantities write a fraction with a small unit or exponent.
+  // A canonical quantity that is not whole has one of the units m, u and n, or
+  // a negative exponent.
   const bool whole = text().find_first_of("mun") == std::string::npos &&
                      text().find("e-") == std::string::npos;
   if (!whole && (resource == "pods" || IsExtendedResource(resource))) {

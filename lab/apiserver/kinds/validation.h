@@ -12,8 +12,8 @@
 namespace minisched::apiserver {
 
 // A field of an object during validation: its value, its path in messages, and
-// the list that collects errors. It refers to the object and the list, which
-// must outlive it.
+// the list that collects errors. The object and the list must outlive the
+// Field.
 class Field {
  public:
   Field(const Json& value, std::string path, FieldErrors& errors)
@@ -26,21 +26,22 @@ class Field {
 
   const Json& value() const { return *value_; }
   bool exists() const { return !value_->is_null(); }
-  // Return the value; "" or 0 if there is none.
+  // Return the value. Return "" or 0 if the value is missing or has another
+  // type.
   std::string text() const { return GetString(*value_); }
   std::int64_t number() const { return GetInt(*value_); }
 
-  // Returns a member, which need not exist: "spec.nodeName".
+  // Returns a member, such as "spec.nodeName". The member need not exist.
   Field operator[](std::string_view key) const {
     return {Get(*value_, key), path_ + "." + std::string(key), *errors_};
   }
-  // Returns the elements of a list: "ports[0]".
+  // Returns the elements of a list, with paths such as "ports[0]".
   std::vector<Field> elements() const;
-  // Returns the entries of a map, with their keys: "requests[cpu]".
+  // Returns the keys and values of a map, with paths such as "requests[cpu]".
   std::vector<std::pair<std::string, Field>> entries() const;
 
-  // Add an error about the field. The message has `shown` in place of the
-  // value.
+  // Add an error about the field. Invalid() and Duplicate() show `shown` in the
+  // message; by default, Invalid() shows the value.
   void Required(std::string_view detail = {}) const {
     errors_->Required(path_, detail);
   }
@@ -53,8 +54,8 @@ class Field {
   }
   void Duplicate(const Json& shown) const { errors_->Duplicate(path_, shown); }
 
-  // The following rules add an error if the field breaks them. Most allow the
-  // field to be absent.
+  // The following rules add an error if the field breaks the rule. OneOf(),
+  // NotNegative(), InRange() and IntOrPercent() allow the field to be absent.
 
   // Requires a value. Returns true if there is one.
   bool Require(std::string_view detail = {}) const;
@@ -66,14 +67,14 @@ class Field {
   void Positive() const;  // an absent field is zero
   void InRange(std::int64_t low, std::int64_t high) const;
   void Unchanged(const Json& old) const;
-  // Requires a number that isn't negative, or a percentage, of at most 100% if
-  // `at_most_all`.
+  // Requires a number that isn't negative, or a percentage. If `at_most_all`,
+  // the percentage must be at most 100%.
   void IntOrPercent(bool at_most_all) const;
-  // Requires a quantity of the resource that isn't negative, and that is whole
-  // if the resource is indivisible.
+  // Requires that the quantity isn't negative. For pods and extended resources,
+  // it must also be whole. REQUIRES: the field is a canonical quantity.
   void QuantityOf(const std::string& resource) const;
-  // Requires that the field's text, or another text that is part of the field,
-  // passes a check of names.h.
+  // Requires that `text` passes a check of names.h. By default, this is the
+  // text of the field.
   using Check = std::vector<std::string> (*)(std::string_view);
   void Conform(Check check) const { Conform(check, text()); }
   void Conform(Check check, const std::string& text) const;
@@ -84,8 +85,8 @@ class Field {
   FieldErrors* errors_;
 };
 
-// True for a resource that is neither Kubernetes' own nor for quotas:
-// "example.com/gpu".
+// True for a resource such as "example.com/gpu", which is neither Kubernetes'
+// own nor for quotas.
 bool IsExtendedResource(const std::string& resource);
 
 }  // namespace minisched::apiserver

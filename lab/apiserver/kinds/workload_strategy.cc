@@ -58,14 +58,15 @@ class ReplicaSets : public Strategy {
   bool has_generation() const override { return true; }
 };
 
-// Returns the number in "25%" or 3.
+// Returns 25 for "25%", and 3 for the number 3.
 std::int64_t NumberOf(const Field& field) {
   return field.value().is_string()
              ? std::strtoll(field.text().c_str(), nullptr, 10)
              : field.number();
 }
 
-// Validates how pods of an old template are replaced.
+// Validates the strategy of a Deployment, which is how it replaces the pods of
+// an old template.
 void ValidateStrategy(const Field& strategy) {
   const Field rolling = strategy["rollingUpdate"];
   const std::string type = strategy["type"].text();
@@ -100,8 +101,8 @@ class Deployments : public ReplicaSets {
     SetDefault(rolling, "maxSurge", "25%");
   }
 
-  // Changed annotations also increase the generation, because upstream copies
-  // them to ReplicaSets.
+  // A change of the annotations also increases the generation, because upstream
+  // copies annotations to ReplicaSets.
   void PrepareForUpdate(Json& object, const Json& old,
                         std::string_view subresource) const override {
     Strategy::PrepareForUpdate(object, old, subresource);

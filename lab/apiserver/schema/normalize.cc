@@ -16,13 +16,14 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-// Quantities below this can be given in thousandths.
+// For quantities below this, the number of thousandths fits in 64 bits.
 const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
 
-// The most unknown fields that are reported, as upstream.
+// The most unknown fields that Normalize() reports, as upstream.
 constexpr std::size_t kMaxUnknown = 100;
 
-// Returns the value that stands for null or a missing value.
+// Returns the value that a field of this kind has in Go if JSON has null or no
+// value.
 Json ZeroOf(Kind kind) {
   switch (kind) {
     case Kind::kString:
@@ -43,7 +44,7 @@ Json ZeroOf(Kind kind) {
   }
 }
 
-// True if a field with this value is not written.
+// True if Go does not write a field with this value.
 bool IsOmitted(const Json& value, const SchemaField& field) {
   if (field.always) return false;
   if (field.optional || value.is_null()) return value.is_null();
@@ -89,7 +90,7 @@ class Normalizer {
       At(field.list ? fmt::format("[{}]", index++) : "." + element.key(),
          [&] { Value(*element, field); });
     }
-    // Storage doesn't distinguish an empty list or map from none.
+    // Upstream stores protobuf, in which an empty list or map is absent.
     if (value.empty()) value = nullptr;
   }
 
@@ -122,7 +123,8 @@ class Normalizer {
     using Int32 = std::numeric_limits<std::int32_t>;
     const char* const type = wide ? "int64" : "int32";
     Expect(value.is_number_integer(), value, type);
-    // A number beyond int64 is unsigned.
+    // The library keeps a number beyond int64 as unsigned. As an int64, it is
+    // negative.
     const auto number = value.get<std::int64_t>();
     Expect(number >= 0 || !value.is_number_unsigned(), value, type);
     Expect(wide || (Int32::min() <= number && number <= Int32::max()), value,
@@ -151,8 +153,8 @@ class Normalizer {
   void Instant(Json& value, bool micro) {
     Expect(value.is_string(), value, "string");
     const std::string text = value;
-    // "2006-01-02T15:04:05" has 19 bytes. A MicroTime needs exactly six digits
-    // after it.
+    // "2006-01-02T15:04:05" has 19 bytes. In a MicroTime, a point and exactly
+    // six digits follow.
     const bool precise = text.find_first_not_of(".0123456789", 19) == 19 + 7;
     try {
       const Time time = ParseTime(text);
@@ -165,16 +167,17 @@ class Normalizer {
     }
   }
 
-  // Throws a type error for the value unless `is_so`.
-  void Expect(bool is_so, const Json& value, std::string_view what) {
-    if (is_so) return;
+  // Throws the error that `value` is not of type `what`, unless `matches`.
+  void Expect(bool matches, const Json& value, std::string_view what) {
+    if (matches) return;
     throw ParseError(fmt::format(
         "json: cannot unmarshal {} into {} of type {}",
         value.is_number() ? "number " + value.dump() : value.type_name(),
         path_.empty() ? "value" : path(), what));
   }
 
-  // Visits a member or element, whose step in the path is ".name" or "[0]".
+  // Calls `visit` while path_ also has `step`, which is ".name" for a member
+  // and "[0]" for an element.
   template <class Visit>
   void At(const std::string& step, const Visit& visit) {
     const std::size_t here = path_.size();

@@ -16,7 +16,8 @@ std::vector<std::string> NormalizeAs(std::string_view api_version,
   return Normalize(*object, *Schema::Get().Find(api_version, kind));
 }
 
-// Normalizes a pod with this container or spec, and returns that part.
+// Normalizes a pod with this container or spec, and returns the normalized
+// container or spec.
 Json Container(const Json& container) {
   Json pod = {{"spec", {{"containers", {container}}}}};
   NormalizeAs("v1", "Pod", &pod);
@@ -119,7 +120,7 @@ TEST(NormalizeTest, ReportsAtMostAHundredUnknownFields) {
   EXPECT_FALSE(pod.contains("x149"));
 }
 
-TEST(NormalizeTest, ErrorsNameTheFieldOfTheWrongType) {
+TEST(NormalizeTest, ErrorsNameTheFieldWithTheWrongType) {
   const struct {
     Json spec;
     std::string message;

@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-// protozero only asserts that a field has the requested type.
+// By default, protozero checks the type of a field only with assert(). Throw an
+// exception instead.
 #define protozero_assert(condition) \
   if (!(condition)) throw protozero::exception()
 #include <protozero/pbf_reader.hpp>
@@ -30,8 +31,8 @@ std::string_view ReadBytes(pbf_reader& reader) {
   return {bytes.data(), bytes.size()};
 }
 
-// The fields of a small message that stands for a scalar, by number. Their
-// meaning depends on the message.
+// The fields of a small message that represents one scalar. The index is the
+// number of the field. The meaning of a field depends on the message.
 struct Parts {
   std::int64_t ints[4] = {};
   std::string_view bytes[4];
@@ -54,7 +55,8 @@ Parts ReadParts(pbf_reader message) {
   return parts;
 }
 
-// Converts seconds (1) and nanos (2). An empty message is the zero time.
+// Converts a message with seconds (field 1) and nanos (field 2). An empty
+// message is the zero time, which is null.
 Json ToTime(const Parts& parts, bool micro) {
   constexpr Time kFirst = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
   constexpr Time kEnd = std::chrono::sys_days{std::chrono::year{10000} / 1 / 1};
@@ -69,7 +71,8 @@ Json ToTime(const Parts& parts, bool micro) {
   return micro ? FormatMicroTime(time) : FormatTime(time);
 }
 
-// Converts a type (1), which is 0 for a number (2) and 1 for a string (3).
+// Converts a message with a type (field 1), a number (field 2) and a string
+// (field 3). The type is 0 for a number and 1 for a string.
 Json ToIntOrString(const Parts& parts) {
   if (parts.ints[1] == 1) return parts.bytes[3];
   return static_cast<std::int32_t>(parts.ints[2]);
@@ -100,7 +103,7 @@ Json ReadValue(pbf_reader& reader, const SchemaField& field) {
                     field.kind == Kind::kMicroTime);
     case Kind::kIntOrString:
       return ToIntOrString(ReadParts(reader.get_message()));
-    case Kind::kAny:  // managed fields, and data of drivers
+    case Kind::kAny:  // dropped: managed fields, and data of drivers
       reader.skip();
       return nullptr;
     case Kind::kStruct: {
@@ -112,7 +115,8 @@ Json ReadValue(pbf_reader& reader, const SchemaField& field) {
   return nullptr;
 }
 
-// Reads an entry of a map: a message of a key (1) and a value (2).
+// Reads an entry of a map: a message with a key (field 1) and a value (field
+// 2).
 void ReadEntry(pbf_reader entry, const SchemaField& field, Json& map) {
   std::string key;
   Json value;
@@ -145,8 +149,8 @@ void ReadFields(pbf_reader reader, const SchemaType& type, Json& object) {
   }
 }
 
-// Reads the envelope, a runtime.Unknown: the type (1: apiVersion, kind) and the
-// object (2).
+// Reads the envelope, a runtime.Unknown. Field 1 is the type, a message with
+// apiVersion and kind. Field 2 is the object.
 Json ReadEnvelope(pbf_reader envelope) {
   Parts type;
   pbf_reader object;
@@ -161,7 +165,7 @@ Json ReadEnvelope(pbf_reader envelope) {
   }
   const std::string api_version(type.bytes[1]);
   const std::string kind(type.bytes[2]);
-  // Every group has DeleteOptions.
+  // Every API group has DeleteOptions. The schema has them in "v1" only.
   const SchemaType* schema =
       Schema::Get().Find(kind == "DeleteOptions" ? "v1" : api_version, kind);
   if (schema == nullptr) {

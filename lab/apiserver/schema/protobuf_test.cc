@@ -9,7 +9,7 @@
 namespace minisched::apiserver {
 namespace {
 
-// Returns the body with these bytes in hexadecimal.
+// Returns a body with the prefix and these bytes, given in hexadecimal.
 std::string Body(std::string_view hex) {
   std::string body("k8s\0", 4);
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
@@ -19,7 +19,7 @@ std::string Body(std::string_view hex) {
   return body;
 }
 
-// Returns the body of a Pod with this protobuf (less than 128 bytes).
+// Returns a body with a Pod. `pod` is the Pod in protobuf, less than 128 bytes.
 std::string PodBody(const std::string& pod) {
   return std::string("k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12", 16) +
          static_cast<char>(pod.size()) + pod;
@@ -63,13 +63,13 @@ TEST(ProtobufTest, DecodesBodiesOfClients) {
                                      {"name": "nginx", "image": "nginx",
                                       "resources": {}}]}}},
            "status": {}})"},
-      {"an eviction, as of kubectl drain --grace-period 30",
+      {"an eviction by kubectl drain --grace-period 30",
        "0a150a09706f6c6963792f763112084576696374696f6e12200a1a0a0377656212001a"
        "0764656661756c7422002a003200380042001202081e1a002200",
        R"({"apiVersion": "policy/v1", "kind": "Eviction",
            "metadata": {"name": "web", "namespace": "default"},
            "deleteOptions": {"gracePeriodSeconds": 30}})"},
-      {"the options of a delete",
+      {"the options of a DELETE",
        "0a130a027631120d44656c6574654f7074696f6e731218080012030a0175220a426163"
        "6b67726f756e642a03416c6c1a002200",
        R"({"apiVersion": "v1", "kind": "DeleteOptions",
@@ -125,7 +125,7 @@ TEST(ProtobufTest, RefusesMalformedBodies) {
   for (const std::string& body : {
            std::string(), std::string("{}"), std::string("k8s\0", 4),
            std::string("k8s\0\x0a\x7f", 6),   // cut off
-           PodBody("\x0a\x05\x0a\x7f"),       // longer than the whole
+           PodBody("\x0a\x05\x0a\x7f"),       // longer than the body
            PodBody("\x08\x01"),               // metadata as a number
            PodBody("\x12\x02\xca\x01"),       // priority, cut off
            PodBody("\x12\x04\xca\x01\x01x"),  // priority as bytes

@@ -12,17 +12,17 @@ namespace minisched::apiserver {
 struct SchemaType;
 
 // A field of a type. The flags describe how upstream writes its Go types as
-// JSON, so that this server returns an object as upstream would.
+// JSON, so that this server can return the same JSON as upstream.
 struct SchemaField {
   std::string name;  // "nodeName"
-  // The kind of its value; for a list or map, of the elements.
+  // The kind of the value. For a list or map, the kind of its elements.
   enum class Kind {
     kString,
     kBool,
     kInt32,
     kInt64,
     kBytes,     // base64
-    kQuantity,  // made canonical when read
+    kQuantity,  // Normalize() makes it canonical
     kTime,      // whole seconds
     kMicroTime,
     kIntOrString,
@@ -32,9 +32,9 @@ struct SchemaField {
   Kind kind = Kind::kAny;
   const SchemaType* type = nullptr;
   bool list = false;
-  bool map = false;       // its keys are strings
-  bool optional = false;  // a pointer in Go: zero is not the same as absent
-  bool always = false;    // written even if it is empty
+  bool map = false;       // from strings
+  bool optional = false;  // a pointer in Go: zero differs from absent
+  bool always = false;    // written even if the value is empty
   int number = 0;         // in protobuf; 0 if protobuf lacks the field
   bool inlined = false;   // see SchemaType
   // A strategic merge patch merges the list by this key ("" for a list of
@@ -47,8 +47,9 @@ struct SchemaField {
 // A struct type of the API.
 struct SchemaType {
   std::vector<SchemaField> fields;  // sorted by name
-  // The inlined structs. JSON writes their fields as if they were this type's
-  // own, so `fields` has them too. Protobuf writes the structs.
+  // The inlined structs. In JSON, their fields are fields of this type, so
+  // `fields` also contains them. In protobuf, each struct is a message of its
+  // own.
   std::vector<SchemaField> inlined;
 
   // Returns the field with this name, or nullptr.
@@ -57,9 +58,9 @@ struct SchemaType {
   const SchemaField* FindNumber(int number) const;
 };
 
-// The types of Kubernetes' API. They come from schema.json, which
-// scripts/controlplane/schema.go generates from upstream's Go types. The
-// decoding of JSON and protobuf and strategic merge patches depend on them.
+// The types of Kubernetes' API, which are needed to decode JSON and protobuf
+// and to apply strategic merge patches. They come from schema.json. The program
+// scripts/controlplane/schema.go generates this file from upstream's Go types.
 class Schema {
  public:
   // Returns the built-in schema, which lives as long as the program.
@@ -78,17 +79,18 @@ class Schema {
 };
 
 // Changes an object from a client into the form that upstream would store:
-// drops unknown and empty fields, adds the fields that are always written, and
-// makes quantities and times canonical. Returns the errors of strict
-// validation, at most 100: `unknown field "spec.foo"`.
+// drops unknown and empty fields and managedFields, adds the fields that are
+// always written, and makes quantities and times canonical. Returns the errors
+// of strict validation, such as `unknown field "spec.foo"`; at most 100.
 //
-// Throws ParseError if a field has the wrong type.
+// Throws ParseError if a field has the wrong type, or an invalid quantity or
+// time.
 std::vector<std::string> Normalize(Json& object, const SchemaType& type);
 
-// Decodes a Kubernetes protobuf body (with its "k8s\0" envelope), which kubectl
-// sends for some commands. Returns the JSON that the client would have sent,
-// including apiVersion and kind. Throws ParseError, and StatusError if the JSON
-// is beyond a limit (limits.h).
+// Decodes a body in Kubernetes' protobuf, which begins with "k8s\0". kubectl
+// sends such bodies for some commands. Returns the same object as JSON,
+// including apiVersion and kind. Throws ParseError if the body is invalid, and
+// StatusError if the JSON is beyond a limit (limits.h).
 Json DecodeProtobuf(std::string_view body);
 
 }  // namespace minisched::apiserver

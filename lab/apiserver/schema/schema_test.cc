@@ -48,7 +48,7 @@ TEST(SchemaTest, FieldsHaveTheirKindAndFlags) {
   EXPECT_EQ(PodSpec().FindNumber(0), nullptr);
 }
 
-TEST(SchemaTest, FindsInlinedFieldsInJsonAndTheStructInProtobuf) {
+TEST(SchemaTest, FindsInlinedFieldsByNameAndTheirStructByNumber) {
   const SchemaType& volume = *PodSpec().Find("volumes")->type;
   EXPECT_NE(volume.Find("emptyDir"), nullptr);
   EXPECT_EQ(volume.Find("VolumeSource"), nullptr);
