@@ -11,7 +11,8 @@ using testing::StartsWith;
 
 class BindingTest : public ContractTest {
  protected:
-  // Returns a Binding's target. The server does not check that the node exists.
+  // Returns a Binding to this node, without a name. The server does not check
+  // that the node exists.
   static json To(const std::string& node) {
     return {{"target", {{"kind", "Node"}, {"name", node}}}};
   }
@@ -44,7 +45,7 @@ TEST_F(BindingTest, SetsNodeNameAndPodScheduled) {
   EXPECT_NE(Version(bound), Version(pod));
 }
 
-TEST_F(BindingTest, AcceptsBindingsInTheCollection) {
+TEST_F(BindingTest, AcceptsBindingsPostedToTheCollection) {
   Create("pods", Pod("p"));
   EXPECT_THAT(Post("bindings", Named("p", To("contract-n"))),
               Answers(201, R"({"kind": "Status", "status": "Success"})"_json));
@@ -73,7 +74,7 @@ TEST_F(BindingTest, TargetKindIsOptional) {
               Answers(201));
 }
 
-TEST_F(BindingTest, AcceptsAMatchingUid) {
+TEST_F(BindingTest, AcceptsAMatchingUidAndVersion) {
   const json pod = Create("pods", Pod("p"));
   json binding = To("contract-n");
   binding["metadata"] = {{"uid", Uid(pod)}, {"resourceVersion", Version(pod)}};
@@ -143,7 +144,7 @@ TEST_F(BindingTest, RejectsAnotherName) {
   EXPECT_THAT(Post("pods/p/binding", Named("q", To("contract-n"))),
               Refuses(400, "BadRequest",
                       "name in URL does not match name in Binding object"));
-  // A missing name does not match either.
+  // A Binding without a name does not match either.
   EXPECT_THAT(Post("pods/p/binding", To("contract-n")),
               Refuses(400, "BadRequest",
                       "name in URL does not match name in Binding object"));
@@ -166,7 +167,7 @@ TEST_F(BindingTest, ADryRunBindsNothing) {
   EXPECT_EQ(Read("pods/p"), pod);
 }
 
-// A bound pod needs no nomination.
+// A bound pod needs no nominated node.
 TEST_F(BindingTest, ClearsTheNominatedNode) {
   Create("pods", Pod("p"));
   const json nomination = R"({"status": {"nominatedNodeName": "n"}})"_json;

@@ -4,8 +4,9 @@
 
 namespace minisched {
 
-// Intended differences between the embedded server and kube-apiserver. A test
-// in this list expects either answer: see ContractTest::DiffersByDesign().
+// An intended difference between the embedded server and kube-apiserver. The
+// test accepts the response of either server: see
+// ContractTest::DiffersByDesign().
 struct Difference {
   std::string_view test;
   std::string_view reason;
@@ -13,8 +14,8 @@ struct Difference {
 
 inline constexpr Difference kByDesign[] = {
     {"ApplyTest.ServerSideApply",
-     "schedulers don't need it, and it would need a record of each field's "
-     "owner"},
+     "schedulers don't need server-side apply, which would need a record of "
+     "each field's owner"},
 };
 
 }  // namespace minisched

@@ -19,9 +19,9 @@ using testing::AllOf;
 using testing::Field;
 using testing::Matcher;
 
-constexpr auto kPatience = 60s;
+constexpr auto kTimeout = 60s;
 
-// The root path of a resource, and whether it is namespaced.
+// The root path of a resource, and whether the resource is namespaced.
 struct Place {
   std::string_view resource;
   std::string_view root;
@@ -85,7 +85,7 @@ json Parse(const std::string& text) {
   return parsed.is_discarded() ? json() : parsed;
 }
 
-// Returns "FIELD: MESSAGE" for each cause.
+// Returns "FIELD: MESSAGE" for each cause of a failure Status.
 std::set<std::string> CausesOf(const Reply& reply) {
   std::set<std::string> causes;
   const json* at = &reply.body;
@@ -100,7 +100,7 @@ std::set<std::string> CausesOf(const Reply& reply) {
   return causes;
 }
 
-// Returns a random name, short enough for prefixes and suffixes.
+// Returns a random name that is short enough to be part of a longer name.
 std::string RandomName() {
   static std::random_device random;
   std::ostringstream name;
@@ -283,12 +283,12 @@ WatchReader ContractTest::Watch(const std::string& path,
   HttpRequest request = ToRequest("GET", Resolve(path), "", headers);
   request.query.emplace_back("watch", "true");
   return WatchReader(
-      ServerUnderTest::Instance().transport().Open(request, kPatience, {}));
+      ServerUnderTest::Instance().transport().Open(request, kTimeout, {}));
 }
 
 void ContractTest::Await(std::string_view what,
                          const std::function<bool()>& check) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (!check()) {
     if (std::chrono::steady_clock::now() > deadline) {
       FAIL() << "timed out waiting for " << what;
@@ -298,8 +298,9 @@ void ContractTest::Await(std::string_view what,
 }
 
 bool ContractTest::EmptyNamespace() {
-  // No controller creates objects of these resources, except the config map
-  // that each cluster adds to a namespace.
+  // Only these resources can be emptied: for others, controllers may create
+  // more objects. Of these, a controller creates only the config map
+  // kube-root-ca.crt.
   for (const std::string& resource : used_) {
     if (resource != "pods" && resource != "configmaps" &&
         resource != "leases" && resource != "bindings") {

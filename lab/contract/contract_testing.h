@@ -31,8 +31,8 @@ struct Reply {
   int status = 0;
   Headers headers;  // names in lower case
   std::string text;
-  // Null if the text isn't JSON. Without managedFields, which only server-side
-  // apply uses.
+  // The text as JSON, without managedFields, which only server-side apply uses.
+  // Null if the text isn't JSON.
   json body;
 
   friend void PrintTo(const Reply& reply, std::ostream* os) {
@@ -45,7 +45,9 @@ struct Reply {
 testing::Matcher<const Reply&> Answers(int status,
                                        const json& body = json::object());
 
-// Matches a Reply that is a failure Status with these details, as for JsonHas.
+// Matches a Reply with a failure Status. JsonHas(details) must match the
+// Status's details, unless `details` is null. An empty `reason` matches a
+// Status without a reason.
 testing::Matcher<const Reply&> Refuses(
     int code, std::string_view reason,
     const testing::Matcher<const std::string&>& message,
@@ -53,8 +55,8 @@ testing::Matcher<const Reply&> Refuses(
 
 // Matches a 422 for an object of this kind and name with these errors in any
 // order. `kind` is "KIND", "KIND.GROUP" or, if the server omits the kind,
-// ".GROUP". Each error is "FIELD: MESSAGE"; a final "..." makes it a prefix.
-// Repeated errors of the server count once.
+// ".GROUP". Each error is "FIELD: MESSAGE", or "PREFIX..." for any error with
+// this prefix. An error that the server repeats counts once.
 testing::Matcher<const Reply&> Invalid(const std::string& kind,
                                        const std::string& name,
                                        std::vector<std::string> errors);
@@ -62,16 +64,18 @@ testing::Matcher<const Reply&> Invalid(const std::string& kind,
 // Returns {"metadata": {"name": name}} with a merge patch applied.
 json Named(const std::string& name, const json& change = json::object());
 
-// Returns a pod for no existing scheduler, with a merge patch applied.
+// Returns a pod whose schedulerName belongs to no scheduler, with a merge patch
+// applied.
 json Pod(const std::string& name, const json& change = json::object());
 
+// Return metadata.uid and metadata.resourceVersion.
 std::string Uid(const json& object);
 std::string Version(const json& object);
 
 // Returns the names of a list's items.
 std::vector<std::string> Names(const json& list);
 
-// A watch. Reads time out if no event comes for a long time.
+// A watch. Next() throws TransportError if the server sends nothing for 60 s.
 class WatchReader {
  public:
   explicit WatchReader(std::unique_ptr<HttpStream> stream)
@@ -83,8 +87,8 @@ class WatchReader {
   // Returns the next event, or nullopt if the server has ended the watch.
   std::optional<json> Next();
 
-  // Returns the next `count` events without bookmarks, as "ADDED web". Adds
-  // "the end" if the watch ends before.
+  // Returns the next `count` events without bookmarks, as "ADDED web". If the
+  // watch ends earlier, the last element is "the end".
   std::vector<std::string> Next(int count);
 
  private:
@@ -96,7 +100,7 @@ class WatchReader {
 //
 // A path with a leading slash is absolute. Any other path begins with a
 // resource ("pods/web/status"); namespaced resources are in the test's
-// namespace. The query after '?' need not be encoded.
+// namespace. Callers must not encode the query after '?'.
 class ContractTest : public testing::Test {
  protected:
   void TearDown() override;
@@ -111,7 +115,8 @@ class ContractTest : public testing::Test {
   Reply MergePatch(const std::string& path, const json& patch);
   Reply StrategicPatch(const std::string& path, const json& patch);
 
-  // Create or read an object, which must succeed, and return the object.
+  // Create or read an object, and return the object. The test fails if the
+  // request fails.
   json Create(const std::string& path, const json& body);
   json Read(const std::string& path);
 
@@ -121,18 +126,19 @@ class ContractTest : public testing::Test {
   // Watches a collection. `path` may have a query.
   WatchReader Watch(const std::string& path, const Headers& headers = {});
 
-  // Polls until `check` returns true. Fails the test after a while.
+  // Polls until `check` returns true. Fails the test after 60 s. `what`
+  // completes the sentence "timed out waiting for …".
   static void Await(std::string_view what, const std::function<bool()>& check);
 
   // Returns the test's own namespace. The first call creates it.
   const std::string& namespace_name();
-  // Returns a unique name, for cluster-scoped objects.
+  // Returns a unique name that begins with `name`, for cluster-scoped objects.
   std::string Unique(const std::string& name);
   // Deletes `path` after the test.
   void DeleteLater(const std::string& path) { leftovers_.push_back(path); }
 
-  // Returns true if the server under test is the embedded one. Fails the test
-  // unless by_design.h lists it.
+  // Returns true if the server under test is the embedded server. Fails the
+  // test unless by_design.h lists this test.
   static bool DiffersByDesign();
 
   // Returns the absolute path.
@@ -144,7 +150,7 @@ class ContractTest : public testing::Test {
   bool EmptyNamespace();
 
   std::string namespace_name_;
-  std::set<std::string> used_;  // resources used in the namespace
+  std::set<std::string> used_;  // resources and paths used in the namespace
   std::vector<std::string> leftovers_;
 };
 

@@ -10,14 +10,13 @@ using testing::StartsWith;
 
 class DeleteTest : public ContractTest {
  protected:
-  // Creates a pod on a node. Deleting it takes its grace period.
+  // Creates a bound pod, whose deletion takes a grace period.
   json CreateBound(const std::string& name) {
     return Create("pods", Pod(name, R"({"spec": {"nodeName":
                                         "contract-nowhere"}})"_json));
   }
 
-  // Creates an object with a finalizer.
-  json CreateHeld(const std::string& name) {
+  json CreateWithFinalizer(const std::string& name) {
     return Create("configmaps", Named(name, R"({"metadata": {"finalizers":
                                   ["x.y/z"]}})"_json));
   }
@@ -41,15 +40,15 @@ TEST_F(DeleteTest, ReturnsAStatus) {
                       {{"name", "a"}, {"kind", "configmaps"}}));
 }
 
-// An object of a kind whose DELETE returns the deleted object.
-struct ReturnsDeletedObject {
-  std::string path;
+// An object to create and delete.
+struct TestObject {
+  std::string path;  // of the collection
   json object;
 };
 
 TEST_F(DeleteTest, ReturnsTheObjectForSomeKinds) {
   const std::string name = Unique("a");
-  const ReturnsDeletedObject kinds[] = {
+  const TestObject kinds[] = {
       {"pods", Pod(name)},
       {"services", Named(name, R"({"spec": {"ports": [{"port": 80}]}})"_json)},
       {"serviceaccounts", Named(name)},
@@ -80,11 +79,11 @@ TEST_F(DeleteTest, ReturnsTheObjectForSomeKinds) {
 }
 
 // A real cluster protects these objects with finalizers, which a controller
-// removes. The test accepts the response before and after that.
+// removes. The test accepts a response with or without the finalizers.
 TEST_F(DeleteTest, ReturnsTheObjectForVolumesAndClaims) {
   const std::string name = Unique("a");
   const json capacity = {{"storage", "1Gi"}};
-  const ReturnsDeletedObject kinds[] = {
+  const TestObject kinds[] = {
       {"persistentvolumeclaims",
        Named(name, {{"spec",
                      {{"accessModes", {"ReadWriteOnce"}},
@@ -149,7 +148,7 @@ TEST_F(DeleteTest, GivesABoundPodItsGracePeriod) {
                                 "generation": 2}})"_json));
   EXPECT_NE(Version(deleted.body), Version(pod));
   EXPECT_EQ(Read("pods/a"), deleted.body);
-  // The kubelet ends the deletion with grace 0.
+  // A kubelet completes the deletion with a grace period of 0.
   EXPECT_THAT(Delete("pods/a", {{"gracePeriodSeconds", 0}}),
               Answers(200, R"({"kind": "Pod", "metadata":
                 {"deletionGracePeriodSeconds": 0}})"_json));
@@ -163,7 +162,7 @@ TEST_F(DeleteTest, DeletesAPodThatHasEndedAtOnce) {
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
-TEST_F(DeleteTest, GraceCanOnlyShrink) {
+TEST_F(DeleteTest, TheGracePeriodCanOnlyShrink) {
   CreateBound("a");
   const auto grace = [](int seconds) {
     return Answers(200,
@@ -235,8 +234,8 @@ TEST_F(DeleteTest, PreconditionErrorsNameTheGroup) {
                {"group", "coordination.k8s.io"}}));
 }
 
-TEST_F(DeleteTest, FinalizersHoldAnObject) {
-  const json object = CreateHeld("a");
+TEST_F(DeleteTest, FinalizersDelayTheDeletionOfAnObject) {
+  const json object = CreateWithFinalizer("a");
   const Reply deleted = Delete("configmaps/a");
   EXPECT_THAT(deleted, Answers(200, R"({
     "kind": "ConfigMap",
@@ -248,7 +247,7 @@ TEST_F(DeleteTest, FinalizersHoldAnObject) {
   EXPECT_THAT(Get("configmaps/a"), Answers(404));
 }
 
-TEST_F(DeleteTest, FinalizersHoldAPod) {
+TEST_F(DeleteTest, FinalizersDelayTheDeletionOfAPod) {
   Create("pods", Pod("a", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
   const Reply deleted = Delete("pods/a");
   EXPECT_THAT(deleted, Answers(200, R"({
@@ -263,8 +262,8 @@ TEST_F(DeleteTest, FinalizersHoldAPod) {
   EXPECT_THAT(Get("pods/a"), Answers(404));
 }
 
-TEST_F(DeleteTest, CannotBeUndone) {
-  CreateHeld("a");
+TEST_F(DeleteTest, ADeletionCannotBeUndone) {
+  CreateWithFinalizer("a");
   const json deleted = Delete("configmaps/a").body;
   EXPECT_THAT(MergePatch("configmaps/a",
                          R"({"metadata": {"deletionTimestamp": null}})"_json),
@@ -294,10 +293,10 @@ TEST_F(DeleteTest, ADryRunOfAnImmediateDeletionReturnsTheObject) {
   EXPECT_EQ(Read("pods/a"), pod);
 }
 
-// orphanDependents: false is the older form of propagation in the background.
-// The code is 202 while a finalizer holds the object.
+// orphanDependents: false is the older form of propagationPolicy: Background.
+// With it, DELETE returns 202 if a finalizer delays the deletion.
 TEST_F(DeleteTest, OrphanDependentsFalseMeansBackground) {
-  CreateHeld("a");
+  CreateWithFinalizer("a");
   const json background = {{"orphanDependents", false}};
   EXPECT_THAT(Delete("configmaps/a", background),
               Answers(202, R"({"kind": "ConfigMap"})"_json));

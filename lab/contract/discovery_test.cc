@@ -7,7 +7,7 @@ namespace {
 
 using testing::StartsWith;
 
-constexpr char kAll[] =
+constexpr char kAllVerbs[] =
     "create,delete,deletecollection,get,list,patch,update,watch";
 std::string Join(const json& list) {
   std::string text;
@@ -24,14 +24,14 @@ struct Row {
   std::string short_names;
   std::string kind;
   bool namespaced = true;
-  std::string verbs = kAll;
+  std::string verbs = kAllVerbs;
   std::string categories = "";
 };
 
 class DiscoveryTest : public ContractTest {
  protected:
-  // Expects a group to have at least these resources.
-  void Expect(const std::string& path, const std::vector<Row>& rows) {
+  // Expects the group version at `path` to have at least these resources.
+  void ExpectResources(const std::string& path, const std::vector<Row>& rows) {
     const json list = Read(path);
     const std::size_t start = path.starts_with("/apis/") ? 6 : 5;
     EXPECT_THAT(list, JsonHas({{"kind", "APIResourceList"},
@@ -53,6 +53,7 @@ class DiscoveryTest : public ContractTest {
     }
   }
 
+  // Returns the first item whose `key` has this value, or null.
   static json Find(const json& list, const std::string& key,
                    const std::string& value) {
     for (const json& item : list) {
@@ -92,58 +93,65 @@ TEST_F(DiscoveryTest, ListsGroups) {
 
 TEST_F(DiscoveryTest, ListsCoreResources) {
   const std::string status = "get,patch,update";
-  Expect("/api/v1",
-         {{"bindings", "binding", "", "Binding", true, "create"},
-          {"configmaps", "configmap", "cm", "ConfigMap"},
-          {"events", "event", "ev", "Event"},
-          {"namespaces", "namespace", "ns", "Namespace", false,
-           "create,delete,get,list,patch,update,watch"},
-          {"namespaces/finalize", "", "", "Namespace", false, "update"},
-          {"namespaces/status", "", "", "Namespace", false, status},
-          {"nodes", "node", "no", "Node", false},
-          {"nodes/status", "", "", "Node", false, status},
-          {"persistentvolumeclaims", "persistentvolumeclaim", "pvc",
-           "PersistentVolumeClaim"},
-          {"persistentvolumes", "persistentvolume", "pv", "PersistentVolume",
-           false},
-          {"pods", "pod", "po", "Pod", true, kAll, "all"},
-          {"pods/binding", "", "", "Binding", true, "create"},
-          {"pods/eviction", "", "", "Eviction", true, "create"},
-          {"pods/status", "", "", "Pod", true, status},
-          {"replicationcontrollers", "replicationcontroller", "rc",
-           "ReplicationController", true, kAll, "all"},
-          {"serviceaccounts", "serviceaccount", "sa", "ServiceAccount"},
-          {"services", "service", "svc", "Service", true, kAll, "all"}});
+  ExpectResources(
+      "/api/v1",
+      {{"bindings", "binding", "", "Binding", true, "create"},
+       {"configmaps", "configmap", "cm", "ConfigMap"},
+       {"events", "event", "ev", "Event"},
+       {"namespaces", "namespace", "ns", "Namespace", false,
+        "create,delete,get,list,patch,update,watch"},
+       {"namespaces/finalize", "", "", "Namespace", false, "update"},
+       {"namespaces/status", "", "", "Namespace", false, status},
+       {"nodes", "node", "no", "Node", false},
+       {"nodes/status", "", "", "Node", false, status},
+       {"persistentvolumeclaims", "persistentvolumeclaim", "pvc",
+        "PersistentVolumeClaim"},
+       {"persistentvolumes", "persistentvolume", "pv", "PersistentVolume",
+        false},
+       {"pods", "pod", "po", "Pod", true, kAllVerbs, "all"},
+       {"pods/binding", "", "", "Binding", true, "create"},
+       {"pods/eviction", "", "", "Eviction", true, "create"},
+       {"pods/status", "", "", "Pod", true, status},
+       {"replicationcontrollers", "replicationcontroller", "rc",
+        "ReplicationController", true, kAllVerbs, "all"},
+       {"serviceaccounts", "serviceaccount", "sa", "ServiceAccount"},
+       {"services", "service", "svc", "Service", true, kAllVerbs, "all"}});
 }
 
 TEST_F(DiscoveryTest, ListsResourcesOfApps) {
-  Expect(
+  ExpectResources(
       "/apis/apps/v1",
-      {{"daemonsets", "daemonset", "ds", "DaemonSet", true, kAll, "all"},
-       {"deployments", "deployment", "deploy", "Deployment", true, kAll, "all"},
+      {{"daemonsets", "daemonset", "ds", "DaemonSet", true, kAllVerbs, "all"},
+       {"deployments", "deployment", "deploy", "Deployment", true, kAllVerbs,
+        "all"},
        {"deployments/scale", "", "", "Scale", true, "get,patch,update"},
        {"deployments/status", "", "", "Deployment", true, "get,patch,update"},
-       {"replicasets", "replicaset", "rs", "ReplicaSet", true, kAll, "all"},
+       {"replicasets", "replicaset", "rs", "ReplicaSet", true, kAllVerbs,
+        "all"},
        {"replicasets/scale", "", "", "Scale", true, "get,patch,update"},
-       {"statefulsets", "statefulset", "sts", "StatefulSet", true, kAll,
+       {"statefulsets", "statefulset", "sts", "StatefulSet", true, kAllVerbs,
         "all"}});
 }
 
 TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
-  Expect("/apis/coordination.k8s.io/v1", {{"leases", "lease", "", "Lease"}});
-  Expect("/apis/events.k8s.io/v1", {{"events", "event", "ev", "Event"}});
-  Expect("/apis/policy/v1",
-         {{"poddisruptionbudgets", "poddisruptionbudget", "pdb",
-           "PodDisruptionBudget"},
-          {"poddisruptionbudgets/status", "", "", "PodDisruptionBudget", true,
-           "get,patch,update"}});
-  Expect("/apis/scheduling.k8s.io/v1",
-         {{"priorityclasses", "priorityclass", "pc", "PriorityClass", false}});
-  Expect("/apis/resource.k8s.io/v1",
-         {{"deviceclasses", "deviceclass", "", "DeviceClass", false},
-          {"resourceclaims", "resourceclaim", "", "ResourceClaim"},
-          {"resourceslices", "resourceslice", "", "ResourceSlice", false}});
-  Expect(
+  ExpectResources("/apis/coordination.k8s.io/v1",
+                  {{"leases", "lease", "", "Lease"}});
+  ExpectResources("/apis/events.k8s.io/v1",
+                  {{"events", "event", "ev", "Event"}});
+  ExpectResources("/apis/policy/v1",
+                  {{"poddisruptionbudgets", "poddisruptionbudget", "pdb",
+                    "PodDisruptionBudget"},
+                   {"poddisruptionbudgets/status", "", "",
+                    "PodDisruptionBudget", true, "get,patch,update"}});
+  ExpectResources(
+      "/apis/scheduling.k8s.io/v1",
+      {{"priorityclasses", "priorityclass", "pc", "PriorityClass", false}});
+  ExpectResources(
+      "/apis/resource.k8s.io/v1",
+      {{"deviceclasses", "deviceclass", "", "DeviceClass", false},
+       {"resourceclaims", "resourceclaim", "", "ResourceClaim"},
+       {"resourceslices", "resourceslice", "", "ResourceSlice", false}});
+  ExpectResources(
       "/apis/storage.k8s.io/v1",
       {{"csidrivers", "csidriver", "", "CSIDriver", false},
        {"csinodes", "csinode", "", "CSINode", false},
@@ -154,21 +162,21 @@ TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
 }
 
 TEST_F(DiscoveryTest, ListsReviews) {
-  Expect("/apis/authentication.k8s.io/v1",
-         {{"selfsubjectreviews", "selfsubjectreview", "", "SelfSubjectReview",
-           false, "create"}});
-  Expect("/apis/authorization.k8s.io/v1",
-         {{"localsubjectaccessreviews", "localsubjectaccessreview", "",
-           "LocalSubjectAccessReview", true, "create"},
-          {"selfsubjectaccessreviews", "selfsubjectaccessreview", "",
-           "SelfSubjectAccessReview", false, "create"},
-          {"selfsubjectrulesreviews", "selfsubjectrulesreview", "",
-           "SelfSubjectRulesReview", false, "create"},
-          {"subjectaccessreviews", "subjectaccessreview", "",
-           "SubjectAccessReview", false, "create"}});
+  ExpectResources("/apis/authentication.k8s.io/v1",
+                  {{"selfsubjectreviews", "selfsubjectreview", "",
+                    "SelfSubjectReview", false, "create"}});
+  ExpectResources("/apis/authorization.k8s.io/v1",
+                  {{"localsubjectaccessreviews", "localsubjectaccessreview", "",
+                    "LocalSubjectAccessReview", true, "create"},
+                   {"selfsubjectaccessreviews", "selfsubjectaccessreview", "",
+                    "SelfSubjectAccessReview", false, "create"},
+                   {"selfsubjectrulesreviews", "selfsubjectrulesreview", "",
+                    "SelfSubjectRulesReview", false, "create"},
+                   {"subjectaccessreviews", "subjectaccessreview", "",
+                    "SubjectAccessReview", false, "create"}});
 }
 
-TEST_F(DiscoveryTest, NamesTheGroupOfForeignKinds) {
+TEST_F(DiscoveryTest, ReturnsTheGroupOfKindsFromOtherGroups) {
   const json core = Read("/api/v1").at("resources");
   EXPECT_THAT(Find(core, "name", "pods/eviction"),
               JsonHas(R"({"group": "policy", "version": "v1"})"_json));
@@ -238,7 +246,8 @@ class AggregatedDiscoveryTest : public DiscoveryTest {
     return all;
   }
 
-  // Expects a group to have the resources of its APIResourceList.
+  // Expects the group in `groups` to have the same resources as the
+  // APIResourceList at `path`.
   void ExpectSame(const json& groups, const std::string& group,
                   const std::string& path) {
     SCOPED_TRACE(path);
@@ -299,7 +308,8 @@ TEST_F(AggregatedDiscoveryTest, DescribesAResourceInFull) {
                           "kind": "Deployment"}}]})"_json);
 }
 
-// The Accept header lists the formats in the client's order of preference.
+// If the client accepts the aggregated format, the server prefers it, whatever
+// the order of the formats in the Accept header.
 TEST_F(AggregatedDiscoveryTest, IsNegotiatedByAccept) {
   const std::string old =
       "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
@@ -322,7 +332,7 @@ TEST_F(AggregatedDiscoveryTest, IsNegotiatedByAccept) {
   EXPECT_THAT(Get("/api"), Answers(200, R"({"kind": "APIVersions"})"_json));
 }
 
-TEST_F(AggregatedDiscoveryTest, IsServedAtTheRootsOnly) {
+TEST_F(AggregatedDiscoveryTest, IsServedOnlyAtTheRoots) {
   const Headers accept = {
       {"Accept", kAggregated + std::string(",application/json")}};
   EXPECT_THAT(Get("/api/v1", accept),

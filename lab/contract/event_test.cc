@@ -10,7 +10,7 @@ using testing::ElementsAre;
 class EventTest : public ContractTest {
  protected:
   // Returns the path of events, or of one event, in events.k8s.io.
-  std::string New(const std::string& name = "") {
+  std::string NewPath(const std::string& name = "") {
     return "/apis/events.k8s.io/v1/namespaces/" + namespace_name() + "/events" +
            (name.empty() ? "" : "/" + name);
   }
@@ -49,7 +49,7 @@ TEST_F(EventTest, ConvertsACoreEventToTheNewGroup) {
                 "firstTimestamp": "2020-01-01T00:00:00Z",
                 "lastTimestamp": "2020-01-01T00:00:01Z",
                 "reportingComponent": "", "reportingInstance": ""})"_json));
-  EXPECT_THAT(Get(New("e")), Answers(200, R"({
+  EXPECT_THAT(Get(NewPath("e")), Answers(200, R"({
     "kind": "Event", "apiVersion": "events.k8s.io/v1",
     "regarding": {"kind": "Pod", "name": "p"},
     "reason": "R", "note": "m", "type": "Normal",
@@ -62,7 +62,7 @@ TEST_F(EventTest, ConvertsACoreEventToTheNewGroup) {
 }
 
 TEST_F(EventTest, ConvertsANewEventToTheCoreGroup) {
-  EXPECT_THAT(Post(New(), NewEvent("e")), Answers(201, NewEvent("e")));
+  EXPECT_THAT(Post(NewPath(), NewEvent("e")), Answers(201, NewEvent("e")));
   EXPECT_THAT(Get("events/e"), Answers(200, R"({
     "kind": "Event", "apiVersion": "v1",
     "involvedObject": {"kind": "Pod", "name": "p"},
@@ -76,26 +76,26 @@ TEST_F(EventTest, ConvertsANewEventToTheCoreGroup) {
 
 TEST_F(EventTest, BothGroupsShareTheirObjects) {
   Create("events", OldEvent("a"));
-  Create(New(), NewEvent("b"));
-  EXPECT_THAT(Post(New(), NewEvent("a")), Answers(409));
+  Create(NewPath(), NewEvent("b"));
+  EXPECT_THAT(Post(NewPath(), NewEvent("a")), Answers(409));
   EXPECT_THAT(Names(Read("events")), ElementsAre("a", "b"));
-  const json list = Read(New());
+  const json list = Read(NewPath());
   EXPECT_THAT(Names(list), ElementsAre("a", "b"));
   EXPECT_THAT(list, JsonHas({{"kind", "EventList"},
                              {"apiVersion", "events.k8s.io/v1"}}));
-  EXPECT_THAT(Names(Read(New() + "?fieldSelector=regarding.name=p")),
+  EXPECT_THAT(Names(Read(NewPath() + "?fieldSelector=regarding.name=p")),
               ElementsAre("a", "b"));
   EXPECT_THAT(
       Names(Read("events?fieldSelector=involvedObject.name=p,reason=R")),
       ElementsAre("a"));
-  EXPECT_THAT(Delete(New("a")), Answers(200));
+  EXPECT_THAT(Delete(NewPath("a")), Answers(200));
   EXPECT_THAT(Get("events/a"), Answers(404));
 }
 
 TEST_F(EventTest, WatchesOfBothGroupsDeliverAnEvent) {
   const std::string version = Version(Read("events"));
   WatchReader old_watch = Watch("events?resourceVersion=" + version);
-  WatchReader new_watch = Watch(New() + "?resourceVersion=" + version);
+  WatchReader new_watch = Watch(NewPath() + "?resourceVersion=" + version);
   Create("events", OldEvent("e"));
   EXPECT_THAT(old_watch.Next().value(), JsonHas(R"({"type": "ADDED", "object": {
                 "apiVersion": "v1", "message": "m"}})"_json));
@@ -103,14 +103,14 @@ TEST_F(EventTest, WatchesOfBothGroupsDeliverAnEvent) {
                 "apiVersion": "events.k8s.io/v1", "note": "m"}})"_json));
 }
 
-// Recorders count repetitions by patches.
+// Event recorders count repetitions with patches.
 TEST_F(EventTest, PatchesCountRepetitions) {
   Create("events", OldEvent("a"));
   EXPECT_THAT(StrategicPatch("events/a", R"({"count": 3,
                 "lastTimestamp": "2020-01-01T00:00:09Z"})"_json),
               Answers(200, R"({"count": 3, "message": "m"})"_json));
-  Create(New(), NewEvent("b"));
-  EXPECT_THAT(StrategicPatch(New("b"), R"({"series": {"count": 2,
+  Create(NewPath(), NewEvent("b"));
+  EXPECT_THAT(StrategicPatch(NewPath("b"), R"({"series": {"count": 2,
                 "lastObservedTime": "2020-01-01T00:00:01.000000Z"}})"_json),
               Answers(200, R"({"series": {"count": 2,
                 "lastObservedTime": "2020-01-01T00:00:01.000000Z"}})"_json));

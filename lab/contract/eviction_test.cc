@@ -1,4 +1,4 @@
-// Evictions, and the disruption budgets that forbid them.
+// Evictions, and disruption budgets, which can forbid evictions.
 
 #include "lab/contract/contract_testing.h"
 
@@ -14,7 +14,7 @@ class EvictionTest : public ContractTest {
     return Post("pods/" + pod + "/eviction", eviction);
   }
 
-  // Creates a pod of the budget "b" that is bound and ready.
+  // Creates a bound and ready pod that the budget "b" selects.
   void CreateReady(const std::string& name) {
     Create("pods", Pod(name, R"({"metadata": {"labels": {"app": "x"}},
                                  "spec": {"nodeName":
@@ -33,7 +33,7 @@ class EvictionTest : public ContractTest {
     Create("poddisruptionbudgets", budget);
   }
 
-  // Blocks until the budget's status counts so many healthy pods.
+  // Blocks until the budget's status counts this number of healthy pods.
   void AwaitHealthy(int pods) {
     Await("the budget to count the pods", [&] {
       const json status = Read("poddisruptionbudgets/b").at("status");
@@ -58,7 +58,7 @@ TEST_F(EvictionTest, DeletesThePod) {
   EXPECT_THAT(Get("pods/p"), Answers(404));
 }
 
-TEST_F(EvictionTest, UsesTheGracePeriodOfItsOptions) {
+TEST_F(EvictionTest, UsesTheGracePeriodOfTheDeleteOptions) {
   CreateReady("p");
   EXPECT_THAT(Evict("p", {{"gracePeriodSeconds", 7}}), Answers(201));
   EXPECT_THAT(Read("pods/p"), JsonHas(R"({
@@ -93,8 +93,7 @@ TEST_F(EvictionTest, ABudgetAllowsSomeEvictions) {
   EXPECT_THAT(Evict("q"), Answers(429));
 }
 
-// A pod that isn't running yet can always be evicted.
-TEST_F(EvictionTest, PendingPodsIgnoreTheBudget) {
+TEST_F(EvictionTest, ABudgetDoesNotProtectPendingPods) {
   CreateBudget({{"minAvailable", 1}});
   Create("pods", Pod("p", R"({"metadata": {"labels": {"app": "x"}}})"_json));
   EXPECT_THAT(Evict("p"), Answers(201));

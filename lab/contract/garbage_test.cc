@@ -11,8 +11,8 @@ using testing::UnorderedElementsAre;
 
 class GarbageTest : public ContractTest {
  protected:
-  // Creates config maps "owner" and "owned", the latter owned by the former.
-  void CreateFamily() {
+  // Creates the config map "owner", and "owned" with a reference to its owner.
+  void CreateOwnerAndOwned() {
     const json owner = Create("configmaps", Named("owner"));
     json owned = Named("owned");
     owned["metadata"]["ownerReferences"] = {{{"apiVersion", "v1"},
@@ -39,7 +39,7 @@ class GarbageTest : public ContractTest {
 };
 
 TEST_F(GarbageTest, BackgroundDeletesTheOwnerFirst) {
-  CreateFamily();
+  CreateOwnerAndOwned();
   EXPECT_THAT(DeleteOwner("Background"),
               Answers(200, R"({"kind": "Status", "status": "Success"})"_json));
   EXPECT_THAT(Get("configmaps/owner"), Answers(404));
@@ -47,7 +47,7 @@ TEST_F(GarbageTest, BackgroundDeletesTheOwnerFirst) {
 }
 
 TEST_F(GarbageTest, ForegroundDeletesTheOwnerLast) {
-  CreateFamily();
+  CreateOwnerAndOwned();
   EXPECT_THAT(DeleteOwner("Foreground"), Answers(200, R"({
     "kind": "ConfigMap",
     "metadata": {"deletionTimestamp": "...",
@@ -56,8 +56,8 @@ TEST_F(GarbageTest, ForegroundDeletesTheOwnerLast) {
   EXPECT_THAT(Get("configmaps/owned"), Answers(404));
 }
 
-TEST_F(GarbageTest, OrphanKeepsTheOwned) {
-  CreateFamily();
+TEST_F(GarbageTest, OrphanKeepsTheOwnedObject) {
+  CreateOwnerAndOwned();
   EXPECT_THAT(DeleteOwner("Orphan"), Answers(200, R"({
     "kind": "ConfigMap", "metadata": {"deletionTimestamp": "...",
                                       "finalizers": ["orphan"]}})"_json));

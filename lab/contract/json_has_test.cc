@@ -8,7 +8,7 @@ namespace {
 // NOLINTNEXTLINE(google-build-using-namespace): for tests
 using namespace nlohmann::literals;
 
-TEST(JsonHasTest, MatchesAPart) {
+TEST(JsonHasTest, MatchesIfTheExpectedPartIsThere) {
   EXPECT_THAT(R"({"a": 1, "b": {"c": [1, {"d": 2, "e": 3}]}})"_json,
               JsonHas(R"({"b": {"c": [1, {"e": 3}]}})"_json));
   EXPECT_THAT(R"({"a": null})"_json, JsonHas(R"({"a": null, "b": null})"_json));

@@ -8,8 +8,8 @@
 
 namespace minisched {
 
-// Returns a line for each place where `actual` differs from `expected`, or "".
-// `expected` describes a part of `actual`:
+// Returns a line for each place where `actual` differs from `expected`, or ""
+// if there is no difference. `expected` describes a part of `actual`:
 //
 //   {"a": 1}   an object with at least this field
 //   null       null, or no such field

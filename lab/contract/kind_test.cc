@@ -1,4 +1,5 @@
-// The life of an object, for every kind: create, read, list, patch, delete.
+// Creates, reads, lists, watches, patches and deletes an object, for most
+// kinds.
 
 #include "lab/contract/contract_testing.h"
 
@@ -92,19 +93,19 @@ TEST_P(KindTest, CanBeCreatedChangedAndDeleted) {
   const KindRow& row = GetParam();
   const std::string name = row.namespaced ? "it" : Unique("it");
   const std::string path = row.resource + "/" + name;
-  const json is = {{"kind", row.kind}, {"apiVersion", row.group_version}};
+  const json type = {{"kind", row.kind}, {"apiVersion", row.group_version}};
   WatchReader watch =
       Watch(row.resource + "?fieldSelector=metadata.name=" + name +
             "&resourceVersion=" + Version(Read(row.resource)));
 
   const Reply created =
       Post(row.resource, Named(name, json::parse(row.fields)));
-  ASSERT_THAT(created, Answers(201, is));
+  ASSERT_THAT(created, Answers(201, type));
   DeleteLater(path);
   EXPECT_EQ(created.body.at("metadata").contains("namespace"), row.namespaced);
-  EXPECT_THAT(NextOf(watch, "ADDED"), JsonHas(is));
+  EXPECT_THAT(NextOf(watch, "ADDED"), JsonHas(type));
 
-  EXPECT_THAT(Get(path), Answers(200, is));
+  EXPECT_THAT(Get(path), Answers(200, type));
   const json list = Read(row.resource);
   EXPECT_THAT(list, JsonHas({{"kind", row.kind + "List"},
                              {"apiVersion", row.group_version}}));
@@ -113,10 +114,10 @@ TEST_P(KindTest, CanBeCreatedChangedAndDeleted) {
   EXPECT_THAT(MergePatch(path, R"({"metadata": {"labels": {"x": "1"}}})"_json),
               Answers(200, R"({"metadata": {"labels": {"x": "1"}}})"_json));
   EXPECT_THAT(Names(Read(row.resource + "?labelSelector=x=1")), Contains(name));
-  EXPECT_THAT(NextOf(watch, "MODIFIED"), JsonHas(is));
+  EXPECT_THAT(NextOf(watch, "MODIFIED"), JsonHas(type));
 
   EXPECT_THAT(Delete(path), Answers(200));
-  EXPECT_THAT(NextOf(watch, "DELETED"), JsonHas(is));
+  EXPECT_THAT(NextOf(watch, "DELETED"), JsonHas(type));
   EXPECT_THAT(Get(path), Answers(404));
 }
 

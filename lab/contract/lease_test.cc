@@ -1,4 +1,4 @@
-// Leases, which serve leader election.
+// Leases, which clients use for leader election.
 
 #include "lab/contract/contract_testing.h"
 
@@ -19,7 +19,7 @@ TEST_F(LeaseTest, CreatesALease) {
     "metadata": {"generation": null}, "spec": {}})"_json));
 }
 
-// Of two updates of the same version, one succeeds.
+// Of two updates of the same version, only the first succeeds.
 TEST_F(LeaseTest, RejectsAConcurrentUpdate) {
   json lease = Create("leases", Named("l", json::parse(kSpec)));
   json other = lease;

@@ -31,20 +31,20 @@ TEST_F(ListTest, ListsHaveAKindAndAVersion) {
     "metadata": {"resourceVersion": "...", "continue": null,
                  "remainingItemCount": null, "selfLink": null}})"_json));
   EXPECT_THAT(Names(list.body), ElementsAre("a", "b", "c", "d", "e"));
-  // Items have no kind and apiVersion of their own.
+  // Items have neither a kind nor an apiVersion.
   const json& pod = list.body.at("items").at(0);
   EXPECT_FALSE(pod.contains("kind"));
   EXPECT_FALSE(pod.contains("apiVersion"));
   EXPECT_THAT(Read("pods/a"), JsonHas(pod));
 }
 
-TEST_F(ListTest, AnEmptyListHasItems) {
+TEST_F(ListTest, AnEmptyListHasAnEmptyArrayOfItems) {
   EXPECT_THAT(Get("leases"), Answers(200, R"({
     "kind": "LeaseList", "apiVersion": "coordination.k8s.io/v1",
     "metadata": {"resourceVersion": "..."}, "items": []})"_json));
 }
 
-TEST_F(ListTest, AMissingNamespaceIsEmpty) {
+TEST_F(ListTest, ListsNothingInAMissingNamespace) {
   EXPECT_THAT(Get("/api/v1/namespaces/contract-nowhere/pods"),
               Answers(200, R"({"kind": "PodList", "items": []})"_json));
 }
@@ -56,14 +56,14 @@ TEST_F(ListTest, ListsAllNamespaces) {
   EXPECT_THAT(Names(Read("/api/v1/pods")), IsSupersetOf(Names(list)));
 }
 
-TEST_F(ListTest, TheVersionIsTheServersLatest) {
+TEST_F(ListTest, AListHasTheServersLatestVersion) {
   const long created = std::stol(Version(Create("pods", Pod("f"))));
   const long listed = std::stol(Version(Read("pods")));
   EXPECT_GE(listed, created);
   EXPECT_GE(std::stol(Version(Read("leases"))), listed);
 }
 
-TEST_F(ListTest, LimitsSplitAListIntoPages) {
+TEST_F(ListTest, ALimitSplitsAListIntoPages) {
   const Reply first = Get("pods?limit=2");
   EXPECT_THAT(first, Answers(200, R"({"metadata": {"continue": "...",
                                "remainingItemCount": 3}})"_json));
@@ -98,7 +98,7 @@ TEST_F(ListTest, PagesShowOneSnapshot) {
   EXPECT_THAT(Names(Read("pods")), ElementsAre("a", "b", "bb", "d", "e"));
 }
 
-// With a selector, the number of remaining items is unknown.
+// With a selector, the server does not return the number of remaining items.
 TEST_F(ListTest, SelectorsWorkWithPages) {
   const Reply first = Get("pods?limit=2&labelSelector=!a");
   EXPECT_THAT(Names(first.body), ElementsAre("b", "c"));
@@ -109,7 +109,7 @@ TEST_F(ListTest, SelectorsWorkWithPages) {
       ElementsAre("d", "e"));
 }
 
-TEST_F(ListTest, AcceptsLimitsOutsideOfTheList) {
+TEST_F(ListTest, ALargeZeroOrNegativeLimitReturnsAllItems) {
   EXPECT_THAT(Names(Read("pods?limit=5")), testing::SizeIs(5));
   EXPECT_EQ(Continue(Get("pods?limit=5")), "");
   EXPECT_THAT(Names(Read("pods?limit=0")), testing::SizeIs(5));
@@ -148,7 +148,7 @@ TEST_F(ListTest, ListsAnExactVersion) {
   EXPECT_EQ(Version(list), version);
 }
 
-// The server waits a while for the version.
+// The server waits for the version for a while before it returns the error.
 TEST_F(ListTest, TimesOutOnAFutureVersion) {
   const Reply reply = Get("pods?resourceVersion=999999999");
   EXPECT_THAT(reply, Refuses(504, "Timeout",
@@ -159,7 +159,7 @@ TEST_F(ListTest, TimesOutOnAFutureVersion) {
                            "message": "Too large resource version"}]})"_json));
 }
 
-// Skipped if the server still remembers its first versions.
+// Skipped unless the server has compacted its first versions.
 TEST_F(ListTest, RejectsACompactedVersion) {
   const Reply reply = Get("pods?resourceVersion=1&resourceVersionMatch=Exact");
   if (reply.status == 200)
@@ -167,7 +167,7 @@ TEST_F(ListTest, RejectsACompactedVersion) {
   EXPECT_THAT(reply,
               Refuses(410, "Expired",
                       "The resourceVersion for the provided list is too old."));
-  // {"v":"meta.k8s.io/v1","rv":1,"start":"/a\u0000"}
+  // The token is {"v":"meta.k8s.io/v1","rv":1,"start":"/a\u0000"}
   EXPECT_THAT(
       Get("pods?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3Rhcn"
           "QiOiIvYVx1MDAwMCJ9"),

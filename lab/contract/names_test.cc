@@ -149,16 +149,16 @@ TEST_F(NamesTest, RejectsInvalidOwners) {
 }
 
 TEST_F(NamesTest, RejectsASecondController) {
-  const auto owned_by = [this](bool second) {
+  const auto try_owners = [this](bool second_controls) {
     json owners = R"([
       {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1",
        "controller": true},
       {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "2"}])"_json;
-    owners[1]["controller"] = second;
+    owners[1]["controller"] = second_controls;
     return Try(json{{"ownerReferences", owners}}.dump());
   };
-  EXPECT_THAT(owned_by(false), Answers(201));
-  const Reply two = owned_by(true);
+  EXPECT_THAT(try_owners(false), Answers(201));
+  const Reply two = try_owners(true);
   EXPECT_THAT(two,
               Refuses(422, "Invalid",
                       HasSubstr("Only one reference can have Controller set to "

@@ -21,7 +21,7 @@ class NamespaceTest : public ContractTest {
   }
 };
 
-TEST_F(NamespaceTest, GetsALabelAFinalizerAndAPhase) {
+TEST_F(NamespaceTest, ANewNamespaceHasALabelAFinalizerAndAPhase) {
   const std::string name = Unique("ns");
   DeleteLater("namespaces/" + name);
   EXPECT_THAT(
@@ -45,7 +45,7 @@ TEST_F(NamespaceTest, NameMustBeADnsLabel) {
                        "contain dots"}));
 }
 
-TEST_F(NamespaceTest, TheLabelWithItsNameCannotChange) {
+TEST_F(NamespaceTest, TheLabelWithTheNameCannotChange) {
   const std::string name = CreateNamespace();
   EXPECT_THAT(
       MergePatch("namespaces/" + name,
@@ -142,7 +142,7 @@ TEST_F(NamespaceTest, FinalizeChangesTheFinalizers) {
   EXPECT_THAT(finalize({"x.y/z", "kubernetes"}),
               Answers(200, R"({"spec": {"finalizers":
                                ["x.y/z", "kubernetes"]}})"_json));
-  // Only this subresource changes spec.finalizers.
+  // Only the finalize subresource changes spec.finalizers.
   EXPECT_THAT(
       MergePatch("namespaces/" + name, R"({"spec": {"finalizers": []}})"_json),
       Answers(200,

@@ -1,5 +1,5 @@
-// Nodes. On a real cluster, controllers change nodes as soon as they exist, so
-// many of these tests use dry runs.
+// Nodes. On a real cluster, controllers change each node as soon as the node
+// exists, so many of these tests use dry runs.
 
 #include "lab/contract/contract_testing.h"
 #include "lab/contract/messages_testing.h"
@@ -44,7 +44,8 @@ TEST_F(NodeTest, ANewNodeHasAnEmptySpec) {
       "architecture": ""}})"_json);
 }
 
-// Unlike a pod's, the status of a new node is kept.
+// The server keeps the status of a new node, but resets the status of a new
+// pod.
 TEST_F(NodeTest, KeepsTheStatusOnCreation) {
   EXPECT_THAT(Try(R"({"status": {
                 "capacity": {"cpu": "4", "memory": "8Gi", "pods": 110},
@@ -100,8 +101,8 @@ TEST_F(NodeTest, TheSpecMayChange) {
               Answers(200, R"({"spec": {"unschedulable": null}})"_json));
 }
 
-// A strategic patch replaces the list, so kubectl taint sends all taints.
-TEST_F(NodeTest, TaintsHaveNoMergeKey) {
+// Taints have no merge key, so kubectl taint sends all taints.
+TEST_F(NodeTest, AStrategicPatchReplacesAllTaints) {
   const std::string node = CreateNode();
   const auto patch = [&](const char* key) {
     return StrategicPatch(

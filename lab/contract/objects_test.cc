@@ -37,7 +37,7 @@ TEST_F(ObjectsTest, AddsUidTimestampAndVersion) {
               MatchesRegex("[1-9][0-9]*"));
 }
 
-// All kinds share one counter, so that their versions can be compared.
+// All kinds share one counter, so clients can compare versions across kinds.
 TEST_F(ObjectsTest, VersionsGrowAcrossKinds) {
   const long first = std::stol(Version(Create("configmaps", Named("a"))));
   const long second = std::stol(Version(Create("pods", Pod("a"))));
@@ -78,7 +78,7 @@ TEST_F(ObjectsTest, RejectsASecondObjectOfTheSameName) {
   EXPECT_EQ(Read("configmaps/a"), first);
 }
 
-TEST_F(ObjectsTest, RejectsANameThatIsBeingDeleted) {
+TEST_F(ObjectsTest, RejectsTheNameOfAnObjectThatIsBeingDeleted) {
   Create("configmaps",
          Named("a", R"({"metadata": {"finalizers": ["x.y/z"]}})"_json));
   EXPECT_THAT(Delete("configmaps/a"), Answers(200));
@@ -135,7 +135,7 @@ TEST_F(ObjectsTest, RejectsAVersionOnCreate) {
               "resourceVersion should not be set on objects to be created"));
 }
 
-TEST_F(ObjectsTest, ReadsAtAVersion) {
+TEST_F(ObjectsTest, GetAcceptsAVersion) {
   const json created = Create("configmaps", Named("a"));
   EXPECT_THAT(Get("configmaps/a?resourceVersion=0"), Answers(200));
   EXPECT_THAT(Get("configmaps/a?resourceVersion=" + Version(created)),

@@ -1,4 +1,4 @@
-// JSON patches and merge patches.
+// JSON patches, merge patches, and the checks of all kinds of patches.
 
 #include "lab/contract/contract_testing.h"
 
@@ -75,7 +75,7 @@ TEST_F(PatchTest, RejectsAJsonPatchThatFails) {
   EXPECT_EQ(Read("configmaps/a"), object_);
 }
 
-// RFC 6902 would reject this patch.
+// RFC 6902 forbids this patch, but kube-apiserver accepts it.
 TEST_F(PatchTest, JsonPatchMayReplaceAMissingField) {
   EXPECT_THAT(JsonPatch("configmaps/a", R"([{"op": "replace", "value": "1",
                                         "path": "/data/new"}])"_json),
@@ -121,7 +121,7 @@ TEST_F(PatchTest, IgnoresFieldsThatTheServerSets) {
               Answers(200, object_));
 }
 
-TEST_F(PatchTest, ChecksTheVersion) {
+TEST_F(PatchTest, RejectsAStaleVersion) {
   EXPECT_THAT(
       MergePatch("configmaps/a",
                  R"({"metadata": {"resourceVersion": "1"}})"_json),

@@ -10,14 +10,16 @@ using PodDefaultsTest = PodContractTest;
 constexpr char kNotReady[] = "node.kubernetes.io/not-ready";
 constexpr char kUnreachable[] = "node.kubernetes.io/unreachable";
 
-// Returns the toleration of five minutes that every pod gets for `key`.
-json Tolerated(const char* key) {
+// Returns the toleration that the server adds for the taint `key`: five
+// minutes.
+json DefaultToleration(const char* key) {
   return {{"key", key},
           {"operator", "Exists"},
           {"effect", "NoExecute"},
           {"tolerationSeconds", 300}};
 }
 
+// Returns the reply with the pod's first container as the body.
 Reply ContainerOf(Reply reply) {
   reply.body = reply.body.at("spec").at("containers").at(0);
   return reply;
@@ -94,7 +96,7 @@ TEST_F(PodDefaultsTest, WritesQuantitiesInCanonicalForm) {
         "cpu": 2, "memory": 1000}}})"_json)),
               Answers(201, R"({"resources": {"requests": {
         "cpu": "2", "memory": "1k"}}})"_json));
-  // Quantities are rounded up to a thousandth.
+  // The server rounds quantities up to a thousandth.
   EXPECT_THAT(ContainerOf(TryContainer(
                   R"({"resources": {"requests": {"cpu": "0.0001"}}})"_json)),
               Answers(201, R"({"resources": {"requests":
@@ -125,15 +127,16 @@ TEST_F(PodDefaultsTest, AddsTolerationsForUnhealthyNodes) {
   };
   EXPECT_THAT(
       Try(R"({"tolerations": [{"key": "k", "operator": "Exists"}]})"_json),
-      tolerates(
-          {{{"key", "k"}}, Tolerated(kNotReady), Tolerated(kUnreachable)}));
+      tolerates({{{"key", "k"}},
+                 DefaultToleration(kNotReady),
+                 DefaultToleration(kUnreachable)}));
   EXPECT_THAT(Try({{"tolerations",
                     {{{"key", kNotReady},
                       {"operator", "Exists"},
                       {"effect", "NoExecute"}}}}}),
               tolerates({{{"key", kNotReady}, {"tolerationSeconds", nullptr}},
-                         Tolerated(kUnreachable)}));
-  // A pod that tolerates all taints gets no more tolerations.
+                         DefaultToleration(kUnreachable)}));
+  // A pod that tolerates all taints gets no further tolerations.
   EXPECT_THAT(Try(R"({"tolerations": [{"operator": "Exists"}]})"_json),
               tolerates({{{"operator", "Exists"}}}));
 }

@@ -8,7 +8,8 @@ namespace {
 
 class PodPlacementValidationTest : public PodContractTest {
  protected:
-  // Expects an error for a node affinity with this one requirement. `error` is
+  // Expects the server to reject a pod whose node affinity has only this
+  // requirement. `kind` is "matchExpressions" or "matchFields". `error` is
   // relative to the requirement.
   void ExpectRequirementRefused(const std::string& kind,
                                 const std::string& requirement,

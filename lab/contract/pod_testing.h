@@ -7,10 +7,10 @@
 
 namespace minisched {
 
-// A fixture for tests that create pods, most of them as dry runs.
+// A fixture for tests that create pods, mostly as dry runs.
 class PodContractTest : public ContractTest {
  protected:
-  // An invalid spec, and the errors that the server returns for it.
+  // An invalid pod spec or container, and the errors that the server returns.
   struct Mistake {
     std::string spec;
     std::vector<std::string> errors;
@@ -28,13 +28,15 @@ class PodContractTest : public ContractTest {
     return Try({{"containers", {whole}}});
   }
 
+  // Expects the server to reject a pod with each of these specs.
   void ExpectRefused(const std::vector<Mistake>& mistakes) {
     for (const auto& [spec, errors] : mistakes) {
       EXPECT_THAT(Try(json::parse(spec)), Invalid("Pod", "p", errors)) << spec;
     }
   }
 
-  // The same for containers. Errors are relative to spec.containers[0].
+  // Expects the server to reject a pod with each of these containers. Errors
+  // are relative to spec.containers[0].
   void ExpectContainersRefused(const std::vector<Mistake>& mistakes) {
     for (auto [container, errors] : mistakes) {
       for (std::string& error : errors) {

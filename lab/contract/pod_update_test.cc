@@ -60,7 +60,8 @@ TEST_F(PodUpdateTest, AllowsTolerationsToBeAdded) {
                        "not be modified except its tolerationSeconds"}));
 }
 
-// The test ignores the diff of Go structs that follows the sentence.
+// On a real server, a diff of Go structs follows kMayNotChange. The test
+// ignores the diff.
 TEST_F(PodUpdateTest, RejectsChangesOfOtherFields) {
   Create("pods", Pod("p"));
   for (const char* spec :
@@ -92,7 +93,7 @@ TEST_F(PodUpdateTest, RejectsAddedContainersAndEmptyImages) {
       Invalid("Pod", "p", {"spec.containers[0].image: Required value"}));
 }
 
-TEST_F(PodUpdateTest, AllowsGatesToBeRemoved) {
+TEST_F(PodUpdateTest, AllowsGatesOnlyToBeRemoved) {
   Create("pods", Pod("p", R"({"spec": {"schedulingGates": [
                               {"name": "g"}, {"name": "h"}]}})"_json));
   EXPECT_THAT(
@@ -148,7 +149,7 @@ TEST_F(PodUpdateTest, AnUpdateOfTheStatusKeepsTheSpec) {
   EXPECT_THAT(Put("pods/p/status", pod), Refuses(409, "Conflict", testing::_));
 }
 
-TEST_F(PodUpdateTest, RejectsTheStatusOfAMissingPod) {
+TEST_F(PodUpdateTest, RejectsAStatusPatchOfAMissingPod) {
   EXPECT_THAT(StrategicPatch("pods/none/status", json::object()),
               Refuses(404, "NotFound", "pods \"none\" not found"));
 }
@@ -157,7 +158,7 @@ TEST_F(PodUpdateTest, TimesOfConditionsMayBeNull) {
   Create("pods", Pod("p"));
   const Reply reply =
       PatchStatus(R"({"conditions": [{"type": "A", "status": "True"}]})"_json);
-  // The server writes null times too.
+  // The server returns these times even if they are null.
   const json& condition = reply.body.at("status").at("conditions").at(0);
   EXPECT_TRUE(condition.at("lastTransitionTime").is_null());
   EXPECT_TRUE(condition.at("lastProbeTime").is_null());

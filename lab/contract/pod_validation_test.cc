@@ -42,7 +42,7 @@ TEST_F(PodValidationTest, HostNetworkPortsMustMatch) {
                       {"spec.containers[0].ports[1].hostPort: Invalid value: "
                        "82: must match `containerPort` when `hostNetwork` is "
                        "true"}));
-  // Ports of init containers need not match.
+  // The ports of init containers may differ.
   spec["initContainers"] = spec["containers"];
   spec["initContainers"][0]["name"] = "i";
   spec["containers"][0].erase("ports");
@@ -151,7 +151,7 @@ TEST_F(PodValidationTest, RejectsAnInvalidNodeName) {
   });
 }
 
-// Rejections by admission rather than validation.
+// The Priority admission plugin rejects these pods before validation.
 TEST_F(PodValidationTest, RejectsPrioritiesThatContradictTheClass) {
   const auto forbidden = [](const std::string& message) {
     return Refuses(403, "Forbidden", "pods \"p\" is forbidden: " + message,

@@ -12,7 +12,8 @@ class PriorityClassTest : public ContractTest {
     std::string name = Unique("pc");
     Create("priorityclasses", Named(name, change));
     DeleteLater("priorityclasses/" + name);
-    // The real server's admission plugin reads classes from a cache.
+    // The real server's admission plugin reads classes from a cache, which may
+    // be stale.
     Await("admission to find the class", [&] {
       return TryPod({{"priorityClassName", name}}).status == 201;
     });
@@ -105,7 +106,7 @@ TEST_F(PriorityClassTest, RejectsInvalidClasses) {
                "not a known system priority class"}));
 }
 
-TEST_F(PriorityClassTest, TheGlobalDefaultAppliesToOtherPods) {
+TEST_F(PriorityClassTest, TheGlobalDefaultAppliesToPodsWithoutAClass) {
   const std::string name = CreateClass({{"value", 7}, {"globalDefault", true}});
   EXPECT_THAT(
       TryPod(json::object()),

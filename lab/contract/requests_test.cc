@@ -32,11 +32,11 @@ TEST_F(RequestsTest, PathsOutsideOfTheApiAreNotFound) {
   }
 }
 
-TEST_F(RequestsTest, UnknownPathsAreNotFoundForAnyMethod) {
+TEST_F(RequestsTest, PostToAnUnknownPathReturnsNotFound) {
   for (const char* path : {"/nope", "/api/v1/nopes", "/apis/apps/v2"}) {
     EXPECT_EQ(Post(path, json::object()).status, 404) << path;
   }
-  // Bindings can only be created, so no path with a name exists.
+  // A Binding can only be created, so there is no path with a name.
   EXPECT_EQ(Get("bindings/a").status, 404);
   EXPECT_EQ(Post("bindings/a", json::object()).status, 404);
 }
@@ -128,7 +128,7 @@ TEST_F(RequestsTest, RejectsAnUnknownAcceptType) {
                          "application/json")));
 }
 
-TEST_F(RequestsTest, AnswersInJsonIfAnyTypeIsAccepted) {
+TEST_F(RequestsTest, AnswersInJsonIfTheClientAcceptsJson) {
   for (const char* accept : {"*/*", "image/png, */*;q=0.5",
                              "application/vnd.nope, application/json"}) {
     const Reply reply = Get("pods", {{"Accept", accept}});
@@ -197,7 +197,7 @@ TEST_F(RequestsTest, TruncatesLongWarnings) {
 }
 
 TEST_F(RequestsTest, LimitsTheNumberAndLengthOfWarnings) {
-  const auto warnings = [&](int number, std::size_t length) {
+  const auto count_warnings = [&](int number, std::size_t length) {
     json object = Named("a");
     for (int i = 0; i < number; ++i) {
       std::string name = std::to_string(1000 + i);
@@ -213,10 +213,11 @@ TEST_F(RequestsTest, LimitsTheNumberAndLengthOfWarnings) {
     }
     return count;
   };
-  EXPECT_EQ(warnings(200, 4), 100);
+  EXPECT_EQ(count_warnings(200, 4), 100);
   // Each warning has 106 characters: "unknown field ", two quotes and the name.
-  // 38 of them are 4028 characters, less than 4096.
-  EXPECT_EQ(warnings(60, 90), 39);
+  // The server adds warnings until they have 4096 characters: 38 have 4028, and
+  // 39 have 4134.
+  EXPECT_EQ(count_warnings(60, 90), 39);
 }
 
 TEST_F(RequestsTest, IgnoresUnknownFieldsIfAsked) {

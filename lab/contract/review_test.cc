@@ -1,5 +1,5 @@
-// Reviews of access and identity, which are not stored. The client of these
-// tests is allowed everything.
+// Reviews of access and identity. The server does not store reviews. The tests'
+// client is allowed everything.
 
 #include "lab/contract/contract_testing.h"
 
@@ -15,12 +15,13 @@ constexpr char kSelfRules[] =
     "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 constexpr char kSelf[] = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-// The group whose members are allowed everything in any cluster.
+// The group whose members may do everything in any cluster.
 const json kMasters = {"system:masters"};
 
 class ReviewTest : public ContractTest {
  protected:
-  static json Of(const json& spec) { return {{"spec", spec}}; }
+  // Returns a review with this spec.
+  static json Review(const json& spec) { return {{"spec", spec}}; }
 
   std::string LocalAccess() {
     return std::string(kAccess) + "namespaces/" + namespace_name() +
@@ -36,7 +37,7 @@ TEST_F(ReviewTest, AllowsSelfSubjectAccess) {
                        {"resource", "deployments"},
                        {"subresource", "scale"},
                        {"name", "a"}}}};
-  const Reply reply = Post(kSelfAccess, Of(spec));
+  const Reply reply = Post(kSelfAccess, Review(spec));
   EXPECT_EQ(reply.status, 201);
   EXPECT_EQ(reply.body, json({{"kind", "SelfSubjectAccessReview"},
                               {"apiVersion", "authorization.k8s.io/v1"},
@@ -47,20 +48,19 @@ TEST_F(ReviewTest, AllowsSelfSubjectAccess) {
 
 // Clients such as k9s send reviews for resources that may not exist.
 TEST_F(ReviewTest, AllowsSelfSubjectAccessToUnknownResources) {
-  EXPECT_THAT(
-      Post(kSelfAccess, Of({{"resourceAttributes",
-                             {{"verb", "get"},
-                              {"group", "x.y"},
-                              {"resource", "nopes"},
-                              {"labelSelector", {{"rawSelector", "a=b"}}}}}})),
-      Answers(201, R"({"status": {"allowed": true}})"_json));
+  EXPECT_THAT(Post(kSelfAccess,
+                   Review({{"resourceAttributes",
+                            {{"verb", "get"},
+                             {"group", "x.y"},
+                             {"resource", "nopes"},
+                             {"labelSelector", {{"rawSelector", "a=b"}}}}}})),
+              Answers(201, R"({"status": {"allowed": true}})"_json));
 }
 
 TEST_F(ReviewTest, AllowsSelfSubjectAccessToAPath) {
-  EXPECT_THAT(
-      Post(kSelfAccess,
-           Of({{"nonResourceAttributes", {{"path", "/x"}, {"verb", "get"}}}})),
-      Answers(201, R"({"status": {"allowed": true},
+  EXPECT_THAT(Post(kSelfAccess, Review({{"nonResourceAttributes",
+                                         {{"path", "/x"}, {"verb", "get"}}}})),
+              Answers(201, R"({"status": {"allowed": true},
                        "spec": {"nonResourceAttributes":
                                     {"path": "/x", "verb": "get"}}})"_json));
 }
@@ -74,8 +74,8 @@ TEST_F(ReviewTest, RejectsSelfSubjectAccessWithoutAttributes) {
 }
 
 TEST_F(ReviewTest, RejectsSelfSubjectAccessWithBothAttributes) {
-  json review = Of({{"resourceAttributes", {{"verb", "get"}}},
-                    {"nonResourceAttributes", {{"path", "/x"}}}});
+  json review = Review({{"resourceAttributes", {{"verb", "get"}}},
+                        {"nonResourceAttributes", {{"path", "/x"}}}});
   review["metadata"]["name"] = "a";
   EXPECT_THAT(Post(kSelfAccess, review),
               Invalid(".authorization.k8s.io", "",
@@ -89,7 +89,7 @@ TEST_F(ReviewTest, AllowsSubjectAccess) {
                      {"uid", "u"},
                      {"extra", {{"scopes", {"a", "b"}}}},
                      {"resourceAttributes", {{"verb", "*"}}}};
-  EXPECT_THAT(Post(kSubjectAccess, Of(spec)),
+  EXPECT_THAT(Post(kSubjectAccess, Review(spec)),
               Answers(201, {{"kind", "SubjectAccessReview"},
                             {"metadata", json::object()},
                             {"spec", spec},
@@ -97,7 +97,7 @@ TEST_F(ReviewTest, AllowsSubjectAccess) {
 }
 
 TEST_F(ReviewTest, RejectsSubjectAccessWithoutASubject) {
-  json review = Of(json::object());
+  json review = Review(json::object());
   review["metadata"]["labels"] = {{"a", "b"}};
   EXPECT_THAT(Post(kSubjectAccess, review),
               Invalid(".authorization.k8s.io", "",
@@ -113,24 +113,24 @@ TEST_F(ReviewTest, AllowsLocalSubjectAccess) {
                       {{"verb", "get"},
                        {"resource", "pods"},
                        {"namespace", namespace_name()}}}};
-  EXPECT_THAT(Post(LocalAccess(), Of(spec)),
+  EXPECT_THAT(Post(LocalAccess(), Review(spec)),
               Answers(201, {{"kind", "LocalSubjectAccessReview"},
                             {"metadata", {{"namespace", namespace_name()}}},
                             {"spec", spec},
                             {"status", {{"allowed", true}}}}));
   // The namespace need not exist.
-  EXPECT_THAT(
-      Post(std::string(kAccess) +
-               "namespaces/contract-nowhere/localsubjectaccessreviews",
-           Of({{"groups", kMasters},
-               {"resourceAttributes", {{"namespace", "contract-nowhere"}}}})),
-      Answers(201));
+  EXPECT_THAT(Post(std::string(kAccess) +
+                       "namespaces/contract-nowhere/localsubjectaccessreviews",
+                   Review({{"groups", kMasters},
+                           {"resourceAttributes",
+                            {{"namespace", "contract-nowhere"}}}})),
+              Answers(201));
 }
 
 TEST_F(ReviewTest, RejectsLocalSubjectAccessToAnotherNamespace) {
-  json review = Of({{"user", "u"},
-                    {"resourceAttributes", {{"namespace", "elsewhere"}}},
-                    {"nonResourceAttributes", {{"path", "/x"}}}});
+  json review = Review({{"user", "u"},
+                        {"resourceAttributes", {{"namespace", "elsewhere"}}},
+                        {"nonResourceAttributes", {{"path", "/x"}}}});
   review["metadata"]["name"] = "a";
   EXPECT_THAT(Post(LocalAccess(), review),
               Invalid(".authorization.k8s.io", "",
@@ -142,7 +142,7 @@ TEST_F(ReviewTest, RejectsLocalSubjectAccessToAnotherNamespace) {
 }
 
 TEST_F(ReviewTest, ListsSelfSubjectRules) {
-  const Reply reply = Post(kSelfRules, Of({{"namespace", "default"}}));
+  const Reply reply = Post(kSelfRules, Review({{"namespace", "default"}}));
   EXPECT_THAT(reply, Answers(201, {{"kind", "SelfSubjectRulesReview"},
                                    {"metadata", json::object()},
                                    {"spec", json::object()},
@@ -184,7 +184,7 @@ TEST_F(ReviewTest, ReviewsAreNotStored) {
 }
 
 TEST_F(ReviewTest, ValidatesOptionsAndBodies) {
-  const json review = Of({{"resourceAttributes", {{"verb", "get"}}}});
+  const json review = Review({{"resourceAttributes", {{"verb", "get"}}}});
   EXPECT_THAT(Post(std::string(kSelfAccess) + "?dryRun=All", review),
               Answers(201, R"({"status": {"allowed": true}})"_json));
   EXPECT_THAT(Post(std::string(kSelfAccess) + "?dryRun=Nope", review),

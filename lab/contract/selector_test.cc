@@ -20,16 +20,16 @@ class SelectorTest : public ContractTest {
     Create("pods", Pod("d"));
   }
 
-  Strings Labelled(const std::string& selector) {
+  Strings SelectByLabels(const std::string& selector) {
     return Names(Read("pods?labelSelector=" + selector));
   }
 
-  Strings Fielded(const std::string& selector) {
+  Strings SelectByFields(const std::string& selector) {
     return Names(Read("pods?fieldSelector=" + selector));
   }
 
   // Expects the server to accept each of these fields in a field selector.
-  void CheckFields(const std::string& path, const Strings& fields) {
+  void ExpectAccepted(const std::string& path, const Strings& fields) {
     for (const std::string& field : fields) {
       EXPECT_THAT(Get(path + "?fieldSelector=" + field + "=none"), Answers(200))
           << field;
@@ -39,54 +39,60 @@ class SelectorTest : public ContractTest {
 
 TEST_F(SelectorTest, SelectsByLabels) {
   CreatePods();
-  EXPECT_EQ(Labelled(""), (Strings{"a", "b", "c", "d"}));
-  EXPECT_EQ(Labelled("n=a"), (Strings{"a"}));
-  EXPECT_EQ(Labelled("n==a"), (Strings{"a"}));
-  EXPECT_EQ(Labelled("n = a , n"), (Strings{"a"}));
-  EXPECT_EQ(Labelled("n!=a"), (Strings{"b", "c", "d"}));
-  EXPECT_EQ(Labelled("n in (a,b)"), (Strings{"a", "b"}));
-  EXPECT_EQ(Labelled("n notin (a,b)"), (Strings{"c", "d"}));
-  EXPECT_EQ(Labelled("n"), (Strings{"a", "b", "c"}));
-  EXPECT_EQ(Labelled("!n"), (Strings{"d"}));
-  EXPECT_EQ(Labelled("n,n!=a"), (Strings{"b", "c"}));
-  EXPECT_EQ(Labelled("n>4"), (Strings{"c"}));
-  EXPECT_EQ(Labelled("n<4"), (Strings{}));
-  EXPECT_EQ(Labelled("m="), (Strings{"c"}));
-  EXPECT_EQ(Labelled("n=none"), (Strings{}));
+  EXPECT_EQ(SelectByLabels(""), (Strings{"a", "b", "c", "d"}));
+  EXPECT_EQ(SelectByLabels("n=a"), (Strings{"a"}));
+  EXPECT_EQ(SelectByLabels("n==a"), (Strings{"a"}));
+  EXPECT_EQ(SelectByLabels("n = a , n"), (Strings{"a"}));
+  EXPECT_EQ(SelectByLabels("n!=a"), (Strings{"b", "c", "d"}));
+  EXPECT_EQ(SelectByLabels("n in (a,b)"), (Strings{"a", "b"}));
+  EXPECT_EQ(SelectByLabels("n notin (a,b)"), (Strings{"c", "d"}));
+  EXPECT_EQ(SelectByLabels("n"), (Strings{"a", "b", "c"}));
+  EXPECT_EQ(SelectByLabels("!n"), (Strings{"d"}));
+  EXPECT_EQ(SelectByLabels("n,n!=a"), (Strings{"b", "c"}));
+  EXPECT_EQ(SelectByLabels("n>4"), (Strings{"c"}));
+  EXPECT_EQ(SelectByLabels("n<4"), (Strings{}));
+  EXPECT_EQ(SelectByLabels("m="), (Strings{"c"}));
+  EXPECT_EQ(SelectByLabels("n=none"), (Strings{}));
 }
 
 TEST_F(SelectorTest, RejectsInvalidLabelSelectors) {
-  const auto bad = [&](const std::string& selector, const char* message) {
+  const auto expect_rejected = [&](const std::string& selector,
+                                   const char* message) {
     EXPECT_THAT(Get("pods?labelSelector=" + selector),
                 Refuses(400, "BadRequest", testing::HasSubstr(message)))
         << selector;
   };
-  bad("n in (a", "unable to parse requirement: found '', expected: ',' or ')'");
-  bad("n=a b", "found 'b', expected: ',' or 'end of string'");
-  bad("=", "found '=', expected: !, identifier, or 'end of string'");
-  bad("a b=c", "unable to parse requirement: ");
-  bad("n>x", "for 'Gt', 'Lt' operators, the value must be an integer");
-  bad("n=a_", "a valid label must be");
+  expect_rejected(
+      "n in (a", "unable to parse requirement: found '', expected: ',' or ')'");
+  expect_rejected("n=a b", "found 'b', expected: ',' or 'end of string'");
+  expect_rejected("=",
+                  "found '=', expected: !, identifier, or 'end of string'");
+  expect_rejected("a b=c", "unable to parse requirement: ");
+  expect_rejected("n>x",
+                  "for 'Gt', 'Lt' operators, the value must be an integer");
+  expect_rejected("n=a_", "a valid label must be");
 }
 
 TEST_F(SelectorTest, SelectsByFields) {
   CreatePods();
-  EXPECT_EQ(Fielded("metadata.name=a"), (Strings{"a"}));
-  EXPECT_EQ(Fielded("metadata.name==a"), (Strings{"a"}));
-  EXPECT_EQ(Fielded("metadata.name!=a"), (Strings{"b", "c", "d"}));
-  EXPECT_EQ(Fielded("metadata.namespace=" + namespace_name()),
+  EXPECT_EQ(SelectByFields("metadata.name=a"), (Strings{"a"}));
+  EXPECT_EQ(SelectByFields("metadata.name==a"), (Strings{"a"}));
+  EXPECT_EQ(SelectByFields("metadata.name!=a"), (Strings{"b", "c", "d"}));
+  EXPECT_EQ(SelectByFields("metadata.namespace=" + namespace_name()),
             (Strings{"a", "b", "c", "d"}));
-  EXPECT_EQ(Fielded("metadata.namespace=other"), (Strings{}));
-  EXPECT_EQ(Fielded("spec.nodeName="), (Strings{"a", "b", "d"}));
-  EXPECT_EQ(Fielded("spec.nodeName!="), (Strings{"c"}));
-  EXPECT_EQ(Fielded("spec.nodeName=contract-nowhere"), (Strings{"c"}));
-  EXPECT_EQ(Fielded("spec.nodeName=,metadata.name!=b"), (Strings{"a", "d"}));
-  EXPECT_EQ(Fielded("spec.restartPolicy=Never"), (Strings{"c"}));
-  EXPECT_EQ(Fielded("spec.schedulerName!=contract"), (Strings{}));
-  EXPECT_EQ(Fielded("spec.hostNetwork=true"), (Strings{"c"}));
-  EXPECT_EQ(Fielded("spec.hostNetwork=false"), (Strings{"a", "b", "d"}));
-  EXPECT_EQ(Fielded("status.phase=Pending"), (Strings{"a", "b", "c", "d"}));
-  EXPECT_EQ(Fielded("status.phase!=Pending"), (Strings{}));
+  EXPECT_EQ(SelectByFields("metadata.namespace=other"), (Strings{}));
+  EXPECT_EQ(SelectByFields("spec.nodeName="), (Strings{"a", "b", "d"}));
+  EXPECT_EQ(SelectByFields("spec.nodeName!="), (Strings{"c"}));
+  EXPECT_EQ(SelectByFields("spec.nodeName=contract-nowhere"), (Strings{"c"}));
+  EXPECT_EQ(SelectByFields("spec.nodeName=,metadata.name!=b"),
+            (Strings{"a", "d"}));
+  EXPECT_EQ(SelectByFields("spec.restartPolicy=Never"), (Strings{"c"}));
+  EXPECT_EQ(SelectByFields("spec.schedulerName!=contract"), (Strings{}));
+  EXPECT_EQ(SelectByFields("spec.hostNetwork=true"), (Strings{"c"}));
+  EXPECT_EQ(SelectByFields("spec.hostNetwork=false"), (Strings{"a", "b", "d"}));
+  EXPECT_EQ(SelectByFields("status.phase=Pending"),
+            (Strings{"a", "b", "c", "d"}));
+  EXPECT_EQ(SelectByFields("status.phase!=Pending"), (Strings{}));
 }
 
 TEST_F(SelectorTest, CombinesBothSelectors) {
@@ -96,32 +102,33 @@ TEST_F(SelectorTest, CombinesBothSelectors) {
 }
 
 TEST_F(SelectorTest, AcceptsFieldsOfPods) {
-  CheckFields("pods",
-              {"metadata.name", "metadata.namespace", "spec.nodeName",
-               "spec.restartPolicy", "spec.schedulerName",
-               "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
-               "status.podIP", "status.podIPs", "status.nominatedNodeName"});
+  ExpectAccepted("pods",
+                 {"metadata.name", "metadata.namespace", "spec.nodeName",
+                  "spec.restartPolicy", "spec.schedulerName",
+                  "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
+                  "status.podIP", "status.podIPs", "status.nominatedNodeName"});
 }
 
 TEST_F(SelectorTest, AcceptsFieldsOfOtherKinds) {
-  CheckFields("nodes", {"metadata.name", "spec.unschedulable"});
-  CheckFields("namespaces", {"metadata.name", "status.phase"});
-  CheckFields("deployments", {"metadata.name", "metadata.namespace"});
-  CheckFields("leases", {"metadata.name", "metadata.namespace"});
+  ExpectAccepted("nodes", {"metadata.name", "spec.unschedulable"});
+  ExpectAccepted("namespaces", {"metadata.name", "status.phase"});
+  ExpectAccepted("deployments", {"metadata.name", "metadata.namespace"});
+  ExpectAccepted("leases", {"metadata.name", "metadata.namespace"});
 }
 
 TEST_F(SelectorTest, AcceptsFieldsOfEvents) {
-  CheckFields("events",
-              {"metadata.name", "metadata.namespace", "involvedObject.kind",
-               "involvedObject.namespace", "involvedObject.name",
-               "involvedObject.uid", "involvedObject.apiVersion",
-               "involvedObject.resourceVersion", "involvedObject.fieldPath",
-               "reason", "reportingComponent", "source", "type"});
-  CheckFields("/apis/events.k8s.io/v1/events",
-              {"metadata.name", "metadata.namespace", "regarding.kind",
-               "regarding.namespace", "regarding.name", "regarding.uid",
-               "regarding.apiVersion", "regarding.resourceVersion",
-               "regarding.fieldPath", "reason", "reportingController", "type"});
+  ExpectAccepted("events",
+                 {"metadata.name", "metadata.namespace", "involvedObject.kind",
+                  "involvedObject.namespace", "involvedObject.name",
+                  "involvedObject.uid", "involvedObject.apiVersion",
+                  "involvedObject.resourceVersion", "involvedObject.fieldPath",
+                  "reason", "reportingComponent", "source", "type"});
+  ExpectAccepted(
+      "/apis/events.k8s.io/v1/events",
+      {"metadata.name", "metadata.namespace", "regarding.kind",
+       "regarding.namespace", "regarding.name", "regarding.uid",
+       "regarding.apiVersion", "regarding.resourceVersion",
+       "regarding.fieldPath", "reason", "reportingController", "type"});
 }
 
 TEST_F(SelectorTest, RejectsUnknownFields) {

@@ -13,8 +13,8 @@
 
 namespace minisched {
 
-// The server under test, one for the whole program: the real cluster in the
-// directory $MINISCHED_REAL_CLUSTER or, if that is not set, a
+// The server under test, which all tests share: the real cluster in the
+// directory $MINISCHED_REAL_CLUSTER or, if that variable is not set, a
 // minisched-apiserver that this class starts.
 class ServerUnderTest : public testing::Environment {
  public:
@@ -27,17 +27,17 @@ class ServerUnderTest : public testing::Environment {
   const RestConfig& config() const { return config_; }
   Transport& transport() { return *transport_; }
 
-  // Empty namespaces for further tests. Tests reuse namespaces, because a real
-  // cluster deletes them slowly.
+  // Returns the empty namespaces, which later tests reuse because a real
+  // cluster deletes namespaces slowly.
   std::vector<std::string>& empty_namespaces() { return empty_namespaces_; }
 
-  // Deletes a namespace after the last test.
+  // Deletes a namespace of a real cluster after the last test.
   void DeleteLater(std::string namespace_name) {
     leftovers_.push_back(std::move(namespace_name));
   }
 
  private:
-  // Starts minisched-apiserver and blocks until it serves.
+  // Starts minisched-apiserver and blocks until the server accepts requests.
   void Start(const std::string& kubeconfig);
 
   RestConfig config_;

@@ -25,7 +25,8 @@ class StrategicPatchTest : public ContractTest {
             {"name": "b", "image": "i"}]}}}})"_json));
   }
 
-  // Patches the deployment's pod template and expects it to match `expected`.
+  // Patches the spec of the deployment's pod template, and expects the new spec
+  // to match `expected`.
   void Check(const char* patch, const char* expected) {
     EXPECT_THAT(StrategicPatch("deployments/d", InTemplate(json::parse(patch))),
                 Answers(200, InTemplate(json::parse(expected))))
@@ -96,7 +97,7 @@ TEST_F(StrategicPatchTest, RetainKeysRemovesOtherKeys) {
                 "type": "Recreate", "rollingUpdate": null}}})"_json));
 }
 
-TEST_F(StrategicPatchTest, NullRemoves) {
+TEST_F(StrategicPatchTest, NullRemovesAField) {
   Check(R"({"volumes": null, "containers": [{"name": "a", "env": null}]})",
         R"({"volumes": null, "containers": [{"name": "a", "env": null},
                                             {"name": "b"}]})");
@@ -143,7 +144,7 @@ TEST_F(StrategicPatchTest, MergesPodConditionsByType) {
               Answers(200, R"({"status": {"phase": "Pending", "conditions": [
                        {"type": "A", "status": "False"},
                        {"type": "B", "status": "True"}]}})"_json));
-  // kube-scheduler sends such patches.
+  // kube-scheduler sends patches of this form.
   EXPECT_THAT(
       patch(R"({"$setElementOrder/conditions": [{"type": "B"}, {"type": "A"}],
                 "conditions": [{"type": "B", "reason": "R"}],

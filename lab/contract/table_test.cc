@@ -1,4 +1,4 @@
-// Tables: the server makes the rows and columns that kubectl prints.
+// Tables: the server returns the rows and columns that kubectl prints.
 
 #include "lab/contract/contract_testing.h"
 
@@ -16,8 +16,9 @@ class TableTest : public ContractTest {
     return Get(path, {{"Accept", kTable}});
   }
 
-  // Returns the columns as "Name, Age", or, with those of -o wide, as
-  // "Name, Age | IP". Types other than string follow a colon.
+  // Returns the columns as "Name, Age" or, if `wide`, with the columns of -o
+  // wide: "Name, Age | IP". A bar marks a change of the columns' priority. A
+  // type other than string follows the name and a colon.
   std::string Columns(const std::string& path, bool wide = false) {
     const Reply table = GetTable(path);
     EXPECT_THAT(table, Answers(200, R"({
@@ -91,7 +92,7 @@ TEST_F(TableTest, SplitsTablesIntoPages) {
     "rows": [{"object": {"metadata": {"name": "a"}}}]})"_json));
 }
 
-TEST_F(TableTest, IncludeObjectSelectsThePartOfTheObject) {
+TEST_F(TableTest, IncludeObjectSelectsTheReturnedPartOfTheObject) {
   Create("pods", Pod("a"));
   EXPECT_THAT(GetTable("pods?includeObject=None"),
               Answers(200, R"({"rows": [{"object": null}]})"_json));
@@ -120,7 +121,7 @@ TEST_F(TableTest, NegotiatesOtherTypes) {
               Answers(200, R"({"kind": "Table"})"_json));
   EXPECT_THAT(accepting("v=v9;as=Table"),
               Refuses(406, "NotAcceptable", HasSubstr("application/json")));
-  // The next type in the list is used.
+  // The server uses the next type in the list.
   EXPECT_THAT(accepting("v=v1;as=Nope,application/json"),
               Answers(200, R"({"kind": "PodList"})"_json));
 }
@@ -160,7 +161,7 @@ TEST_F(TableTest, ShowsGatedAndTerminatingPods) {
   EXPECT_EQ(Cells("pods/going").at(2), "Terminating");
 }
 
-TEST_F(TableTest, ShowsTheRolesOfANode) {
+TEST_F(TableTest, ShowsTheStatusAndRolesOfANode) {
   const std::string name = Unique("node");
   Create("nodes", Named(name, R"({"metadata": {"labels":
       {"node-role.kubernetes.io/worker": ""}},
@@ -215,7 +216,7 @@ TEST_F(TableTest, ShowsEventsOfBothGroups) {
   }
 }
 
-TEST_F(TableTest, HasTheColumnsOfEachKind) {
+TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
   for (const auto& [path, columns] : std::map<std::string, std::string>{
            {"deployments", "Name, Ready, Up-to-date, Available, Age"},
            {"deviceclasses", "Name, Age"},
@@ -235,7 +236,7 @@ TEST_F(TableTest, HasTheColumnsOfEachKind) {
   }
 }
 
-TEST_F(TableTest, HasWideColumns) {
+TEST_F(TableTest, ReturnsWideColumns) {
   EXPECT_EQ(Columns("nodes", true),
             "Name, Status, Roles, Age, Version | Internal-IP, External-IP, "
             "OS-Image, Kernel-Version, Container-Runtime");

@@ -1,4 +1,4 @@
-// PUT: allowed changes and conflicts.
+// Updates with PUT: allowed changes and conflicts.
 
 #include "lab/contract/contract_testing.h"
 
@@ -87,11 +87,12 @@ TEST_F(UpdateTest, RejectsAnUpdateOfAMissingObject) {
               Refuses(404, "NotFound", "configmaps \"none\" not found"));
 }
 
-// Some kinds allow PUT to create an object: leases do, config maps don't.
-TEST_F(UpdateTest, CreatesALease) {
+// PUT creates a missing object of some kinds, such as leases, but not config
+// maps.
+TEST_F(UpdateTest, PutCreatesALease) {
   EXPECT_THAT(Put("leases/new", Named("new")),
               Answers(201, R"({"metadata": {"uid": "..."}})"_json));
-  // An update of an existing lease needs its version.
+  // An update of an existing lease needs the lease's version.
   EXPECT_THAT(Put("leases/new", Named("new")),
               Invalid("leases.coordination.k8s.io", "new",
                       {"metadata.resourceVersion: Invalid value: 0: must be "

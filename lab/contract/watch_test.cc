@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 class WatchTest : public ContractTest {
  protected:
-  std::string Now() { return Version(Read("pods")); }
+  std::string CurrentVersion() { return Version(Read("pods")); }
 
   void CreatePod(const std::string& name) {
     Create("pods", Pod(name, R"({"metadata": {"labels": {"x": "1"}}})"_json));
@@ -30,7 +30,7 @@ class WatchTest : public ContractTest {
 
 TEST_F(WatchTest, StartsAtAVersion) {
   CreatePod("old");
-  WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  WatchReader watch = Watch("pods?resourceVersion=" + CurrentVersion());
   CreatePod("a");
   Label("a", {{"y", "2"}});
   Delete("pods/a");
@@ -43,14 +43,14 @@ TEST_F(WatchTest, EventsHaveTheStateOfTheObject) {
   WatchReader watch = Watch(
       "configmaps?fieldSelector=metadata.name=a"
       "&resourceVersion=" +
-      Now());
+      CurrentVersion());
   const json created = Create("configmaps", Named("a"));
   EXPECT_EQ(watch.Next(), (json{{"type", "ADDED"}, {"object", created}}));
   const json patched =
       MergePatch("configmaps/a", R"({"data": {"k": "v"}})"_json).body;
   EXPECT_EQ(watch.Next(), (json{{"type", "MODIFIED"}, {"object", patched}}));
   Delete("configmaps/a");
-  // The event has the last state with the version of the deletion.
+  // The event has the object's last state and the version of the deletion.
   json deleted = watch.Next().value();
   EXPECT_EQ(deleted.at("type"), "DELETED");
   EXPECT_GT(std::stol(Version(deleted.at("object"))),
@@ -60,7 +60,7 @@ TEST_F(WatchTest, EventsHaveTheStateOfTheObject) {
 }
 
 TEST_F(WatchTest, AnswersInChunks) {
-  const WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  const WatchReader watch = Watch("pods?resourceVersion=" + CurrentVersion());
   EXPECT_EQ(watch.status(), 200);
   EXPECT_EQ(watch.headers().at("content-type"), "application/json");
   EXPECT_EQ(watch.headers().at("transfer-encoding"), "chunked");
@@ -82,7 +82,7 @@ TEST_F(WatchTest, VersionZeroStartsWithExistingObjects) {
 }
 
 TEST_F(WatchTest, AnOldVersionReplaysLaterEvents) {
-  const std::string version = Now();
+  const std::string version = CurrentVersion();
   CreatePod("a");
   Label("a", {{"y", "2"}});
   CreatePod("b");
@@ -92,14 +92,15 @@ TEST_F(WatchTest, AnOldVersionReplaysLaterEvents) {
 
 TEST_F(WatchTest, AnUpdateWithoutChangesSendsNoEvent) {
   CreatePod("a");
-  WatchReader watch = Watch("pods?resourceVersion=" + Now());
+  WatchReader watch = Watch("pods?resourceVersion=" + CurrentVersion());
   Label("a", {{"x", "1"}});
   CreatePod("b");
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED b"));
 }
 
-TEST_F(WatchTest, ALabelSelectorAddsAndDeletesObjects) {
-  WatchReader watch = Watch("pods?labelSelector=y=2&resourceVersion=" + Now());
+TEST_F(WatchTest, ReportsObjectsThatStartOrStopMatchingALabelSelector) {
+  WatchReader watch =
+      Watch("pods?labelSelector=y=2&resourceVersion=" + CurrentVersion());
   CreatePod("a");
   Label("a", {{"y", "2"}});
   Label("a", {{"z", "3"}});
@@ -110,10 +111,11 @@ TEST_F(WatchTest, ALabelSelectorAddsAndDeletesObjects) {
                                          "ADDED a", "MODIFIED a", "DELETED a"));
 }
 
-// The event has the object's old state with the version of the change.
-TEST_F(WatchTest, AnObjectThatLeavesTheSelectionIsDeletedInItsOldState) {
+// The event has the object's old state and the version of the change.
+TEST_F(WatchTest, ReportsAnObjectThatNoLongerMatchesAsDeleted) {
   CreatePod("a");
-  WatchReader watch = Watch("pods?labelSelector=x=1&resourceVersion=" + Now());
+  WatchReader watch =
+      Watch("pods?labelSelector=x=1&resourceVersion=" + CurrentVersion());
   const json patched =
       MergePatch("pods/a", R"({"metadata": {"labels": {"x": "2"}}})"_json).body;
   EXPECT_THAT(watch.Next().value(),
@@ -125,10 +127,9 @@ TEST_F(WatchTest, AnObjectThatLeavesTheSelectionIsDeletedInItsOldState) {
                            {"resourceVersion", Version(patched)}}}}}}));
 }
 
-// A watch of unbound pods reports a bound pod as deleted.
-TEST_F(WatchTest, AFieldSelectorDeletesABoundPod) {
-  WatchReader watch =
-      Watch("pods?fieldSelector=spec.nodeName=&resourceVersion=" + Now());
+TEST_F(WatchTest, AWatchOfUnboundPodsReportsABoundPodAsDeleted) {
+  WatchReader watch = Watch(
+      "pods?fieldSelector=spec.nodeName=&resourceVersion=" + CurrentVersion());
   CreatePod("a");
   Post("pods/a/binding",
        Named("a", R"({"target": {"name": "contract-nowhere"}})"_json));
@@ -146,8 +147,9 @@ TEST_F(WatchTest, WatchesOneObject) {
 }
 
 TEST_F(WatchTest, WatchesAllNamespaces) {
-  WatchReader watch = Watch("/api/v1/pods?fieldSelector=metadata.namespace=" +
-                            namespace_name() + "&resourceVersion=" + Now());
+  WatchReader watch = Watch(
+      "/api/v1/pods?fieldSelector=metadata.namespace=" + namespace_name() +
+      "&resourceVersion=" + CurrentVersion());
   CreatePod("a");
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED a"));
 }
@@ -158,7 +160,7 @@ TEST_F(WatchTest, EndsAfterItsTimeout) {
   EXPECT_THAT(watch.Next(2), ElementsAre("ADDED a", "the end"));
 }
 
-// Some clients keep the connection after a watch, for the next request.
+// After a watch, some clients reuse the connection for the next request.
 TEST_F(WatchTest, KeepsTheConnectionAlive) {
   WatchReader watch = Watch("pods");
   EXPECT_FALSE(watch.headers().contains("connection"));
@@ -169,7 +171,7 @@ TEST_F(WatchTest, SendsABookmarkBeforeTheEnd) {
   WatchReader watch = Watch(
       "pods?timeoutSeconds=6&allowWatchBookmarks=true"
       "&resourceVersion=" +
-      Now());
+      CurrentVersion());
   // Without a change of pods, the real server may send no bookmark.
   CreatePod("b");
   std::optional<json> last;
@@ -184,7 +186,7 @@ TEST_F(WatchTest, SendsABookmarkBeforeTheEnd) {
 TEST_F(WatchTest, SendsInitialEventsAndABookmark) {
   CreatePod("b");
   CreatePod("a");
-  const std::string listed = Now();
+  const std::string listed = CurrentVersion();
   WatchReader watch = Watch(
       "pods?sendInitialEvents=true&allowWatchBookmarks=true"
       "&resourceVersionMatch=NotOlderThan");
@@ -199,7 +201,7 @@ TEST_F(WatchTest, SendsInitialEventsAndABookmark) {
   EXPECT_THAT(watch.Next(1), ElementsAre("ADDED c"));
 }
 
-TEST_F(WatchTest, SendsABookmarkWithoutInitialEvents) {
+TEST_F(WatchTest, SendsABookmarkEvenIfThereAreNoInitialEvents) {
   WatchReader watch = Watch(
       "pods?sendInitialEvents=true&allowWatchBookmarks=true"
       "&resourceVersionMatch=NotOlderThan&resourceVersion=0");
@@ -208,7 +210,7 @@ TEST_F(WatchTest, SendsABookmarkWithoutInitialEvents) {
                 "annotations": {"k8s.io/initial-events-end": "true"}}}})"_json));
 }
 
-TEST_F(WatchTest, SendsNoInitialEventsIfAskedNotTo) {
+TEST_F(WatchTest, SendsNoInitialEventsIfSendInitialEventsIsFalse) {
   CreatePod("a");
   WatchReader watch = Watch(
       "pods?sendInitialEvents=false"
@@ -240,7 +242,7 @@ TEST_F(WatchTest, RejectsInvalidRequests) {
                       "the server could not find the requested resource"));
 }
 
-// Skipped if the server still remembers its first versions.
+// Skipped unless the server has compacted its first versions.
 TEST_F(WatchTest, ReportsACompactedVersion) {
   WatchReader watch = Watch("pods?resourceVersion=1&timeoutSeconds=1");
   EXPECT_EQ(watch.status(), 200);

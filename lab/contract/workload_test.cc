@@ -1,5 +1,5 @@
-// Deployments and replica sets. Their controllers may run, so the tests use dry
-// runs or zero replicas.
+// Deployments and replica sets. Their controllers may run, so most tests use
+// dry runs or zero replicas.
 
 #include "lab/contract/contract_testing.h"
 
@@ -54,7 +54,8 @@ TEST_P(WorkloadTest, SetsDefaults) {
                                    {"apiVersion", "apps/v1"},
                                    {"metadata", {{"generation", 1}}},
                                    {"spec", {{"replicas", 1}}}}));
-  // The template gets the defaults of pods. Admission changes only the pods.
+  // The template gets the defaults of pods, but not the fields that admission
+  // plugins set, such as tolerations.
   EXPECT_EQ(reply.body.at("spec").at("template"), R"({
     "metadata": {"labels": {"a": "b"}},
     "spec": {
@@ -128,10 +129,10 @@ TEST_P(WorkloadTest, StatusAndSpecChangeSeparately) {
   EXPECT_THAT(Get(path + "/status"), Answers(200, {{"kind", kind()}}));
 }
 
-TEST_P(WorkloadTest, ReturnsItsScale) {
+TEST_P(WorkloadTest, ReturnsTheScale) {
   const json workload = Create(resource(), Workload());
   const std::string path = resource() + "/w/scale";
-  // Zero replicas are omitted.
+  // The server omits zero replicas.
   EXPECT_THAT(Get(path), Answers(200, {{"kind", "Scale"},
                                        {"apiVersion", "autoscaling/v1"},
                                        {"metadata",

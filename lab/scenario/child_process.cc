@@ -20,7 +20,8 @@
 namespace minisched::scenario {
 namespace {
 
-// Returns this process's environment with the variables of `set` added.
+// Returns this process's environment with the variables of `set` added or
+// replaced.
 std::vector<std::string> Environment(
     const std::map<std::string, std::string>& set) {
   std::vector<std::string> all;
@@ -32,7 +33,8 @@ std::vector<std::string> Environment(
   return all;
 }
 
-// The child's side of the fork: only async-signal-safe calls are allowed here.
+// Runs in the child after fork(), where only async-signal-safe calls are
+// allowed.
 [[noreturn]] void Exec(const char* const* arguments,
                        const char* const* environment, int output) {
   setpgid(0, 0);
@@ -71,7 +73,8 @@ ChildProcess::ChildProcess(
     throw CannotPlay(std::string("failed to start a process: ") +
                      std::strerror(errno));
   }
-  setpgid(pid_, pid_);  // the child does the same: either may run first
+  // The child also does this, because either process may run first.
+  setpgid(pid_, pid_);
 }
 
 ChildProcess::~ChildProcess() { Stop(); }
@@ -85,7 +88,6 @@ bool ChildProcess::Reap(bool block) {
   } while (done < 0 && errno == EINTR);
   if (done != pid_) return false;
   status_ = status;
-  // End the rest of the process group too.
   kill(-pid_, SIGKILL);
   return true;
 }

@@ -10,12 +10,13 @@
 
 namespace minisched::scenario {
 
-// A shell command that runs in its own process group. The destructor ends the
-// group, and the kernel kills the command if this program dies. Create it on
-// the main thread. Not thread-safe.
+// A shell command that runs in its own process group. The destructor calls
+// Stop(). Create the object on the main thread: the kernel kills the shell when
+// the creating thread ends, even if the program crashes. Not thread-safe.
 class ChildProcess {
  public:
-  // Appends stdout and stderr to the file `output`. Throws CannotPlay.
+  // Starts the command and appends its stdout and stderr to the file `output`.
+  // Throws CannotPlay.
   ChildProcess(const std::string& command,
                const std::map<std::string, std::string>& environment,
                const std::string& output);
@@ -24,15 +25,19 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Returns "exit code 1" or "signal 9" once the command has ended.
+  // Returns how the command ended, such as "exit code 1" or "signal 9", or
+  // nullopt while the command runs.
   std::optional<std::string> Ended();
 
-  // Sends SIGTERM, then SIGKILL if the command still runs after `grace`. Kill()
-  // sends SIGKILL at once. Both return when the command has ended.
+  // Sends SIGTERM to the group, and SIGKILL if the command still runs after
+  // `grace`. Blocks until the command has ended.
   void Stop(std::chrono::nanoseconds grace = std::chrono::seconds(10));
+  // Sends SIGKILL to the group and blocks until the command has ended.
   void Kill();
 
  private:
+  // Returns true if the command has ended, and then kills the rest of the
+  // group.
   bool Reap(bool block);
 
   pid_t pid_ = -1;

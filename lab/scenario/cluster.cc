@@ -13,11 +13,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLongestAway{30};
+constexpr seconds kRetryFor{30};
 constexpr milliseconds kRetryEvery{50};
 
-// The user agents that faults apply to: every client except players.
-constexpr char kOthers[] = "!minisched-scenario/*";
+// The default userAgent of faults: every client except players.
+constexpr char kNotPlayers[] = "!minisched-scenario/*";
 
 RestConfig ForPlayer(RestConfig config) {
   config.qps = 0;
@@ -63,7 +63,7 @@ bool Cluster::IsEmbedded() const {
   return version_.find("+minisched") != std::string::npos;
 }
 
-bool Cluster::IsOurs() const {
+bool Cluster::IsTestCluster() const {
   const std::string& source = client_.config().source;
   return IsEmbedded() ||
          source.find("\"minisched-real\"") != std::string::npos ||
@@ -73,7 +73,7 @@ bool Cluster::IsOurs() const {
 std::string Cluster::Send(const Client::Request& request,
                           const std::stop_token& stop, bool* maybe_done) {
   Clock& clock = RealClock();
-  const auto deadline = clock.Now() + kLongestAway;
+  const auto deadline = clock.Now() + kRetryFor;
   const std::stop_token never;
   while (true) {
     try {
@@ -146,14 +146,15 @@ std::string Cluster::Create(const Manifest& object,
       .method = "POST",
       .path = Path({object.api_version, object.kind, ""}, namespace_name, stop),
       .body = Prepare(object, scheduler_name)};
-  const auto deadline = RealClock().Now() + kLongestAway;
+  const auto deadline = RealClock().Now() + kRetryFor;
   bool maybe_done = false;
   while (true) {
     try {
       return Uid(Send(request, stop, &maybe_done));
     } catch (const ApiError& error) {
       if (maybe_done && error.reason() == "AlreadyExists") return "";
-      // A new namespace refuses pods until its service account exists.
+      // The server rejects pods in a new namespace until the namespace has its
+      // service account.
       if (error.code() != 403 || object.kind != "Pod" ||
           RealClock().Now() > deadline ||
           error.status().message.find("service account") == std::string::npos) {
@@ -287,7 +288,7 @@ void Cluster::SetFaults(const std::string& document,
   Json faults = Json::parse(document);
   for (Json& fault : faults.at("faults")) {
     if (fault.is_object() && !fault["match"].contains("userAgent")) {
-      fault["match"]["userAgent"] = kOthers;
+      fault["match"]["userAgent"] = kNotPlayers;
     }
   }
   Send({.method = "PUT", .path = "/minisched/faults", .body = faults.dump()},
@@ -300,8 +301,8 @@ void Cluster::Compact(const std::stop_token& stop) {
 
 void Cluster::GoAway(std::chrono::nanoseconds duration,
                      const std::stop_token& stop) {
-  // If the response is lost, Send repeats the request and the server goes away
-  // a second time, which does no harm.
+  // If the response is lost, Send() repeats the request and the server goes
+  // away a second time, which does no harm.
   const double length = std::chrono::duration<double>(duration).count();
   Send({.method = "POST",
         .path = "/minisched/away",

@@ -29,7 +29,8 @@ RestConfig ConfigFor(const HttpServer& server, const std::string& source = "") {
   return config;
 }
 
-// Answers /version and /api/v1 and passes other requests to `handler`.
+// Returns a handler that answers /version and /api/v1, and passes other
+// requests to `handler`.
 HttpServer::Handler With(HttpServer::Handler handler) {
   return [handler = std::move(handler)](const ServerRequest& request,
                                         ServerReply reply) {
@@ -65,7 +66,8 @@ TEST(ClusterTest, CreateAcceptsAlreadyExistsAfterALostResponse) {
   Cluster cluster(ConfigFor(server), {});
   EXPECT_EQ(cluster.Create(kPod, "ns", "minisched", {}), "");
   EXPECT_EQ(attempts, 3);
-  // Without a lost response, another client created the pod.
+  // Without a lost response, AlreadyExists means that another client has
+  // created the pod.
   EXPECT_THROW(cluster.Create(kPod, "ns", "minisched", {}), ApiError);
 }
 
@@ -102,19 +104,19 @@ TEST(ClusterTest, CreateWaitsForTheServiceAccountOfANewNamespace) {
 
 TEST(ClusterTest, RecognisesTestClustersByTheirContext) {
   HttpServer server(With([](const ServerRequest&, ServerReply) {}));
-  const auto is_ours = [&](const std::string& source) {
-    return Cluster(ConfigFor(server, source), {}).IsOurs();
+  const auto is_test_cluster = [&](const std::string& source) {
+    return Cluster(ConfigFor(server, source), {}).IsTestCluster();
   };
-  EXPECT_TRUE(is_ours("context \"minisched-real\" of /a/kubeconfig"));
-  EXPECT_TRUE(is_ours("context \"kind-minisched\" of /a/kubeconfig"));
-  EXPECT_FALSE(is_ours("context \"kind-kind\" of /minisched-real"));
-  EXPECT_FALSE(is_ours(""));
+  EXPECT_TRUE(is_test_cluster("context \"minisched-real\" of /a/kubeconfig"));
+  EXPECT_TRUE(is_test_cluster("context \"kind-minisched\" of /a/kubeconfig"));
+  EXPECT_FALSE(is_test_cluster("context \"kind-kind\" of /minisched-real"));
+  EXPECT_FALSE(is_test_cluster(""));
   HttpServer embedded([](const ServerRequest&, ServerReply reply) {
     reply.Send(200, R"({"gitVersion":"v1.36.3+minisched"})");
   });
   const Cluster cluster(ConfigFor(embedded), {});
   EXPECT_TRUE(cluster.IsEmbedded());
-  EXPECT_TRUE(cluster.IsOurs());
+  EXPECT_TRUE(cluster.IsTestCluster());
 }
 
 TEST(ClusterTest, StopInterruptsRetries) {

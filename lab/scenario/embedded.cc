@@ -9,7 +9,7 @@
 namespace minisched::scenario {
 namespace {
 
-constexpr std::chrono::seconds kLongestStart{20};
+constexpr std::chrono::seconds kStartTimeout{20};
 constexpr std::chrono::milliseconds kPollEvery{5};
 
 // Quotes text for a shell.
@@ -36,7 +36,7 @@ Embedded::Embedded(const std::filesystem::path& directory,
                        Quote(kubeconfig_),
                    std::map<std::string, std::string>{}, log);
   Clock& clock = RealClock();
-  const auto deadline = clock.Now() + kLongestStart;
+  const auto deadline = clock.Now() + kStartTimeout;
   while (!std::filesystem::exists(kubeconfig_)) {
     if (const auto ended = process_->Ended()) {
       throw CannotPlay("the embedded server ended with " + *ended + ": " +

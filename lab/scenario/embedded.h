@@ -13,10 +13,12 @@ namespace minisched::scenario {
 // The destructor ends the process.
 class Embedded {
  public:
-  // Starts the server with its files in `directory` and blocks until the server
-  // accepts requests. Throws CannotPlay or Cancelled.
+  // Starts the server and blocks until the server accepts requests. The server
+  // writes its kubeconfig and log into `directory`. Throws CannotPlay or
+  // Cancelled.
   Embedded(const std::filesystem::path& directory, const std::stop_token& stop);
 
+  // Returns the path of the server's kubeconfig.
   const std::string& kubeconfig() const { return kubeconfig_; }
 
  private:

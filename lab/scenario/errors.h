@@ -4,8 +4,8 @@
 
 namespace minisched::scenario {
 
-// A scenario can't be played: its file is invalid, the server is unreachable or
-// a program does not start. what() is one line for users.
+// Thrown when a scenario can't be played: its file is invalid, the server
+// rejects a request, or a program does not start. what() is one line for users.
 class CannotPlay : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

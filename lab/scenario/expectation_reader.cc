@@ -11,21 +11,22 @@ namespace {
 
 using Bound = PodExpectation::Bound;
 
-std::string StringOr(const Field& map, const std::string& key) {
+std::string FindString(const Field& map, const std::string& key) {
   const auto field = map.Find(key);
   return field ? field->Scalar() : "";
 }
 
-std::optional<int> CountOr(const Field& map, const std::string& key,
-                           int least = 0) {
+std::optional<int> FindCount(const Field& map, const std::string& key,
+                             int least = 0) {
   const auto field = map.Find(key);
   if (!field) return std::nullopt;
   return field->Count(least);
 }
 
-// Reads `node` or `notNode`. Each glob must match a node of the scenario.
-std::vector<std::string> NodesOr(const Field& map, const std::string& key,
-                                 const Known& known) {
+// Reads `node` or `notNode`. If the scenario has nodes, each glob must match
+// one.
+std::vector<std::string> FindNodes(const Field& map, const std::string& key,
+                                   const Known& known) {
   const auto field = map.Find(key);
   if (!field) return {};
   std::vector<std::string> globs = field->Strings();
@@ -52,9 +53,9 @@ void ReadBound(const Field& field, PodExpectation& pods) {
 
 void ReadSpread(const Field& field, const Known& known, PodExpectation& pods) {
   field.AllowOnly({"nodes", "perNode", "skew"});
-  pods.nodes_at_least = CountOr(field, "nodes", 1);
-  pods.per_node_at_most = CountOr(field, "perNode", 1);
-  pods.skew = CountOr(field, "skew");
+  pods.nodes_at_least = FindCount(field, "nodes", 1);
+  pods.per_node_at_most = FindCount(field, "perNode", 1);
+  pods.skew = FindCount(field, "skew");
   const auto nodes = known.nodes.size();
   if (!known.nodes.empty() &&
       pods.nodes_at_least.value_or(0) > static_cast<int>(nodes)) {
@@ -63,7 +64,8 @@ void ReadSpread(const Field& field, const Known& known, PodExpectation& pods) {
   }
 }
 
-// Reads the globs of pods. Each glob must match a pod that exists by then.
+// Reads the globs of pods. Each glob must match a pod that an earlier step
+// creates, unless a created object may create more pods.
 std::vector<std::string> ReadPods(const Field& field, const Known& known) {
   std::vector<std::string> globs = field.Strings();
   for (const std::string& glob : globs) {
@@ -76,7 +78,8 @@ std::vector<std::string> ReadPods(const Field& field, const Known& known) {
   return globs;
 }
 
-// Rejects two keys that no pod can satisfy together.
+// Throws CannotPlay if `both` is true, because no pod can satisfy the keys `a`
+// and `b` together.
 void RefuseTogether(const Field& map, bool both, const std::string& a,
                     const std::string& b) {
   if (both) map[a].FailKey(Quoted(a) + " contradicts " + Quoted(b));
@@ -108,26 +111,27 @@ PodExpectation ReadPodExpectation(const Field& map, const Known& known) {
   if (map.json().size() == 1) map.Fail("no expectation for these pods");
   PodExpectation pods;
   pods.pods = ReadPods(map["pods"], known);
-  pods.count = CountOr(map, "count");
+  pods.count = FindCount(map, "count");
   if (const auto bound = map.Find("bound")) ReadBound(*bound, pods);
-  pods.on = NodesOr(map, "node", known);
-  pods.not_on = NodesOr(map, "notNode", known);
+  pods.on = FindNodes(map, "node", known);
+  pods.not_on = FindNodes(map, "notNode", known);
   if (const auto pending = map.Find("pending")) {
     pods.pending = pending->String();
   }
   if (const auto condition = map.Find("condition")) {
     condition->AllowOnly({"type", "status", "reason", "message"});
     pods.condition = {
-        (*condition)["type"].String(), StringOr(*condition, "status"),
-        StringOr(*condition, "reason"), StringOr(*condition, "message")};
+        (*condition)["type"].String(), FindString(*condition, "status"),
+        FindString(*condition, "reason"), FindString(*condition, "message")};
     if (condition->Has("status")) {
       (*condition)["status"].OneOf({"True", "False", "Unknown"});
     }
   }
   if (const auto event = map.Find("event")) {
     event->AllowOnly({"type", "reason", "message", "atMost"});
-    pods.event = {StringOr(*event, "type"), (*event)["reason"].String(),
-                  StringOr(*event, "message"), CountOr(*event, "atMost", 1)};
+    pods.event = {FindString(*event, "type"), (*event)["reason"].String(),
+                  FindString(*event, "message"),
+                  FindCount(*event, "atMost", 1)};
   }
   if (const auto phase = map.Find("phase")) {
     pods.phase =
@@ -153,9 +157,9 @@ RequestExpectation ReadRequestExpectation(const Field& field) {
     requests.verb = verb->OneOf({"get", "list", "watch", "create", "update",
                                  "patch", "delete", "deletecollection"});
   }
-  requests.resource = StringOr(field, "resource");
-  requests.at_most = CountOr(field, "atMost");
-  requests.at_least = CountOr(field, "atLeast", 1);
+  requests.resource = FindString(field, "resource");
+  requests.at_most = FindCount(field, "atMost");
+  requests.at_least = FindCount(field, "atLeast", 1);
   if (!requests.at_most && !requests.at_least) {
     field.Fail("\"atMost\" or \"atLeast\" is missing");
   }

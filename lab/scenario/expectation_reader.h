@@ -10,12 +10,12 @@
 
 namespace minisched::scenario {
 
-// What the steps before an expectation create. The reader uses it to reject an
-// expectation that can't come true.
+// The nodes and pods that exist before an expectation. ReadExpectation()
+// rejects expectations of other nodes and pods.
 struct Known {
   std::vector<std::string> nodes;  // empty: the cluster's nodes
-  std::set<std::string> pods;      // names of the created pods
-  bool other_pods = false;         // a workload may create more
+  std::set<std::string> pods;      // the pods that earlier steps create
+  bool other_pods = false;         // a created object may create more pods
 };
 
 // Reads one expectation. Throws CannotPlay.
@@ -25,7 +25,7 @@ Expectation ReadExpectation(const Field& field, const Known& known);
 // with commas.
 std::string DescribeValue(const Json& value);
 
-// Returns true if the text matches the glob, as fnmatch(3) does.
+// Returns true if the text matches the glob by the rules of fnmatch(3).
 bool MatchesGlob(const std::string& glob, const std::string& text);
 bool MatchesAnyGlob(const std::vector<std::string>& globs,
                     const std::string& text);

@@ -13,30 +13,31 @@
 namespace minisched::scenario {
 namespace {
 
-std::string At(const YAML::Mark& mark) {
+// Returns "LINE:COLUMN: ".
+std::string FormatPosition(const YAML::Mark& mark) {
   return std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1) +
          ": ";
 }
 
-void RefuseTwins(const YAML::Node& node, const std::string& file) {
+void RejectDuplicateKeys(const YAML::Node& node, const std::string& file) {
   std::set<std::string> keys;
   for (const auto& child : node) {
     if (!node.IsMap()) {
-      RefuseTwins(child, file);
+      RejectDuplicateKeys(child, file);
       continue;
     }
     const auto key = child.first.as<std::string>();
     if (!keys.insert(key).second) {
-      throw CannotPlay(file + ":" + At(child.first.Mark()) + "duplicate key " +
-                       Quoted(key));
+      throw CannotPlay(file + ":" + FormatPosition(child.first.Mark()) +
+                       "duplicate key " + Quoted(key));
     }
-    RefuseTwins(child.second, file);
+    RejectDuplicateKeys(child.second, file);
   }
 }
 
-// Returns the position of the value at `place`, or, if `key` is true, of its
-// key. A value behind an alias or << is located where it is written or, if that
-// can't be found, where it is used.
+// Returns the position of the value at `place` or, if `key` is true, the
+// position of the value's key. For a value from an alias or <<, returns where
+// the value is written or, if that can't be found, where it is used.
 YAML::Mark Locate(const YAML::Node& root, Json::json_pointer place, bool key) {
   std::vector<std::string> path;
   for (; !place.empty(); place.pop_back()) path.push_back(place.back());
@@ -64,7 +65,7 @@ YAML::Mark Locate(const YAML::Node& root, Json::json_pointer place, bool key) {
 Document::Document(std::string file, const std::string& text)
     : file_(std::move(file)), text_(text) {
   try {
-    RefuseTwins(YAML::Load(text), file_);
+    RejectDuplicateKeys(YAML::Load(text), file_);
     const std::vector<std::string> documents = YamlToJson(text);
     if (documents.size() != 1) {
       throw CannotPlay(file_ + ":1:1: expected one YAML document, found " +
@@ -72,7 +73,7 @@ Document::Document(std::string file, const std::string& text)
     }
     root_ = Json::parse(documents[0]);
   } catch (const YAML::ParserException& error) {
-    throw CannotPlay(file_ + ":" + At(error.mark) + error.msg);
+    throw CannotPlay(file_ + ":" + FormatPosition(error.mark) + error.msg);
   } catch (const ParseError& error) {
     throw CannotPlay(file_ + ": " + error.what());
   }
@@ -80,7 +81,8 @@ Document::Document(std::string file, const std::string& text)
 
 void Document::Fail(const Json::json_pointer& place, bool key,
                     const std::string& message) const {
-  throw CannotPlay(file_ + ":" + At(Locate(YAML::Load(text_), place, key)) +
+  throw CannotPlay(file_ + ":" +
+                   FormatPosition(Locate(YAML::Load(text_), place, key)) +
                    message);
 }
 
@@ -115,7 +117,9 @@ std::string Field::String() const {
 
 std::string Field::Scalar() const {
   if (json().is_string()) return String();
-  if (!json().is_primitive() || json().is_null()) FailType("a value");
+  if (!json().is_primitive() || json().is_null()) {
+    FailType("a string, number or boolean");
+  }
   return json().dump();
 }
 

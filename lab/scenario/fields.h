@@ -1,8 +1,8 @@
 #pragma once
 
 // Readers for scenario files. They keep each value's place in the file, so that
-// every error names a line and a column. Include this from .cc files of
-// lab/scenario only, because it includes the JSON library.
+// errors name a line and a column. scenario.h and player.h must not include
+// this header, because it includes the whole JSON library.
 
 #include <chrono>
 #include <cstddef>
@@ -29,8 +29,8 @@ class Document {
 
   const Json& root() const { return root_; }
 
-  // Throws CannotPlay with the position of the value at `place`, or, if `key`
-  // is true, of its key.
+  // Throws CannotPlay with the position of the value at `place` or, if `key` is
+  // true, the position of the value's key.
   [[noreturn]] void Fail(const Json::json_pointer& place, bool key,
                          const std::string& message) const;
 
@@ -54,7 +54,8 @@ class Field {
   bool Bool() const;
   int Count(int least = 0) const;             // a whole number >= least
   std::chrono::nanoseconds Duration() const;  // "1.5s"
-  // A list that is not empty. A single value counts as a list of one.
+  // Return the items of a list that is not empty. A single value counts as a
+  // list of one.
   std::vector<std::string> Strings() const;
   std::vector<Field> Items() const;
   // A string that must be one of `words`.
@@ -66,16 +67,17 @@ class Field {
   std::optional<Field> Find(const std::string& key) const;
   // Throws CannotPlay for the first key that is not in `keys`.
   void AllowOnly(const std::set<std::string, std::less<>>& keys) const;
-  // Returns the key of the map that is in `keys`. Throws CannotPlay unless the
-  // map has exactly one of them.
+  // Returns the one key of `keys` that the map has. Throws CannotPlay if the
+  // map has none or several of them.
   std::string OneKeyOf(const std::vector<std::string_view>& keys) const;
 
-  // These throw CannotPlay with a position: of this value, of the key at
-  // `place` below this value (or its nearest existing parent), and of this
-  // value's key.
+  // Throws CannotPlay with the position of this value.
   [[noreturn]] void Fail(const std::string& message) const;
+  // Throws CannotPlay with the position of the key at `place` below this value.
+  // If that key does not exist, uses its nearest existing parent.
   [[noreturn]] void FailBelow(const Json::json_pointer& place,
                               const std::string& message) const;
+  // Throws CannotPlay with the position of this value's key.
   [[noreturn]] void FailKey(const std::string& message) const;
 
  private:

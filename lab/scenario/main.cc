@@ -88,17 +88,18 @@ void CheckOptions(const Options& options) {
         "--embedded starts its own server: leave out --kubeconfig and "
         "--context");
   }
-  // The scheduler would find another cluster than the player.
+  // The scheduler would use another cluster than the player.
   if (!options.player.scheduler.empty() && !options.config.context.empty()) {
     throw minisched::scenario::CannotPlay(
         "--context does not reach the scheduler, which reads $KUBECONFIG: "
-        "make that context the current one of a kubeconfig");
+        "use a kubeconfig whose current context is the one you want");
   }
 }
 
 int PlayAll(const Options& options) {
   const minisched::StopOnSignal signals;
-  // Read all files first, so that an invalid one fails before anything is done.
+  // Read all files first, so that an invalid file fails before a scenario is
+  // played.
   std::vector<Scenario> scenarios;
   for (const std::string& file : options.files) {
     scenarios.push_back(minisched::scenario::ReadScenario(file));
@@ -134,8 +135,8 @@ int main(int argc, char** argv) {
   Options options;
   minisched::Flags flags(
       "Plays scenarios on a cluster and judges the scheduler by them.\n"
-      "Exit codes: 0 all passed, 1 one failed, 2 one could not be played, 130 "
-      "interrupted.");
+      "Exit codes: 0 all passed, 1 a scenario failed, 2 a scenario could not "
+      "be played, 130 interrupted.");
   flags.Add("FILE", &options.files,
             "Scenario files, such as testdata/scenarios/*.yaml");
   flags.Add("--kubeconfig", &options.config.kubeconfig,

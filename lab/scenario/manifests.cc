@@ -14,7 +14,7 @@
 namespace minisched::scenario {
 namespace {
 
-// Returns the map at `key`, or `otherwise` if it is absent.
+// Returns the map at `key`, or `otherwise` if `key` is absent.
 Json MapOr(const Field& map, const std::string& key, Json otherwise) {
   const auto field = map.Find(key);
   if (!field) return otherwise;
@@ -22,20 +22,20 @@ Json MapOr(const Field& map, const std::string& key, Json otherwise) {
   return field->json();
 }
 
-// Returns `otherwise` with the quantities of the map at `key` added. Quantities
-// may be written as numbers.
-Json QuantitiesOr(const Field& map, const std::string& key, Json otherwise) {
+// Returns `base` with the quantities of the map at `key` added or replaced.
+// Quantities may be written as numbers.
+Json AddQuantities(Json base, const Field& map, const std::string& key) {
   const auto field = map.Find(key);
-  if (!field) return otherwise;
+  if (!field) return base;
   const Json quantities = MapOr(map, key, {});
   for (const auto& [resource, quantity] : quantities.items()) {
-    otherwise[resource] = (*field)[resource].Scalar();
+    base[resource] = (*field)[resource].Scalar();
   }
-  return otherwise;
+  return base;
 }
 
-// Makes a Manifest of an object. Calls `fail` with a message if a required
-// field is missing.
+// Converts an object to a Manifest. If the object is no valid manifest, calls
+// `fail` with a message; `fail` must throw.
 template <class Fail>
 Manifest ToManifest(const Json& object, const Fail& fail) {
   const auto string_at = [&](const char* pointer) -> std::string {
@@ -79,7 +79,8 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
   return objects;
 }
 
-// Reads pods of one template: "web", or, with replicas, "web-1", "web-2", …
+// Reads pods of one template: a pod "web" or, with replicas, the pods "web-1",
+// "web-2" and so on.
 std::vector<Manifest> ReadPodManifests(const Field& item) {
   item.AllowOnly(
       {"pods", "replicas", "labels", "annotations", "requests", "spec"});
@@ -99,7 +100,7 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
       item["spec"].Fail("containers: expected a list");
     }
     pod["spec"]["containers"][0]["resources"]["requests"] =
-        QuantitiesOr(item, "requests", Json::object());
+        AddQuantities(Json::object(), item, "requests");
   }
   std::vector<Manifest> pods;
   const int count = replicas ? replicas->Count(1) : 1;
@@ -111,11 +112,11 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
   return pods;
 }
 
-// Throws CannotPlay for an error message that begins with the path of its
-// value, such as "faults[0].match.verbs[1]: …". `from` is the path of `field`.
+// Throws CannotPlay with an error message that begins with the path of a value,
+// such as "faults[0].match.verbs[1]: …". `from` is the path of `field`.
 [[noreturn]] void FailAtPath(const Field& field, const std::string& from,
-                             const std::string& complaint) {
-  const std::string path = complaint.substr(0, complaint.find(": "));
+                             const std::string& message) {
+  const std::string path = message.substr(0, message.find(": "));
   Json::json_pointer place;
   if (path.starts_with(from)) {
     std::vector<std::string> parts;
@@ -125,7 +126,7 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
       if (!part.empty()) place.push_back(part);
     }
   }
-  field.FailBelow(place, complaint);
+  field.FailBelow(place, message);
 }
 
 }  // namespace
@@ -166,11 +167,11 @@ std::vector<Manifest> ReadNodeManifests(const Field& item) {
       node["spec"]["unschedulable"] = cordoned->Bool();
     }
     node["status"]["allocatable"] =
-        QuantitiesOr(item, "allocatable",
-                     {{"cpu", "4"},
-                      {"memory", "8Gi"},
-                      {"ephemeral-storage", "100Gi"},
-                      {"pods", "110"}});
+        AddQuantities({{"cpu", "4"},
+                       {"memory", "8Gi"},
+                       {"ephemeral-storage", "100Gi"},
+                       {"pods", "110"}},
+                      item, "allocatable");
     node["status"]["capacity"] = node["status"]["allocatable"];
     nodes.push_back(
         ToManifest(node, [&](const std::string& what) { item.Fail(what); }));

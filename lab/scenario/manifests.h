@@ -9,10 +9,11 @@
 
 namespace minisched::scenario {
 
-// Readers that turn a scenario's short forms into manifests. They throw
-// CannotPlay.
+// The Read functions expand a scenario's short forms. They throw CannotPlay if
+// the scenario is invalid.
 
-// Reads an item of `create`: pods, a manifest, or a file in `directory`.
+// Reads an item of `create` or `apply`: pods, a manifest, or a file whose path
+// is relative to `directory`.
 std::vector<Manifest> ReadManifests(const Field& item,
                                     const std::filesystem::path& directory);
 
@@ -22,7 +23,8 @@ std::vector<Manifest> ReadNodeManifests(const Field& item);
 // Reads `faults` and returns the JSON document to send to the embedded server.
 std::string ReadFaultDocument(const Field& field);
 
-// Formats objects for the story: "20 pods web-1 … web-20", "Deployment web".
+// Format objects for the story: "20 pods web-1 … web-20", "Deployment web".
+// `objects` must not be empty.
 std::string DescribeObjects(const std::vector<Manifest>& objects);
 std::string DescribeObject(const ObjectName& object);
 

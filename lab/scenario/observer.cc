@@ -8,7 +8,7 @@ namespace minisched::scenario {
 namespace {
 
 constexpr std::chrono::milliseconds kRelistEvery{50};
-constexpr std::chrono::seconds kLongestLag{30};
+constexpr std::chrono::seconds kWatchTimeout{30};
 
 }  // namespace
 
@@ -68,7 +68,7 @@ void Observer::Follow(std::string version, const std::stop_token& stop) {
            .resource_version = std::exchange(version, "")},
           stop);
       while (const auto event = events.Next()) {
-        if (!event->object) continue;  // a bookmark
+        if (!event->object) continue;  // not a change of an object
         MutexLock lock(mu_);
         if (event->type == WatchEvent<T>::Type::kDeleted) {
           Objects<T>().erase(event->object->metadata.name);
@@ -80,7 +80,7 @@ void Observer::Follow(std::string version, const std::stop_token& stop) {
     } catch (const Cancelled&) {
       return;
     } catch (const std::exception&) {
-      // The server is unreachable or has cut the watch: a scenario can do both.
+      // A scenario can make the server unreachable or cut its watches: retry.
       RealClock().SleepFor(kRelistEvery, stop);
     }
   }
@@ -127,7 +127,7 @@ void Observer::NoteDeleted(const std::string& pod) {
 
 template <class Done>
 void Observer::AwaitPods(Done done, const std::stop_token& stop) const {
-  const auto deadline = RealClock().Now() + kLongestLag;
+  const auto deadline = RealClock().Now() + kWatchTimeout;
   MutexLock lock(mu_);
   while (!done(world_.pods) && RealClock().Now() < deadline) {
     changed_.WaitUntil(mu_, stop, deadline);
@@ -137,8 +137,8 @@ void Observer::AwaitPods(Done done, const std::stop_token& stop) const {
 
 void Observer::AwaitCreated(const std::string& pod, const std::string& uid,
                             const std::stop_token& stop) const {
-  // Compare all observed uids: a pod that was bound to the wrong node may be
-  // gone already.
+  // Search all uids observed so far, because a pod that was bound to the wrong
+  // node may be gone already.
   AwaitPods(
       [&](const auto& pods) REQUIRES(mu_) {
         return uid.empty() ? pods.contains(pod) : seen_.contains(uid);
@@ -150,9 +150,9 @@ void Observer::AwaitDeleted(const std::string& pod,
                             const std::stop_token& stop) const {
   AwaitPods(
       [&](const auto& pods) {
-        const auto there = pods.find(pod);
-        return there == pods.end() ||
-               there->second->metadata.deletion_timestamp;
+        const auto found = pods.find(pod);
+        return found == pods.end() ||
+               found->second->metadata.deletion_timestamp;
       },
       stop);
 }

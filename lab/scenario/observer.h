@@ -14,9 +14,9 @@
 
 namespace minisched::scenario {
 
-// Watches the pods of a namespace and all nodes, so that the player misses no
-// state between two calls of Look(). Retries if the server is unreachable.
-// Thread-safe.
+// Watches the pods of a namespace and all nodes, and evaluates rules after each
+// change. If a watch ends or the server is unreachable, lists and watches
+// again. Thread-safe.
 class Observer {
  public:
   // `throughout` are rules that must hold after each change. Returns after the
@@ -31,13 +31,16 @@ class Observer {
   // Returns the world without `events` and `requests`.
   World Look() const EXCLUDES(mu_);
 
-  // Record in World::created what the scenario has created and deleted.
+  // Add a pod to World::created, and remove a pod from it.
   void NoteCreated(const std::string& pod) EXCLUDES(mu_);
   void NoteDeleted(const std::string& pod) EXCLUDES(mu_);
 
-  // Block until the watch has delivered the pod with that uid ("": any), or the
-  // pod's deletion, so that later expectations are judged on the current state.
-  // They return after 30 s at the latest.
+  // Block until the observer has seen a change that the scenario has made, so
+  // that later expectations are evaluated on the new state. Both functions
+  // return after 30 s at the latest, and throw Cancelled on a stop request.
+  //
+  // AwaitCreated() waits for the pod with this uid, or with this name if the
+  // uid is empty. AwaitDeleted() waits until the pod is gone or being deleted.
   void AwaitCreated(const std::string& pod, const std::string& uid,
                     const std::stop_token& stop) const EXCLUDES(mu_);
   void AwaitDeleted(const std::string& pod, const std::stop_token& stop) const
@@ -50,8 +53,8 @@ class Observer {
   };
   std::optional<Violation> violation() const EXCLUDES(mu_);
 
-  // Blocks until something has changed since the last call or the deadline has
-  // passed.
+  // Blocks until a pod or node has changed since the last call, until the
+  // deadline, or until a stop request.
   void AwaitChange(Clock::TimePoint deadline, const std::stop_token& stop)
       EXCLUDES(mu_);
 
@@ -64,7 +67,7 @@ class Observer {
   void Put(const std::shared_ptr<const T>& object, int moment) REQUIRES(mu_);
   template <class T>
   auto& Objects() REQUIRES(mu_);
-  // Wakes waiters and evaluates the rules after a change.
+  // Records that the world has changed: wakes waiters and evaluates the rules.
   void Changed() REQUIRES(mu_);
 
   Client& client_;
@@ -77,7 +80,8 @@ class Observer {
   mutable Mutex mu_;
   mutable CondVar changed_;
   World world_ GUARDED_BY(mu_);
-  std::set<std::string> seen_ GUARDED_BY(mu_);  // uids of pods
+  // The uids of all pods observed so far.
+  std::set<std::string> seen_ GUARDED_BY(mu_);
   int moment_ GUARDED_BY(mu_) = 0;
   bool has_changed_ GUARDED_BY(mu_) = false;
   std::optional<Violation> violation_ GUARDED_BY(mu_);

@@ -47,7 +47,7 @@ TEST_F(FindOvercommitTest, CountsPodsAgainstTheLimitOfPods) {
             "a: 2 pods requested, 1 allocatable");
 }
 
-TEST_F(FindOvercommitTest, AResourceTheNodeDoesNotHaveCountsAsZero) {
+TEST_F(FindOvercommitTest, AResourceThatTheNodeLacksCountsAsZero) {
   AddNode("a", R"({"pods":"9"})");
   AddPod("1", "a", R"({"example.com/gpu":"1"})");
   EXPECT_EQ(FindOvercommit(nodes_, pods_),

@@ -18,14 +18,15 @@ using IfAway = Cluster::IfAway;
 
 // How often to poll what can't be watched: events, requests, processes.
 constexpr milliseconds kWakeEvery{100};
-// How long to retry if the server is unreachable at the end of Hold().
+// How long Hold() retries if the server is unreachable at the end.
 constexpr seconds kLongestOutage{30};
 constexpr std::size_t kLogLines = 15;
 constexpr std::size_t kMaxPodsShown = 5;
 
-// Runs an action. If the server rejects its request, the scenario is at fault.
+// Runs an action. Throws CannotPlay if the server rejects the action's request,
+// because the scenario is at fault then.
 template <class Action>
-void Refusable(Action action) {
+void RunRequest(Action action) {
   try {
     action();
   } catch (const ApiError& error) {
@@ -44,7 +45,8 @@ auto Once(Function function) {
   };
 }
 
-// Calls Evaluate(). Returns kNotYet if the server is unreachable.
+// Calls Evaluate(). If the server is unreachable, sets `is_away` to true and
+// returns kNotYet.
 Verdict Judge(const Expectation& expectation, const World& world,
               bool* is_away) {
   *is_away = false;
@@ -56,8 +58,8 @@ Verdict Judge(const Expectation& expectation, const World& world,
   }
 }
 
-// Returns a line for each pod (the first few of many) with its events, then a
-// line for each of their nodes that has a taint or is cordoned.
+// Returns a line for each of the first few pods and their events, then a line
+// for each of these pods' nodes that is cordoned or has a taint.
 std::vector<std::string> DescribePods(const std::vector<std::string>& names,
                                       const World& world) {
   std::vector<std::string> lines;
@@ -132,7 +134,7 @@ void Performance::End() {
   observer_.reset();
   std::string failures;
   try {
-    if (faulty_) cluster_.SetFaults(R"({"faults":[]})", {});
+    if (faults_set_) cluster_.SetFaults(R"({"faults":[]})", {});
   } catch (const std::exception& error) {
     failures = std::string("faults: ") + error.what() + "; ";
   }
@@ -148,12 +150,12 @@ void Performance::Do(const Create& create) {
 }
 
 void Performance::Do(const Patch& patch) {
-  Refusable([&] { stage_.Patch(patch, stop_); });
+  RunRequest([&] { stage_.Patch(patch, stop_); });
 }
 
 void Performance::Do(const Delete& deletion) {
   std::vector<std::string> names;
-  Refusable([&] { names = stage_.Delete(deletion, stop_); });
+  RunRequest([&] { names = stage_.Delete(deletion, stop_); });
   if (deletion.objects.kind != "Pod") return;
   for (const std::string& name : names) {
     observer_->NoteDeleted(name);
@@ -177,8 +179,8 @@ void Performance::Do(SchedulerAction action) {
 }
 
 void Performance::Do(const Faults& faults) {
-  faulty_ = true;
-  Refusable([&] { cluster_.SetFaults(faults.document, stop_); });
+  faults_set_ = true;
+  RunRequest([&] { cluster_.SetFaults(faults.document, stop_); });
 }
 
 void Performance::Do(const Compact&) { cluster_.Compact(stop_); }
@@ -188,7 +190,7 @@ void Performance::Do(const Away& away) {
 }
 
 void Performance::Do(const MarkRequests&) {
-  requests_before_ = cluster_.Requests(IfAway::kWait, stop_);
+  requests_at_mark_ = cluster_.Requests(IfAway::kWait, stop_);
 }
 
 void Performance::Do(const Expect& expect) {
@@ -228,7 +230,7 @@ void Performance::Hold(const Expect& expect) {
     for (const Expectation& expectation : expect.all) {
       bool is_away = false;
       const Verdict verdict = Judge(expectation, world, &is_away);
-      // While the server is unreachable, retry: the answer may come later.
+      // Retry while the server is unreachable.
       any_away |= is_away;
       if (is_away && RealClock().Now() < end + kLongestOutage) continue;
       if (verdict.kind == Verdict::Kind::kMet) continue;
@@ -274,7 +276,7 @@ std::vector<RequestCount> Performance::RequestsSinceMark() {
   for (const RequestCount& r : cluster_.Requests(IfAway::kThrow, stop_)) {
     counts[{r.verb, r.resource}] += r.count;
   }
-  for (const RequestCount& r : requests_before_) {
+  for (const RequestCount& r : requests_at_mark_) {
     counts[{r.verb, r.resource}] -= r.count;
   }
   std::vector<RequestCount> since;

@@ -16,7 +16,8 @@
 
 namespace minisched::scenario {
 
-// Thrown to end a performance: the scheduler did not meet an expectation.
+// Thrown by Performance::Play() when the scheduler does not meet an
+// expectation, or exits.
 struct Failed {
   Failure failure;
 };
@@ -24,15 +25,16 @@ struct Failed {
 // Plays one scenario once. Not thread-safe.
 class Performance {
  public:
-  // Does nothing yet. All arguments must outlive the performance.
+  // All arguments must outlive the performance.
   Performance(const PlayerOptions& options, Story& story, Cluster& cluster,
               const Scenario& scenario, const std::stop_token& stop);
 
-  // Throws Failed, CannotPlay, Cancelled, and what Client throws.
+  // Plays the scenario. Throws Failed, CannotPlay, Cancelled, and what Client
+  // throws.
   void Play();
 
-  // Cleans up, however Play() has ended. Throws CannotPlay if something could
-  // not be undone.
+  // Cleans up after Play(), also after an exception. Throws CannotPlay if the
+  // cleanup fails.
   void End();
 
  private:
@@ -50,14 +52,16 @@ class Performance {
   // Blocks until the expectation is met. Throws Failed when it can't be met any
   // more or `within` has passed.
   void Await(const Expectation& expectation, std::chrono::nanoseconds within);
-  // Throws Failed unless all expectations stay met for the time of `expect`.
+  // Throws Failed unless all expectations stay met for `expect.hold_for`.
   void Hold(const Expect& expect);
+  // Blocks until a change or the deadline, but at most kWakeEvery, and then
+  // calls CheckRules(). Throws Cancelled on a stop request.
   void AwaitChange(Clock::TimePoint deadline);
   // Throws Failed if a rule of `throughout` was broken or the scheduler exited.
   void CheckRules();
 
-  // Returns the current world. It lists events and requests when first needed,
-  // and at most once.
+  // Returns the current world, which reads events and requests from the server
+  // when they are first needed, and at most once.
   World Look();
   std::vector<RequestCount> RequestsSinceMark();
 
@@ -75,8 +79,8 @@ class Performance {
   std::optional<Observer> observer_;
   std::optional<ChildProcess> scheduler_;
   std::string log_;  // the file of the scheduler's output
-  std::vector<RequestCount> requests_before_;
-  bool faulty_ = false;
+  std::vector<RequestCount> requests_at_mark_;
+  bool faults_set_ = false;
 };
 
 }  // namespace minisched::scenario

@@ -15,10 +15,12 @@ Player::Player(PlayerOptions options, Story& story, const std::stop_token& stop)
 void Player::CheckPlayable(const Scenario& scenario) const {
   if (scenario.needs_embedded && !cluster_.IsEmbedded()) {
     throw CannotPlay(scenario.file +
-                     ": it injects faults or counts requests, which needs the "
-                     "embedded server: play it with --embedded");
+                     ": it injects faults, counts requests or has a server "
+                     "step, which needs the embedded server: play it with "
+                     "--embedded");
   }
-  if (!scenario.nodes.empty() && !cluster_.IsOurs() && !options_.any_cluster) {
+  if (!scenario.nodes.empty() && !cluster_.IsTestCluster() &&
+      !options_.any_cluster) {
     throw CannotPlay(scenario.file + ": it changes nodes, and " +
                      cluster_.client_config().server +
                      " is not a test cluster: use --embedded, or --any-cluster "

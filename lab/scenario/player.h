@@ -18,11 +18,11 @@ struct PlayerOptions {
   std::string kubeconfig;
   // Replaces the schedulerName `minisched` in the scenario.
   std::string scheduler_name = "minisched";
-  // The shell command that starts the scheduler; empty: it already runs.
+  // The shell command that starts the scheduler; empty: it is already running.
   std::string scheduler;
   // The directory for the scheduler's output.
   std::filesystem::path directory;
-  // Allow scenarios to create and change nodes on any cluster.
+  // Allows scenarios to create and change nodes on any cluster.
   bool any_cluster = false;
 };
 
@@ -30,14 +30,17 @@ struct PlayerOptions {
 // after each. Call it on the main thread.
 class Player {
  public:
-  // Throws what Client throws. `story` must outlive the player.
+  // Reads the server's version. Throws what Client throws. `story` must outlive
+  // the player.
   Player(PlayerOptions options, Story& story, const std::stop_token& stop);
 
   // Plays one scenario and returns its result. Throws CannotPlay, what Client
-  // throws, and Cancelled on a stop request. Cleans up in any case.
+  // throws, and Cancelled on a stop request. Always cleans up.
   Result Play(const Scenario& scenario, const std::stop_token& stop);
 
  private:
+  // Throws CannotPlay if the cluster or the options lack what the scenario
+  // needs.
   void CheckPlayable(const Scenario& scenario) const;
 
   const PlayerOptions options_;

@@ -47,7 +47,7 @@ steps:
   EXPECT_THAT(output_.str(), HasSubstr("\n  passed in "));
 }
 
-TEST_F(PlayerTest, AFailureListsThePodsAndTheirNodes) {
+TEST_F(PlayerTest, AFailureListsThePodsWithTheirNodes) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
 steps:
@@ -115,7 +115,8 @@ TEST_F(PlayerTest, StartsStopsAndKillsTheScheduler) {
   options_.scheduler_name = "mine";
   options_.scheduler =
       "echo $KUBECONFIG $SCHEDULER_NAME >>" + starts + "; exec sleep 1000";
-  // Binds a pod called "twice" once the scheduler has been started twice.
+  // Binds a pod when the scheduler has been started as often as the pod's name
+  // says.
   const TinyScheduler scheduler(
       Config(),
       [&](const Pod& pod) {
@@ -248,7 +249,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(PlayerTest, WritesAResultAsALineOfJson) {
+TEST_F(PlayerTest, WritesScenariosAndResultsAsLinesOfJson) {
   const Scenario scenario{.file = "f.yaml", .title = "T"};
   EXPECT_EQ(ToJsonLine(scenario),
             R"({"file":"f.yaml","title":"T","since":0,"notUpstream":"",)"

@@ -19,8 +19,8 @@
 
 namespace minisched::scenario {
 
-// A minimal scheduler: polls for pods with its name and binds each to the node
-// that `choose` returns ("": not yet).
+// A minimal scheduler: polls for unbound pods with its schedulerName, and binds
+// each pod to the node that `choose` returns ("": not yet).
 class TinyScheduler {
  public:
   using Choose = std::function<std::string(const Pod& pod)>;
@@ -73,7 +73,7 @@ class TinyScheduler {
 
 inline std::string OnA(const Pod&) { return "a"; }
 
-// Fixture with an embedded server and a player on it.
+// A fixture with an embedded server and a player on it.
 class PlayerTest : public testing::Test {
  protected:
   ~PlayerTest() override { server_.Stop(); }
@@ -100,7 +100,7 @@ class PlayerTest : public testing::Test {
     return Player(options_, story, stop_.get_token())
         .Play(scenario, stop_.get_token());
   }
-  // Returns the message of CannotPlay.
+  // Returns the message of the CannotPlay that playing throws.
   std::string Refusal(const std::string& rest) {
     try {
       PlayFile(rest);

@@ -26,6 +26,7 @@ std::string ReadFile(const std::string& name) {
   return text;
 }
 
+// Reads one scenario file.
 class Reader {
  public:
   explicit Reader(const std::string& file)
@@ -51,7 +52,7 @@ class Reader {
     for (const Field& step : root["steps"].Items()) {
       scenario_.steps.push_back(ReadStep(step));
     }
-    // Read last: rules may be about pods that any of the steps creates.
+    // Read the rules last, because they may be about pods that a step creates.
     if (const auto throughout = root.Find("throughout")) {
       ReadThroughout(*throughout);
     }
@@ -125,8 +126,8 @@ class Reader {
     }
   }
 
-  // Throws CannotPlay unless the scenario declares nodes: it must not change
-  // the cluster's.
+  // Throws CannotPlay unless the scenario declares nodes, because a scenario
+  // must not change the cluster's nodes.
   void RequireNodes(const Field& field) const {
     if (!known_.nodes.empty()) return;
     field.Fail(
@@ -240,8 +241,8 @@ class Reader {
     for (std::size_t i = 0; i < scenario_.throughout.size(); ++i) {
       if (CanBeWatched(scenario_.throughout[i])) continue;
       field.Items()[i].Fail(
-          "throughout: pods and nodes alone can't break this rule for good; "
-          "expect it in a step");
+          "throughout: no state of pods and nodes breaks this rule "
+          "permanently; expect it in a step");
     }
   }
 

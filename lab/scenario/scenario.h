@@ -8,13 +8,13 @@
 
 namespace minisched::scenario {
 
-// A scenario file as plain values, checked and with its short forms expanded.
+// The content of a scenario file as plain values. The short forms are expanded.
 // docs/reference/scenarios.md explains the format.
 
-// An expectation of pods. A field that is not set expects nothing.
+// An expectation about pods. A field that is not set expects nothing.
 struct PodExpectation {
-  // Globs of names. At least one pod must match, and every matching pod that
-  // the scenario has created must exist.
+  // Globs of names. Unless `gone` is set, at least one pod must match, and
+  // every matching pod that the scenario has created must exist.
   std::vector<std::string> pods;
   std::optional<int> count;  // number of pods that match
 
@@ -22,7 +22,8 @@ struct PodExpectation {
   std::optional<Bound> bound;
   std::optional<int> bound_count;  // number of these pods with a node
 
-  // Every pod is bound, to a node that matches `on` and not `not_on` (globs).
+  // Every pod is bound to a node that matches a glob of `on`, if set, and no
+  // glob of `not_on`.
   std::vector<std::string> on;
   std::vector<std::string> not_on;
 
@@ -30,7 +31,8 @@ struct PodExpectation {
   // and a message that begins with this text or matches it as a glob.
   std::optional<std::string> pending;
 
-  // Each pod has such a condition. Texts are prefixes or globs; empty: any.
+  // Each pod has a condition of this type. The other texts are prefixes or
+  // globs; empty: any.
   struct Condition {
     std::string type;
     std::string status;
@@ -39,8 +41,8 @@ struct PodExpectation {
   };
   std::optional<Condition> condition;
 
-  // Each pod has such an event, and no pod has more than `at_most` of these
-  // Event objects. Texts are prefixes or globs; empty: any.
+  // Each pod has an event with these texts, and no pod has more than `at_most`
+  // such Event objects. Texts are prefixes or globs; empty: any.
   struct Event {
     std::string type;
     std::string reason;
@@ -58,16 +60,16 @@ struct PodExpectation {
   std::optional<int> per_node_at_most;
   std::optional<int> skew;
 
-  bool gone = false;  // no such pod exists
+  bool gone = false;  // no pod matches
 };
 
-// Pods that match one glob are bound before pods that match the next.
+// Pods that match one glob are bound before pods that match the next glob.
 struct OrderExpectation {
   std::vector<std::string> globs;
 };
 
-// The number of requests since the last `mark: requests`, from all clients
-// except players. Empty strings match any request.
+// The number of requests from all clients except players, since the start of
+// the scenario or the last `mark: requests`. Empty strings match any request.
 struct RequestExpectation {
   std::string verb;      // "list", "watch", "create", ...
   std::string resource;  // "pods", "pods/binding"
@@ -102,7 +104,7 @@ struct ObjectName {
 
 struct Create {
   std::vector<Manifest> objects;
-  bool apply = false;  // change objects that exist
+  bool apply = false;  // merge into objects that exist
 };
 
 struct Patch {
@@ -128,12 +130,15 @@ enum class SchedulerAction { kStart, kStop, kKill, kRestart };
 struct Faults {
   std::string document;  // JSON for PUT /minisched/faults
 };
+// Compacts the server's history.
 struct Compact {};
+
+// Makes the server unreachable.
 struct Away {
   std::chrono::nanoseconds duration;
 };
 
-// Sets the count of requests back to zero.
+// Sets the number of requests back to zero.
 struct MarkRequests {};
 
 struct Expect {
@@ -153,8 +158,8 @@ struct Scenario {
   std::string file;
   std::string title;
   std::string why;
-  int since = 0;
-  // Why kube-scheduler is not expected to pass; empty if it is.
+  int since = 0;  // the number of the first step that passes
+  // Why kube-scheduler is not expected to pass; empty: it is expected to pass.
   std::string not_upstream;
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;
@@ -162,14 +167,16 @@ struct Scenario {
   std::vector<Expectation> throughout;
   std::vector<Step> steps;
 
-  // True if the scenario injects faults or counts requests.
+  // True if the scenario injects faults, counts requests or has a `server`
+  // step.
   bool needs_embedded = false;
   // True if the scenario stops or starts the scheduler.
   bool needs_scheduler = false;
 };
 
-// Reads a scenario. Paths in it are relative to its directory. Throws
-// CannotPlay with "FILE:LINE:COLUMN: what is wrong".
+// Reads a scenario file. Paths in the file are relative to its directory.
+// Throws CannotPlay with "FILE:LINE:COLUMN: what is wrong", or without a
+// position if the file can't be read or is no YAML.
 Scenario ReadScenario(const std::string& file);
 
 }  // namespace minisched::scenario

@@ -25,7 +25,8 @@ class ScenarioTest : public testing::Test {
     return ReadScenario(directory_.Write("s.yaml", text));
   }
 
-  // Returns the error for a file without its name: "4:1: …".
+  // Returns the error for a scenario with this text, without the file's name:
+  // "4:1: …".
   std::string Complaint(const std::string& text) {
     const std::string file = directory_.Write("s.yaml", text);
     try {
@@ -38,11 +39,12 @@ class ScenarioTest : public testing::Test {
     }
     return "no complaint";
   }
+  // Returns the error for a scenario with the required head and this rest.
   std::string ComplaintOf(const std::string& rest) {
     return Complaint(kHead + rest);
   }
-  // Returns the error for an expectation that follows the creation of web-1 to
-  // web-3 and nodes a and b.
+  // Returns the error for an expectation in a scenario with the nodes a and b
+  // and the pods web-1 to web-3.
   std::string ComplaintOfExpectation(const std::string& expectation) {
     return ComplaintOf(
         "nodes: [{names: [a, b]}]\n"
@@ -253,7 +255,7 @@ TEST_F(ScenarioTest, PodsOfADeploymentMayHaveAnyName) {
             "no complaint");
 }
 
-TEST_F(ScenarioTest, RejectsRulesThatCannotBeWatched) {
+TEST_F(ScenarioTest, RejectsRulesThatNoStateBreaksPermanently) {
   const std::string rest =
       "steps:\n- create: {pods: web}\n"
       "throughout:\n- overcommitted: false\n";
@@ -263,7 +265,7 @@ TEST_F(ScenarioTest, RejectsRulesThatCannotBeWatched) {
        {"{pods: web, bound: true}", "{requests: {atMost: 1}}",
         "{pods: web, event: {reason: Scheduled}, bound: false}"}) {
     EXPECT_THAT(ComplaintOf(rest + "- " + rule + "\n"),
-                HasSubstr("8:3: throughout: pods and nodes alone can't"))
+                HasSubstr("8:3: throughout: no state of pods and nodes"))
         << rule;
   }
 }

@@ -18,10 +18,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLongestWait{60};
+constexpr seconds kAwaitTimeout{60};
 constexpr milliseconds kLookEvery{20};
 
-// Returns five random letters that make a name unique.
+// Returns five random letters and digits that make a name unique.
 std::string RandomSuffix() {
   static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
   std::random_device random;
@@ -30,9 +30,9 @@ std::string RandomSuffix() {
   return suffix;
 }
 
-// Blocks until `done` returns true. Returns false if it takes too long.
+// Blocks until `done` returns true. Returns false after kAwaitTimeout.
 bool Await(const std::function<bool()>& done, const std::stop_token& stop) {
-  const auto deadline = RealClock().Now() + kLongestWait;
+  const auto deadline = RealClock().Now() + kAwaitTimeout;
   while (!done()) {
     if (RealClock().Now() > deadline) return false;
     if (!RealClock().SleepFor(kLookEvery, stop)) throw Cancelled();
@@ -54,7 +54,7 @@ bool IsReady(const Json& node) {
   return ready;
 }
 
-// Returns a manifest that creates the node again.
+// Returns a manifest that recreates the node.
 Manifest ToManifest(Json node) {
   for (const char* field :
        {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
@@ -66,8 +66,8 @@ Manifest ToManifest(Json node) {
           .name = node["metadata"]["name"]};
 }
 
-// Throws CannotPlay if a pod is bound to one of the nodes: the pod would lose
-// its node.
+// Throws CannotPlay if a pod is bound to one of the nodes, because the pod
+// would lose its node.
 void CheckNoPodIsOn(const Json& nodes, Client& client,
                     const std::stop_token& stop) {
   std::set<std::string> names;
@@ -106,7 +106,7 @@ void Stage::CreateNamespace(const std::string& file,
         static_cast<char>(std::isalnum(byte) != 0 ? std::tolower(byte) : '-');
   }
   name += "-" + RandomSuffix();
-  namespace_ = name;  // may exist even if Create() throws
+  namespace_ = name;  // the namespace may exist even if Create() throws
   const Json object = {
       {"apiVersion", "v1"},
       {"kind", "Namespace"},
@@ -168,13 +168,13 @@ std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
 
 std::string Stage::CreateOne(const Manifest& object, bool apply,
                              const std::stop_token& stop) {
-  // Kinds that need no deletion: most are deleted with the namespace, and a
-  // Binding is not stored. Deleting objects of other namespaced kinds as well
-  // does no harm.
-  static const std::set<std::string> kInNamespaces = {"Pod", "Deployment",
-                                                      "ReplicaSet", "Binding"};
+  // Kinds whose objects need no deletion at the end: the server deletes pods
+  // and workloads with the namespace, and does not store Bindings. Objects of
+  // all other kinds, even namespaced ones, are deleted one by one.
+  static const std::set<std::string> kNeedNoDeletion = {
+      "Pod", "Deployment", "ReplicaSet", "Binding"};
   const ObjectName name{object.api_version, object.kind, object.name};
-  const bool outlives = !kInNamespaces.contains(object.kind);
+  const bool outlives = !kNeedNoDeletion.contains(object.kind);
   const bool is_ours = IsMade(name);
   if (outlives && apply && !is_ours &&
       cluster_.Get(name, namespace_, stop).has_value()) {
@@ -186,7 +186,7 @@ std::string Stage::CreateOne(const Manifest& object, bool apply,
     return apply ? cluster_.Apply(object, namespace_, scheduler_name_, stop)
                  : cluster_.Create(object, namespace_, scheduler_name_, stop);
   } catch (const ApiError& error) {
-    // Another client created the object: don't delete it at the end.
+    // Another client created the object, so don't delete it at the end.
     if (outlives && !is_ours && error.reason() == "AlreadyExists") {
       made_.pop_back();
     }
@@ -232,7 +232,7 @@ void Stage::PutBack(const Manifest& node) {
   try {
     cluster_.Create(node, "", "", {});
   } catch (const ApiError& error) {
-    // The player was interrupted before it deleted the node.
+    // The node exists if the player was interrupted before it deleted the node.
     if (error.reason() != "AlreadyExists") throw;
   }
 }

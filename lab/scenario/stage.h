@@ -11,11 +11,11 @@
 namespace minisched::scenario {
 
 // Prepares a cluster for a scenario: creates a namespace, and replaces the
-// cluster's nodes with the scenario's. TakeDown() undoes all of it. Not
-// thread-safe.
+// cluster's nodes if the scenario has nodes. TakeDown() restores the cluster.
+// Not thread-safe.
 class Stage {
  public:
-  // Sends no requests. `cluster` must outlive the stage.
+  // `cluster` must outlive the stage.
   Stage(Cluster& cluster, std::string scheduler_name);
 
   // Creates the namespace and replaces the nodes. Throws CannotPlay if the
@@ -25,28 +25,28 @@ class Stage {
 
   const std::string& namespace_name() const { return namespace_; }
 
-  // Creates the objects of a step, and records those that would outlive the
-  // namespace. Returns the uids of the pods by name.
+  // Creates the objects of a step, and records the objects that would outlive
+  // the namespace. Returns the uids of the pods by name.
   std::map<std::string, std::string> Create(const scenario::Create& create,
                                             const std::stop_token& stop);
 
   // Patches an object. Throws CannotPlay for a cluster-scoped object that the
   // scenario has not created.
   void Patch(const scenario::Patch& patch, const std::stop_token& stop);
-  // Deletes objects and returns their names. Of cluster-scoped kinds it deletes
-  // only objects that the scenario has created.
+  // Deletes the objects that match and returns their names. Skips
+  // cluster-scoped objects that the scenario has not created.
   std::vector<std::string> Delete(const scenario::Delete& deletion,
                                   const std::stop_token& stop);
 
   // Restores the cluster's state from before SetUp(). Continues after a
-  // failure. Returns what could not be undone, or "".
+  // failure, unless the server is unreachable. Returns the failures, or "".
   std::string TakeDown();
 
  private:
   void CreateNamespace(const std::string& file, const std::stop_token& stop);
   std::string CreateOne(const Manifest& object, bool apply,
                         const std::stop_token& stop);
-  // True if this stage has created the object and recorded it in `made_`.
+  // True if `made_` has the object.
   bool IsMade(const ObjectName& object) const;
   void SetNodesAside(const std::stop_token& stop);
   void AwaitReady(const std::vector<Manifest>& nodes,
@@ -57,8 +57,8 @@ class Stage {
   Cluster& cluster_;
   const std::string scheduler_name_;
   std::string namespace_;
-  std::vector<ObjectName> made_;     // may outlive the namespace
-  std::vector<Manifest> set_aside_;  // the cluster's own nodes
+  std::vector<ObjectName> made_;     // the created objects to delete at the end
+  std::vector<Manifest> set_aside_;  // the cluster's nodes, deleted by SetUp()
 };
 
 }  // namespace minisched::scenario

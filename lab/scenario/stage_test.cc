@@ -1,4 +1,5 @@
-// Tests of what a scenario may change in a cluster, and that it cleans up.
+// Tests what a scenario may change in a cluster, and that the cluster is
+// restored.
 #include "lab/scenario/stage.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +72,8 @@ TEST_F(StageTest, ChangesOnlyItsOwnClusterScopedObjects) {
               testing::Not(Contains("urgent")));
 }
 
-// A Binding is not stored, so cleaning up must not try to delete it.
+// The server does not store Bindings, so the cleanup must not try to delete
+// them.
 TEST_F(StageTest, AScenarioMayCreateBindings) {
   const Result result = Play(R"(
 steps:
@@ -128,7 +130,7 @@ TEST_F(StageTest, CleansUpWhenCancelled) {
   ExpectNothingLeft({"old"});
 }
 
-TEST_F(StageTest, ARejectedRequestIsNotAVerdict) {
+TEST_F(StageTest, ThrowsCannotPlayIfTheServerRejectsARequest) {
   EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v1, kind: Pod, "
                       "metadata: {name: p}}\n"),
               HasSubstr("create Pod p: "));
@@ -140,8 +142,8 @@ TEST_F(StageTest, ARejectedRequestIsNotAVerdict) {
   ExpectNothingLeft();
 }
 
-// Fixture with a server that is neither embedded nor a test cluster.
-class StrangeClusterTest : public testing::Test {
+// A fixture with a server that is not a test cluster.
+class ForeignClusterTest : public testing::Test {
  protected:
   std::string Refusal(const std::string& rest, PlayerOptions options = {}) {
     const HttpServer server([](const ServerRequest&, ServerReply reply) {
@@ -158,7 +160,7 @@ class StrangeClusterTest : public testing::Test {
     } catch (const std::exception& error) {
       refusal = error.what();
     }
-    // Whatever the refusal, the only request was the one for the version.
+    // The player has read the server's version and nothing else.
     EXPECT_EQ(server.requests().size(), 1U);
     return refusal;
   }
@@ -166,13 +168,13 @@ class StrangeClusterTest : public testing::Test {
   const TestDirectory directory_;
 };
 
-TEST_F(StrangeClusterTest, RefusesToChangeNodes) {
+TEST_F(ForeignClusterTest, RefusesToChangeNodes) {
   EXPECT_THAT(Refusal("nodes: [{names: a}]\nsteps: [{wait: 0s}]\n"),
               HasSubstr("is not a test cluster: use --embedded, or "
                         "--any-cluster to change its nodes"));
 }
 
-TEST_F(StrangeClusterTest, RefusesFaultsAndCountsOfRequests) {
+TEST_F(ForeignClusterTest, RefusesFaultsAndCountsOfRequests) {
   for (const std::string rest :
        {"steps: [{server: compact}]\n", "steps: [{mark: requests}]\n",
         "faults: [{drop: before}]\nsteps: [{wait: 0s}]\n",
@@ -181,7 +183,7 @@ TEST_F(StrangeClusterTest, RefusesFaultsAndCountsOfRequests) {
   }
 }
 
-TEST_F(StrangeClusterTest, RefusesToStopASchedulerItDidNotStart) {
+TEST_F(ForeignClusterTest, RefusesToStopASchedulerItDidNotStart) {
   EXPECT_THAT(Refusal("steps: [{scheduler: stop}]\n"),
               HasSubstr("command with --scheduler"));
 }

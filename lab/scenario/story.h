@@ -14,10 +14,11 @@ namespace minisched::scenario {
 struct Failure {
   std::string expected;
   std::string found;
-  // A line for each pod that matters, each followed by its events, then the
-  // nodes.
+  // A line for each affected pod, followed by the pod's events. After the pods,
+  // a line for each of their nodes that is cordoned or has a taint.
   std::vector<std::string> pods;
-  std::string log;  // the scheduler's last lines; "" if the player has no log
+  // The scheduler's last log lines; "" if the player did not start a scheduler.
+  std::string log;
 };
 
 struct Result {
@@ -33,7 +34,7 @@ class Story {
 
   void Begin(const Scenario& scenario);
   void WriteStep(const std::string& what);
-  // Begins a line. EndExpectation() completes the line.
+  // Begins a line, which EndExpectation() completes.
   void BeginExpectation(const std::string& what);
   void EndExpectation(std::chrono::duration<double> after, bool as_expected);
   void End(const Result& result);
@@ -43,13 +44,14 @@ class Story {
 
   std::ostream& out_;
   bool colour_;
-  std::string why_;  // the scenario's
+  std::string why_;  // the scenario's `why`
 };
 
 // Returns the result as one line of JSON.
 std::string ToJsonLine(const Scenario& scenario, const Result& result);
 
-// Returns what a scenario needs as one line of JSON, for scripts.
+// Returns the scenario's title and requirements as one line of JSON, for
+// scripts.
 std::string ToJsonLine(const Scenario& scenario);
 
 }  // namespace minisched::scenario

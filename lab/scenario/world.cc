@@ -25,14 +25,14 @@ const Condition* FindCondition(const Pod& pod, const std::string& type) {
 }
 
 // Returns true if the pattern is empty, a prefix of the text, or a glob that
-// matches the text. A prefix needs no escapes.
+// matches the text. Glob characters in a prefix need no escapes.
 bool MatchesText(const std::string& pattern, const std::string& text) {
   return pattern.empty() || text.starts_with(pattern) ||
          MatchesGlob(pattern, text);
 }
 
-// Formats pods that `are` so: "2 of 20 are bound: web-1: on a; web-2: on b". Of
-// many pods, it names the first few.
+// Returns "2 of 20 are bound: web-1: on a; web-2: on b", where 20 is `of` and
+// "are bound" is `are`. Describes only the first few of many pods.
 std::string DescribeSome(const Pods& pods, std::size_t of,
                          const std::string& are) {
   constexpr std::size_t kFew = 3;
@@ -48,8 +48,9 @@ std::string DescribeSome(const Pods& pods, std::size_t of,
          ": " + boost::algorithm::join(some, "; ");
 }
 
-// Judges an expectation of pods, part by part. The verdict is the first part
-// that is broken, or else the first that is not met yet.
+// Judges an expectation about pods, part by part. The verdict is that of the
+// first part that is broken or, if there is none, of the first part that is not
+// met yet.
 class PodsJudge {
  public:
   PodsJudge(const PodExpectation& expected, const World& world)
@@ -61,7 +62,7 @@ class PodsJudge {
 
   Verdict Judge() {
     if (expected_.gone) {
-      if (!pods_.empty()) Missing(DescribeAll(pods_, "still exist"), pods_);
+      if (!pods_.empty()) SetNotYet(DescribeAll(pods_, "still exist"), pods_);
       return verdict_;
     }
     JudgePresence();
@@ -74,12 +75,13 @@ class PodsJudge {
   }
 
  private:
-  void Missing(const std::string& found, const Pods& pods = {}) {
+  void SetNotYet(const std::string& found, const Pods& pods = {}) {
     Set(Kind::kNotYet, found, pods);
   }
-  void Broken(const std::string& found, const Pods& pods = {}) {
+  void SetBroken(const std::string& found, const Pods& pods = {}) {
     Set(Kind::kBroken, found, pods);
   }
+  // Sets the verdict unless it is already of this kind or a worse one.
   void Set(Kind kind, const std::string& found, const Pods& pods) {
     if (verdict_.kind >= kind) return;
     verdict_ = {kind, found};
@@ -98,24 +100,24 @@ class PodsJudge {
     return others;
   }
 
-  // Sets the verdict to kNotYet if some pods don't match. `otherwise` describes
-  // these pods.
+  // Calls SetNotYet() if some pods don't match. `otherwise` describes these
+  // pods.
   template <class Predicate>
   void Each(Predicate matches, const std::string& otherwise) {
     const Pods others = Without(matches);
-    if (!others.empty()) Missing(DescribeAll(others, otherwise), others);
+    if (!others.empty()) SetNotYet(DescribeAll(others, otherwise), others);
   }
 
   void JudgePresence() {
     for (const std::string& name : world_.created) {
       if (MatchesAnyGlob(expected_.pods, name) && !world_.pods.contains(name)) {
-        Missing(name + " does not exist");
+        SetNotYet(name + " does not exist");
       }
     }
     if (expected_.count && *expected_.count != static_cast<int>(pods_.size())) {
-      Missing(std::to_string(pods_.size()) + " exist");
+      SetNotYet(std::to_string(pods_.size()) + " exist");
     }
-    if (pods_.empty()) Missing("no such pods exist");
+    if (pods_.empty()) SetNotYet("no such pods exist");
   }
 
   void JudgeBound() {
@@ -123,14 +125,14 @@ class PodsJudge {
     const Pods bound = Without(IsUnbound);
     const int count = static_cast<int>(bound.size());
     if (expected_.bound == Bound::kAll && !unbound.empty()) {
-      Missing(DescribeAll(unbound, "are not bound"), unbound);
+      SetNotYet(DescribeAll(unbound, "are not bound"), unbound);
     }
     if ((expected_.bound == Bound::kNone || expected_.pending) && count > 0) {
-      Broken(DescribeAll(bound, "are bound"), bound);
+      SetBroken(DescribeAll(bound, "are bound"), bound);
     }
     if (expected_.bound == Bound::kAllOrNone && count > 0 && !unbound.empty()) {
-      Missing("some are bound, but " + DescribeAll(unbound, "are not"),
-              unbound);
+      SetNotYet("some are bound, but " + DescribeAll(unbound, "are not"),
+                unbound);
     }
     if (expected_.bound_count && count != *expected_.bound_count) {
       Set(count > *expected_.bound_count ? Kind::kBroken : Kind::kNotYet,
@@ -149,7 +151,7 @@ class PodsJudge {
               !MatchesAnyGlob(expected_.not_on, node));
     });
     if (!elsewhere.empty()) {
-      Broken(DescribeAll(elsewhere, "are on other nodes"), elsewhere);
+      SetBroken(DescribeAll(elsewhere, "are on other nodes"), elsewhere);
     }
     Each(IsBound, "are not bound");
   }
@@ -175,19 +177,20 @@ class PodsJudge {
       spread.push_back(std::to_string(count) + " on " + node);
     }
     const std::string found = boost::algorithm::join(spread, ", ");
-    const Kind unless_more = IsFinal() ? Kind::kBroken : Kind::kNotYet;
+    const Kind kind = IsFinal() ? Kind::kBroken : Kind::kNotYet;
     if (used < expected_.nodes_at_least.value_or(0)) {
-      Set(unless_more, found, {});
+      Set(kind, found, {});
     }
     if (expected_.per_node_at_most && most > *expected_.per_node_at_most) {
-      Broken(found);
+      SetBroken(found);
     }
     if (expected_.skew && most - least > *expected_.skew) {
-      Set(unless_more, found, {});
+      Set(kind, found, {});
     }
   }
 
-  // True if all expected pods exist and are bound and no workload can add more.
+  // True if all expected pods exist and are bound, and none is from a workload,
+  // which could create more.
   bool IsFinal() const {
     return verdict_.kind == Kind::kMet &&
            std::all_of(pods_.begin(), pods_.end(), [&](const auto& pod) {
@@ -237,9 +240,9 @@ class PodsJudge {
     for (const auto& pod : pods_) {
       const int count = counts[pod->metadata.name];
       if (expected.at_most && count > *expected.at_most) {
-        Broken(pod->metadata.name + " has " + std::to_string(count) +
-                   " such events",
-               {pod});
+        SetBroken(pod->metadata.name + " has " + std::to_string(count) +
+                      " such events",
+                  {pod});
       }
     }
   }
@@ -256,7 +259,8 @@ Verdict Judge(const PodExpectation& expected, const World& world) {
 
 Verdict Judge(const OrderExpectation& expected, const World& world) {
   Verdict verdict;
-  std::optional<std::pair<int, std::string>> last;  // of the previous globs
+  // The moment and the name of the last pod of the previous globs.
+  std::optional<std::pair<int, std::string>> last;
   for (const std::string& glob : expected.globs) {
     std::optional<std::pair<int, std::string>> latest = last;
     for (const auto& [name, pod] : world.pods) {
@@ -266,7 +270,7 @@ Verdict Judge(const OrderExpectation& expected, const World& world) {
         if (verdict.kind == Kind::kMet) {
           verdict = {Kind::kNotYet, "not bound: " + DescribePod(*pod), {name}};
         }
-        // Pods of later globs must not be bound before this one.
+        // Pods of later globs must not be bound before this pod.
         latest = {std::numeric_limits<int>::max(), name};
         continue;
       }
@@ -343,7 +347,7 @@ std::string DescribeNode(const Node& node) {
   std::vector<std::string> parts;
   if (node.spec.unschedulable) parts.emplace_back("cordoned");
   for (const Taint& taint : node.spec.taints) {
-    // This taint is part of the cordon.
+    // Every cordoned node has this taint too.
     if (taint.key == "node.kubernetes.io/unschedulable") continue;
     parts.push_back("taint " + taint.key +
                     (taint.value.empty() ? "" : "=" + taint.value) + ":" +

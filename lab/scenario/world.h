@@ -31,16 +31,19 @@ struct RequestCount {
 
 // The state of the cluster at one moment, as a value.
 struct World {
-  // By name; only pods of the scenario's namespace.
+  // The pods of the scenario's namespace, by name.
   std::map<std::string, std::shared_ptr<const Pod>> pods;
+  // All nodes of the cluster, by name.
   std::map<std::string, std::shared_ptr<const Node>> nodes;
-  // When each pod, by uid, was first observed on a node, as a number that grows
-  // with each change. Pods from the same list have the same number.
+  // The moment at which each bound pod, by uid, was first observed on a node. A
+  // moment is a number that grows with each change. All pods of one list have
+  // the same moment.
   std::map<std::string, int> bound_at;
   // Names of the pods that the scenario has created and not deleted.
   std::set<std::string> created;
-  // Evaluate() calls these only if an expectation needs them, and doesn't catch
-  // their exceptions.
+  // Return the namespace's events and the requests since the last mark.
+  // Evaluate() calls these functions only if an expectation needs them, and
+  // does not catch their exceptions.
   std::function<std::vector<PodEvent>()> events;
   std::function<std::vector<RequestCount>()> requests;
 };
@@ -53,23 +56,24 @@ struct Verdict {
   };
   Kind kind = Kind::kMet;
   std::string found;  // the actual state; empty if met
-  // Names of the pods that matter.
+  // Names of the pods that explain the verdict.
   std::vector<std::string> pods = {};
 };
 
-// Returns whether the world meets the expectation. A pure function.
+// Returns whether the world meets the expectation.
 Verdict Evaluate(const Expectation& expectation, const World& world);
 
-// Returns true if pods and nodes alone can break the expectation, so that a
-// watch detects it.
+// Returns true if the expectation can be a rule of `throughout`: a state of
+// pods and nodes can break the expectation permanently, and its evaluation
+// needs no events and no requests.
 bool CanBeWatched(const Expectation& expectation);
 
 // Formats a pod: "web-1: on node-1, Running",
 // "web-2: no node, Unschedulable: 0/3 nodes …".
 std::string DescribePod(const Pod& pod);
 
-// Formats what keeps pods off a node: "node gpu-1: cordoned, taint
-// gpu=yes:NoSchedule". Returns "" if nothing does.
+// Formats the cordon and the taints of a node: "node gpu-1: cordoned, taint
+// gpu=yes:NoSchedule". Returns "" if the node has neither.
 std::string DescribeNode(const Node& node);
 
 }  // namespace minisched::scenario

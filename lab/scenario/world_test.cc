@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Kind = Verdict::Kind;
 
-// A cluster of two nodes, a and b, to which tests add pods.
+// A world with two nodes, a and b, to which tests add pods.
 class WorldTest : public testing::Test {
  protected:
   WorldTest() {
@@ -25,7 +25,8 @@ class WorldTest : public testing::Test {
     }
   }
 
-  // Pods are bound in the order of these calls.
+  // Adds or replaces a pod. Pods with a node are bound in the order of the
+  // calls.
   void AddPod(const std::string& name, const std::string& node = "",
               const std::string& status = "{}") {
     world_.created.insert(name);
@@ -114,7 +115,7 @@ TEST_F(WorldTest, JudgesNodes) {
             "broken: 1 of 1 are on other nodes: p1: on a");
 }
 
-TEST_F(WorldTest, AVerdictNamesThePods) {
+TEST_F(WorldTest, AVerdictNamesThePodsThatExplainIt) {
   AddPod("p1", "a");
   AddPod("p2", "b");
   AddPod("p3", "a");
@@ -208,7 +209,7 @@ TEST_F(WorldTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
   world_.created.insert("p2");
   EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 2}}"),
             "not yet: p2 does not exist");
-  // p1 now counts as a workload's pod, which may create more.
+  // p1 now counts as the pod of a workload, and the workload may create more.
   world_.created.clear();
   EXPECT_THAT(Outcome("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
 }
@@ -228,14 +229,14 @@ TEST_F(WorldTest, JudgesTheOrderOfBindings) {
               ElementsAre("high-1", "low-1"));
 }
 
-TEST_F(WorldTest, AnUnboundPodBreaksTheOrderOfLaterOnes) {
+TEST_F(WorldTest, ABoundPodBreaksTheOrderIfAnEarlierPodIsUnbound) {
   AddPod("high-1");
   AddPod("low-1", "a");
   EXPECT_EQ(Outcome("{order: [high-*, low-*]}"),
             "broken: low-1 was bound before high-1");
 }
 
-TEST_F(WorldTest, PodsOfTheSameMomentAreInOrder) {
+TEST_F(WorldTest, PodsBoundAtTheSameMomentSatisfyAnyOrder) {
   AddPod("high-1", "a");
   AddPod("low-1", "a");
   world_.bound_at["high-1"] = world_.bound_at["low-1"];

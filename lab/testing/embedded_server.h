@@ -8,8 +8,8 @@
 
 namespace minisched {
 
-// The embedded API server on its own thread. The destructor stops the server.
-// It simulates no kubelet and no workloads: only clients change objects.
+// The embedded API server on its own thread, without the simulated kubelet and
+// workload controllers. The destructor stops the server.
 class EmbeddedServer {
  public:
   // Starts the server with the objects of a manifest (YAML as for kubectl).
@@ -22,7 +22,7 @@ class EmbeddedServer {
   // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // For faults: SetFaults(), Compact(), GoAway().
+  // Returns the server, for SetFaults(), Compact() and GoAway().
   apiserver::Server& server() { return server_; }
 
  private:

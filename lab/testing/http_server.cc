@@ -26,7 +26,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kAwaitTimeout{20};
 constexpr std::size_t kLargestBody = 64 << 20;
 
 std::string ToText(boost::beast::string_view text) {
@@ -40,8 +40,8 @@ std::string CommonName(X509* certificate) {
   return name;
 }
 
-// Returns the common names of the client's certificates, its own first. On a
-// server, OpenSSL keeps the client's own certificate apart from its chain.
+// Returns the common names of the client's own certificate and of its chain. On
+// a server, OpenSSL's chain does not contain the client's own certificate.
 std::vector<std::string> ClientCertificates(SSL* ssl) {
   std::vector<std::string> names;
   if (X509* own = SSL_get0_peer_certificate(ssl)) {
@@ -81,7 +81,8 @@ std::optional<asio::ssl::context> MakeTls(const ServerOptions& options) {
 
 }  // namespace
 
-// Connections run on one thread and need no locks. `mu` guards what tests read.
+// All connections run on one thread and need no locks. `mu` guards the values
+// that tests read.
 class HttpServer::Impl {
  public:
   Impl(Handler handler, const ServerOptions& options);
@@ -107,8 +108,8 @@ class HttpServer::Impl {
   std::thread thread;
 };
 
-// One connection. Only Post() may be called on other threads than the server's.
-// Pending reads and writes keep the connection alive.
+// One connection. All methods except Post() run on the server's thread. Pending
+// reads and writes keep the connection alive.
 class ServerReply::Connection
     : public std::enable_shared_from_this<ServerReply::Connection> {
  public:
@@ -126,7 +127,7 @@ class ServerReply::Connection
   void Start() {
     if (server_.silent) {
       if (!server_.greeting.empty()) Write(server_.greeting);
-      return ReadToTheEnd();
+      return DiscardInput();
     }
     if (!tls_) return ReadRequest();
     tls_->async_handshake(asio::ssl::stream_base::server,
@@ -136,9 +137,9 @@ class ServerReply::Connection
                           });
   }
 
-  // Runs an action on the server's thread. Actions run in the order of these
-  // calls, also across threads: without the strand, an action from another
-  // thread could overtake an earlier one from a handler.
+  // Runs an action on the server's thread. Actions run in the order of the
+  // Post() calls, also if several threads call Post(): without the strand, an
+  // action from another thread could overtake an earlier action from a handler.
   void Post(std::function<void(Connection&)> action) {
     asio::post(order_, [self = shared_from_this(), action = std::move(action)] {
       action(*self);
@@ -173,8 +174,8 @@ class ServerReply::Connection
     tls_ ? call(*tls_) : call(socket_);
   }
 
-  // Reads the next request. A read is always pending, because a failing read is
-  // how the server notices that the client has closed the connection.
+  // Reads the next request. A read is always pending, because only a failing
+  // read shows that the client has closed the connection.
   void ReadRequest() {
     parser_.emplace();
     parser_->body_limit(kLargestBody);
@@ -187,7 +188,8 @@ class ServerReply::Connection
     });
   }
 
-  void ReadToTheEnd() {
+  // Reads and ignores all input until the client closes the connection.
+  void DiscardInput() {
     socket_.async_wait(tcp::socket::wait_read,
                        [self = shared_from_this()](error_code error) {
                          char bytes[4096];
@@ -195,7 +197,7 @@ class ServerReply::Connection
                            self->socket_.read_some(asio::buffer(bytes), error);
                          }
                          if (error) return self->Drop();
-                         self->ReadToTheEnd();
+                         self->DiscardInput();
                        });
   }
 
@@ -297,7 +299,7 @@ HttpServer::Impl::Impl(Handler handler, const ServerOptions& options)
   thread = std::thread([this] { io.run(); });
 }
 
-// Closing all sockets leaves the thread without work, which ends it.
+// Closes all sockets. The thread then has no work left and ends.
 HttpServer::Impl::~Impl() {
   asio::post(io, [this] {
     acceptor.close();
@@ -359,7 +361,7 @@ std::size_t HttpServer::accepted_connections() const {
 }
 
 bool HttpServer::AwaitRequests(std::size_t count) const {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kAwaitTimeout;
   MutexLock lock(impl_->mu);
   while (impl_->requests.size() < count) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
@@ -369,7 +371,7 @@ bool HttpServer::AwaitRequests(std::size_t count) const {
 }
 
 bool HttpServer::AwaitOpenConnections(std::size_t count) const {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kAwaitTimeout;
   MutexLock lock(impl_->mu);
   while (impl_->open != count) {
     if (std::chrono::steady_clock::now() >= deadline) return false;

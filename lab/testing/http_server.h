@@ -13,24 +13,21 @@ namespace minisched {
 // A request that an HttpServer received.
 struct ServerRequest {
   std::string method;
-  std::string target;  // path and query, still encoded
-  // Names in lower case.
-  std::map<std::string, std::string> headers;
+  std::string target;                          // path and query, still encoded
+  std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
-
-  // The connection's number, counted from 0. With TLS, also the server name
-  // that the client requested (SNI) and the common names of the client's
-  // certificates, its own first.
-  std::size_t connection = 0;
+  std::size_t connection = 0;  // the connection's number, counted from 0
+  // With TLS: the server name that the client requested (SNI).
   std::string server_name;
+  // With TLS: the common names of the client's own certificate and its chain.
   std::vector<std::string> client_certificates;
 };
 
 using ServerHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// The reply to one request. A handler may keep it and use it later, on any
-// thread, while the server lives. Calls take effect in order; calls after the
-// end of the connection have no effect.
+// The reply to one request. A handler may keep the reply and use it later, on
+// any thread, while the server lives. Calls take effect in order; calls after
+// the end of the connection have no effect.
 class ServerReply {
  public:
   class Connection;
@@ -45,11 +42,11 @@ class ServerReply {
   void Chunk(const std::string& data);
   void End();
 
-  // Sends raw bytes.
+  // Sends bytes without adding anything.
   void Raw(const std::string& bytes);
 
-  // Close the connection after all output is written: Close() with FIN, Reset()
-  // with RST.
+  // Close the connection after all output is written: Close() sends a FIN, and
+  // Reset() sends an RST.
   void Close();
   void Reset();
 
@@ -64,15 +61,15 @@ struct ServerOptions {
   std::string key = {};
   // PEM of trusted authorities. If set, clients must present a certificate.
   std::string client_ca = {};
-  // Accept connections and read, but never answer. If `greeting` is set, send
-  // it to each new connection.
+  // If true, the server accepts connections and reads, but answers no request.
   bool silent = false;
+  // What a silent server sends on each new connection.
   std::string greeting = {};
 };
 
-// A small HTTP/1.1 server with a test's own replies. Listens on a free port
-// of the loopback address. The destructor closes all connections and ends the
-// server's one thread. Thread-safe.
+// A small HTTP/1.1 server whose handler, written by the test, sends all
+// replies. Listens on a free port of ServerOptions::address. The destructor
+// closes all connections and ends the server's one thread. Thread-safe.
 class HttpServer {
  public:
   // Called for each request on the server's thread; must not block. If the
@@ -90,13 +87,16 @@ class HttpServer {
 
   // Returns all requests received so far.
   std::vector<ServerRequest> requests() const;
-  // Return the number of open connections, and of all connections so far.
+  // Return the number of open connections, and the number of all connections so
+  // far.
   std::size_t open_connections() const;
   std::size_t accepted_connections() const;
 
-  // Block until the server has received at least `count` requests, or has
-  // exactly `count` open connections. Return false after 20 s.
+  // Blocks until the server has received at least `count` requests. Returns
+  // false after 20 s.
   [[nodiscard]] bool AwaitRequests(std::size_t count) const;
+  // Blocks until exactly `count` connections are open. Returns false after
+  // 20 s.
   [[nodiscard]] bool AwaitOpenConnections(std::size_t count) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace minisched {
 namespace {
 
-// The other thread sends its parts before the handler returns.
+// Another thread sends its parts before the handler returns.
 TEST(HttpServerTest, PartsOfAReplyKeepTheirOrderAcrossThreads) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();

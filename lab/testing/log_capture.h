@@ -9,8 +9,8 @@
 
 namespace minisched {
 
-// Collects the messages that are logged while the object exists, one on each
-// line.
+// Collects the messages that spdlog's default logger receives while the object
+// exists, one on each line.
 class LogCapture {
  public:
   LogCapture() {
@@ -24,7 +24,7 @@ class LogCapture {
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
 
-  // REQUIRES: no other thread logs.
+  // Returns the messages so far. REQUIRES: no other thread logs.
   std::string text() const { return text_.str(); }
 
  private:

@@ -90,7 +90,8 @@ void AddExtension(X509* certificate, X509* issuer, int id,
   Check(X509_add_ext(certificate, extension.get(), -1) == 1);
 }
 
-// Makes a certificate without the issuer's name, extensions and signature.
+// Makes a certificate that still lacks the issuer's name, the extensions and
+// the signature.
 CertificatePtr NewCertificate(const TestSubject& subject, EVP_PKEY* key) {
   CertificatePtr certificate(X509_new());
   X509* const x509 = certificate.get();

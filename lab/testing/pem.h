@@ -6,8 +6,8 @@
 
 namespace minisched {
 
-// Certificates for tests, generated with EC keys. Thread-safe. All
-// functions abort the program if OpenSSL fails.
+// These functions make certificates with EC keys for tests. They are
+// thread-safe, and abort the program if OpenSSL fails.
 
 // A certificate and its private key, both PEM.
 struct TestCertificate {
@@ -15,7 +15,7 @@ struct TestCertificate {
   std::string key;
 };
 
-// A self-signed certificate authority, both PEM.
+// The certificate and the private key of a self-signed authority, both PEM.
 struct TestCa {
   std::string certificate;
   std::string key;

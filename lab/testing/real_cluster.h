@@ -35,7 +35,8 @@ class RealClusterTest : public testing::Test {
   // it. Its user is "system:serviceaccount:NAMESPACE:NAME".
   std::string ServiceAccountToken(const std::string& name);
 
-  // Returns the user name of a configuration, by a SelfSubjectReview.
+  // Asks the server for the user name of the configuration's credentials
+  // (SelfSubjectReview).
   static std::string WhoAmI(const RestConfig& config);
 
   // Sends a request as the administrator, for types that Client lacks. Returns

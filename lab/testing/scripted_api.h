@@ -10,8 +10,8 @@
 
 namespace minisched {
 
-// A server that queues requests for the test. The test takes one request after
-// the other, and answers it or leaves the client waiting. Thread-safe.
+// A server that queues requests for the test. The test takes the requests one
+// by one, and answers each request or leaves the client waiting. Thread-safe.
 class ScriptedApi {
  public:
   struct Exchange {
@@ -22,7 +22,7 @@ class ScriptedApi {
   // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // Returns how many requests have come.
+  // Returns the number of requests received so far.
   std::size_t Requests() const { return server_.requests().size(); }
 
   // Removes and returns the next request, blocking until there is one. Throws
@@ -35,7 +35,7 @@ class ScriptedApi {
   Mutex mu_;
   CondVar changed_;
   std::deque<Exchange> exchanges_ GUARDED_BY(mu_);
-  // Last, because it calls Handle().
+  // The last member, because its thread calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, reply);
   }};

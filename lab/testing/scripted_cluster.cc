@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-constexpr std::chrono::seconds kLongestWait{20};
+constexpr std::chrono::seconds kScriptTimeout{20};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ RestConfig ScriptedCluster::config() const {
 
 template <class Done>
 void ScriptedCluster::AwaitThat(Done done, const char* otherwise) {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  const auto deadline = std::chrono::steady_clock::now() + kScriptTimeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() >= deadline) {
       throw std::runtime_error(otherwise);

@@ -18,17 +18,16 @@ namespace minisched {
 
 // An API server for tests that depend on the order of events. Watches receive
 // the events that the test sends, and each Binding waits for the test's
-// response. Objects never change by themselves, not even after a Binding.
-// Thread-safe.
+// response. Only the test changes objects: a Binding does not. Thread-safe.
 class ScriptedCluster {
  public:
-  // `clock` is the client's; it must outlive the cluster.
+  // `clock` is the client's clock. It must outlive the cluster.
   explicit ScriptedCluster(FakeClock& clock) : clock_(clock) {}
 
   // Returns a configuration for clients, without a rate limit.
   RestConfig config() const;
 
-  // Adds an object to the lists. REQUIRES: no client has listed yet.
+  // Adds an object to the server's lists. REQUIRES: no client has listed yet.
   template <class T>
   void Add(const T& object) {
     AddItem(std::string(T::kResource.plural), ToJson(object));
@@ -37,8 +36,8 @@ class ScriptedCluster {
   // Sends a watch event (ADDED, MODIFIED or DELETED) and blocks until the
   // client has processed it: the server ends the watch after the event, and the
   // call returns when the client watches again from the event's version.
-  // Advances the clock by one second, because an informer treats a shorter
-  // watch as a failure. Throws std::runtime_error after 20 s.
+  // Advances the clock by one second, because an informer backs off after a
+  // shorter watch. Throws std::runtime_error after 20 s.
   template <class T>
   void Send(const std::string& type, T object) {
     object.metadata.resource_version = NextVersion();
@@ -49,9 +48,9 @@ class ScriptedCluster {
   // std::runtime_error after 20 s.
   ScriptedApi::Exchange TakeBinding() EXCLUDES(mu_);
 
-  // Blocks until there are `count` writes other than Bindings (events and
-  // patches, which all succeed) and returns them. Throws std::runtime_error
-  // after 20 s.
+  // Blocks until the server has received `count` writes other than Bindings,
+  // and returns all of these writes so far. The server accepts all of them.
+  // Throws std::runtime_error after 20 s.
   std::vector<ServerRequest> AwaitWrites(std::size_t count) EXCLUDES(mu_);
 
  private:
@@ -71,12 +70,12 @@ class ScriptedCluster {
   Mutex mu_;
   CondVar changed_;
   int version_ GUARDED_BY(mu_) = 1;
-  // Keyed by the resource's plural, as is `watches_`.
+  // The keys of items_ and watches_ are the plurals of resources.
   std::map<std::string, std::string> items_ GUARDED_BY(mu_);
   std::map<std::string, ScriptedApi::Exchange> watches_ GUARDED_BY(mu_);
   std::deque<ScriptedApi::Exchange> bindings_ GUARDED_BY(mu_);
   std::vector<ServerRequest> writes_ GUARDED_BY(mu_);
-  // Last, because it calls Handle().
+  // The last member, because its thread calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};

@@ -10,7 +10,7 @@
 namespace minisched {
 namespace {
 
-constexpr std::chrono::seconds kLongestLife{20};
+constexpr std::chrono::seconds kThreadTimeout{20};
 constexpr std::chrono::milliseconds kLookEvery{1};
 
 // Returns a thread's state, as in proc(5): 'S' means asleep.
@@ -34,7 +34,7 @@ WaitingThread::WaitingThread(std::function<void()> run)
       }) {}
 
 bool WaitingThread::AwaitSleep() const {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestLife;
+  const auto deadline = std::chrono::steady_clock::now() + kThreadTimeout;
   while (id_ == 0 || StateOf(id_) != 'S') {
     if (ended_ || std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(kLookEvery);
@@ -43,7 +43,7 @@ bool WaitingThread::AwaitSleep() const {
 }
 
 bool WaitingThread::AwaitEnd() const {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestLife;
+  const auto deadline = std::chrono::steady_clock::now() + kThreadTimeout;
   while (!ended_ && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kLookEvery);
   }

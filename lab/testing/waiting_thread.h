@@ -8,15 +8,15 @@
 
 namespace minisched {
 
-// A thread that is expected to block, for tests of the calls that wake it. The
-// destructor blocks until the thread has ended.
+// A thread that is expected to block, for tests of the calls that wake a
+// thread. The destructor blocks until the thread has ended.
 class WaitingThread {
  public:
   explicit WaitingThread(std::function<void()> run);
 
   // Blocks until the thread sleeps, for example on a condition variable.
-  // Returns false if the thread has ended, or after 20 s. `run` must not sleep
-  // earlier for another reason.
+  // Returns false if the thread has ended, or after 20 s. Before the expected
+  // sleep, `run` must not sleep for another reason.
   [[nodiscard]] bool AwaitSleep() const;
 
   // Blocks until the thread has ended. Returns false after 20 s.

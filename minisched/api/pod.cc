@@ -50,11 +50,17 @@ void VisitFields(Visitor& visit, T& source) {
 template <class Visitor, MaybeConst<EphemeralVolumeSource> T>
 void VisitFields(Visitor& /*visit*/, T& /*source*/) {}
 
+template <class Visitor, MaybeConst<ImageVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("reference", source.reference);
+}
+
 template <class Visitor, MaybeConst<Volume> T>
 void VisitFields(Visitor& visit, T& volume) {
   visit("name", volume.name);
   visit("persistentVolumeClaim", volume.persistent_volume_claim);
   visit("ephemeral", volume.ephemeral);
+  visit("image", volume.image);
 }
 
 template <class Visitor, MaybeConst<PodResourceClaim> T>

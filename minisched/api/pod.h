@@ -60,11 +60,17 @@ struct PersistentVolumeClaimVolumeSource {
 // A claim that is created for the pod and deleted with it.
 struct EphemeralVolumeSource {};
 
-// A volume. Only the kinds that limit where a pod can run are modelled.
+// A volume with the files of an image.
+struct ImageVolumeSource {
+  std::string reference;  // the image's name
+};
+
+// A volume. Only the kinds that matter for a pod's node are modelled.
 struct Volume {
   std::string name;
   std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
   std::optional<EphemeralVolumeSource> ephemeral;
+  std::optional<ImageVolumeSource> image;
 };
 
 // A resource claim of the pod, such as for a device.

@@ -16,7 +16,7 @@
 namespace minisched {
 namespace {
 
-// Logs the server and its version. Throws if no retry would help.
+// Logs the server and its version, or a warning. Throws if no retry would help.
 void CheckServer(Client& client, const std::stop_token& stop) {
   try {
     const std::string version = client.ServerVersion(stop);
@@ -55,12 +55,12 @@ App::App(const std::string& description) : flags_(description) {
   flags_.Add(
       "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
       "run|step|DURATION",
-      "How fast to take pods: as they come, one for each key press, or one "
-      "every so often");
+      "How fast to take pods: without waiting, one for each key press, or one "
+      "per DURATION");
   flags_.Add(
       "--record", [this](const std::string& text) { record_ = text; }, "FILE",
-      "Write what the scheduler does to this new file, as JSON "
-      "lines");
+      "Record the scheduler's work and the changes of pods and nodes in this "
+      "new file, as JSON lines");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");

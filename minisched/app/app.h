@@ -18,21 +18,21 @@ struct AppContext {
   Client& client;
   // The scheduler is responsible for pods with this spec.schedulerName.
   const std::string& scheduler_name;
-  // Takes the scheduler's reports. Outlives the body.
+  // Receives the scheduler's reports. Outlives the body.
   Trace& trace;
   // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
 };
 
-// The part of a scheduler program that isn't scheduling: flags, logging,
-// signals, the connection, exit codes.
+// Everything that a scheduler program needs besides scheduling: flags, logging,
+// signals, the connection to the server, and exit codes.
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
 // --kube-api-burst, --pace, --record, -v, --help, --version, and the program's
 // own. After SIGUSR2, the program logs the places of the pods.
 //
-// The exit codes: 0 after a request to stop, 1 after an error (one line on
-// stderr), 2 for wrong flags.
+// The exit codes: 0 when the body returns or throws Cancelled, and after --help
+// and --version; 1 after an error (one line on stderr); 2 for wrong flags.
 class App {
  public:
   explicit App(const std::string& description);
@@ -41,15 +41,17 @@ class App {
   Flags& flags() { return flags_; }
 
   // Parses the flags, runs `body` on the calling thread, and returns the exit
-  // code for main(). Replaces spdlog's default logger, and handles SIGINT,
-  // SIGTERM and SIGUSR2 until it returns. `body` must return soon after
-  // context.stop asks to stop; it may also throw Cancelled then. A
-  // std::exception of `body` is an error. REQUIRES: called on the main thread,
+  // code for main(). Replaces spdlog's default logger. Handles SIGINT, SIGTERM
+  // and SIGUSR2 until Run() returns. REQUIRES: called on the main thread,
   // before other threads start.
   //
-  // Fails without calling `body` if no retry would help: the configuration
-  // can't be used, the server can't be trusted, or it rejects our credentials.
-  // An unreachable server is only logged, because it may still start.
+  // When context.stop asks to stop, `body` must soon return or throw Cancelled.
+  // Any other std::exception from `body` is an error.
+  //
+  // Fails without calling `body` if no retry would help: the configuration is
+  // unusable, or the server is untrusted or rejects our credentials. After
+  // other errors, such as an unreachable server, logs a warning and calls
+  // `body`.
   int Run(int argc, const char* const* argv,
           const std::function<void(const AppContext&)>& body);
 

@@ -91,7 +91,8 @@ TEST_F(AppTest, ConnectsAndRunsTheBody) {
 }
 
 TEST_F(AppTest, StopsOnASignal) {
-  // Without an HttpServer: a signal on its thread would end the process.
+  // This test has no HttpServer, because a signal to the server's thread would
+  // end the process.
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run({},
                 [](const AppContext& context) {
@@ -111,7 +112,7 @@ TEST_F(AppTest, Sigusr2LogsThePlacesOfThePods) {
     pod.metadata.name = "web";
     context.trace.Moved(pod, Place::kUnschedulable, {.attempts = 3});
     kill(getpid(), SIGUSR2);
-    // A pending SIGUSR2 is received before a pending SIGTERM.
+    // The app receives a pending SIGUSR2 before a pending SIGTERM.
     kill(getpid(), SIGTERM);
     RealClock().SleepFor(std::chrono::hours(1), context.stop);
   });
@@ -130,7 +131,7 @@ TEST_F(AppTest, LogsAttemptsFromTheStart) {
   EXPECT_THAT(err_, HasSubstr("shop/web, attempt 0: no nodes\n"));
 }
 
-TEST_F(AppTest, DescribesNoAttemptsThatItDoesNotLog) {
+TEST_F(AppTest, DescribesNoAttemptsWithoutVerbosity) {
   WriteKubeconfig("http://127.0.0.1:1");
   Run({}, [](const AppContext& context) {
     context.trace.Tried([] {
@@ -141,7 +142,7 @@ TEST_F(AppTest, DescribesNoAttemptsThatItDoesNotLog) {
   EXPECT_TRUE(ran_);
 }
 
-TEST_F(AppTest, PausesForAPace) {
+TEST_F(AppTest, PausesTheSchedulerForADuration) {
   WriteKubeconfig("http://127.0.0.1:1");
   for (const std::string pace : {"1h", "run"}) {
     Run({"--pace", pace}, [&](const AppContext& context) {
@@ -154,7 +155,7 @@ TEST_F(AppTest, PausesForAPace) {
   }
 }
 
-TEST_F(AppTest, RefusesWhatIsNoPace) {
+TEST_F(AppTest, RejectsAnInvalidPace) {
   EXPECT_EQ(Run({"--pace", "none"}, [](const AppContext&) {}), 2);
   EXPECT_FALSE(ran_);
   EXPECT_THAT(err_, AllOf(::testing::StartsWith(

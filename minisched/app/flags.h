@@ -9,9 +9,10 @@
 
 namespace minisched {
 
-// A program's command line. Each flag sets a variable; the variable's value
+// A program's command line. Each flag sets a variable. The variable's value
 // before Parse() is the flag's default. Names include the dashes: "--seed", or
-// "-v,--verbose". Not thread-safe.
+// "-v,--verbose". A name without dashes is a positional argument. Not
+// thread-safe.
 class Flags {
  public:
   explicit Flags(const std::string& description);
@@ -31,8 +32,8 @@ class Flags {
   // Adds a flag that may be given several times, or with several values.
   void Add(const std::string& names, std::vector<std::string>* value,
            const std::string& help);
-  // Adds a flag whose value `parse` reads; `parse` throws std::exception if
-  // the value is wrong. `value_name` names the value in the help.
+  // Adds a flag whose value is passed to `parse`, which throws std::exception
+  // if the value is wrong. `value_name` stands for the value in the help.
   void Add(const std::string& names,
            std::function<void(const std::string&)> parse,
            const std::string& value_name, const std::string& help);
@@ -40,8 +41,8 @@ class Flags {
   void AddCount(const std::string& names, int* value, const std::string& help);
 
   // Parses the command line into the variables. Returns nullopt if the program
-  // should continue, else its exit code: 0 after printing --help or --version,
-  // 2 after printing on stderr which flag is wrong.
+  // should continue, and otherwise its exit code: 0 after printing the help or
+  // the version, 2 after printing the wrong flag on stderr.
   std::optional<int> Parse(int argc, const char* const* argv,
                            const std::string& version);
 

@@ -10,7 +10,7 @@
 namespace minisched {
 namespace {
 
-// Prints the level in five columns. spdlog alone would print "warni".
+// Prints the level in five columns, "warning" as "warn".
 class Level final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

@@ -1,7 +1,7 @@
 #pragma once
 
 // Programs log with spdlog: spdlog::info("bound {} to {}", pod, node). Messages
-// start in lower case and name the objects they are about.
+// start in lower case and name the objects that they concern.
 #include <spdlog/spdlog.h>
 
 namespace minisched {

@@ -14,13 +14,15 @@
 namespace minisched {
 namespace {
 
-// Also keeps the time of the next pod within the clock's range.
-constexpr std::chrono::hours kLongest{24};
+// The limit keeps the time of the next pod within the clock's range.
+constexpr std::chrono::hours kMaxEvery{24};
 
-// The longest delay of the destructor.
+// How often the thread checks for a stop, which limits the time that the
+// destructor blocks.
 constexpr int kPollMilliseconds = 50;
 
-// Makes read() return each key at once, without an echo. Ctrl-C stays a signal.
+// Makes read() return each key at once, without an echo. Ctrl-C still sends a
+// signal.
 void ReadSingleKeys(termios terminal) {
   terminal.c_lflag &= ~(ICANON | ECHO);
   terminal.c_cc[VMIN] = 1;
@@ -35,7 +37,7 @@ Pace ParsePace(const std::string& text) {
   if (text == "step") return {.by_key = true};
   try {
     const auto every = ParseDuration(text);
-    if (every.count() > 0 && every <= kLongest) return {.every = every};
+    if (every.count() > 0 && every <= kMaxEvery) return {.every = every};
   } catch (const ParseError&) {
     // The message below lists the valid values.
   }
@@ -65,10 +67,10 @@ void PaceSetter::StartReadingKeys() {
   termios terminal{};
   if (tcgetattr(STDIN_FILENO, &terminal) != 0) {
     throw ConfigError(
-        "--pace step needs a terminal as standard input: use a duration such "
-        "as --pace 1s elsewhere");
+        "--pace step needs a terminal as standard input: without a terminal, "
+        "use a duration such as --pace 1s");
   }
-  // A process in the background is stopped when it uses its terminal.
+  // The kernel stops a background process that changes its terminal's settings.
   const pid_t foreground = tcgetpgrp(STDIN_FILENO);
   if (foreground != -1 && foreground != getpgrp()) {
     throw ConfigError(

@@ -16,7 +16,7 @@ namespace minisched {
 // How fast a scheduler takes pods.
 struct Pace {
   bool by_key = false;                   // a key press takes the next pod
-  std::optional<Clock::Duration> every;  // one pod every so often
+  std::optional<Clock::Duration> every;  // the time between two pods
 };
 
 // Parses "run", "step" or a positive duration of at most 24 hours, such as
@@ -28,12 +28,12 @@ class PaceSetter {
  public:
   // Starts a thread unless the pace is "run". For "step", the thread reads
   // single keys from the terminal: r resumes, p pauses, every other key takes
-  // the next pod. Throws ConfigError if the pace is "step" and standard input
-  // isn't a terminal, or if the program is in its background. `trace` and
+  // the next pod. For "step", throws ConfigError if standard input isn't a
+  // terminal, or if the program runs in the terminal's background. `trace` and
   // `clock` must outlive the object.
   //
-  // Restores the terminal when `stop` asks to stop: a second signal may end the
-  // program before the destructor runs.
+  // Restores the terminal as soon as `stop` asks to stop, because a second
+  // signal may end the program before the destructor runs.
   PaceSetter(Trace& trace, const Pace& pace, std::stop_token stop,
              Clock& clock = RealClock());
   // Restores the terminal and waits for the thread to end. A paused scheduler
@@ -49,7 +49,8 @@ class PaceSetter {
   void RestoreTerminal() const;
 
   Trace& trace_;
-  std::optional<termios> terminal_;  // as it was before; set for "step"
+  // For "step": the terminal's settings to restore.
+  std::optional<termios> terminal_;
   std::jthread thread_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };

@@ -35,7 +35,7 @@ TEST(ParsePaceTest, ParsesAPace) {
   }
 }
 
-TEST(ParsePaceTest, RefusesOtherTextInOneLine) {
+TEST(ParsePaceTest, RejectsOtherTextInOneLine) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"none", R"("none")"},
       {"", R"("")"},
@@ -67,8 +67,8 @@ class PaceSetterTest : public ::testing::Test {
   PaceSetterTest() { Paused(); }
   ~PaceSetterTest() override { stop_.request_stop(); }
 
-  // Returns whether the scheduler is paused by the trace's next records.
-  // Blocks until there are some, but at most 20 s.
+  // Returns whether the scheduler is paused according to the trace's next
+  // records. Blocks until there is a record. Returns nullopt after 20 s.
   std::optional<bool> Paused() {
     std::stop_source late;
     const std::jthread guard([&late](const std::stop_token& done) {
@@ -79,7 +79,7 @@ class PaceSetterTest : public ::testing::Test {
     return std::get<SchedulerRecord>(records.back()->state).paused;
   }
 
-  // Starts a thread that takes a pod, and returns after it blocks.
+  // Starts a thread that takes a pod, and returns when the thread blocks.
   void BlockAPod() {
     thread_.emplace([this] {
       trace_.Paced([] { return std::optional(1); }, stop_.get_token());
@@ -100,7 +100,7 @@ TEST_F(PaceSetterTest, RunLeavesTheSchedulerRunning) {
   EXPECT_EQ(trace_.Paced([] { return std::optional(1); }, {}), 1);
 }
 
-TEST_F(PaceSetterTest, ADurationTakesAPodEverySoOften) {
+TEST_F(PaceSetterTest, ADurationTakesOnePodPerPeriod) {
   const auto start = clock_.Now();
   const PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(),
                         clock_);
@@ -114,7 +114,7 @@ TEST_F(PaceSetterTest, ADurationTakesAPodEverySoOften) {
   BlockAPod();
 }
 
-TEST_F(PaceSetterTest, LeavesTheSchedulerAtItsPace) {
+TEST_F(PaceSetterTest, LeavesTheSchedulerPaused) {
   {
     const PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(),
                           clock_);
@@ -201,7 +201,7 @@ TEST_F(PaceByKeyTest, RestoresTheTerminal) {
   {
     const PaceSetter pace(trace_, {.by_key = true}, setter_stop_.get_token(),
                           clock_);
-    // Only keys that send a signal, such as Ctrl-C, act as before.
+    // Keys that send a signal, such as Ctrl-C, still do so.
     EXPECT_EQ(TerminalFlags() & (ICANON | ECHO | ISIG), ISIG);
   }
   EXPECT_EQ(TerminalFlags(), before);

@@ -25,7 +25,8 @@ StopOnSignal::~StopOnSignal() {
   // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
   pthread_kill(thread_.native_handle(), SIGTERM);
   thread_.join();
-  // Also discards a SIGUSR2 that is pending. It would end the program now.
+  // Ignoring SIGUSR2 also discards a pending one, which would end the program
+  // when the mask is restored.
   std::signal(SIGUSR2, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }

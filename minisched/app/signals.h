@@ -11,15 +11,15 @@ namespace minisched {
 
 // Turns SIGINT and SIGTERM into a request to stop while the object exists. The
 // second of these signals ends the program at once, as its default action does.
-// Calls a function after SIGUSR2; several of these that arrive together may
-// cause one call.
+// Calls a function after SIGUSR2. Several SIGUSR2 that arrive together may
+// cause only one call. After the object's end, the program ignores SIGUSR2.
 //
-// Must be created on the main thread before other threads start. These threads
-// inherit the blocked signals, so only this object's thread receives them.
+// Create the object on the main thread before other threads start: they inherit
+// the mask that blocks the signals, so only this object's thread receives them.
 class StopOnSignal {
  public:
-  // `on_usr2` is called on the object's thread, and delays the other signals
-  // meanwhile. If it is empty, SIGUSR2 does nothing.
+  // The object's thread calls `on_usr2`, and handles no other signal until the
+  // call returns. If `on_usr2` is empty, SIGUSR2 does nothing.
   explicit StopOnSignal(std::function<void()> on_usr2 = {});
   ~StopOnSignal();
 

@@ -81,7 +81,7 @@ TEST_P(StopOnSignalTest, Sigusr2DoesNothingWithoutAFunction) {
 }
 
 // The signal comes while the destructor waits for the thread, and is still
-// pending when the destructor restores the default action.
+// pending when the destructor restores the signal mask.
 TEST(Sigusr2Test, ALateSigusr2DoesNotEndTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

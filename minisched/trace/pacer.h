@@ -7,23 +7,24 @@
 
 namespace minisched {
 
-// Lets a loop run, pauses it, or lets it do one step. Thread-safe.
+// Controls a loop: lets the loop run, pauses it, or allows one step.
+// Thread-safe.
 class Pacer {
  public:
   // Lets the loop run freely.
   void Resume() EXCLUDES(mu_);
   // Holds the loop before its next step.
   void Pause() EXCLUDES(mu_);
-  // Pauses, and lets the loop do one step. Steps don't add up: several calls
-  // before the loop takes a step allow one step only.
+  // Pauses the loop, but allows one step. Several calls before the loop takes a
+  // step allow only one step.
   void Step() EXCLUDES(mu_);
 
   bool paused() const EXCLUDES(mu_);
 
-  // Blocks while the loop must not do a step. Returns false as soon as `stop`
-  // asks to stop.
+  // Blocks until a step is allowed and returns true, or returns false as soon
+  // as `stop` asks to stop.
   bool AwaitStep(const std::stop_token& stop) EXCLUDES(mu_);
-  // Blocks as AwaitStep() does, and uses the step up.
+  // Does the same as AwaitStep(), and uses the allowed step up.
   bool TakeStep(const std::stop_token& stop) EXCLUDES(mu_);
 
  private:

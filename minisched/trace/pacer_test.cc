@@ -14,10 +14,10 @@ class PacerTest : public ::testing::Test {
  protected:
   ~PacerTest() override {
     stop_.request_stop();
-    pacer_.Resume();  // lets the thread end if the stop did not
+    pacer_.Resume();  // ends the thread if the stop did not
   }
 
-  // Starts a thread that takes a step, and returns after it blocks.
+  // Starts a thread that calls TakeStep(), and returns when the thread blocks.
   void BlockAStep() {
     thread_.emplace([this] { taken_ = pacer_.TakeStep(stop_.get_token()); });
     ASSERT_TRUE(thread_->AwaitSleep());
@@ -25,7 +25,7 @@ class PacerTest : public ::testing::Test {
 
   Pacer pacer_;
   std::stop_source stop_;
-  std::optional<bool> taken_;  // by the thread
+  std::optional<bool> taken_;  // the result of the thread's TakeStep()
   std::optional<WaitingThread> thread_;
 };
 
@@ -79,7 +79,7 @@ TEST_F(PacerTest, StepsDoNotAddUp) {
   BlockAStep();
 }
 
-TEST_F(PacerTest, PauseTakesAnUnusedStepBack) {
+TEST_F(PacerTest, PauseCancelsAnUnusedStep) {
   pacer_.Step();
   pacer_.Pause();
   BlockAStep();

@@ -19,7 +19,7 @@ std::string KeyOf(const Record& record) {
   return "scheduler";
 }
 
-// True if a reader that is made later needs the record, however old it is.
+// True if a later reader needs the record, however old the record is.
 bool IsLasting(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     return pod->place != Place::kBound && pod->place != Place::kGone;
@@ -27,12 +27,11 @@ bool IsLasting(const Record& record) {
   return std::holds_alternative<SchedulerRecord>(record.state);
 }
 
-// What malloc() needs for a block besides its size, rounded up.
+// The overhead of malloc() for each block, rounded up.
 constexpr std::size_t kBlockBytes = 16;
-// The size of a record's nodes in the maps of RecordLog and of its reference
-// count.
+// The size of a record's map nodes in RecordLog, and of its reference count.
 constexpr std::size_t kNodesBytes = 168;
-// The longest text that a string stores without an allocation.
+// The length of the longest text that a string stores without an allocation.
 const std::size_t kInPlace = std::string().capacity();
 
 // BytesOf() returns an estimate of the memory that a value owns, without the
@@ -93,7 +92,7 @@ const Record& RecordLog::Add(Record record) {
                            shared->state);
   bytes_ += entry.bytes;
 
-  // kept_ holds last records only.
+  // kept_ has only last records, so remove the record that this one replaces.
   if (const auto last = last_.find(entry.key); last != last_.end()) {
     kept_.erase(last->second);
   }

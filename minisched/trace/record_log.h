@@ -12,17 +12,18 @@
 
 namespace minisched {
 
-// How much a trace keeps.
+// The limits of what a trace keeps. `records` and `bytes` don't count the old
+// records that a trace keeps because their pods are still pending.
 struct TraceLimits {
   std::size_t records = 10'000;
-  std::size_t attempts = 512;  // records, of which an attempt has one or two
+  std::size_t attempts = 512;  // attempt records; an attempt has one or two
   std::size_t nodes_per_attempt = 1'000;
-  std::size_t bytes = 64 << 20;  // of these records together, estimated
+  std::size_t bytes = 64 << 20;  // the estimated memory of the records
 };
 
-// Holds the newest records of a trace, and the last record of the scheduler and
-// of each pod that is neither bound nor gone, however old it is. Not
-// thread-safe.
+// Holds the newest records of a trace. Also holds the last record of the
+// scheduler and of each pod that is neither bound nor gone, however old that
+// record is. Not thread-safe.
 class RecordLog {
  public:
   explicit RecordLog(const TraceLimits& limits) : limits_(limits) {}
@@ -31,11 +32,12 @@ class RecordLog {
   // records.
   const Record& Add(Record record);
 
-  // Returns the last record of the attempt with this uid and number, or null.
+  // Returns the last record of the attempt with this number of the pod with
+  // this uid, or null.
   RecordPtr FindAttempt(const std::string& uid, int number) const;
 
-  // Returns the records after this sequence number, in order. Records that were
-  // removed are missing.
+  // Returns the records after this sequence number, in order, without those
+  // that the log has removed.
   std::vector<RecordPtr> After(std::uint64_t sequence) const;
 
   // Returns the last record of each pod, of each attempt and of the scheduler,
@@ -47,14 +49,15 @@ class RecordLog {
  private:
   struct Entry {
     RecordPtr record;
-    std::string key;  // what the record is about
+    std::string key;  // identifies the pod, the attempt or the scheduler
     std::size_t bytes = 0;
   };
   using Entries = std::map<std::uint64_t, Entry>;  // by sequence number
 
-  // Removes the oldest record of newest_, or moves it to kept_.
+  // Moves the oldest record of newest_ to kept_, or removes it.
   void RetireOldest();
   void RemoveOldestAttempt();
+  // True if no later record has the same key.
   bool IsLast(const Entry& entry) const;
   // Removes a record of newest_.
   void Remove(Entries::iterator entry);
@@ -62,10 +65,11 @@ class RecordLog {
   const TraceLimits limits_;
   std::uint64_t last_sequence_ = 0;
   std::size_t bytes_ = 0;  // of newest_
-  // Records older than all newest_, kept because their pod is still pending.
+  // The last records of pending pods and of the scheduler that are older than
+  // all records of newest_.
   Entries kept_;
   Entries newest_;
-  // The sequence number of the last record by key.
+  // The sequence number of the last record for each key.
   std::unordered_map<std::string, std::uint64_t> last_;
   std::set<std::uint64_t> attempts_;  // the sequence numbers of attempts
 };

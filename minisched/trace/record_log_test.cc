@@ -36,8 +36,8 @@ class RecordLogTest : public ::testing::Test {
                  .uid = uid, .number = number, .failure = std::move(failure)}});
   }
 
-  // Adds the records of `count` pods that end at once.
-  static void AddEndedPods(RecordLog& log, int count) {
+  // Adds `count` records of a bound pod.
+  static void AddBoundRecords(RecordLog& log, int count) {
     for (int i = 0; i < count; ++i) AddPod(log, "ended", Place::kBound);
   }
 };
@@ -90,7 +90,7 @@ TEST_F(RecordLogTest, KeepsTheLastRecordOfAPendingPod) {
         Place::kInFlight, Place::kWaiting, Place::kAssumed}) {
     AddPod(log, "a", place, "replaced");
     AddPod(log, "a", place);
-    AddEndedPods(log, 100);
+    AddBoundRecords(log, 100);
     const std::string expected = "a " + std::string(PlaceName(place));
     EXPECT_THAT(Describe(log.LastOfEach()),
                 ElementsAre(expected, "ended bound"));
@@ -99,7 +99,7 @@ TEST_F(RecordLogTest, KeepsTheLastRecordOfAPendingPod) {
         ElementsAre(expected, "ended bound", "ended bound", "ended bound"));
   }
   AddPod(log, "a", Place::kBound);
-  AddEndedPods(log, 100);
+  AddBoundRecords(log, 100);
   EXPECT_THAT(Describe(log.LastOfEach()), ElementsAre("ended bound"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(RecordLogTest, KeepsTheLastRecordsOfPendingPodsInOrder) {
   log.Add({.state = SchedulerRecord{}});
   for (const char* uid : {"c", "a", "b"}) AddPod(log, uid, Place::kActive);
   AddPod(log, "c", Place::kUnschedulable);
-  AddEndedPods(log, 100);
+  AddBoundRecords(log, 100);
   EXPECT_THAT(Describe(log.LastOfEach()),
               ElementsAre("scheduler", "a active", "b active",
                           "c unschedulable", "ended bound"));
@@ -134,7 +134,7 @@ TEST_F(RecordLogTest, FindsTheLastRecordOfAnAttempt) {
   ASSERT_NE(log.FindAttempt("a", 1), nullptr);
   EXPECT_EQ(log.FindAttempt("a", 1)->sequence, 2U);
   EXPECT_EQ(log.FindAttempt("b", 1), nullptr);
-  AddEndedPods(log, 2);  // remove both attempts
+  AddBoundRecords(log, 2);  // removes both attempts
   EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
   EXPECT_EQ(log.FindAttempt("a", 2), nullptr);
 }
@@ -151,7 +151,7 @@ TEST_F(RecordLogTest, LimitsTheBytes) {
   EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(8U), Le(9U))));
 }
 
-TEST_F(RecordLogTest, KeepsARecordThatIsLargerThanTheLimitAlone) {
+TEST_F(RecordLogTest, KeepsTheNewestRecordEvenIfItExceedsTheLimit) {
   RecordLog log({.bytes = 1000});
   AddPod(log, "a", Place::kBound, std::string(10'000, '.'));
   AddPod(log, "b", Place::kBound, std::string(10'000, '.'));

@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds kFlushPeriod{20};
 std::string ErrorText() { return std::generic_category().message(errno); }
 
 std::FILE* Create(const std::string& path) {
-  std::error_code unknown;
-  const auto status = std::filesystem::status(path, unknown);
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_regular_file(status)) {
     throw ConfigError("--record " + path +
                       ": the file exists already: remove it, or name another");
@@ -50,9 +50,10 @@ bool IsSameAttempt(const Record& a, const Record& b) {
          first->number == second->number;
 }
 
-// Keeps SIGPIPE from this thread while the object exists, and for good from the
-// threads that it starts meanwhile: a write into a pipe without a reader is an
-// error for them, not the program's end.
+// Blocks SIGPIPE on this thread while the object exists. Threads that this
+// thread starts in that time inherit the block for their whole life. On all of
+// these threads, a write into a pipe without a reader fails instead of ending
+// the program.
 class BlockSigpipe {
  public:
   BlockSigpipe() {
@@ -62,7 +63,7 @@ class BlockSigpipe {
   }
   ~BlockSigpipe() {
     const timespec at_once{};
-    sigtimedwait(&sigpipe_, nullptr, &at_once);  // discards a pending one
+    sigtimedwait(&sigpipe_, nullptr, &at_once);  // discards a SIGPIPE
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
@@ -74,7 +75,7 @@ class BlockSigpipe {
   sigset_t before_;
 };
 
-// Returns the object for the line of a deletion: only its kind and name.
+// Returns the kind and the name of an object, for the line of its deletion.
 template <class T>
 std::string Reference(const ObjectMeta& metadata) {
   nlohmann::ordered_json object{{"apiVersion", T::kResource.ApiVersion()},
@@ -143,7 +144,7 @@ void Recorder::WriteRecords(const std::stop_token& stop) {
                    reader_.missing());
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
-      // Skip a report that the next record replaces.
+      // Skip an attempt that the next record replaces.
       if (i + 1 == records.size() ||
           !IsSameAttempt(*records[i], *records[i + 1])) {
         Write(ToJsonLine(*records[i]));

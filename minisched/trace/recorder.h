@@ -16,22 +16,23 @@
 
 namespace minisched {
 
-// Writes a trace to a file while the object exists, as JSON lines. There is a
-// line for each record, and one for each change of a pod or node of the
-// cluster: in the form of kube-scheduler-simulator's recorder, with the object
-// as the server sent it. docs/reference/trace.md describes the lines.
+// Writes a trace to a file while the object exists, as JSON lines: the records,
+// and a line for each change of a pod or node in the cluster. These lines have
+// the form of kube-scheduler-simulator's recorder: they contain the object as
+// the server sent it or, after a deletion, only its kind and name.
+// docs/reference/trace.md describes the lines.
 //
 // Each line is written within about 20 ms. Only the last line of a file can be
 // cut off. If a write fails, logs one error and writes no more lines.
 class Recorder {
  public:
-  // Creates the file. Throws ConfigError if the file can't be created, or
-  // exists already: a recording never replaces a file. `path` may also be an
-  // existing pipe or device. `trace`, `client` and `clock` must outlive the
-  // recorder.
+  // Creates the file. Throws ConfigError if the file can't be created or
+  // already exists, because a recording never replaces a file. `path` may also
+  // be an existing pipe or device. `trace`, `client` and `clock` must outlive
+  // the recorder.
   Recorder(Trace& trace, Client& client, const std::string& path,
            Clock& clock = RealClock());
-  // Writes the remaining records of the trace before it returns.
+  // Blocks until the remaining records of the trace are written.
   ~Recorder();
 
   Recorder(const Recorder&) = delete;
@@ -47,7 +48,7 @@ class Recorder {
   void WriteObject(std::string_view event, std::string_view json) EXCLUDES(mu_);
   void WriteRecords(const std::stop_token& stop) EXCLUDES(mu_);
   void Write(std::string_view line) EXCLUDES(mu_);
-  // Logs a failure of the last write or of fflush().
+  // Logs an error if `written` is false, unless a write has failed before.
   void Check(bool written) REQUIRES(mu_);
 
   Clock& clock_;

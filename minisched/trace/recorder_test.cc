@@ -43,7 +43,7 @@ class RecorderTest : public ::testing::Test {
   }
   ~RecorderTest() override { std::filesystem::remove_all(directory_); }
 
-  // Returns the whole lines of the recording that have this member.
+  // Returns the complete lines of the recording that have this member.
   std::vector<nlohmann::json> Lines(const char* member) const {
     std::ifstream file(path_);
     std::vector<nlohmann::json> lines;
@@ -77,7 +77,8 @@ TEST_F(RecorderTest, RecordsChangesOfObjectsWithAllTheirFields) {
                      R"({"metadata":{"labels":{"a":"b"}}})");
   AwaitLines("resource", 2);
   client_.Delete<Pod>("default", "web", {});
-  AwaitLines("resource", 4);  // the mark of the deletion, then the deletion
+  // An update with a deletionTimestamp precedes the deletion.
+  AwaitLines("resource", 4);
 
   const std::vector<nlohmann::json> lines = Lines("resource");
   EXPECT_EQ(lines[0]["event"], "Add");
@@ -92,7 +93,7 @@ TEST_F(RecorderTest, RecordsChangesOfObjectsWithAllTheirFields) {
                 "metadata":{"name":"web","namespace":"default"}})"));
 }
 
-TEST_F(RecorderTest, HasWrittenEveryRecordWhenItIsDestroyed) {
+TEST_F(RecorderTest, TheDestructorWritesAllRemainingRecords) {
   Pod pod;
   pod.metadata.name = "web";
   pod.metadata.uid = "1";
@@ -115,7 +116,7 @@ TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
         [&] { return Attempt{.uid = "1", .number = number, .node = node}; });
   };
   {
-    // Writes all of it at its end, because its clock stands still.
+    // The destructor writes all records, because the clock stands still.
     const Recorder recorder(trace_, client_, path_, clock);
     report(1, "");
     report(1, "node-1");
@@ -127,7 +128,7 @@ TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
   EXPECT_EQ(lines[1]["attempt"]["attempt"], 2);
 }
 
-TEST_F(RecorderTest, SurvivesTheEndOfThePipeItWritesInto) {
+TEST_F(RecorderTest, LogsAnErrorIfThePipeHasNoReader) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK);
   const LogCapture log;
@@ -162,7 +163,7 @@ TEST_F(RecorderTest, DoesNotReplaceAFile) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "mine");
 }
 
-TEST_F(RecorderTest, FailsWithoutADirectory) {
+TEST_F(RecorderTest, FailsIfTheDirectoryDoesNotExist) {
   try {
     const Recorder recorder(trace_, client_, directory_ / "no" / "file");
     FAIL() << "expected an error";
@@ -172,12 +173,12 @@ TEST_F(RecorderTest, FailsWithoutADirectory) {
   }
 }
 
-TEST_F(RecorderTest, LogsOnceThatTheDeviceIsFull) {
+TEST_F(RecorderTest, LogsOnlyOneErrorIfTheDeviceIsFull) {
   const LogCapture log;
   FakeClock clock;
   {
     const Recorder recorder(trace_, client_, "/dev/full", clock);
-    // Two writes, and a third one at the end.
+    // Two writes, and a third write in the destructor.
     for (int i = 0; i < 2; ++i) {
       clock.AwaitSleepers(1);
       clock.Advance(std::chrono::milliseconds(20));

@@ -56,7 +56,7 @@ Json Describe(const Attempt& attempt) {
   Put(json, "filters", attempt.filters);
   if (attempt.all_objections) json["allObjections"] = true;
   for (const NodeVerdict& node : attempt.nodes) {
-    // Most nodes of a large cluster have nothing but a name.
+    // In a large cluster, most nodes have only a name: shorten them.
     if (node.objections.empty() && node.scores.empty()) {
       json["fits"].push_back(node.node);
     } else {
@@ -116,8 +116,8 @@ std::string ToJsonLine(const Record& record) {
   std::visit(
       [&json](const auto& state) { json[Kind(state)] = Describe(state); },
       record.state);
-  // Names and messages may hold anything: broken UTF-8, and also control
-  // characters beyond ASCII, such as U+009B.
+  // Names and messages may contain any bytes, such as broken UTF-8 and control
+  // characters beyond ASCII (U+009B).
   return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
                    Json::error_handler_t::replace);
 }

@@ -14,37 +14,38 @@
 
 // The records of a trace: the reports of a scheduler on its own work. Each
 // record holds the whole present state of one pod, one attempt or the
-// scheduler, so a reader needs no earlier record of it.
+// scheduler, so a reader needs only the last record of each.
 // docs/reference/trace.md describes the records as JSON.
 
 namespace minisched {
 
-// The place of a pod: a part of the scheduling queue, or a state after it.
+// The place of a pod: a part of the scheduling queue, or a state after the
+// queue.
 enum class Place {
   kGated,          // PreEnqueue rejected the pod
   kActive,         // activeQ: waits for its turn
   kBackoff,        // backoffQ: waits until a time
   kUnschedulable,  // waits for an event, or until a time
   kInFlight,       // popped: is being scheduled
-  kWaiting,        // on Permit
+  kWaiting,        // waits on Permit
   kAssumed,        // counted on its node before the Binding
-  kBound,          // this scheduler has bound it
+  kBound,          // bound by this scheduler
   kGone,           // deleted, ended, or bound by another scheduler
 };
 
 // Returns the place's name in records: "active", "in flight", …
 std::string_view PlaceName(Place place);
 
-// Why a pod moved to a place, and what it waits for there. Each field may be
-// empty.
+// Why a pod moved to a place, and what the pod waits for there. Each field may
+// be empty.
 struct Move {
   std::string event;                 // upstream's name: "BackoffComplete"
   std::string hint;                  // the result of the queueing hint
-  std::vector<std::string> plugins;  // that rejected the pod, or hold it
+  std::vector<std::string> plugins;  // those that rejected or hold the pod
   std::vector<std::string> wakes;    // the events that may move the pod on
-  int attempts = 0;
-  // When the wait ends if no event ends it. The scheduler may move the pod a
-  // little later, at its next check.
+  int attempts = 0;                  // the pod's attempts so far
+  // When the wait ends, unless an event ends the wait earlier. The scheduler
+  // may move the pod a little later, at its next check.
   std::optional<Clock::TimePoint> until;
   std::string node;  // the node that the pod is assumed on or bound to
 };
@@ -58,7 +59,7 @@ struct PodRecord {
   std::optional<Time> until;  // move.until as a time of day
 };
 
-// An objection of a plugin to a node.
+// The reasons why a filter plugin rejected a node.
 struct Objection {
   std::string plugin;
   std::vector<std::string> reasons;  // at least one
@@ -75,8 +76,8 @@ struct PluginScore {
 // The verdict of the plugins on a node.
 struct NodeVerdict {
   std::string node;
-  // Empty if the pod fits. Only the first objection counts. Others follow if a
-  // reader asked for all.
+  // Empty if the pod fits. Only the first objection counts. Later objections
+  // follow if a reader asked for all.
   std::vector<Objection> objections;
   std::vector<PluginScore> scores;
 };
@@ -89,27 +90,29 @@ struct PointResult {
   std::string message;
 };
 
-// The number of nodes that a plugin was the first to reject, for one reason.
+// The number of nodes whose first objection is from this plugin and has this
+// reason.
 struct ObjectionCount {
   std::string plugin;
   std::string reason;
   std::size_t nodes = 0;
 };
 
-// One try to schedule a pod.
+// One attempt to schedule a pod.
 struct Attempt {
   std::string pod;  // "namespace/name"
   std::string uid;
   int number = 0;                    // 1 is the pod's first attempt
   std::vector<std::string> filters;  // the filter plugins in their order
   std::vector<NodeVerdict> nodes;    // in the order of the checks
-  // True if each node's objections are those of all plugins.
+  // True if each node has the objections of all plugins, not only the first
+  // one.
   bool all_objections = false;
   std::vector<PointResult> points;
   std::string node;     // the chosen node; empty if there is none
   std::string failure;  // the message of the failure; empty if there is none
 
-  // Set by Trace::Tried(). The counts are of all nodes, including those beyond
+  // Trace::Tried() sets these fields. The counts include the nodes beyond
   // TraceLimits::nodes_per_attempt.
   int reports = 0;  // how often the attempt has been reported
   std::size_t all_nodes = 0;
@@ -123,8 +126,9 @@ struct SchedulerRecord {
   bool paused = false;
 };
 
+// One record of a trace.
 struct Record {
-  std::uint64_t sequence = 0;  // 1 is the first; each record has the next
+  std::uint64_t sequence = 0;  // 1 for the first record, then 2, 3, …
   Time time;
   std::variant<PodRecord, Attempt, SchedulerRecord> state;
 };

@@ -15,15 +15,16 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// Returns the number of code points of UTF-8 text. Each takes one column.
+// Returns the number of code points of UTF-8 text. Assumes that each code point
+// takes one column.
 std::size_t Width(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   });
 }
 
-// Returns the rows, each after a line end and indented. Each column is as wide
-// as its widest cell.
+// Returns the rows as indented lines, each after a line end. Each column is as
+// wide as its widest cell.
 std::string Align(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
@@ -64,14 +65,14 @@ bool SkippedFilter(const Attempt& attempt, const std::string& plugin) {
                      });
 }
 
-// Returns the mark of a filter plugin for a node.
-std::string Mark(const std::string& plugin, const NodeVerdict& node,
-                 bool asked) {
+// Returns the mark of a filter plugin for a node. `ran` is true if the
+// plugin ran for the node.
+std::string Mark(const std::string& plugin, const NodeVerdict& node, bool ran) {
   const auto& objections = node.objections;
   const auto objection =
       std::find_if(objections.begin(), objections.end(),
                    [&](const Objection& o) { return o.plugin == plugin; });
-  if (objection == objections.end()) return asked ? "✓" : "·";
+  if (objection == objections.end()) return ran ? "✓" : "·";
   return objection == objections.begin() ? "✗" : "(✗)";
 }
 
@@ -113,13 +114,13 @@ Row NodeRow(const Attempt& attempt, const NodeVerdict& node,
             const std::vector<std::string>& scorers) {
   Row row{Printable(node.node)};
   // A node that PreFilter excludes has an objection without a plugin.
-  bool asked =
+  bool runs =
       node.objections.empty() || !node.objections.front().plugin.empty();
   for (const std::string& plugin : attempt.filters) {
-    row.push_back(Mark(plugin, node, asked && !SkippedFilter(attempt, plugin)));
+    row.push_back(Mark(plugin, node, runs && !SkippedFilter(attempt, plugin)));
     const bool objects =
         !node.objections.empty() && node.objections.front().plugin == plugin;
-    asked = asked && (attempt.all_objections || !objects);
+    runs = runs && (attempt.all_objections || !objects);
   }
   AddScores(node, scorers, row);
   if (!node.objections.empty()) {

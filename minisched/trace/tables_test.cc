@@ -45,7 +45,7 @@ TEST(FormatAttemptTest, MarksTheFirstObjections) {
 TEST(FormatAttemptTest, MarksTheLaterObjections) {
   Attempt attempt = AttemptOnThreeNodes();
   attempt.all_objections = true;
-  // A later objection may be one of an earlier plugin.
+  // A later objection may come from an earlier filter plugin.
   attempt.nodes[0].objections = {kPorts, kName};
   attempt.nodes[1].objections = {kName, kFit};
   attempt.node = "";
@@ -154,7 +154,7 @@ TEST(PrintableTest, EscapesControlCharactersAndBrokenUtf8) {
        "\\x9b31m"},
       {"\xc2\x85", "\\x85"},        // U+0085 ends a line
       {"\xe2\x80\xa8", "\\u2028"},  // U+2028 ends a line
-      {"\xe2\x80\xae", "\\u202e"},  // U+202E turns the text around
+      {"\xe2\x80\xae", "\\u202e"},  // U+202E reverses the text
       {"a\xff"
        "b",
        "a\\xffb"},
@@ -211,13 +211,13 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
             "\n  assumed        shop/a  123ms  -      1         on node-1");
 }
 
-TEST_F(FormatPlacesTest, ShowsThatThereAreNone) {
+TEST_F(FormatPlacesTest, ShowsNoneIfNoPodIsPending) {
   EXPECT_EQ(FormatPlaces({}, now_), "\n  none");
   Add({.pod = "shop/a", .uid = "a", .place = Place::kBound}, 1s);
   EXPECT_EQ(FormatPlaces(records_, now_), "\n  none");
 }
 
-TEST_F(FormatPlacesTest, NamesakesAreTwoPods) {
+TEST_F(FormatPlacesTest, PodsWithTheSameNameAndDifferentUidsAreTwoRows) {
   Add({.pod = "shop/a", .uid = "old", .place = Place::kInFlight}, 2s);
   Add({.pod = "shop/a", .uid = "new", .place = Place::kActive}, 1s);
   EXPECT_EQ(FormatPlaces(records_, now_),

@@ -17,7 +17,7 @@ void Append(std::vector<T>& to, std::vector<T> from) {
             std::make_move_iterator(from.end()));
 }
 
-// Sets the attempt's counts.
+// Sets all_nodes, feasible_nodes and objections of the attempt.
 void CountNodes(Attempt& attempt) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
   for (const NodeVerdict& node : attempt.nodes) {
@@ -39,7 +39,7 @@ void CountNodes(Attempt& attempt) {
   }
 }
 
-// Returns an attempt with what a later report adds.
+// Returns the attempt extended by a later report.
 Attempt Join(Attempt attempt, Attempt report) {
   Append(attempt.points, std::move(report.points));
   attempt.node = std::move(report.node);
@@ -79,7 +79,7 @@ void Trace::Add(Attempt report) {
     if (earlier) {
       report = Join(std::get<Attempt>(earlier->state), std::move(report));
     } else if (!report.points.empty()) {
-      return;  // It adds to a report that no reader asked for.
+      return;  // No reader asked for the report that this one extends.
     }
   } else {
     CountNodes(report);

@@ -34,17 +34,18 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // Records that a pod came to a place. Call it where kube-scheduler logs "Pod
-  // moved to an internal scheduling queue", and where a pod comes to a place
-  // after the queue, such as "bound".
+  // Records that a pod came to a place. Call Moved() where kube-scheduler logs
+  // "Pod moved to an internal scheduling queue", and where a pod comes to a
+  // place after the queue, such as "bound".
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
 
-  // Records the Attempt that `describe` returns. Call it at the end of a
-  // scheduling cycle, with the nodes or at least the filter plugins. Call it
-  // again at the end of the binding cycle, without nodes and filter plugins:
-  // the second call appends to `points` and replaces `node` and `failure`. The
-  // calls for one attempt must not overlap. Calls `describe` only if a reader
-  // asks for attempts.
+  // Records the Attempt that `describe` returns. Calls `describe` only if a
+  // reader asks for attempts.
+  //
+  // At the end of a scheduling cycle, call Tried() with the nodes or at least
+  // the filter plugins. At the end of the binding cycle, call Tried() again,
+  // without nodes and filter plugins: the second call appends to `points` and
+  // replaces `node` and `failure`. The calls for one attempt must not overlap.
   template <std::invocable Describe>
   void Tried(const Describe& describe) EXCLUDES(mu_) {
     if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
@@ -56,9 +57,9 @@ class Trace {
     return all_objections_readers_.load(std::memory_order_relaxed) > 0;
   }
 
-  // Calls `pop`, which returns the next pod in an optional, and returns its
-  // result. Blocks before the call while the scheduler is paused, and again
-  // after the call: a pause that began during `pop` holds the popped pod.
+  // Calls `pop`, which returns the next pod in an optional, and returns the
+  // result of `pop`. While the scheduler is paused, blocks before the call and
+  // also after the call: a pause that begins during `pop` holds the popped pod.
   // Returns an empty optional if `stop` asks to stop. Does not interrupt `pop`.
   template <std::invocable Pop>
   std::invoke_result_t<Pop> Paced(const Pop& pop, const std::stop_token& stop) {
@@ -82,7 +83,7 @@ class Trace {
   friend class TraceReader;
 
   void Add(Attempt report) EXCLUDES(mu_);
-  // Returns the last record of the report's attempt, or null.
+  // Returns the last record of the reported attempt, or null.
   RecordPtr FindAttempt(const Attempt& report) const EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
@@ -105,12 +106,12 @@ enum class AttemptDetail {
   kAllObjections     // the same, with all objections in failed attempts
 };
 
-// Reads a trace. Returns first the last record of each pod, of each attempt and
-// of the scheduler at the time when the reader was made, then each later
-// record. A reader that is much slower than the scheduler misses records, and
-// finds gaps in the sequence numbers. It never misses the last record of a
-// pending pod, but may miss that a pod was bound or is gone. Used by one thread
-// at a time.
+// Reads a trace. First returns the last record of each pod, of each attempt and
+// of the scheduler at the time when the reader was made, and then each later
+// record. A reader that is much slower than the scheduler misses records: the
+// sequence numbers have gaps. Such a reader never misses the last record of a
+// pending pod, but may miss that a pod was bound or is gone. For one thread at
+// a time.
 class TraceReader {
  public:
   // `trace` must outlive the reader.
@@ -121,8 +122,9 @@ class TraceReader {
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
-  // Returns the records since the last call, in order. Blocks until there is
-  // one. Returns an empty vector if there is none and `stop` asks to stop.
+  // Returns the records since the last call, in order. Blocks until there is a
+  // record. Returns an empty vector if there is no record and `stop` asks to
+  // stop.
   std::vector<RecordPtr> Next(const std::stop_token& stop);
   // Returns the records since the last call without blocking.
   std::vector<RecordPtr> Poll();
@@ -136,8 +138,8 @@ class TraceReader {
 
   Trace& trace_;
   const AttemptDetail detail_;
-  std::vector<RecordPtr> first_;  // what the first call returns
-  std::uint64_t sequence_;        // of the last record that was returned
+  std::vector<RecordPtr> first_;  // the earlier records, for the first call
+  std::uint64_t sequence_;        // of the last record returned so far
   std::uint64_t missing_ = 0;
 };
 

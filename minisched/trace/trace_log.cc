@@ -11,7 +11,7 @@ void Log(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     spdlog::trace("{}", FormatMove(*pod, record.time));
   } else if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
-    // A later report only adds the binding cycle.
+    // The second report of an attempt only adds the binding cycle.
     if (attempt->reports == 1) spdlog::debug(FormatAttempt(*attempt));
   }
 }

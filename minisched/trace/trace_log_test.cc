@@ -19,15 +19,15 @@
 namespace minisched {
 namespace {
 
-// Collects messages as "level message". Blocks the thread that logs a message
-// with "hold" until Release().
+// Collects messages as "level message". Blocks a thread that logs a message
+// with the text "hold" until Release().
 class HoldingSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   HoldingSink() { set_pattern("%l %v"); }
 
   void AwaitHold() { holds_.wait(); }
   void Release() { released_.count_down(); }
-  // Requires that nobody logs.
+  // Returns the messages so far. REQUIRES: no other thread logs.
   const std::string& text() const { return text_; }
 
  protected:
@@ -103,7 +103,7 @@ TEST_F(TraceLogTest, WarnsOfMissingRecords) {
             "trace shop/b → bound\n");
 }
 
-TEST_F(TraceLogTest, ReplacedRecordsBeforeTheStartAreNotMissing) {
+TEST_F(TraceLogTest, RecordsReplacedBeforeTheReaderStartsAreNotMissing) {
   for (const char* pod : {"a", "b{}", "c", "b{}"}) Move(pod, Place::kActive);
   TraceReader reader(trace_);
   LogTrace(reader, Stopped());

@@ -18,13 +18,13 @@ class PacedTest : public ::testing::Test {
  protected:
   ~PacedTest() override {
     stop_.request_stop();
-    // Let the thread end if the stop did not.
+    // Ends the thread if the stop did not.
     trace_.Resume();
     EndPop(std::nullopt);
   }
 
-  // Runs Paced() on a thread. Its `pop` returns 7, or if `blocks`, waits for
-  // EndPop().
+  // Runs Paced() on a thread, with a `pop` that returns 7. If `blocks` is true,
+  // `pop` blocks until EndPop() and returns the argument of EndPop().
   void StartPaced(bool blocks = false) {
     pops_ = 0;
     result_.reset();
@@ -86,13 +86,13 @@ TEST_F(PacedTest, APauseDuringPopHoldsThePoppedPod) {
   EXPECT_TRUE(thread_->AwaitEnd());
   EXPECT_EQ(result_, 7);
   EXPECT_EQ(pops_, 1);
-  // The held pod used the step up.
+  // The held pod has used the step up.
   StartPaced();
   ASSERT_TRUE(thread_->AwaitSleep());
   EXPECT_EQ(pops_, 0);
 }
 
-TEST_F(PacedTest, OneStepIsOnePod) {
+TEST_F(PacedTest, EachStepTakesOnePod) {
   trace_.Pause();
   for (int i = 0; i < 3; ++i) {
     StartPaced();
@@ -104,9 +104,9 @@ TEST_F(PacedTest, OneStepIsOnePod) {
   }
 }
 
-TEST_F(PacedTest, AStepWaitsForAPod) {
+TEST_F(PacedTest, AStepRemainsAllowedUntilThereIsAPod) {
   trace_.Step();
-  // No pod: the queue was closed, or the step's pop has none yet.
+  // `pop` returns no pod, so the step remains allowed.
   EXPECT_EQ(trace_.Paced([] { return std::optional<int>(); }, {}),
             std::nullopt);
   EXPECT_EQ(trace_.Paced([] { return std::optional(7); }, {}), 7);

@@ -1,4 +1,4 @@
-// Writers, readers, changes of the pace and a stop at once, for
+// Runs writers, readers, changes of the pace and a stop at the same time, for
 // ThreadSanitizer.
 
 #include <gmock/gmock.h>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kPods = 300;
 
-// Moves pods and reports attempts, then leaves each pod where its number says.
+// Moves pods and reports their attempts. At the end, every hundredth pod is
+// unschedulable and the other pods are bound.
 void Write(Trace& trace, const std::string& writer) {
   for (int i = 0; i < kPods; ++i) {
     const Pod pod = TracedPod(writer + std::to_string(i));
@@ -38,7 +39,8 @@ void Write(Trace& trace, const std::string& writer) {
   }
 }
 
-// Returns the pending pods as a reader sees them at the end.
+// Reads the trace until `stop` asks to stop, and returns the pods that are
+// unschedulable at the end.
 std::map<std::string, Place> Follow(Trace& trace, AttemptDetail detail,
                                     const std::stop_token& stop) {
   TraceReader reader(trace, detail);
@@ -61,7 +63,8 @@ std::map<std::string, Place> Follow(Trace& trace, AttemptDetail detail,
   return places;
 }
 
-// Pauses, steps and resumes. Stops other threads that wait meanwhile.
+// Pauses, steps and resumes the scheduler many times, and sometimes stops a
+// thread that may wait for a step or a record.
 void ChangePace(Trace& trace) {
   for (int i = 0; i < kPods; ++i) {
     trace.Pause();

@@ -43,7 +43,7 @@ class TraceTest : public ::testing::Test {
   Trace trace_{"minisched", clock_};
 };
 
-TEST_F(TraceTest, ALateReaderGetsTheLastRecordOfEachThenTheNewOnes) {
+TEST_F(TraceTest, ALateReaderReturnsTheLastRecordOfEachThenLaterRecords) {
   Move("a", Place::kActive);
   Move("b", Place::kActive);
   Move("a", Place::kInFlight);
@@ -146,7 +146,7 @@ class TriedTest : public TraceTest {
   TraceReader reader_{trace_, AttemptDetail::kFirstObjections};
 };
 
-TEST_F(TraceTest, TriedCallsItsArgumentOnlyForAReaderOfAttempts) {
+TEST_F(TraceTest, TriedCallsDescribeOnlyForAReaderOfAttempts) {
   int calls = 0;
   const auto attempt = [&calls] {
     ++calls;
@@ -214,15 +214,15 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   EXPECT_EQ(whole.reports, 2);
 }
 
-TEST_F(TriedTest, DropsWhatAddsToAReportThatNobodyAskedFor) {
+TEST_F(TriedTest, DropsASecondReportWithoutAFirst) {
   Attempt binding = AttemptOf("a");
   binding.points = {{.point = "Bind"}};
   Try(binding);
   EXPECT_THAT(Describe(Read(reader_)), ElementsAre("scheduler"));
 }
 
-// A scheduler that has forgotten a pod starts again with attempt 1.
-TEST_F(TriedTest, AReportWithNodesBeginsTheAttemptAnew) {
+// A scheduler that has forgotten a pod reports attempt 1 of the pod again.
+TEST_F(TriedTest, AReportWithNodesReplacesTheAttempt) {
   Attempt attempt = AttemptOf("a");
   attempt.nodes = {{.node = "node-1"}};
   attempt.points = {{.point = "PreFilter"}};
@@ -275,7 +275,7 @@ class LimitedTraceTest : public TriedTest {
   Trace limited_{"minisched", clock_, {.nodes_per_attempt = 3}};
   TraceReader reader_{limited_, AttemptDetail::kFirstObjections};
 
-  // Reports nodes that are alternately feasible and not.
+  // Reports nodes that are alternately feasible and infeasible.
   void TryNodes(int count) {
     Attempt attempt = AttemptOf("a");
     for (int i = 0; i < count; ++i) {
@@ -299,7 +299,7 @@ TEST_F(LimitedTraceTest, CountsTheNodesBeyondTheLimit) {
   EXPECT_EQ(attempt.objections[0].nodes, 500U);
 }
 
-// Compares a reader that is too slow with one that is not.
+// Compares a slow reader with a prompt one.
 TEST_F(TraceTest, ASlowReaderLosesOnlyReplacedRecordsAndThoseOfEndedPods) {
   Trace trace("minisched", clock_, {.records = 20});
   TraceReader prompt(trace);
@@ -342,7 +342,7 @@ TEST_F(TraceTest, ASlowReaderLosesOnlyReplacedRecordsAndThoseOfEndedPods) {
       EXPECT_TRUE(may_be_lost || got.contains(record.sequence));
       got.erase(record.sequence);
     }
-    EXPECT_THAT(got, IsEmpty());  // nothing but what is new
+    EXPECT_THAT(got, IsEmpty());  // the slow reader got only new records
   }
 }
 

@@ -22,8 +22,7 @@ inline Pod TracedPod(const std::string& name) {
   return pod;
 }
 
-// Describe() returns what a record is about: "web active", "web #1",
-// "scheduler".
+// Returns the subject of a record: "web active", "web #1" or "scheduler".
 inline std::string Describe(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     return fmt::format("{} {}", pod->uid, PlaceName(pod->place));
@@ -40,7 +39,7 @@ inline std::vector<std::string> Describe(
   return texts;
 }
 
-// Returns a token of a source that has asked to stop.
+// Returns a token that already asks to stop.
 inline std::stop_token Stopped() {
   std::stop_source source;
   source.request_stop();

@@ -41,6 +41,20 @@ Objection ToObjection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
+// Asks the filter plugins that did not object first.
+void AddOtherObjections(const Framework& framework, const CycleState& state,
+                        const Pod& pod, const NodeInfo& node,
+                        NodeVerdict& verdict) {
+  const std::string first = verdict.objections.front().plugin;
+  for (const FilterPlugin* plugin : framework.filter_plugins()) {
+    if (plugin->Name() == first || state.SkipsFilter(plugin->Name())) continue;
+    const Status status = plugin->Filter(state, pod, node);
+    if (status.IsRejected()) {
+      verdict.objections.push_back(ToObjection(plugin->Name(), status));
+    }
+  }
+}
+
 }  // namespace
 
 Attempt Scheduler::DescribeAttempt(
@@ -54,7 +68,9 @@ Attempt Scheduler::DescribeAttempt(
     attempt.node = result->suggested_host;
   } else {
     attempt.failure = result.error().status.Message();
-    if (!result.error().status.IsRejected()) return attempt;
+    if (!result.error().status.IsRejected() || snapshot_.List().empty()) {
+      return attempt;
+    }
     attempt.all_objections = trace_.wants_all_objections();
   }
   const Diagnosis& diagnosis =
@@ -66,16 +82,8 @@ Attempt Scheduler::DescribeAttempt(
     NodeVerdict verdict{.node = node->node().metadata.name};
     if (const Status* first = statuses.Find(verdict.node)) {
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
-      for (const FilterPlugin* plugin : framework_.filter_plugins()) {
-        if (!attempt.all_objections || first->plugin().empty() ||
-            plugin->Name() == first->plugin() ||
-            state.SkipsFilter(plugin->Name())) {
-          continue;
-        }
-        const Status later = plugin->Filter(state, *info.pod, *node);
-        if (later.IsRejected()) {
-          verdict.objections.push_back(ToObjection(plugin->Name(), later));
-        }
+      if (attempt.all_objections && !first->plugin().empty()) {
+        AddOtherObjections(framework_, state, *info.pod, *node, verdict);
       }
     }
     attempt.nodes.push_back(std::move(verdict));
