@@ -11,7 +11,9 @@ namespace minisched::scenario {
 
 // Returns a node whose pods request more than its allocatable resources, such
 // as "node-1: 5 cpu requested, 4 allocatable", or "" if there is none. Each pod
-// also requests one of the resource "pods". Pods that have ended do not count.
+// also requests one of the resource "pods". The requests of a pod that is
+// resized in place take its status into account. Pods that have ended do not
+// count.
 std::string FindOvercommit(
     const std::map<std::string, std::shared_ptr<const Node>>& nodes,
     const std::map<std::string, std::shared_ptr<const Pod>>& pods);
