@@ -14,7 +14,7 @@ std::string FindOvercommit(
         phase == "Failed") {
       continue;
     }
-    ResourceList requests = PodRequests(*pod);
+    ResourceList requests = PodRequests(*pod, {.use_status_resources = true});
     requests["pods"] = Quantity::FromValue(1);
     AddResourceList(requested[pod->spec.node_name], requests);
   }

@@ -47,6 +47,25 @@ TEST_F(FindOvercommitTest, CountsPodsAgainstTheLimitOfPods) {
             "a: 2 pods requested, 1 allocatable");
 }
 
+TEST_F(FindOvercommitTest, CountsTheResourcesOfResizedPods) {
+  AddNode("a", R"({"cpu":"2","pods":"3"})");
+  Pod pod = FromJson<Pod>(R"({
+    "spec": {"nodeName": "a",
+             "containers": [{"name": "c",
+                             "resources": {"requests": {"cpu": "1"}}}]},
+    "status": {"containerStatuses": [{
+        "name": "c", "resources": {"requests": {"cpu": "3"}}}]}})");
+  pods_["shrinking"] = std::make_shared<Pod>(pod);
+  EXPECT_EQ(FindOvercommit(nodes_, pods_), "a: 3 cpu requested, 2 allocatable");
+  pod.spec.containers[0].resources.requests["cpu"] = Quantity::FromValue(9);
+  pod.status.container_statuses[0].resources->requests.clear();
+  pod.status.conditions.push_back(
+      {.type = "PodResizePending", .reason = "Infeasible"});
+  pods_.clear();
+  pods_["infeasible"] = std::make_shared<Pod>(pod);
+  EXPECT_EQ(FindOvercommit(nodes_, pods_), "");
+}
+
 TEST_F(FindOvercommitTest, AResourceThatTheNodeLacksCountsAsZero) {
   AddNode("a", R"({"pods":"9"})");
   AddPod("1", "a", R"({"example.com/gpu":"1"})");

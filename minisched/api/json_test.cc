@@ -90,6 +90,62 @@ TEST(JsonTest, ReadsAPod) {
   EXPECT_EQ(pod.status.conditions[0].reason, "Unschedulable");
 }
 
+TEST(JsonTest, ReadsNodeAffinity) {
+  const Pod pod = FromJson<Pod>(R"({"spec": {"affinity": {"nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "cpus", "operator": "Gt",
+                             "values": ["4"]}]},
+      {"matchFields": [{"key": "metadata.name", "operator": "In",
+                        "values": ["node-1"]}]}]},
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+      {"weight": 50, "preference": {"matchExpressions": [
+        {"key": "gpu", "operator": "DoesNotExist"}]}}]}}}})");
+  const auto& affinity = pod.spec.affinity.node_affinity;
+  ASSERT_TRUE(affinity.required);
+  const auto& terms = affinity.required->node_selector_terms;
+  ASSERT_EQ(terms.size(), 2U);
+  ASSERT_EQ(terms[0].match_expressions.size(), 1U);
+  EXPECT_EQ(terms[0].match_expressions[0].key, "cpus");
+  EXPECT_EQ(terms[0].match_expressions[0].op, "Gt");
+  EXPECT_THAT(terms[0].match_expressions[0].values, ElementsAre("4"));
+  ASSERT_EQ(terms[1].match_fields.size(), 1U);
+  EXPECT_EQ(terms[1].match_fields[0].key, "metadata.name");
+  ASSERT_EQ(affinity.preferred.size(), 1U);
+  EXPECT_EQ(affinity.preferred[0].weight, 50);
+  const NodeSelectorTerm& preference = affinity.preferred[0].preference;
+  ASSERT_EQ(preference.match_expressions.size(), 1U);
+  EXPECT_EQ(preference.match_expressions[0].op, "DoesNotExist");
+  // An absent list of terms differs from an absent selector.
+  EXPECT_TRUE(FromJson<Pod>(R"({"spec": {"affinity": {"nodeAffinity": {
+      "requiredDuringSchedulingIgnoredDuringExecution": {}}}}})")
+                  .spec.affinity.node_affinity.required);
+  EXPECT_FALSE(Pod().spec.affinity.node_affinity.required);
+}
+
+TEST(JsonTest, ReadsTheResourcesOfARunningPod) {
+  const Pod pod = FromJson<Pod>(R"({"status": {
+    "containerStatuses": [{
+      "name": "main", "allocatedResources": {"cpu": "2"},
+      "resources": {"requests": {"cpu": "1"}}}, {"name": "other"}],
+    "initContainerStatuses": [{"name": "proxy", "resources": {}}],
+    "allocatedResources": {"cpu": "4"},
+    "resources": {"requests": {"cpu": "3"}}}})");
+  ASSERT_EQ(pod.status.container_statuses.size(), 2U);
+  const ContainerStatus& main = pod.status.container_statuses[0];
+  EXPECT_EQ(main.name, "main");
+  EXPECT_THAT(main.allocated_resources,
+              ElementsAre(Pair("cpu", Quantity::FromValue(2))));
+  ASSERT_TRUE(main.resources);
+  EXPECT_EQ(main.resources->requests.at("cpu").Value(), 1);
+  EXPECT_FALSE(pod.status.container_statuses[1].resources);
+  ASSERT_EQ(pod.status.init_container_statuses.size(), 1U);
+  EXPECT_TRUE(pod.status.init_container_statuses[0].resources);
+  EXPECT_THAT(pod.status.allocated_resources,
+              ElementsAre(Pair("cpu", Quantity::FromValue(4))));
+  ASSERT_TRUE(pod.status.resources);
+  EXPECT_EQ(pod.status.resources->requests.at("cpu").Value(), 3);
+}
+
 TEST(JsonTest, ReadsANode) {
   const Node node = FromJson<Node>(R"({
     "metadata": {"name": "node-1"},
@@ -97,7 +153,9 @@ TEST(JsonTest, ReadsANode) {
              "taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule",
                          "timeAdded": "2026-11-21T10:00:00Z"}]},
     "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3900m"},
-               "conditions": [{"type": "Ready", "status": "True"}]}})");
+               "conditions": [{"type": "Ready", "status": "True"}],
+               "images": [{"names": ["nginx:1.29"], "sizeBytes": 3000000000}]
+              }})");
   EXPECT_EQ(ObjectName(node.metadata), "node-1");
   EXPECT_TRUE(node.spec.unschedulable);
   ASSERT_EQ(node.spec.taints.size(), 1U);
@@ -107,6 +165,9 @@ TEST(JsonTest, ReadsANode) {
   EXPECT_EQ(node.status.allocatable.at("cpu").MilliValue(), 3900);
   ASSERT_EQ(node.status.conditions.size(), 1U);
   EXPECT_EQ(node.status.conditions[0].type, "Ready");
+  ASSERT_EQ(node.status.images.size(), 1U);
+  EXPECT_THAT(node.status.images[0].names, ElementsAre("nginx:1.29"));
+  EXPECT_EQ(node.status.images[0].size_bytes, 3'000'000'000);
 }
 
 TEST(JsonTest, LeavesOutEmptyFields) {

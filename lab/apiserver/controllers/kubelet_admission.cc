@@ -3,24 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "lab/apiserver/kinds/validation.h"
 #include "minisched/api/document.h"
-#include "minisched/api/labels.h"
 #include "minisched/api/node.h"
-#include "minisched/api/parse_error.h"
+#include "minisched/api/node_affinity.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/taints.h"
 
 namespace minisched::apiserver {
 namespace {
 
+// The largest amounts that fit in a message.
+const Quantity kMostUnits =
+    Quantity::FromValue(std::numeric_limits<std::int64_t>::max());
+const Quantity kMostMillis =
+    Quantity::FromMilli(std::numeric_limits<std::int64_t>::max());
+
 // Returns the pod's requests, and 1 of the resource "pods".
-ResourceList RequestsOf(const Pod& pod) {
-  ResourceList requests = PodRequests(pod);
+ResourceList RequestsOf(const Pod& pod,
+                        const PodRequestsOptions& options = {}) {
+  ResourceList requests = PodRequests(pod, options);
   requests["pods"] = Quantity::FromValue(1);
   return requests;
 }
@@ -29,7 +37,10 @@ std::optional<Rejection> CheckResources(const Pod& pod, const Node& node,
                                         const std::vector<Pod>& others) {
   ResourceList capacity = node.status.allocatable;
   ResourceList used;
-  for (const Pod& other : others) AddResourceList(used, RequestsOf(other));
+  // The spec of a pod that is resized isn't what the node has allocated.
+  for (const Pod& other : others) {
+    AddResourceList(used, RequestsOf(other, {.use_status_resources = true}));
+  }
   ResourceList requests = RequestsOf(pod);
   // A kubelet reports the first insufficient resource, and checks these four
   // first.
@@ -46,7 +57,8 @@ std::optional<Rejection> CheckResources(const Pod& pod, const Node& node,
     total += requested;
     if (total <= capacity[name]) continue;
     const auto amount = [&](const Quantity& quantity) {
-      return name == "cpu" ? quantity.MilliValue() : quantity.Value();
+      return name == "cpu" ? std::min(quantity, kMostMillis).MilliValue()
+                           : std::min(quantity, kMostUnits).Value();
     };
     return Rejection{
         "OutOf" + name,
@@ -97,60 +109,6 @@ bool HasFreePorts(const Pod& pod, const std::vector<Pod>& others) {
   });
 }
 
-// True if the labels meet the requirement. Throws ParseError if the requirement
-// is invalid, for example "Gt" with a value that is not a number.
-bool MatchesLabels(const Json& requirement, const Labels& labels) {
-  const auto op = Requirement::FindOperator(GetString(requirement, "operator"));
-  return op &&
-         Requirement(GetString(requirement, "key"), *op,
-                     requirement.value("values", std::vector<std::string>()))
-             .Matches(labels);
-}
-
-// True if the node's name meets a requirement of matchFields. Validation has
-// made sure that the key is metadata.name and that there is one value.
-bool MatchesName(const Json& requirement, const std::string& name) {
-  const bool same = Get(requirement, "values") == Json::array({name});
-  return same == (GetString(requirement, "operator") == "In");
-}
-
-// True if the node matches a NodeSelectorTerm. An empty or invalid term matches
-// no node.
-bool MatchesTerm(const Json& term, const ObjectMeta& node) {
-  const Json& expressions = Get(term, "matchExpressions");
-  const Json& fields = Get(term, "matchFields");
-  if (expressions.empty() && fields.empty()) return false;
-  const auto by_labels = [&](const Json& requirement) {
-    return MatchesLabels(requirement, node.labels);
-  };
-  const auto by_name = [&](const Json& requirement) {
-    return MatchesName(requirement, node.name);
-  };
-  try {
-    return std::ranges::all_of(expressions, by_labels) &&
-           std::ranges::all_of(fields, by_name);
-  } catch (const ParseError&) {
-    return false;
-  }
-}
-
-// True if the node matches the pod's nodeSelector and the required terms of
-// `affinity`, the pod's spec.affinity.nodeAffinity. Follows component-helpers
-// scheduling/corev1/nodeaffinity.
-bool MatchesNodeAffinity(const Pod& pod, const Json& affinity,
-                         const Node& node) {
-  if (!std::ranges::includes(node.metadata.labels, pod.spec.node_selector)) {
-    return false;
-  }
-  const Json& required =
-      Get(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
-  return required.is_null() ||
-         std::ranges::any_of(Get(required, "nodeSelectorTerms"),
-                             [&](const Json& term) {
-                               return MatchesTerm(term, node.metadata);
-                             });
-}
-
 // True if the pod tolerates the node's NoExecute taints. Only schedulers check
 // the other effects.
 bool ToleratesNoExecute(const Pod& pod, const Node& node) {
@@ -192,9 +150,8 @@ std::optional<Rejection> CheckAdmission(const Json& pod_json,
     const char* name;
     const char* message;
   } predicates[] = {
-      {MatchesNodeAffinity(
-           pod, Get(pod_json, "spec", "affinity", "nodeAffinity"), node),
-       "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"},
+      {RequiredNodeAffinity(pod).Matches(node), "NodeAffinity",
+       "node(s) didn't match Pod's node affinity/selector"},
       {HasFreePorts(pod, others), "NodePorts",
        "node(s) didn't have free ports for the requested pod ports"},
       {ToleratesNoExecute(pod, node), "TaintToleration",

@@ -56,6 +56,34 @@ TEST(CheckAdmissionTest, RejectsPodsThatDoNotFit) {
                 "kubernetes.io/x, requested: 1, used: 0, capacity: 0");
 }
 
+TEST(CheckAdmissionTest, CountsTheResourcesOfPodsThatAreResized) {
+  const auto resized = [](const std::string& from, const std::string& to) {
+    return std::make_shared<const Json>(Json::parse(R"({
+      "spec": {"containers": [{"name": "c", "resources": {
+          "requests": {"cpu": ")" + to + R"("}}}]},
+      "status": {
+          "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
+          "containerStatuses": [{"name": "c", "resources": {
+              "requests": {"cpu": ")" + from + R"("}}}]}})"));
+  };
+  const Json pod = {{"spec", Json::parse(Requesting(R"({"cpu": "1"})"))}};
+  EXPECT_TRUE(CheckAdmission(pod, kNode, {resized("2", "1")}));
+  EXPECT_FALSE(CheckAdmission(pod, kNode, {resized("1", "2")}));
+}
+
+TEST(CheckAdmissionTest, RejectsAbsurdRequests) {
+  const std::string begin = "Node didn't have enough resource: ";
+  const std::string largest = "9223372036854775807";
+  EXPECT_EQ(ReasonAndMessage(Requesting(R"({"memory": "1e20"})")),
+            "OutOfmemory: " + begin + "memory, requested: " + largest +
+                ", used: 0, capacity: 1073741824");
+  EXPECT_EQ(ReasonAndMessage(Requesting(R"({"cpu": "1E"})"), kNode,
+                             "[" + Requesting(R"({"cpu": "1e29"})") + "," +
+                                 Requesting(R"({"cpu": "1e29"})") + "]"),
+            "OutOfcpu: " + begin + "cpu, requested: " + largest +
+                ", used: " + largest + ", capacity: 2000");
+}
+
 TEST(CheckAdmissionTest, NamesTheResourceThatAKubeletChecksFirst) {
   const std::string large =
       Requesting(R"({"cpu": "4", "ephemeral-storage": "1", "memory": "4Gi"})");
