@@ -33,6 +33,13 @@ void HostPortInfo::Add(const HostPort& port) {
   used_.emplace(std::pair(port.protocol, port.port), port.ip);
 }
 
+void HostPortInfo::Remove(const HostPort& port) {
+  const auto [first, last] = used_.equal_range({port.protocol, port.port});
+  const auto used = std::find_if(
+      first, last, [&](const auto& entry) { return entry.second == port.ip; });
+  if (used != last) used_.erase(used);
+}
+
 bool HostPortInfo::CheckConflict(const HostPort& port) const {
   const auto [first, last] = used_.equal_range({port.protocol, port.port});
   return std::any_of(first, last, [&](const auto& used) {

@@ -27,6 +27,8 @@ std::vector<HostPort> GetHostPorts(const Pod& pod);
 class HostPortInfo {
  public:
   void Add(const HostPort& port);
+  // Removes a port that has been added. If it has been added twice, one stays.
+  void Remove(const HostPort& port);
 
   // Returns true if a pod on the node uses the port, at the same address or
   // because one of the two uses all addresses.

@@ -49,4 +49,15 @@ Resource& Resource::operator+=(const Resource& other) {
   return *this;
 }
 
+Resource& Resource::operator-=(const Resource& other) {
+  milli_cpu -= other.milli_cpu;
+  memory -= other.memory;
+  ephemeral_storage -= other.ephemeral_storage;
+  allowed_pod_number -= other.allowed_pod_number;
+  for (const auto& [name, amount] : other.scalar_resources) {
+    scalar_resources[name] -= amount;
+  }
+  return *this;
+}
+
 }  // namespace minisched

@@ -27,6 +27,7 @@ struct Resource {
   std::int64_t Scalar(const std::string& name) const;
 
   Resource& operator+=(const Resource& other);
+  Resource& operator-=(const Resource& other);
 };
 
 }  // namespace minisched

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "cycle_state.h"
+#include "minisched/api/pod.h"
+#include "node_info.h"
+#include "snapshot.h"
+#include "status.h"
+
+namespace minisched {
+
+class FilterPlugin;
+class PreFilterPlugin;
+class PreScorePlugin;
+class ScorePlugin;
+
+// An extension of the scheduler that runs at one or more extension points.
+// Follows k8s.io/kube-scheduler/framework.
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+
+  virtual std::string_view Name() const = 0;
+
+  // Return the plugin as a plugin of the extension point, or null if it isn't
+  // one.
+  virtual const PreFilterPlugin* AsPreFilter() const { return nullptr; }
+  virtual const FilterPlugin* AsFilter() const { return nullptr; }
+  virtual const PreScorePlugin* AsPreScore() const { return nullptr; }
+  virtual const ScorePlugin* AsScore() const { return nullptr; }
+};
+
+// The nodes that a PreFilter plugin, or all of them together, leave over.
+struct PreFilterResult {
+  // The names of the nodes that may fit the pod. Unset: all nodes may.
+  std::optional<std::set<std::string>> node_names;
+  // The names of the plugins that set node_names. Set by the framework.
+  std::set<std::string_view> plugins;
+};
+
+// A plugin that prepares the filtering of nodes for one pod.
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  const PreFilterPlugin* AsPreFilter() const final { return this; }
+
+  // Runs once in a cycle, before Filter. `nodes` are all nodes. Returns Skip if
+  // the plugin's Filter need not run for this pod.
+  virtual Status PreFilter(CycleState& state, const Pod& pod,
+                           const Nodes& nodes,
+                           PreFilterResult& result) const = 0;
+};
+
+// A plugin that rejects the nodes that a pod can't run on.
+class FilterPlugin : public virtual Plugin {
+ public:
+  const FilterPlugin* AsFilter() const final { return this; }
+
+  // Returns success if the pod fits the node.
+  virtual Status Filter(const CycleState& state, const Pod& pod,
+                        const NodeInfo& node) const = 0;
+};
+
+// A plugin that prepares the scoring of nodes for one pod.
+class PreScorePlugin : public virtual Plugin {
+ public:
+  const PreScorePlugin* AsPreScore() const final { return this; }
+
+  // Runs once in a cycle, before Score. `nodes` are those that the pod fits.
+  // Returns Skip if the plugin's Score need not run for this pod.
+  virtual Status PreScore(CycleState& state, const Pod& pod,
+                          const Nodes& nodes) const = 0;
+};
+
+// The highest score of a node after NormalizeScore. The lowest is 0.
+constexpr std::int64_t kMaxNodeScore = 100;
+
+struct NodeScore {
+  const NodeInfo* node;
+  std::int64_t score;
+};
+
+// A plugin that ranks the nodes that a pod fits.
+class ScorePlugin : public virtual Plugin {
+ public:
+  const ScorePlugin* AsScore() const final { return this; }
+
+  // Sets the node's score; higher is better.
+  virtual Status Score(const CycleState& state, const Pod& pod,
+                       const NodeInfo& node, std::int64_t& score) const = 0;
+
+  // Converts the scores of all nodes to the range from 0 to kMaxNodeScore.
+  // Not needed if Score() stays in that range.
+  virtual Status NormalizeScore(const CycleState& /*state*/, const Pod& /*pod*/,
+                                std::vector<NodeScore>& /*scores*/) const {
+    return {};
+  }
+};
+
+// The scores of a plugin, in the order of the nodes.
+struct PluginNodeScores {
+  std::string_view plugin;
+  std::int64_t weight = 1;
+  std::vector<std::int64_t> raw;  // as Score() set them
+  std::vector<NodeScore> normalized;
+};
+
+// Holds the plugins by extension point, and runs them. Follows kube-scheduler's
+// framework/runtime.
+class Framework {
+ public:
+  // Appends the plugin to the list of each of its extension points. Its scores
+  // count `weight` times. Not thread-safe: call it before any Run… function.
+  void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
+
+  const std::vector<const PreFilterPlugin*>& pre_filter_plugins() const {
+    return pre_filter_plugins_;
+  }
+  const std::vector<const FilterPlugin*>& filter_plugins() const {
+    return filter_plugins_;
+  }
+
+  // Runs the PreFilter plugins in order. Stops at the first status other than
+  // success, Skip and Unschedulable, and returns it; otherwise returns the last
+  // Unschedulable status, or success. `result` gets the nodes that all plugins
+  // leave over; if these are none, returns UnschedulableAndUnresolvable.
+  Status RunPreFilterPlugins(CycleState& state, const Pod& pod,
+                             const Nodes& nodes, PreFilterResult& result) const;
+
+  // Runs the filter plugins in order, except those that PreFilter skipped, and
+  // returns the first non-success status, with the plugin's name. The message
+  // of an error names the plugin too.
+  Status RunFilterPlugins(const CycleState& state, const Pod& pod,
+                          const NodeInfo& node) const;
+
+  // Runs the PreScore plugins in order. Returns success, or the first error.
+  Status RunPreScorePlugins(CycleState& state, const Pod& pod,
+                            const Nodes& nodes) const;
+
+  // Runs the Score plugins, except those that PreScore skipped, then their
+  // NormalizeScore. Returns their scores in the plugins' order, or the first
+  // error. A score outside of the range after NormalizeScore is an error.
+  tl::expected<std::vector<PluginNodeScores>, Status> RunScorePlugins(
+      const CycleState& state, const Pod& pod, const Nodes& nodes) const;
+
+ private:
+  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  // The elements of plugins_, by extension point.
+  std::vector<const PreFilterPlugin*> pre_filter_plugins_;
+  std::vector<const FilterPlugin*> filter_plugins_;
+  std::vector<const PreScorePlugin*> pre_score_plugins_;
+  std::vector<std::pair<const ScorePlugin*, std::int64_t>> score_plugins_;
+};
+
+}  // namespace minisched

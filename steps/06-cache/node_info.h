@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "minisched/api/host_ports.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/api/resource.h"
+
+namespace minisched {
+
+// A pod, with the data that NodeInfo needs. Follows PodInfo of kube-scheduler's
+// framework/types.go.
+struct PodInfo {
+  std::shared_ptr<const Pod> pod;
+  // While a pod is resized in place, the larger of its old and new requests.
+  Resource requests;
+  // The requests of cpu and memory, with DefaultRequests() for each container
+  // without requests. For scores: such a container also uses resources.
+  Resource non_zero_requests;
+  std::vector<HostPort> host_ports;
+};
+using PodInfoPtr = std::shared_ptr<const PodInfo>;
+
+PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod);
+
+// The requests that scores assume of a container without requests: 100m of cpu,
+// 200 Mi of memory.
+ResourceList DefaultRequests();
+
+// A node and its pods, with the data that plugins need. A copy is independent.
+// Const access is thread-safe. Follows NodeInfo of kube-scheduler's
+// framework/types.go.
+class NodeInfo {
+ public:
+  // Neither a node nor pods.
+  NodeInfo() = default;
+  // A node without pods.
+  explicit NodeInfo(std::shared_ptr<const Node> node) {
+    SetNode(std::move(node));
+  }
+
+  // False in the cache for a node that is not known, but has pods.
+  bool has_node() const { return node_ != nullptr; }
+  const Node& node() const { return *node_; }
+  const std::vector<PodInfoPtr>& pods() const { return pods_; }
+  // The resources that the node has for pods.
+  const Resource& allocatable() const { return allocatable_; }
+  // The sum of the requests of the node's pods.
+  const Resource& requested() const { return requested_; }
+  // The sum of the pods' non_zero_requests.
+  const Resource& non_zero_requested() const { return non_zero_requested_; }
+  const HostPortInfo& used_ports() const { return used_ports_; }
+  // The sizes in bytes of the images that the node has, by name.
+  const std::unordered_map<std::string, std::int64_t>& image_sizes() const {
+    return image_sizes_;
+  }
+
+  void AddPod(PodInfoPtr pod);
+  // Does nothing if the node doesn't have the pod.
+  void RemovePod(const std::string& uid);
+  // Replaces the node; the pods stay.
+  void SetNode(std::shared_ptr<const Node> node);
+  void RemoveNode();
+
+  // Increases with each change in the cache, over all nodes.
+  std::uint64_t generation() const { return generation_; }
+  void set_generation(std::uint64_t generation) { generation_ = generation; }
+
+ private:
+  std::uint64_t generation_ = 0;
+  std::shared_ptr<const Node> node_;
+  std::vector<PodInfoPtr> pods_;
+  Resource allocatable_;
+  Resource requested_;
+  Resource non_zero_requested_;
+  HostPortInfo used_ports_;
+  std::unordered_map<std::string, std::int64_t> image_sizes_;
+};
+
+}  // namespace minisched

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "framework.h"
+#include "handle.h"
+
+namespace minisched {
+
+// Adds Unsupported, and those of kube-scheduler's default plugins that this
+// scheduler has, in the same order. Follows kube-scheduler's
+// plugins/registry.go and apis/config/v1/default_plugins.go.
+void AddDefaultPlugins(Framework& framework, const Handle& handle);
+
+// Adds NodeNumber.
+void AddNodeNumber(Framework& framework, std::int64_t weight);
+
+}  // namespace minisched
