@@ -24,7 +24,7 @@ Resource NonZeroRequests(const Pod& pod, const ResourceList& requests) {
 
 ResourceList DefaultRequests() {
   return {{"cpu", Quantity::FromMilli(100)},
-          {"memory", Quantity::FromValue(200 * 1024 * 1024)}};
+          {"memory", Quantity::FromValue(200LL * 1024 * 1024)}};
 }
 
 PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
