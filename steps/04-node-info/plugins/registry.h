@@ -5,8 +5,8 @@
 namespace minisched {
 
 // Adds Unsupported, and those of kube-scheduler's default plugins that this
-// scheduler has, in the same order. Follows kube-scheduler's plugins/registry.go and
-// apis/config/v1/default_plugins.go.
+// scheduler has, in the same order. Follows kube-scheduler's
+// plugins/registry.go and apis/config/v1/default_plugins.go.
 void AddDefaultPlugins(Framework& framework);
 
 }  // namespace minisched
