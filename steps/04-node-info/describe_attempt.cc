@@ -13,7 +13,8 @@ Attempt NewAttempt(const QueuedPodInfo& info) {
           .number = info.attempts};
 }
 
-// What the PreFilter plugins said, up to the one that rejected the pod.
+// Returns the results of the PreFilter plugins, up to the one that rejected the
+// pod.
 std::vector<PointResult> DescribePreFilter(const Framework& framework,
                                            const CycleState& state,
                                            const Diagnosis& diagnosis) {
