@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kClusters = 500;
 // The whole scheduler is slower.
-constexpr int kScheduledClusters = 20;
+constexpr int kScheduledClusters = 100;
 
 // Returns the seed of the first cluster; the others have the next ones. Failing
 // tests print the seed of their cluster.

@@ -171,6 +171,10 @@ const std::vector<AffinityCase> kTerms = {
     {.name = "MalformedTermAndOneThatMatches",
      .terms = R"({"matchExpressions":[{"key":"foo","operator":"Near"}]},)" +
               std::string(kFooIsBar)},
+    {.name = "MalformedExpressionAndOneThatMatchesInOneTerm",
+     .terms = R"({"matchExpressions":[{"key":"foo","operator":"Near"},
+                                      {"key":"foo","operator":"Exists"}]})",
+     .fits = false},
     {.name = "MultipleMatchExpressionsAndedThatMatch",
      .terms = R"({"matchExpressions":[
          {"key":"GPU","operator":"Exists"},

@@ -105,6 +105,11 @@ const std::vector<FitCase> kSums = {
     {.name = "EqualEdgeCase",
      .containers = {"cpu=5m memory=1"},
      .used = "cpu=5m memory=19"},
+    // Without other pods, the node would be large enough.
+    {.name = "RequestOfAllAllocatable",
+     .containers = {"cpu=10m"},
+     .used = "cpu=1m",
+     .expected = "Unschedulable: Insufficient cpu"},
     {.name = "ContainersAddUp",
      .containers = {"cpu=3m memory=1", "cpu=3m memory=1"},
      .used = "cpu=5m",
