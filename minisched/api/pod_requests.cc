@@ -87,6 +87,23 @@ bool IsSupportedPodLevelResource(const std::string& resource) {
          resource.starts_with("hugepages-");
 }
 
+// Replaces the containers' requests with those of the pod as a whole.
+void ApplyPodLevelRequests(const Pod& pod, bool use_status_resources,
+                           ResourceList& requests) {
+  const ResourceList& spec = pod.spec.resources.requests;
+  ResourceList effective = spec;
+  if (use_status_resources && pod.status.resources) {
+    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
+                                  pod.status.allocated_resources);
+  }
+  for (const auto& [resource, quantity] : spec) {
+    // As upstream, a resource that doesn't count any more becomes zero.
+    if (IsSupportedPodLevelResource(resource)) {
+      requests[resource] = effective[resource];
+    }
+  }
+}
+
 }  // namespace
 
 void AddResourceList(ResourceList& list, const ResourceList& more) {
@@ -102,17 +119,8 @@ bool IsPodLevelRequestsSet(const Pod& pod) {
 
 ResourceList PodRequests(const Pod& pod, const PodRequestsOptions& options) {
   ResourceList requests = ContainerRequests(pod, options);
-  const ResourceList& spec = pod.spec.resources.requests;
-  ResourceList effective = spec;
-  if (options.use_status_resources && pod.status.resources) {
-    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
-                                  pod.status.allocated_resources);
-  }
-  for (const auto& [resource, quantity] : spec) {
-    // As upstream, a resource that doesn't count any more becomes zero.
-    if (IsSupportedPodLevelResource(resource)) {
-      requests[resource] = effective[resource];
-    }
+  if (!options.skip_pod_level_resources) {
+    ApplyPodLevelRequests(pod, options.use_status_resources, requests);
   }
   AddResourceList(requests, pod.spec.overhead);
   return requests;

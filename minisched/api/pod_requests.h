@@ -11,6 +11,8 @@ struct PodRequestsOptions {
   // the amount that its node has allocated. If the kubelet reports that the
   // resize is infeasible on the node, the spec doesn't count.
   bool use_status_resources = false;
+  // Counts the containers even if the pod has requests as a whole.
+  bool skip_pod_level_resources = false;
   // The requests of each container and init container that doesn't request the
   // resource. An explicit request of zero stays zero.
   ResourceList non_missing_container_requests = {};
@@ -21,7 +23,8 @@ struct PodRequestsOptions {
 //   - for each resource, the sum of the containers or, if larger, the largest
 //     init container. A sidecar counts together with everything that starts
 //     after it;
-//   - instead of that, the requests of the pod as a whole, if it has any;
+//   - instead of that, the requests of the pod as a whole, if it has any and
+//     the options don't skip them;
 //   - in addition, the pod's overhead.
 //
 // The result has no "pods", of which each pod takes one. Sums that are too

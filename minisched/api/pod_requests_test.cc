@@ -74,6 +74,17 @@ TEST(PodRequestsTest, PodLevelRequestsReplaceThoseOfContainers) {
 }
 
 // Each case has the name of upstream's case in TestPodResourceRequests.
+TEST(PodRequestsTest, SkipsPodLevelRequests) {
+  const auto pod = FromJson<Pod>(R"({
+      "spec":{"resources":{"requests":{"cpu":"1","hugepages-2Mi":"2Mi"}},
+              "overhead":{"cpu":"100m"},
+              "containers":[{"resources":{"requests":{"cpu":"2"}}}]},
+      "status":{"resources":{"requests":{"cpu":"9"}}}})");
+  EXPECT_EQ(ToString(PodRequests(pod, {.use_status_resources = true,
+                                       .skip_pod_level_resources = true})),
+            "cpu=2100m");
+}
+
 TEST(PodRequestsTest, CountsTheStatusOfResizedPods) {
   const std::string infeasible =
       R"("conditions":[{"type":"PodResizePending","status":"True",

@@ -93,7 +93,7 @@ class ScorePlugin : public virtual Plugin {
  public:
   const ScorePlugin* AsScore() const final { return this; }
 
-  // Sets the node's score; higher is better.
+  // Sets the node's score, which is 0 before the call; higher is better.
   virtual Status Score(const CycleState& state, const Pod& pod,
                        const NodeInfo& node, std::int64_t& score) const = 0;
 

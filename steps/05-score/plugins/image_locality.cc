@@ -72,14 +72,16 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
 Status ImageLocality::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
   const auto& [images, containers] = state.Read<PodImages>();
+  const std::int64_t most = kMaxContainerThreshold * containers;
   std::int64_t sum = 0;
   for (const PodImage& image : images) {
     const auto size = node.image_sizes().find(image.name);
     if (size == node.image_sizes().end()) continue;
-    sum += static_cast<std::int64_t>(static_cast<double>(size->second) *
-                                     image.spread);
+    // The limits keep the sum from overflowing: a node can report any size.
+    sum += static_cast<std::int64_t>(
+        std::clamp(static_cast<double>(size->second) * image.spread, 0.0,
+                   static_cast<double>(most)));
   }
-  const std::int64_t most = kMaxContainerThreshold * containers;
   sum = std::max(std::min(sum, most), kMinThreshold);
   score = kMaxNodeScore * (sum - kMinThreshold) / (most - kMinThreshold);
   return {};

@@ -64,8 +64,10 @@ Status NodeResourcesFit::Filter(const CycleState& state, const Pod& /*pod*/,
 
 Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
                                   const Nodes& /*nodes*/) const {
+  // As upstream in v1.36, requests of the pod as a whole don't count here. They
+  // do in Filter, and for the pods on the node.
   state.Write(PodNonZeroRequest{Resource(PodRequests(
-      pod, {.use_status_resources = true,
+      pod, {.skip_pod_level_resources = true,
             .non_missing_container_requests = DefaultRequests()}))});
   return {};
 }
