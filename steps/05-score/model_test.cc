@@ -61,7 +61,7 @@ Results ModelResults(const RandomCluster& cluster, const Pod& pod) {
 // Runs the default plugins for the pod.
 Results PluginResults(const Snapshot& snapshot, const Pod& pod) {
   Framework framework;
-  AddDefaultPlugins(framework);
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
   CycleState state;
   PreFilterResult left_over;
   const Status status =

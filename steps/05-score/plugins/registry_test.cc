@@ -24,8 +24,9 @@ std::vector<std::string> NamesOf(const std::vector<const Plugin*>& plugins) {
 // The order of kube-scheduler's apis/config/v1/default_plugins.go, after
 // Unsupported, which kube-scheduler doesn't have.
 TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
+  const Snapshot snapshot;
   Framework framework;
-  AddDefaultPlugins(framework);
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
   EXPECT_THAT(NamesOf(framework.pre_filter_plugins()),
               ElementsAre("Unsupported", "NodeAffinity", "NodePorts",
                           "NodeResourcesFit"));
@@ -41,8 +42,9 @@ std::string RejectingPlugin(const std::string& node) {
   const auto pod = FromJson<Pod>(R"({"spec":{
       "nodeName":"node-1","nodeSelector":{"disk":"ssd"},
       "containers":[{"ports":[{"hostPort":80}]}]}})");
+  const Snapshot snapshot;
   Framework framework;
-  AddDefaultPlugins(framework);
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
   CycleState state;
   PreFilterResult left_over;
   EXPECT_TRUE(framework.RunPreFilterPlugins(state, pod, {&info}, left_over)
