@@ -51,7 +51,7 @@ TEST(ResourceTest, RoundsFractionsUp) {
 }
 
 TEST(ResourceTest, LimitsAmounts) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
   EXPECT_EQ(ResourceOf("cpu", "1e29").milli_cpu, kMost);
   EXPECT_EQ(ResourceOf("memory", "1e29").memory, kMost);
   EXPECT_EQ(ResourceOf("memory", "8Pi").memory, kMost);

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                            {NodeWith("cpu=4m memory=1")},
                            {(75 + 100) / 2}}));
 
-// Amounts are limited to 2^53. All free: 100.
+// Amounts are limited to 2^50. All free: 100.
 INSTANTIATE_TEST_SUITE_P(
     AbsurdQuantities, LeastAllocatedTest,
     ::testing::Values(LeastAllocatedCase{"absurd requests",
