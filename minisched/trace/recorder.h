@@ -21,7 +21,7 @@ namespace minisched {
 // cluster: in the form of kube-scheduler-simulator's recorder, with the object
 // as the server sent it. docs/reference/trace.md describes the lines.
 //
-// Each line is written within about 20 ms. Only the last line of a file can be
+// Each line is written within about 40 ms. Only the last line of a file can be
 // cut off. If a write fails, logs one error and writes no more lines.
 class Recorder {
  public:
