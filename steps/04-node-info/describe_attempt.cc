@@ -79,16 +79,19 @@ Attempt Scheduler::DescribeAttempt(
   attempt.points = DescribePreFilter(framework_, state, diagnosis);
   if (!diagnosis.pre_filter_message.empty()) return attempt;
   const NodeToStatus& statuses = diagnosis.node_to_status;
+  std::vector<NodeVerdict> verdicts;
+  verdicts.reserve(snapshot_.List().size());
   for (const NodeInfo* node : snapshot_.List()) {
-    NodeVerdict verdict{.node = node->node().metadata.name};
+    NodeVerdict& verdict = verdicts.emplace_back();
+    verdict.node = node->node().metadata.name;
     if (const Status* first = statuses.Find(verdict.node)) {
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
       if (attempt.all_objections && !first->plugin().empty()) {
         AddOtherObjections(framework_, state, *info.pod, *node, verdict);
       }
     }
-    attempt.nodes.push_back(std::move(verdict));
   }
+  attempt.nodes = std::move(verdicts);
   return attempt;
 }
 
