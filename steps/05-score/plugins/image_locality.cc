@@ -5,7 +5,7 @@
 namespace minisched {
 namespace {
 
-constexpr std::int64_t kMegabyte = 1024LL * 1024;
+constexpr std::int64_t kMegabyte = std::int64_t{1024} * 1024;
 // A sum of image sizes up to the first one counts as 0, from the second one for
 // each container on as kMaxNodeScore.
 constexpr std::int64_t kMinThreshold = 23 * kMegabyte;

@@ -95,6 +95,13 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Ours, TaintTolerationScoreTest,
     ::testing::Values(
+        TaintScoreCase{"taints of other effects do not count",
+                       {},
+                       {{Avoid("foo", "", "NoSchedule")},
+                        {Avoid("foo", "", "NoExecute")},
+                        {Avoid("foo")}},
+                       {0, 0, 1},
+                       {100, 100, 0}},
         TaintScoreCase{"a toleration without effect tolerates every effect",
                        {Tolerate("cpu-type", "arm64", "")},
                        {{kArm}, {kSsd}},
