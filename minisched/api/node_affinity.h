@@ -50,9 +50,9 @@ class RequiredNodeAffinity {
   explicit RequiredNodeAffinity(const Pod& pod);
 
   // Returns true if the node has all labels of the nodeSelector and matches at
-  // least one of the required terms. A nodeAffinity whose list of required
-  // terms is empty matches no node; one without required terms matches every
-  // node. A malformed term matches no node, as upstream.
+  // least one of the required terms. A missing list of required terms matches
+  // every node, an empty list matches no node. A malformed term matches no
+  // node, as in upstream.
   bool Matches(const Node& node) const;
 
  private:
@@ -69,8 +69,8 @@ class PreferredSchedulingTerms {
   // "[0].matchExpressions[1].key: Invalid value: ...".
   explicit PreferredSchedulingTerms(const Pod& pod);
 
-  // Returns true if every node's score is zero: no term has both a weight and
-  // requirements.
+  // Returns true if every node's score is zero, because no term has both a
+  // weight and requirements.
   bool empty() const { return terms_.empty(); }
 
   // Returns the sum of the weights of the terms that the node matches.
