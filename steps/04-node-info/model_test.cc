@@ -189,7 +189,9 @@ void ExpectAgrees(const Attempt& attempt,
                   [](const auto& status) { return status.second.IsSuccess(); });
   EXPECT_EQ(attempt.failure, fits ? "" : ModelMessage(statuses));
   EXPECT_EQ(attempt.node.empty(), !fits);
-  if (fits) EXPECT_TRUE(statuses.at(attempt.node).IsSuccess());
+  if (fits) {
+    EXPECT_TRUE(statuses.at(attempt.node).IsSuccess());
+  }
   for (const NodeVerdict& verdict : attempt.nodes) {
     const Status& status = statuses.at(verdict.node);
     EXPECT_EQ(verdict.objections.empty(), status.IsSuccess());
