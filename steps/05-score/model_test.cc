@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -96,7 +97,7 @@ TEST(ModelTest, PluginsAgreeOnEveryNode) {
       for (const auto& [node, result] : expected) ++counts[result];
     }
   }
-  // The clusters are worth nothing if a result is rare in them.
+  // A result that is rare in the clusters would hardly be tested.
   for (const char* result :
        {"Success",
         "UnschedulableAndUnresolvable by Unsupported: not supported by this "
@@ -143,8 +144,8 @@ std::string ModelMessage(const std::map<std::string, Status>& statuses) {
   return start + fmt::format("{}.", fmt::join(parts, ", "));
 }
 
-// A scheduler that tries all pending pods of a cluster. Its pods never come to
-// their nodes, so that each is tried on the same cluster.
+// A scheduler that tries all pending pods of a cluster. The cluster never
+// changes: Bindings have no effect.
 class ScheduledCluster {
  public:
   explicit ScheduledCluster(const RandomCluster& cluster) {

@@ -188,7 +188,8 @@ Status ModelNamedNodes(const Pod& pod, const Node& node) {
 
 // Host ports.
 
-// A port of a container that runs all the time, as do sidecars.
+// Returns the ports of the containers that run as long as the pod, which
+// include sidecars.
 std::vector<ContainerPort> PortsOf(const Pod& pod) {
   std::vector<ContainerPort> ports;
   for (const Container& c : pod.spec.containers) {
@@ -202,8 +203,8 @@ std::vector<ContainerPort> PortsOf(const Pod& pod) {
 }
 
 // Each combination of hostIP, hostPort and protocol must be unique on a node.
-// The default of hostIP is 0.0.0.0, which is each address, that of the protocol
-// TCP.
+// The default of hostIP is 0.0.0.0, which means all addresses. The default of
+// the protocol is TCP.
 bool Conflict(const ContainerPort& a, const ContainerPort& b) {
   const auto protocol = [](const ContainerPort& port) {
     return port.protocol.empty() ? "TCP" : port.protocol;
@@ -333,8 +334,7 @@ Status ModelNodeResourcesFit(const Pod& pod, const Node& node,
       reasons};
 }
 
-// This scheduler supports no resource claims, and no more is drawn of what it
-// doesn't support.
+// The only unsupported requirement that DrawCluster() draws.
 Status ModelUnsupported(const Pod& pod) {
   if (pod.spec.resource_claims.empty()) return {};
   return Unresolvable("not supported by this scheduler: resource claims");

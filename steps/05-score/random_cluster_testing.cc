@@ -32,7 +32,7 @@ class ClusterDrawer {
   Pod DrawPod(const std::string& name);
   Container DrawContainer(const std::string& name);
   ResourceList DrawRequests();
-  // Lets the pod be one that is resized in place.
+  // Makes the pod one that is resized in place.
   void Resize(Pod& pod);
   ContainerStatus DrawStatus(const Container& container);
 
