@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Returns the host ports of a pod with this spec: "TCP/0.0.0.0/80".
+// Returns the host ports of a pod with this spec, as "TCP/0.0.0.0/80".
 std::vector<std::string> HostPortsOf(const std::string& spec) {
   std::vector<std::string> texts;
   for (const HostPort& port :
@@ -34,12 +34,12 @@ TEST(GetHostPortsTest, ReturnsThePortsOfAllContainers) {
               ElementsAre("TCP/10.0.0.1/80", "UDP/::1/53", "SCTP/0.0.0.0/9"));
 }
 
-TEST(GetHostPortsTest, FillsInTheAddressAndTheProtocol) {
+TEST(GetHostPortsTest, FillsInTheDefaultAddressAndProtocol) {
   EXPECT_THAT(HostPortsOf(R"({"containers":[{"ports":[{"hostPort":80}]}]})"),
               ElementsAre("TCP/0.0.0.0/80"));
 }
 
-TEST(GetHostPortsTest, IgnoresPortsOfTheContainerOnly) {
+TEST(GetHostPortsTest, IgnoresPortsWithoutAHostPort) {
   EXPECT_THAT(HostPortsOf(R"({"containers":[
       {"ports":[{"containerPort":80},{"containerPort":81,"hostPort":0},
                 {"hostPort":-1}]}]})"),
@@ -55,7 +55,7 @@ TEST(GetHostPortsTest, CountsSidecarsButNotInitContainers) {
               ElementsAre("TCP/0.0.0.0/2", "TCP/0.0.0.0/4"));
 }
 
-TEST(HostPortInfoTest, AnEmptyOneHasNoConflicts) {
+TEST(HostPortInfoTest, IsEmptyAtFirst) {
   EXPECT_FALSE(HostPortInfo().CheckConflict({"0.0.0.0", "TCP", 80}));
 }
 

@@ -68,7 +68,7 @@ TEST(RequiredNodeAffinityTest, MatchesTheNodeSelector) {
   });
 }
 
-TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentOnesMatchAll) {
+TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
   const std::string foo_bar = R"({"labels":{"foo":"bar"}})";
   Check({
       {"Pod with a nil []NodeSelectorTerm in affinity, can't match the node's "

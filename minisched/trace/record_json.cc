@@ -13,8 +13,8 @@ bool NeedsNoEscape(char c) {
   return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
-// Builds a line of JSON. An attempt names a thousand nodes: a tree of JSON
-// values for them would take ten times as long.
+// Builds a line of JSON directly as text. For an attempt with a thousand nodes,
+// a tree of JSON values would take ten times as long.
 class JsonLine {
  public:
   // Writes a member of an object.
@@ -31,7 +31,7 @@ class JsonLine {
     if (!value.empty()) Member(key, value);
   }
 
-  // Writes an object. A function WriteMembers() writes its members.
+  // Writes an object. The overload of WriteMembers() for T writes the members.
   template <class T>
   void Value(const T& object) {
     Begin('{');
@@ -71,8 +71,8 @@ class JsonLine {
       text_.append(1, '"').append(text).append(1, '"');
       return;
     }
-    // Names and messages may hold anything: broken UTF-8, and also control
-    // characters beyond ASCII, such as U+009B.
+    // Names and messages can contain anything, such as broken UTF-8 or control
+    // characters beyond ASCII, for example U+009B.
     text_ += nlohmann::json(text).dump(
         /*indent=*/-1, ' ', /*ensure_ascii=*/true,
         nlohmann::json::error_handler_t::replace);
@@ -83,9 +83,9 @@ class JsonLine {
     text_ += bracket;
   }
 
-  // Writes a comma unless what follows is the first member or element, or the
-  // value of a member. No value ends with one of these characters: a text ends
-  // with a quotation mark.
+  // Writes a comma, except before the first member or element and before the
+  // value of a member. A complete value never ends with '{', '[' or ':', since
+  // a string ends with a quotation mark.
   void Separate() {
     if (text_.empty()) return;
     const char last = text_.back();
@@ -141,7 +141,8 @@ void WriteMembers(JsonLine& line, const ObjectionCount& count) {
 }
 
 void WriteMembers(JsonLine& line, const Attempt& attempt) {
-  // Most nodes of a large cluster have nothing but a name.
+  // In a large cluster, most nodes have no objections and no scores. The record
+  // lists only their names.
   std::vector<std::string_view> fits;
   std::vector<std::reference_wrapper<const NodeVerdict>> others;
   for (const NodeVerdict& verdict : attempt.nodes) {

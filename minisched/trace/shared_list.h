@@ -8,7 +8,7 @@
 
 namespace minisched {
 
-// A list that never changes. Copies share its elements.
+// A list whose elements never change. Copies share the elements.
 template <class T>
 class SharedList {
  public:

@@ -13,8 +13,8 @@ Attempt NewAttempt(const QueuedPodInfo& info) {
           .number = info.attempts};
 }
 
-// Returns the results of the PreFilter plugins, up to the one that rejected the
-// pod.
+// Returns the results of the PreFilter plugins in order. A plugin that returns
+// UnschedulableAndUnresolvable is the last: the others did not run.
 std::vector<PointResult> DescribePreFilter(const Framework& framework,
                                            const CycleState& state,
                                            const Diagnosis& diagnosis) {
@@ -42,7 +42,8 @@ Objection ToObjection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
-// Asks the filter plugins that did not object first.
+// Runs the filter plugins, except the one that rejected the node first, and
+// appends their objections to the verdict.
 void AddOtherObjections(const Framework& framework, const CycleState& state,
                         const Pod& pod, const NodeInfo& node,
                         NodeVerdict& verdict) {

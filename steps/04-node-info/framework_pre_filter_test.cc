@@ -1,4 +1,4 @@
-// Most tests have the names of upstream's cases of TestRunPreFilterPlugins in
+// Some tests follow upstream's cases of TestRunPreFilterPlugins in
 // framework/runtime/framework_test.go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ using ::testing::IsEmpty;
 
 using Names = std::set<std::string>;
 
-// Returns the same at each PreFilter, rejects all nodes at Filter, and records
-// its calls.
+// A plugin that returns a given status and nodes from PreFilter, rejects all
+// nodes in Filter, and records its PreFilter calls.
 class PreparingPlugin final : public PreFilterPlugin, public FilterPlugin {
  public:
   PreparingPlugin(std::string name, Status status,
@@ -145,9 +145,9 @@ TEST_F(RunPreFilterPluginsTest, NoOthersRunAfterUnresolvable) {
   EXPECT_THAT(calls_, ElementsAre("unschedulable of 1", "unresolvable of 1"));
 }
 
-TEST_F(RunPreFilterPluginsTest, KeepsTheNodesThatAllPluginsLeaveOver) {
+TEST_F(RunPreFilterPluginsTest, KeepsTheNodesThatAllPluginsAllow) {
   Add("C", {}, Names{"node-1", "node-2", "node-3"});
-  Add("B", {});  // leaves over all nodes
+  Add("B", {});  // allows all nodes
   Add("A", {}, Names{"node-2", "node-3", "node-4"});
   EXPECT_EQ(RunPreFilterPlugins(), "Success");
   EXPECT_THAT(*result_.node_names, ElementsAre("node-2", "node-3"));

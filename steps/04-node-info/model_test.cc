@@ -28,11 +28,11 @@ namespace minisched {
 namespace {
 
 constexpr int kClusters = 500;
-// The whole scheduler is slower.
+// Fewer clusters, because the whole scheduler is slower than the plugins.
 constexpr int kScheduledClusters = 100;
 
-// Returns the seed of the first cluster; the others have the next ones. Failing
-// tests print the seed of their cluster.
+// Returns the seed of the first cluster. The other clusters have the next
+// seeds. A failing test prints the seed of its cluster.
 std::uint64_t FirstSeed() {
   const char* seed = std::getenv("MINISCHED_SEED");
   return seed == nullptr ? 1 : std::stoull(seed);
@@ -59,7 +59,7 @@ Results ModelResults(const RandomCluster& cluster, const Pod& pod) {
   return results;
 }
 
-// Runs the default plugins for the pod.
+// Returns the results of the default plugins for the pod.
 Results PluginResults(const Snapshot& snapshot, const Pod& pod) {
   Framework framework;
   AddDefaultPlugins(framework);
@@ -97,7 +97,7 @@ TEST(ModelTest, PluginsAgreeOnEveryNode) {
       for (const auto& [node, result] : expected) ++counts[result];
     }
   }
-  // A result that is rare in the clusters would hardly be tested.
+  // Each of these results must be common enough to be tested well.
   for (const char* result :
        {"Success",
         "UnschedulableAndUnresolvable by Unsupported: not supported by this "
@@ -181,7 +181,8 @@ class ScheduledCluster {
   Trace trace_{"minisched", clock_};
 };
 
-// Checks the attempt, except for the codes, which attempts don't have.
+// Expects that the attempt agrees with the model's statuses. Attempts don't
+// have codes, so the codes are not compared.
 void ExpectAgrees(const Attempt& attempt,
                   const std::map<std::string, Status>& statuses) {
   const bool fits =
@@ -202,7 +203,7 @@ void ExpectAgrees(const Attempt& attempt,
   }
 }
 
-TEST(ModelTest, TheSchedulerAgrees) {
+TEST(ModelTest, TheSchedulerAgreesOnEveryPod) {
   for (std::uint64_t seed = FirstSeed();
        seed < FirstSeed() + kScheduledClusters; ++seed) {
     const RandomCluster cluster = DrawCluster(seed);

@@ -83,16 +83,16 @@ TEST(NodeInfoTest, AbsurdPodsDoNotOverflow) {
   EXPECT_GT(info.requested().memory, 0);
 }
 
-// What a resized pod counts on its node. The cases have the names of upstream's
-// TestCalculatePodResourcesWithResize in framework/types_test.go.
+// The requests of a resized pod. Most cases have the names of upstream's in
+// TestCalculatePodResourcesWithResize of framework/types_test.go.
 struct ResizeCase {
   std::string name;
   std::string requests = "";          // of the container's spec
   std::string actual = "";            // of the container's status
   std::string allocated = "";         // of the container's status
-  std::string sidecar_requests = "";  // none: no sidecar
+  std::string sidecar_requests = "";  // empty: no sidecar
   std::string sidecar_actual = "";
-  std::string init_requests = "";  // none: no init container
+  std::string init_requests = "";  // empty: no init container
   std::string init_actual = "";
   std::string pod_requests = "";  // of the pod as a whole
   std::string pod_actual = "";
@@ -140,7 +140,7 @@ Pod ResizedPod(const ResizeCase& c) {
 
 class ResizedPodTest : public ::testing::TestWithParam<ResizeCase> {};
 
-TEST_P(ResizedPodTest, NewPodInfo) {
+TEST_P(ResizedPodTest, NewPodInfoCountsTheStatus) {
   EXPECT_EQ(ToText(InfoOf(ResizedPod(GetParam()))->requests),
             GetParam().expected + " storage=0 pods=0");
 }

@@ -13,8 +13,8 @@ Attempt NewAttempt(const QueuedPodInfo& info) {
           .number = info.attempts};
 }
 
-// Returns the results of the PreFilter plugins, up to the one that rejected the
-// pod.
+// Returns the results of the PreFilter plugins in order. A plugin that returns
+// UnschedulableAndUnresolvable is the last: the others did not run.
 std::vector<PointResult> DescribePreFilter(const Framework& framework,
                                            const CycleState& state,
                                            const Diagnosis& diagnosis) {
@@ -42,7 +42,8 @@ Objection ToObjection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
-// Asks the filter plugins that did not object first.
+// Runs the filter plugins, except the one that rejected the node first, and
+// appends their objections to the verdict.
 void AddOtherObjections(const Framework& framework, const CycleState& state,
                         const Pod& pod, const NodeInfo& node,
                         NodeVerdict& verdict) {
@@ -56,7 +57,7 @@ void AddOtherObjections(const Framework& framework, const CycleState& state,
   }
 }
 
-// Returns the scores of the node at this index.
+// Returns the scores of the node at this index among the feasible nodes.
 std::vector<PluginScore> DescribeScores(
     const std::vector<PluginNodeScores>& all, std::size_t index) {
   std::vector<PluginScore> scores;
@@ -95,7 +96,7 @@ Attempt Scheduler::DescribeAttempt(
   const NodeToStatus& statuses = diagnosis.node_to_status;
   std::vector<NodeVerdict> verdicts;
   verdicts.reserve(snapshot_.List().size());
-  std::size_t scored = 0;  // how many nodes with scores came before
+  std::size_t scored = 0;  // the number of feasible nodes before this one
   for (const NodeInfo* node : snapshot_.List()) {
     NodeVerdict& verdict = verdicts.emplace_back();
     verdict.node = node->node().metadata.name;

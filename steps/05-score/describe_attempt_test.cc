@@ -1,5 +1,5 @@
-// Tests a scheduling cycle as a whole, by the attempt that the scheduler
-// describes for the trace.
+// Tests whole scheduling cycles by the attempts that the scheduler records in
+// the trace.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,10 +22,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A node with room for pods and without anything else.
+// The status of a node that has room for pods, and no other resources.
 constexpr char kRoomyNode[] = R"("status":{"allocatable":{"pods":"110"}})";
 
-// Returns a node or a pod. `rest` is JSON.
+// Returns a node or a pod. `rest` has its other members, in JSON.
 template <class T>
 T NewObject(const std::string& name, const std::string& rest) {
   T object = FromJson<T>("{" + rest + "}");
@@ -36,7 +36,7 @@ T NewObject(const std::string& name, const std::string& rest) {
   return object;
 }
 
-// The verdict on a node: "node-1 fits", or the objections.
+// Returns the verdict on a node as text: "node-1 fits", or the objections.
 std::string ToText(const NodeVerdict& verdict) {
   std::string text = verdict.node;
   if (verdict.objections.empty()) text += " fits";
@@ -100,7 +100,7 @@ class DescribeAttemptTest : public ::testing::Test {
   std::jthread thread_;  // last: it uses the other members
 };
 
-// Returns a spec that names one node.
+// Returns the spec of a pod with required node affinity for one node.
 std::string NamesNode(const std::string& node) {
   return fmt::format(R"({{"affinity":{{"nodeAffinity":{{
       "requiredDuringSchedulingIgnoredDuringExecution":{{
@@ -137,7 +137,7 @@ TEST_F(DescribeAttemptTest, ThePodsMessageCountsTheNodesThatPreFilterExcludes) {
   }
 }
 
-TEST_F(DescribeAttemptTest, APodMayNameANodeThatDoesNotExist) {
+TEST_F(DescribeAttemptTest, RejectsAPodThatNamesAnUnknownNode) {
   AddNode("node-1");
   AddNode("node-2");
   const Attempt attempt = Try(NamesNode("node-9"));
@@ -160,7 +160,7 @@ TEST_F(DescribeAttemptTest, ListsThePluginsAndTheirPreFilterResults) {
                                            "Success"));
 }
 
-TEST_F(DescribeAttemptTest, EndsAtThePreFilterPluginThatRejectsThePod) {
+TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
   AddNode("node-1");
   const Attempt attempt = Try(R"({"resourceClaims":[{"name":"gpu"}]})");
   EXPECT_EQ(attempt.failure,
@@ -176,7 +176,7 @@ TEST_F(DescribeAttemptTest, EndsAtThePreFilterPluginThatRejectsThePod) {
 constexpr char kCordonedTaintedFullNode[] = R"("spec":{
     "unschedulable":true,"taints":[{"key":"a","effect":"NoSchedule"}]})";
 
-TEST_F(DescribeAttemptTest, HasTheFirstObjectionToEachNode) {
+TEST_F(DescribeAttemptTest, ListsTheFirstObjectionToEachNode) {
   AddNode("node-1", kCordonedTaintedFullNode);
   const Attempt attempt = Try("{}");
   EXPECT_FALSE(attempt.all_objections);
@@ -185,8 +185,9 @@ TEST_F(DescribeAttemptTest, HasTheFirstObjectionToEachNode) {
       ElementsAre("node-1; NodeUnschedulable: node(s) were unschedulable"));
 }
 
-// NodeAffinity and NodePorts were skipped, so they have no data for Filter.
-TEST_F(DescribeAttemptTest, HasAllObjectionsOfPluginsThatWereNotSkipped) {
+// NodeAffinity and NodePorts are skipped: without the data from their
+// PreFilter, their Filter would throw.
+TEST_F(DescribeAttemptTest, ListsAllObjectionsExceptOfSkippedPlugins) {
   AddNode("node-1", kCordonedTaintedFullNode);
   const Attempt attempt = Try("{}", AttemptDetail::kAllObjections);
   EXPECT_TRUE(attempt.all_objections);
@@ -197,7 +198,7 @@ TEST_F(DescribeAttemptTest, HasAllObjectionsOfPluginsThatWereNotSkipped) {
                           "pods"));
 }
 
-TEST_F(DescribeAttemptTest, NoPluginIsAskedAboutNodesThatPreFilterExcludes) {
+TEST_F(DescribeAttemptTest, FilterDoesNotRunForNodesThatPreFilterExcludes) {
   AddNode("node-1", kCordonedTaintedFullNode);
   const Attempt attempt =
       Try(NamesNode("node-9"), AttemptDetail::kAllObjections);

@@ -78,7 +78,7 @@ TEST(FitErrorTest, AddsAbsentNodesToOthersWithTheSameReason) {
   EXPECT_EQ(FitError(3, diagnosis), "0/3 nodes are available: 3 too hot.");
 }
 
-TEST(FitErrorTest, LeavesOutAbsentNodesIfThereAreNone) {
+TEST(FitErrorTest, OmitsTheAbsentNodesReasonIfNoNodeIsAbsent) {
   Diagnosis diagnosis = MakeDiagnosis({{"node-1", Rejected("too hot")}});
   diagnosis.node_to_status.SetAbsentNodesStatus(Rejected("not yours"),
                                                 {"node-1"});

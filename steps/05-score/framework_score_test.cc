@@ -1,5 +1,5 @@
-// Tests RunPreScorePlugins() and RunScorePlugins(). The comments have the names
-// of upstream's cases in framework/runtime/framework_test.go.
+// Tests RunPreScorePlugins() and RunScorePlugins(). The comments before tests
+// are the names of upstream's cases in framework/runtime/framework_test.go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What a plugin does.
+// The results of a FakeScorePlugin.
 struct ScoreBehaviour {
   Status pre_score = {};
   std::function<std::int64_t(const NodeInfo&)> raw = [](const NodeInfo&) {
@@ -32,7 +32,7 @@ struct ScoreBehaviour {
   Status normalize = {};
 };
 
-// Adds a line to the log in each call.
+// A plugin with given results. Logs the calls of PreScore and Score.
 class FakeScorePlugin final : public PreScorePlugin, public ScorePlugin {
  public:
   FakeScorePlugin(std::string name, ScoreBehaviour behaviour,
@@ -95,7 +95,7 @@ class FrameworkScoreTest : public ::testing::Test {
     return framework_.RunScorePlugins(state_, pod_, snapshot_.List());
   }
 
-  // Runs both, and returns the names of the plugins with scores.
+  // Runs PreScore and Score, and returns the names of the plugins with scores.
   std::vector<std::string> ScoringPlugins() {
     EXPECT_TRUE(RunPreScore().IsSuccess());
     const auto all = RunScore();
@@ -112,7 +112,7 @@ class FrameworkScoreTest : public ::testing::Test {
     EXPECT_EQ(status.Message(), message);
     EXPECT_EQ(status.plugin(), "A");
   }
-  // The same for RunScorePlugins().
+  // Expects that RunScorePlugins() returns this error of plugin A.
   void ExpectScoreError(const std::string& message) {
     const auto all = RunScore();
     ASSERT_FALSE(all.has_value());
@@ -129,7 +129,7 @@ class FrameworkScoreTest : public ::testing::Test {
 };
 
 // no Score plugins
-TEST_F(FrameworkScoreTest, NoPluginsNoScores) {
+TEST_F(FrameworkScoreTest, ReturnsNoScoresWithoutPlugins) {
   EXPECT_THAT(ScoringPlugins(), IsEmpty());
 }
 

@@ -16,10 +16,9 @@ Status Unresolvable(const std::string& reason) {
 
 // Taints and tolerations.
 
-// A toleration matches a taint if the keys are the same, the effects are the
-// same, and the operator is Exists, or it is Equal and the values are the same.
-// An empty key with Exists matches all keys, and an empty effect all effects.
-// Equal is the default operator.
+// A toleration matches a taint if the keys and the effects are the same, and
+// either the operator is Exists or the values are the same. An empty key
+// matches all keys, and an empty effect matches all effects.
 bool ModelTolerates(const Toleration& toleration, const Taint& taint) {
   const bool same_effect =
       toleration.effect.empty() || toleration.effect == taint.effect;
@@ -150,8 +149,8 @@ Status ModelNodeAffinity(const Pod& pod, const Node& node) {
   return Unresolvable("node(s) didn't match Pod's node affinity/selector");
 }
 
-// Returns true if a node of this name might match the term, judging by the
-// requirements that the name is In a list.
+// Returns true if a node of this name can match the term. Checks only the In
+// requirements for the name.
 bool MayMatchName(const NodeSelectorTerm& term, const std::string& name) {
   for (const auto& r : term.match_fields) {
     if (r.key != "metadata.name" || r.op != "In") continue;
@@ -160,9 +159,9 @@ bool MayMatchName(const NodeSelectorTerm& term, const std::string& name) {
   return true;
 }
 
-// Before it looks at nodes, the scheduler leaves out those that no term allows
-// by name. If each term names nodes that conflict, nothing is left. A term
-// without names allows all nodes.
+// Before Filter, the scheduler excludes the nodes that no term allows by name.
+// A term without names allows all nodes. If the names in each term conflict,
+// the scheduler rejects the pod.
 Status ModelNamedNodes(const Pod& pod, const Node& node) {
   const auto& required = pod.spec.affinity.node_affinity.required;
   if (!required || required->node_selector_terms.empty()) return {};
@@ -188,8 +187,8 @@ Status ModelNamedNodes(const Pod& pod, const Node& node) {
 
 // Host ports.
 
-// Returns the ports of the containers that run as long as the pod, which
-// include sidecars.
+// Returns the ports of the containers and sidecars, but not of other init
+// containers.
 std::vector<ContainerPort> PortsOf(const Pod& pod) {
   std::vector<ContainerPort> ports;
   for (const Container& c : pod.spec.containers) {
@@ -239,9 +238,9 @@ Quantity AmountOf(const ResourceList& list, const std::string& resource) {
 
 Quantity Plus(Quantity a, const Quantity& b) { return a += b; }
 
-// While a pod is resized, the scheduler counts the largest of what is desired,
-// what is allocated, and what the container has. It doesn't count what is
-// desired if the node reported that the resize is infeasible.
+// While a pod is resized, the scheduler counts the largest of the desired, the
+// allocated and the actual amount. The desired amount doesn't count if the node
+// reported that the resize is infeasible.
 Quantity LargestOf(const Pod& pod, const Quantity& desired,
                    const Quantity& allocated, const Quantity& actual) {
   const auto& conditions = pod.status.conditions;
@@ -265,9 +264,9 @@ Quantity RequestOf(const Pod& pod, const Container& container,
   return desired;
 }
 
-// A pod needs at each moment what the containers need that run then. Init
-// containers run one after the other. Sidecars start in the same order and run
-// until the pod ends, together with all other containers.
+// A pod needs the largest sum of requests of containers that run at the same
+// time. Init containers run one after the other. Sidecars start in the same
+// order and run until the pod ends, together with all other containers.
 Quantity MostOfContainers(const Pod& pod, const std::string& resource) {
   Quantity sidecars;
   Quantity most;
@@ -289,8 +288,8 @@ Quantity MostOfContainers(const Pod& pod, const std::string& resource) {
   return std::max(most, all);
 }
 
-// The requests of the pod as a whole, for cpu, memory and huge pages, count
-// instead of those of its containers. The overhead comes on top.
+// Requests of the pod as a whole, for cpu, memory or huge pages, replace those
+// of its containers. The overhead is added.
 Quantity RequestOf(const Pod& pod, const std::string& resource) {
   Quantity request = MostOfContainers(pod, resource);
   const ResourceList& whole = pod.spec.resources.requests;
@@ -306,9 +305,9 @@ Quantity RequestOf(const Pod& pod, const std::string& resource) {
 }
 
 // The scheduler ensures that, for each resource, the sum of the requests of the
-// pods on a node is at most what the node has for pods. The node's "pods" is
-// how many pods it can run. Even without its pods, a node that has less than
-// the pod requests is too small.
+// pods on a node is at most the node's allocatable amount. The amount of "pods"
+// is the number of pods that the node can run. A node is too small if the pod's
+// request alone exceeds its allocatable amount.
 Status ModelNodeResourcesFit(const Pod& pod, const Node& node,
                              const std::vector<const Pod*>& others) {
   const ResourceList& allocatable = node.status.allocatable;
@@ -334,7 +333,8 @@ Status ModelNodeResourcesFit(const Pod& pod, const Node& node,
       reasons};
 }
 
-// The only unsupported requirement that DrawCluster() draws.
+// Checks resource claims, the only unsupported requirement that DrawCluster()
+// draws.
 Status ModelUnsupported(const Pod& pod) {
   if (pod.spec.resource_claims.empty()) return {};
   return Unresolvable("not supported by this scheduler: resource claims");

@@ -13,8 +13,8 @@
 
 namespace minisched {
 
-// Returns for each node, by name, success if the pod fits, or else the status
-// with which the first plugin rejects the pod.
+// Returns a status for each node, by name: success if the pod fits, otherwise
+// the status of the first plugin that rejects the pod.
 std::map<std::string, Status> ModelFilter(const RandomCluster& cluster,
                                           const Pod& pod);
 

@@ -94,8 +94,8 @@ std::string Pods(bool only_ours) {
   return pods;
 }
 
-// A server that serves these objects. Records Bindings and the events of pods
-// that fit no node.
+// A server that serves these objects. Records Bindings and FailedScheduling
+// events.
 class OddServer {
  public:
   RestConfig config() const {
@@ -110,7 +110,7 @@ class OddServer {
     return bound_;
   }
 
-  // Returns the messages of the last events, by pod.
+  // Returns the message of the last FailedScheduling event of each pod.
   std::map<std::string, std::string> failed() const {
     MutexLock lock(mu_);
     return failed_;

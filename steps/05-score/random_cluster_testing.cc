@@ -32,11 +32,11 @@ class ClusterDrawer {
   Pod DrawPod(const std::string& name);
   Container DrawContainer(const std::string& name);
   ResourceList DrawRequests();
-  // Makes the pod one that is resized in place.
+  // Adds a status as of a pod that is resized in place.
   void Resize(Pod& pod);
   ContainerStatus DrawStatus(const Container& container);
 
-  // What limits the nodes that a pending pod fits.
+  // Adds requirements that limit the nodes that a pending pod fits.
   void DrawDemands(PodSpec& spec);
   Toleration DrawToleration();
   NodeSelectorTerm DrawTerm();

@@ -9,16 +9,16 @@
 
 namespace minisched {
 
-// A cluster for tests with a model: model_testing.h.
+// A cluster for tests that compare with the model in model_testing.h.
 struct RandomCluster {
   std::vector<std::shared_ptr<const Node>> nodes;
   std::vector<std::shared_ptr<const Pod>> pods;     // on the nodes
   std::vector<std::shared_ptr<const Pod>> pending;  // to schedule
 };
 
-// Draws a cluster. The same seed returns the same cluster. Names, labels,
-// taints, ports and amounts come from small sets, so that pods fit some of the
-// nodes and collide on others. Amounts are whole millicores or units.
+// Returns a random cluster. The same seed returns the same cluster. Names,
+// labels, taints, ports and amounts come from small sets, so that pods fit some
+// of the nodes and collide on others. Amounts are whole millicores or units.
 RandomCluster DrawCluster(std::uint64_t seed);
 
 }  // namespace minisched

@@ -1,4 +1,4 @@
-// Tests which node the scheduler selects by its score, and the scores in the
+// Tests which node the scheduler selects by the scores, and the scores in the
 // trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ std::string ScoreText(const PluginScore& score) {
                      score.weighted);
 }
 
-// A scheduler whose Bindings the test answers. The pods stay pending for the
-// scheduler's informer, so that no pod changes the scores of the next one.
+// A scheduler whose Bindings the test answers. The cluster's pods stay pending,
+// so that no pod changes the scores of the next one.
 class SelectHostTest : public ::testing::Test {
  protected:
   ~SelectHostTest() override { stop_.request_stop(); }

@@ -21,8 +21,8 @@ std::vector<std::string> NamesOf(const std::vector<const Plugin*>& plugins) {
   return names;
 }
 
-// The order of kube-scheduler's apis/config/v1/default_plugins.go, after
-// Unsupported, which kube-scheduler doesn't have.
+// Unsupported comes first; kube-scheduler doesn't have it. The others have the
+// order of kube-scheduler's apis/config/v1/default_plugins.go.
 TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
   Framework framework;
   AddDefaultPlugins(framework);
@@ -34,8 +34,8 @@ TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
 }
 
-// Returns the plugin that rejects the node for a pod with a nodeName, a node
-// selector and a host port, or "".
+// Returns the plugin that rejects the node, or "" if none does. The pod has a
+// nodeName, a node selector and a host port.
 std::string RejectingPlugin(const std::string& node) {
   const NodeInfo info(std::make_shared<const Node>(FromJson<Node>(node)));
   const auto pod = FromJson<Pod>(R"({"spec":{
@@ -50,7 +50,7 @@ std::string RejectingPlugin(const std::string& node) {
   return std::string(framework.RunFilterPlugins(state, pod, info).plugin());
 }
 
-TEST(RegistryTest, TheFirstPluginThatRejectsIsReported) {
+TEST(RegistryTest, ReportsTheFirstPluginThatRejects) {
   EXPECT_EQ(RejectingPlugin(R"({"metadata":{"name":"node-2"},
                                 "spec":{"unschedulable":true,
                                         "taints":[{"key":"a",

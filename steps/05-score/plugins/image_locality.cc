@@ -6,8 +6,8 @@ namespace minisched {
 namespace {
 
 constexpr std::int64_t kMegabyte = std::int64_t{1024} * 1024;
-// A sum of image sizes up to the first one counts as 0, from the second one for
-// each container on as kMaxNodeScore.
+// The sum of image sizes up to which the score is 0, and the sum per container
+// from which the score is kMaxNodeScore.
 constexpr std::int64_t kMinThreshold = 23 * kMegabyte;
 constexpr std::int64_t kMaxContainerThreshold = 1000 * kMegabyte;
 
@@ -21,7 +21,8 @@ struct PodImages {
   std::int64_t containers;
 };
 
-// Returns the name with a tag, as the kubelet reports it.
+// Returns the name with the tag "latest" if the name has no tag and no digest.
+// The kubelet reports such names.
 std::string NormalizedImageName(std::string name) {
   const auto colon = name.rfind(':');
   const auto slash = name.rfind('/');
@@ -31,8 +32,8 @@ std::string NormalizedImageName(std::string name) {
   return name;
 }
 
-// Returns the names of the pod's images: an image that two containers use is
-// there twice.
+// Returns the names of the pod's images. An image of two containers is listed
+// twice.
 std::vector<std::string> ImageNames(const PodSpec& spec) {
   std::vector<std::string> names;
   for (const auto* containers : {&spec.init_containers, &spec.containers}) {

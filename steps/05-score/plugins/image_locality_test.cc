@@ -20,7 +20,8 @@ using ::testing::ElementsAre;
 
 constexpr std::int64_t kMb = 1024 * 1024;
 
-// Adds an image of this size in megabytes, "gcr.io/40:latest".
+// Returns a node with an image of each of these sizes. The image of 40 MB is
+// "gcr.io/40:latest".
 NodeAndPods NodeWithImages(const std::vector<std::int64_t>& megabytes) {
   NodeAndPods node;
   for (const std::int64_t size : megabytes) {
@@ -151,7 +152,7 @@ TEST(ImageLocalityOfPodTest, IncludeInitContainers) {
               ElementsAre(6, 0));
 }
 
-// Which name of a node's image a pod's image has.
+// The name of the same image in the pod and on the node.
 struct ImageNameCase {
   const char* name;
   const char* pod_image;

@@ -1,7 +1,7 @@
 // Tests the scores of NodeAffinity. Cases in "Upstream" have the names and
 // numbers of upstream's in nodeaffinity/node_affinity_test.go, except those
 // with terms from the scheduler's configuration. Which node matches which
-// requirement is tested in api/node_affinity_test.cc.
+// requirement is tested in minisched/api/node_affinity_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-// A pod with these preferred terms, in JSON.
+// Returns a pod with these preferred terms, which are JSON.
 Pod Preferring(const std::string& terms) {
   return PodOfSpec(
       R"({"affinity":{"nodeAffinity":{

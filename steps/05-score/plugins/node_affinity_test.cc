@@ -27,7 +27,7 @@ struct AffinityCase {
   std::string labels = R"("foo":"bar")";  // of the node
   std::string node = "node1";
   bool fits = true;
-  std::string node_names = "all";  // that PreFilter leaves over
+  std::string node_names = "all";  // that PreFilter allows
   std::string pre_filter = "Success";
 };
 
@@ -201,7 +201,7 @@ std::string NameIs(const std::string& op, const std::string& values) {
       R"({{"key":"metadata.name","operator":"{}","values":[{}]}})", op, values);
 }
 
-// Returns a term with such requirements, and perhaps match expressions.
+// Returns a term with these match fields and match expressions.
 std::string NameTerm(const std::string& requirements,
                      const std::string& expressions = "") {
   return fmt::format(R"({{"matchFields":[{}],"matchExpressions":[{}]}})",
@@ -225,7 +225,7 @@ const std::vector<AffinityCase> kMatchFields = {
     {.name = "NotInThatDoesNotMatch",
      .terms = NameTerm(NameIs("NotIn", R"("node1")")),
      .fits = false},
-    // PreFilter reads all values, Filter refuses a term with more than one.
+    // PreFilter accepts several values. For Filter, the term is malformed.
     {.name = "InWithTwoValues",
      .terms = NameTerm(NameIs("In", R"("node1","node2")")),
      .fits = false,
@@ -272,8 +272,7 @@ const std::vector<AffinityCase> kMatchFields = {
 INSTANTIATE_TEST_SUITE_P(MatchFields, NodeAffinityTest,
                          ::testing::ValuesIn(kMatchFields), NameOfAffinityCase);
 
-// The affinity has preferences only.
-TEST(NodeAffinityPreferredTest, IsNotRequired) {
+TEST(NodeAffinityPreferredTest, PreFilterSkipsAPodWithOnlyPreferences) {
   const Pod pod = PodOfSpec(R"({"affinity":{"nodeAffinity":{
       "preferredDuringSchedulingIgnoredDuringExecution":[
           {"weight":1,"preference":{"matchExpressions":[

@@ -15,7 +15,7 @@ namespace minisched {
 namespace {
 
 // Whether a pod conflicts with a pod on the node. Ports are written as
-// "protocol/address/port". All belong to one container.
+// "protocol/address/port". Each pod has one container.
 struct PortsCase {
   std::string name;
   std::vector<std::string> ports;
@@ -125,7 +125,7 @@ TEST(NodePortsPreFilterTest, TcpHostPortConflictFromSidecarInitContainer) {
   EXPECT_EQ(Describe(RunNodePorts(pod, {"TCP//8001"}).filter), kNoFreePorts);
 }
 
-// The API server rejects such a pod; an older one may not.
+// The API server rejects such a pod. The plugin doesn't depend on this.
 TEST(NodePortsPreFilterTest, APodDoesNotConflictWithItself) {
   Pod pod;
   pod.spec.containers = {ContainerWithPorts({"TCP//8001", "TCP//8001"})};

@@ -40,8 +40,8 @@ TEST_P(LeastAllocatedTest, Score) {
   EXPECT_EQ(scores.normalized, GetParam().expected);  // no NormalizeScore
 }
 
-const std::vector<std::string> kThreeCoresIn2Containers = {
-    "cpu=1000 memory=2000", "cpu=2000 memory=3000"};
+const std::vector<std::string> kTwoContainers = {"cpu=1000 memory=2000",
+                                                 "cpu=2000 memory=3000"};
 
 INSTANTIATE_TEST_SUITE_P(
     Upstream, LeastAllocatedTest,
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         // cpu: 1000/4000 is free, memory: 5000/10000. (25 + 50) / 2 = 37
         LeastAllocatedCase{
             "nothing scheduled, resources requested, differently sized nodes",
-            kThreeCoresIn2Containers,
+            kTwoContainers,
             {NodeWith("cpu=4000 memory=10000"),
              NodeWith("cpu=6000 memory=10000")},
             {37, 50}},
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         // (40 + 75) / 2 = 57 and (40 + 50) / 2 = 45
         LeastAllocatedCase{
             "resources requested, pods scheduled with resources",
-            kThreeCoresIn2Containers,
+            kTwoContainers,
             {NodeWith("cpu=10000 memory=20000", {{"cpu=3000 memory=0"}}),
              NodeWith("cpu=10000 memory=20000", {{"cpu=3000 memory=5000"}})},
             {57, 45}},
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         LeastAllocatedCase{
             "resources requested, pods scheduled with resources, differently "
             "sized nodes",
-            kThreeCoresIn2Containers,
+            kTwoContainers,
             {NodeWith("cpu=10000 memory=20000", {{"cpu=3000 memory=0"}}),
              NodeWith("cpu=10000 memory=50000", {{"cpu=3000 memory=5000"}})},
             {57, 60}},
@@ -99,10 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
                            {NodeWith("", {{"cpu=3000 memory=0"}}),
                             NodeWith("", {{"cpu=3000 memory=5000"}})},
                            {0, 0}},
-        // The default strategy has no extended resources.
+        // The default strategy doesn't count extended resources.
         LeastAllocatedCase{
             "bypass extended resource if the pod does not request",
-            kThreeCoresIn2Containers,
+            kTwoContainers,
             {NodeWith("cpu=6000 memory=10000"),
              NodeWith("cpu=6000 memory=10000 abc.com/xyz=4")},
             {50, 50}}));
@@ -148,12 +148,12 @@ INSTANTIATE_TEST_SUITE_P(
                            {"cpu=2 memory=1"},
                            {NodeWith("cpu=3 memory=3")},
                            {49}},
-        LeastAllocatedCase{"less than a thousandth of a core is a thousandth",
+        LeastAllocatedCase{"cpu requests round up to a thousandth of a core",
                            {"cpu=1n memory=0"},
                            {NodeWith("cpu=4m memory=1")},
                            {(75 + 100) / 2}}));
 
-// Amounts are limited to 2^50. All free: 100.
+// Amounts are limited to 2^50.
 INSTANTIATE_TEST_SUITE_P(
     AbsurdQuantities, LeastAllocatedTest,
     ::testing::Values(LeastAllocatedCase{"absurd requests",
@@ -231,7 +231,8 @@ TEST(LeastAllocatedOfStatusTest, ResourcesInTheStatusDoNotCount) {
               ElementsAre(90));
 }
 
-// On a node, both count.
+// For pods on a node, upstream counts requests of the pod as a whole and
+// resources in the status.
 TEST(LeastAllocatedOfNodeTest, RequestsOfAPodOnTheNodeReplaceTheContainers) {
   NodeAndPods node = NodeWith("cpu=1 memory=1000Mi");
   node.pods.push_back(PodOfSpec(R"({"resources":{"requests":{"cpu":"10m"}},

@@ -17,7 +17,7 @@ constexpr char kAllocatable[] =
     "cpu=10m memory=20 pods=32 ephemeral-storage=20 example.com/aaa=5 "
     "hugepages-2Mi=5";
 
-// Whether a pod fits a node with kAllocatable. Amounts are as for Resources().
+// Whether a pod fits a node with kAllocatable. Resources() parses the amounts.
 struct FitCase {
   std::string name;
   std::vector<std::string> containers;  // their requests
@@ -348,7 +348,7 @@ TEST(NodeResourcesFitNodeTest, AbsurdAllocatableFitsOrdinaryPods) {
             "Success");
 }
 
-// The node counts a resized pod by its status; the plugin only sums up.
+// NodeInfo counts the status of a resized pod, and the plugin uses its sum.
 TEST(NodeResourcesFitNodeTest, CountsResizedPodsByTheirStatus) {
   Pod resized;
   resized.spec.containers = {Requesting("cpu=2m")};

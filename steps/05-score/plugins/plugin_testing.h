@@ -25,7 +25,7 @@ inline ResourceList Resources(const std::string& text) {
   return list;
 }
 
-// Returns a pod with this spec, in JSON.
+// Returns a pod with this spec, which is JSON.
 inline Pod PodOfSpec(const std::string& spec) {
   return FromJson<Pod>(R"({"spec":)" + spec + "}");
 }
@@ -43,9 +43,10 @@ inline NodeInfo NodeWithPods(Node node, const std::vector<Pod>& pods) {
 struct PluginResult {
   Status pre_filter;
   PreFilterResult left_over;
-  Status filter;  // success unless PreFilter returned success
+  Status filter;  // success if Filter did not run
 };
 
+// Runs PreFilter and, if PreFilter returns success, Filter.
 template <class Plugin>
 PluginResult RunPlugin(const Pod& pod, const NodeInfo& node) {
   const Plugin plugin;

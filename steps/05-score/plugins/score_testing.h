@@ -47,7 +47,8 @@ struct Scores {
   std::vector<std::int64_t> normalized;
 };
 
-// Runs PreScore, Score and NormalizeScore on all nodes.
+// Runs PreScore, and if it returns success, Score and NormalizeScore for all
+// nodes.
 inline Scores RunScore(const Plugin& plugin, const Pod& pod,
                        const Snapshot& snapshot) {
   Scores scores;
@@ -77,8 +78,8 @@ inline Pod PodRequesting(const std::vector<std::string>& containers) {
   return pod;
 }
 
-// Returns a node with these resources and pods, one for each list of requests
-// of its containers.
+// Returns a node with these allocatable resources. It has a pod for each
+// element of `pods`, which lists the requests of the pod's containers.
 inline NodeAndPods NodeWith(
     const std::string& allocatable,
     const std::vector<std::vector<std::string>>& pods = {}) {

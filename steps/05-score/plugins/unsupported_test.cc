@@ -31,7 +31,6 @@ TEST(UnsupportedTest, AcceptsOrdinaryPods) {
             "Success");
 }
 
-// Node affinity is supported from this step on.
 TEST(UnsupportedTest, AcceptsRequiredNodeAffinity) {
   EXPECT_EQ(PreFilterUnsupported(R"({"affinity":{"nodeAffinity":
                 {"requiredDuringSchedulingIgnoredDuringExecution":
