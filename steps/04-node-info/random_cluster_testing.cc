@@ -2,12 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <initializer_list>
 #include <random>
-#include <string>
+
+#include "minisched/api/json.h"
 
 namespace minisched {
 namespace {
+
+constexpr std::int64_t kMebibyte = 1024 * 1024;
+
+// Returns an amount of memory in units of 64 MiB. Scores assume 200 MiB for a
+// container without a request, so that bytes would be too small.
+Quantity Memory(int units) {
+  return Quantity::FromValue(units * 64 * kMebibyte);
+}
+
+struct DrawnImage {
+  const char* name;
+  std::int64_t mebibytes;
+};
+// From less than what counts in scores to more.
+constexpr DrawnImage kDrawnImages[] = {{"web:latest", 20},
+                                       {"registry:5000/db:latest", 300},
+                                       {"tools:v2", 900},
+                                       {"models:v1", 5000}};
 
 class ClusterDrawer {
  public:
@@ -26,6 +46,8 @@ class ClusterDrawer {
   std::string NodeName() { return fmt::format("node-{}", Between(1, 9)); }
 
   Node DrawNode(const std::string& name);
+  std::vector<ContainerImage> DrawImages();
+  std::string DrawImageName();
   ResourceList DrawAllocatable();
   Taint DrawTaint();
 
@@ -38,8 +60,11 @@ class ClusterDrawer {
 
   // Adds requirements that limit the nodes that a pending pod fits.
   void DrawDemands(PodSpec& spec);
+  // What a pending pod tolerates and prefers.
+  void DrawWishes(PodSpec& spec);
   Toleration DrawToleration();
   NodeSelectorTerm DrawTerm();
+  NodeSelectorTerm DrawPreference();
   NodeSelectorRequirement DrawExpression();
   NodeSelectorRequirement DrawField();
 
@@ -63,6 +88,13 @@ RandomCluster ClusterDrawer::Draw() {
   for (const char* name : {"web-1", "web-2", "web-3"}) {
     Pod pod = DrawPod(name);
     DrawDemands(pod.spec);
+    DrawWishes(pod.spec);
+    cluster.pending.push_back(std::make_shared<const Pod>(std::move(pod)));
+  }
+  // These fit more nodes, among which the scheduler has to choose.
+  for (const char* name : {"easy-1", "easy-2", "easy-3"}) {
+    Pod pod = DrawPod(name);
+    DrawWishes(pod.spec);
     cluster.pending.push_back(std::make_shared<const Pod>(std::move(pod)));
   }
   return cluster;
@@ -81,15 +113,35 @@ Node ClusterDrawer::DrawNode(const std::string& name) {
   for (int i = Between(-2, 2); i > 0; --i) {
     node.spec.taints.push_back(DrawTaint());
   }
+  for (int i = Between(-2, 3); i > 0; --i) {
+    node.spec.taints.push_back(
+        {.key = Pick({"gpu", "team"}), .effect = "PreferNoSchedule"});
+  }
   if (Chance(95)) node.status.allocatable = DrawAllocatable();
+  node.status.images = DrawImages();
   return node;
+}
+
+std::vector<ContainerImage> ClusterDrawer::DrawImages() {
+  std::vector<ContainerImage> images;
+  for (const auto& [name, mebibytes] : kDrawnImages) {
+    if (Chance(60)) continue;
+    images.push_back({.names = {name, fmt::format("mirror/{}", name)},
+                      .size_bytes = mebibytes * kMebibyte});
+  }
+  return images;
+}
+
+std::string ClusterDrawer::DrawImageName() {
+  return Pick({"web", "web:latest", "registry:5000/db", "mirror/tools:v2",
+               "tools:v2", "models:v1", "models"});
 }
 
 ResourceList ClusterDrawer::DrawAllocatable() {
   ResourceList list;
   list["pods"] = Quantity::FromValue(Between(1, 12));
-  list["cpu"] = Quantity::FromMilli(Between(1, 32) * 250);
-  list["memory"] = Quantity::FromValue(Between(1, 64));
+  if (Chance(90)) list["cpu"] = Quantity::FromMilli(Between(1, 32) * 250);
+  if (Chance(90)) list["memory"] = Memory(Between(1, 64));
   if (Chance(60))
     list["ephemeral-storage"] = Quantity::FromValue(Between(0, 9));
   if (Chance(50)) list["example.com/gpu"] = Quantity::FromValue(Between(0, 4));
@@ -121,7 +173,7 @@ Pod ClusterDrawer::DrawPod(const std::string& name) {
   }
   if (Chance(15)) {
     spec.overhead["cpu"] = Quantity::FromMilli(250);
-    spec.overhead["memory"] = Quantity::FromValue(1);
+    spec.overhead["memory"] = Memory(1);
   }
   if (Chance(15)) {
     spec.resources.requests["cpu"] = Quantity::FromMilli(Between(0, 8) * 250);
@@ -129,12 +181,18 @@ Pod ClusterDrawer::DrawPod(const std::string& name) {
   if (Chance(10)) {
     spec.resources.requests["hugepages-2Mi"] = Quantity::FromValue(1);
   }
+  if (Chance(10)) {
+    spec.volumes.push_back(
+        {.name = "files",
+         .image = ImageVolumeSource{.reference = DrawImageName()}});
+  }
   return pod;
 }
 
 Container ClusterDrawer::DrawContainer(const std::string& name) {
   Container container;
   container.name = name;
+  container.image = DrawImageName();
   container.resources.requests = DrawRequests();
   if (Chance(15)) {
     container.ports.push_back(
@@ -148,7 +206,7 @@ Container ClusterDrawer::DrawContainer(const std::string& name) {
 ResourceList ClusterDrawer::DrawRequests() {
   ResourceList list;
   if (Chance(60)) list["cpu"] = Quantity::FromMilli(Between(0, 6) * 250);
-  if (Chance(50)) list["memory"] = Quantity::FromValue(Between(0, 12));
+  if (Chance(50)) list["memory"] = Memory(Between(0, 12));
   if (Chance(10)) {
     list["ephemeral-storage"] = Quantity::FromValue(Between(0, 4));
   }
@@ -186,9 +244,6 @@ ContainerStatus ClusterDrawer::DrawStatus(const Container& container) {
 }
 
 void ClusterDrawer::DrawDemands(PodSpec& spec) {
-  for (int i = Between(-1, 2); i > 0; --i) {
-    spec.tolerations.push_back(DrawToleration());
-  }
   if (Chance(15)) spec.node_selector["zone"] = Pick({"a", "b", "c"});
   if (Chance(5)) spec.node_selector["disk"] = Pick({"ssd", ""});
   if (Chance(40)) {
@@ -199,14 +254,25 @@ void ClusterDrawer::DrawDemands(PodSpec& spec) {
   if (Chance(3)) spec.resource_claims.push_back({.name = "claim"});
 }
 
+void ClusterDrawer::DrawWishes(PodSpec& spec) {
+  for (int i = Between(-1, 2); i > 0; --i) {
+    spec.tolerations.push_back(DrawToleration());
+  }
+  for (int i = Between(0, 3); i > 0; --i) {
+    spec.affinity.node_affinity.preferred.push_back(
+        {.weight = Between(1, 100), .preference = DrawPreference()});
+  }
+}
+
 Toleration ClusterDrawer::DrawToleration() {
   if (Chance(10)) {
     return {.key = "node.kubernetes.io/unschedulable", .operation = "Exists"};
   }
-  return {.key = Pick({"", "gpu", "team"}),
-          .operation = Pick({"", "Equal", "Exists", "Exists"}),
-          .value = Pick({"", "x"}),
-          .effect = Pick({"", "", "NoSchedule", "NoExecute"})};
+  return {
+      .key = Pick({"", "gpu", "team"}),
+      .operation = Pick({"", "Equal", "Exists", "Exists"}),
+      .value = Pick({"", "x"}),
+      .effect = Pick({"", "", "NoSchedule", "NoExecute", "PreferNoSchedule"})};
 }
 
 NodeSelectorTerm ClusterDrawer::DrawTerm() {
@@ -214,8 +280,33 @@ NodeSelectorTerm ClusterDrawer::DrawTerm() {
   for (int i = Between(0, 2); i > 0; --i) {
     term.match_expressions.push_back(DrawExpression());
   }
-  for (int i = Between(-2, 2); i > 0; --i) {
+  for (int i = Between(-1, 2); i > 0; --i) {
     term.match_fields.push_back(DrawField());
+  }
+  return term;
+}
+
+// Draws no malformed terms, because they fail the pod in later steps.
+NodeSelectorTerm ClusterDrawer::DrawPreference() {
+  NodeSelectorTerm term;
+  if (Chance(60)) {
+    term.match_expressions.push_back({.key = Pick({"zone", "disk"}),
+                                      .op = Pick({"In", "NotIn"}),
+                                      .values = {Pick({"a", "b", "ssd", ""})}});
+  }
+  if (Chance(20)) {
+    term.match_expressions.push_back({.key = Pick({"zone", "cores"}),
+                                      .op = Pick({"Exists", "DoesNotExist"})});
+  }
+  if (Chance(20)) {
+    term.match_expressions.push_back({.key = "cores",
+                                      .op = Pick({"Gt", "Lt"}),
+                                      .values = {Pick({"3", "5", "9"})}});
+  }
+  if (Chance(10)) {
+    term.match_fields.push_back({.key = "metadata.name",
+                                 .op = Pick({"In", "NotIn"}),
+                                 .values = {NodeName()}});
   }
   return term;
 }
@@ -255,6 +346,21 @@ NodeSelectorRequirement ClusterDrawer::DrawField() {
 
 RandomCluster DrawCluster(std::uint64_t seed) {
   return ClusterDrawer(seed).Draw();
+}
+
+std::uint64_t FirstSeed() {
+  const char* seed = std::getenv("MINISCHED_SEED");
+  return seed == nullptr ? 1 : std::stoull(seed);
+}
+
+std::string Reproduce(std::uint64_t seed, const RandomCluster& cluster,
+                      const Pod& pod) {
+  std::string text = fmt::format(
+      "To repeat: MINISCHED_SEED={}\nThe pod:\n{}\nThe nodes and their pods:",
+      seed, ToJson(pod));
+  for (const auto& node : cluster.nodes) text += "\n" + ToJson(*node);
+  for (const auto& other : cluster.pods) text += "\n" + ToJson(*other);
+  return text;
 }
 
 }  // namespace minisched

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "minisched/api/node.h"
@@ -20,5 +21,13 @@ struct RandomCluster {
 // labels, taints, ports and amounts come from small sets, so that pods fit some
 // of the nodes and collide on others. Amounts are whole millicores or units.
 RandomCluster DrawCluster(std::uint64_t seed);
+
+// Returns the seed of the first cluster; the others have the next ones. Failing
+// tests print the seed of their cluster.
+std::uint64_t FirstSeed();
+
+// Returns the message of a test that fails for a pod.
+std::string Reproduce(std::uint64_t seed, const RandomCluster& cluster,
+                      const Pod& pod);
 
 }  // namespace minisched

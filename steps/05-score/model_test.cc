@@ -5,22 +5,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
-#include <variant>
 
 #include "diagnosis.h"
 #include "framework.h"
-#include "lab/testing/scripted_cluster.h"
-#include "minisched/api/json.h"
-#include "minisched/base/fake_clock.h"
 #include "model_testing.h"
 #include "plugins/registry.h"
 #include "random_cluster_testing.h"
-#include "scheduler.h"
+#include "scheduled_cluster_testing.h"
 #include "snapshot.h"
 #include "status_testing.h"
 
@@ -30,23 +24,6 @@ namespace {
 constexpr int kClusters = 500;
 // Fewer clusters, because the whole scheduler is slower than the plugins.
 constexpr int kScheduledClusters = 100;
-
-// Returns the seed of the first cluster. The other clusters have the next
-// seeds. A failing test prints the seed of its cluster.
-std::uint64_t FirstSeed() {
-  const char* seed = std::getenv("MINISCHED_SEED");
-  return seed == nullptr ? 1 : std::stoull(seed);
-}
-
-std::string Reproduce(std::uint64_t seed, const RandomCluster& cluster,
-                      const Pod& pod) {
-  std::string text = fmt::format(
-      "To repeat: MINISCHED_SEED={}\nThe pod:\n{}\nThe nodes and their pods:",
-      seed, ToJson(pod));
-  for (const auto& node : cluster.nodes) text += "\n" + ToJson(*node);
-  for (const auto& other : cluster.pods) text += "\n" + ToJson(*other);
-  return text;
-}
 
 // Results by node: "Success", "Unschedulable by NodePorts: no free port".
 using Results = std::map<std::string, std::string>;
@@ -143,43 +120,6 @@ std::string ModelMessage(const std::map<std::string, Status>& statuses) {
   }
   return start + fmt::format("{}.", fmt::join(parts, ", "));
 }
-
-// A scheduler that tries all pending pods of a cluster. The cluster never
-// changes: Bindings have no effect.
-class ScheduledCluster {
- public:
-  explicit ScheduledCluster(const RandomCluster& cluster) {
-    for (const auto& node : cluster.nodes) api_.Add(*node);
-    for (const auto& pod : cluster.pods) api_.Add(*pod);
-    for (const auto& pod : cluster.pending) api_.Add(*pod);
-  }
-
-  // Returns the first attempt of each pod, by the pod's uid.
-  std::map<std::string, Attempt> Try(std::size_t pods) {
-    TraceReader reader(trace_, AttemptDetail::kFirstObjections);
-    Client client(api_.config());
-    Scheduler scheduler({client, "minisched", trace_, {}}, {}, clock_);
-    const std::jthread thread(
-        [&](const std::stop_token& stop) { scheduler.Run(stop); });
-    std::map<std::string, Attempt> attempts;
-    while (attempts.size() < pods) {
-      for (const RecordPtr& record : reader.Next({})) {
-        const auto* attempt = std::get_if<Attempt>(&record->state);
-        if (attempt == nullptr) continue;
-        const bool is_new = attempts.emplace(attempt->uid, *attempt).second;
-        if (is_new && !attempt->node.empty()) {
-          api_.TakeBinding().reply.Send(201, R"({"kind":"Status"})");
-        }
-      }
-    }
-    return attempts;
-  }
-
- private:
-  FakeClock clock_;
-  ScriptedCluster api_{clock_};
-  Trace trace_{"minisched", clock_};
-};
 
 // Expects that the attempt agrees with the model's statuses. Attempts don't
 // have codes, so the codes are not compared.

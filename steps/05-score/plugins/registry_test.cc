@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "minisched/api/json.h"
@@ -13,6 +15,7 @@ namespace minisched {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
 
 template <class Plugin>
 std::vector<std::string> NamesOf(const std::vector<const Plugin*>& plugins) {
@@ -33,6 +36,35 @@ TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
   EXPECT_THAT(NamesOf(framework.filter_plugins()),
               ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration",
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
+}
+
+// The plugins and weights of kube-scheduler's
+// apis/config/v1/default_plugins.go.
+TEST(RegistryTest, ScorePluginsHaveTheOrderAndWeightsOfKubeScheduler) {
+  // No plugin skips this pod.
+  const auto pod = FromJson<Pod>(R"({"spec":{
+      "containers":[{"resources":{"requests":{"cpu":"1"}}}],
+      "affinity":{"nodeAffinity":{
+          "preferredDuringSchedulingIgnoredDuringExecution":[
+              {"weight":1,"preference":{"matchExpressions":[
+                  {"key":"disk","operator":"Exists"}]}}]}}}})");
+  Snapshot snapshot;
+  snapshot.Update({std::make_shared<const Node>()}, {});
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  CycleState state;
+  ASSERT_TRUE(
+      framework.RunPreScorePlugins(state, pod, snapshot.List()).IsSuccess());
+  const auto scores = framework.RunScorePlugins(state, pod, snapshot.List());
+  std::vector<std::pair<std::string, std::int64_t>> weights;
+  for (const PluginNodeScores& plugin : scores.value()) {
+    weights.emplace_back(plugin.plugin, plugin.weight);
+  }
+  EXPECT_THAT(weights,
+              ElementsAre(Pair("TaintToleration", 3), Pair("NodeAffinity", 2),
+                          Pair("NodeResourcesFit", 1),
+                          Pair("NodeResourcesBalancedAllocation", 1),
+                          Pair("ImageLocality", 1)));
 }
 
 // Returns the plugin that rejects the node, or "" if none does. The pod has a
