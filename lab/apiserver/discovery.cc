@@ -29,8 +29,8 @@ Json ApiVersions(const std::string& server_address) {
           {"serverAddressByClientCIDRs", Json::array({any_client})}};
 }
 
-// Returns the row's APIGroup without kind and apiVersion, as an APIGroupList
-// contains it.
+// Returns the APIGroup of the row's group, without kind and apiVersion, as in
+// an APIGroupList.
 Json GroupOf(const ResourceRow& row) {
   const Json version = {{"groupVersion", row.ApiVersion()},
                         {"version", row.version}};
@@ -39,7 +39,8 @@ Json GroupOf(const ResourceRow& row) {
           {"preferredVersion", version}};
 }
 
-// Adds the row and its subresources to the APIResourceList of the row's group.
+// Adds the resource and its subresources to `list`, the APIResourceList of the
+// resource's group.
 void AddResource(const ResourceRow& row, Json& list) {
   list["kind"] = "APIResourceList";
   list["groupVersion"] = row.ApiVersion();
@@ -94,8 +95,8 @@ Json ResourceDiscovery(const ResourceRow& row) {
   return resource;
 }
 
-// Adds the row to the APIGroupDiscoveryList. REQUIRES: all rows of a group are
-// added one after the other.
+// Adds the row to `list`, an APIGroupDiscoveryList. REQUIRES: the rows of a
+// group are added consecutively, with no row of another group between them.
 void AddDiscovery(const ResourceRow& row, Json& list) {
   list["kind"] = "APIGroupDiscoveryList";
   list["apiVersion"] = "apidiscovery.k8s.io/v2";
@@ -113,9 +114,10 @@ void AddDiscovery(const ResourceRow& row, Json& list) {
   groups.back()["versions"][0]["resources"].push_back(ResourceDiscovery(row));
 }
 
-// Adds the PATCH of the row's objects to the OpenAPI document of the row's
-// group. The paths in the document start with `root`. kubectl assumes that the
-// other verbs have the same parameters as PATCH.
+// Adds a PATCH of the row's objects to `document`, the OpenAPI document of the
+// row's group. The paths in the document start with `root`. The row need not
+// support PATCH: kubectl looks for query parameters only in PATCH, also before
+// it creates or replaces an object.
 void AddPatch(const ResourceRow& row, const std::string& root, Json& document) {
   document["openapi"] = "3.0.0";
   document["info"] = {{"title", "Kubernetes"}, {"version", "unversioned"}};

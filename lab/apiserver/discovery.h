@@ -8,20 +8,24 @@
 
 namespace minisched::apiserver {
 
-// Returns the server's discovery documents, keyed by path. Clients find the
-// server's resources in them. They are made from AllResources().
+// Returns the server's discovery documents, keyed by path:
 //
-//   /version
-//   /api, /apis, /apis/GROUP             the groups and versions
-//   /api/VERSION, /apis/GROUP/VERSION    their resources
-//   /openapi/v3, /openapi/v3/…           the query parameters of PATCH, in
-//                                        which `kubectl create` and `apply`
-//                                        look for dryRun and fieldValidation
+//   /version                             the version of this server
+//   /api                                 the version of the core group, and
+//                                        `server_address`
+//   /apis, /apis/GROUP                   the other groups and their versions
+//   /api/VERSION, /apis/GROUP/VERSION    the resources of a group
+//   /openapi/v3                          the paths of the following documents
+//   /openapi/v3/api/VERSION,
+//   /openapi/v3/apis/GROUP/VERSION       the query parameters of PATCH
 //
-// `server_address` is the address of this server for clients: "host:port". The
-// OpenAPI documents describe no fields, because kubectl can merge objects of
-// built-in kinds by its own Go types. Follows apiserver
-// pkg/endpoints/discovery.
+// The resources are those of AllResources(). `server_address` is the address of
+// this server for clients: "host:port".
+//
+// kubectl looks for fieldValidation among the parameters of PATCH before it
+// creates, applies or replaces an object. The OpenAPI documents describe no
+// fields. `kubectl apply` does not need them: it computes patches for built-in
+// kinds with its own Go types. Follows apiserver pkg/endpoints/discovery.
 std::map<std::string, Json> DiscoveryDocuments(
     const std::string& server_address);
 

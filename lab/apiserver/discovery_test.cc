@@ -71,7 +71,7 @@ TEST_F(DiscoveryTest, OpenApiIndexLinksTheDocumentsOfTheGroups) {
             "/openapi/v3/apis/apps/v1");
 }
 
-// kubectl reads these parameters before it creates or applies objects.
+// kubectl looks for fieldValidation before it creates or applies an object.
 TEST_F(DiscoveryTest, OpenApiListsTheParametersOfAPatch) {
   const Json& paths = documents_.at("/openapi/v3/api/v1").at("paths");
   const Json& patch =

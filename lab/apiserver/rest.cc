@@ -138,7 +138,7 @@ class Call {
 
   void Create() {
     const bool dry_run = IsDryRun(request_);
-    Json object = DecodeObject(request_, RowShown(info_), reply_);
+    Json object = DecodeObject(request_, ShownRow(info_), reply_);
     SetNamespace(object);
     if (row_.review != nullptr) {
       row_.review(object, registry_.Now());
@@ -167,7 +167,7 @@ class Call {
 
   void Update() {
     const bool dry_run = IsDryRun(request_);
-    Json sent = DecodeObject(request_, RowShown(info_), reply_);
+    Json sent = DecodeObject(request_, ShownRow(info_), reply_);
     CheckIdentity(sent);
     const Object old = store_.Find(CollectionOf(row_), {info_.ns, info_.name});
     if (!old && row_.strategy->allow_create_on_update() &&
@@ -182,7 +182,7 @@ class Call {
     const auto change = [&](const Json& stored) {
       return ToStored(info_, stored, sent);
     };
-    Answer(registry_.Update(row_, SubresourceStored(info_), info_.ns,
+    Answer(registry_.Update(row_, WrittenSubresource(info_), info_.ns,
                             info_.name, change, dry_run));
   }
 
@@ -190,16 +190,16 @@ class Call {
     const std::string type = request_.ContentType();
     CheckPatchType(type);
     const Json patch = ParseBody(request_);
-    const ResourceRow& shown = RowShown(info_);
+    const ResourceRow& shown = ShownRow(info_);
     const SchemaType& schema =
         *Schema::Get().Find(shown.ApiVersion(), shown.kind);
     const auto change = [&](const Json& old) {
-      Json patched = ApplyPatch(type, Shown(info_, old), patch, schema);
+      Json patched = ApplyPatch(type, ToShown(info_, old), patch, schema);
       NormalizePatched(request_, patched, shown, reply_);
       CheckIdentity(patched);
       return ToStored(info_, old, std::move(patched));
     };
-    Answer(registry_.Update(row_, SubresourceStored(info_), info_.ns,
+    Answer(registry_.Update(row_, WrittenSubresource(info_), info_.ns,
                             info_.name, change, IsDryRun(request_)));
   }
 
@@ -296,9 +296,9 @@ class Call {
   // object's scale.
   void Answer(const Object& object, int status = 200) {
     reply_.status = status;
-    reply_.body = RowShown(info_).kind == row_.kind
+    reply_.body = ShownRow(info_).kind == row_.kind
                       ? encoding_.Object(row_, object, registry_.loop().Now())
-                      : Dump(Shown(info_, *object));
+                      : Dump(ToShown(info_, *object));
   }
 
   void AnswerList(const std::vector<Object>& objects, const Json& metadata) {

@@ -49,8 +49,8 @@ const Json kSystemPriorityClasses = {
       "moved to another node if necessary."}}};
 
 // Returns an empty OpenAPI v2 document, as protobuf. kubectl requests this
-// document if the OpenAPI v3 document lacks a kind, and accepts that this
-// document lacks the kind too.
+// document if the OpenAPI v3 document lacks a kind or its fields, and accepts
+// that this document lacks them too.
 Reply OpenApiV2() {
   return {.content_type =
               "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",

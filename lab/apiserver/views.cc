@@ -45,7 +45,7 @@ Json WithScale(Json object, const Json& scale) {
   return object;
 }
 
-// The names of fields in core/v1 and in events.k8s.io/v1.
+// The fields that have different names in core/v1 and in events.k8s.io/v1.
 constexpr std::pair<const char*, const char*> kNames[] = {
     {"involvedObject", "regarding"},
     {"message", "note"},
@@ -66,15 +66,15 @@ void Rename(Json& event, const char* from, const char* to) {
 
 }  // namespace
 
-const ResourceRow& RowShown(const RequestInfo& info) {
+const ResourceRow& ShownRow(const RequestInfo& info) {
   return IsScale(info) ? kScale : *info.row;
 }
 
-std::string_view SubresourceStored(const RequestInfo& info) {
+std::string_view WrittenSubresource(const RequestInfo& info) {
   return IsScale(info) ? std::string_view() : info.subresource;
 }
 
-Json Shown(const RequestInfo& info, const Json& stored) {
+Json ToShown(const RequestInfo& info, const Json& stored) {
   if (IsScale(info)) return ScaleOf(stored);
   return &StorageRow(*info.row) == info.row ? stored : ToEventsV1(stored);
 }

@@ -9,6 +9,7 @@
 
 #include "lab/apiserver/faults/faults.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/api/quantity.h"
 #include "minisched/api/yaml.h"
 
 namespace minisched::scenario {
@@ -32,6 +33,22 @@ Json AddQuantities(Json base, const Field& map, const std::string& key) {
     base[resource] = (*field)[resource].Scalar();
   }
   return base;
+}
+
+// Returns a node's images. `images` maps their names to their sizes.
+Json ReadImages(const Field& images) {
+  if (!images.json().is_object()) images.Fail("images: expected a map");
+  Json list = Json::array();
+  for (const auto& [name, unused] : images.json().items()) {
+    const Field size = images[name];
+    try {
+      list.push_back({{"names", {name}},
+                      {"sizeBytes", Quantity::Parse(size.Scalar()).Value()}});
+    } catch (const ParseError& error) {
+      size.Fail(name + ": " + error.what());
+    }
+  }
+  return list;
 }
 
 // Converts an object to a Manifest. If the object is no valid manifest, calls
@@ -144,7 +161,8 @@ std::vector<Manifest> ReadManifests(const Field& item,
 }
 
 std::vector<Manifest> ReadNodeManifests(const Field& item) {
-  item.AllowOnly({"names", "allocatable", "labels", "taints", "unschedulable"});
+  item.AllowOnly(
+      {"names", "allocatable", "images", "labels", "taints", "unschedulable"});
   std::vector<Manifest> nodes;
   for (const std::string& name : item["names"].Strings()) {
     Json node = {{"apiVersion", "v1"}, {"kind", "Node"}};
@@ -173,6 +191,9 @@ std::vector<Manifest> ReadNodeManifests(const Field& item) {
                        {"pods", "110"}},
                       item, "allocatable");
     node["status"]["capacity"] = node["status"]["allocatable"];
+    if (const auto images = item.Find("images")) {
+      node["status"]["images"] = ReadImages(*images);
+    }
     nodes.push_back(
         ToManifest(node, [&](const std::string& what) { item.Fail(what); }));
   }

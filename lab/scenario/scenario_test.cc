@@ -5,6 +5,8 @@
 
 #include "lab/scenario/errors.h"
 #include "lab/scenario/files_testing.h"
+#include "minisched/api/json.h"
+#include "minisched/api/node.h"
 
 namespace minisched::scenario {
 namespace {
@@ -133,6 +135,32 @@ TEST_F(ScenarioTest, ReadsFaultsThatApplyFromTheStart) {
   EXPECT_EQ(scenario.faults->document,
             R"({"faults":[{"drop":"before"}],"seed":7})");
   EXPECT_TRUE(scenario.needs_embedded);
+}
+
+TEST_F(ScenarioTest, ReadsTheImagesOfNodesWithTheirSizesInBytes) {
+  const Scenario scenario =
+      Read(std::string(kHead) +
+           "nodes:\n"
+           "- {names: [a, b], images: {\"web:1\": 2Gi, \"web:2\": 500}}\n"
+           "- {names: c}\n"
+           "steps: [{wait: 1s}]\n");
+  ASSERT_EQ(scenario.nodes.size(), 3U);
+  for (const int i : {0, 1}) {
+    const auto images = FromJson<Node>(scenario.nodes[i].json).status.images;
+    ASSERT_EQ(images.size(), 2U) << i;
+    EXPECT_THAT(images[0].names, ElementsAre("web:1"));
+    EXPECT_EQ(images[0].size_bytes, 2147483648);
+    EXPECT_THAT(images[1].names, ElementsAre("web:2"));
+    EXPECT_EQ(images[1].size_bytes, 500);
+  }
+  EXPECT_THAT(FromJson<Node>(scenario.nodes[2].json).status.images, IsEmpty());
+}
+
+TEST_F(ScenarioTest, RejectsImagesWithoutAValidSize) {
+  EXPECT_EQ(ComplaintOf("nodes:\n- {names: a, images: [\"web:1\"]}\n"),
+            "5:22: images: expected a map");
+  EXPECT_THAT(ComplaintOf("nodes:\n- names: a\n  images: {web: 1, b: big}\n"),
+              HasSubstr("6:23: b: "));
 }
 
 TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {

@@ -22,7 +22,7 @@ struct HostPort {
 // kube-scheduler's util/utils.go.
 std::vector<HostPort> GetHostPorts(const Pod& pod);
 
-// The host ports that are in use on a node. Follows
+// The host ports that are in use on a node. Follows HostPortInfo of
 // k8s.io/kube-scheduler/framework.
 class HostPortInfo {
  public:
@@ -30,8 +30,8 @@ class HostPortInfo {
   // Removes a port that has been added. If it has been added twice, one stays.
   void Remove(const HostPort& port);
 
-  // Returns true if a pod on the node uses the port, at the same address or
-  // because one of the two uses all addresses.
+  // Returns true if the port is in use with the same protocol, and the two
+  // addresses are the same or one of them means all addresses.
   bool CheckConflict(const HostPort& port) const;
 
  private:

@@ -29,7 +29,7 @@ Requirement ParseLabelRequirement(const NodeSelectorRequirement& requirement) {
   return Requirement(requirement.key, *op, requirement.values);
 }
 
-// Checks a requirement of match_fields.
+// Throws ParseError if the requirement of match_fields is malformed.
 void CheckFieldRequirement(const NodeSelectorRequirement& requirement) {
   if (requirement.op != "In" && requirement.op != "NotIn") {
     FailOperator(requirement.op, kFieldOperators);
@@ -40,8 +40,8 @@ void CheckFieldRequirement(const NodeSelectorRequirement& requirement) {
   }
 }
 
-// Calls `parse` with each requirement. Adds the ParseErrors that it throws to
-// `errors`, with the path of the requirement.
+// Calls `parse` with each requirement. If `parse` throws a ParseError, adds its
+// message to `errors`, after the path of the requirement.
 template <class Parse>
 void ParseEach(const std::vector<NodeSelectorRequirement>& requirements,
                const std::string& path, std::vector<std::string>& errors,
@@ -55,7 +55,8 @@ void ParseEach(const std::vector<NodeSelectorRequirement>& requirements,
   }
 }
 
-// Returns the text of an aggregate of apimachinery's pkg/util/errors.
+// Joins the errors into one text, in the form of apimachinery's
+// utilerrors.Aggregate.
 std::string Aggregate(const std::vector<std::string>& errors) {
   if (errors.size() == 1) return errors.front();
   return "[" + boost::algorithm::join(errors, ", ") + "]";

@@ -1,4 +1,4 @@
-// Matches nodes with a pod's nodeSelector and nodeAffinity.
+// Matches nodes against a pod's nodeSelector and nodeAffinity.
 // Follows component-helpers scheduling/corev1/nodeaffinity.
 
 #pragma once
@@ -18,9 +18,9 @@ namespace minisched {
 class NodeTermMatcher {
  public:
   // Returns nullopt if the term matches no node, because it is empty or
-  // malformed: an unknown operator, a Gt whose value isn't an integer, ... Adds
-  // the errors of a malformed term to `errors`. They start with `path`, the
-  // path of the term.
+  // malformed: it has an unknown operator, a Gt whose value isn't an integer, …
+  // Adds the errors of a malformed term to `errors`. Each error starts with
+  // `path`, the path of the term.
   static std::optional<NodeTermMatcher> Parse(const NodeSelectorTerm& term,
                                               const std::string& path,
                                               std::vector<std::string>& errors);
@@ -29,7 +29,8 @@ class NodeTermMatcher {
   bool Matches(const Node& node) const;
 
  private:
-  // field == value or field != value. A field other than metadata.name is "".
+  // Either field == value or field != value. Fields other than metadata.name
+  // have the value "".
   struct FieldRequirement {
     std::string field;
     bool equal;
@@ -50,9 +51,9 @@ class RequiredNodeAffinity {
   explicit RequiredNodeAffinity(const Pod& pod);
 
   // Returns true if the node has all labels of the nodeSelector and matches at
-  // least one of the required terms. A nodeAffinity whose list of required
-  // terms is empty matches no node; one without required terms matches every
-  // node. A malformed term matches no node, as upstream.
+  // least one of the required terms. A missing list of required terms matches
+  // every node, an empty list matches no node. A malformed term matches no
+  // node, as in upstream.
   bool Matches(const Node& node) const;
 
  private:
@@ -69,8 +70,8 @@ class PreferredSchedulingTerms {
   // "[0].matchExpressions[1].key: Invalid value: ...".
   explicit PreferredSchedulingTerms(const Pod& pod);
 
-  // Returns true if every node's score is zero: no term has both a weight and
-  // requirements.
+  // Returns true if every node's score is zero, because no term has both a
+  // weight and requirements.
   bool empty() const { return terms_.empty(); }
 
   // Returns the sum of the weights of the terms that the node matches.

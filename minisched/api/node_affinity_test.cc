@@ -11,9 +11,9 @@
 namespace minisched {
 namespace {
 
-// The names of the cases are those of upstream's tests, nodeaffinity_test.go in
-// component-helpers and node_affinity_test.go in the scheduler, where upstream
-// has the case.
+// Cases from upstream's tests keep their names. Those tests are
+// nodeaffinity_test.go in component-helpers and node_affinity_test.go in the
+// scheduler.
 struct RequiredCase {
   std::string name;
   std::string spec;  // the pod's
@@ -39,12 +39,12 @@ std::string Required(const std::string& terms) {
          terms + "}}}}";
 }
 
-// As Required(), with one term that has one match expression.
+// Like Required(), with one term that has one match expression.
 std::string RequiredExpression(const std::string& requirement) {
   return Required(R"([{"matchExpressions":[)" + requirement + "]}]");
 }
 
-// As Required(), with one term that has one match field.
+// Like Required(), with one term that has one match field.
 std::string RequiredField(const std::string& requirement) {
   return Required(R"([{"matchFields":[)" + requirement + "]}]");
 }
@@ -68,7 +68,7 @@ TEST(RequiredNodeAffinityTest, MatchesTheNodeSelector) {
   });
 }
 
-TEST(RequiredNodeAffinityTest, HandlesEmptyParts) {
+TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
   const std::string foo_bar = R"({"labels":{"foo":"bar"}})";
   Check({
       {"Pod with a nil []NodeSelectorTerm in affinity, can't match the node's "

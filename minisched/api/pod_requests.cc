@@ -16,7 +16,7 @@ void RaiseResourceList(ResourceList& list, const ResourceList& least) {
   }
 }
 
-// Returns true if the node can never fulfil the pod's resize.
+// Returns true if the kubelet reported that the pod's resize is infeasible.
 bool IsResizeInfeasible(const Pod& pod) {
   const Condition* pending =
       FindCondition(pod.status.conditions, "PodResizePending");
@@ -34,8 +34,8 @@ ResourceList EffectiveRequests(const Pod& pod, const ResourceList& spec,
   return requests;
 }
 
-// Returns the requests of a container or sidecar with its status, one of
-// `statuses`, taken into account.
+// Returns the requests of a container or sidecar. Counts its status, if it is
+// in `statuses` and reports resources.
 ResourceList ResizedRequests(const Pod& pod, const Container& container,
                              const std::vector<ContainerStatus>& statuses) {
   const ResourceList& spec = container.resources.requests;
@@ -81,10 +81,27 @@ ResourceList ContainerRequests(const Pod& pod,
   return requests;
 }
 
-// Other resources can't be requested for the pod as a whole.
+// Returns true if the resource can be requested for the pod as a whole.
 bool IsSupportedPodLevelResource(const std::string& resource) {
   return resource == "cpu" || resource == "memory" ||
          resource.starts_with("hugepages-");
+}
+
+// Replaces the containers' requests with those of the pod as a whole.
+void ApplyPodLevelRequests(const Pod& pod, bool use_status_resources,
+                           ResourceList& requests) {
+  const ResourceList& spec = pod.spec.resources.requests;
+  ResourceList effective = spec;
+  if (use_status_resources && pod.status.resources) {
+    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
+                                  pod.status.allocated_resources);
+  }
+  for (const auto& [resource, quantity] : spec) {
+    // As in upstream, a resource that is not in `effective` becomes zero.
+    if (IsSupportedPodLevelResource(resource)) {
+      requests[resource] = effective[resource];
+    }
+  }
 }
 
 }  // namespace
@@ -102,17 +119,8 @@ bool IsPodLevelRequestsSet(const Pod& pod) {
 
 ResourceList PodRequests(const Pod& pod, const PodRequestsOptions& options) {
   ResourceList requests = ContainerRequests(pod, options);
-  const ResourceList& spec = pod.spec.resources.requests;
-  ResourceList effective = spec;
-  if (options.use_status_resources && pod.status.resources) {
-    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
-                                  pod.status.allocated_resources);
-  }
-  for (const auto& [resource, quantity] : spec) {
-    // As upstream, a resource that doesn't count any more becomes zero.
-    if (IsSupportedPodLevelResource(resource)) {
-      requests[resource] = effective[resource];
-    }
+  if (!options.skip_pod_level_resources) {
+    ApplyPodLevelRequests(pod, options.use_status_resources, requests);
   }
   AddResourceList(requests, pod.spec.overhead);
   return requests;

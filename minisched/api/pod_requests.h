@@ -4,35 +4,39 @@
 
 namespace minisched {
 
+// Options of PodRequests().
 struct PodRequestsOptions {
-  // Also counts the resources in the status of a pod that is resized in place.
-  // For each container, sidecar and resource, and for the pod as a whole,
-  // counts the largest of: the request in the spec, the amount that it has, and
-  // the amount that its node has allocated. If the kubelet reports that the
-  // resize is infeasible on the node, the spec doesn't count.
+  // Also counts the status, which differs from the spec while a pod is resized
+  // in place. If the status of a container, a sidecar or the pod reports
+  // resources, counts the largest amount of each resource: the request in the
+  // spec, the actual request and the allocated amount in the status. If the
+  // kubelet reports that the resize is infeasible, the spec doesn't count.
   bool use_status_resources = false;
-  // The requests of each container and init container that doesn't request the
-  // resource. An explicit request of zero stays zero.
+  // Ignores the requests of the pod as a whole.
+  bool skip_pod_level_resources = false;
+  // Default requests of each container and init container, for resources that
+  // it doesn't request. An explicit request of zero stays zero.
   ResourceList non_missing_container_requests = {};
 };
 
-// Returns what the pod takes of its node's resources:
+// Returns the resources that the pod takes from its node:
 //
 //   - for each resource, the sum of the containers or, if larger, the largest
 //     init container. A sidecar counts together with everything that starts
 //     after it;
-//   - instead of that, the requests of the pod as a whole, if it has any;
+//   - instead of this amount, the request of the pod as a whole, if it has one
+//     for cpu, memory or huge pages and the options don't skip it;
 //   - in addition, the pod's overhead.
 //
-// The result has no "pods", of which each pod takes one. Sums that are too
-// large saturate, as those of Quantity.
+// The result doesn't count the pod itself, which takes one of the node's
+// "pods". Sums saturate, as those of Quantity.
 //
 // Follows PodRequests() of component-helpers resource/helpers.go.
 ResourceList PodRequests(const Pod& pod,
                          const PodRequestsOptions& options = {});
 
-// Returns true if the pod has requests as a whole, for resources for which this
-// is supported: cpu, memory and huge pages.
+// Returns true if the pod as a whole requests cpu, memory or huge pages. Other
+// resources are not supported for the pod as a whole.
 bool IsPodLevelRequestsSet(const Pod& pod);
 
 // Adds the amounts of `more` to those of `list`, resource by resource. The sums

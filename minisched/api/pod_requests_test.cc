@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-// Returns "cpu=1500m memory=1Gi".
+// Returns the resources as text: "cpu=1500m memory=1Gi".
 std::string ToString(const ResourceList& list) {
   std::string text;
   for (const auto& [resource, quantity] : list) {
@@ -71,6 +71,17 @@ TEST(PodRequestsTest, PodLevelRequestsReplaceThoseOfContainers) {
       "containers":[{"resources":{"requests":{"cpu":"2","memory":"1Gi",
                                               "example.com/gpu":"1"}}}]})"),
             "cpu=1100m example.com/gpu=1 hugepages-2Mi=2Mi memory=1Gi");
+}
+
+TEST(PodRequestsTest, SkipsPodLevelRequests) {
+  const auto pod = FromJson<Pod>(R"({
+      "spec":{"resources":{"requests":{"cpu":"1","hugepages-2Mi":"2Mi"}},
+              "overhead":{"cpu":"100m"},
+              "containers":[{"resources":{"requests":{"cpu":"2"}}}]},
+      "status":{"resources":{"requests":{"cpu":"9"}}}})");
+  EXPECT_EQ(ToString(PodRequests(pod, {.use_status_resources = true,
+                                       .skip_pod_level_resources = true})),
+            "cpu=2100m");
 }
 
 // Each case has the name of upstream's case in TestPodResourceRequests.
@@ -155,8 +166,7 @@ TEST(PodRequestsTest, IgnoresStatusesThatDoNotReportResizes) {
   }
 }
 
-// The cases with names are those of upstream's
-// TestCalculatePodResourcesWithResize.
+// The first case is one of upstream's TestCalculatePodResourcesWithResize.
 TEST(PodRequestsTest, CountsTheStatusOfResizedPodLevelRequests) {
   const std::string spec = R"({"spec":{
       "resources":{"requests":{"cpu":"700m","memory":"800M"}},
@@ -196,8 +206,8 @@ TEST(PodRequestsTest, CountsTheStatusOfResizedPodLevelRequests) {
   }
 }
 
-// Returns the requests of a pod with this spec, where each container that has
-// none gets the requests that upstream's scores assume.
+// Returns the requests of a pod with this spec, with the requests that
+// upstream's scores assume for containers without requests.
 std::string RequestsWithDefaults(const std::string& spec) {
   const ResourceList defaults = {{"cpu", Quantity::Parse("100m")},
                                  {"memory", Quantity::Parse("200Mi")}};
@@ -225,7 +235,7 @@ TEST(PodRequestsTest, FillsInMissingRequestsOfInitContainers) {
             "cpu=200m memory=400Mi");
 }
 
-TEST(PodRequestsTest, PodLevelRequestsReplaceMissingOnes) {
+TEST(PodRequestsTest, PodLevelRequestsReplaceDefaults) {
   EXPECT_EQ(RequestsWithDefaults(R"({
       "resources":{"requests":{"cpu":"1m"}},"overhead":{"memory":"1Mi"},
       "containers":[{},{}]})"),
@@ -244,7 +254,8 @@ TEST(PodRequestsTest, FillsInMissingRequestsAfterTheStatus) {
       "cpu=2m");
 }
 
-// Each case has the name of upstream's case in TestIsPodLevelResourcesSet.
+// The first four cases have the names of upstream's cases in
+// TestIsPodLevelResourcesSet.
 TEST(PodRequestsTest, DetectsPodLevelRequests) {
   const struct {
     std::string name;

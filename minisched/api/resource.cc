@@ -5,7 +5,7 @@
 namespace minisched {
 namespace {
 
-constexpr std::int64_t kMaxAmount = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
 
 std::int64_t ToUnits(const Quantity& quantity) {
   return std::clamp(quantity, {}, Quantity::FromValue(kMaxAmount)).Value();

@@ -19,8 +19,8 @@ struct Resource {
   std::map<std::string, std::int64_t> scalar_resources;
 
   Resource() = default;
-  // Limits each amount to the range from 0 to 2^53, so that no sum of amounts
-  // overflows.
+  // Rounds each amount up and limits it to the range from 0 to 2^50, so that
+  // the sum of 8,000 absurd amounts doesn't overflow.
   explicit Resource(const ResourceList& list);
 
   // Returns the amount of one of scalar_resources; 0 if it is absent.

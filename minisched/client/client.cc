@@ -260,6 +260,7 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
         },
         true, stop, std::move(done));
   });
+  (*stream)->SetReadDelay(options.read_delay, clock_);
   return std::move(*stream);
 }
 

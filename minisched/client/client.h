@@ -55,6 +55,10 @@ struct WatchOptions {
   // When the server ends the watch. 0: after five to ten minutes, drawn at
   // random, so that watches that began together don't end together.
   std::chrono::seconds timeout{0};
+  // How long the watch waits, by the client's clock, before it reads from the
+  // connection. Events come up to this much later, but many come with one read,
+  // which costs less than a read for each event.
+  std::chrono::milliseconds read_delay{0};
 };
 
 enum class PatchType { kJson, kMerge, kStrategicMerge };
@@ -88,8 +92,8 @@ class Client {
       ClientCallback<std::shared_ptr<const std::type_identity_t<T>>>;
 
   // Throws ConfigError if the configuration can't be used. Does not connect.
-  // `clock`, which times rate limit and retries, must outlive the client.
-  // Deadlines of requests follow the real clock.
+  // `clock`, which times rate limit, retries and read delays, must outlive the
+  // client and its watches. Deadlines of requests follow the real clock.
   explicit Client(RestConfig config, Clock& clock = RealClock());
 
   // Cancels the calls under way and blocks until their callbacks have returned

@@ -116,18 +116,20 @@ pplx::task<HttpResponse> ReadWhole(http_response response) {
       });
 }
 
-// On the I/O thread. Reads what has come of a body, up to 64 KiB; nothing at
-// its end. cpprestsdk's own read_line() blocks the I/O thread, which it needs
-// to go on, if a line is longer than 16 KiB.
+// The most bytes that are read at once.
+constexpr std::size_t kMostBytes = 64 << 10;
+
+// On the I/O thread. Reads what has come of a body, up to kMostBytes; nothing
+// at its end. cpprestsdk's own read_line() blocks the I/O thread, which it
+// needs to go on, if a line is longer than 16 KiB.
 pplx::task<std::string> ReadSome(
     concurrency::streams::streambuf<std::uint8_t> body) {
   return body.getc().then([body](int first) mutable {
-    constexpr std::size_t kMost = 64 << 10;
     if (first == decltype(body)::traits::eof()) {
       return pplx::task_from_result(std::string());
     }
-    const auto bytes =
-        std::make_shared<std::string>(std::min(body.in_avail(), kMost), '\0');
+    const auto bytes = std::make_shared<std::string>(
+        std::min(body.in_avail(), kMostBytes), '\0');
     return body
         .getn(reinterpret_cast<std::uint8_t*>(bytes->data()), bytes->size())
         .then([bytes](std::size_t size) { return bytes->substr(0, size); });
@@ -279,13 +281,23 @@ class Transport::Stream final : public HttpStream {
     return line;
   }
 
+  void SetReadDelay(milliseconds delay, Clock& clock) override {
+    read_delay_ = delay;
+    clock_ = &clock;
+  }
+
  private:
   // Blocks until there is more of the body; empty at its end.
   std::string ReadMore() {
-    return Await<std::string>([this](auto done) {
+    if (read_all_ && read_delay_ > milliseconds(0)) {
+      clock_->SleepFor(read_delay_, stop_);
+    }
+    std::string more = Await<std::string>([this](auto done) {
       transport_->ReadAsync(body_, cancel_, stop_, idle_timeout_,
                             std::move(done));
     });
+    read_all_ = more.size() < kMostBytes;
+    return more;
   }
 
   const std::shared_ptr<Impl> transport_;
@@ -294,7 +306,10 @@ class Transport::Stream final : public HttpStream {
   const Cancel cancel_;
   const std::stop_token stop_;
   const milliseconds idle_timeout_;
-  std::string read_;  // and not yet returned
+  milliseconds read_delay_{0};
+  Clock* clock_ = nullptr;  // for read_delay_
+  bool read_all_ = true;    // false: the last read may have left some data
+  std::string read_;        // and not yet returned
 };
 
 Transport::Transport(const RestConfig& config) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "minisched/base/clock.h"
 #include "minisched/client/rest_config.h"
 #include "minisched/client/result.h"
 
@@ -50,6 +51,11 @@ class HttpStream {
   // the body. Blocks. Throws TransportError, and Cancelled when the stop token
   // of the stream asks to stop.
   virtual std::optional<std::string> ReadLine() = 0;
+
+  // Makes ReadLine() wait for `delay` before it reads from the connection, so
+  // that many lines come with one read. It does not wait if the last read may
+  // have left some of the lines. `clock` must outlive the stream.
+  virtual void SetReadDelay(std::chrono::milliseconds delay, Clock& clock) = 0;
 };
 
 // Sends requests over connections that are kept and used again. Each request

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "lab/testing/http_server.h"
+#include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
 
@@ -235,6 +237,31 @@ TEST_F(WatchStreamTest, ReadsAThousandEventsInOneChunk) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_EQ(stream.Next()->object->metadata.name, "p" + std::to_string(i));
   }
+}
+
+// The events are more than one read takes.
+TEST_F(WatchStreamTest, ReadsAllEventsAfterOneDelay) {
+  FakeClock clock;
+  Client client(ConfigFor(server_.url()), clock);
+  auto stream = client.Watch<Pod>({.read_delay = 20ms}, stop_.get_token());
+  std::string chunk;
+  for (int i = 0; i < 1000; ++i) {
+    chunk += Line("ADDED", std::string(100, 'x'), std::to_string(i));
+  }
+  reply_->Chunk(chunk);
+  std::atomic<int> events = 0;
+  auto outcome = std::async(std::launch::async, [&] {
+    return OutcomeOf([&] {
+      while (stream.Next()) ++events;
+    });
+  });
+  clock.AwaitDeadline(clock.Now() + 20ms);
+  EXPECT_EQ(events, 0);
+  clock.Advance(20ms);
+  clock.AwaitDeadline(clock.Now() + 20ms);
+  EXPECT_EQ(events, 1000);
+  stop_.request_stop();
+  EXPECT_EQ(outcome.get().kind, "Cancelled");
 }
 
 TEST_F(WatchStreamTest, ReadsAnEventInManyChunks) {

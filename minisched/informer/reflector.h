@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,14 +65,16 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:
-  // An empty `field_selector` selects all objects. `client`, `store` and
-  // `clock` must outlive the reflector.
+  // An empty `field_selector` selects all objects. `read_delay` is that of
+  // WatchOptions. `client`, `store` and `clock` must outlive the reflector.
   Reflector(Client& client, ReflectorStore<T>& store,
-            std::string field_selector, Clock& clock)
+            std::string field_selector, Clock& clock,
+            std::chrono::milliseconds read_delay = {})
       : ReflectorLoop(std::string(T::kResource.plural), clock),
         client_(client),
         store_(store),
-        field_selector_(std::move(field_selector)) {}
+        field_selector_(std::move(field_selector)),
+        read_delay_(read_delay) {}
 
  private:
   std::string List(const std::stop_token& stop) override {
@@ -92,9 +95,10 @@ class Reflector final : public ReflectorLoop {
 
   void OpenWatch(const std::string& version,
                  const std::stop_token& stop) override {
-    watch_.emplace(client_.Watch<T>(
-        {.field_selector = field_selector_, .resource_version = version},
-        stop));
+    watch_.emplace(client_.Watch<T>({.field_selector = field_selector_,
+                                     .resource_version = version,
+                                     .read_delay = read_delay_},
+                                    stop));
   }
 
   std::optional<std::string> TakeEvent() override {
@@ -129,6 +133,7 @@ class Reflector final : public ReflectorLoop {
   Client& client_;
   ReflectorStore<T>& store_;
   const std::string field_selector_;
+  const std::chrono::milliseconds read_delay_;
   std::optional<WatchStream<T>> watch_;
   // Malformed objects by name, with the version that was logged.
   std::map<std::string, std::string> malformed_;

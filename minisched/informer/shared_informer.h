@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -61,6 +62,7 @@ struct InformerOptions {
   // added; an object that no longer matches is deleted.
   std::string field_selector = {};
   Clock* clock = &RealClock();
+  std::chrono::milliseconds read_delay{0};  // WatchOptions::read_delay
 };
 
 // The part of SharedInformer<T> that doesn't depend on T. The owner of several
@@ -110,7 +112,7 @@ class SharedInformer final : public SharedInformerBase,
   // `client` and options.clock must outlive the informer.
   explicit SharedInformer(Client& client, InformerOptions options = {})
       : reflector_(client, *this, std::move(options.field_selector),
-                   *options.clock) {}
+                   *options.clock, options.read_delay) {}
 
   // Stops the informer. Blocks until its request under way and the running
   // handlers have ended. REQUIRES: not called from a handler.

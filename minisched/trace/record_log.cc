@@ -41,6 +41,11 @@ std::size_t BytesOf(const std::string& text) {
 }
 template <class T>
 std::size_t BytesOf(const std::vector<T>& values);
+// Counts the elements for each record that shares them.
+template <class T>
+std::size_t BytesOf(const SharedList<T>& values) {
+  return BytesOf(values.get());
+}
 
 std::size_t BytesOf(const Objection& objection) {
   return BytesOf(objection.plugin) + BytesOf(objection.reasons);

@@ -21,9 +21,10 @@
 namespace minisched {
 namespace {
 
-// How long the recorder collects lines before it writes them. Waking up for
-// each record would cost the scheduler more than the records themselves.
-constexpr std::chrono::milliseconds kFlushPeriod{20};
+// How long the recorder lets records, changes of objects and lines collect
+// before it reads or writes them. Waking up for each one would cost the
+// scheduler more than the lines themselves.
+constexpr std::chrono::milliseconds kPeriod{20};
 
 std::string ErrorText() { return std::generic_category().message(errno); }
 
@@ -116,7 +117,8 @@ Recorder::~Recorder() {
 template <class T>
 void Recorder::AddHandlers() {
   using Object = std::shared_ptr<const RawObject<T>>;
-  informers_.Of<RawObject<T>>().AddEventHandler(
+  auto& informer = informers_.Add<RawObject<T>>({.read_delay = kPeriod});
+  informer.AddEventHandler(
       {.on_add = [this](const Object& object,
                         bool) { WriteObject("Add", object->json); },
        .on_update =
@@ -137,7 +139,7 @@ void Recorder::WriteObject(std::string_view event, std::string_view json) {
 void Recorder::WriteRecords(const std::stop_token& stop) {
   bool more = true;
   while (more) {
-    more = clock_.SleepFor(kFlushPeriod, stop);
+    more = clock_.SleepFor(kPeriod, stop);
     const std::vector<RecordPtr> records = reader_.Poll();
     if (reader_.missing() > 0) {
       spdlog::warn("the recording is too slow: {} records are missing",

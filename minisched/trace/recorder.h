@@ -22,7 +22,7 @@ namespace minisched {
 // the server sent it or, after a deletion, only its kind and name.
 // docs/reference/trace.md describes the lines.
 //
-// Each line is written within about 20 ms. Only the last line of a file can be
+// Each line is written within about 40 ms. Only the last line of a file can be
 // cut off. If a write fails, logs one error and writes no more lines.
 class Recorder {
  public:

@@ -93,6 +93,15 @@ TEST_F(RecorderTest, RecordsChangesOfObjectsWithAllTheirFields) {
                 "metadata":{"name":"web","namespace":"default"}})"));
 }
 
+// One read for each change would cost as much as the change itself.
+TEST_F(RecorderTest, ReadsChangesOfObjectsTogether) {
+  FakeClock clock;
+  Client client(server_.config(), clock);
+  const Recorder recorder(trace_, client, path_);
+  clock.AwaitSleepers(2);  // the watches of pods and nodes
+  EXPECT_EQ(clock.NextDeadline(), clock.Now() + std::chrono::milliseconds(20));
+}
+
 TEST_F(RecorderTest, TheDestructorWritesAllRemainingRecords) {
   Pod pod;
   pod.metadata.name = "web";

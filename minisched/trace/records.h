@@ -11,6 +11,7 @@
 
 #include "minisched/api/time.h"
 #include "minisched/base/clock.h"
+#include "minisched/trace/shared_list.h"
 
 // The records of a trace: the reports of a scheduler on its own work. Each
 // record holds the whole present state of one pod, one attempt or the
@@ -104,7 +105,7 @@ struct Attempt {
   std::string uid;
   int number = 0;                    // 1 is the pod's first attempt
   std::vector<std::string> filters;  // the filter plugins in their order
-  std::vector<NodeVerdict> nodes;    // in the order of the checks
+  SharedList<NodeVerdict> nodes;     // in the order of the checks
   // True if each node has the objections of all plugins, not only the first
   // one.
   bool all_objections = false;

@@ -98,6 +98,20 @@ TEST(ToJsonLineTest, WritesAnAttempt) {
       "node": "node-2", "failure": "conflict"}})"));
 }
 
+TEST(ToJsonLineTest, WritesTheNodesThatFitByName) {
+  const Attempt attempt{
+      .uid = "u1",
+      .nodes = {{.node = "a"},
+                {.node = "b", .objections = {{"NodeName", {"wrong name"}}}},
+                {.node = "c"}}};
+  EXPECT_EQ(ToJsonLine(RecordOf(attempt)),
+            R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
+            R"("attempt":{"pod":"","uid":"u1","attempt":0,"allNodes":0,)"
+            R"("feasibleNodes":0,"fits":["a","c"],"nodes":[{"node":"b",)"
+            R"("objections":[{"plugin":"NodeName",)"
+            R"("reasons":["wrong name"]}]}]}})");
+}
+
 TEST(ToJsonLineTest, WritesTheScheduler) {
   EXPECT_EQ(
       Parsed(SchedulerRecord{.name = "minisched", .paused = true})["scheduler"],

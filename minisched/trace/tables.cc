@@ -55,7 +55,8 @@ std::string Short(std::chrono::microseconds duration) {
       std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
-// Returns true if the plugin's Filter did not run because of its PreFilter.
+// Returns true if the plugin's Filter did not run because its PreFilter
+// returned Skip.
 bool SkippedFilter(const Attempt& attempt, const std::string& plugin) {
   return std::any_of(attempt.points.begin(), attempt.points.end(),
                      [&](const PointResult& result) {

@@ -46,8 +46,9 @@ TEST(FormatAttemptTest, MarksTheLaterObjections) {
   Attempt attempt = AttemptOnThreeNodes();
   attempt.all_objections = true;
   // A later objection may come from an earlier filter plugin.
-  attempt.nodes[0].objections = {kPorts, kName};
-  attempt.nodes[1].objections = {kName, kFit};
+  attempt.nodes = {{.node = "node-1", .objections = {kPorts, kName}},
+                   {.node = "node-22", .objections = {kName, kFit}},
+                   {.node = "node-3", .objections = {kFit}}};
   attempt.node = "";
   attempt.failure = "0/3 nodes are available";
   EXPECT_EQ(

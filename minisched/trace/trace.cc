@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace minisched {
@@ -85,8 +86,9 @@ void Trace::Add(Attempt report) {
     CountNodes(report);
   }
   if (report.nodes.size() > limits_.nodes_per_attempt) {
-    report.nodes.resize(limits_.nodes_per_attempt);
-    report.nodes.shrink_to_fit();
+    const auto first =
+        std::span(report.nodes.get()).first(limits_.nodes_per_attempt);
+    report.nodes = std::vector<NodeVerdict>(first.begin(), first.end());
   }
   ++report.reports;
   MutexLock lock(mu_);

@@ -214,6 +214,19 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   EXPECT_EQ(whole.reports, 2);
 }
 
+// A thousand nodes are too many to copy for each Binding.
+TEST_F(TriedTest, TheReportsOfAnAttemptShareItsNodes) {
+  Attempt attempt = AttemptOf("a");
+  attempt.nodes = {{.node = "node-1"}};
+  Try(attempt);
+  Attempt binding = AttemptOf("a");
+  binding.points = {{.point = "Bind"}};
+  Try(binding);
+  const Attempt last = Last<Attempt>(reader_);
+  EXPECT_EQ(last.reports, 2);
+  EXPECT_EQ(&last.nodes[0], &attempt.nodes[0]);
+}
+
 TEST_F(TriedTest, DropsASecondReportWithoutAFirst) {
   Attempt binding = AttemptOf("a");
   binding.points = {{.point = "Bind"}};
@@ -277,11 +290,13 @@ class LimitedTraceTest : public TriedTest {
 
   // Reports nodes that are alternately feasible and infeasible.
   void TryNodes(int count) {
-    Attempt attempt = AttemptOf("a");
+    std::vector<NodeVerdict> nodes;
     for (int i = 0; i < count; ++i) {
-      attempt.nodes.push_back({.node = std::to_string(i)});
-      if (i % 2 == 1) attempt.nodes.back().objections = {{"P", {"odd"}}};
+      nodes.push_back({.node = std::to_string(i)});
+      if (i % 2 == 1) nodes.back().objections = {{"P", {"odd"}}};
     }
+    Attempt attempt = AttemptOf("a");
+    attempt.nodes = std::move(nodes);
     limited_.Tried([&] { return attempt; });
   }
 };
@@ -292,7 +307,7 @@ TEST_F(LimitedTraceTest, CountsTheNodesBeyondTheLimit) {
   const auto& attempt = std::get<Attempt>(records.back()->state);
   ASSERT_THAT(attempt.nodes, SizeIs(3));
   EXPECT_EQ(attempt.nodes[2].node, "2");
-  EXPECT_EQ(attempt.nodes.capacity(), 3U);  // the others' memory is freed
+  EXPECT_EQ(attempt.nodes.get().capacity(), 3U);  // the others' memory is freed
   EXPECT_EQ(attempt.all_nodes, 1001U);
   EXPECT_EQ(attempt.feasible_nodes, 501U);
   ASSERT_THAT(attempt.objections, SizeIs(1));

@@ -16,7 +16,7 @@ class Change:
 
     @property
     def is_test(self) -> bool:
-        return self.file.endswith("_test.cc")
+        return self.file.endswith(("_test.cc", "_testing.cc", "_testing.h"))
 
     @property
     def lines(self) -> str:

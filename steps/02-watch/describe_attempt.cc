@@ -6,15 +6,17 @@ namespace minisched {
 Attempt Scheduler::DescribeAttempt(const QueuedPodInfo& info,
                                    const Nodes& nodes, const std::string& host,
                                    const std::string& failure) {
-  Attempt attempt{.pod = ObjectName(info.pod->metadata),
-                  .uid = info.pod->metadata.uid,
-                  .number = info.attempts,
-                  .node = host,
-                  .failure = failure};
+  std::vector<NodeVerdict> verdicts;
+  verdicts.reserve(nodes.size());
   for (const auto& node : nodes) {
-    attempt.nodes.push_back({.node = node->metadata.name});
+    verdicts.emplace_back().node = node->metadata.name;
   }
-  return attempt;
+  return {.pod = ObjectName(info.pod->metadata),
+          .uid = info.pod->metadata.uid,
+          .number = info.attempts,
+          .nodes = std::move(verdicts),
+          .node = host,
+          .failure = failure};
 }
 
 }  // namespace minisched

@@ -56,6 +56,7 @@ TEST(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   ScriptedCluster cluster(clock);
   Node node;
   node.metadata.name = "node-1";
+  node.status.allocatable["pods"] = Quantity::FromValue(110);
   cluster.Add(node);
   Pod pod;
   pod.metadata.namespace_name = "default";

@@ -35,8 +35,11 @@ Attempt Scheduler::DescribeAttempt(
   }
   const NodeToStatus& statuses =
       (result ? result->diagnosis : result.error().diagnosis).node_to_status;
+  std::vector<NodeVerdict> verdicts;
+  verdicts.reserve(snapshot_.List().size());
   for (const NodeInfo* node : snapshot_.List()) {
-    NodeVerdict verdict{.node = node->node().metadata.name};
+    NodeVerdict& verdict = verdicts.emplace_back();
+    verdict.node = node->node().metadata.name;
     if (const Status* first = statuses.Find(verdict.node)) {
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
       for (const FilterPlugin* plugin : framework_.filter_plugins()) {
@@ -49,8 +52,8 @@ Attempt Scheduler::DescribeAttempt(
         }
       }
     }
-    attempt.nodes.push_back(std::move(verdict));
   }
+  attempt.nodes = std::move(verdicts);
   return attempt;
 }
 

@@ -10,7 +10,7 @@
 namespace minisched {
 
 // The status of each node that a pod doesn't fit, by the node's name. Follows
-// NodeToStatus of kube-scheduler's framework/types.go.
+// NodeToStatus of kube-scheduler's framework/interface.go.
 class NodeToStatus {
  public:
   void Set(const std::string& node, Status status) {

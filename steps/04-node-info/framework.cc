@@ -8,7 +8,7 @@
 namespace minisched {
 namespace {
 
-// Keeps the nodes that both results leave over.
+// Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
   if (!other.node_names) return;

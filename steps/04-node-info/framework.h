@@ -32,11 +32,11 @@ class Plugin {
   virtual const FilterPlugin* AsFilter() const { return nullptr; }
 };
 
-// The nodes that a PreFilter plugin, or all of them together, leave over.
+// The nodes that remain after one PreFilter plugin, or after all of them.
 struct PreFilterResult {
   // The names of the nodes that may fit the pod. Unset: all nodes may.
   std::optional<std::set<std::string>> node_names;
-  // The names of the plugins that set node_names. Set by the framework.
+  // The names of the plugins that set node_names. Only the framework sets it.
   std::set<std::string_view> plugins;
 };
 
@@ -45,8 +45,9 @@ class PreFilterPlugin : public virtual Plugin {
  public:
   const PreFilterPlugin* AsPreFilter() const final { return this; }
 
-  // Runs once in a cycle, before Filter. `nodes` are all nodes. Returns Skip if
-  // the plugin's Filter need not run for this pod.
+  // Runs at most once in a cycle, before Filter. `nodes` has all nodes. Can
+  // narrow them down by setting result.node_names. Returns Skip if the plugin's
+  // Filter need not run for this pod.
   virtual Status PreFilter(CycleState& state, const Pod& pod,
                            const Nodes& nodes,
                            PreFilterResult& result) const = 0;
@@ -77,16 +78,17 @@ class Framework {
     return filter_plugins_;
   }
 
-  // Runs the PreFilter plugins in order. Stops at the first status other than
-  // success, Skip and Unschedulable, and returns it; otherwise returns the last
-  // Unschedulable status, or success. `result` gets the nodes that all plugins
-  // leave over; if these are none, returns UnschedulableAndUnresolvable.
+  // Runs the PreFilter plugins in order, and puts the nodes that all of them
+  // allow into `result`. Stops and returns UnschedulableAndUnresolvable if a
+  // plugin returns this or if no nodes are left. Continues after Unschedulable,
+  // and returns the last such status. Stops and returns an error if a plugin
+  // returns any other status except success and Skip.
   Status RunPreFilterPlugins(CycleState& state, const Pod& pod,
                              const Nodes& nodes, PreFilterResult& result) const;
 
-  // Runs the filter plugins in order, except those that PreFilter skipped, and
-  // returns the first non-success status, with the plugin's name. The message
-  // of an error names the plugin too.
+  // Runs the filter plugins in order, except those whose PreFilter returned
+  // Skip, and returns the first non-success status, with the plugin's name. The
+  // message of an error names the plugin too.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 

@@ -15,7 +15,8 @@ namespace minisched {
 // framework/types.go.
 struct PodInfo {
   std::shared_ptr<const Pod> pod;
-  // While a pod is resized in place, the larger of its old and new requests.
+  // The requests in the spec and the status of the pod: see
+  // PodRequestsOptions::use_status_resources.
   Resource requests;
   std::vector<HostPort> host_ports;
 };
@@ -28,7 +29,7 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod);
 // framework/types.go.
 class NodeInfo {
  public:
-  // A node without pods.
+  // Creates a node without pods.
   explicit NodeInfo(std::shared_ptr<const Node> node);
 
   const Node& node() const { return *node_; }

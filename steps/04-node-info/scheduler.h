@@ -70,7 +70,7 @@ class Scheduler {
   tl::expected<Nodes, Status> FindNodesThatFitPod(CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
-  // Does the same for some of the nodes, without PreFilter.
+  // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
   tl::expected<Nodes, Status> FindNodesThatPassFilters(
       const CycleState& state, const Pod& pod, const Nodes& nodes,
       Diagnosis& diagnosis) const;

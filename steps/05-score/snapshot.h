@@ -14,8 +14,8 @@ namespace minisched {
 // Nodes of a snapshot. Valid until the snapshot is updated.
 using Nodes = std::vector<const NodeInfo*>;
 
-// The nodes and their pods at one moment. They don't change during a scheduling
-// cycle, even if the informers' objects change. Not thread-safe.
+// The nodes and their pods, as of the last Update(). They don't change during a
+// scheduling cycle, even if the informers' objects change. Not thread-safe.
 class Snapshot {
  public:
   // Returns the nodes, sorted by name.

@@ -49,8 +49,7 @@ std::unique_ptr<Controller> NewKubeletSimulator(Registry& registry);
 std::unique_ptr<Controller> NewDeploymentController(Registry& registry);
 
 // Creates and deletes pods so that each ReplicaSet has its desired number of
-// pods.
-// Follows pkg/controller/replicaset.
+// pods. Follows pkg/controller/replicaset.
 std::unique_ptr<Controller> NewReplicaSetController(Registry& registry);
 
 }  // namespace minisched::apiserver

@@ -60,44 +60,53 @@ class GarbageCollector : public Controller {
         Enqueue(*dependent);
       }
     }
-    // The object's previous owners may be waiting for this change.
+    // The owners that the object had before this change may be waiting for the
+    // change, in a foreground deletion.
     if (!event.previous) return;
     for (const Json& reference : OwnersOf(*event.previous)) {
       Enqueue(OwnerOf(*event.previous, reference));
     }
   }
 
-  // Deletes the object if it has owners and none of them stays. If only some
-  // stay, removes the references to the others. An owner stays if it exists and
-  // doesn't wait for the deletion of its dependents.
+  // Deletes the object if it had owners and none of them remains. An owner
+  // remains if it exists and does not wait for the deletion of its dependents.
+  // An owner that cannot be looked up also remains: its kind is not served, or
+  // it is namespaced and the object is cluster-scoped.
+  //
+  // The deletion has the policy Foreground if one of the owners waits and the
+  // object has dependents, and Background otherwise. If only some owners
+  // remain, removes the references to the others instead. REQUIRES: the object
+  // is not terminating.
   void Collect(const ObjectKey& key, const Json& object) {
-    Json staying = Json::array();
-    bool awaited = false;
+    Json remaining = Json::array();
+    bool owner_waits = false;
     for (const Json& reference : OwnersOf(object)) {
       const ObjectKey owner_key = OwnerOf(object, reference);
       const Object owner = Find(owner_key);
-      const bool there =
+      const bool may_exist =
           owner_key.row == nullptr ||
           (owner_key.row->namespaced && !key.row->namespaced) ||
           (owner && UidOf(*owner) == GetString(reference, "uid"));
-      if (!there) continue;
+      if (!may_exist) continue;
       if (owner && IsDeletingDependents(*owner)) {
-        awaited = true;
+        owner_waits = true;
       } else {
-        staying.push_back(reference);
+        remaining.push_back(reference);
       }
     }
-    if (staying.size() == OwnersOf(object).size()) return;
-    if (!staying.empty()) {
+    if (remaining.size() == OwnersOf(object).size()) return;
+    if (!remaining.empty()) {
       return Edit(key, "", [&](Json& edited) {
-        edited["metadata"]["ownerReferences"] = staying;
+        edited["metadata"]["ownerReferences"] = remaining;
       });
     }
-    awaited = awaited && !dependents_[UidOf(object)].empty();
+    const bool foreground = owner_waits && !dependents_[UidOf(object)].empty();
     registry_.Delete(*key.row, key.ns, key.name,
-                     {.propagation = awaited ? "Foreground" : "Background"});
+                     {.propagation = foreground ? "Foreground" : "Background"});
   }
 
+  // Removes the finalizer of a foreground deletion when no dependent blocks the
+  // deletion any more.
   void FinishForeground(const ObjectKey& key, const Json& object) {
     const std::string uid = UidOf(object);
     for (const Object& dependent : dependents_[uid]) {
@@ -107,6 +116,8 @@ class GarbageCollector : public Controller {
     RemoveFinalizer(key, kForeground);
   }
 
+  // Removes the references to the object from its dependents, and then the
+  // finalizer of the policy Orphan.
   void Orphan(const ObjectKey& key, const Json& object) {
     const std::string uid = UidOf(object);
     for (const Object& dependent : dependents_[uid]) {
@@ -124,8 +135,8 @@ class GarbageCollector : public Controller {
     });
   }
 
-  // Deletes the events that last occurred more than an hour ago, now and every
-  // minute.
+  // Deletes old events now, and again every minute. An event is old if it last
+  // occurred more than an hour ago.
   void DeleteOldEvents() {
     registry_.loop().After(std::chrono::minutes(1),
                            [this] { DeleteOldEvents(); });
@@ -134,8 +145,8 @@ class GarbageCollector : public Controller {
         FormatTime(registry_.loop().Now() - std::chrono::hours(1));
     const Store::Collection events = store_.All(CollectionOf(row));
     for (const auto& [key, event] : events) {
-      // All times are in UTC and have the same format, so comparing their texts
-      // is exact to the second.
+      // All times are in UTC and have the same format up to the seconds, so
+      // comparing their texts is exact to the second.
       const std::string last =
           std::max({GetString(*event, "metadata", "creationTimestamp"),
                     GetString(*event, "lastTimestamp"),
@@ -144,7 +155,7 @@ class GarbageCollector : public Controller {
     }
   }
 
-  Index dependents_;  // by the uids of an object's owners
+  Index dependents_;  // by the uid of each owner
 };
 
 }  // namespace

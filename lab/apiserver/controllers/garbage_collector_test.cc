@@ -13,7 +13,8 @@ using ::testing::SizeIs;
 
 class GarbageCollectorTest : public ::testing::Test {
  protected:
-  // Creates a ConfigMap that the ConfigMaps in `owners` own.
+  // Creates a ConfigMap that the ConfigMaps in `owners` own. `block` is the
+  // blockOwnerDeletion of its ownerReferences.
   void Make(const std::string& name, const std::vector<std::string>& owners,
             bool block = true) {
     Json references = Json::array();

@@ -79,8 +79,10 @@ TEST(ControlTest, RefusesInvalidRequests) {
   EXPECT_THAT(error("POST", kFaults, "{}"), StartsWith("405 "));
   EXPECT_THAT(error("GET", "/minisched/compact"), StartsWith("404 "));
   EXPECT_THAT(error("GET", "/minisched/nothing"), StartsWith("404 "));
-  EXPECT_THAT(error("POST", "/minisched/compact", "",
-                    "text/plain\r\nOrigin: http://evil.example"),
+  // A content type, followed by a second header.
+  const std::string type_and_origin =
+      "text/plain\r\nOrigin: http://evil.example";
+  EXPECT_THAT(error("POST", "/minisched/compact", "", type_and_origin),
               StartsWith("403 "));
   for (const char* query : {"", "?seconds=", "?seconds=0", "?seconds=long",
                             "?seconds=-1", "?seconds=3601"}) {
@@ -186,13 +188,15 @@ TEST(ControlTest, ObjectsSurviveAnOutage) {
 
 TEST(ControlTest, CountsRequestsByClient) {
   RunningServer server;
-  const std::string agent = "\r\nUser-Agent: me/1";
+  // A content type, followed by a second header.
+  const std::string type_and_agent =
+      std::string(kYaml) + "\r\nUser-Agent: me/1";
   PutFaults(server, "{match: {verbs: [get]}, drop: before}");
-  Exchange(server, "GET", kMaps, "", kYaml + agent);
-  Exchange(server, "GET", kMaps, "", kYaml + agent);
-  Exchange(server, "GET", kMaps + std::string("/a"), "", kYaml + agent);
+  Exchange(server, "GET", kMaps, "", type_and_agent);
+  Exchange(server, "GET", kMaps, "", type_and_agent);
+  Exchange(server, "GET", kMaps + std::string("/a"), "", type_and_agent);
   const Json items = BodyOf(Exchange(server, "GET", "/minisched/requests", "",
-                                     kYaml + agent))["items"];
+                                     type_and_agent))["items"];
   const auto item = [](const std::string& verb, int count) {
     return Json{{"userAgent", "me/1"},
                 {"verb", verb},

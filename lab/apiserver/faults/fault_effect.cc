@@ -41,7 +41,7 @@ class FaultyStream : public Stream {
   bool broken_off() const override { return cut_; }
 
  private:
-  // The most texts that wait here. The inner stream keeps the further ones, and
+  // The maximal size of late_. Further texts wait in the inner stream, which
   // limits its own queue.
   static constexpr std::size_t kMaxLate = 1000;
   static constexpr std::size_t kReadBytes = 64 << 10;
@@ -61,7 +61,7 @@ class FaultyStream : public Stream {
   const std::unique_ptr<Stream> inner_;
   const milliseconds delay_;
   std::deque<std::string> late_;
-  std::size_t due_ = 0;  // how many of late_ may be read
+  std::size_t due_ = 0;  // the number of texts at the front that may be read
   bool ended_ = false;   // inner_ has ended
   bool cut_ = false;
   const std::shared_ptr<bool> exists_ = std::make_shared<bool>(true);

@@ -46,7 +46,7 @@ class FaultEffectTest : public ::testing::Test {
 
   void Read() { open_ = open_ && reply_.stream->Read(text_); }
 
-  // Adds text to the inner stream, and ends the inner stream if `end`.
+  // Adds text to the inner stream, and ends the inner stream if `end` is true.
   void Send(const std::string& text, bool end = false) {
     inner_->text += text;
     inner_->ended = end;
@@ -76,7 +76,8 @@ TEST_F(FaultEffectTest, LatencyDelaysTheHandler) {
   EXPECT_THAT(happened_, ElementsAre("handled", "answered 200"));
 }
 
-TEST_F(FaultEffectTest, AnErrorIsReturnedWithoutOrAfterCallingTheHandler) {
+TEST_F(FaultEffectTest,
+       AnErrorReplacesTheAnswerWithOrWithoutCallingTheHandler) {
   FaultEffect effect{.error = StatusError(503, "R", "m")};
   ApplyEffect(effect);
   EXPECT_THAT(happened_, ElementsAre("answered 503"));
@@ -87,7 +88,7 @@ TEST_F(FaultEffectTest, AnErrorIsReturnedWithoutOrAfterCallingTheHandler) {
   EXPECT_EQ(reply_.stream, nullptr);
 }
 
-TEST_F(FaultEffectTest, DroppedAndWithheldAnswersHaveCodeZero) {
+TEST_F(FaultEffectTest, DroppedAndWithheldAnswersHaveStatusZero) {
   ApplyEffect({.delivery = Delivery::kDropped});
   EXPECT_EQ(reply_.delivery, Delivery::kDropped);
   ApplyEffect({.delivery = Delivery::kWithheld, .after = true});

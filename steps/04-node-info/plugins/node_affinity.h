@@ -9,8 +9,8 @@ namespace minisched {
 class NodeAffinity final : public PreFilterPlugin, public FilterPlugin {
  public:
   std::string_view Name() const override { return "NodeAffinity"; }
-  // Leaves over only the nodes that the pod names, if each of its terms names
-  // nodes.
+  // Narrows the nodes down to those that the required terms name, if every
+  // term names nodes.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
   Status Filter(const CycleState& state, const Pod& pod,

@@ -4,9 +4,9 @@
 
 namespace minisched {
 
-// Adds Unsupported, and those of kube-scheduler's default plugins that this
-// scheduler has, in the same order. Follows kube-scheduler's plugins/registry.go and
-// apis/config/v1/default_plugins.go.
+// Adds Unsupported and then the default plugins of kube-scheduler that this
+// scheduler has, in kube-scheduler's order. Follows kube-scheduler's
+// plugins/registry.go and apis/config/v1/default_plugins.go.
 void AddDefaultPlugins(Framework& framework);
 
 }  // namespace minisched

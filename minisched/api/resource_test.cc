@@ -1,0 +1,94 @@
+#include "minisched/api/resource.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+Resource ResourceOf(const std::string& name, const std::string& quantity) {
+  return Resource({{name, Quantity::Parse(quantity)}});
+}
+
+TEST(ResourceTest, EmptyResource) {
+  const Resource resource(ResourceList{});
+  EXPECT_EQ(resource.milli_cpu, 0);
+  EXPECT_EQ(resource.memory, 0);
+  EXPECT_EQ(resource.ephemeral_storage, 0);
+  EXPECT_EQ(resource.allowed_pod_number, 0);
+  EXPECT_THAT(resource.scalar_resources, IsEmpty());
+}
+
+TEST(ResourceTest, ComplexResource) {
+  const Resource resource({{"cpu", Quantity::Parse("4m")},
+                           {"memory", Quantity::Parse("2000")},
+                           {"pods", Quantity::Parse("80")},
+                           {"ephemeral-storage", Quantity::Parse("5k")},
+                           {"scalar.test/scalar1", Quantity::Parse("1")},
+                           {"hugepages-test", Quantity::Parse("2")}});
+  EXPECT_EQ(resource.milli_cpu, 4);
+  EXPECT_EQ(resource.memory, 2000);
+  EXPECT_EQ(resource.ephemeral_storage, 5000);
+  EXPECT_EQ(resource.allowed_pod_number, 80);
+  EXPECT_THAT(
+      resource.scalar_resources,
+      ElementsAre(Pair("hugepages-test", 2), Pair("scalar.test/scalar1", 1)));
+}
+
+TEST(ResourceTest, RoundsFractionsUp) {
+  EXPECT_EQ(ResourceOf("cpu", "1").milli_cpu, 1000);
+  EXPECT_EQ(ResourceOf("cpu", "1500u").milli_cpu, 2);
+  EXPECT_EQ(ResourceOf("memory", "100m").memory, 1);
+  EXPECT_EQ(ResourceOf("example.com/gpu", "1500m").Scalar("example.com/gpu"),
+            2);
+}
+
+TEST(ResourceTest, LimitsAmounts) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  EXPECT_EQ(ResourceOf("cpu", "1e29").milli_cpu, kMost);
+  EXPECT_EQ(ResourceOf("memory", "1e29").memory, kMost);
+  EXPECT_EQ(ResourceOf("memory", "8Pi").memory, kMost);
+  EXPECT_EQ(ResourceOf("ephemeral-storage", "1e29").ephemeral_storage, kMost);
+  EXPECT_EQ(ResourceOf("pods", "1e29").allowed_pod_number, kMost);
+  EXPECT_EQ(ResourceOf("example.com/gpu", "1e29").Scalar("example.com/gpu"),
+            kMost);
+  EXPECT_EQ(ResourceOf("cpu", "-1e29").milli_cpu, 0);
+  EXPECT_EQ(ResourceOf("memory", "-1").memory, 0);
+  EXPECT_EQ(ResourceOf("example.com/gpu", "-1").Scalar("example.com/gpu"), 0);
+}
+
+TEST(ResourceTest, AnAbsentScalarResourceIsZero) {
+  EXPECT_EQ(Resource().Scalar("example.com/gpu"), 0);
+}
+
+TEST(ResourceTest, AddsAllAmounts) {
+  Resource sum({{"cpu", Quantity::Parse("1")},
+                {"memory", Quantity::Parse("2")},
+                {"ephemeral-storage", Quantity::Parse("3")},
+                {"pods", Quantity::Parse("4")},
+                {"a.com/both", Quantity::Parse("5")},
+                {"a.com/left", Quantity::Parse("6")}});
+  sum += Resource({{"cpu", Quantity::Parse("10")},
+                   {"memory", Quantity::Parse("20")},
+                   {"ephemeral-storage", Quantity::Parse("30")},
+                   {"pods", Quantity::Parse("40")},
+                   {"a.com/both", Quantity::Parse("50")},
+                   {"a.com/right", Quantity::Parse("60")}});
+  EXPECT_EQ(sum.milli_cpu, 11000);
+  EXPECT_EQ(sum.memory, 22);
+  EXPECT_EQ(sum.ephemeral_storage, 33);
+  EXPECT_EQ(sum.allowed_pod_number, 44);
+  EXPECT_THAT(sum.scalar_resources,
+              ElementsAre(Pair("a.com/both", 55), Pair("a.com/left", 6),
+                          Pair("a.com/right", 60)));
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "minisched/trace/records.h"
+
+namespace minisched {
+namespace {
+
+bool NeedsNoEscape(char c) {
+  return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
+// Builds a line of JSON directly as text. For an attempt with a thousand nodes,
+// a tree of JSON values would take ten times as long.
+class JsonLine {
+ public:
+  // Writes a member of an object.
+  template <class T>
+  void Member(std::string_view key, const T& value) {
+    Text(key);
+    text_ += ':';
+    Value(value);
+  }
+
+  // Writes a member unless it is empty.
+  template <class T>
+  void MemberIfAny(std::string_view key, const T& value) {
+    if (!value.empty()) Member(key, value);
+  }
+
+  // Writes an object. The overload of WriteMembers() for T writes the members.
+  template <class T>
+  void Value(const T& object) {
+    Begin('{');
+    WriteMembers(*this, object);
+    text_ += '}';
+  }
+
+  template <class T>
+  void Value(const std::vector<T>& values) {
+    Begin('[');
+    for (const T& value : values) Value(value);
+    text_ += ']';
+  }
+
+  template <std::convertible_to<std::string_view> T>
+  void Value(const T& text) {
+    Text(text);
+  }
+
+  template <std::integral T>
+  void Value(const T& number) {
+    Separate();
+    text_ += std::to_string(number);
+  }
+
+  void Value(bool value) {
+    Separate();
+    text_ += value ? "true" : "false";
+  }
+
+  std::string Take() && { return std::move(text_); }
+
+ private:
+  void Text(std::string_view text) {
+    Separate();
+    if (std::all_of(text.begin(), text.end(), NeedsNoEscape)) {
+      text_.append(1, '"').append(text).append(1, '"');
+      return;
+    }
+    // Names and messages can contain anything, such as broken UTF-8 or control
+    // characters beyond ASCII, for example U+009B.
+    text_ += nlohmann::json(text).dump(
+        /*indent=*/-1, ' ', /*ensure_ascii=*/true,
+        nlohmann::json::error_handler_t::replace);
+  }
+
+  void Begin(char bracket) {
+    Separate();
+    text_ += bracket;
+  }
+
+  // Writes a comma, except before the first member or element and before the
+  // value of a member. A complete value never ends with '{', '[' or ':', since
+  // a string ends with a quotation mark.
+  void Separate() {
+    if (text_.empty()) return;
+    const char last = text_.back();
+    if (last != '{' && last != '[' && last != ':') text_ += ',';
+  }
+
+  std::string text_;
+};
+
+void WriteMembers(JsonLine& line, const PodRecord& pod) {
+  const Move& move = pod.move;
+  line.Member("name", pod.pod);
+  line.Member("uid", pod.uid);
+  line.Member("place", PlaceName(pod.place));
+  line.MemberIfAny("event", move.event);
+  line.MemberIfAny("hint", move.hint);
+  line.MemberIfAny("plugins", move.plugins);
+  line.MemberIfAny("wakes", move.wakes);
+  if (move.attempts > 0) line.Member("attempts", move.attempts);
+  if (pod.until) line.Member("until", FormatMicroTime(*pod.until));
+  line.MemberIfAny("node", move.node);
+}
+
+void WriteMembers(JsonLine& line, const Objection& objection) {
+  line.Member("plugin", objection.plugin);
+  line.Member("reasons", objection.reasons);
+}
+
+void WriteMembers(JsonLine& line, const PluginScore& score) {
+  line.Member("plugin", score.plugin);
+  line.Member("raw", score.raw);
+  line.Member("normalized", score.normalized);
+  line.Member("weighted", score.weighted);
+}
+
+void WriteMembers(JsonLine& line, const NodeVerdict& verdict) {
+  line.Member("node", verdict.node);
+  line.MemberIfAny("objections", verdict.objections);
+  line.MemberIfAny("scores", verdict.scores);
+}
+
+void WriteMembers(JsonLine& line, const PointResult& result) {
+  line.Member("point", result.point);
+  line.MemberIfAny("plugin", result.plugin);
+  line.MemberIfAny("status", result.status);
+  line.MemberIfAny("message", result.message);
+}
+
+void WriteMembers(JsonLine& line, const ObjectionCount& count) {
+  line.Member("plugin", count.plugin);
+  line.Member("reason", count.reason);
+  line.Member("nodes", count.nodes);
+}
+
+void WriteMembers(JsonLine& line, const Attempt& attempt) {
+  // In a large cluster, most nodes have no objections and no scores. The record
+  // lists only their names.
+  std::vector<std::string_view> fits;
+  std::vector<std::reference_wrapper<const NodeVerdict>> others;
+  for (const NodeVerdict& verdict : attempt.nodes) {
+    if (verdict.objections.empty() && verdict.scores.empty()) {
+      fits.emplace_back(verdict.node);
+    } else {
+      others.emplace_back(verdict);
+    }
+  }
+  line.Member("pod", attempt.pod);
+  line.Member("uid", attempt.uid);
+  line.Member("attempt", attempt.number);
+  line.Member("allNodes", attempt.all_nodes);
+  line.Member("feasibleNodes", attempt.feasible_nodes);
+  line.MemberIfAny("objections", attempt.objections);
+  line.MemberIfAny("filters", attempt.filters);
+  if (attempt.all_objections) line.Member("allObjections", true);
+  line.MemberIfAny("fits", fits);
+  line.MemberIfAny("nodes", others);
+  line.MemberIfAny("points", attempt.points);
+  line.MemberIfAny("node", attempt.node);
+  line.MemberIfAny("failure", attempt.failure);
+}
+
+void WriteMembers(JsonLine& line, const SchedulerRecord& scheduler) {
+  line.Member("name", scheduler.name);
+  line.Member("paused", scheduler.paused);
+}
+
+const char* Kind(const PodRecord&) { return "pod"; }
+const char* Kind(const Attempt&) { return "attempt"; }
+const char* Kind(const SchedulerRecord&) { return "scheduler"; }
+
+void WriteMembers(JsonLine& line, const Record& record) {
+  line.Member("v", 1);
+  line.Member("sequence", record.sequence);
+  line.Member("time", FormatMicroTime(record.time));
+  std::visit([&line](const auto& state) { line.Member(Kind(state), state); },
+             record.state);
+}
+
+}  // namespace
+
+std::string ToJsonLine(const Record& record) {
+  JsonLine line;
+  line.Value(record);
+  return std::move(line).Take();
+}
+
+}  // namespace minisched
