@@ -28,13 +28,13 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
-  // Excludes a plugin from the Filter extension point in this cycle. `plugin`
-  // must outlive the state and its copies.
+  // Excludes the plugin from the Filter extension point in this cycle. The text
+  // of `plugin` must outlive the state and its copies.
   void SkipFilter(std::string_view plugin) { skip_filter_.insert(plugin); }
   bool SkipsFilter(std::string_view plugin) const {
     return skip_filter_.contains(plugin);
   }
-  // The same for Score.
+  // Excludes the plugin from Score, like SkipFilter().
   void SkipScore(std::string_view plugin) { skip_score_.insert(plugin); }
   bool SkipsScore(std::string_view plugin) const {
     return skip_score_.contains(plugin);

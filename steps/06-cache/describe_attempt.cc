@@ -13,7 +13,8 @@ Attempt NewAttempt(const QueuedPodInfo& info) {
           .number = info.attempts};
 }
 
-// What the PreFilter plugins said, up to the one that rejected the pod.
+// Returns the results of the PreFilter plugins in order. A plugin that returns
+// UnschedulableAndUnresolvable is the last: the others did not run.
 std::vector<PointResult> DescribePreFilter(const Framework& framework,
                                            const CycleState& state,
                                            const Diagnosis& diagnosis) {
@@ -41,7 +42,8 @@ Objection ToObjection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
-// Asks the filter plugins that did not object first.
+// Runs the filter plugins, except the one that rejected the node first, and
+// appends their objections to the verdict.
 void AddOtherObjections(const Framework& framework, const CycleState& state,
                         const Pod& pod, const NodeInfo& node,
                         NodeVerdict& verdict) {
@@ -55,7 +57,7 @@ void AddOtherObjections(const Framework& framework, const CycleState& state,
   }
 }
 
-// Returns the scores of the node at this index.
+// Returns the scores of the node at this index among the feasible nodes.
 std::vector<PluginScore> DescribeScores(
     const std::vector<PluginNodeScores>& all, std::size_t index) {
   std::vector<PluginScore> scores;
@@ -92,9 +94,12 @@ Attempt Scheduler::DescribeAttempt(
   attempt.points = DescribePreFilter(framework_, state, diagnosis);
   if (!diagnosis.pre_filter_message.empty()) return attempt;
   const NodeToStatus& statuses = diagnosis.node_to_status;
-  std::size_t scored = 0;  // how many nodes with scores came before
+  std::vector<NodeVerdict> verdicts;
+  verdicts.reserve(snapshot_.List().size());
+  std::size_t scored = 0;  // the number of feasible nodes before this one
   for (const NodeInfo* node : snapshot_.List()) {
-    NodeVerdict verdict{.node = node->node().metadata.name};
+    NodeVerdict& verdict = verdicts.emplace_back();
+    verdict.node = node->node().metadata.name;
     if (const Status* first = statuses.Find(verdict.node)) {
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
       if (attempt.all_objections && !first->plugin().empty()) {
@@ -103,8 +108,8 @@ Attempt Scheduler::DescribeAttempt(
     } else if (result && !result->scores.empty()) {
       verdict.scores = DescribeScores(result->scores, scored++);
     }
-    attempt.nodes.push_back(std::move(verdict));
   }
+  attempt.nodes = std::move(verdicts);
   return attempt;
 }
 

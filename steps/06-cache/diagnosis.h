@@ -11,7 +11,7 @@
 namespace minisched {
 
 // The status of each node that a pod doesn't fit, by the node's name. Follows
-// NodeToStatus of kube-scheduler's framework/types.go.
+// NodeToStatus of kube-scheduler's framework/interface.go.
 class NodeToStatus {
  public:
   void Set(const std::string& node, Status status) {
@@ -24,7 +24,7 @@ class NodeToStatus {
     absent_nodes_status_ = std::move(status);
     except_ = std::move(except);
   }
-  // Success if it has not been set.
+  // Returns success if SetAbsentNodesStatus() was not called.
   const Status& absent_nodes_status() const { return absent_nodes_status_; }
 
   // Returns null if the pod fits the node.
@@ -36,8 +36,8 @@ class NodeToStatus {
     return fits ? nullptr : &absent_nodes_status_;
   }
 
-  // The nodes with a status of their own: pairs of a node's name and the
-  // status, in the order of the names.
+  // The nodes with a status of their own, as pairs of name and status, sorted
+  // by name.
   auto begin() const { return statuses_.begin(); }
   auto end() const { return statuses_.end(); }
   std::size_t size() const { return statuses_.size(); }
@@ -58,7 +58,8 @@ struct Diagnosis {
 
 // Returns the message for users about a pod that fits no node. It counts the
 // reasons: "0/3 nodes are available: 1 node(s) were unschedulable, 2
-// node(s) had untolerated taint(s)." Follows FitError of kube-scheduler's
+// node(s) had untolerated taint(s)." If PreFilter rejected the pod, the message
+// has pre_filter_message instead. Follows FitError of kube-scheduler's
 // framework/types.go.
 std::string FitError(std::size_t num_all_nodes, const Diagnosis& diagnosis);
 

@@ -8,7 +8,7 @@
 namespace minisched {
 namespace {
 
-// Keeps the nodes that both results leave over.
+// Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
   if (!other.node_names) return;
@@ -38,7 +38,7 @@ Status ScoreError(std::string_view action, const Plugin& plugin,
       .WithPlugin(plugin.Name());
 }
 
-// Checks the scores after NormalizeScore.
+// Returns an error if a score is out of range after NormalizeScore.
 Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
   for (const NodeScore& score : scores) {
     if (score.score >= 0 && score.score <= kMaxNodeScore) continue;

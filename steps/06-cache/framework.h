@@ -39,11 +39,11 @@ class Plugin {
   virtual const ScorePlugin* AsScore() const { return nullptr; }
 };
 
-// The nodes that a PreFilter plugin, or all of them together, leave over.
+// The nodes that remain after one PreFilter plugin, or after all of them.
 struct PreFilterResult {
   // The names of the nodes that may fit the pod. Unset: all nodes may.
   std::optional<std::set<std::string>> node_names;
-  // The names of the plugins that set node_names. Set by the framework.
+  // The names of the plugins that set node_names. Only the framework sets it.
   std::set<std::string_view> plugins;
 };
 
@@ -52,8 +52,9 @@ class PreFilterPlugin : public virtual Plugin {
  public:
   const PreFilterPlugin* AsPreFilter() const final { return this; }
 
-  // Runs once in a cycle, before Filter. `nodes` are all nodes. Returns Skip if
-  // the plugin's Filter need not run for this pod.
+  // Runs at most once in a cycle, before Filter. `nodes` has all nodes. Can
+  // narrow them down by setting result.node_names. Returns Skip if the plugin's
+  // Filter need not run for this pod.
   virtual Status PreFilter(CycleState& state, const Pod& pod,
                            const Nodes& nodes,
                            PreFilterResult& result) const = 0;
@@ -74,8 +75,8 @@ class PreScorePlugin : public virtual Plugin {
  public:
   const PreScorePlugin* AsPreScore() const final { return this; }
 
-  // Runs once in a cycle, before Score. `nodes` are those that the pod fits.
-  // Returns Skip if the plugin's Score need not run for this pod.
+  // Runs at most once in a cycle, before Score. `nodes` has the nodes that the
+  // pod fits. Returns Skip if the plugin's Score need not run for this pod.
   virtual Status PreScore(CycleState& state, const Pod& pod,
                           const Nodes& nodes) const = 0;
 };
@@ -93,12 +94,13 @@ class ScorePlugin : public virtual Plugin {
  public:
   const ScorePlugin* AsScore() const final { return this; }
 
-  // Sets the node's score; higher is better.
+  // Sets the node's score, which is 0 before the call.
   virtual Status Score(const CycleState& state, const Pod& pod,
                        const NodeInfo& node, std::int64_t& score) const = 0;
 
-  // Converts the scores of all nodes to the range from 0 to kMaxNodeScore.
-  // Not needed if Score() stays in that range.
+  // Converts the scores of all feasible nodes to the range from 0 to
+  // kMaxNodeScore, where higher is better. Not needed if Score() sets such
+  // scores.
   virtual Status NormalizeScore(const CycleState& /*state*/, const Pod& /*pod*/,
                                 std::vector<NodeScore>& /*scores*/) const {
     return {};
@@ -118,7 +120,8 @@ struct PluginNodeScores {
 class Framework {
  public:
   // Appends the plugin to the list of each of its extension points. Its scores
-  // count `weight` times. Not thread-safe: call it before any Run… function.
+  // are multiplied by `weight`. Not thread-safe: call it before any Run…
+  // function.
   void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
 
   const std::vector<const PreFilterPlugin*>& pre_filter_plugins() const {
@@ -128,26 +131,28 @@ class Framework {
     return filter_plugins_;
   }
 
-  // Runs the PreFilter plugins in order. Stops at the first status other than
-  // success, Skip and Unschedulable, and returns it; otherwise returns the last
-  // Unschedulable status, or success. `result` gets the nodes that all plugins
-  // leave over; if these are none, returns UnschedulableAndUnresolvable.
+  // Runs the PreFilter plugins in order, and puts the nodes that all of them
+  // allow into `result`. Stops and returns UnschedulableAndUnresolvable if a
+  // plugin returns this or if no nodes are left. Continues after Unschedulable,
+  // and returns the last such status. Stops and returns an error if a plugin
+  // returns any other status except success and Skip.
   Status RunPreFilterPlugins(CycleState& state, const Pod& pod,
                              const Nodes& nodes, PreFilterResult& result) const;
 
-  // Runs the filter plugins in order, except those that PreFilter skipped, and
-  // returns the first non-success status, with the plugin's name. The message
-  // of an error names the plugin too.
+  // Runs the filter plugins in order, except those whose PreFilter returned
+  // Skip, and returns the first non-success status, with the plugin's name. The
+  // message of an error names the plugin too.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 
-  // Runs the PreScore plugins in order. Returns success, or the first error.
+  // Runs the PreScore plugins in order. Returns success, or the first error. A
+  // rejection is an error here.
   Status RunPreScorePlugins(CycleState& state, const Pod& pod,
                             const Nodes& nodes) const;
 
-  // Runs the Score plugins, except those that PreScore skipped, then their
-  // NormalizeScore. Returns their scores in the plugins' order, or the first
-  // error. A score outside of the range after NormalizeScore is an error.
+  // Runs Score and NormalizeScore of each plugin, except those whose PreScore
+  // returned Skip. Returns the scores in the plugins' order, or the first
+  // error. A score that is out of range after NormalizeScore is an error.
   tl::expected<std::vector<PluginNodeScores>, Status> RunScorePlugins(
       const CycleState& state, const Pod& pod, const Nodes& nodes) const;
 

@@ -4,10 +4,10 @@
 
 namespace minisched {
 
-// What plugins can use of the scheduler. Follows Handle of
+// The parts of the scheduler that plugins can use. Follows Handle of
 // k8s.io/kube-scheduler/framework.
 struct Handle {
-  // The nodes of the present cycle. Must outlive the plugins.
+  // All nodes in the present cycle. Must outlive the plugins.
   const Snapshot& snapshot;
 };
 

@@ -8,7 +8,9 @@ namespace minisched {
 namespace {
 
 // Returns the pod's requests of cpu and memory, with defaults for containers
-// without a request. A resource that the pod requests as a whole needs none.
+// without a request. If the pod has requests as a whole, a resource gets
+// defaults only if `requests`, the result of PodRequests(), doesn't have the
+// resource.
 Resource NonZeroRequests(const Pod& pod, const ResourceList& requests) {
   PodRequestsOptions options{
       .use_status_resources = true,
@@ -26,7 +28,7 @@ Resource NonZeroRequests(const Pod& pod, const ResourceList& requests) {
 
 ResourceList DefaultRequests() {
   return {{"cpu", Quantity::FromMilli(100)},
-          {"memory", Quantity::FromValue(200 * 1024 * 1024)}};
+          {"memory", Quantity::FromValue(200LL * 1024 * 1024)}};
 }
 
 PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {

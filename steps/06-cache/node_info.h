@@ -18,10 +18,11 @@ namespace minisched {
 // framework/types.go.
 struct PodInfo {
   std::shared_ptr<const Pod> pod;
-  // While a pod is resized in place, the larger of its old and new requests.
+  // The requests in the spec and the status of the pod: see
+  // PodRequestsOptions::use_status_resources.
   Resource requests;
-  // The requests of cpu and memory, with DefaultRequests() for each container
-  // without requests. For scores: such a container also uses resources.
+  // The requests of cpu and memory that scores count. They have
+  // DefaultRequests() for containers without requests, which use resources too.
   Resource non_zero_requests;
   std::vector<HostPort> host_ports;
 };
@@ -29,8 +30,8 @@ using PodInfoPtr = std::shared_ptr<const PodInfo>;
 
 PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod);
 
-// The requests that scores assume of a container without requests: 100m of cpu,
-// 200 Mi of memory.
+// Returns the requests that scores assume for a container without requests:
+// 100m of cpu and 200Mi of memory.
 ResourceList DefaultRequests();
 
 // A node and its pods, with the data that plugins need. A copy is independent.
@@ -38,9 +39,9 @@ ResourceList DefaultRequests();
 // framework/types.go.
 class NodeInfo {
  public:
-  // Neither a node nor pods.
+  // Creates a NodeInfo with neither a node nor pods.
   NodeInfo() = default;
-  // A node without pods.
+  // Creates a node without pods.
   explicit NodeInfo(std::shared_ptr<const Node> node) {
     SetNode(std::move(node));
   }

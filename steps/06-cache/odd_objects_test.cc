@@ -1,11 +1,13 @@
 // Tests objects that a client doesn't expect: objects of a newer API, and
 // objects that are older than today's validation. The scheduler reports the
-// pods and nodes that it can't read, and schedules the other pods.
+// pods and nodes that it can't read and the pods that fit no node, and
+// schedules the other pods.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -13,6 +15,7 @@
 
 #include "lab/testing/http_server.h"
 #include "lab/testing/log_capture.h"
+#include "minisched/api/event.h"
 #include "minisched/api/json.h"
 #include "minisched/base/mutex.h"
 #include "scheduler.h"
@@ -22,6 +25,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 // Names and bodies of pods.
 const std::pair<std::string, std::string> kPods[] = {
@@ -42,13 +46,39 @@ const std::pair<std::string, std::string> kPods[] = {
        "schedulerName": "minisched", "containers": [
          {"name": "c",
           "resources": {"requests": {"memory": "9223372036854775807Ei"}}}]})"},
+    {"huge-quantity-on-huge-node", R"("spec": {
+       "schedulerName": "minisched", "tolerations": [{"operator": "Exists"}],
+       "nodeSelector": {"size": "huge"}, "containers": [
+         {"name": "c", "resources": {"requests": {"cpu": "1e29"}}},
+         {"name": "d", "resources": {"requests": {"cpu": "1e29"}}}]})"},
+    {"absurd-port", R"("spec": {
+       "schedulerName": "minisched", "containers": [
+         {"name": "c", "ports": [{"hostPort": 1e99}]}]})"},
+    {"odd-port", R"("spec": {
+       "schedulerName": "minisched", "containers": [
+         {"name": "c", "ports": [{"hostPort": -1}, {"hostPort": 2147483647,
+           "hostIP": "nowhere", "protocol": "CARRIER-PIGEON"}]}]})"},
+    {"affinity-is-a-number", R"("spec": {
+       "schedulerName": "minisched", "affinity": {"nodeAffinity": 5}})"},
+    {"malformed-affinity", R"("spec": {
+       "schedulerName": "minisched", "affinity": {"nodeAffinity": {
+         "requiredDuringSchedulingIgnoredDuringExecution": {
+           "nodeSelectorTerms": [{"matchExpressions": [
+             {"key": "_/_", "operator": "Roughly", "values": [""]}]}]}}}})"},
     {"large", R"("spec": {"schedulerName": "minisched"}, "note": ")" +
                   std::string(1 << 20, 'x') + "\""},
 };
 constexpr char kNodes[] = R"(
   {"metadata": {"name": "absurd-node"},
    "status": {"allocatable": {"cpu": "minus four"}}},
-  {"metadata": {"name": "node-1"}, "status": null, "engine": {"steam": true}}
+  {"metadata": {"name": "no-status"}, "status": null},
+  {"metadata": {"name": "negative"},
+   "status": {"allocatable": {"cpu": "-4", "pods": "-9e18"}}},
+  {"metadata": {"name": "huge", "labels": {"size": "huge"}},
+   "spec": {"taints": [{"key": "huge", "effect": "NoSchedule"}]},
+   "status": {"allocatable": {"cpu": "1e29", "pods": "9223372036854775807Ei"}}},
+  {"metadata": {"name": "node-1"}, "engine": {"steam": true},
+   "status": {"allocatable": {"pods": "110", "wishes": "3"}, "much": null}}
 )";
 
 // Returns all pods, or those of our scheduler.
@@ -64,7 +94,8 @@ std::string Pods(bool only_ours) {
   return pods;
 }
 
-// A server that serves these objects and records Bindings.
+// A server that serves these objects. Records Bindings and FailedScheduling
+// events.
 class OddServer {
  public:
   RestConfig config() const {
@@ -79,6 +110,12 @@ class OddServer {
     return bound_;
   }
 
+  // Returns the message of the last FailedScheduling event of each pod.
+  std::map<std::string, std::string> failed() const {
+    MutexLock lock(mu_);
+    return failed_;
+  }
+
  private:
   void Handle(const ServerRequest& request, ServerReply reply) {
     const std::string& target = request.target;
@@ -89,7 +126,8 @@ class OddServer {
                                 binding.metadata.uid, binding.target.name));
       reply.Send(201, R"({"kind": "Status", "status": "Success"})");
     } else if (request.method != "GET") {
-      reply.Send(201, request.body);  // an event
+      RecordEvent(request);
+      reply.Send(201, request.body);
     } else if (target.find("watch=") != std::string::npos) {
       reply.Start();  // a watch without events
     } else {
@@ -100,8 +138,17 @@ class OddServer {
     }
   }
 
+  void RecordEvent(const ServerRequest& request) {
+    if (request.target.find("/events") == std::string::npos) return;
+    const auto event = FromJson<Event>(request.body);
+    if (event.reason != "FailedScheduling") return;
+    MutexLock lock(mu_);
+    failed_[event.regarding.name] = event.note;
+  }
+
   mutable Mutex mu_;
   std::set<std::string> bound_ GUARDED_BY(mu_);
+  std::map<std::string, std::string> failed_ GUARDED_BY(mu_);
   // Last, because it calls Handle().
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
@@ -119,19 +166,33 @@ TEST(OddObjectsTest, UnreadableObjectsAreReportedAndTheOthersScheduled) {
         [&](const std::stop_token& stop) { scheduler.Run(stop); });
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (server.bound().size() < 4 &&
+    while ((server.bound().size() < 5 || server.failed().size() < 2) &&
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
   EXPECT_THAT(server.bound(),
               ElementsAre("from-the-future (uid from-the-future) to node-1",
-                          "huge-quantity (uid huge-quantity) to node-1",
+                          "huge-quantity-on-huge-node (uid "
+                          "huge-quantity-on-huge-node) to huge",
                           "large (uid large) to node-1",
-                          "no-status (uid no-status) to node-1"));
-  for (const char* object : {"Node absurd-node: status.allocatable.cpu: ",
-                             "Pod default/absurd-quantity: spec.containers[0]",
-                             "Pod default/no-quantity: spec.containers[0]"}) {
+                          "no-status (uid no-status) to node-1",
+                          "odd-port (uid odd-port) to node-1"));
+  EXPECT_THAT(
+      server.failed(),
+      ElementsAre(
+          Pair("huge-quantity",
+               "0/4 nodes are available: 1 node(s) had untolerated taint(s), 2 "
+               "Too many pods, 3 Insufficient memory."),
+          Pair("malformed-affinity",
+               "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 "
+               "node(s) didn't match Pod's node affinity/selector.")));
+  for (const char* object :
+       {"Node absurd-node: status.allocatable.cpu: ",
+        "Pod default/absurd-quantity: spec.containers[0]",
+        "Pod default/absurd-port: spec.containers[0].ports[0].hostPort: ",
+        "Pod default/affinity-is-a-number: spec.affinity.nodeAffinity: ",
+        "Pod default/no-quantity: spec.containers[0]"}) {
     EXPECT_THAT(log.text(), HasSubstr(object));
   }
 }

@@ -74,6 +74,7 @@ class ScheduleOneTest : public ::testing::Test {
   ScheduleOneTest() {
     node_.metadata.name = "node-1";
     node_.metadata.resource_version = "1";
+    node_.status.allocatable["pods"] = Quantity::FromValue(110);
     cluster_.Add(node_);
     cluster_.Add(web_);
   }

@@ -142,7 +142,8 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
     if (!prioritized) return Failed(prioritized.error());
     scores = *std::move(prioritized);
   }
-  return ScheduleResult{.suggested_host = SelectHost(*feasible, scores),
+  std::string host = SelectHost(*feasible, scores);
+  return ScheduleResult{.suggested_host = std::move(host),
                         .diagnosis = std::move(diagnosis),
                         .scores = std::move(scores)};
 }

@@ -67,6 +67,7 @@ class Scheduler {
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns the only framework. Upstream has one per scheduler name.
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
     return framework_;
   }
@@ -79,7 +80,7 @@ class Scheduler {
                                                   CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
-  // Does the same for some of the nodes, without PreFilter.
+  // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
   tl::expected<Nodes, Status> FindNodesThatPassFilters(
       const Framework& framework, const CycleState& state, const Pod& pod,
       const Nodes& nodes, Diagnosis& diagnosis) const;
@@ -87,8 +88,8 @@ class Scheduler {
   static tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
       const Framework& framework, CycleState& state, const Pod& pod,
       const Nodes& nodes);
-  // Returns one of the nodes with the highest sum of weighted scores, at
-  // random.
+  // Returns the name of a random node among those with the highest sum of
+  // weighted scores.
   std::string SelectHost(const Nodes& nodes,
                          const std::vector<PluginNodeScores>& scores);
   // Counts the pod on the node until the informer reports its Binding.

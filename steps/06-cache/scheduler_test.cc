@@ -34,7 +34,8 @@ constexpr std::chrono::seconds kPatience{20};
 constexpr std::size_t kSleepers = 2;
 
 std::string NodeYaml(const std::string& name) {
-  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + "}}\n";
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
+         "}, status: {allocatable: {pods: 110}}}\n";
 }
 
 std::string PodYaml(const std::string& name, const std::string& more = "") {
@@ -122,6 +123,13 @@ class SchedulerTest : public ::testing::Test {
   void Label(const std::string& pod) {
     client_->Patch<Pod>("default", pod, PatchType::kMerge,
                         R"({"metadata":{"labels":{"colour":"red"}}})");
+  }
+
+  void CreateNode(const std::string& name) {
+    Node node;
+    node.metadata.name = name;
+    node.status.allocatable["pods"] = Quantity::FromValue(110);
+    client_->Create(node);
   }
 
   void CreatePod(const std::string& name) {
@@ -223,9 +231,7 @@ TEST_F(SchedulerTest, ASeedRepeatsTheChoices) {
 
 TEST_F(SchedulerTest, BindsAPodWhenANodeAppears) {
   Start(PodYaml("web-0"));
-  Node node;
-  node.metadata.name = "node-1";
-  client_->Create(node);
+  CreateNode("node-1");
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "node-1")));
 }
 
@@ -237,9 +243,7 @@ TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
   binding.metadata.name = "taken";
   binding.target = {.kind = "Node", .name = "node-9"};
   client_->Bind(binding);
-  Node node;
-  node.metadata.name = "node-1";
-  client_->Create(node);
+  CreateNode("node-1");
   AwaitThat([&] { return Places().contains("web-0"); });
   AwaitTries();
   EXPECT_THAT(Places(),
@@ -261,7 +265,8 @@ std::string WhyPending(Client& client, const std::string& pod) {
 
 std::string CordonedNode(const std::string& name) {
   return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
-         "}, spec: {unschedulable: true}}\n";
+         "}, spec: {unschedulable: true}, "
+         "status: {allocatable: {pods: 110}}}\n";
 }
 
 TEST_F(SchedulerTest, UsesOnlyNodesThatFit) {

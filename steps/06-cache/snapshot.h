@@ -14,9 +14,9 @@ namespace minisched {
 // Nodes of a snapshot. Valid until the snapshot is updated.
 using Nodes = std::vector<const NodeInfo*>;
 
-// The nodes and their pods at one moment. They don't change during a scheduling
-// cycle, even if the cache changes. A NodeInfo keeps its address until its node
-// is removed. Not thread-safe. Follows kube-scheduler's
+// The nodes and their pods, as of the last update. They don't change during a
+// scheduling cycle, even if the cache changes. A NodeInfo keeps its address
+// until its node is removed. Not thread-safe. Follows kube-scheduler's
 // backend/cache/snapshot.go.
 class Snapshot {
  public:

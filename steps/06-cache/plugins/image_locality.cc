@@ -5,9 +5,9 @@
 namespace minisched {
 namespace {
 
-constexpr std::int64_t kMegabyte = 1024 * 1024;
-// A sum of image sizes up to the first one counts as 0, from the second one for
-// each container on as kMaxNodeScore.
+constexpr std::int64_t kMegabyte = std::int64_t{1024} * 1024;
+// The sum of image sizes up to which the score is 0, and the sum per container
+// from which the score is kMaxNodeScore.
 constexpr std::int64_t kMinThreshold = 23 * kMegabyte;
 constexpr std::int64_t kMaxContainerThreshold = 1000 * kMegabyte;
 
@@ -21,7 +21,8 @@ struct PodImages {
   std::int64_t containers;
 };
 
-// Returns the name with a tag, as the kubelet reports it.
+// Returns the name with the tag "latest" if the name has no tag and no digest.
+// The kubelet reports such names.
 std::string NormalizedImageName(std::string name) {
   const auto colon = name.rfind(':');
   const auto slash = name.rfind('/');
@@ -31,8 +32,8 @@ std::string NormalizedImageName(std::string name) {
   return name;
 }
 
-// Returns the names of the pod's images: an image that two containers use is
-// there twice.
+// Returns the names of the pod's images. An image of two containers is listed
+// twice.
 std::vector<std::string> ImageNames(const PodSpec& spec) {
   std::vector<std::string> names;
   for (const auto* containers : {&spec.init_containers, &spec.containers}) {
@@ -72,14 +73,16 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
 Status ImageLocality::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
   const auto& [images, containers] = state.Read<PodImages>();
+  const std::int64_t most = kMaxContainerThreshold * containers;
   std::int64_t sum = 0;
   for (const PodImage& image : images) {
     const auto size = node.image_sizes().find(image.name);
     if (size == node.image_sizes().end()) continue;
-    sum += static_cast<std::int64_t>(static_cast<double>(size->second) *
-                                     image.spread);
+    // The limits keep the sum from overflowing: a node can report any size.
+    sum += static_cast<std::int64_t>(
+        std::clamp(static_cast<double>(size->second) * image.spread, 0.0,
+                   static_cast<double>(most)));
   }
-  const std::int64_t most = kMaxContainerThreshold * containers;
   sum = std::max(std::min(sum, most), kMinThreshold);
   score = kMaxNodeScore * (sum - kMinThreshold) / (most - kMinThreshold);
   return {};

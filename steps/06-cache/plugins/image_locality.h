@@ -13,7 +13,7 @@ class ImageLocality final : public PreScorePlugin, public ScorePlugin {
   explicit ImageLocality(const Handle& handle) : handle_(handle) {}
 
   std::string_view Name() const override { return "ImageLocality"; }
-  // Finds out how many nodes have each image of the pod.
+  // Counts the nodes that have each image of the pod.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,

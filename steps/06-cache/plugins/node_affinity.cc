@@ -7,8 +7,9 @@
 namespace minisched {
 namespace {
 
-// Returns the names of the nodes that the term names, or nullopt if it names
-// none and so can match any node.
+// Returns the node names that satisfy all In requirements of the term for
+// metadata.name: none if they conflict. Returns nullopt if the term has no such
+// requirement, so that it can match any node.
 std::optional<std::set<std::string>> NamedNodes(const NodeSelectorTerm& term) {
   std::optional<std::set<std::string>> names;
   for (const NodeSelectorRequirement& field : term.match_fields) {

@@ -5,7 +5,7 @@
 namespace minisched {
 
 // Rejects nodes that don't match the pod's node selector or the required terms
-// of its node affinity. Prefers nodes that match its preferred terms. Follows
+// of its node affinity. Prefers nodes that match the preferred terms. Follows
 // plugins/nodeaffinity.
 class NodeAffinity final : public PreFilterPlugin,
                            public FilterPlugin,
@@ -13,8 +13,8 @@ class NodeAffinity final : public PreFilterPlugin,
                            public ScorePlugin {
  public:
   std::string_view Name() const override { return "NodeAffinity"; }
-  // Leaves over only the nodes that the pod names, if each of its terms names
-  // nodes.
+  // Narrows the nodes down to those that the required terms name, if every
+  // term names nodes.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
   Status Filter(const CycleState& state, const Pod& pod,

@@ -6,8 +6,8 @@
 
 namespace minisched {
 
-// Prefers nodes whose name ends in the same digit as the pod's name. For
-// teaching: kube-scheduler has no such plugin, its simulator has one.
+// Prefers nodes whose name ends in the same digit as the pod's name. A plugin
+// for teaching: kube-scheduler doesn't have it, kube-scheduler-simulator does.
 class NodeNumber final : public PreScorePlugin, public ScorePlugin {
  public:
   std::string_view Name() const override { return "NodeNumber"; }

@@ -18,11 +18,11 @@ double Share(std::int64_t requested, std::int64_t allocatable) {
 }
 
 // Returns kMaxNodeScore if the used shares of cpu and memory are equal, and
-// half of it if one is 0 and the other 1.
+// half of kMaxNodeScore if one share is 0 and the other is 1.
 std::int64_t Balance(std::int64_t milli_cpu, std::int64_t memory,
                      const Resource& allocatable) {
-  // Of two values, half of the difference is the standard deviation; upstream
-  // computes it for any number of resources. Of one value, it is 0.
+  // The standard deviation of two values is half of their difference, and that
+  // of one value is 0. Upstream computes it for any number of resources.
   double deviation = 0;
   if (allocatable.milli_cpu != 0 && allocatable.memory != 0) {
     deviation = std::abs(Share(milli_cpu, allocatable.milli_cpu) -

@@ -13,11 +13,12 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   std::string_view Name() const override {
     return "NodeResourcesBalancedAllocation";
   }
-  // Skips pods without requests: they don't change the balance.
+  // Skips pods without requests of cpu and memory: they don't change the
+  // balance.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
-  // Sets a score of 75 if the balance stays, up to 100 if it gets better, down
-  // to 50 if it gets worse.
+  // Sets a score of 75 if the balance stays the same, up to 100 if it gets
+  // better, and down to 50 if it gets worse.
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
                std::int64_t& score) const override;
 };

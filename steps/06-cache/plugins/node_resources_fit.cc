@@ -17,8 +17,8 @@ struct PodNonZeroRequest {
   Resource amounts;
 };
 
-// Adds the free share of a resource to the score, from 0 to kMaxNodeScore, if
-// the node has the resource.
+// Adds the free share of a resource, from 0 to kMaxNodeScore, to `score`, and 1
+// to `weights`. Does nothing if the node doesn't have the resource.
 void AddFreeShare(std::int64_t requested, std::int64_t capacity,
                   std::int64_t& score, std::int64_t& weights) {
   if (capacity == 0) return;
@@ -64,8 +64,10 @@ Status NodeResourcesFit::Filter(const CycleState& state, const Pod& /*pod*/,
 
 Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
                                   const Nodes& /*nodes*/) const {
+  // As in upstream v1.36, requests of the pod as a whole don't count here. They
+  // count in Filter, and for the pods on the node.
   state.Write(PodNonZeroRequest{Resource(PodRequests(
-      pod, {.use_status_resources = true,
+      pod, {.skip_pod_level_resources = true,
             .non_missing_container_requests = DefaultRequests()}))});
   return {};
 }

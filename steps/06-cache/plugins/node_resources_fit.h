@@ -15,8 +15,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
   std::string_view Name() const override { return "NodeResourcesFit"; }
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
-  // Returns all resources that the node lacks, not only the first. If the node
-  // would lack one of them even without pods, the status is
+  // The status lists all resources that the node lacks, not only the first. If
+  // a request exceeds the allocatable amount of the node, the status is
   // UnschedulableAndUnresolvable.
   Status Filter(const CycleState& state, const Pod& pod,
                 const NodeInfo& node) const override;

@@ -8,9 +8,10 @@
 
 namespace minisched {
 
-// Scales the scores so that the highest becomes kMaxNodeScore. With `reverse`,
-// it becomes 0 instead, and a score of 0 becomes kMaxNodeScore. Scores must not
-// be negative. Follows plugins/helper/normalize_score.go.
+// Scales the scores so that the highest becomes kMaxNodeScore, unless all are
+// 0. With `reverse`, then subtracts each from kMaxNodeScore, so that a lower
+// score becomes a higher one. Scores must not be negative. Follows
+// plugins/helper/normalize_score.go.
 inline void DefaultNormalizeScore(bool reverse,
                                   std::vector<NodeScore>& scores) {
   std::int64_t highest = 0;

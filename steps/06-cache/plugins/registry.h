@@ -5,12 +5,12 @@
 
 namespace minisched {
 
-// Adds Unsupported, and those of kube-scheduler's default plugins that this
-// scheduler has, in the same order. Follows kube-scheduler's
-// plugins/registry.go and apis/config/v1/default_plugins.go.
+// Adds Unsupported and then the default plugins of kube-scheduler that this
+// scheduler has, in kube-scheduler's order and with its weights. Follows
+// kube-scheduler's plugins/registry.go and apis/config/v1/default_plugins.go.
 void AddDefaultPlugins(Framework& framework, const Handle& handle);
 
-// Adds NodeNumber.
+// Adds NodeNumber, which is not a default plugin.
 void AddNodeNumber(Framework& framework, std::int64_t weight);
 
 }  // namespace minisched

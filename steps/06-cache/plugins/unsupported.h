@@ -4,9 +4,9 @@
 
 namespace minisched {
 
-// Rejects pods that require something which this scheduler does not support,
-// such as a volume or other pods nearby. Without it, the scheduler would bind
-// such a pod as if it required nothing.
+// Rejects pods with requirements that this scheduler does not support, such as
+// persistent volume claims or required pod affinity. Without this plugin, the
+// scheduler would ignore the requirements and bind the pod.
 class Unsupported final : public PreFilterPlugin {
  public:
   std::string_view Name() const override { return "Unsupported"; }
