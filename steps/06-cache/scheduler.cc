@@ -90,6 +90,12 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
                      "skip schedule deleting pod: " + ObjectName(pod.metadata));
     return true;
   }
+  if (cache_.IsAssumedPod(pod)) {
+    // An update queued the pod again just before the pod was assumed.
+    trace_.Moved(pod, Place::kAssumed, {.attempts = info->attempts});
+    queue_.Done(pod.metadata.uid);
+    return true;
+  }
   CycleState state;
   const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
