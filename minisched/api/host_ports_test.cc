@@ -86,5 +86,45 @@ TEST(HostPortInfoTest, ChecksAllUsesOfAPort) {
   EXPECT_FALSE(used.CheckConflict({"10.0.0.3", "TCP", 80}));
 }
 
+TEST(HostPortInfoTest, RemoveFreesThePort) {
+  HostPortInfo used;
+  used.Add({"10.0.0.1", "TCP", 80});
+  used.Remove({"10.0.0.1", "TCP", 80});
+  EXPECT_FALSE(used.CheckConflict({"0.0.0.0", "TCP", 80}));
+}
+
+TEST(HostPortInfoTest, RemoveKeepsTheOtherPorts) {
+  HostPortInfo used;
+  used.Add({"10.0.0.1", "TCP", 80});
+  used.Add({"10.0.0.2", "TCP", 80});
+  used.Add({"10.0.0.2", "UDP", 80});
+  used.Add({"10.0.0.2", "TCP", 81});
+  used.Remove({"10.0.0.2", "TCP", 80});
+  EXPECT_FALSE(used.CheckConflict({"10.0.0.2", "TCP", 80}));
+  EXPECT_TRUE(used.CheckConflict({"10.0.0.1", "TCP", 80}));
+  EXPECT_TRUE(used.CheckConflict({"10.0.0.2", "UDP", 80}));
+  EXPECT_TRUE(used.CheckConflict({"10.0.0.2", "TCP", 81}));
+}
+
+// Two pods may have the same port: the API server doesn't check pods that are
+// created with a node name.
+TEST(HostPortInfoTest, APortThatIsAddedTwiceIsRemovedTwice) {
+  HostPortInfo used;
+  used.Add({"0.0.0.0", "TCP", 80});
+  used.Add({"0.0.0.0", "TCP", 80});
+  used.Remove({"0.0.0.0", "TCP", 80});
+  EXPECT_TRUE(used.CheckConflict({"0.0.0.0", "TCP", 80}));
+  used.Remove({"0.0.0.0", "TCP", 80});
+  EXPECT_FALSE(used.CheckConflict({"0.0.0.0", "TCP", 80}));
+}
+
+TEST(HostPortInfoTest, RemoveIgnoresAnUnusedPort) {
+  HostPortInfo used;
+  used.Add({"10.0.0.1", "TCP", 80});
+  used.Remove({"0.0.0.0", "TCP", 80});
+  used.Remove({"10.0.0.1", "UDP", 80});
+  EXPECT_TRUE(used.CheckConflict({"10.0.0.1", "TCP", 80}));
+}
+
 }  // namespace
 }  // namespace minisched

@@ -90,5 +90,30 @@ TEST(ResourceTest, AddsAllAmounts) {
                           Pair("a.com/right", 60)));
 }
 
+TEST(ResourceTest, SubtractsAllAmounts) {
+  const Resource subtracted({{"cpu", Quantity::Parse("1")},
+                             {"memory", Quantity::Parse("2")},
+                             {"ephemeral-storage", Quantity::Parse("3")},
+                             {"pods", Quantity::Parse("4")},
+                             {"a.com/both", Quantity::Parse("5")},
+                             {"a.com/right", Quantity::Parse("6")}});
+  Resource rest({{"cpu", Quantity::Parse("10")},
+                 {"memory", Quantity::Parse("20")},
+                 {"ephemeral-storage", Quantity::Parse("30")},
+                 {"pods", Quantity::Parse("40")},
+                 {"a.com/both", Quantity::Parse("50")},
+                 {"a.com/left", Quantity::Parse("60")}});
+  rest += subtracted;
+  rest -= subtracted;
+  EXPECT_EQ(rest.milli_cpu, 10000);
+  EXPECT_EQ(rest.memory, 20);
+  EXPECT_EQ(rest.ephemeral_storage, 30);
+  EXPECT_EQ(rest.allowed_pod_number, 40);
+  // A resource that is used up stays, with the amount 0.
+  EXPECT_THAT(rest.scalar_resources,
+              ElementsAre(Pair("a.com/both", 50), Pair("a.com/left", 60),
+                          Pair("a.com/right", 0)));
+}
+
 }  // namespace
 }  // namespace minisched
