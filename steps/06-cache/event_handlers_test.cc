@@ -39,6 +39,7 @@ class EventHandlersTest : public ::testing::Test {
     informers_.emplace(*client_, clock_);
     informers_->Add<Pod>(
         {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+    informers_->Add<Node>({});
     handlers_.AddAllEventHandlers(*informers_);
     informers_->Start({});
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
@@ -104,7 +105,8 @@ class EventHandlersTest : public ::testing::Test {
                            return informers_->Of<Pod>().store().Get(
                                pod.namespace_name, pod.name);
                          }};
-  EventHandlers handlers_{queue_, "minisched"};
+  Cache cache_;
+  EventHandlers handlers_{queue_, cache_, "minisched"};
   // Last, because it calls the event handlers.
   std::optional<SharedInformerFactory> informers_;
 };
