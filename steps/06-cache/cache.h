@@ -58,6 +58,8 @@ class Cache {
   void UpdateSnapshot(Snapshot& snapshot) EXCLUDES(mu_);
 
  private:
+  friend class CachePeer;  // for tests
+
   // NodeInfos, the last changed one first.
   using NodeInfos = std::list<NodeInfo>;
 
