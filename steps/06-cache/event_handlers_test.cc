@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lab/testing/embedded_server.h"
@@ -65,6 +67,14 @@ class EventHandlersTest : public ::testing::Test {
     client_->Patch<Pod>("default", name, PatchType::kMerge, patch, subresource);
   }
 
+  void Bind(const std::string& pod, const std::string& node) {
+    Binding binding;
+    binding.metadata.namespace_name = "default";
+    binding.metadata.name = pod;
+    binding.target = {.kind = "Node", .name = node};
+    client_->Bind(binding);
+  }
+
   void Label(const std::string& name) {
     Patch(name, R"({"metadata":{"labels":{"colour":"red"}}})");
   }
@@ -84,6 +94,15 @@ class EventHandlersTest : public ::testing::Test {
     return names;
   }
 
+  // Assumes the next pod on the node and ends its try. Returns the pod.
+  PodPtr Assume(const std::string& node) {
+    auto pod = std::make_shared<Pod>(*queue_.Pop()->pod);
+    pod->spec.node_name = node;
+    EXPECT_TRUE(cache_.AssumePod(NewPodInfo(pod)).IsSuccess());
+    queue_.Done(pod->metadata.uid);
+    return pod;
+  }
+
   // Pops the next pod and requeues it as failed.
   void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
 
@@ -95,7 +114,34 @@ class EventHandlersTest : public ::testing::Test {
     return PopUpTo("later");
   }
 
+  // Returns the cache's nodes with their pods: "node-1: a b".
+  std::vector<std::string> CachedNodes() {
+    cache_.UpdateSnapshot(snapshot_);
+    std::vector<std::string> nodes;
+    for (const NodeInfo* node : snapshot_.List()) {
+      std::string& text = nodes.emplace_back(node->node().metadata.name + ":");
+      std::set<std::string> pods;
+      for (const PodInfoPtr& pod : node->pods()) {
+        pods.insert(pod->pod->metadata.name);
+      }
+      for (const std::string& pod : pods) text += " " + pod;
+    }
+    return nodes;
+  }
+
+  // Blocks until CachedNodes() returns `expected`.
+  void AwaitCachedNodes(const std::vector<std::string>& expected) {
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (CachedNodes() != expected) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
   FakeClock clock_;
+  Cache cache_;
+  Snapshot snapshot_;
   std::optional<EmbeddedServer> server_;
   std::optional<Client> client_;
 
@@ -105,7 +151,6 @@ class EventHandlersTest : public ::testing::Test {
                            return informers_->Of<Pod>().store().Get(
                                pod.namespace_name, pod.name);
                          }};
-  Cache cache_;
   EventHandlers handlers_{queue_, cache_, "minisched"};
   // Last, because it calls the event handlers.
   std::optional<SharedInformerFactory> informers_;
@@ -160,11 +205,7 @@ TEST_F(EventHandlersTest, RemovesAPodThatEnds) {
 TEST_F(EventHandlersTest, RemovesAPodThatIsBound) {
   Start(WithSpec("web-0"));
   Fail();
-  Binding binding;
-  binding.metadata.namespace_name = "default";
-  binding.metadata.name = "web-0";
-  binding.target = {.kind = "Node", .name = "node-1"};
-  client_->Bind(binding);
+  Bind("web-0", "node-1");
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
@@ -173,6 +214,62 @@ TEST_F(EventHandlersTest, RemovesAPodThatIsDeleted) {
   Fail();
   client_->Delete<Pod>("default", "web-0", {.grace_period_seconds = 0});
   EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+std::string NodeWithCpu(const std::string& name, int cpu) {
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
+         "}, status: {allocatable: {cpu: " + std::to_string(cpu) + "}}}\n";
+}
+
+TEST_F(EventHandlersTest, CachesAllNodesAndTheirPods) {
+  Start(NodeWithCpu("node-1", 4) + NodeWithCpu("node-2", 4) +
+        WithSpec("bound", "schedulerName: minisched, nodeName: node-1") +
+        WithSpec("other", "schedulerName: somebody-else, nodeName: node-1") +
+        WithSpec("pending") + WithSpec("lost", "nodeName: node-9"));
+  EXPECT_THAT(CachedNodes(), ElementsAre("node-1: bound other", "node-2:"));
+}
+
+TEST_F(EventHandlersTest, UpdatesTheCacheWhenNodesChange) {
+  Start(NodeWithCpu("node-1", 4) +
+        WithSpec("bound", "schedulerName: minisched, nodeName: node-1"));
+  client_->Patch<Node>("", "node-1", PatchType::kMerge,
+                       R"({"status":{"allocatable":{"cpu":"8"}}})", "status");
+  Node node;
+  node.metadata.name = "node-2";
+  client_->Create(node);
+  AwaitCachedNodes({"node-1: bound", "node-2:"});
+  EXPECT_EQ(snapshot_.Get("node-1")->allocatable().milli_cpu, 8000);
+  client_->Delete<Node>("", "node-1", {});
+  AwaitCachedNodes({"node-2:"});
+}
+
+TEST_F(EventHandlersTest, UpdatesTheCacheWhenPodsChange) {
+  Start(NodeWithCpu("node-1", 4) + WithSpec("web-0") +
+        WithSpec("deleted", "nodeName: node-1") +
+        WithSpec("ended", "nodeName: node-1") +
+        WithSpec("labelled", "nodeName: node-1"));
+  Bind("web-0", "node-1");
+  client_->Delete<Pod>("default", "deleted", {.grace_period_seconds = 0});
+  End("ended", "Succeeded");
+  Label("labelled");
+  PopUpTo("last");
+  ASSERT_THAT(CachedNodes(), ElementsAre("node-1: labelled web-0"));
+  const Pod& labelled = *snapshot_.Get("node-1")->pods().back()->pod;
+  EXPECT_EQ(labelled.metadata.labels.at("colour"), "red");
+}
+
+TEST_F(EventHandlersTest, ConfirmsAnAssumedPod) {
+  Start(NodeWithCpu("node-1", 4) + NodeWithCpu("node-2", 4) +
+        WithSpec("web-0"));
+  const PodPtr assumed = Assume("node-1");
+  Label("web-0");
+  EXPECT_THAT(PopUpTo("first"), IsEmpty());
+  EXPECT_TRUE(cache_.IsAssumedPod(*assumed));
+  EXPECT_THAT(CachedNodes(), ElementsAre("node-1: web-0", "node-2:"));
+  Bind("web-0", "node-2");
+  PopUpTo("second");
+  EXPECT_FALSE(cache_.IsAssumedPod(*assumed));
+  EXPECT_THAT(CachedNodes(), ElementsAre("node-1:", "node-2: web-0"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Tests changes while a pod is in flight, and errors after it is bound.
+// Tests changes while a pod is in flight or assumed, and errors after it is
+// bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
@@ -6,6 +7,7 @@
 
 #include <chrono>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "lab/testing/scripted_cluster.h"
@@ -23,6 +26,8 @@
 namespace minisched {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -71,10 +76,10 @@ Pod PodWithUid(const std::string& name, const std::string& uid) {
 // A scheduler with one node and the pod web-0. Only tests advance its clock.
 class ScheduleOneTest : public ::testing::Test {
  protected:
-  ScheduleOneTest() {
+  explicit ScheduleOneTest(int allowed_pods = 110) {
     node_.metadata.name = "node-1";
     node_.metadata.resource_version = "1";
-    node_.status.allocatable["pods"] = Quantity::FromValue(110);
+    node_.status.allocatable["pods"] = Quantity::FromValue(allowed_pods);
     cluster_.Add(node_);
     cluster_.Add(web_);
   }
@@ -134,11 +139,11 @@ class ScheduleOneTest : public ::testing::Test {
   Pod web_ = PodWithUid("web-0", "old");
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
+  Trace trace_{"minisched", clock_};
 
  private:
   std::optional<ScriptedApi::Exchange> binding_;
   std::unique_ptr<Client> client_;
-  Trace trace_{"minisched", clock_};
   std::unique_ptr<Scheduler> scheduler_;
   std::stop_source stop_;
 
@@ -192,6 +197,145 @@ TEST_F(ScheduleOneTest, AFailureDoesNotTouchANewPodOfTheSameName) {
   EXPECT_EQ(TakeBinding(), "new");
   Succeed();
   EXPECT_THAT(AwaitWrites(1), ElementsAre(HasSubstr("Successfully assigned")));
+}
+
+// The node has room for one pod.
+class AssumedPodTest : public ScheduleOneTest {
+ protected:
+  AssumedPodTest() : ScheduleOneTest(/*allowed_pods=*/1) {}
+
+  // Blocks until the trace has the pod at this place. Returns the places of all
+  // pods since the last call, by uid, with their nodes: "assumed node-1".
+  std::map<std::string, std::vector<std::string>> PlacesUntil(
+      const std::string& uid, Place last) {
+    const auto deadline = std::chrono::steady_clock::now() + kLongestRun;
+    std::map<std::string, std::vector<std::string>> places;
+    while (std::chrono::steady_clock::now() < deadline) {
+      bool found = false;
+      for (const RecordPtr& record : reader_.Poll()) {
+        const auto* pod = std::get_if<PodRecord>(&record->state);
+        if (pod == nullptr) continue;
+        std::string place(PlaceName(pod->place));
+        if (!pod->move.node.empty()) place += " " + pod->move.node;
+        places[pod->uid].push_back(place);
+        found = found || (pod->uid == uid && pod->place == last);
+      }
+      if (found) return places;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ADD_FAILURE() << uid << " isn't " << PlaceName(last);
+    return places;
+  }
+
+  // Does the same and returns the places of this pod.
+  std::vector<std::string> AwaitPlace(const std::string& uid, Place last) {
+    return PlacesUntil(uid, last)[uid];
+  }
+
+  const Pod next_ = PodWithUid("web-1", "next");
+
+ private:
+  TraceReader reader_{trace_};
+};
+
+TEST_F(AssumedPodTest, IsBoundWhenTheBindingSucceeds) {
+  Start();
+  TakeBinding();
+  Succeed();
+  EXPECT_THAT(
+      AwaitPlace("old", Place::kBound),
+      ElementsAre("active", "in flight", "assumed node-1", "bound node-1"));
+}
+
+TEST_F(AssumedPodTest, IsUnschedulableWhenTheBindingFails) {
+  Start();
+  TakeBinding();
+  Fail();
+  EXPECT_THAT(
+      AwaitPlace("old", Place::kUnschedulable),
+      ElementsAre("active", "in flight", "assumed node-1", "unschedulable"));
+}
+
+TEST_F(AssumedPodTest, GivesItsRoomBackWhenTheBindingFails) {
+  Start();
+  TakeBinding();
+  cluster_.Send("ADDED", next_);
+  Fail();
+  EXPECT_EQ(TakeBinding(), "next");
+}
+
+// The forgotten pod can be assumed again.
+TEST_F(AssumedPodTest, IsTriedAgainAfterTheBindingFails) {
+  Start();
+  TakeBinding();
+  Fail();
+  EXPECT_EQ(AwaitBinding(), "old");
+  Succeed();
+  AwaitPlace("old", Place::kBound);
+}
+
+TEST_F(AssumedPodTest, CountsUntilTheInformerReportsTheBinding) {
+  Start();
+  TakeBinding();
+  Succeed();
+  cluster_.Send("ADDED", next_);
+  AwaitPlace("next", Place::kUnschedulable);
+  // "Scheduled" of the first pod, then an event and a condition of the other.
+  EXPECT_THAT(AwaitWrites(3),
+              Contains(HasSubstr("0/1 nodes are available: 1 Too many pods.")));
+  web_.spec.node_name = "node-1";
+  cluster_.Send("MODIFIED", web_);
+  cluster_.Send("ADDED", PodWithUid("web-2", "third"));
+  AwaitPlace("third", Place::kUnschedulable);
+  cluster_.Send("DELETED", web_);
+  EXPECT_THAT(AwaitBinding(), AnyOf("next", "third"));
+}
+
+TEST_F(AssumedPodTest, IsNotTriedWhenAnUpdateArrivesDuringTheBinding) {
+  Start();
+  TakeBinding();
+  web_.metadata.labels["colour"] = "red";
+  cluster_.Send("MODIFIED", web_);
+  cluster_.Send("ADDED", next_);
+  Succeed();
+  EXPECT_THAT(
+      PlacesUntil("next", Place::kUnschedulable)["old"],
+      ElementsAre("active", "in flight", "assumed node-1", "bound node-1"));
+}
+
+TEST_F(AssumedPodTest, IsNotQueuedWhenAnUpdateArrivesAfterTheBinding) {
+  Start();
+  TakeBinding();
+  Succeed();
+  AwaitWrites(1);  // the pod is no longer in flight
+  AwaitPlace("old", Place::kBound);
+  web_.metadata.labels["colour"] = "red";
+  cluster_.Send("MODIFIED", web_);
+  cluster_.Send("ADDED", next_);
+  auto places = PlacesUntil("next", Place::kUnschedulable);
+  EXPECT_THAT(places["next"],
+              ElementsAre("active", "in flight", "unschedulable"));
+  EXPECT_THAT(places["old"], IsEmpty());
+}
+
+TEST_F(AssumedPodTest, IsForgottenWhenDeletedBeforeTheBindingFails) {
+  Start();
+  TakeBinding();
+  cluster_.Send("DELETED", web_);
+  cluster_.Send("ADDED", next_);
+  Fail();
+  EXPECT_EQ(TakeBinding(), "next");
+}
+
+// The informer receives the deletion before the scheduler receives the response
+// to the Binding. It has never seen the pod's node.
+TEST_F(AssumedPodTest, IsRemovedWhenDeletedBeforeTheBindingSucceeds) {
+  Start();
+  TakeBinding();
+  cluster_.Send("DELETED", web_);
+  cluster_.Send("ADDED", next_);
+  Succeed();
+  EXPECT_EQ(TakeBinding(), "next");
 }
 
 }  // namespace
