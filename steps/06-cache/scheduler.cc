@@ -91,8 +91,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   if (cache_.IsAssumedPod(pod)) {
-    // An update queued the pod again just before the pod was assumed.
-    trace_.Moved(pod, Place::kAssumed, {.attempts = info->attempts});
+    // An update queued the pod again just before the pod was assumed and bound.
+    trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     return true;
   }
