@@ -11,12 +11,16 @@ namespace minisched::apiserver {
 // StatusError, or ParseError, which the server answers with code 400.
 
 // Parses the body as JSON, YAML or Kubernetes' protobuf, depending on its
-// Content-Type. Enforces the limits of limits.h. Throws 415 for other types,
-// and so for all types that a web page can send without a CORS preflight.
+// Content-Type. A body without a Content-Type is JSON, unless the request has
+// an Origin. Enforces the limits of limits.h. Throws 415 for other types. These
+// include all types that a web page can send without a CORS preflight, so no
+// web page can change objects.
 Json ParseBody(const Request& request);
 
 // Normalizes a patched object, as Normalize() does (schema.h). Throws 422 if
-// the patch has changed the kind or has given a field the wrong type.
+// the patch has changed the apiVersion or kind, or has given a field the wrong
+// type. The request's fieldValidation decides whether unknown fields are an
+// error, or warnings in the reply.
 void NormalizePatched(const Request& request, Json& object,
                       const ResourceRow& row, Reply& reply);
 

@@ -44,9 +44,10 @@ bool IsLabelName(std::string_view text) {
 struct Form {
   std::size_t limit;  // in bytes
   bool (*fits)(std::string_view text);
-  // The message for names that break the rule. It quotes upstream's pattern.
-  // The code doesn't use the pattern, because selectors are parsed often.
-  std::string_view rule;
+  // The message for names that break the rule. It quotes upstream's regular
+  // expression. The code doesn't match with that expression, because it would
+  // be slow: each parsed selector checks its keys and values here.
+  std::string_view message;
 };
 
 constexpr Form kDnsLabel = {
@@ -77,8 +78,9 @@ constexpr Form kLabelValue = {
     "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
     "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"};
 
-// Checks text against a form. For the messages, `unit` is upstream's word for
-// what the limit counts, and `part` is the part of a name that the text is.
+// Checks text against a form. `unit` is the unit of the limit in upstream's
+// message: "characters" or "bytes". `part` begins each message. It names the
+// checked part of a label's key, for example "name part ".
 Messages Check(const Form& form, std::string_view text, const char* unit,
                const std::string& part = "") {
   Messages messages;
@@ -86,7 +88,7 @@ Messages Check(const Form& form, std::string_view text, const char* unit,
     messages.push_back(part + "must be no more than " +
                        std::to_string(form.limit) + " " + unit);
   }
-  if (!form.fits(text)) messages.push_back(part + std::string(form.rule));
+  if (!form.fits(text)) messages.push_back(part + std::string(form.message));
   return messages;
 }
 
@@ -106,7 +108,7 @@ Messages CheckDns1123Subdomain(std::string_view text) {
 
 Messages CheckLabelKey(std::string_view text) {
   if (std::count(text.begin(), text.end(), '/') > 1) {
-    return {"a valid label key " + std::string(kLabelName.rule) +
+    return {"a valid label key " + std::string(kLabelName.message) +
             " with an optional DNS subdomain prefix and '/' (e.g. "
             "'example.com/MyName')"};
   }

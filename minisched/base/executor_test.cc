@@ -86,8 +86,8 @@ TEST_F(ExecutorTest, RunsTasksInOrder) {
 }
 
 TEST_F(ExecutorTest, RunsAsManyTasksAtOnceAsItHasThreads) {
-  Executor executor(3, clock_);
   std::latch all_run(4);
+  Executor executor(3, clock_);  // last: its tasks use the latch until they end
   for (int i = 0; i < 3; ++i) {
     executor.Post([&] { all_run.arrive_and_wait(); });
   }

@@ -15,23 +15,26 @@ namespace minisched {
 // server name, client certificate. Thread-safe.
 class Tls {
  public:
-  // `host` is the host of the server's URL. Throws ConfigError if the
-  // certificates or the key can't be used, or are too weak for OpenSSL.
+  // `host` is the host of the server's URL. Throws ConfigError if a certificate
+  // or the key can't be read, or if OpenSSL refuses the client's certificates
+  // or key, for example because they are too weak or don't belong together.
   Tls(const RestConfig& config, std::string host);
   ~Tls();
 
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
 
-  // Applies the settings to the context of a new connection, which must not
-  // outlive this object. Throws nothing: the constructor has checked them.
+  // Applies the settings to the context of a new connection. The context must
+  // not outlive this object. Doesn't throw, because the constructor has checked
+  // the settings.
   void Configure(ssl_ctx_st* context);
 
   // Returns why the last certificate was rejected, as a message for users.
   // Empty if none was rejected since the last call.
   std::string TakeError() EXCLUDES(mu_);
 
-  // Returns the name that the server's certificate must have.
+  // Returns the name that the server's certificate must have, unless
+  // certificates are not verified.
   const std::string& server_name() const { return server_name_; }
 
  private:
@@ -48,7 +51,8 @@ class Tls {
   std::string error_ GUARDED_BY(mu_);
 };
 
-// Returns true for "127.0.0.1", "::1", "[::1]".
+// Returns true if `host` is an IPv4 or IPv6 address, also in brackets:
+// "10.0.0.1", "fd00::1", "[fd00::1]".
 bool IsIpAddress(const std::string& host);
 
 }  // namespace minisched

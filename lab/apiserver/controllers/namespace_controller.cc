@@ -34,7 +34,7 @@ class NamespaceController : public Controller {
             {"data", {{"ca.crt", ""}}}});
   }
 
-  // Creates the missing system namespaces. Clients can delete some of them.
+  // Creates the missing system namespaces. Clients can delete kube-node-lease.
   void EnsureSystemNamespaces() {
     for (const char* name :
          {"default", "kube-node-lease", "kube-public", "kube-system"}) {

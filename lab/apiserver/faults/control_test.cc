@@ -145,7 +145,7 @@ TEST(ControlTest, WatchEventsAreDelayed) {
             std::chrono::milliseconds(200));
 }
 
-TEST(ControlTest, CompactionExpiresWatchesAndContinueTokens) {
+TEST(ControlTest, CompactionExpiresOldVersionsAndContinueTokens) {
   RunningServer server;
   Exchange(server, "POST", kMaps, ConfigMap("a"));
   Exchange(server, "POST", kMaps, ConfigMap("b"));
@@ -176,6 +176,7 @@ TEST(ControlTest, ObjectsSurviveAnOutage) {
   EXPECT_THROW(server.Connect(), boost::system::system_error);
   EXPECT_THAT(ReadAll(watch), Not(HasSubstr(kLastChunk)));
 
+  // This replaces the rest of the hour, so the server comes back.
   server->GoAway(std::chrono::milliseconds(1));
   for (bool back = false; !back; std::this_thread::yield()) {
     try {
