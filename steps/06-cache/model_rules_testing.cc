@@ -38,7 +38,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& text) {
 }
 
 // In and NotIn need values, Exists and DoesNotExist must have none, and Gt and
-// Lt need a single integer.
+// Lt need a single integer. DrawCluster() draws no negative integers.
 bool IsValidExpression(const NodeSelectorRequirement& r) {
   if (r.op == "In" || r.op == "NotIn") return !r.values.empty();
   if (r.op == "Exists" || r.op == "DoesNotExist") return r.values.empty();
@@ -64,9 +64,9 @@ bool MatchesExpression(const NodeSelectorRequirement& r, const Labels& labels) {
                       : *number < *ToNumber(r.values[0]);
 }
 
-// The fields of match_fields can only be tested with In and NotIn and one
-// value.
-bool IsValidField(const NodeSelectorRequirement& r) {
+// A requirement in match_fields must have the operator In or NotIn, and exactly
+// one value.
+bool IsValidFieldRequirement(const NodeSelectorRequirement& r) {
   return (r.op == "In" || r.op == "NotIn") && r.values.size() == 1;
 }
 
@@ -107,9 +107,10 @@ Quantity RequestOf(const Pod& pod, const Container& container,
 }
 
 // A pod needs the largest sum of requests of containers that run at the same
-// time. Init containers run one after the other. Sidecars start in the same
-// order and run until the pod ends, together with all other containers.
-Quantity MostOfContainers(const Pod& pod, const std::string& resource) {
+// time. Init containers run one after the other. A sidecar is an init container
+// with restartPolicy Always. It starts at its place in this order and runs
+// until the pod ends, together with everything that starts after it.
+Quantity PeakContainerRequest(const Pod& pod, const std::string& resource) {
   Quantity sidecars;
   Quantity most;
   for (const Container& container : pod.spec.init_containers) {
@@ -148,7 +149,7 @@ bool ModelMatchesTerm(const NodeSelectorTerm& term, const Node& node) {
     if (!MatchesExpression(r, node.metadata.labels)) return false;
   }
   for (const auto& r : term.match_fields) {
-    if (!IsValidField(r) || !MatchesField(r, node)) return false;
+    if (!IsValidFieldRequirement(r) || !MatchesField(r, node)) return false;
   }
   return true;
 }
@@ -159,7 +160,7 @@ Quantity AmountOf(const ResourceList& list, const std::string& resource) {
 }
 
 Quantity ModelRequest(const Pod& pod, const std::string& resource) {
-  Quantity request = MostOfContainers(pod, resource);
+  Quantity request = PeakContainerRequest(pod, resource);
   const ResourceList& whole = pod.spec.resources.requests;
   if (whole.contains(resource)) {
     request = AmountOf(whole, resource);

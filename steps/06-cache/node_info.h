@@ -18,8 +18,8 @@ namespace minisched {
 // framework/types.go.
 struct PodInfo {
   std::shared_ptr<const Pod> pod;
-  // The requests in the spec and the status of the pod: see
-  // PodRequestsOptions::use_status_resources.
+  // What the pod requests. While the pod is resized, the amounts in its status
+  // count too: see PodRequestsOptions::use_status_resources.
   Resource requests;
   // The requests of cpu and memory that scores count. They have
   // DefaultRequests() for containers without requests, which use resources too.

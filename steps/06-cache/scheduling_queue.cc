@@ -63,7 +63,8 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    // After Done(), an update may have queued the pod again.
+    // The queue still has the pod if Done() was called before, and an update
+    // has added the pod again. No caller in this step does so.
     if (Find(uid) == nullptr) {
       trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     }
