@@ -16,10 +16,10 @@
 
 namespace minisched {
 
-// The nodes and their pods, as the scheduler knows them: what the informers
-// have reported, and in addition the pods that the scheduler has assumed on a
-// node and whose Binding the informers haven't reported yet. Thread-safe.
-// Follows kube-scheduler's backend/cache.
+// The nodes and their pods that the informers have reported, and the pods that
+// the scheduler has assumed: it has chosen their node, and the informers have
+// not reported their Binding yet. Thread-safe. Follows kube-scheduler's
+// backend/cache.
 //
 //             AssumePod               AddPod
 //   (none) ───────────▶ assumed ─────────────────▶ added ──┐ UpdatePod

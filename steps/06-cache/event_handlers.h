@@ -13,8 +13,8 @@ namespace minisched {
 
 // Updates the queue and the cache when informers report changes: the queue gets
 // the pending pods of this scheduler, the cache all nodes and all pods on them.
-// Thread-safe after AddAllEventHandlers(). Follows
-// kube-scheduler's eventhandlers.go.
+// Thread-safe after AddAllEventHandlers(). Follows kube-scheduler's
+// eventhandlers.go.
 class EventHandlers {
  public:
   // `queue` and `cache` must outlive the informers that call the handlers.
