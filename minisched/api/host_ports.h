@@ -17,9 +17,9 @@ struct HostPort {
   std::int32_t port = 0;
 };
 
-// Returns the host ports of the containers that run as long as the pod:
-// sidecars, and all containers except init containers. Follows GetHostPorts of
-// kube-scheduler's util/utils.go.
+// Returns the host ports of the pod's containers and sidecars. Those of other
+// init containers don't count. Follows GetHostPorts of kube-scheduler's
+// util/utils.go.
 std::vector<HostPort> GetHostPorts(const Pod& pod);
 
 // The host ports that are in use on a node. Follows HostPortInfo of

@@ -23,6 +23,8 @@ struct OwnerReference {
   std::string uid;
   // True for the one owner that manages the object.
   bool controller = false;
+
+  bool operator==(const OwnerReference&) const = default;
 };
 
 struct ObjectMeta {
@@ -41,6 +43,8 @@ struct ObjectMeta {
   Labels annotations;
   std::vector<OwnerReference> owner_references;
   std::vector<std::string> finalizers;
+
+  bool operator==(const ObjectMeta&) const = default;
 };
 
 // One aspect of an object's state, and when its status last changed. Upstream's

@@ -22,6 +22,8 @@ using ResourceList = std::map<std::string, Quantity>;
 struct ResourceRequirements {
   ResourceList requests;
   ResourceList limits;
+
+  bool operator==(const ResourceRequirements&) const = default;
 };
 
 struct ContainerPort {
@@ -30,6 +32,8 @@ struct ContainerPort {
   std::int32_t host_port = 0;  // 0: none
   std::string host_ip;
   std::string protocol;  // "TCP", "UDP", "SCTP"
+
+  bool operator==(const ContainerPort&) const = default;
 };
 
 struct Container {
@@ -39,6 +43,8 @@ struct Container {
   std::vector<ContainerPort> ports;
   // "Always" makes an init container a sidecar.
   std::string restart_policy;
+
+  bool operator==(const Container&) const = default;
 };
 
 struct Toleration {
@@ -47,22 +53,32 @@ struct Toleration {
   std::string value;
   std::string effect;  // empty: every effect
   std::optional<std::int64_t> toleration_seconds;
+
+  bool operator==(const Toleration&) const = default;
 };
 
 struct PodSchedulingGate {
   std::string name;
+
+  bool operator==(const PodSchedulingGate&) const = default;
 };
 
 struct PersistentVolumeClaimVolumeSource {
   std::string claim_name;
+
+  bool operator==(const PersistentVolumeClaimVolumeSource&) const = default;
 };
 
 // A claim that is created for the pod and deleted with it.
-struct EphemeralVolumeSource {};
+struct EphemeralVolumeSource {
+  bool operator==(const EphemeralVolumeSource&) const = default;
+};
 
 // A volume with the files of an image.
 struct ImageVolumeSource {
   std::string reference;  // the image's name
+
+  bool operator==(const ImageVolumeSource&) const = default;
 };
 
 // A volume. Only the kinds that matter for a pod's node are modelled.
@@ -71,11 +87,15 @@ struct Volume {
   std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
   std::optional<EphemeralVolumeSource> ephemeral;
   std::optional<ImageVolumeSource> image;
+
+  bool operator==(const Volume&) const = default;
 };
 
 // A resource claim of the pod, such as for a device.
 struct PodResourceClaim {
   std::string name;
+
+  bool operator==(const PodResourceClaim&) const = default;
 };
 
 // A condition on one label or, in match_fields, on one field of a node.
@@ -83,6 +103,8 @@ struct NodeSelectorRequirement {
   std::string key;
   std::string op;  // In, NotIn, Exists, DoesNotExist, Gt, Lt
   std::vector<std::string> values;
+
+  bool operator==(const NodeSelectorRequirement&) const = default;
 };
 
 // Selects the nodes that satisfy all requirements. Without requirements,
@@ -91,26 +113,36 @@ struct NodeSelectorTerm {
   std::vector<NodeSelectorRequirement> match_expressions;
   // For metadata.name, the only field, with In or NotIn and one value.
   std::vector<NodeSelectorRequirement> match_fields;
+
+  bool operator==(const NodeSelectorTerm&) const = default;
 };
 
 // Selects the nodes that match any term.
 struct NodeSelector {
   std::vector<NodeSelectorTerm> node_selector_terms;
+
+  bool operator==(const NodeSelector&) const = default;
 };
 
 struct PreferredSchedulingTerm {
   std::int32_t weight = 0;  // 1 to 100
   NodeSelectorTerm preference;
+
+  bool operator==(const PreferredSchedulingTerm&) const = default;
 };
 
 struct PodAffinityTerm {
   std::string topology_key;
+
+  bool operator==(const PodAffinityTerm&) const = default;
 };
 
 // Upstream's PodAffinity and PodAntiAffinity.
 struct PodAffinity {
   // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<PodAffinityTerm> required;
+
+  bool operator==(const PodAffinity&) const = default;
 };
 
 struct Affinity {
@@ -120,16 +152,22 @@ struct Affinity {
     std::optional<NodeSelector> required;
     // preferredDuringSchedulingIgnoredDuringExecution
     std::vector<PreferredSchedulingTerm> preferred;
+
+    bool operator==(const NodeAffinity&) const = default;
   };
 
   NodeAffinity node_affinity;
   PodAffinity pod_affinity;
   PodAffinity pod_anti_affinity;
+
+  bool operator==(const Affinity&) const = default;
 };
 
 struct TopologySpreadConstraint {
   std::string topology_key;
   std::string when_unsatisfiable;  // "DoNotSchedule", "ScheduleAnyway"
+
+  bool operator==(const TopologySpreadConstraint&) const = default;
 };
 
 struct PodSpec {
@@ -154,6 +192,8 @@ struct PodSpec {
   std::vector<TopologySpreadConstraint> topology_spread_constraints;
   std::vector<Volume> volumes;
   std::vector<PodResourceClaim> resource_claims;
+
+  bool operator==(const PodSpec&) const = default;
 };
 
 // What the kubelet reports about a container or an init container.

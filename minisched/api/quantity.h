@@ -62,7 +62,7 @@ class Quantity {
 
   // Adds `other`. A zero takes the format of `other`. A sum beyond the largest
   // or smallest number becomes that number, so that absurd amounts in objects
-  // stop nobody. They are far beyond what any node has.
+  // cause no error. They are far beyond what any node has.
   Quantity& operator+=(const Quantity& other);
 
   // Compare the numbers and ignore the formats: 1k, 1e3 and 1000 are equal.

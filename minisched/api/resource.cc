@@ -5,30 +5,28 @@
 namespace minisched {
 namespace {
 
-constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
-
-std::int64_t ToUnits(const Quantity& quantity) {
-  return std::clamp(quantity, {}, Quantity::FromValue(kMaxAmount)).Value();
+std::int64_t ToUnits(const Quantity& quantity, std::int64_t limit) {
+  return std::clamp(quantity, {}, Quantity::FromValue(limit)).Value();
 }
 
-std::int64_t ToMillis(const Quantity& quantity) {
-  return std::clamp(quantity, {}, Quantity::FromMilli(kMaxAmount)).MilliValue();
+std::int64_t ToMillis(const Quantity& quantity, std::int64_t limit) {
+  return std::clamp(quantity, {}, Quantity::FromMilli(limit)).MilliValue();
 }
 
 }  // namespace
 
-Resource::Resource(const ResourceList& list) {
+Resource::Resource(const ResourceList& list, std::int64_t limit) {
   for (const auto& [name, quantity] : list) {
     if (name == "cpu") {
-      milli_cpu = ToMillis(quantity);
+      milli_cpu = ToMillis(quantity, limit);
     } else if (name == "memory") {
-      memory = ToUnits(quantity);
+      memory = ToUnits(quantity, limit);
     } else if (name == "ephemeral-storage") {
-      ephemeral_storage = ToUnits(quantity);
+      ephemeral_storage = ToUnits(quantity, limit);
     } else if (name == "pods") {
-      allowed_pod_number = ToUnits(quantity);
+      allowed_pod_number = ToUnits(quantity, limit);
     } else {
-      scalar_resources[name] = ToUnits(quantity);
+      scalar_resources[name] = ToUnits(quantity, limit);
     }
   }
 }

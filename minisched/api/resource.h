@@ -19,9 +19,13 @@ struct Resource {
   std::map<std::string, std::int64_t> scalar_resources;
 
   Resource() = default;
-  // Rounds each amount up and limits it to the range from 0 to 2^50, so that
-  // the sum of 8,000 absurd amounts doesn't overflow.
-  explicit Resource(const ResourceList& list);
+  // Limits of amounts: the sum of 8,000 absurd requests must not overflow, and
+  // a request that was limited must not fit on any node.
+  static constexpr std::int64_t kMaxRequest = std::int64_t{1} << 50;
+  static constexpr std::int64_t kMaxAllocatable = kMaxRequest - 1;
+
+  // Rounds each amount up and limits it to the range from 0 to `limit`.
+  explicit Resource(const ResourceList& list, std::int64_t limit = kMaxRequest);
 
   // Returns the amount of one of scalar_resources; 0 if it is absent.
   std::int64_t Scalar(const std::string& name) const;

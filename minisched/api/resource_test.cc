@@ -59,6 +59,7 @@ TEST(ResourceTest, LimitsAmounts) {
   EXPECT_EQ(ResourceOf("pods", "1e29").allowed_pod_number, kMost);
   EXPECT_EQ(ResourceOf("example.com/gpu", "1e29").Scalar("example.com/gpu"),
             kMost);
+  EXPECT_EQ(Resource({{"memory", Quantity::Parse("8Pi")}}, 7).memory, 7);
   EXPECT_EQ(ResourceOf("cpu", "-1e29").milli_cpu, 0);
   EXPECT_EQ(ResourceOf("memory", "-1").memory, 0);
   EXPECT_EQ(ResourceOf("example.com/gpu", "-1").Scalar("example.com/gpu"), 0);

@@ -120,9 +120,9 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
   const auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
-    return Failed(
-        {Code::kUnschedulable, FitError(snapshot_.List().size(), diagnosis)},
-        diagnosis);
+    std::string message = FitError(snapshot_.List().size(), diagnosis);
+    return Failed({Code::kUnschedulable, std::move(message)},
+                  std::move(diagnosis));
   }
   return ScheduleResult{.suggested_host = SelectHost(*feasible),
                         .diagnosis = std::move(diagnosis)};

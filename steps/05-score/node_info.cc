@@ -22,6 +22,14 @@ Resource NonZeroRequests(const Pod& pod, const ResourceList& requests) {
   return Resource({{"cpu", non_zero["cpu"]}, {"memory", non_zero["memory"]}});
 }
 
+std::shared_ptr<const ImageSizes> GetImageSizes(const Node& node) {
+  ImageSizes sizes;
+  for (const ContainerImage& image : node.status.images) {
+    for (const std::string& name : image.names) sizes[name] = image.size_bytes;
+  }
+  return std::make_shared<const ImageSizes>(std::move(sizes));
+}
+
 }  // namespace
 
 ResourceList DefaultRequests() {
@@ -40,13 +48,9 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
 }
 
 NodeInfo::NodeInfo(std::shared_ptr<const Node> node)
-    : node_(std::move(node)), allocatable_(node_->status.allocatable) {
-  for (const ContainerImage& image : node_->status.images) {
-    for (const std::string& name : image.names) {
-      image_sizes_[name] = image.size_bytes;
-    }
-  }
-}
+    : node_(std::move(node)),
+      allocatable_(node_->status.allocatable, Resource::kMaxAllocatable),
+      image_sizes_(GetImageSizes(*node_)) {}
 
 void NodeInfo::AddPod(PodInfoPtr pod) {
   requested_ += pod->requests;

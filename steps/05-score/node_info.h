@@ -34,6 +34,9 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod);
 // 100m of cpu and 200Mi of memory.
 ResourceList DefaultRequests();
 
+// The sizes of images in bytes, by name.
+using ImageSizes = std::unordered_map<std::string, std::int64_t>;
+
 // A node and its pods, with the data that plugins need. A copy is independent.
 // Const access is thread-safe. Follows NodeInfo of kube-scheduler's
 // framework/types.go.
@@ -51,10 +54,8 @@ class NodeInfo {
   // The sum of the pods' non_zero_requests.
   const Resource& non_zero_requested() const { return non_zero_requested_; }
   const HostPortInfo& used_ports() const { return used_ports_; }
-  // The sizes in bytes of the images that the node has, by name.
-  const std::unordered_map<std::string, std::int64_t>& image_sizes() const {
-    return image_sizes_;
-  }
+  // The images that the node has.
+  const ImageSizes& image_sizes() const { return *image_sizes_; }
 
   void AddPod(PodInfoPtr pod);
 
@@ -65,7 +66,7 @@ class NodeInfo {
   Resource requested_;
   Resource non_zero_requested_;
   HostPortInfo used_ports_;
-  std::unordered_map<std::string, std::int64_t> image_sizes_;
+  std::shared_ptr<const ImageSizes> image_sizes_;  // copies share them
 };
 
 }  // namespace minisched

@@ -125,9 +125,9 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
   const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
-    return Failed(
-        {Code::kUnschedulable, FitError(snapshot_.List().size(), diagnosis)},
-        diagnosis);
+    std::string message = FitError(snapshot_.List().size(), diagnosis);
+    return Failed({Code::kUnschedulable, std::move(message)},
+                  std::move(diagnosis));
   }
   std::vector<PluginNodeScores> scores;
   if (feasible->size() > 1) {

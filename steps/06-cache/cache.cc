@@ -74,6 +74,7 @@ void Cache::UpdateSnapshot(Snapshot& snapshot) {
     if (node.has_node() && snapshot.Set(node)) nodes_changed = true;
   }
   snapshot.set_generation(generation_);
+  // The snapshot has all nodes of the cache. If it has more, some are gone.
   if (snapshot.size() > node_count_) {
     snapshot.EraseIf([&](const std::string& name) REQUIRES(mu_) {
       const auto node = by_name_.find(name);

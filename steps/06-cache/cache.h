@@ -16,18 +16,16 @@
 
 namespace minisched {
 
-// The nodes and their pods that the informers have reported, and the pods that
-// the scheduler has assumed: it has chosen their node, and the informers have
-// not reported their Binding yet. Thread-safe. Follows kube-scheduler's
-// backend/cache.
+// The nodes and pods that the informers have reported, and the assumed pods:
+// the scheduler has chosen a node for them, and the informers have not reported
+// their Binding yet. Thread-safe. Follows kube-scheduler's backend/cache.
 //
-//             AssumePod               AddPod
-//   (none) ───────────▶ assumed ─────────────────▶ added ──┐ UpdatePod
-//     ▲ ▲                  │ ForgetPod, RemovePod   ▲ │ ▲───┘
-//     │ └──────────────────┘                        │ │
-//     │                    AddPod                   │ │
-//     ├─────────────────────────────────────────────┘ │
-//     └───────────────────────────────────────────────┘ RemovePod
+//   not in the cache → assumed            AssumePod
+//   not in the cache → added              AddPod
+//   assumed          → added              AddPod
+//   added            → added              UpdatePod
+//   assumed          → not in the cache   ForgetPod, RemovePod
+//   added            → not in the cache   RemovePod
 //
 // The informers' reports may come in any order: a pod before its node, or a
 // node's removal before that of its pods.
@@ -36,31 +34,34 @@ class Cache {
   // Counts the pod on the node of its spec.nodeName, before the API server has
   // confirmed the Binding. Returns an error if the cache has the pod already.
   Status AssumePod(PodInfoPtr pod) EXCLUDES(mu_);
-  // Removes the pod if it is assumed: its Binding failed.
+  // Removes the pod if it is assumed, and otherwise does nothing. Call it when
+  // the Binding has failed.
   void ForgetPod(const Pod& pod) EXCLUDES(mu_);
   bool IsAssumedPod(const Pod& pod) const EXCLUDES(mu_);
 
-  // Adds a pod that has a node, or confirms an assumed pod. If the pod was
-  // assumed on another node, the new state counts.
+  // Adds a pod that has a node. Replaces the state that the cache has of the
+  // pod, assumed or not, even if that was on another node.
   void AddPod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
+  // The same as AddPod().
   void UpdatePod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
   // Removes a pod, assumed or not. Does nothing if the cache doesn't have it.
   void RemovePod(const Pod& pod) EXCLUDES(mu_);
 
+  // Adds a node, or replaces its state.
   void AddNode(const std::shared_ptr<const Node>& node) EXCLUDES(mu_);
+  // The same as AddNode().
   void UpdateNode(const std::shared_ptr<const Node>& node) EXCLUDES(mu_);
   // Removes a node. Its pods stay in the cache until they are removed.
   void RemoveNode(const Node& node) EXCLUDES(mu_);
 
   // Brings the snapshot up to date. Copies only the nodes that have changed
-  // since the snapshot's last update. `snapshot` must be updated by this cache
-  // alone.
+  // since the snapshot's last update. No other cache may update `snapshot`.
   void UpdateSnapshot(Snapshot& snapshot) EXCLUDES(mu_);
 
  private:
   friend class CachePeer;  // for tests
 
-  // NodeInfos, the last changed one first.
+  // NodeInfos, the most recently changed one first.
   using NodeInfos = std::list<NodeInfo>;
 
   struct PodState {
@@ -71,7 +72,9 @@ class Cache {
   // Returns the NodeInfo of the node with this name, as the first of nodes_,
   // and with a new generation. Adds one without a node if there is none.
   NodeInfo& ChangedNode(const std::string& name) REQUIRES(mu_);
+  // Adds the pod, which the cache doesn't have.
   void SetPod(PodInfoPtr pod, bool assumed) REQUIRES(mu_);
+  // Removes the pod if the cache has it.
   void RemovePodState(const std::string& uid) REQUIRES(mu_);
   // Removes the NodeInfo if it has neither a node nor pods.
   void RemoveIfEmpty(const std::string& name) REQUIRES(mu_);

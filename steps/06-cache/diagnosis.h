@@ -51,8 +51,8 @@ class NodeToStatus {
 // Why a pod fits no node.
 struct Diagnosis {
   NodeToStatus node_to_status;
-  // The message of the PreFilter plugin that rejected the pod; empty if none
-  // did.
+  // Why PreFilter rejected the pod for all nodes; empty if PreFilter did not,
+  // or gave no reason.
   std::string pre_filter_message;
 };
 

@@ -24,6 +24,14 @@ Resource NonZeroRequests(const Pod& pod, const ResourceList& requests) {
   return Resource({{"cpu", non_zero["cpu"]}, {"memory", non_zero["memory"]}});
 }
 
+std::shared_ptr<const ImageSizes> GetImageSizes(const Node& node) {
+  ImageSizes sizes;
+  for (const ContainerImage& image : node.status.images) {
+    for (const std::string& name : image.names) sizes[name] = image.size_bytes;
+  }
+  return std::make_shared<const ImageSizes>(std::move(sizes));
+}
+
 }  // namespace
 
 ResourceList DefaultRequests() {
@@ -43,13 +51,8 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
 
 void NodeInfo::SetNode(std::shared_ptr<const Node> node) {
   node_ = std::move(node);
-  allocatable_ = Resource(node_->status.allocatable);
-  image_sizes_.clear();
-  for (const ContainerImage& image : node_->status.images) {
-    for (const std::string& name : image.names) {
-      image_sizes_[name] = image.size_bytes;
-    }
-  }
+  allocatable_ = Resource(node_->status.allocatable, Resource::kMaxAllocatable);
+  image_sizes_ = GetImageSizes(*node_);
 }
 
 void NodeInfo::AddPod(PodInfoPtr pod) {
@@ -74,7 +77,7 @@ void NodeInfo::RemovePod(const std::string& uid) {
 void NodeInfo::RemoveNode() {
   node_.reset();
   allocatable_ = {};
-  image_sizes_.clear();
+  image_sizes_.reset();
 }
 
 }  // namespace minisched

@@ -34,6 +34,9 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod);
 // 100m of cpu and 200Mi of memory.
 ResourceList DefaultRequests();
 
+// The sizes of images in bytes, by name.
+using ImageSizes = std::unordered_map<std::string, std::int64_t>;
+
 // A node and its pods, with the data that plugins need. A copy is independent.
 // Const access is thread-safe. Follows NodeInfo of kube-scheduler's
 // framework/types.go.
@@ -46,7 +49,9 @@ class NodeInfo {
     SetNode(std::move(node));
   }
 
-  // False in the cache for a node that is not known, but has pods.
+  // False if there are only pods: the cache got them before their node, or the
+  // node was deleted before them. Then node() and image_sizes() must not be
+  // called.
   bool has_node() const { return node_ != nullptr; }
   const Node& node() const { return *node_; }
   const std::vector<PodInfoPtr>& pods() const { return pods_; }
@@ -57,19 +62,19 @@ class NodeInfo {
   // The sum of the pods' non_zero_requests.
   const Resource& non_zero_requested() const { return non_zero_requested_; }
   const HostPortInfo& used_ports() const { return used_ports_; }
-  // The sizes in bytes of the images that the node has, by name.
-  const std::unordered_map<std::string, std::int64_t>& image_sizes() const {
-    return image_sizes_;
-  }
+  // The images that the node has.
+  const ImageSizes& image_sizes() const { return *image_sizes_; }
 
   void AddPod(PodInfoPtr pod);
   // Does nothing if the node doesn't have the pod.
   void RemovePod(const std::string& uid);
   // Replaces the node; the pods stay.
   void SetNode(std::shared_ptr<const Node> node);
+  // Removes the node; the pods stay.
   void RemoveNode();
 
-  // Increases with each change in the cache, over all nodes.
+  // The number of the last change of this NodeInfo. The cache numbers the
+  // changes of all its NodeInfos together.
   std::uint64_t generation() const { return generation_; }
   void set_generation(std::uint64_t generation) { generation_ = generation; }
 
@@ -81,7 +86,7 @@ class NodeInfo {
   Resource requested_;
   Resource non_zero_requested_;
   HostPortInfo used_ports_;
-  std::unordered_map<std::string, std::int64_t> image_sizes_;
+  std::shared_ptr<const ImageSizes> image_sizes_;  // copies share them
 };
 
 }  // namespace minisched

@@ -91,7 +91,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   if (cache_.IsAssumedPod(pod)) {
-    // An update queued the pod again just before the pod was assumed and bound.
+    // An event handler checked IsAssumedPod() before the pod was assumed, and
+    // queued the pod again after its Binding.
     trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     return true;
@@ -138,9 +139,9 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
   const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
-    return Failed(
-        {Code::kUnschedulable, FitError(snapshot_.List().size(), diagnosis)},
-        diagnosis);
+    std::string message = FitError(snapshot_.List().size(), diagnosis);
+    return Failed({Code::kUnschedulable, std::move(message)},
+                  std::move(diagnosis));
   }
   std::vector<PluginNodeScores> scores;
   if (feasible->size() > 1) {

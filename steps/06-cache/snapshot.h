@@ -31,7 +31,8 @@ class Snapshot {
 
   // The rest is for Cache::UpdateSnapshot().
 
-  // Copies the node. Returns true if the snapshot did not have it.
+  // Copies the node. Returns true if the snapshot did not have it. REQUIRES:
+  // node.has_node().
   bool Set(const NodeInfo& node) {
     return nodes_.insert_or_assign(node.node().metadata.name, node).second;
   }

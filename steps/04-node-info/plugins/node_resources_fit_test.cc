@@ -348,6 +348,16 @@ TEST(NodeResourcesFitNodeTest, AbsurdAllocatableFitsOrdinaryPods) {
             "Success");
 }
 
+// Amounts have a limit. A request beyond it must not fit by being cut.
+TEST(NodeResourcesFitNodeTest, AbsurdRequestFitsNoNode) {
+  Pod pod;
+  pod.spec.containers = {Requesting("ephemeral-storage=8Pi")};
+  EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 ephemeral-storage=1Pi", "")),
+            "UnschedulableAndUnresolvable: Insufficient ephemeral-storage");
+  EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 ephemeral-storage=1e29", "")),
+            "UnschedulableAndUnresolvable: Insufficient ephemeral-storage");
+}
+
 // NodeInfo counts the status of a resized pod, and the plugin uses its sum.
 TEST(NodeResourcesFitNodeTest, CountsResizedPodsByTheirStatus) {
   Pod resized;
