@@ -6,6 +6,7 @@
 #   x_test.cc       its tests
 #   x_testing.cc    helpers of tests
 #   x_real_test.cc  tests that need a real API server (label "real")
+#   x_benchmark.cc  its benchmarks, with Google Benchmark
 #   main.cc         its program
 #
 # Except in the preset asan, several files of a target are compiled together
@@ -48,9 +49,31 @@ function(minisched_sources variable regex)
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 
+# minisched_benchmark(NAME DEPENDS target…) adds the benchmarks of the current
+# folder as the program NAME-benchmark. Each benchmark has a size as its last
+# argument. CTest runs them with the smallest one, 100, so that they keep
+# working.
+function(minisched_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  minisched_sources(sources "_benchmark\\.cc$")
+  if(NOT sources)
+    return()
+  endif()
+  set(program ${name}-benchmark)
+  add_executable(${program} ${sources})
+  target_link_libraries(${program}
+    PRIVATE ${arg_DEPENDS} lab::benchmark benchmark::benchmark)
+  set_target_properties(${program} PROPERTIES CXX_CLANG_TIDY "")
+  add_test(NAME ${program} COMMAND ${program}
+    --benchmark_filter=/100$ --benchmark_min_time=0.001)
+  # Without a benchmark of this size, the program prints this and exits with 0.
+  set_tests_properties(${program} PROPERTIES TIMEOUT 300 LABELS unit
+    FAIL_REGULAR_EXPRESSION "Failed to match any benchmarks")
+endfunction()
+
 # minisched_tests(NAME DEPENDS target…) adds the test programs of the current
 # folder, NAME-test and NAME-real-test, and registers each of their tests in
-# CTest.
+# CTest. Also adds the benchmarks.
 function(minisched_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   if(NOT MINISCHED_LAB)
@@ -74,6 +97,7 @@ function(minisched_tests name)
     gtest_discover_tests(${program} TEST_PREFIX "${program}."
       PROPERTIES TIMEOUT 300 LABELS ${kind})
   endforeach()
+  minisched_benchmark(${name} DEPENDS ${arg_DEPENDS})
 endfunction()
 
 # minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
@@ -83,7 +107,8 @@ endfunction()
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PRIVATE;TEST_DEPENDS")
   minisched_sources(sources "\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|testing)\\.cc$|/main\\.cc$")
+  list(FILTER sources
+    EXCLUDE REGEX "_(test|testing|benchmark)\\.cc$|/main\\.cc$")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH parent)
   cmake_path(GET parent FILENAME group)
   set(library ${group}_${name})
@@ -104,7 +129,8 @@ function(minisched_step)
   set(step minisched-${number})
 
   minisched_sources(sources "\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|testing)\\.cc$|/main\\.cc$")
+  list(FILTER sources
+    EXCLUDE REGEX "_(test|testing|benchmark)\\.cc$|/main\\.cc$")
   add_library(${step}-objects OBJECT ${sources})
   target_include_directories(${step}-objects
     PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})

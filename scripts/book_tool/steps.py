@@ -16,7 +16,9 @@ class Change:
 
     @property
     def is_test(self) -> bool:
-        return self.file.endswith(("_test.cc", "_testing.cc", "_testing.h"))
+        return self.file.endswith(
+            ("_test.cc", "_testing.cc", "_testing.h", "_benchmark.cc")
+        )
 
     @property
     def lines(self) -> str:

@@ -77,6 +77,7 @@ class RepositoryTest(unittest.TestCase):
         self.write("steps/02-watch/queue.h", "#pragma once\n\n")
         self.write("steps/02-watch/queue_test.cc", "// A test.\n")
         self.write("steps/02-watch/queue_testing.h", "// For tests.\n")
+        self.write("steps/02-watch/queue_benchmark.cc", "// Measures.\n")
         self.write("steps/02-watch/README.md", "# 02\n")
         shutil.copytree(ROOT / "scripts/lib", self.root / "scripts/lib")
         shutil.copy(ROOT / "scripts/diff", self.root / "scripts/diff")

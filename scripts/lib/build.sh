@@ -5,10 +5,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034  # Used by scripts that source this file.
-build_packages=(cmake g++ libboost-dev libcli11-dev libcpprest-dev
-  libexpected-dev libgmock-dev libgtest-dev libhowardhinnant-date-dev
-  libprotozero-dev libspdlog-dev libssl-dev libyaml-cpp-dev ninja-build
-  nlohmann-json3-dev pkg-config prometheus-cpp-dev zlib1g-dev)
+build_packages=(cmake g++ libbenchmark-dev libboost-dev libcli11-dev
+  libcpprest-dev libexpected-dev libgmock-dev libgtest-dev
+  libhowardhinnant-date-dev libprotozero-dev libspdlog-dev libssl-dev
+  libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
+  zlib1g-dev)
 # The sanitizers' builds use the system's clang.
 # shellcheck disable=SC2034
 check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)

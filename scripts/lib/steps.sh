@@ -42,7 +42,8 @@ changes() {
       added=0 removed=0 # An empty file that is new or gone.
     printf '%s\t%s\t%s\t%s\n' "$kind" "$added" "$removed" "$file"
   done < <({ files_of "$1" && files_of "$2"; } | sort -u |
-    sed -E 's|.*_test(\.cc\|ing\.(cc\|h))$|1&|; t; s|^|0|' | LC_ALL=C sort | cut -c 2-)
+    sed -E 's/.*_((test|benchmark)\.cc|testing\.(cc|h))$/1&/; t; s/^/0/' |
+    LC_ALL=C sort | cut -c 2-)
 }
 
 files_of() { (cd "$1" && find . -type f -printf '%P\n'); }

@@ -63,6 +63,8 @@ class Scheduler {
   void Run(std::stop_token stop);
 
  private:
+  friend class SchedulerPeer;  // for benchmarks
+
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);

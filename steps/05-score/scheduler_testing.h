@@ -1,0 +1,44 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "scheduler.h"
+
+namespace minisched {
+
+// Runs parts of a scheduler without I/O. Throws std::runtime_error if a call
+// fails.
+class SchedulerPeer {
+ public:
+  // Reads all objects from the API server as Run() does, and stops the
+  // informers.
+  static void ReadCluster(Scheduler& scheduler) {
+    scheduler.informers_.Start({});
+    scheduler.informers_.WaitForCacheSync({});
+    scheduler.event_handlers_.WaitForHandlersSync({});
+    scheduler.informers_.Shutdown();
+  }
+
+  // Selects a node for the pod and returns its name.
+  static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
+    CycleState state;
+    auto result =
+        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    if (!result) throw std::runtime_error(result.error().status.Message());
+    return std::move(result->suggested_host);
+  }
+
+  // This step does not assume pods.
+  static void Assume(Scheduler&, const Pod&, const std::string& /*host*/) {}
+  static void Forget(Scheduler&, const Pod&) {}
+
+  // Brings the snapshot up to date.
+  static void UpdateSnapshot(Scheduler& scheduler, Snapshot& snapshot) {
+    snapshot.Update(scheduler.informers_.Of<Node>().store().List(),
+                    scheduler.informers_.Of<Pod>().store().List());
+  }
+};
+
+}  // namespace minisched
