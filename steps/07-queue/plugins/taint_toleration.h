@@ -1,0 +1,45 @@
+#pragma once
+
+#include "framework.h"
+#include "minisched/api/taints.h"
+#include "plugins/normalize_score.h"
+
+namespace minisched {
+
+// Rejects nodes with a taint of effect NoSchedule or NoExecute that the pod
+// does not tolerate. Prefers nodes with few taints of effect PreferNoSchedule
+// that the pod does not tolerate. Follows plugins/tainttoleration.
+class TaintToleration final : public FilterPlugin, public ScorePlugin {
+ public:
+  std::string_view Name() const override { return "TaintToleration"; }
+  Status Filter(const CycleState& /*state*/, const Pod& pod,
+                const NodeInfo& node) const override {
+    for (const Taint& taint : node.node().spec.taints) {
+      // PreferNoSchedule is a preference: it counts in scores, not here.
+      const bool keeps_off =
+          taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+      if (!keeps_off || TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
+        continue;
+      }
+      return {Code::kUnschedulableAndUnresolvable,
+              "node(s) had untolerated taint(s)"};
+    }
+    return {};
+  }
+  Status Score(const CycleState& /*state*/, const Pod& pod,
+               const NodeInfo& node, std::int64_t& score) const override {
+    const auto& taints = node.node().spec.taints;
+    score = std::count_if(taints.begin(), taints.end(), [&](const Taint& t) {
+      return t.effect == "PreferNoSchedule" &&
+             !TolerationsTolerateTaint(pod.spec.tolerations, t);
+    });
+    return {};
+  }
+  Status NormalizeScore(const CycleState& /*state*/, const Pod& /*pod*/,
+                        std::vector<NodeScore>& scores) const override {
+    DefaultNormalizeScore(/*reverse=*/true, scores);
+    return {};
+  }
+};
+
+}  // namespace minisched
