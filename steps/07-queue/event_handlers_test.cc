@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "lab/testing/embedded_server.h"
 #include "minisched/base/fake_clock.h"
+#include "plugins/priority_sort.h"
 
 namespace minisched {
 namespace {
@@ -103,15 +107,31 @@ class EventHandlersTest : public ::testing::Test {
     return pod;
   }
 
-  // Pops the next pod and requeues it as failed.
-  void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
+  // Pops the next pod and requeues it as rejected.
+  void Reject() {
+    QueuedPodInfo info = *queue_.Pop();
+    info.unschedulable_plugins = {"NodeResourcesFit"};
+    queue_.AddUnschedulableIfNotPresent(std::move(info));
+  }
 
-  // Makes the failed pods due for another try and returns their names.
+  // Returns the names of the pods that have been woken: after their backoff,
+  // they are tried again.
   std::vector<std::string> PopRetries() {
     EXPECT_THAT(PopUpTo("now"), IsEmpty());
     clock_.Advance(std::chrono::seconds(1));
-    queue_.FlushUnschedulablePods();
+    queue_.FlushBackoffQCompleted();
     return PopUpTo("later");
+  }
+
+  // Blocks until the pod is in backoffQ.
+  void AwaitWoken(const std::string& name) {
+    while (true) {
+      for (const RecordPtr& record : places_.Next({})) {
+        const auto* pod = std::get_if<PodRecord>(&record->state);
+        if (pod == nullptr || pod->pod != "default/" + name) continue;
+        if (pod->place == Place::kBackoff) return;
+      }
+    }
   }
 
   // Returns the cache's nodes with their pods: "node-1: a b".
@@ -147,10 +167,14 @@ class EventHandlersTest : public ::testing::Test {
 
  private:
   Trace trace_{"minisched", clock_};
-  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta& pod) {
-                           return informers_->Of<Pod>().store().Get(
-                               pod.namespace_name, pod.name);
-                         }};
+  TraceReader places_{trace_};
+  PrioritySort sort_;
+  SchedulingQueue queue_{
+      clock_, trace_,
+      [this](const ObjectMeta& pod) {
+        return informers_->Of<Pod>().store().Get(pod.namespace_name, pod.name);
+      },
+      [this](const auto& a, const auto& b) { return sort_.Less(a, b); }};
   EventHandlers handlers_{queue_, cache_, "minisched"};
   // Last, because it calls the event handlers.
   std::optional<SharedInformerFactory> informers_;
@@ -188,31 +212,38 @@ TEST_F(EventHandlersTest, IgnoresPodsThatHaveEnded) {
   EXPECT_THAT(PopUpTo("last"), IsEmpty());
 }
 
-TEST_F(EventHandlersTest, RetriesAFailedPod) {
+TEST_F(EventHandlersTest, WakesAPodThatChanges) {
   Start(WithSpec("web-0"));
-  Fail();
+  Reject();
   Label("web-0");
   EXPECT_THAT(PopRetries(), ElementsAre("web-0"));
 }
 
 TEST_F(EventHandlersTest, RemovesAPodThatEnds) {
   Start(WithSpec("web-0"));
-  Fail();
+  Reject();
   End("web-0", "Failed");
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
 TEST_F(EventHandlersTest, RemovesAPodThatIsBound) {
   Start(WithSpec("web-0"));
-  Fail();
+  Reject();
   Bind("web-0", "node-1");
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
 TEST_F(EventHandlersTest, RemovesAPodThatIsDeleted) {
   Start(WithSpec("web-0"));
-  Fail();
+  Reject();
   client_->Delete<Pod>("default", "web-0", {.grace_period_seconds = 0});
+  EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, AChangeOfItsStatusDoesNotWakeAPod) {
+  Start(WithSpec("web-0"));
+  Reject();
+  Patch("web-0", R"({"status":{"message":"Hello"}})", "status");
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
@@ -270,6 +301,86 @@ TEST_F(EventHandlersTest, ConfirmsAnAssumedPod) {
   PopUpTo("second");
   EXPECT_FALSE(cache_.IsAssumedPod(*assumed));
   EXPECT_THAT(CachedNodes(), ElementsAre("node-1:", "node-2: web-0"));
+}
+
+// A change in the cluster that wakes a rejected pod.
+struct EventCase {
+  std::string name;
+  std::function<void(Client&)> change;
+};
+
+std::string NameOfEventCase(const ::testing::TestParamInfo<EventCase>& info) {
+  return info.param.name;
+}
+
+class EventTest : public EventHandlersTest,
+                  public ::testing::WithParamInterface<EventCase> {};
+
+TEST_P(EventTest, WakesARejectedPod) {
+  Start(NodeWithCpu("node-1", 4) + WithSpec("waiting") +
+        WithSpec("bound", "nodeName: node-1"));
+  Reject();
+  GetParam().change(*client_);
+  // The change of a node comes by another watch than PopRetries()' pods.
+  AwaitWoken("waiting");
+  EXPECT_THAT(PopRetries(), ElementsAre("waiting"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EventTest,
+    ::testing::Values(
+        EventCase{"NodeAdd",
+                  [](Client& client) {
+                    Node node;
+                    node.metadata.name = "node-2";
+                    client.Create(node);
+                  }},
+        EventCase{"NodeUpdate",
+                  [](Client& client) {
+                    client.Patch<Node>("", "node-1", PatchType::kMerge,
+                                       R"({"spec":{"unschedulable":true}})");
+                  }},
+        EventCase{
+            "NodeDelete",
+            [](Client& client) { client.Delete<Node>("", "node-1", {}); }},
+        EventCase{"AssignedPodAdd",
+                  [](Client& client) {
+                    Pod pod;
+                    pod.metadata.namespace_name = "default";
+                    pod.metadata.name = "new";
+                    pod.spec.node_name = "node-1";
+                    pod.spec.containers = {{.name = "c", .image = "i"}};
+                    client.Create(pod);
+                  }},
+        EventCase{"AssignedPodUpdate",
+                  [](Client& client) {
+                    client.Patch<Pod>(
+                        "default", "bound", PatchType::kMerge,
+                        R"({"metadata":{"labels":{"colour":"red"}}})");
+                  }},
+        EventCase{"AssignedPodDelete",
+                  [](Client& client) {
+                    client.Delete<Pod>("default", "bound",
+                                       {.grace_period_seconds = 0});
+                  }}),
+    NameOfEventCase);
+
+// The pod takes no room, so its deletion helps nobody.
+TEST_F(EventHandlersTest, TheDeletionOfAPendingPodWakesNoOtherPod) {
+  Start(WithSpec("waiting"));
+  Reject();
+  Create("pending");
+  client_->Delete<Pod>("default", "pending", {.grace_period_seconds = 0});
+  EXPECT_THAT(PopRetries(), IsEmpty());
+}
+
+TEST_F(EventHandlersTest, TheDeletionOfAnAssumedPodWakesOtherPods) {
+  Start(NodeWithCpu("node-1", 4) + WithSpec("waiting"));
+  Reject();
+  Create("assumed");
+  Assume("node-1");
+  client_->Delete<Pod>("default", "assumed", {.grace_period_seconds = 0});
+  EXPECT_THAT(PopRetries(), ElementsAre("waiting"));
 }
 
 }  // namespace

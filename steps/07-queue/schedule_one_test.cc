@@ -247,13 +247,12 @@ TEST_F(AssumedPodTest, IsBoundWhenTheBindingSucceeds) {
       ElementsAre("active", "in flight", "assumed node-1", "bound node-1"));
 }
 
-TEST_F(AssumedPodTest, IsUnschedulableWhenTheBindingFails) {
+TEST_F(AssumedPodTest, BacksOffWhenTheBindingFails) {
   Start();
   TakeBinding();
   Fail();
-  EXPECT_THAT(
-      AwaitPlace("old", Place::kUnschedulable),
-      ElementsAre("active", "in flight", "assumed node-1", "unschedulable"));
+  EXPECT_THAT(AwaitPlace("old", Place::kBackoff),
+              ElementsAre("active", "in flight", "assumed node-1", "backoff"));
 }
 
 TEST_F(AssumedPodTest, GivesItsRoomBackWhenTheBindingFails) {

@@ -1,5 +1,6 @@
 #include "scheduler.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -299,13 +300,18 @@ TEST_F(SchedulerTest, ReportsThatThereAreNoNodes) {
             "Unschedulable: no nodes available to schedule pods");
 }
 
-// The pod is tried repeatedly; its condition is written once.
+// The node's changes wake the pod, so it is tried repeatedly. Its condition is
+// written once.
 TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   Start(CordonedNode("a") + PodYaml("web-0"));
   AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
   const std::string version =
       client_->Get<Pod>("default", "web-0")->metadata.resource_version;
+  int changes = 0;
   const auto series = [&] {
+    client_->Patch<Node>(
+        "", "a", PatchType::kMerge,
+        fmt::format(R"({{"metadata":{{"labels":{{"n":"{}"}}}}}})", ++changes));
     const auto events = client_->List<Event>().items;
     return events.size() == 1 && events[0]->series &&
            events[0]->series->count >= 3;

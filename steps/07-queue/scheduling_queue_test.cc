@@ -3,19 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "lab/testing/waiting_thread.h"
-#include "minisched/base/fake_clock.h"
-#include "minisched/informer/store.h"
+#include "scheduling_queue_testing.h"
 
 namespace minisched {
 namespace {
@@ -23,81 +19,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A pod whose uid is its name, unless `uid` is given.
-std::shared_ptr<const Pod> MakePod(const std::string& name,
-                                   const std::string& version = "1",
-                                   const std::string& uid = "") {
-  auto pod = std::make_shared<Pod>();
-  pod->metadata.namespace_name = "shop";
-  pod->metadata.name = name;
-  pod->metadata.uid = uid.empty() ? name : uid;
-  pod->metadata.resource_version = version;
-  return pod;
-}
-
-class SchedulingQueueTest : public ::testing::Test {
- protected:
-  // Adds the pod to the store first, as an informer does.
-  void Add(const PodPtr& pod) {
-    store_.Set(pod);
-    queue_.Add(pod);
-  }
-  void Add(const std::string& name) { Add(MakePod(name)); }
-
-  void Update(const PodPtr& pod) {
-    const PodPtr old = store_.Get("shop", pod->metadata.name);
-    store_.Set(pod);
-    queue_.Update(old, pod);
-  }
-
-  void Delete(const std::string& name) {
-    store_.Delete("shop", name);
-    queue_.Delete(*MakePod(name));
-  }
-
-  // Pops a pod. Throws std::logic_error if the queue is closed.
-  QueuedPodInfo Pop() {
-    auto info = queue_.Pop();
-    if (!info) throw std::logic_error("the queue is closed");
-    return *info;
-  }
-
-  // Pops a pod and requeues it as failed.
-  void Fail() { queue_.AddUnschedulableIfNotPresent(Pop()); }
-
-  // Advances the clock by a second and returns the names of the retried pods.
-  std::vector<std::string> Retries() {
-    clock_.Advance(std::chrono::seconds(1));
-    queue_.FlushUnschedulablePods();
-    return Rest();
-  }
-
-  // Pops all pods of the activeQ and returns their names.
-  std::vector<std::string> Rest() {
-    Add("the end");
-    std::vector<std::string> names;
-    while (true) {
-      const std::string name = Pop().pod->metadata.name;
-      if (name != "the end") {
-        names.push_back(name);
-        continue;
-      }
-      queue_.Done(name);
-      return names;
-    }
-  }
-
-  FakeClock clock_;
-  Store<Pod> store_;
-  Trace trace_{"minisched", clock_};
-  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta& pod) {
-                           return store_.Get(pod.namespace_name, pod.name);
-                         }};
-};
-
 TEST_F(SchedulingQueueTest, FirstInFirstOut) {
   for (const char* name : {"b", "a", "c"}) Add(name);
   EXPECT_THAT(Rest(), ElementsAre("b", "a", "c"));
+}
+
+TEST_F(SchedulingQueueTest, PopsPodsOfHigherPriorityFirst) {
+  Add("none");
+  Add(WithPriority("low", -1));
+  Add(WithPriority("high", 1000));
+  Add(WithPriority("zero", 0));
+  EXPECT_THAT(Rest(), ElementsAre("high", "none", "zero", "low"));
 }
 
 TEST_F(SchedulingQueueTest, AnUpdateKeepsThePlaceOfAPod) {
@@ -135,55 +67,12 @@ TEST_F(SchedulingQueueTest, AnUpdateDoesNotQueueAPodInFlight) {
   EXPECT_THAT(Rest(), ElementsAre("a"));
 }
 
-TEST_F(SchedulingQueueTest, RetriesAFailedPodAfterASecond) {
-  Add("a");
-  Fail();
-  clock_.Advance(std::chrono::milliseconds(999));
-  queue_.FlushUnschedulablePods();
-  EXPECT_THAT(Rest(), IsEmpty());
-  clock_.Advance(std::chrono::milliseconds(1));
-  queue_.FlushUnschedulablePods();
-  const QueuedPodInfo info = Pop();
-  EXPECT_EQ(info.pod->metadata.name, "a");
-  EXPECT_EQ(info.attempts, 2);
-}
-
-TEST_F(SchedulingQueueTest, RetriesInTheOrderOfFailures) {
-  for (const char* name : {"c", "a", "b"}) Add(name);
-  for (int i = 0; i < 3; ++i) {
-    Fail();
-    clock_.Advance(std::chrono::milliseconds(1));
-  }
-  clock_.Advance(std::chrono::seconds(1));
-  queue_.FlushUnschedulablePods();
-  EXPECT_THAT(Rest(), ElementsAre("c", "a", "b"));
-}
-
-TEST_F(SchedulingQueueTest, AnUpdateDoesNotRetryAFailedPod) {
-  Add("a");
-  Fail();
-  Update(MakePod("a", "2"));
-  EXPECT_THAT(Rest(), IsEmpty());
-  clock_.Advance(std::chrono::seconds(1));
-  queue_.FlushUnschedulablePods();
-  EXPECT_EQ(Pop().pod->metadata.resource_version, "2");
-}
-
-TEST_F(SchedulingQueueTest, DoesNotRetryADeletedPod) {
-  Add("a");
-  Fail();
-  Delete("a");
-  clock_.Advance(std::chrono::seconds(1));
-  queue_.FlushUnschedulablePods();
-  EXPECT_THAT(Rest(), IsEmpty());
-}
-
 TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasDeletedInFlight) {
   Add("a");
   const QueuedPodInfo info = Pop();
   Delete("a");
   EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
-  EXPECT_THAT(Retries(), IsEmpty());
+  EXPECT_THAT(After(kSecond), IsEmpty());
 }
 
 TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasBoundInFlight) {
@@ -194,7 +83,7 @@ TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatWasBoundInFlight) {
   bound.spec.node_name = "node-1";
   store_.Set(std::make_shared<const Pod>(bound));
   EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
-  EXPECT_THAT(Retries(), IsEmpty());
+  EXPECT_THAT(After(kSecond), IsEmpty());
 }
 
 TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatANamesakeReplaced) {
@@ -204,7 +93,7 @@ TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatANamesakeReplaced) {
   Add(MakePod("a", "2", "new"));
   EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(info), nullptr);
   EXPECT_EQ(Pop().pod->metadata.uid, "new");
-  EXPECT_THAT(Retries(), IsEmpty());
+  EXPECT_THAT(After(kSecond), IsEmpty());
 }
 
 TEST_F(SchedulingQueueTest, RequeuesTheNewestStateOfAPod) {
@@ -214,8 +103,8 @@ TEST_F(SchedulingQueueTest, RequeuesTheNewestStateOfAPod) {
   const PodPtr newest = queue_.AddUnschedulableIfNotPresent(info);
   ASSERT_NE(newest, nullptr);
   EXPECT_EQ(newest->metadata.resource_version, "2");
-  clock_.Advance(std::chrono::seconds(1));
-  queue_.FlushUnschedulablePods();
+  clock_.Advance(kSecond);
+  queue_.FlushBackoffQCompleted();
   EXPECT_EQ(Pop().pod, newest);
 }
 
@@ -225,7 +114,7 @@ TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   const QueuedPodInfo info = Pop();
   queue_.Done("a");
   EXPECT_NE(queue_.AddUnschedulableIfNotPresent(info), nullptr);
-  EXPECT_THAT(Retries(), ElementsAre("a"));
+  EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 
 TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
@@ -236,7 +125,7 @@ TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
   EXPECT_NE(queue_.AddUnschedulableIfNotPresent(info), nullptr);
   EXPECT_THAT(Rest(), ElementsAre("a"));
   queue_.Done("a");
-  EXPECT_THAT(Retries(), IsEmpty());
+  EXPECT_THAT(After(kSecond), IsEmpty());
 }
 
 // Tests changes between the lister's call and the requeue.
@@ -244,23 +133,29 @@ class RequeueRaceTest : public ::testing::Test {
  protected:
   // Pops a pod and requeues it as failed. `change` runs on another thread: it
   // begins when the queue calls the lister, and waits for the queue's lock.
-  void Fail(std::function<void()> change) {
+  void Reject(std::function<void()> change) {
     queue_.Add(pod_);
     change_ = std::move(change);
-    queue_.AddUnschedulableIfNotPresent(*queue_.Pop());
+    QueuedPodInfo info = *queue_.Pop();
+    info.unschedulable_plugins = {"NodeResourcesFit"};
+    queue_.AddUnschedulableIfNotPresent(std::move(info));
     ASSERT_TRUE(thread_->AwaitEnd());
-    clock_.Advance(std::chrono::seconds(1));
-    queue_.FlushUnschedulablePods();
+    clock_.Advance(kSecond);
+    queue_.FlushBackoffQCompleted();
   }
 
   FakeClock clock_;
   const PodPtr pod_ = MakePod("a");
   Trace trace_{"minisched", clock_};
-  SchedulingQueue queue_{clock_, trace_, [this](const ObjectMeta&) {
-                           thread_.emplace(std::move(change_));
-                           EXPECT_TRUE(thread_->AwaitSleep());
-                           return pod_;
-                         }};
+  PrioritySort sort_;
+  SchedulingQueue queue_{
+      clock_, trace_,
+      [this](const ObjectMeta&) {
+        thread_.emplace(std::move(change_));
+        EXPECT_TRUE(thread_->AwaitSleep());
+        return pod_;
+      },
+      [this](const auto& a, const auto& b) { return sort_.Less(a, b); }};
 
  private:
   std::function<void()> change_;
@@ -268,12 +163,17 @@ class RequeueRaceTest : public ::testing::Test {
 };
 
 TEST_F(RequeueRaceTest, AnUpdateIsNotLost) {
-  Fail([this] { queue_.Update(pod_, MakePod("a", "2")); });
-  EXPECT_EQ(queue_.Pop()->pod->metadata.resource_version, "2");
+  Reject([this] { queue_.Update(pod_, Tolerating(*pod_)); });
+  EXPECT_EQ(queue_.Pop()->pod->spec.tolerations.size(), 1);
+}
+
+TEST_F(RequeueRaceTest, AnEventIsNotLost) {
+  Reject([this] { queue_.MoveAllToActiveOrBackoffQueue("NodeAdd"); });
+  EXPECT_EQ(queue_.Pop()->attempts, 2);
 }
 
 TEST_F(RequeueRaceTest, ADeletionIsNotLost) {
-  Fail([this] { queue_.Delete(*pod_); });
+  Reject([this] { queue_.Delete(*pod_); });
   queue_.Add(MakePod("the end"));
   EXPECT_EQ(queue_.Pop()->pod->metadata.name, "the end");
 }
