@@ -367,9 +367,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The pod takes no room, so its deletion helps nobody.
 TEST_F(EventHandlersTest, TheDeletionOfAPendingPodWakesNoOtherPod) {
-  Start(WithSpec("waiting"));
+  Start(WithSpec("waiting") +
+        WithSpec("pending", "schedulerName: somebody-else"));
   Reject();
-  Create("pending");
   client_->Delete<Pod>("default", "pending", {.grace_period_seconds = 0});
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
