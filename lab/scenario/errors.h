@@ -11,4 +11,11 @@ class CannotPlay : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Thrown when the scheduler's metrics can't be read. what() is one line with
+// the URL and the reason.
+class MetricsError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace minisched::scenario

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lab/scenario/prometheus.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched::scenario {
@@ -21,6 +22,12 @@ std::optional<int> FindCount(const Field& map, const std::string& key,
   const auto field = map.Find(key);
   if (!field) return std::nullopt;
   return field->Count(least);
+}
+
+std::optional<double> FindNumber(const Field& map, const std::string& key) {
+  const auto field = map.Find(key);
+  if (!field) return std::nullopt;
+  return field->Number();
 }
 
 // Reads `node` or `notNode`. If the scenario has nodes, each glob must match
@@ -169,6 +176,32 @@ RequestExpectation ReadRequestExpectation(const Field& field) {
   return requests;
 }
 
+MetricExpectation ReadMetricExpectation(const Field& map) {
+  map.AllowOnly({"metric", "labels", "atMost", "atLeast", "equals"});
+  MetricExpectation metric{.name = map["metric"].String()};
+  if (!IsMetricName(metric.name)) {
+    map["metric"].Fail(Quoted(metric.name) + " is not the name of a metric");
+  }
+  if (const auto labels = map.Find("labels")) {
+    for (const auto& [name, value] : labels->json().items()) {
+      metric.labels[name] = (*labels)[name].Scalar();
+    }
+  }
+  metric.at_most = FindNumber(map, "atMost");
+  metric.at_least = FindNumber(map, "atLeast");
+  metric.equals = FindNumber(map, "equals");
+  if (!metric.at_most && !metric.at_least && !metric.equals) {
+    map.Fail("\"atMost\", \"atLeast\" or \"equals\" is missing");
+  }
+  for (const std::string key : {"atMost", "atLeast"}) {
+    RefuseTogether(map, metric.equals && map.Has(key), key, "equals");
+  }
+  if (metric.at_most && metric.at_least > metric.at_most) {
+    map["atLeast"].Fail("more than \"atMost\"");
+  }
+  return metric;
+}
+
 }  // namespace
 
 std::string DescribeValue(const Json& value) {
@@ -195,10 +228,12 @@ bool MatchesAnyGlob(const std::vector<std::string>& globs,
 Expectation ReadExpectation(const Field& field, const Known& known) {
   Expectation expectation;
   const std::string subject =
-      field.OneKeyOf({"pods", "order", "requests", "overcommitted"});
+      field.OneKeyOf({"pods", "order", "requests", "metric", "overcommitted"});
   const Field value = field[subject];
   if (subject == "pods") {
     expectation.what = ReadPodExpectation(field, known);
+  } else if (subject == "metric") {
+    expectation.what = ReadMetricExpectation(field);
   } else {
     field.AllowOnly({subject});
   }

@@ -137,6 +137,11 @@ int Field::Count(int least) const {
            std::to_string(kMost));
 }
 
+double Field::Number() const {
+  if (!json().is_number()) FailType("a number");
+  return json().get<double>();
+}
+
 std::chrono::nanoseconds Field::Duration() const {
   try {
     const auto duration = ParseDuration(Scalar());

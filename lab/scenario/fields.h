@@ -52,7 +52,8 @@ class Field {
   std::string String() const;  // not empty
   std::string Scalar() const;  // a string, number or boolean, as text
   bool Bool() const;
-  int Count(int least = 0) const;             // a whole number >= least
+  int Count(int least = 0) const;  // a whole number >= least
+  double Number() const;
   std::chrono::nanoseconds Duration() const;  // "1.5s"
   // Return the items of a list that is not empty. A single value counts as a
   // list of one.

@@ -94,6 +94,12 @@ void CheckOptions(const Options& options) {
         "--context does not reach the scheduler, which reads $KUBECONFIG: "
         "use a kubeconfig whose current context is the one you want");
   }
+  if (options.player.scheduler.empty() &&
+      options.player.metrics_url.find("$METRICS_PORT") != std::string::npos) {
+    throw minisched::scenario::CannotPlay(
+        "--metrics: $METRICS_PORT is known only for a scheduler that "
+        "--scheduler starts");
+  }
 }
 
 int PlayAll(const Options& options) {
@@ -151,6 +157,12 @@ int main(int argc, char** argv) {
   flags.Add("--scheduler-name", &options.player.scheduler_name,
             "schedulerName of the scheduler, passed to its command as "
             "$SCHEDULER_NAME");
+  flags.Add("--metrics", &options.player.metrics_url,
+            "URL of the scheduler's metrics. $METRICS_PORT in it stands for a "
+            "free port, which the command of --scheduler finds in its "
+            "environment; the default of such a scheduler is "
+            "http://127.0.0.1:$METRICS_PORT/metrics. The certificate of an "
+            "https URL with a loopback address is not verified");
   flags.Add("--any-cluster", &options.player.any_cluster,
             "Allow scenarios to change the nodes of any cluster");
   flags.Add("--json", &options.json,

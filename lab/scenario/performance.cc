@@ -1,12 +1,14 @@
 #include "lab/scenario/performance.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "lab/scenario/errors.h"
+#include "lab/scenario/metric_sum.h"
 #include "minisched/api/duration.h"
 
 namespace minisched::scenario {
@@ -16,10 +18,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using IfAway = Cluster::IfAway;
 
-// How often to poll what can't be watched: events, requests, processes.
+// How often to poll what can't be watched: events, requests, metrics,
+// processes.
 constexpr milliseconds kWakeEvery{100};
-// How long Hold() retries if the server is unreachable at the end.
+// How long to retry if the server is unreachable at the end of Hold(), or the
+// metrics at a mark.
 constexpr seconds kLongestOutage{30};
+constexpr char kDefaultMetricsUrl[] = "http://127.0.0.1:$METRICS_PORT/metrics";
 constexpr std::size_t kLogLines = 15;
 constexpr std::size_t kMaxPodsShown = 5;
 
@@ -105,7 +110,16 @@ Performance::Performance(const PlayerOptions& options, Story& story,
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
-      stage_(cluster, options.scheduler_name) {}
+      stage_(cluster, options.scheduler_name) {
+  std::string url =
+      options.metrics_url.empty() ? kDefaultMetricsUrl : options.metrics_url;
+  if (!options.scheduler.empty()) {
+    metrics_port_.emplace();
+    boost::algorithm::replace_all(url, "$METRICS_PORT",
+                                  std::to_string(metrics_port_->number()));
+  }
+  if (scenario.needs_metrics) metrics_.emplace(url);
+}
 
 void Performance::Play() {
   stage_.SetUp(scenario_, stop_);
@@ -119,6 +133,8 @@ void Performance::Play() {
   if (!options_.scheduler.empty()) {
     story_.WriteStep("start the scheduler: " + options_.scheduler);
     StartScheduler();
+  } else if (scenario_.needs_metrics) {
+    Do(MarkMetrics());
   }
   for (const Step& step : scenario_.steps) {
     if (!std::holds_alternative<Expect>(step.action)) {
@@ -191,6 +207,23 @@ void Performance::Do(const Away& away) {
 
 void Performance::Do(const MarkRequests&) {
   requests_at_mark_ = cluster_.Requests(IfAway::kWait, stop_);
+}
+
+void Performance::Do(const MarkMetrics&) {
+  const auto deadline = RealClock().Now() + kLongestOutage;
+  while (true) {
+    try {
+      metrics_at_mark_ = metrics_->Read(stop_);
+      return;
+    } catch (const MetricsError& error) {
+      if (RealClock().Now() >= deadline) {
+        throw Failed{{.expected = "the scheduler's metrics",
+                      .found = error.what(),
+                      .log = SchedulerLog()}};
+      }
+    }
+    AwaitChange(deadline);
+  }
 }
 
 void Performance::Do(const Expect& expect) {
@@ -268,6 +301,7 @@ World Performance::Look() {
     return cluster_.Events(stage_.namespace_name(), IfAway::kThrow, stop_);
   });
   world.requests = Once([this] { return RequestsSinceMark(); });
+  world.metrics = Once([this] { return MetricsSinceMark(); });
   return world;
 }
 
@@ -286,10 +320,18 @@ std::vector<RequestCount> Performance::RequestsSinceMark() {
   return since;
 }
 
+std::vector<Sample> Performance::MetricsSinceMark() {
+  std::vector<Sample> samples = metrics_->Read(stop_);
+  SubtractCounters(metrics_at_mark_, samples);
+  return samples;
+}
+
 void Performance::StartScheduler() {
+  metrics_at_mark_.clear();  // A new process counts from zero.
   log_ = options_.directory / (stage_.namespace_name() + ".log");
   std::map<std::string, std::string> environment = {
-      {"SCHEDULER_NAME", options_.scheduler_name}};
+      {"SCHEDULER_NAME", options_.scheduler_name},
+      {"METRICS_PORT", std::to_string(metrics_port_->number())}};
   if (!options_.kubeconfig.empty()) {
     environment["KUBECONFIG"] = options_.kubeconfig;
   }

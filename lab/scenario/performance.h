@@ -10,7 +10,9 @@
 #include "lab/scenario/cluster.h"
 #include "lab/scenario/observer.h"
 #include "lab/scenario/player.h"
+#include "lab/scenario/reserved_port.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/scheduler_metrics.h"
 #include "lab/scenario/stage.h"
 #include "lab/scenario/story.h"
 
@@ -47,6 +49,7 @@ class Performance {
   void Do(const Compact&);
   void Do(const Away& away);
   void Do(const MarkRequests&);
+  void Do(const MarkMetrics&);
   void Do(const Expect& expect);
 
   // Blocks until the expectation is met. Throws Failed when it can't be met any
@@ -60,10 +63,12 @@ class Performance {
   // Throws Failed if a rule of `throughout` was broken or the scheduler exited.
   void CheckRules();
 
-  // Returns the current world, which reads events and requests from the server
-  // when they are first needed, and at most once.
+  // Returns the current world, which reads events and requests from the server,
+  // and metrics from the scheduler, when they are first needed, and at most
+  // once.
   World Look();
   std::vector<RequestCount> RequestsSinceMark();
+  std::vector<Sample> MetricsSinceMark();
 
   void StartScheduler();
   [[noreturn]] void Fail(const std::string& expected, const Verdict& verdict,
@@ -77,9 +82,12 @@ class Performance {
   const std::stop_token& stop_;
   Stage stage_;
   std::optional<Observer> observer_;
+  std::optional<ReservedPort> metrics_port_;  // of the scheduler to start
+  std::optional<SchedulerMetrics> metrics_;
   std::optional<ChildProcess> scheduler_;
   std::string log_;  // the file of the scheduler's output
   std::vector<RequestCount> requests_at_mark_;
+  std::vector<Sample> metrics_at_mark_;
   bool faults_set_ = false;
 };
 

@@ -31,6 +31,12 @@ void Player::CheckPlayable(const Scenario& scenario) const {
                      ": it stops and starts the scheduler: pass the "
                      "scheduler's command with --scheduler");
   }
+  if (scenario.needs_metrics && options_.metrics_url.empty() &&
+      options_.scheduler.empty()) {
+    throw CannotPlay(scenario.file +
+                     ": it reads the scheduler's metrics: pass their URL with "
+                     "--metrics, or the scheduler's command with --scheduler");
+  }
 }
 
 Result Player::Play(const Scenario& scenario, const std::stop_token& stop) {

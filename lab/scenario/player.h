@@ -20,6 +20,10 @@ struct PlayerOptions {
   std::string scheduler_name = "minisched";
   // The shell command that starts the scheduler; empty: it is already running.
   std::string scheduler;
+  // The URL of the scheduler's metrics, where "$METRICS_PORT" stands for the
+  // port in the environment of `scheduler`. Empty: such a scheduler has them at
+  // http://127.0.0.1:$METRICS_PORT/metrics.
+  std::string metrics_url;
   // The directory for the scheduler's output.
   std::filesystem::path directory;
   // Allows scenarios to create and change nodes on any cluster.

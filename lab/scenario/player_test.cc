@@ -253,7 +253,8 @@ TEST_F(PlayerTest, WritesScenariosAndResultsAsLinesOfJson) {
   const Scenario scenario{.file = "f.yaml", .title = "T"};
   EXPECT_EQ(ToJsonLine(scenario),
             R"({"file":"f.yaml","title":"T","since":0,"notUpstream":"",)"
-            R"("needsEmbedded":false,"needsScheduler":false})");
+            R"("needsEmbedded":false,"needsScheduler":false,)"
+            R"("needsMetrics":false})");
   Result result;
   EXPECT_EQ(ToJsonLine(scenario, result),
             R"({"file":"f.yaml","title":"T","passed":true,"seconds":0.0})");

@@ -218,7 +218,10 @@ class Reader {
   }
 
   Step ReadMark(const Field& value) {
-    value.OneOf({"requests"});
+    if (value.OneOf({"requests", "metrics"}) == "metrics") {
+      scenario_.needs_metrics = true;
+      return {MarkMetrics{}, "count metrics from here"};
+    }
     scenario_.needs_embedded = true;
     return {MarkRequests{}, "count requests from here"};
   }
@@ -252,6 +255,8 @@ class Reader {
       all.push_back(ReadExpectation(item, known_));
       scenario_.needs_embedded |=
           std::holds_alternative<RequestExpectation>(all.back().what);
+      scenario_.needs_metrics |=
+          std::holds_alternative<MetricExpectation>(all.back().what);
     }
     return all;
   }

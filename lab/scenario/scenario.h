@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -77,12 +78,22 @@ struct RequestExpectation {
   std::optional<int> at_least;
 };
 
+// The sum of a metric over the series of the scheduler with these labels; 0 if
+// there are none.
+struct MetricExpectation {
+  std::string name;
+  std::map<std::string, std::string> labels = {};  // globs of the values
+  std::optional<double> at_most = {};
+  std::optional<double> at_least = {};
+  std::optional<double> equals = {};
+};
+
 // No node is overcommitted; see FindOvercommit().
 struct OvercommitExpectation {};
 
 struct Expectation {
   std::variant<PodExpectation, OrderExpectation, RequestExpectation,
-               OvercommitExpectation>
+               MetricExpectation, OvercommitExpectation>
       what;
   std::string text;  // for the story: "pods web-*: node node-1"
 };
@@ -141,6 +152,10 @@ struct Away {
 // Sets the number of requests back to zero.
 struct MarkRequests {};
 
+// Sets the scheduler's counters, the metrics whose names end in _total, back to
+// zero.
+struct MarkMetrics {};
+
 struct Expect {
   std::vector<Expectation> all;
   std::chrono::nanoseconds within;    // deadline for each expectation
@@ -149,7 +164,7 @@ struct Expect {
 
 struct Step {
   std::variant<Create, Patch, Delete, Wait, SchedulerAction, Faults, Compact,
-               Away, MarkRequests, Expect>
+               Away, MarkRequests, MarkMetrics, Expect>
       action;
   std::string text;  // for the story
 };
@@ -172,6 +187,8 @@ struct Scenario {
   bool needs_embedded = false;
   // True if the scenario stops or starts the scheduler.
   bool needs_scheduler = false;
+  // True if the scenario reads the scheduler's metrics.
+  bool needs_metrics = false;
 };
 
 // Reads a scenario file. Paths in the file are relative to its directory.

@@ -15,6 +15,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 constexpr char kHead[] =
     "title: T\n"
@@ -262,6 +263,20 @@ TEST_F(ScenarioTest, RejectsImpossibleExpectations) {
       {"{requests: {verb: list}}",
        "7:22: \"atMost\" or \"atLeast\" is missing"},
       {"{requests: {atMost: 1, atLeast: 2}}", "7:43: more than \"atMost\""},
+      {"{metric: a_total, labels: {b: c}}",
+       "7:11: \"atMost\", \"atLeast\" or \"equals\" is missing"},
+      {"{metric: 'a{b=\"c\"}', atMost: 1}",
+       R"(7:20: "a{b=\"c\"}" is not the name of a metric)"},
+      {"{metric: a, atMost: 1, equals: 1}",
+       "7:23: \"atMost\" contradicts \"equals\""},
+      {"{metric: a, atMost: 1, atLeast: 1.5}", "7:43: more than \"atMost\""},
+      {"{metric: a, atMost: many}",
+       "7:31: atMost: expected a number, found \"many\""},
+      {"{metric: a, labels: [b], atMost: 1}",
+       "7:31: labels: expected a map, found a list"},
+      {"{metric: a, label: {b: c}, atMost: 1}",
+       "7:23: unknown key \"label\"; known keys: atLeast, atMost, equals, "
+       "labels, metric"},
       {"{overcommitted: true}",
        "7:27: overcommitted: expected false, found true"},
       {"{pods: web-*, order: [web-1, web-2]}",
@@ -273,6 +288,35 @@ TEST_F(ScenarioTest, RejectsImpossibleExpectations) {
       ADD_FAILURE() << expectation << "\n  " << found << "\n  " << complaint;
     }
   }
+}
+
+TEST_F(ScenarioTest, ReadsMetrics) {
+  const Scenario scenario = Read(std::string(kHead) + R"(
+steps:
+- expect:
+  - {metric: a_total, labels: {event: F*, code: 200}, atMost: 7}
+  - {metric: b, equals: 0.5}
+)");
+  EXPECT_TRUE(scenario.needs_metrics);
+  EXPECT_FALSE(scenario.needs_embedded);
+  EXPECT_FALSE(scenario.needs_scheduler);
+  const auto& all = std::get<Expect>(scenario.steps[0].action).all;
+  EXPECT_EQ(all[0].text,
+            "metric a_total: atMost 7, labels {code: 200, event: F*}");
+  const auto& metric = std::get<MetricExpectation>(all[0].what);
+  EXPECT_EQ(metric.name, "a_total");
+  EXPECT_THAT(metric.labels,
+              ElementsAre(Pair("code", "200"), Pair("event", "F*")));
+  EXPECT_EQ(metric.at_most, 7);
+  EXPECT_EQ(std::get<MetricExpectation>(all[1].what).equals, 0.5);
+}
+
+TEST_F(ScenarioTest, AMarkOfMetricsNeedsMetrics) {
+  const Scenario scenario =
+      Read(std::string(kHead) + "steps: [{mark: metrics}]\n");
+  EXPECT_TRUE(scenario.needs_metrics);
+  EXPECT_FALSE(scenario.needs_embedded);
+  EXPECT_EQ(scenario.steps[0].text, "count metrics from here");
 }
 
 TEST_F(ScenarioTest, PodsOfADeploymentMayHaveAnyName) {
@@ -291,6 +335,7 @@ TEST_F(ScenarioTest, RejectsRulesThatNoStateBreaksPermanently) {
             "no complaint");
   for (const std::string rule :
        {"{pods: web, bound: true}", "{requests: {atMost: 1}}",
+        "{metric: a_total, atMost: 1}",
         "{pods: web, event: {reason: Scheduled}, bound: false}"}) {
     EXPECT_THAT(ComplaintOf(rest + "- " + rule + "\n"),
                 HasSubstr("8:3: throughout: no state of pods and nodes"))

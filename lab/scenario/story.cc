@@ -106,7 +106,8 @@ std::string ToJsonLine(const Scenario& scenario) {
       {"since", scenario.since},
       {"notUpstream", scenario.not_upstream},
       {"needsEmbedded", scenario.needs_embedded},
-      {"needsScheduler", scenario.needs_scheduler}};
+      {"needsScheduler", scenario.needs_scheduler},
+      {"needsMetrics", scenario.needs_metrics}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
+#include <limits>
 #include <utility>
 
+#include "lab/scenario/errors.h"
 #include "lab/scenario/expectation_reader.h"
+#include "lab/scenario/metric_sum.h"
 #include "lab/scenario/overcommit.h"
 
 namespace minisched::scenario {
@@ -304,6 +307,23 @@ Verdict Judge(const RequestExpectation& expected, const World& world) {
   return {};
 }
 
+Verdict Judge(const MetricExpectation& expected, const World& world) {
+  MetricSum sum;
+  try {
+    sum = SumSamples(expected, world.metrics());
+  } catch (const MetricsError& error) {
+    return {Kind::kNotYet, error.what()};
+  }
+  const double most = expected.at_most.value_or(
+      expected.equals.value_or(std::numeric_limits<double>::infinity()));
+  const double least = expected.at_least.value_or(
+      expected.equals.value_or(-std::numeric_limits<double>::infinity()));
+  // NaN is neither less nor more than a number, so it meets no expectation.
+  if (sum.value >= least && sum.value <= most) return {};
+  const bool is_broken = sum.value > most && IsCounter(expected.name);
+  return {is_broken ? Kind::kBroken : Kind::kNotYet, sum.text};
+}
+
 Verdict Judge(const OvercommitExpectation&, const World& world) {
   const std::string overcommitted = FindOvercommit(world.nodes, world.pods);
   if (overcommitted.empty()) return {};
@@ -319,7 +339,8 @@ Verdict Evaluate(const Expectation& expectation, const World& world) {
 }
 
 bool CanBeWatched(const Expectation& expectation) {
-  if (std::holds_alternative<RequestExpectation>(expectation.what)) {
+  if (std::holds_alternative<RequestExpectation>(expectation.what) ||
+      std::holds_alternative<MetricExpectation>(expectation.what)) {
     return false;
   }
   const auto* pods = std::get_if<PodExpectation>(&expectation.what);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/scenario/prometheus.h"
 #include "lab/scenario/scenario.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
@@ -41,11 +42,12 @@ struct World {
   std::map<std::string, int> bound_at;
   // Names of the pods that the scenario has created and not deleted.
   std::set<std::string> created;
-  // Return the namespace's events and the requests since the last mark.
-  // Evaluate() calls these functions only if an expectation needs them, and
-  // does not catch their exceptions.
+  // Return the namespace's events, and the requests and the scheduler's metrics
+  // since the last mark. Evaluate() calls these functions only if an
+  // expectation needs them, and catches only MetricsError.
   std::function<std::vector<PodEvent>()> events;
   std::function<std::vector<RequestCount>()> requests;
+  std::function<std::vector<Sample>()> metrics;
 };
 
 struct Verdict {
@@ -65,7 +67,7 @@ Verdict Evaluate(const Expectation& expectation, const World& world);
 
 // Returns true if the expectation can be a rule of `throughout`: a state of
 // pods and nodes can break the expectation permanently, and its evaluation
-// needs no events and no requests.
+// needs no events, requests or metrics.
 bool CanBeWatched(const Expectation& expectation);
 
 // Formats a pod: "web-1: on node-1, Running",

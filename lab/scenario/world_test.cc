@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "lab/scenario/errors.h"
 #include "lab/scenario/expectation_reader.h"
 #include "minisched/api/json.h"
 
@@ -256,6 +259,41 @@ TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
   EXPECT_EQ(Outcome("{requests: {resource: pods/binding, atLeast: 3}}"),
             "not yet: 2 requests");
   EXPECT_EQ(Outcome("{requests: {atMost: 6, atLeast: 6}}"), "met");
+}
+
+TEST_F(WorldTest, JudgesMetrics) {
+  world_.metrics = [] {
+    return std::vector<Sample>{{"tries_total", {{"event", "Failure"}}, 3},
+                               {"tries_total", {{"event", "Add"}}, 4},
+                               {"pending", {}, 2},
+                               {"odd_total", {}, std::nan("")}};
+  };
+  EXPECT_EQ(Outcome("{metric: tries_total, atMost: 7, atLeast: 7}"), "met");
+  EXPECT_EQ(Outcome("{metric: tries_total, labels: {event: F*}, equals: 3}"),
+            "met");
+  EXPECT_EQ(Outcome("{metric: pending, equals: 2}"), "met");
+  EXPECT_EQ(Outcome("{metric: none_total, equals: 0}"), "met");
+  EXPECT_EQ(Outcome("{metric: tries_total, labels: {event: F*}, atLeast: 4}"),
+            "not yet: 3: 3 {event=\"Failure\"}");
+  EXPECT_EQ(Outcome("{metric: none_total, atLeast: 0.5}"),
+            "not yet: 0: the scheduler has no such series");
+  EXPECT_EQ(Outcome("{metric: odd_total, atMost: 7}"), "not yet: nan: nan {}");
+}
+
+TEST_F(WorldTest, OnlyACounterBreaksAnUpperBound) {
+  world_.metrics = [] {
+    return std::vector<Sample>{{"tries_total", {}, 3}, {"pending", {}, 3}};
+  };
+  EXPECT_EQ(Outcome("{metric: tries_total, atMost: 2}"), "broken: 3: 3 {}");
+  EXPECT_EQ(Outcome("{metric: tries_total, equals: 2}"), "broken: 3: 3 {}");
+  EXPECT_EQ(Outcome("{metric: tries_total, equals: 4}"), "not yet: 3: 3 {}");
+  EXPECT_EQ(Outcome("{metric: pending, atMost: 2}"), "not yet: 3: 3 {}");
+  EXPECT_EQ(Outcome("{metric: pending, equals: 2}"), "not yet: 3: 3 {}");
+}
+
+TEST_F(WorldTest, UnreadableMetricsMeetNoExpectation) {
+  world_.metrics = []() -> std::vector<Sample> { throw MetricsError("oh"); };
+  EXPECT_EQ(Outcome("{metric: tries_total, atMost: 7}"), "not yet: oh");
 }
 
 TEST_F(WorldTest, JudgesOvercommit) {

@@ -294,7 +294,7 @@ HttpServer::Impl::Impl(Handler handler, const ServerOptions& options)
       silent(options.silent),
       greeting(options.greeting),
       tls(MakeTls(options)),
-      acceptor(io, tcp::endpoint(asio::ip::make_address(options.address), 0)) {
+      acceptor(io, {asio::ip::make_address(options.address), options.port}) {
   Accept();
   thread = std::thread([this] { io.run(); });
 }

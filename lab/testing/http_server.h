@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -56,6 +57,7 @@ class ServerReply {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: any free port
   // PEM. If set, the server uses TLS.
   std::string certificate = {};
   std::string key = {};
@@ -68,7 +70,7 @@ struct ServerOptions {
 };
 
 // A small HTTP/1.1 server whose handler, written by the test, sends all
-// replies. Listens on a free port of ServerOptions::address. The destructor
+// replies. Listens on the address and the port of its options. The destructor
 // closes all connections and ends the server's one thread. Thread-safe.
 class HttpServer {
  public:
