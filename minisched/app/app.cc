@@ -1,5 +1,7 @@
 #include "minisched/app/app.h"
 
+#include <atomic>
+#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -7,9 +9,11 @@
 #include <optional>
 #include <thread>
 
+#include "minisched/api/parse_error.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
+#include "minisched/metrics/metrics_server.h"
 #include "minisched/trace/recorder.h"
 #include "minisched/trace/trace_log.h"
 
@@ -36,6 +40,58 @@ void CheckServer(Client& client, const std::stop_token& stop) {
   }
 }
 
+unsigned short ParsePort(const std::string& text) {
+  unsigned short port = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, port);
+  if (result.ec != std::errc() || result.ptr != end) {
+    throw ParseError(Quoted(text) +
+                     " is not a port: use a number from 0 to 65535");
+  }
+  return port;
+}
+
+// The metrics and health checks of a scheduler, and their server if there is a
+// port.
+class Monitoring {
+ public:
+  Monitoring(const std::string& profile, std::optional<unsigned short> port,
+             const std::stop_token& stop)
+      : metrics(profile),
+        shutdown_(health.AddReadyzCheck(
+            "shutdown",
+            [stop] {
+              return stop.stop_requested() ? "process is shutting down" : "";
+            })),
+        startup_(health.AddReadyzCheck("startup", [this] {
+          return started_ ? "" : "the scheduler has not been started yet";
+        })) {
+    if (port) Serve(*port);
+  }
+
+  // Called when the scheduler's own checks take over.
+  void SetStarted() { started_ = true; }
+
+  Metrics metrics;
+  Health health;
+
+ private:
+  void Serve(unsigned short port) {
+    try {
+      server_.emplace(port, metrics, health);
+    } catch (const std::exception& error) {
+      throw ConfigError("--metrics-port " + std::to_string(port) + ": " +
+                        error.what());
+    }
+    spdlog::info("serving metrics and health checks at {}", server_->url());
+  }
+
+  std::atomic<bool> started_ = false;
+  const Registration shutdown_;
+  const Registration startup_;
+  std::optional<MetricsServer> server_;
+};
+
 }  // namespace
 
 App::App(const std::string& description) : flags_(description) {
@@ -52,6 +108,12 @@ App::App(const std::string& description) : flags_(description) {
              "Requests to the API server per second; 0 for no limit");
   flags_.Add("--kube-api-burst", &burst_,
              "Requests that may be sent at once after a pause");
+  flags_.Add(
+      "--metrics-port",
+      [this](const std::string& text) { metrics_port_ = ParsePort(text); },
+      "PORT",
+      "Serve /metrics, /healthz, /livez and /readyz on 127.0.0.1 at this port; "
+      "0 picks a free port; default: don't serve them");
   flags_.Add(
       "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
       "run|step|DURATION",
@@ -76,6 +138,7 @@ int App::Run(int argc, const char* const* argv,
     SetUpLogging(verbosity_);
     Trace trace(scheduler_name_);
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
+    Monitoring monitoring(scheduler_name_, metrics_port_, signals.token());
     RestConfig config = LoadRestConfig({kubeconfig_, context_});
     config.qps = qps_;
     config.burst = burst_;
@@ -92,7 +155,9 @@ int App::Run(int argc, const char* const* argv,
     }
     std::optional<Recorder> recorder;
     if (record_) recorder.emplace(trace, client, *record_);
-    body({client, scheduler_name_, trace, signals.token()});
+    monitoring.SetStarted();
+    body({client, scheduler_name_, trace, signals.token(), monitoring.metrics,
+          monitoring.health});
     return 0;
   } catch (const Cancelled&) {
     return 0;
