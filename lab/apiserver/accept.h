@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 
 namespace minisched::apiserver {
 

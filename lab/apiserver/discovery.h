@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
 
 namespace minisched::apiserver {

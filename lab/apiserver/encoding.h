@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/resources.h"
 

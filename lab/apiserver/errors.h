@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
 
 namespace minisched::apiserver {

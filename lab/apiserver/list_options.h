@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/resources.h"
 #include "minisched/api/labels.h"

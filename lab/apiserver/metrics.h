@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/rest.h"
 

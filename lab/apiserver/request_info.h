@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/resources.h"
 
 namespace minisched::apiserver {

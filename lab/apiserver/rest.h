@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/registry.h"
 #include "lab/apiserver/request_info.h"
 

@@ -17,7 +17,7 @@
 #include "lab/apiserver/errors.h"
 #include "lab/apiserver/faults/control.h"
 #include "lab/apiserver/faults/faults.h"
-#include "lab/apiserver/http/http_server.h"
+#include "lab/apiserver/limits.h"
 #include "lab/apiserver/loop.h"
 #include "lab/apiserver/metrics.h"
 #include "lab/apiserver/registry.h"
@@ -26,9 +26,12 @@
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
 #include "minisched/base/file_limit.h"
+#include "minisched/http/http_server.h"
 
 namespace minisched::apiserver {
 namespace {
+
+using http::HttpServer;
 
 // After Stop(), Run() waits up to kGrace for connections to end, and checks
 // every kPause.
@@ -47,6 +50,13 @@ const Json kSystemPriorityClasses = {
      {"description",
       "Used for system critical pods that must run in the cluster, but can be "
       "moved to another node if necessary."}}};
+
+// Returns the reply to a request that HttpServer can't handle.
+Reply ErrorReply(int status, const std::string& message) {
+  const std::string reason =
+      status == 413 ? "RequestEntityTooLarge" : "InternalError";
+  return StatusError(status, reason, message).ToReply();
+}
 
 // Returns an empty OpenAPI v2 document, as protobuf. kubectl requests this
 // document if the OpenAPI v3 document lacks a kind or its fields, and accepts
@@ -114,7 +124,11 @@ class AsioLoop : public Loop {
 
 struct Server::Impl {
   explicit Impl(const ServerOptions& options)
-      : http(io, options.address, options.port,
+      : http(io,
+             {.address = options.address,
+              .port = options.port,
+              .max_body = kMaxBytes,
+              .error_reply = ErrorReply},
              [this](Request request, const HttpServer::Respond& respond) {
                Serve(std::move(request), respond);
              }),
@@ -233,13 +247,7 @@ Reply Server::Impl::DocumentAt(const Request& request) {
 
 Server::Server(const ServerOptions& options) {
   RaiseFileLimit();
-  try {
-    impl_ = std::make_unique<Impl>(options);
-  } catch (const boost::system::system_error& error) {
-    throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}",
-                                         options.address, options.port,
-                                         error.code().message()));
-  }
+  impl_ = std::make_unique<Impl>(options);
 }
 
 Server::~Server() = default;

@@ -1,5 +1,6 @@
 #include "minisched/app/app.h"
 
+#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -7,7 +8,9 @@
 #include <optional>
 #include <thread>
 
+#include "minisched/api/parse_error.h"
 #include "minisched/app/logging.h"
+#include "minisched/app/monitoring.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/trace/recorder.h"
@@ -36,6 +39,17 @@ void CheckServer(Client& client, const std::stop_token& stop) {
   }
 }
 
+unsigned short ParsePort(const std::string& text) {
+  unsigned short port = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, port);
+  if (result.ec != std::errc() || result.ptr != end) {
+    throw ParseError(Quoted(text) +
+                     " is not a port: use a number from 0 to 65535");
+  }
+  return port;
+}
+
 }  // namespace
 
 App::App(const std::string& description) : flags_(description) {
@@ -52,6 +66,12 @@ App::App(const std::string& description) : flags_(description) {
              "Requests to the API server per second; 0 for no limit");
   flags_.Add("--kube-api-burst", &burst_,
              "Requests that may be sent at once after a pause");
+  flags_.Add(
+      "--metrics-port",
+      [this](const std::string& text) { metrics_port_ = ParsePort(text); },
+      "PORT",
+      "Serve /metrics, /healthz, /livez and /readyz on 127.0.0.1 at this port; "
+      "0 picks a free port; default: don't serve them");
   flags_.Add(
       "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
       "run|step|DURATION",
@@ -76,6 +96,8 @@ int App::Run(int argc, const char* const* argv,
     SetUpLogging(verbosity_);
     Trace trace(scheduler_name_);
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
+    Monitoring monitoring(trace, scheduler_name_, metrics_port_,
+                          signals.token());
     RestConfig config = LoadRestConfig({kubeconfig_, context_});
     config.qps = qps_;
     config.burst = burst_;
@@ -92,7 +114,9 @@ int App::Run(int argc, const char* const* argv,
     }
     std::optional<Recorder> recorder;
     if (record_) recorder.emplace(trace, client, *record_);
-    body({client, scheduler_name_, trace, signals.token()});
+    monitoring.SetStarted();
+    body({client, scheduler_name_, trace, signals.token(), monitoring.metrics(),
+          monitoring.health()});
     return 0;
   } catch (const Cancelled&) {
     return 0;

@@ -8,6 +8,8 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/pace.h"
 #include "minisched/client/client.h"
+#include "minisched/metrics/health.h"
+#include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
 
 namespace minisched {
@@ -22,14 +24,18 @@ struct AppContext {
   Trace& trace;
   // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
+  // What --metrics-port serves. They outlive the body.
+  Metrics& metrics = Metrics::Unread();
+  Health& health = Health::Unread();
 };
 
 // Everything that a scheduler program needs besides scheduling: flags, logging,
 // signals, the connection to the server, and exit codes.
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
-// --kube-api-burst, --pace, --record, -v, --help, --version, and the program's
-// own. After SIGUSR2, the program logs the places of the pods.
+// --kube-api-burst, --metrics-port, --pace, --record, -v, --help, --version,
+// and the program's own. After SIGUSR2, the program logs the places of the
+// pods.
 //
 // The exit codes: 0 when the body returns or throws Cancelled, and after --help
 // and --version; 1 after an error (one line on stderr); 2 for wrong flags.
@@ -62,6 +68,7 @@ class App {
   std::string scheduler_name_ = "minisched";
   double qps_;
   int burst_;
+  std::optional<unsigned short> metrics_port_;
   Pace pace_;
   std::optional<std::string> record_;
   int verbosity_ = 0;

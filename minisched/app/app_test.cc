@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lab/testing/http_server.h"
+#include "minisched/http/http_testing.h"
 
 namespace minisched {
 namespace {
@@ -162,6 +163,94 @@ TEST_F(AppTest, RejectsAnInvalidPace) {
                               "minisched-07: --pace: \"none\" is not a pace"),
                           EndsWith("\n")));
   EXPECT_EQ(err_.find('\n'), err_.size() - 1) << err_;
+}
+
+// Returns the URL in the log line of --metrics-port.
+std::string MetricsUrl(const std::string& log) {
+  const std::string begin = "serving metrics and health checks at ";
+  const auto at = log.find(begin);
+  if (at == log.npos) return "";
+  return log.substr(at + begin.size(), log.find('\n', at) - at - begin.size());
+}
+
+TEST_F(AppTest, ServesMetricsAndHealthChecks) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  const int code = Run(
+      {"--metrics-port=0", "--scheduler-name=mine"},
+      [](const AppContext& context) {
+        // Run() captures the log: read it so far, and go on.
+        const std::string log = ::testing::internal::GetCapturedStderr();
+        ::testing::internal::CaptureStderr();
+        const std::string url = MetricsUrl(log);
+        context.metrics.PodScheduled(std::chrono::milliseconds(1));
+        EXPECT_THAT(http::Ask(url, "GET", "/metrics"),
+                    HasSubstr("{profile=\"mine\",result=\"scheduled\"} 1\n"));
+        EXPECT_THAT(http::Ask(url, "GET", "/livez"), EndsWith("\r\n\r\nok"));
+        EXPECT_THAT(http::Ask(url, "GET", "/readyz?verbose"),
+                    EndsWith("\r\n\r\n[+]shutdown ok\n[+]startup ok\n"
+                             "readyz check passed\n"));
+        const auto check =
+            context.health.AddReadyzCheck("sync", [] { return "not yet"; });
+        EXPECT_THAT(http::Ask(url, "GET", "/readyz"),
+                    HasSubstr("[-]sync failed: reason withheld\n"));
+      });
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(ran_);
+}
+
+TEST_F(AppTest, IsNotReadyBeforeTheBodyRuns) {
+  std::string answer;
+  const HttpServer server([&](const ServerRequest&, ServerReply reply) {
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    ::testing::internal::CaptureStderr();
+    answer = http::Ask(MetricsUrl(log), "GET", "/readyz");
+    reply.Send(200, R"({"gitVersion":"v1.36.3"})");
+  });
+  WriteKubeconfig(server.url());
+  EXPECT_EQ(Run({"--metrics-port=0"}, [](const AppContext&) {}), 0);
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n[+]shutdown ok\n"
+                               "[-]startup failed: reason withheld\n"
+                               "readyz check failed\n"));
+}
+
+TEST_F(AppTest, IsNotReadyAfterASignal) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  Run({"--metrics-port=0"}, [](const AppContext& context) {
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    ::testing::internal::CaptureStderr();
+    kill(getpid(), SIGTERM);
+    RealClock().SleepFor(std::chrono::hours(1), context.stop);
+    EXPECT_THAT(http::Ask(MetricsUrl(log), "GET", "/readyz/shutdown"),
+                EndsWith("process is shutting down\n"));
+  });
+  EXPECT_TRUE(ran_);
+}
+
+TEST_F(AppTest, ServesNoMetricsWithoutAPort) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  EXPECT_EQ(Run(), 0);
+  EXPECT_EQ(MetricsUrl(err_), "");
+}
+
+TEST_F(AppTest, FailsIfTheMetricsPortIsInUse) {
+  const HttpServer server(SendVersion);
+  WriteKubeconfig(server.url());
+  const std::string port = std::to_string(server.port());
+  EXPECT_EQ(Run({"--metrics-port", port}, [](const AppContext&) {}), 1);
+  EXPECT_FALSE(ran_);
+  EXPECT_EQ(err_, "minisched-07: --metrics-port " + port +
+                      ": cannot listen on 127.0.0.1:" + port +
+                      ": Address already in use\n");
+}
+
+TEST_F(AppTest, RejectsAnInvalidMetricsPort) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const std::string port : {"65536", "-1", "http", "80a", ""}) {
+    EXPECT_EQ(Run({"--metrics-port=" + port}, [](const AppContext&) {}), 2);
+    EXPECT_FALSE(ran_);
+    EXPECT_THAT(err_, HasSubstr("minisched-07: --metrics-port: "));
+    EXPECT_EQ(err_.find('\n'), err_.size() - 1) << err_;
+  }
 }
 
 TEST_F(AppTest, RunsWhileTheServerIsUnreachable) {

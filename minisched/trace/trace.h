@@ -3,8 +3,10 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "minisched/api/pod.h"
@@ -38,6 +40,13 @@ class Trace {
   // "Pod moved to an internal scheduling queue", and where a pod comes to a
   // place after the queue, such as "bound".
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
+
+  // Calls `observe` with the place and the event of each later move. `observe`
+  // must be fast, since the callers of Moved() may hold locks. Call OnMoved()
+  // before other threads use the trace.
+  void OnMoved(std::function<void(Place, const std::string& event)> observe) {
+    on_moved_ = std::move(observe);
+  }
 
   // Records the Attempt that `describe` returns. Calls `describe` only if a
   // reader asks for attempts.
@@ -91,6 +100,7 @@ class Trace {
   const std::string scheduler_name_;
   Clock& clock_;
   const TraceLimits limits_;
+  std::function<void(Place, const std::string&)> on_moved_;
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
   std::atomic<int> all_objections_readers_ = 0;

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "lab/apiserver/faults/faults.h"
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/metrics.h"
 #include "lab/apiserver/store.h"
 

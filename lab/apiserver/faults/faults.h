@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lab/apiserver/errors.h"
-#include "lab/apiserver/http/http.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/loop.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/request_info.h"

@@ -1,11 +1,11 @@
-#include "lab/apiserver/http/http.h"
+#include "minisched/http/http.h"
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <charconv>
 #include <optional>
 
-namespace minisched::apiserver {
+namespace minisched::http {
 namespace {
 
 std::string Find(const std::map<std::string, std::string>& all,
@@ -54,11 +54,6 @@ std::string Request::ContentType() const {
       boost::trim_copy(header.substr(0, header.find(';'))));
 }
 
-Reply JsonReply(const Json& document, int status) {
-  // Go's encoder also ends the body with a newline.
-  return {.status = status, .body = Dump(document) + "\n"};
-}
-
 Reply TextReply(std::string text, int status) {
   return {.status = status,
           .content_type = "text/plain; charset=utf-8",
@@ -83,4 +78,4 @@ bool ParseTarget(std::string_view target, Request& request) {
   return true;
 }
 
-}  // namespace minisched::apiserver
+}  // namespace minisched::http

@@ -9,14 +9,15 @@
 #include <set>
 #include <string>
 
-#include "lab/apiserver/http/http.h"
+#include "minisched/http/http.h"
+#include "minisched/http/http_server_options.h"
 
-namespace minisched::apiserver {
+namespace minisched::http {
 
 // An HTTP/1.1 server that passes all requests to one handler. It runs on the
 // loop's thread. To limit its memory, it refuses headers above 16 KiB and
-// bodies above 3 MiB (413). It closes the connection of a client that takes too
-// long to send a request or to read an answer.
+// bodies above options.max_body. It closes the connection of a client that
+// takes too long to send a request or to read an answer.
 //
 // A web page whose host name resolves to this server's address (DNS rebinding)
 // can make a browser send requests here. So the server refuses a request whose
@@ -28,10 +29,10 @@ class HttpServer {
   using Respond = std::function<void(Reply)>;
   using Handler = std::function<void(Request, const Respond&)>;
 
-  // Starts to listen. If `port` is 0, the system chooses a port, which url()
-  // contains. Throws boost::system::system_error if listening fails.
-  HttpServer(boost::asio::io_context& io, const std::string& address,
-             unsigned short port, Handler handler);
+  // Starts to listen. Throws std::runtime_error if listening fails: "cannot
+  // listen on 127.0.0.1:80: Permission denied".
+  HttpServer(boost::asio::io_context& io, HttpServerOptions options,
+             Handler handler);
   // Closes all connections and destroys their streams. REQUIRES: the loop no
   // longer runs.
   ~HttpServer();
@@ -39,7 +40,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Returns "http://127.0.0.1:8080".
+  // Returns "http://127.0.0.1:8080", with the port that was picked.
   std::string url() const;
 
   // Stops accepting connections, and ends the open ones. Streams get a proper
@@ -59,6 +60,7 @@ class HttpServer {
   void Bind();
   void BreakOff();
 
+  const HttpServerOptions options_;
   boost::asio::ip::tcp::acceptor acceptor_;
   const boost::asio::ip::tcp::endpoint endpoint_;
   bool away_ = false;
@@ -68,4 +70,4 @@ class HttpServer {
   std::set<std::shared_ptr<Session>> sessions_;
 };
 
-}  // namespace minisched::apiserver
+}  // namespace minisched::http

@@ -1,8 +1,8 @@
-#include "lab/apiserver/http/http.h"
+#include "minisched/http/http.h"
 
 #include <gmock/gmock.h>
 
-namespace minisched::apiserver {
+namespace minisched::http {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(RequestTest, ReturnsTheMediaTypeOfItsBody) {
 }
 
 }  // namespace
-}  // namespace minisched::apiserver
+}  // namespace minisched::http

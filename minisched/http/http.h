@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/apiserver/object.h"
-
-namespace minisched::apiserver {
+namespace minisched::http {
 
 // A parsed request.
 struct Request {
@@ -47,7 +45,8 @@ class Stream {
 
 // The answer to a request.
 struct Reply {
-  // What the client gets.
+  // What the client gets. The embedded API server withholds and drops replies
+  // to imitate a faulty server.
   enum class Delivery {
     kSent,      // the reply
     kDropped,   // nothing: the connection is closed
@@ -65,8 +64,7 @@ struct Reply {
   std::function<void()> on_sent;
 };
 
-// Return a reply with a JSON document or plain text.
-Reply JsonReply(const Json& document, int status = 200);
+// Returns a reply with plain text.
 Reply TextReply(std::string text, int status = 200);
 
 // Splits a text at each separator. Returns one empty part for an empty text.
@@ -76,4 +74,4 @@ std::vector<std::string> Split(std::string_view text, char separator);
 // request.path and request.query. Returns false if the target is malformed.
 bool ParseTarget(std::string_view target, Request& request);
 
-}  // namespace minisched::apiserver
+}  // namespace minisched::http

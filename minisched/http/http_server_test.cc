@@ -1,0 +1,133 @@
+#include "minisched/http/http_server.h"
+
+#include <vector>
+
+#include "minisched/http/http_server_testing.h"
+
+namespace minisched::http {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST_F(HttpServerTest, AnswersARequest) {
+  const std::string answer = Exchange(
+      "POST /a%20b?c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      "Content-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nPOST /a b body"));
+}
+
+TEST_F(HttpServerTest, KeepsTheConnectionForTheNextRequest) {
+  const std::string answers = Exchange(
+      "GET /1 HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("GET /1"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+TEST_F(HttpServerTest, AnswersHeadWithoutABody) {
+  const std::string answers = Exchange(
+      "HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(answers, HasSubstr("Content-Length: 8\r\n\r\nHTTP/1.1 200"));
+  EXPECT_THAT(answers, EndsWith("GET /2 "));
+}
+
+// The header value of /header is longer than Beast allows.
+TEST_F(HttpServerTest, AnswersWith500WhenAnsweringFails) {
+  for (const std::string path : {"/throw", "/header"}) {
+    const std::string answer =
+        Exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 500 ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Internal error occurred: ")) << path;
+    EXPECT_THAT(answer, HasSubstr("Connection: close\r\n")) << path;
+    Until([this] { return server_.idle(); });
+  }
+}
+
+TEST_F(HttpServerTest, ClosesTheConnectionWhenOnSentThrows) {
+  EXPECT_THAT(Exchange("GET /sent HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              EndsWith("GET /sent "));
+  Until([this] { return server_.idle(); });
+}
+
+TEST_F(HttpServerTest, RefusesAForeignHost) {
+  for (const char* host : {"evil.example", "evil.example:80", ""}) {
+    EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: " + std::string(host) +
+                         "\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 403"))
+        << host;
+  }
+}
+
+TEST_F(HttpServerTest, RefusesTooLargeBodiesAndHeaders) {
+  EXPECT_THAT(Exchange("POST / HTTP/1.1\r\nHost: localhost\r\n"
+                       "Content-Length: 3145729\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_EQ(Exchange("GET / HTTP/1.1\r\nHost: localhost\r\nX: " +
+                     std::string(20'000, 'x') + "\r\n\r\n"),
+            "");
+}
+
+TEST_F(HttpServerTest, RefusesMalformedRequests) {
+  EXPECT_EQ(Exchange("hello\r\n\r\n"), "");
+  EXPECT_THAT(Exchange("GET /%zz HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 400"));
+}
+
+// Closes the server with two connections in the backlog. The number of turns of
+// the loop before Close() determines how many of the connections the server has
+// accepted.
+class HttpServerBacklogTest : public HttpServerTest,
+                              public ::testing::WithParamInterface<int> {
+ protected:
+  void CloseAfter(int turns) {
+    if (turns == 0) return server_.Close();
+    asio::post(io_, [this, turns] { CloseAfter(turns - 1); });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Turns, HttpServerBacklogTest, ::testing::Range(0, 5));
+
+TEST_P(HttpServerBacklogTest, AClosedServerAnswersNoRequest) {
+  std::vector<asio::ip::tcp::socket> sockets;
+  std::promise<void> connected;
+  asio::post(io_, [&] {
+    for (int i = 0; i < 2; ++i) sockets.push_back(Connect());
+    CloseAfter(GetParam());
+    connected.set_value();
+  });
+  connected.get_future().wait();
+  EXPECT_THROW(for (;;) Connect(), boost::system::system_error);
+  for (auto& socket : sockets) {
+    Send(socket,
+         "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(ReadAll(socket), "");
+  }
+}
+
+TEST_F(HttpServerTest, RefusesConnectionsWhileAway) {
+  auto socket = Connect();
+  Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  asio::post(io_, [this] { server_.GoAway(std::chrono::hours(1)); });
+  EXPECT_EQ(ReadAll(socket), "");
+  EXPECT_THROW(Connect(), boost::system::system_error);
+
+  asio::post(io_, [this] { server_.GoAway(std::chrono::milliseconds(1)); });
+  for (std::string answer; answer.empty(); std::this_thread::yield()) {
+    try {
+      answer = Exchange(
+          "GET /1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      EXPECT_THAT(answer, EndsWith("GET /1 "));
+    } catch (const boost::system::system_error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace minisched::http

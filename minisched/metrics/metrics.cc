@@ -1,0 +1,165 @@
+#include "minisched/metrics/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "minisched/metrics/process_metrics.h"
+
+namespace minisched {
+namespace {
+
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Histogram;
+using prometheus::MetricFamily;
+using Buckets = Histogram::BucketBoundaries;
+
+// Returns `count` boundaries: `start`, `start` * 2, `start` * 4 and so on.
+Buckets DoublingBuckets(double start, int count) {
+  Buckets buckets;
+  for (; count > 0; --count, start *= 2) buckets.push_back(start);
+  return buckets;
+}
+
+MetricFamily PendingPodsFamily(const Metrics::PendingPods& pods) {
+  const auto metric = [](const char* queue, std::size_t count) {
+    prometheus::ClientMetric result;
+    result.label = {{"queue", queue}};
+    result.gauge.value = static_cast<double>(count);
+    return result;
+  };
+  return {
+      .name = "scheduler_pending_pods",
+      .help =
+          "[STABLE] Number of pending pods, by the queue type. 'active' "
+          "means number of pods in activeQ; 'backoff' means number of pods "
+          "in backoffQ; 'unschedulable' means number of pods in "
+          "unschedulablePods that the scheduler attempted to schedule and "
+          "failed; 'gated' is the number of unschedulable pods that the "
+          "scheduler never attempted to schedule because they are gated.",
+      .type = prometheus::MetricType::Gauge,
+      .metric = {metric("active", pods.active), metric("backoff", pods.backoff),
+                 metric("gated", pods.gated),
+                 metric("unschedulable", pods.unschedulable)}};
+}
+
+// Sorts the families by name and their metrics by labels, as the client for Go
+// does.
+void Sort(std::vector<MetricFamily>& families) {
+  std::ranges::sort(families, {}, &MetricFamily::name);
+  for (MetricFamily& family : families) {
+    std::ranges::sort(family.metric, [](const auto& a, const auto& b) {
+      return a.label < b.label;
+    });
+  }
+}
+
+}  // namespace
+
+// The help texts begin with the stability, as in kube-scheduler's answers.
+struct Metrics::Families {
+  prometheus::Registry registry;
+  Family<Counter>& schedule_attempts =
+      prometheus::BuildCounter()
+          .Name("scheduler_schedule_attempts_total")
+          .Help(
+              "[STABLE] Number of attempts to schedule pods, by the result. "
+              "'unschedulable' means a pod could not be scheduled, while "
+              "'error' means an internal scheduler problem.")
+          .Register(registry);
+  Family<Histogram>& attempt_duration =
+      prometheus::BuildHistogram()
+          .Name("scheduler_scheduling_attempt_duration_seconds")
+          .Help(
+              "[STABLE] Scheduling attempt latency in seconds (scheduling "
+              "algorithm + binding)")
+          .Register(registry);
+  Family<Histogram>& pod_attempts =
+      prometheus::BuildHistogram()
+          .Name("scheduler_pod_scheduling_attempts")
+          .Help("[STABLE] Number of attempts to successfully schedule a pod.")
+          .Register(registry);
+  Family<Counter>& incoming_pods =
+      prometheus::BuildCounter()
+          .Name("scheduler_queue_incoming_pods_total")
+          .Help(
+              "[STABLE] Number of pods added to scheduling queues by event and "
+              "queue type.")
+          .Register(registry);
+};
+
+Metrics::Metrics(std::string profile)
+    : profile_(std::move(profile)), families_(std::make_unique<Families>()) {}
+
+Metrics::~Metrics() = default;
+
+Metrics& Metrics::Unread() {
+  static Metrics metrics("");
+  return metrics;
+}
+
+void Metrics::PodScheduled(Duration duration) {
+  CountAttempt("scheduled", duration);
+}
+
+void Metrics::PodUnschedulable(Duration duration) {
+  CountAttempt("unschedulable", duration);
+}
+
+void Metrics::PodScheduleError(Duration duration) {
+  CountAttempt("error", duration);
+}
+
+void Metrics::CountAttempt(const std::string& result, Duration duration) {
+  static const Buckets buckets = DoublingBuckets(0.001, 15);
+  const prometheus::Labels labels = {{"profile", profile_}, {"result", result}};
+  families_->attempt_duration.Add(labels, buckets).Observe(duration.count());
+  families_->schedule_attempts.Add(labels).Increment();
+}
+
+void Metrics::PodSchedulingAttempts(int attempts) {
+  static const Buckets buckets = DoublingBuckets(1, 5);
+  families_->pod_attempts.Add({}, buckets).Observe(attempts);
+}
+
+void Metrics::QueueIncomingPods(const std::string& queue,
+                                const std::string& event) {
+  families_->incoming_pods.Add({{"event", event}, {"queue", queue}})
+      .Increment();
+}
+
+Registration Metrics::ReportPendingPods(std::function<PendingPods()> count) {
+  return pending_pods_.Add(std::move(count));
+}
+
+std::string Metrics::Text() const {
+  std::vector<MetricFamily> families = families_->registry.Collect();
+  if (const auto pods = CountPendingPods()) {
+    families.push_back(PendingPodsFamily(*pods));
+  }
+  std::ranges::move(ProcessMetrics(), std::back_inserter(families));
+  Sort(families);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+std::optional<Metrics::PendingPods> Metrics::CountPendingPods() const {
+  std::optional<PendingPods> sum;
+  pending_pods_.ForEach([&](const std::function<PendingPods()>& count) {
+    const PendingPods pods = count();
+    if (!sum) sum.emplace();
+    sum->active += pods.active;
+    sum->backoff += pods.backoff;
+    sum->unschedulable += pods.unschedulable;
+    sum->gated += pods.gated;
+  });
+  return sum;
+}
+
+}  // namespace minisched

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "minisched/metrics/callbacks.h"
+
+namespace minisched {
+
+// The metrics of a scheduler and its process. Their names, labels, buckets and
+// help texts are those of kube-scheduler v1.36 (pkg/scheduler/metrics).
+// Thread-safe. Callers may hold locks. Each call but Text() takes less than a
+// microsecond.
+class Metrics {
+ public:
+  using Duration = std::chrono::duration<double>;
+
+  // The number of pending pods in each part of the scheduling queue.
+  struct PendingPods {
+    std::size_t active = 0;
+    std::size_t backoff = 0;
+    std::size_t unschedulable = 0;
+    std::size_t gated = 0;
+  };
+
+  // `profile` is the value of the label "profile": the scheduler's name.
+  explicit Metrics(std::string profile);
+  ~Metrics();
+
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // Returns metrics that nobody reads, for schedulers without an App.
+  static Metrics& Unread();
+
+  // Count an attempt to schedule a pod, by its result, in
+  // scheduler_schedule_attempts_total and
+  // scheduler_scheduling_attempt_duration_seconds. `duration` includes the
+  // binding.
+  void PodScheduled(Duration duration);
+  void PodUnschedulable(Duration duration);
+  void PodScheduleError(Duration duration);
+
+  // Records in scheduler_pod_scheduling_attempts how many attempts a pod took
+  // until it was scheduled.
+  void PodSchedulingAttempts(int attempts);
+
+  // Counts in scheduler_queue_incoming_pods_total that a pod came to a queue
+  // ("active", "backoff" or "unschedulable") because of an event, such as
+  // "PodAdd" or "ScheduleAttemptFailure".
+  void QueueIncomingPods(const std::string& queue, const std::string& event);
+
+  // Reports the counts that `count` returns as scheduler_pending_pods. Each
+  // call of Text() calls `count`, on its thread. `count` may take locks. If
+  // there are several functions, the metric is the sum. Don't call
+  // ReportPendingPods(), and don't destroy the registration, under a lock that
+  // `count` takes.
+  [[nodiscard]] Registration ReportPendingPods(
+      std::function<PendingPods()> count);
+
+  // Returns the metrics in Prometheus' text format, sorted by name. A metric of
+  // the scheduler appears once it has a value. The metrics of the process
+  // always appear.
+  std::string Text() const;
+
+ private:
+  struct Families;
+
+  void CountAttempt(const std::string& result, Duration duration);
+  // Returns nullopt if no function is registered.
+  std::optional<PendingPods> CountPendingPods() const;
+
+  const std::string profile_;
+  const std::unique_ptr<Families> families_;
+  Callbacks<PendingPods> pending_pods_;
+};
+
+}  // namespace minisched
