@@ -198,6 +198,38 @@ TEST_F(AppTest, ServesMetricsAndHealthChecks) {
   EXPECT_TRUE(ran_);
 }
 
+// The scheduler reports moves to the trace only.
+TEST_F(AppTest, ServesMetricsOfTheQueue) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  Run({"--metrics-port=0"}, [](const AppContext& context) {
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    ::testing::internal::CaptureStderr();
+    const auto move = [&](const char* uid, Place place, const char* event) {
+      Pod pod;
+      pod.metadata.uid = uid;
+      context.trace.Moved(pod, place, {.event = event});
+    };
+    for (const char* uid : {"a", "b", "c", "d"}) {
+      move(uid, Place::kActive, "UnschedulablePodAdd");
+    }
+    move("a", Place::kInFlight, "");
+    move("b", Place::kUnschedulable, "ScheduleAttemptFailure");
+    move("c", Place::kBackoff, "ScheduleAttemptFailure");
+    const std::string text = http::Ask(MetricsUrl(log), "GET", "/metrics");
+    for (const char* line :
+         {"scheduler_pending_pods{queue=\"active\"} 1\n",
+          "scheduler_pending_pods{queue=\"backoff\"} 1\n",
+          "scheduler_pending_pods{queue=\"gated\"} 0\n",
+          "scheduler_pending_pods{queue=\"unschedulable\"} 1\n",
+          "{event=\"UnschedulablePodAdd\",queue=\"active\"} 4\n",
+          "{event=\"ScheduleAttemptFailure\",queue=\"backoff\"} 1\n",
+          "{event=\"ScheduleAttemptFailure\",queue=\"unschedulable\"} 1\n"}) {
+      EXPECT_THAT(text, HasSubstr(line));
+    }
+  });
+  EXPECT_TRUE(ran_);
+}
+
 TEST_F(AppTest, IsNotReadyBeforeTheBodyRuns) {
   std::string answer;
   const HttpServer server([&](const ServerRequest&, ServerReply reply) {

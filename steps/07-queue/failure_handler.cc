@@ -10,7 +10,13 @@ namespace minisched {
 
 void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const SchedulingFailure& failure,
+                                        Clock::TimePoint start,
                                         const std::stop_token& stop) {
+  if (failure.status.IsRejected()) {
+    metrics_.PodUnschedulable(clock_.Now() - start);
+  } else {
+    metrics_.PodScheduleError(clock_.Now() - start);
+  }
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);

@@ -38,6 +38,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       scheduler_name_(context.scheduler_name),
       clock_(clock),
       trace_(context.trace),
+      metrics_(context.metrics),
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client_.config(), clock),
       recorder_(event_client_, scheduler_name_),
@@ -97,17 +98,18 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     queue_.Done(pod.metadata.uid);
     return true;
   }
+  const auto start = clock_.Now();
   CycleState state;
   const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
   if (!result) {
-    HandleSchedulingFailure(*info, result.error(), stop);
+    HandleSchedulingFailure(*info, result.error(), start, stop);
     return true;
   }
   const std::string& host = result->suggested_host;
   const Status assumed = Assume(pod, host);
   if (!assumed.IsSuccess()) {
-    HandleSchedulingFailure(*info, {.status = assumed}, stop);
+    HandleSchedulingFailure(*info, {.status = assumed}, start, stop);
     return true;
   }
   trace_.Moved(pod, Place::kAssumed,
@@ -116,12 +118,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   trace_.Tried([&] { return DescribeBinding(*info, host, bound); });
   if (!bound.IsSuccess()) {
     cache_.ForgetPod(pod);
-    HandleSchedulingFailure(*info, {.status = bound}, stop);
+    HandleSchedulingFailure(*info, {.status = bound}, start, stop);
     // After the failed pod is back in the queue: it must wait for its backoff.
     queue_.MoveAllToActiveOrBackoffQueue("AssignedPodDelete");
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  metrics_.PodScheduled(clock_.Now() - start);
+  metrics_.PodSchedulingAttempts(info->attempts);
   trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
   queue_.Done(pod.metadata.uid);
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",

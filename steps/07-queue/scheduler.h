@@ -20,6 +20,7 @@
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
+#include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
 #include "scheduling_queue.h"
 #include "snapshot.h"
@@ -107,14 +108,17 @@ class Scheduler {
                                  const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. Throws Cancelled.
+  // The try began at `start`.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
+                               Clock::TimePoint start,
                                const std::stop_token& stop);
 
   Client& client_;
   const std::string scheduler_name_;
   Clock& clock_;
   Trace& trace_;
+  Metrics& metrics_;
   std::mt19937_64 random_;
   Client event_client_;  // with a rate limit of its own
   EventRecorder recorder_;
