@@ -119,8 +119,6 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (!bound.IsSuccess()) {
     cache_.ForgetPod(pod);
     HandleSchedulingFailure(*info, {.status = bound}, start, stop);
-    // After the failed pod is back in the queue: it must wait for its backoff.
-    queue_.MoveAllToActiveOrBackoffQueue("AssignedPodDelete");
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);

@@ -63,7 +63,7 @@ class SchedulerTest : public ::testing::Test {
 
   // Starts a scheduler and blocks until its threads sleep.
   void StartScheduler(const SchedulerOptions& options = {}) {
-    scheduler_ = std::make_unique<Running>(*client_, options, clock_);
+    scheduler_ = std::make_unique<Running>(*client_, options, clock_, metrics_);
     clock_.AwaitSleepers(kSleepers);
   }
 
@@ -143,14 +143,16 @@ class SchedulerTest : public ::testing::Test {
   }
 
   FakeClock clock_;
+  Metrics metrics_{"minisched"};
   std::unique_ptr<EmbeddedServer> server_;
   std::unique_ptr<Client> client_;
 
  private:
   struct Running {
-    Running(Client& client, const SchedulerOptions& options, Clock& clock)
+    Running(Client& client, const SchedulerOptions& options, Clock& clock,
+            Metrics& metrics)
         : trace("minisched", clock),
-          scheduler({client, "minisched", trace, {}}, options, clock),
+          scheduler({client, "minisched", trace, {}, metrics}, options, clock),
           thread([this](std::stop_token stop) { scheduler.Run(stop); }) {}
 
     Trace trace;
@@ -319,6 +321,29 @@ TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   AwaitThat(series);
   EXPECT_EQ(client_->Get<Pod>("default", "web-0")->metadata.resource_version,
             version);
+}
+
+TEST_F(SchedulerTest, CountsAttemptsByTheirResult) {
+  StartServer(CordonedNode("a") + PodYaml("web-0"));
+  server_->server().SetFaults(
+      "faults: [{match: {resource: pods/binding}, times: 1, "
+      "error: {code: 500}}]");
+  StartScheduler();
+  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
+  client_->Patch<Node>("", "a", PatchType::kMerge,
+                       R"({"spec":{"unschedulable":null}})");
+  AwaitPlaces(1);
+  const std::string attempts =
+      "scheduler_schedule_attempts_total{profile=\"minisched\",result=";
+  AwaitThat([&] {
+    const std::string text = metrics_.Text();
+    return text.find(attempts + "\"scheduled\"} 1\n") != std::string::npos &&
+           text.find(attempts + "\"unschedulable\"} 1\n") !=
+               std::string::npos &&
+           text.find(attempts + "\"error\"} 1\n") != std::string::npos &&
+           text.find("scheduler_pod_scheduling_attempts_sum 3\n") !=
+               std::string::npos;
+  });
 }
 
 // The API server sets that condition.
