@@ -76,10 +76,13 @@ void Cache::UpdateSnapshot(Snapshot& snapshot) {
   snapshot.set_generation(generation_);
   // The snapshot has all nodes of the cache. If it has more, some are gone.
   if (snapshot.size() > node_count_) {
-    snapshot.EraseIf([&](const std::string& name) REQUIRES(mu_) {
-      const auto node = by_name_.find(name);
-      return node == by_name_.end() || !node->second->has_node();
-    });
+    for (const NodeInfo* node : snapshot.List()) {
+      const std::string& name = node->node().metadata.name;
+      const auto entry = by_name_.find(name);
+      if (entry == by_name_.end() || !entry->second->has_node()) {
+        snapshot.Erase(name);
+      }
+    }
     nodes_changed = true;
   }
   if (nodes_changed) snapshot.RebuildList();

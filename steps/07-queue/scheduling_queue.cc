@@ -202,9 +202,12 @@ void SchedulingQueue::MoveToActiveQ(QueuedPodInfo info,
 
 void SchedulingQueue::MoveToBackoffQ(QueuedPodInfo info,
                                      const std::string& event) {
-  trace_.Moved(
-      *info.pod, Place::kBackoff,
-      {.event = event, .attempts = info.attempts, .until = BackoffTime(info)});
+  const auto& plugins = info.unschedulable_plugins;
+  trace_.Moved(*info.pod, Place::kBackoff,
+               {.event = event,
+                .plugins = {plugins.begin(), plugins.end()},
+                .attempts = info.attempts,
+                .until = BackoffTime(info)});
   backoff_.Add(std::move(info));
 }
 

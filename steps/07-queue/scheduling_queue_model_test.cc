@@ -129,7 +129,7 @@ class RandomRun {
     if (record.move.until) {
       EXPECT_EQ(*record.move.until, model_.Until(number));
     }
-    if (pod.place == Place::kUnschedulable) {
+    if (pod.place != Place::kActive) {
       EXPECT_EQ(std::set<std::string_view>(record.move.plugins.begin(),
                                            record.move.plugins.end()),
                 pod.info.unschedulable_plugins);

@@ -36,12 +36,9 @@ class Snapshot {
   bool Set(const NodeInfo& node) {
     return nodes_.insert_or_assign(node.node().metadata.name, node).second;
   }
-  // Removes the nodes whose name satisfies the predicate.
-  template <class Predicate>
-  void EraseIf(Predicate predicate) {
-    std::erase_if(nodes_,
-                  [&](const auto& entry) { return predicate(entry.first); });
-  }
+  // Removes the node. List() still has it until RebuildList(). `name` may be
+  // the node's own.
+  void Erase(const std::string& name) { nodes_.erase(nodes_.find(name)); }
   // Rebuilds List() after nodes were added or removed.
   void RebuildList() {
     list_.clear();
