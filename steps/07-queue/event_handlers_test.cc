@@ -15,7 +15,7 @@
 
 #include "lab/testing/embedded_server.h"
 #include "minisched/base/fake_clock.h"
-#include "plugins/priority_sort.h"
+#include "scheduling_queue_peer_testing.h"
 
 namespace minisched {
 namespace {
@@ -114,6 +114,8 @@ class EventHandlersTest : public ::testing::Test {
     queue_.AddUnschedulableIfNotPresent(std::move(info));
   }
 
+  void WakeAll() { queue_.MoveAllToActiveOrBackoffQueue("NodeAdd"); }
+
   // Returns the names of the pods that have been woken: after their backoff,
   // they are tried again.
   std::vector<std::string> PopRetries() {
@@ -123,13 +125,15 @@ class EventHandlersTest : public ::testing::Test {
     return PopUpTo("later");
   }
 
-  // Blocks until the pod is in backoffQ.
-  void AwaitWoken(const std::string& name) {
+  // Blocks until the event has moved the pod to backoffQ.
+  void AwaitWoken(const std::string& name, const std::string& event) {
     while (true) {
       for (const RecordPtr& record : places_.Next({})) {
         const auto* pod = std::get_if<PodRecord>(&record->state);
         if (pod == nullptr || pod->pod != "default/" + name) continue;
-        if (pod->place == Place::kBackoff) return;
+        if (pod->place != Place::kBackoff) continue;
+        EXPECT_EQ(pod->move.event, event);
+        return;
       }
     }
   }
@@ -168,13 +172,11 @@ class EventHandlersTest : public ::testing::Test {
  private:
   Trace trace_{"minisched", clock_};
   TraceReader places_{trace_};
-  PrioritySort sort_;
+  const Framework framework_ = FrameworkWithPrioritySort();
   SchedulingQueue queue_{
-      clock_, trace_,
-      [this](const ObjectMeta& pod) {
+      clock_, trace_, framework_, [this](const ObjectMeta& pod) {
         return informers_->Of<Pod>().store().Get(pod.namespace_name, pod.name);
-      },
-      [this](const auto& a, const auto& b) { return sort_.Less(a, b); }};
+      }};
   EventHandlers handlers_{queue_, cache_, "minisched"};
   // Last, because it calls the event handlers.
   std::optional<SharedInformerFactory> informers_;
@@ -223,6 +225,8 @@ TEST_F(EventHandlersTest, RemovesAPodThatEnds) {
   Start(WithSpec("web-0"));
   Reject();
   End("web-0", "Failed");
+  EXPECT_THAT(PopUpTo("gone"), IsEmpty());
+  WakeAll();
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
@@ -237,6 +241,8 @@ TEST_F(EventHandlersTest, RemovesAPodThatIsDeleted) {
   Start(WithSpec("web-0"));
   Reject();
   client_->Delete<Pod>("default", "web-0", {.grace_period_seconds = 0});
+  EXPECT_THAT(PopUpTo("gone"), IsEmpty());
+  WakeAll();
   EXPECT_THAT(PopRetries(), IsEmpty());
 }
 
@@ -322,7 +328,7 @@ TEST_P(EventTest, WakesARejectedPod) {
   Reject();
   GetParam().change(*client_);
   // The change of a node comes by another watch than PopRetries()' pods.
-  AwaitWoken("waiting");
+  AwaitWoken("waiting", GetParam().name);
   EXPECT_THAT(PopRetries(), ElementsAre("waiting"));
 }
 
@@ -360,8 +366,9 @@ INSTANTIATE_TEST_SUITE_P(
                   }},
         EventCase{"AssignedPodDelete",
                   [](Client& client) {
-                    client.Delete<Pod>("default", "bound",
-                                       {.grace_period_seconds = 0});
+                    client.Patch<Pod>("default", "bound", PatchType::kMerge,
+                                      R"({"status":{"phase":"Succeeded"}})",
+                                      "status");
                   }}),
     NameOfEventCase);
 

@@ -42,7 +42,7 @@ class Plugin {
   virtual const ScorePlugin* AsScore() const { return nullptr; }
 };
 
-// The plugin that orders the pods of activeQ. A framework has exactly one.
+// The plugin that orders the pods of activeQ. A framework has one.
 class QueueSortPlugin : public virtual Plugin {
  public:
   const QueueSortPlugin* AsQueueSort() const final { return this; }

@@ -12,9 +12,9 @@
 
 namespace minisched {
 
-// Pods in an order, of which the first can be popped and any can be found by
-// its uid. Each operation takes logarithmic time at most. Not thread-safe.
-// Follows kube-scheduler's backend/heap.
+// A sorted set of pods. Pops the first pod, and finds any pod by its uid. Each
+// operation takes logarithmic time at most. Not thread-safe. Follows
+// kube-scheduler's backend/heap.
 class Heap {
  public:
   // Returns true if the first pod comes before the second.

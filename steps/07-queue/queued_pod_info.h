@@ -21,10 +21,10 @@ struct QueuedPodInfo {
   int attempts = 0;
   // How many of the tries ended because plugins rejected the pod.
   int unschedulable_count = 0;
-  // How many of the last tries in a row ended with an error.
+  // How many tries in a row have failed without a plugin that rejected the pod:
+  // they ended with an error, or there was no node.
   int consecutive_errors_count = 0;
-  // The names of the plugins that rejected the pod in its last try. Empty after
-  // an error.
+  // The names of the plugins that rejected the pod in its last try.
   std::set<std::string_view> unschedulable_plugins = {};
 };
 

@@ -42,15 +42,11 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client_.config(), clock),
       recorder_(event_client_, scheduler_name_),
-      queue_(
-          clock, trace_,
-          [this](const ObjectMeta& pod) {
-            return informers_.Of<Pod>().store().Get(pod.namespace_name,
-                                                    pod.name);
-          },
-          [this](const QueuedPodInfo& a, const QueuedPodInfo& b) {
-            return framework_.queue_sort_plugin().Less(a, b);
-          }),
+      queue_(clock, trace_, framework_,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
       event_handlers_(queue_, cache_, scheduler_name_),
       informers_(context.client, clock) {
   AddDefaultPlugins(framework_, {.snapshot = snapshot_});

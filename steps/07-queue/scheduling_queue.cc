@@ -30,12 +30,14 @@ bool CompletesBackoffEarlier(const QueuedPodInfo& a, const QueuedPodInfo& b) {
 
 }  // namespace
 
-SchedulingQueue::SchedulingQueue(Clock& clock, Trace& trace, PodLister lister,
-                                 Heap::Less less)
+SchedulingQueue::SchedulingQueue(Clock& clock, Trace& trace,
+                                 const Framework& framework, PodLister lister)
     : clock_(clock),
       trace_(trace),
       lister_(std::move(lister)),
-      active_(std::move(less)),
+      active_([&framework](const QueuedPodInfo& a, const QueuedPodInfo& b) {
+        return framework.queue_sort_plugin().Less(a, b);
+      }),
       backoff_(CompletesBackoffEarlier) {}
 
 void SchedulingQueue::Run(const std::stop_token& stop) {
@@ -56,7 +58,7 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   MutexLock lock(mu_);
   const auto in_flight = in_flight_.find(uid);
   if (in_flight != in_flight_.end()) {
-    in_flight->second |= updated;
+    if (updated) in_flight->second = 0;
     return;
   }
   if (active_.Update(pod) || backoff_.Update(pod)) return;
@@ -82,7 +84,7 @@ void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
   for (const PodPtr& pod : pods) {
     const auto in_flight = in_flight_.find(pod->metadata.uid);
     if (in_flight != in_flight_.end()) {
-      in_flight->second = true;
+      in_flight->second = 0;
     } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
       MoveToActiveQ(*std::move(info), "ForceActivate");
     }
@@ -94,7 +96,7 @@ std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   while (active_.empty() && !closed_) changed_.Wait(mu_);
   if (closed_) return std::nullopt;
   QueuedPodInfo info = active_.Pop();
-  in_flight_[info.pod->metadata.uid] = false;
+  in_flight_[info.pod->metadata.uid] = event_count_;
   ++info.attempts;
   trace_.Moved(*info.pod, Place::kInFlight, {.attempts = info.attempts});
   return info;
@@ -129,7 +131,9 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  const bool event_came = !in_flight.empty() && in_flight.mapped();
+  // After Done(), the queue doesn't know.
+  const bool event_came =
+      in_flight.empty() || in_flight.mapped() < event_count_;
   if (rejected && !event_came) {
     AddToUnschedulablePods(std::move(info));
   } else {
@@ -140,10 +144,8 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
 
 void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const std::string& event) {
   MutexLock lock(mu_);
-  for (auto& [uid, info] : std::exchange(unschedulable_, {})) {
-    MoveToActiveOrBackoffQueue(std::move(info), event);
-  }
-  for (auto& [uid, event_came] : in_flight_) event_came = true;
+  ++event_count_;
+  MoveUnschedulablePods([](const QueuedPodInfo&) { return true; }, event);
 }
 
 void SchedulingQueue::FlushBackoffQCompleted() {
@@ -155,14 +157,11 @@ void SchedulingQueue::FlushBackoffQCompleted() {
 
 void SchedulingQueue::FlushUnschedulablePodsLeftover() {
   MutexLock lock(mu_);
-  const auto now = clock_.Now();
-  std::vector<std::string> leftover;
-  for (const auto& [uid, info] : unschedulable_) {
-    if (now - info.timestamp > kMaxInUnschedulablePods) leftover.push_back(uid);
-  }
-  for (const std::string& uid : leftover) {
-    MoveToActiveOrBackoffQueue(*RemoveWaiting(uid), "UnschedulableTimeout");
-  }
+  MoveUnschedulablePods(
+      [now = clock_.Now()](const QueuedPodInfo& info) {
+        return now - info.timestamp > kMaxInUnschedulablePods;
+      },
+      "UnschedulableTimeout");
 }
 
 void SchedulingQueue::Close() {
@@ -181,6 +180,20 @@ std::optional<QueuedPodInfo> SchedulingQueue::RemoveWaiting(
   auto unschedulable = unschedulable_.extract(uid);
   if (unschedulable.empty()) return std::nullopt;
   return std::move(unschedulable.mapped());
+}
+
+template <class Predicate>
+void SchedulingQueue::MoveUnschedulablePods(const Predicate& predicate,
+                                            const std::string& event) {
+  for (auto pod = unschedulable_.begin(); pod != unschedulable_.end();) {
+    if (!predicate(pod->second)) {
+      ++pod;
+      continue;
+    }
+    QueuedPodInfo info = std::move(pod->second);
+    pod = unschedulable_.erase(pod);
+    MoveToActiveOrBackoffQueue(std::move(info), event);
+  }
 }
 
 void SchedulingQueue::MoveToActiveOrBackoffQueue(QueuedPodInfo info,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -7,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "framework.h"
 #include "heap.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
@@ -40,12 +42,12 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // and in flight.
 class SchedulingQueue {
  public:
-  // `less` orders activeQ. `clock` and `trace` must outlive the queue. The
-  // queue calls `lister` under its lock, so `lister` must not use the queue. It
-  // must return states that are at least as new as those that the event
-  // handlers have received.
-  SchedulingQueue(Clock& clock, Trace& trace, PodLister lister,
-                  Heap::Less less);
+  // `framework` orders activeQ by its QueueSort plugin. It, `clock` and `trace`
+  // must outlive the queue. The queue calls `lister` under its lock, so
+  // `lister` must not use the queue. It must return states that are at least as
+  // new as those that the event handlers have received.
+  SchedulingQueue(Clock& clock, Trace& trace, const Framework& framework,
+                  PodLister lister);
 
   // Flushes backoffQ every second and unschedulablePods every 30 seconds, until
   // `stop` asks to stop.
@@ -91,7 +93,7 @@ class SchedulingQueue {
 
   // Moves all pods of unschedulablePods, because `event` may have made them
   // schedulable: to backoffQ, or to activeQ if their backoff is over. Call it
-  // after the cache has the change. `event` is upstream's label: "NodeAdd".
+  // after the cache has the change. `event` names the change: "NodeAdd".
   void MoveAllToActiveOrBackoffQueue(const std::string& event) EXCLUDES(mu_);
 
   // Moves the pods whose backoff is over from backoffQ to activeQ.
@@ -111,6 +113,10 @@ class SchedulingQueue {
   // Removes and returns the pod if it waits in backoffQ or unschedulablePods.
   std::optional<QueuedPodInfo> RemoveWaiting(const std::string& uid)
       REQUIRES(mu_);
+  // Moves the pods of unschedulablePods that satisfy the predicate.
+  template <class Predicate>
+  void MoveUnschedulablePods(const Predicate& predicate,
+                             const std::string& event) REQUIRES(mu_);
   void MoveToActiveOrBackoffQueue(QueuedPodInfo info, const std::string& event)
       REQUIRES(mu_);
   void MoveToActiveQ(QueuedPodInfo info, const std::string& event)
@@ -122,14 +128,17 @@ class SchedulingQueue {
   Clock& clock_;
   Trace& trace_;
   const PodLister lister_;
+  // Lock order: mu_, then the lock of the informer's store or of the trace.
   mutable Mutex mu_;
   CondVar changed_;
   Heap active_ GUARDED_BY(mu_);
   Heap backoff_ GUARDED_BY(mu_);
   // Keyed by uid, as is in_flight_.
   std::unordered_map<std::string, QueuedPodInfo> unschedulable_ GUARDED_BY(mu_);
-  // True if an event came since Pop().
-  std::unordered_map<std::string, bool> in_flight_ GUARDED_BY(mu_);
+  std::uint64_t event_count_ GUARDED_BY(mu_) = 1;
+  // The value of event_count_ when the pod was popped. 0 if an event for this
+  // pod alone came later.
+  std::unordered_map<std::string, std::uint64_t> in_flight_ GUARDED_BY(mu_);
   bool closed_ GUARDED_BY(mu_) = false;
 };
 

@@ -60,12 +60,15 @@ TEST_F(SchedulingQueueTest, RejectionsAndErrorsBackOffSeparately) {
 }
 
 TEST_F(SchedulingQueueTest, PodsLeaveBackoffInTheOrderOfItsEnd) {
-  for (const char* name : {"c", "a", "b"}) Add(name);
-  for (int i = 0; i < 3; ++i) {
-    Fail();
-    clock_.Advance(std::chrono::milliseconds(1));
-  }
-  EXPECT_THAT(After(kSecond), ElementsAre("c", "a", "b"));
+  Add("twice");
+  Fail();
+  clock_.Advance(kSecond);
+  queue_.FlushBackoffQCompleted();
+  Fail();
+  Add("once");
+  Fail();
+  EXPECT_THAT(After(kSecond), ElementsAre("once"));
+  EXPECT_THAT(After(kSecond), ElementsAre("twice"));
 }
 
 TEST_F(SchedulingQueueTest, APodThatWaitedLongerIsTriedFirst) {
@@ -94,6 +97,16 @@ TEST_F(SchedulingQueueTest, AnEventInFlightIsNotLost) {
   Event();
   Reject(info);
   EXPECT_THAT(Rest(), IsEmpty());
+  EXPECT_THAT(After(kSecond), ElementsAre("a"));
+}
+
+// After Done(), the queue doesn't record events for the pod.
+TEST_F(SchedulingQueueTest, ARejectionAfterDoneCountsAsIfAnEventCame) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Done("a");
+  Event();
+  Reject(info);
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 

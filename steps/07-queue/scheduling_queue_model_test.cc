@@ -363,15 +363,11 @@ class RandomRun {
   std::vector<QueuedPodInfo> tries_;    // that have not ended
   std::vector<QueuedPodInfo> assumed_;  // pods whose Binding may fail
   int version_ = 0;                     // of the last change
-  PrioritySort sort_;
-  SchedulingQueue queue_{
-      clock_, trace_,
-      [this](const ObjectMeta& metadata) {
-        return Stored(Pod{.metadata = metadata});
-      },
-      [this](const QueuedPodInfo& a, const QueuedPodInfo& b) {
-        return sort_.Less(a, b);
-      }};
+  const Framework framework_ = FrameworkWithPrioritySort();
+  SchedulingQueue queue_{clock_, trace_, framework_,
+                         [this](const ObjectMeta& metadata) {
+                           return Stored(Pod{.metadata = metadata});
+                         }};
   QueueModel model_{clock_, kModelUids};
 };
 

@@ -78,7 +78,7 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   const int number = Number(*info.pod);
   if (IsQueued(number)) return;
   ModelPod& pod = pods_[number];
-  const bool event_came = pod.place == Place::kInFlight && pod.event_came;
+  const bool event_came = pod.place != Place::kInFlight || pod.event_came;
   pod.place = Place::kGone;
   if (!newest) return;
   pod.info = info;

@@ -147,15 +147,12 @@ class RequeueRaceTest : public ::testing::Test {
   FakeClock clock_;
   const PodPtr pod_ = MakePod("a");
   Trace trace_{"minisched", clock_};
-  PrioritySort sort_;
-  SchedulingQueue queue_{
-      clock_, trace_,
-      [this](const ObjectMeta&) {
-        thread_.emplace(std::move(change_));
-        EXPECT_TRUE(thread_->AwaitSleep());
-        return pod_;
-      },
-      [this](const auto& a, const auto& b) { return sort_.Less(a, b); }};
+  const Framework framework_ = FrameworkWithPrioritySort();
+  SchedulingQueue queue_{clock_, trace_, framework_, [this](const ObjectMeta&) {
+                           thread_.emplace(std::move(change_));
+                           EXPECT_TRUE(thread_->AwaitSleep());
+                           return pod_;
+                         }};
 
  private:
   std::function<void()> change_;

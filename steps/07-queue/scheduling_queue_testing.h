@@ -13,8 +13,8 @@
 
 #include "minisched/base/fake_clock.h"
 #include "minisched/informer/store.h"
-#include "plugins/priority_sort.h"
 #include "scheduling_queue.h"
+#include "scheduling_queue_peer_testing.h"
 
 namespace minisched {
 
@@ -117,13 +117,11 @@ class SchedulingQueueTest : public ::testing::Test {
   FakeClock clock_;
   Store<Pod> store_;
   Trace trace_{"minisched", clock_};
-  PrioritySort sort_;
-  SchedulingQueue queue_{
-      clock_, trace_,
-      [this](const ObjectMeta& pod) {
-        return store_.Get(pod.namespace_name, pod.name);
-      },
-      [this](const auto& a, const auto& b) { return sort_.Less(a, b); }};
+  const Framework framework_ = FrameworkWithPrioritySort();
+  SchedulingQueue queue_{clock_, trace_, framework_,
+                         [this](const ObjectMeta& pod) {
+                           return store_.Get(pod.namespace_name, pod.name);
+                         }};
 };
 
 }  // namespace minisched

@@ -207,15 +207,11 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   FakeClock clock_;
   Store<Pod> store_;
   Trace trace_{"minisched", clock_};
-  PrioritySort sort_;
-  SchedulingQueue queue_{
-      clock_, trace_,
-      [this](const ObjectMeta& pod) {
-        return store_.Get(pod.namespace_name, pod.name);
-      },
-      [this](const QueuedPodInfo& a, const QueuedPodInfo& b) {
-        return sort_.Less(a, b);
-      }};
+  const Framework framework_ = FrameworkWithPrioritySort();
+  SchedulingQueue queue_{clock_, trace_, framework_,
+                         [this](const ObjectMeta& pod) {
+                           return store_.Get(pod.namespace_name, pod.name);
+                         }};
   std::atomic<bool> binds_all_ = false;
   Mutex mu_;
   CondVar bound_some_;
