@@ -4,15 +4,18 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
+#include <variant>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/app/logging.h"
-#include "minisched/app/monitoring.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
+#include "minisched/metrics/metrics_server.h"
 #include "minisched/trace/recorder.h"
 #include "minisched/trace/trace_log.h"
 
@@ -50,6 +53,45 @@ unsigned short ParsePort(const std::string& text) {
   return port;
 }
 
+// Counts a move if it leads to the scheduling queue.
+void CountMove(Metrics& metrics, Place place, const std::string& event) {
+  if (place == Place::kActive) metrics.QueueIncomingPods("active", event);
+  if (place == Place::kBackoff) metrics.QueueIncomingPods("backoff", event);
+  // Upstream keeps gated pods together with unschedulable ones.
+  if (place == Place::kUnschedulable || place == Place::kGated) {
+    metrics.QueueIncomingPods("unschedulable", event);
+  }
+}
+
+// Counts the pods in each part of the scheduling queue.
+PendingPodCounts CountPendingPods(const Trace& trace) {
+  std::map<Place, std::size_t> pods;
+  for (const RecordPtr& record : trace.LastOfEachPod()) {
+    ++pods[std::get<PodRecord>(record->state).place];
+  }
+  return {.active = pods[Place::kActive],
+          .backoff = pods[Place::kBackoff],
+          .unschedulable = pods[Place::kUnschedulable],
+          .gated = pods[Place::kGated]};
+}
+
+// Starts the server of --metrics-port. `metrics` and `trace` must outlive the
+// server. Throws ConfigError if the port can't be used.
+std::unique_ptr<MetricsServer> Serve(unsigned short port,
+                                     const Metrics& metrics,
+                                     const Trace& trace) {
+  try {
+    auto server = std::make_unique<MetricsServer>(port, [&metrics, &trace] {
+      return metrics.Text(CountPendingPods(trace));
+    });
+    spdlog::info("serving metrics and health checks at {}", server->url());
+    return server;
+  } catch (const std::runtime_error& error) {
+    throw ConfigError("--metrics-port " + std::to_string(port) + ": " +
+                      error.what());
+  }
+}
+
 }  // namespace
 
 App::App(const std::string& description) : flags_(description) {
@@ -70,8 +112,8 @@ App::App(const std::string& description) : flags_(description) {
       "--metrics-port",
       [this](const std::string& text) { metrics_port_ = ParsePort(text); },
       "PORT",
-      "Serve /metrics, /healthz, /livez and /readyz on 127.0.0.1 at this port; "
-      "0 picks a free port; default: don't serve them");
+      "Serve /metrics, /healthz and /livez on 127.0.0.1 at this port; 0 picks "
+      "a free port; default: don't serve them");
   flags_.Add(
       "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
       "run|step|DURATION",
@@ -94,10 +136,14 @@ int App::Run(int argc, const char* const* argv,
   const std::string program = std::filesystem::path(argv[0]).filename();
   try {
     SetUpLogging(verbosity_);
-    Trace trace(scheduler_name_);
+    Metrics metrics(scheduler_name_);
+    Trace trace(scheduler_name_, RealClock(), {},
+                [&metrics](Place place, const std::string& event) {
+                  CountMove(metrics, place, event);
+                });
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
-    Monitoring monitoring(trace, scheduler_name_, metrics_port_,
-                          signals.token());
+    std::unique_ptr<MetricsServer> server;
+    if (metrics_port_) server = Serve(*metrics_port_, metrics, trace);
     RestConfig config = LoadRestConfig({kubeconfig_, context_});
     config.qps = qps_;
     config.burst = burst_;
@@ -114,9 +160,7 @@ int App::Run(int argc, const char* const* argv,
     }
     std::optional<Recorder> recorder;
     if (record_) recorder.emplace(trace, client, *record_);
-    monitoring.SetStarted();
-    body({client, scheduler_name_, trace, signals.token(), monitoring.metrics(),
-          monitoring.health()});
+    body({client, scheduler_name_, trace, signals.token(), metrics});
     return 0;
   } catch (const Cancelled&) {
     return 0;

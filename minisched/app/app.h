@@ -8,7 +8,6 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/pace.h"
 #include "minisched/client/client.h"
-#include "minisched/metrics/health.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
 
@@ -24,9 +23,9 @@ struct AppContext {
   Trace& trace;
   // Asks to stop after SIGINT or SIGTERM.
   std::stop_token stop;
-  // What --metrics-port serves. They outlive the body.
+  // Counts the scheduler's attempts. The metrics of the queue come from the
+  // trace. Outlives the body.
   Metrics& metrics = Metrics::Unread();
-  Health& health = Health::Unread();
 };
 
 // Everything that a scheduler program needs besides scheduling: flags, logging,

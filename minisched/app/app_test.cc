@@ -186,13 +186,6 @@ TEST_F(AppTest, ServesMetricsAndHealthChecks) {
         EXPECT_THAT(http::Ask(url, "GET", "/metrics"),
                     HasSubstr("{profile=\"mine\",result=\"scheduled\"} 1\n"));
         EXPECT_THAT(http::Ask(url, "GET", "/livez"), EndsWith("\r\n\r\nok"));
-        EXPECT_THAT(http::Ask(url, "GET", "/readyz?verbose"),
-                    EndsWith("\r\n\r\n[+]shutdown ok\n[+]startup ok\n"
-                             "readyz check passed\n"));
-        const auto check =
-            context.health.AddReadyzCheck("sync", [] { return "not yet"; });
-        EXPECT_THAT(http::Ask(url, "GET", "/readyz"),
-                    HasSubstr("[-]sync failed: reason withheld\n"));
       });
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(ran_);
@@ -226,34 +219,6 @@ TEST_F(AppTest, ServesMetricsOfTheQueue) {
           "{event=\"ScheduleAttemptFailure\",queue=\"unschedulable\"} 1\n"}) {
       EXPECT_THAT(text, HasSubstr(line));
     }
-  });
-  EXPECT_TRUE(ran_);
-}
-
-TEST_F(AppTest, IsNotReadyBeforeTheBodyRuns) {
-  std::string answer;
-  const HttpServer server([&](const ServerRequest&, ServerReply reply) {
-    const std::string log = ::testing::internal::GetCapturedStderr();
-    ::testing::internal::CaptureStderr();
-    answer = http::Ask(MetricsUrl(log), "GET", "/readyz");
-    reply.Send(200, R"({"gitVersion":"v1.36.3"})");
-  });
-  WriteKubeconfig(server.url());
-  EXPECT_EQ(Run({"--metrics-port=0"}, [](const AppContext&) {}), 0);
-  EXPECT_THAT(answer, EndsWith("\r\n\r\n[+]shutdown ok\n"
-                               "[-]startup failed: reason withheld\n"
-                               "readyz check failed\n"));
-}
-
-TEST_F(AppTest, IsNotReadyAfterASignal) {
-  WriteKubeconfig("http://127.0.0.1:1");
-  Run({"--metrics-port=0"}, [](const AppContext& context) {
-    const std::string log = ::testing::internal::GetCapturedStderr();
-    ::testing::internal::CaptureStderr();
-    kill(getpid(), SIGTERM);
-    RealClock().SleepFor(std::chrono::hours(1), context.stop);
-    EXPECT_THAT(http::Ask(MetricsUrl(log), "GET", "/readyz/shutdown"),
-                EndsWith("process is shutting down\n"));
   });
   EXPECT_TRUE(ran_);
 }

@@ -6,11 +6,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
-
-#include "minisched/metrics/process_metrics.h"
 
 namespace minisched {
 namespace {
@@ -28,7 +25,7 @@ Buckets DoublingBuckets(double start, int count) {
   return buckets;
 }
 
-MetricFamily PendingPodsFamily(const Metrics::PendingPods& pods) {
+MetricFamily PendingPodsFamily(const PendingPodCounts& pods) {
   const auto metric = [](const char* queue, std::size_t count) {
     prometheus::ClientMetric result;
     result.label = {{"queue", queue}};
@@ -135,31 +132,11 @@ void Metrics::QueueIncomingPods(const std::string& queue,
       .Increment();
 }
 
-Registration Metrics::ReportPendingPods(std::function<PendingPods()> count) {
-  return pending_pods_.Add(std::move(count));
-}
-
-std::string Metrics::Text() const {
+std::string Metrics::Text(const PendingPodCounts& pending) const {
   std::vector<MetricFamily> families = families_->registry.Collect();
-  if (const auto pods = CountPendingPods()) {
-    families.push_back(PendingPodsFamily(*pods));
-  }
-  std::ranges::move(ProcessMetrics(), std::back_inserter(families));
+  families.push_back(PendingPodsFamily(pending));
   Sort(families);
   return prometheus::TextSerializer().Serialize(families);
-}
-
-std::optional<Metrics::PendingPods> Metrics::CountPendingPods() const {
-  std::optional<PendingPods> sum;
-  pending_pods_.ForEach([&](const std::function<PendingPods()>& count) {
-    const PendingPods pods = count();
-    if (!sum) sum.emplace();
-    sum->active += pods.active;
-    sum->backoff += pods.backoff;
-    sum->unschedulable += pods.unschedulable;
-    sum->gated += pods.gated;
-  });
-  return sum;
 }
 
 }  // namespace minisched

@@ -2,30 +2,26 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-
-#include "minisched/metrics/callbacks.h"
 
 namespace minisched {
 
-// The metrics of a scheduler and its process. Their names, labels, buckets and
-// help texts are those of kube-scheduler v1.36 (pkg/scheduler/metrics).
-// Thread-safe. Callers may hold locks. Each call but Text() takes less than a
-// microsecond.
+// The number of pending pods in each part of the scheduling queue.
+struct PendingPodCounts {
+  std::size_t active = 0;
+  std::size_t backoff = 0;
+  std::size_t unschedulable = 0;
+  std::size_t gated = 0;
+};
+
+// The metrics of a scheduler. Their names, labels, buckets and help texts are
+// those of kube-scheduler v1.36 (pkg/scheduler/metrics). Thread-safe. Callers
+// may hold locks: the metrics take no locks but their own. Each call but Text()
+// takes less than a microsecond.
 class Metrics {
  public:
   using Duration = std::chrono::duration<double>;
-
-  // The number of pending pods in each part of the scheduling queue.
-  struct PendingPods {
-    std::size_t active = 0;
-    std::size_t backoff = 0;
-    std::size_t unschedulable = 0;
-    std::size_t gated = 0;
-  };
 
   // `profile` is the value of the label "profile": the scheduler's name.
   explicit Metrics(std::string profile);
@@ -51,32 +47,21 @@ class Metrics {
 
   // Counts in scheduler_queue_incoming_pods_total that a pod came to a queue
   // ("active", "backoff" or "unschedulable") because of an event, such as
-  // "PodAdd" or "ScheduleAttemptFailure".
+  // "UnschedulablePodAdd" or "ScheduleAttemptFailure".
   void QueueIncomingPods(const std::string& queue, const std::string& event);
 
-  // Reports the counts that `count` returns as scheduler_pending_pods. Each
-  // call of Text() calls `count`, on its thread. `count` may take locks. If
-  // there are several functions, the metric is the sum. Don't call
-  // ReportPendingPods(), and don't destroy the registration, under a lock that
-  // `count` takes.
-  [[nodiscard]] Registration ReportPendingPods(
-      std::function<PendingPods()> count);
-
-  // Returns the metrics in Prometheus' text format, sorted by name. A metric of
-  // the scheduler appears once it has a value. The metrics of the process
-  // always appear.
-  std::string Text() const;
+  // Returns the metrics in Prometheus' text format, sorted by name.
+  // scheduler_pending_pods has the values of `pending`. Each other metric
+  // appears once it has a value.
+  std::string Text(const PendingPodCounts& pending = {}) const;
 
  private:
   struct Families;
 
   void CountAttempt(const std::string& result, Duration duration);
-  // Returns nullopt if no function is registered.
-  std::optional<PendingPods> CountPendingPods() const;
 
   const std::string profile_;
   const std::unique_ptr<Families> families_;
-  Callbacks<PendingPods> pending_pods_;
 };
 
 }  // namespace minisched

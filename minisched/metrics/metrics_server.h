@@ -1,24 +1,23 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "minisched/metrics/health.h"
-#include "minisched/metrics/metrics.h"
-
 namespace minisched {
 
-// Serves /metrics, /healthz, /livez and /readyz on 127.0.0.1, without TLS and
+// Serves /metrics, /healthz and /livez on 127.0.0.1, without TLS and
 // authentication, on a thread of its own. The answers are those of
 // kube-scheduler (apiserver pkg/server/healthz/healthz.go).
 class MetricsServer {
  public:
   // Starts to listen. If `port` is 0, the system picks a free port, which url()
-  // contains. `metrics` and `health` must outlive the server. Throws
-  // std::runtime_error if listening fails.
-  MetricsServer(unsigned short port, const Metrics& metrics,
-                const Health& health);
-  // Closes all connections and ends the thread. Doesn't wait for clients.
+  // contains. For each request for /metrics, the server's thread calls
+  // `metrics`, which returns the text. Throws std::runtime_error if listening
+  // fails.
+  MetricsServer(unsigned short port, std::function<std::string()> metrics);
+  // Closes all connections and ends the thread. Doesn't wait for clients, only
+  // for a running call of `metrics`.
   ~MetricsServer();
 
   // Returns "http://127.0.0.1:34567".

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "minisched/http/http_testing.h"
+#include "minisched/metrics/metrics.h"
 
 namespace minisched {
 namespace {
@@ -26,8 +27,9 @@ class MetricsServerTest : public ::testing::Test {
   }
 
   Metrics metrics_{"mine"};
-  Health health_;
-  const MetricsServer server_{0, metrics_, health_};
+  std::atomic<std::size_t> pods_ = 0;
+  const MetricsServer server_{
+      0, [this] { return metrics_.Text({.active = pods_}); }};
 };
 
 MATCHER_P2(Answers, status, body, "") {
@@ -50,50 +52,23 @@ TEST_F(MetricsServerTest, ServesTheMetrics) {
                       "result=\"scheduled\"} 1\n")));
 }
 
-TEST_F(MetricsServerTest, IsAliveWithoutAnyCheck) {
-  for (const std::string page : {"healthz", "livez", "readyz"}) {
-    EXPECT_THAT(Get("/" + page), Answers(200, "ok"));
-    EXPECT_THAT(Get("/" + page + "/ping"), Answers(200, "ok"));
-    EXPECT_THAT(Get("/" + page + "?verbose"),
-                Answers(200, "[+]ping ok\n" + page + " check passed\n"));
+TEST_F(MetricsServerTest, ReadsThePendingPodsForEachRequest) {
+  for (const std::size_t pods : {1, 2}) {
+    pods_ = pods;
+    EXPECT_THAT(Get("/metrics"),
+                HasSubstr("\nscheduler_pending_pods{queue=\"active\"} " +
+                          std::to_string(pods) + "\n"));
   }
 }
 
-TEST_F(MetricsServerTest, IsReadyOnceAllChecksPass) {
-  std::atomic<bool> synced = false;
-  const auto one = health_.AddReadyzCheck("shutdown", [] { return ""; });
-  const auto two = health_.AddReadyzCheck("sync", [&synced] {
-    return synced ? "" : "handlers are not fully synchronized";
-  });
-  EXPECT_THAT(Get("/readyz"),
-              Answers(500,
-                      "[+]shutdown ok\n[-]sync failed: reason withheld\n"
-                      "readyz check failed\n"));
-  EXPECT_THAT(Get("/readyz/sync"),
-              Answers(500,
-                      "internal server error: handlers are not fully "
-                      "synchronized\n"));
-  EXPECT_THAT(Get("/readyz/shutdown"), Answers(200, "ok"));
+TEST_F(MetricsServerTest, IsAlive) {
   EXPECT_THAT(Get("/healthz"), Answers(200, "ok"));
   EXPECT_THAT(Get("/livez"), Answers(200, "ok"));
-  synced = true;
-  EXPECT_THAT(Get("/readyz"), Answers(200, "ok"));
-  EXPECT_THAT(
-      Get("/readyz?verbose"),
-      Answers(200, "[+]shutdown ok\n[+]sync ok\nreadyz check passed\n"));
-}
-
-TEST_F(MetricsServerTest, AnOutdatedCheckIsRemoved) {
-  auto check = health_.AddReadyzCheck("sync", [] { return "not yet"; });
-  EXPECT_THAT(Get("/readyz"), StartsWith("HTTP/1.1 500 "));
-  check.reset();
-  EXPECT_THAT(Get("/readyz"), Answers(200, "ok"));
 }
 
 TEST_F(MetricsServerTest, AnswersUnknownPathsWith404) {
   for (const std::string path :
-       {"/", "/healthz/", "/healthz/etcd", "/readyz/ping/more", "/metrics/",
-        "/metrics/ping", "/healthy"}) {
+       {"/", "/healthz/", "/livez/ping", "/readyz", "/metrics/", "/healthy"}) {
     EXPECT_THAT(Get(path), Answers(404, "404 page not found\n")) << path;
   }
 }
@@ -105,7 +80,7 @@ TEST_F(MetricsServerTest, AnswersHeadWithoutABody) {
 }
 
 TEST_F(MetricsServerTest, RefusesOtherMethods) {
-  for (const std::string path : {"/metrics", "/healthz", "/readyz/ping"}) {
+  for (const std::string path : {"/metrics", "/healthz", "/livez"}) {
     EXPECT_THAT(http::Ask(server_.url(), "POST", path),
                 AllOf(Answers(405, "405 method not allowed\n"),
                       HasSubstr("Allow: GET, HEAD\r\n")))
@@ -131,17 +106,14 @@ TEST_F(MetricsServerTest, FailsIfThePortIsInUse) {
   const std::string& url = server_.url();
   const auto port =
       static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-  EXPECT_THROW(MetricsServer(port, metrics_, health_), std::runtime_error);
+  EXPECT_THROW(MetricsServer(port, [] { return ""; }), std::runtime_error);
 }
 
 TEST_F(MetricsServerTest, ServesWhileTheMetricsChange) {
   std::atomic<bool> done = false;
-  std::atomic<int> pods = 0;
   std::jthread scheduler([&] {
     for (int i = 0; !done; i = (i + 1) % 100) {
-      const auto pending = metrics_.ReportPendingPods([&pods] {
-        return Metrics::PendingPods{.active = std::size_t(pods++)};
-      });
+      ++pods_;
       metrics_.PodScheduled(std::chrono::milliseconds(i));
       metrics_.PodUnschedulable(std::chrono::milliseconds(i));
       metrics_.PodSchedulingAttempts(i);
@@ -152,7 +124,7 @@ TEST_F(MetricsServerTest, ServesWhileTheMetricsChange) {
   for (std::jthread& scraper : scrapers) {
     scraper = std::jthread([this] {
       for (int i = 0; i < 25; ++i) {
-        EXPECT_THAT(Get("/metrics"), HasSubstr("process_open_fds "));
+        EXPECT_THAT(Get("/metrics"), HasSubstr("scheduler_pending_pods"));
       }
     });
   }

@@ -2,15 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <ctime>
-#include <future>
-#include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace minisched {
@@ -18,8 +12,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Returns the lines of the text that begin with `begin`.
 std::vector<std::string> Lines(const std::string& text,
@@ -51,9 +43,7 @@ TEST(MetricsTest, HasUpstreamsTypesAndHelpTexts) {
   Metrics metrics("mine");
   metrics.PodScheduled(milliseconds(3));
   metrics.PodSchedulingAttempts(1);
-  metrics.QueueIncomingPods("active", "PodAdd");
-  const auto pending =
-      metrics.ReportPendingPods([] { return Metrics::PendingPods{}; });
+  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
   EXPECT_THAT(
       Lines(metrics.Text(), "# TYPE scheduler"),
       ElementsAre(
@@ -122,120 +112,33 @@ TEST(MetricsTest, RecordsTheAttemptsOfScheduledPods) {
 TEST(MetricsTest, CountsIncomingPodsByQueueAndEvent) {
   Metrics metrics("mine");
   metrics.QueueIncomingPods("backoff", "ScheduleAttemptFailure");
-  metrics.QueueIncomingPods("active", "PodAdd");
-  metrics.QueueIncomingPods("active", "PodAdd");
+  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
+  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
   const std::string name = "scheduler_queue_incoming_pods_total";
   EXPECT_THAT(
       Lines(metrics.Text(), name),
       ElementsAre(
-          name + R"({event="PodAdd",queue="active"} 2)",
-          name + R"({event="ScheduleAttemptFailure",queue="backoff"} 1)"));
+          name + R"({event="ScheduleAttemptFailure",queue="backoff"} 1)",
+          name + R"({event="UnschedulablePodAdd",queue="active"} 2)"));
 }
 
-TEST(MetricsTest, ReadsThePendingPodsForEachText) {
-  Metrics metrics("mine");
-  Metrics::PendingPods pods;
-  const auto pending = metrics.ReportPendingPods([&pods] { return pods; });
+TEST(MetricsTest, ReportsThePendingPodsByQueue) {
+  const Metrics metrics("mine");
   const std::string name = "scheduler_pending_pods";
-  EXPECT_THAT(Lines(metrics.Text(), name),
-              ElementsAre(name + R"({queue="active"} 0)",
-                          name + R"({queue="backoff"} 0)",
-                          name + R"({queue="gated"} 0)",
-                          name + R"({queue="unschedulable"} 0)"));
-  pods = {.active = 1, .backoff = 2, .unschedulable = 3, .gated = 4};
-  EXPECT_THAT(Lines(metrics.Text(), name),
-              ElementsAre(name + R"({queue="active"} 1)",
-                          name + R"({queue="backoff"} 2)",
-                          name + R"({queue="gated"} 4)",
-                          name + R"({queue="unschedulable"} 3)"));
+  EXPECT_THAT(
+      Lines(metrics.Text(
+                {.active = 1, .backoff = 2, .unschedulable = 3, .gated = 4}),
+            name),
+      ElementsAre(name + R"({queue="active"} 1)",
+                  name + R"({queue="backoff"} 2)",
+                  name + R"({queue="gated"} 4)",
+                  name + R"({queue="unschedulable"} 3)"));
 }
 
-TEST(MetricsTest, SumsThePendingPodsOfAllRegisteredFunctions) {
-  Metrics metrics("mine");
-  const auto count = [] {
-    return Metrics::PendingPods{
-        .active = 1, .backoff = 2, .unschedulable = 3, .gated = 4};
-  };
-  const auto one = metrics.ReportPendingPods(count);
-  auto two = metrics.ReportPendingPods(count);
-  const std::string name = "scheduler_pending_pods";
-  EXPECT_THAT(Lines(metrics.Text(), name),
-              ElementsAre(name + R"({queue="active"} 2)",
-                          name + R"({queue="backoff"} 4)",
-                          name + R"({queue="gated"} 8)",
-                          name + R"({queue="unschedulable"} 6)"));
-  two.reset();
-  EXPECT_THAT(metrics.Text(), HasSubstr(name + R"({queue="active"} 1)"));
-}
-
-TEST(MetricsTest, ReadsNoPendingPodsAfterTheEndOfTheRegistration) {
-  Metrics metrics("mine");
-  auto pending =
-      metrics.ReportPendingPods([] { return Metrics::PendingPods{}; });
-  pending.reset();
-  EXPECT_THAT(metrics.Text(), Not(HasSubstr("scheduler_pending_pods")));
-}
-
-TEST(MetricsTest, TheEndOfARegistrationBlocksWhileItsFunctionRuns) {
-  Metrics metrics("mine");
-  std::promise<void> running;
-  std::promise<void> go_on;
-  std::atomic<bool> returned = false;
-  auto pending = metrics.ReportPendingPods([&] {
-    running.set_value();
-    go_on.get_future().wait();
-    returned = true;
-    return Metrics::PendingPods{};
-  });
-  const std::jthread reader([&] { metrics.Text(); });
-  running.get_future().wait();
-  const std::jthread releaser([&] { go_on.set_value(); });
-  pending.reset();
-  EXPECT_TRUE(returned);
-}
-
-TEST(MetricsTest, OmitsMetricsOfTheSchedulerThatHaveNoValue) {
+TEST(MetricsTest, OmitsOtherMetricsThatHaveNoValue) {
   const Metrics metrics("mine");
-  EXPECT_THAT(metrics.Text(), Not(HasSubstr("scheduler_")));
-}
-
-TEST(MetricsTest, HasTheMetricsOfTheProcess) {
-  const Metrics metrics("mine");
-  const std::string text = metrics.Text();
-  const auto value = [&text](const std::string& name) {
-    const auto lines = Lines(text, name + " ");
-    return lines.size() == 1 ? std::stod(lines[0].substr(name.size())) : -1;
-  };
-  EXPECT_GE(value("process_cpu_seconds_total"), 0);
-  EXPECT_GT(value("process_resident_memory_bytes"), 1 << 20);
-  EXPECT_GT(value("process_virtual_memory_bytes"),
-            value("process_resident_memory_bytes"));
-  EXPECT_GE(value("process_open_fds"), 3);
-  EXPECT_GE(value("process_max_fds"), value("process_open_fds"));
-  const double now = static_cast<double>(std::time(nullptr));
-  EXPECT_NEAR(value("process_start_time_seconds"), now, 600);
-  EXPECT_THAT(Lines(text, "# TYPE process"),
-              ElementsAre("# TYPE process_cpu_seconds_total counter",
-                          "# TYPE process_max_fds gauge",
-                          "# TYPE process_open_fds gauge",
-                          "# TYPE process_resident_memory_bytes gauge",
-                          "# TYPE process_start_time_seconds gauge",
-                          "# TYPE process_virtual_memory_bytes gauge"));
-}
-
-TEST(MetricsTest, CountsOpenFiles) {
-  const Metrics metrics("mine");
-  const auto open_files = [&metrics] {
-    return Lines(metrics.Text(), "process_open_fds ").at(0);
-  };
-  const std::string before = open_files();
-  {
-    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/", "r"),
-                                                     &std::fclose);
-    ASSERT_TRUE(file);
-    EXPECT_NE(open_files(), before);
-  }
-  EXPECT_EQ(open_files(), before);
+  EXPECT_THAT(Lines(metrics.Text(), "# TYPE"),
+              ElementsAre("# TYPE scheduler_pending_pods gauge"));
 }
 
 }  // namespace

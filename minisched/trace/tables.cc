@@ -6,7 +6,6 @@
 #include <chrono>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "minisched/api/duration.h"
 
@@ -201,15 +200,9 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
   return text + PointLines(attempt.points);
 }
 
-std::string FormatPlaces(const std::vector<RecordPtr>& records, Time now) {
-  std::unordered_map<std::string, RecordPtr> last;
-  for (const RecordPtr& record : records) {
-    if (const auto* pod = std::get_if<PodRecord>(&record->state)) {
-      last[pod->uid] = record;
-    }
-  }
+std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now) {
   std::map<std::pair<Place, std::uint64_t>, Row> rows;
-  for (const auto& [uid, record] : last) {
+  for (const RecordPtr& record : pods) {
     const auto& pod = std::get<PodRecord>(record->state);
     if (pod.place == Place::kBound || pod.place == Place::kGone) continue;
     rows[{pod.place, record->sequence}] = {

@@ -22,9 +22,9 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes = 20);
 
 // Returns a table of the pods that are neither bound nor gone. For each pod, it
 // shows the place, how long the pod has been there, and how long the pod will
-// wait there, both relative to `now`. `records` must be in order; only the last
-// record of a pod counts. Each line begins with a line end.
-std::string FormatPlaces(const std::vector<RecordPtr>& records, Time now);
+// wait there, both relative to `now`. `pods` is what Trace::LastOfEachPod()
+// returns. Each line begins with a line end.
+std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now);
 
 // Returns a pod's move as one line: "default/web → active (BackoffComplete)".
 // The remaining wait is relative to `now`.

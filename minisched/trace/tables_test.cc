@@ -169,22 +169,18 @@ TEST(PrintableTest, EscapesControlCharactersAndBrokenUtf8) {
 class FormatPlacesTest : public ::testing::Test {
  protected:
   void Add(PodRecord pod, Clock::Duration before_now) {
-    records_.push_back(std::make_shared<const Record>(Record{
-        .sequence = records_.size() + 1,
+    pods_.push_back(std::make_shared<const Record>(Record{
+        .sequence = pods_.size() + 1,
         .time =
             now_ - std::chrono::floor<std::chrono::microseconds>(before_now),
         .state = std::move(pod)}));
   }
 
   const Time now_ = ParseTime("2026-01-01T00:00:00Z");
-  std::vector<RecordPtr> records_;
+  std::vector<RecordPtr> pods_;
 };
 
 TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
-  records_.push_back(std::make_shared<const Record>(
-      Record{.sequence = 1, .state = SchedulerRecord{}}));
-  Add({.pod = "shop/a", .uid = "a", .place = Place::kActive}, 9s);
-  Add({.pod = "shop/bound", .uid = "b", .place = Place::kActive}, 9s);
   Add({.pod = "shop/c",
        .uid = "c",
        .place = Place::kUnschedulable,
@@ -203,7 +199,7 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
        .place = Place::kAssumed,
        .move = {.attempts = 1, .node = "node-1"}},
       123456us);
-  EXPECT_EQ(FormatPlaces(records_, now_),
+  EXPECT_EQ(FormatPlaces(pods_, now_),
             "\n  PLACE          POD     SINCE  UNTIL  ATTEMPTS  REASON"
             "\n  active         shop/d  2s     -      0"
             "\n  unschedulable  shop/c  2.5s   1.5s   12        "
@@ -215,13 +211,13 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
 TEST_F(FormatPlacesTest, ShowsNoneIfNoPodIsPending) {
   EXPECT_EQ(FormatPlaces({}, now_), "\n  none");
   Add({.pod = "shop/a", .uid = "a", .place = Place::kBound}, 1s);
-  EXPECT_EQ(FormatPlaces(records_, now_), "\n  none");
+  EXPECT_EQ(FormatPlaces(pods_, now_), "\n  none");
 }
 
 TEST_F(FormatPlacesTest, PodsWithTheSameNameAndDifferentUidsAreTwoRows) {
   Add({.pod = "shop/a", .uid = "old", .place = Place::kInFlight}, 2s);
   Add({.pod = "shop/a", .uid = "new", .place = Place::kActive}, 1s);
-  EXPECT_EQ(FormatPlaces(records_, now_),
+  EXPECT_EQ(FormatPlaces(pods_, now_),
             "\n  PLACE      POD     SINCE  UNTIL  ATTEMPTS  REASON"
             "\n  active     shop/a  1s     -      0"
             "\n  in flight  shop/a  2s     -      0");
@@ -233,7 +229,7 @@ TEST_F(FormatPlacesTest, TextCannotBreakTheTable) {
        .place = Place::kActive,
        .move = {.plugins = {"\x1b[31m"}, .wakes = {"\x7f"}, .node = "\xff"}},
       1s);
-  EXPECT_EQ(FormatPlaces(records_, now_),
+  EXPECT_EQ(FormatPlaces(pods_, now_),
             "\n  PLACE   POD   SINCE  UNTIL  ATTEMPTS  REASON"
             "\n  active  a\\nb  1s     -      0         by \\x1b[31m, wakes on "
             "\\x7f, on \\xff");

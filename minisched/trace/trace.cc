@@ -51,10 +51,11 @@ Attempt Join(Attempt attempt, Attempt report) {
 }  // namespace
 
 Trace::Trace(std::string scheduler_name, Clock& clock,
-             const TraceLimits& limits)
+             const TraceLimits& limits, MoveObserver on_moved)
     : scheduler_name_(std::move(scheduler_name)),
       clock_(clock),
       limits_(limits),
+      on_moved_(std::move(on_moved)),
       log_(limits) {
   MutexLock lock(mu_);
   ReportScheduler();
@@ -99,6 +100,18 @@ void Trace::Add(Attempt report) {
 RecordPtr Trace::FindAttempt(const Attempt& report) const {
   MutexLock lock(mu_);
   return log_.FindAttempt(report.uid, report.number);
+}
+
+std::vector<RecordPtr> Trace::LastOfEachPod() const {
+  std::vector<RecordPtr> records;
+  {
+    MutexLock lock(mu_);
+    records = log_.LastOfEach();
+  }
+  std::erase_if(records, [](const RecordPtr& record) {
+    return !std::holds_alternative<PodRecord>(record->state);
+  });
+  return records;
 }
 
 void Trace::AddRecord(decltype(Record::state) state) {

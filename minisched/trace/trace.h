@@ -21,17 +21,24 @@ namespace minisched {
 // The reports of a scheduler on its own work. The scheduler makes three calls:
 // Moved(), Tried() and Paced(). Any number of TraceReaders read the trace.
 // Thread-safe. The caller of Moved() and Tried() may hold locks: both take the
-// trace's lock only, and Tried() calls `describe` before it takes the lock.
+// trace's lock only. Before they take it, Moved() calls the observer, and
+// Tried() calls `describe`. The observer and `describe` may take further locks,
+// but none that the caller holds.
 //
 // Moves of pods are always recorded, because a reader that is made later needs
 // the place of each pod. Attempts are described only while a reader asks for
 // attempts.
 class Trace {
  public:
+  // Receives the place and the event of each move.
+  using MoveObserver = std::function<void(Place, const std::string& event)>;
+
   // `scheduler_name` is the spec.schedulerName of the scheduler's pods. `clock`
-  // must outlive the trace.
+  // must outlive the trace. Moved() calls `on_moved`, if there is one, on the
+  // thread of its caller. `on_moved` must be thread-safe and fast, since the
+  // callers of Moved() may hold locks.
   explicit Trace(std::string scheduler_name, Clock& clock = RealClock(),
-                 const TraceLimits& limits = {});
+                 const TraceLimits& limits = {}, MoveObserver on_moved = {});
 
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -40,13 +47,6 @@ class Trace {
   // "Pod moved to an internal scheduling queue", and where a pod comes to a
   // place after the queue, such as "bound".
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
-
-  // Calls `observe` with the place and the event of each later move. `observe`
-  // must be fast, since the callers of Moved() may hold locks. Call OnMoved()
-  // before other threads use the trace.
-  void OnMoved(std::function<void(Place, const std::string& event)> observe) {
-    on_moved_ = std::move(observe);
-  }
 
   // Records the Attempt that `describe` returns. Calls `describe` only if a
   // reader asks for attempts.
@@ -78,6 +78,10 @@ class Trace {
     return popped;
   }
 
+  // Returns the last record of each pod at one moment, in order. May omit pods
+  // that are bound or gone.
+  std::vector<RecordPtr> LastOfEachPod() const EXCLUDES(mu_);
+
   // Returns the time of day by the trace's clock.
   Time Now() const { return clock_.WallNow(); }
 
@@ -100,10 +104,11 @@ class Trace {
   const std::string scheduler_name_;
   Clock& clock_;
   const TraceLimits limits_;
-  std::function<void(Place, const std::string&)> on_moved_;
+  const MoveObserver on_moved_;
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
   std::atomic<int> all_objections_readers_ = 0;
+  // Lock order: the locks of the scheduler, mu_, the lock of pacer_.
   mutable Mutex mu_;
   CondVar added_;
   RecordLog log_ GUARDED_BY(mu_);

@@ -30,10 +30,9 @@ void LogTrace(TraceReader& reader, const std::stop_token& stop) {
   }
 }
 
-void LogPlaces(Trace& trace) {
-  const std::vector<RecordPtr> records = TraceReader(trace).Poll();
+void LogPlaces(const Trace& trace) {
   spdlog::info("the pods of the scheduling queue:{}",
-               FormatPlaces(records, trace.Now()));
+               FormatPlaces(trace.LastOfEachPod(), trace.Now()));
 }
 
 }  // namespace minisched

@@ -12,6 +12,6 @@ namespace minisched {
 void LogTrace(TraceReader& reader, const std::stop_token& stop);
 
 // Logs the places of the pods that are neither bound nor gone (level info).
-void LogPlaces(Trace& trace);
+void LogPlaces(const Trace& trace);
 
 }  // namespace minisched

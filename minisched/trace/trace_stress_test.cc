@@ -116,5 +116,20 @@ TEST(TraceStressTest, WritersReadersPaceAndStopAtOnce) {
   EXPECT_THAT(seen, ::testing::Each(expected));
 }
 
+TEST(TraceStressTest, ReturnsOneRecordOfAPodThatMoves) {
+  Trace trace("minisched", RealClock(), {.records = 2});
+  const Pod pod = TracedPod("a");
+  trace.Moved(pod, Place::kActive);
+  std::atomic<bool> done = false;
+  const std::jthread mover([&] {
+    for (int i = 0; i < 20'000; ++i) {
+      trace.Moved(pod, Place::kInFlight);
+      trace.Moved(pod, Place::kActive);
+    }
+    done = true;
+  });
+  while (!done) ASSERT_EQ(trace.LastOfEachPod().size(), 1U);
+}
+
 }  // namespace
 }  // namespace minisched

@@ -21,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 class TraceTest : public ::testing::Test {
@@ -86,6 +87,32 @@ TEST_F(TraceTest, MovedRecordsThePodAndItsMove) {
   EXPECT_EQ(pod.until, ParseTime("2026-01-01T00:00:11.5Z"));
   Move("web", Place::kActive);
   EXPECT_EQ(Last<PodRecord>(reader).until, std::nullopt);
+}
+
+TEST_F(TraceTest, MovedCallsTheObserver) {
+  std::vector<std::pair<Place, std::string>> moves;
+  Trace trace("minisched", clock_, {},
+              [&moves](Place place, const std::string& event) {
+                moves.emplace_back(place, event);
+              });
+  trace.Moved(TracedPod("a"), Place::kActive, {.event = "UnschedulablePodAdd"});
+  trace.Moved(TracedPod("a"), Place::kInFlight);
+  EXPECT_THAT(moves, ElementsAre(Pair(Place::kActive, "UnschedulablePodAdd"),
+                                 Pair(Place::kInFlight, "")));
+}
+
+TEST_F(TraceTest, ReturnsTheLastRecordOfEachPod) {
+  EXPECT_THAT(trace_.LastOfEachPod(), IsEmpty());
+  const TraceReader reader(trace_, AttemptDetail::kFirstObjections);
+  Move("a", Place::kActive);
+  Move("b", Place::kActive);
+  Move("a", Place::kInFlight);
+  trace_.Tried([] { return Attempt{.uid = "a", .number = 1}; });
+  Move("c", Place::kActive);
+  trace_.Pause();
+  Move("b", Place::kBound);
+  EXPECT_THAT(Describe(trace_.LastOfEachPod()),
+              ElementsAre("a in flight", "c active", "b bound"));
 }
 
 TEST_F(TraceTest, RecordsTheScheduler) {
