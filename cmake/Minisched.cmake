@@ -52,8 +52,12 @@ endfunction()
 # minisched_benchmark(NAME DEPENDS target…) adds the benchmarks of the current
 # folder as the program NAME-benchmark. Each benchmark has a size as its last
 # argument. CTest runs them with the smallest one, 100, so that they keep
-# working.
+# working. Sanitizers replace the operator new that benchmarks count, so their
+# builds have no benchmarks.
 function(minisched_benchmark name)
+  if(MINISCHED_SANITIZE)
+    return()
+  endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   minisched_sources(sources "_benchmark\\.cc$")
   if(NOT sources)
