@@ -15,7 +15,7 @@
 #include "plugins/registry.h"
 #include "random_cluster_testing.h"
 #include "scheduled_cluster_testing.h"
-#include "snapshot.h"
+#include "snapshot_testing.h"
 #include "status_testing.h"
 
 namespace minisched {
@@ -65,8 +65,7 @@ TEST(ModelTest, PluginsAgreeOnEveryNode) {
   for (std::uint64_t seed = FirstSeed(); seed < FirstSeed() + kClusters;
        ++seed) {
     const RandomCluster cluster = DrawCluster(seed);
-    Snapshot snapshot;
-    snapshot.Update(cluster.nodes, cluster.pods);
+    const Snapshot snapshot = NewSnapshot(cluster.nodes, cluster.pods);
     for (const auto& pod : cluster.pending) {
       const Results expected = ModelResults(cluster, *pod);
       ASSERT_EQ(PluginResults(snapshot, *pod), expected)

@@ -15,8 +15,8 @@
 
 namespace minisched {
 
-// A scheduler that tries all pending pods of a cluster. The cluster never
-// changes: Bindings have no effect.
+// A scheduler that tries all pending pods of a cluster. Bindings fail, so no
+// pod takes room, and the cluster stays the same.
 class ScheduledCluster {
  public:
   explicit ScheduledCluster(const RandomCluster& cluster) {
@@ -39,7 +39,7 @@ class ScheduledCluster {
         if (attempt == nullptr) continue;
         const bool is_new = attempts.emplace(attempt->uid, *attempt).second;
         if (is_new && !attempt->node.empty()) {
-          api_.TakeBinding().reply.Send(201, R"({"kind":"Status"})");
+          api_.TakeBinding().reply.Send(500, R"({"kind":"Status"})");
         }
       }
     }

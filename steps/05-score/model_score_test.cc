@@ -13,7 +13,7 @@
 #include "plugins/registry.h"
 #include "random_cluster_testing.h"
 #include "scheduled_cluster_testing.h"
-#include "snapshot.h"
+#include "snapshot_testing.h"
 
 namespace minisched {
 namespace {
@@ -24,8 +24,7 @@ constexpr int kSelectedClusters = 100;
 
 // Runs the default plugins for the pod. Scores the nodes that it fits.
 ModelScores PluginScores(const RandomCluster& cluster, const Pod& pod) {
-  Snapshot snapshot;
-  snapshot.Update(cluster.nodes, cluster.pods);
+  const Snapshot snapshot = NewSnapshot(cluster.nodes, cluster.pods);
   Framework framework;
   AddDefaultPlugins(framework, {.snapshot = snapshot});
   CycleState state;

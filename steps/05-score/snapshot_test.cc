@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "snapshot_testing.h"
+
 namespace minisched {
 namespace {
 
@@ -40,23 +42,21 @@ std::vector<std::string> Contents(const Snapshot& snapshot) {
 }
 
 TEST(SnapshotTest, ListsNodesByNameWithTheirPods) {
-  Snapshot snapshot;
-  snapshot.Update(
+  const Snapshot snapshot = NewSnapshot(
       {NamedNode("node-2"), NamedNode("node-1")},
       {PodOn("node-2", "a"), PodOn("node-1", "b"), PodOn("node-2", "c")});
   EXPECT_THAT(Contents(snapshot), ElementsAre("node-1: b", "node-2: a c"));
 }
 
 TEST(SnapshotTest, IgnoresPodsThatAreOnNoneOfTheNodes) {
-  Snapshot snapshot;
-  snapshot.Update({NamedNode("node-1")},
-                  {PodOn("", "pending"), PodOn("node-9", "lost")});
+  const Snapshot snapshot = NewSnapshot(
+      {NamedNode("node-1")}, {PodOn("", "pending"), PodOn("node-9", "lost")});
   EXPECT_THAT(Contents(snapshot), ElementsAre("node-1:"));
 }
 
 TEST(SnapshotTest, GetFindsNodesByName) {
-  Snapshot snapshot;
-  snapshot.Update({NamedNode("node-1"), NamedNode("node-2")}, {});
+  const Snapshot snapshot =
+      NewSnapshot({NamedNode("node-1"), NamedNode("node-2")}, {});
   EXPECT_EQ(snapshot.Get("node-2"), snapshot.List()[1]);
   EXPECT_EQ(snapshot.Get("node-3"), nullptr);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "minisched/api/json.h"
+#include "snapshot_testing.h"
 
 namespace minisched {
 namespace {
@@ -48,8 +49,7 @@ TEST(RegistryTest, ScorePluginsHaveTheOrderAndWeightsOfKubeScheduler) {
           "preferredDuringSchedulingIgnoredDuringExecution":[
               {"weight":1,"preference":{"matchExpressions":[
                   {"key":"disk","operator":"Exists"}]}}]}}}})");
-  Snapshot snapshot;
-  snapshot.Update({std::make_shared<const Node>()}, {});
+  const Snapshot snapshot = NewSnapshot({std::make_shared<const Node>()}, {});
   Framework framework;
   AddDefaultPlugins(framework, {.snapshot = snapshot});
   CycleState state;

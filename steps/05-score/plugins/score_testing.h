@@ -8,7 +8,7 @@
 
 #include "framework.h"
 #include "plugins/plugin_testing.h"
-#include "snapshot.h"
+#include "snapshot_testing.h"
 
 // Helpers for tests of scores.
 
@@ -34,9 +34,7 @@ inline Snapshot SnapshotOf(std::vector<NodeAndPods> cluster) {
     }
     nodes.push_back(std::make_shared<const Node>(std::move(node)));
   }
-  Snapshot snapshot;
-  snapshot.Update(nodes, pods);
-  return snapshot;
+  return NewSnapshot(nodes, pods);
 }
 
 // The scores of a plugin for a pod, node by node.
