@@ -15,8 +15,8 @@
 
 namespace minisched {
 
-// A scheduler that tries all pending pods of a cluster. The cluster never
-// changes: Bindings fail, so the scheduler forgets the pods that it assumed.
+// A scheduler that tries all pending pods of a cluster. Bindings fail, so no
+// pod takes room, and the cluster stays the same.
 class ScheduledCluster {
  public:
   explicit ScheduledCluster(const RandomCluster& cluster) {
