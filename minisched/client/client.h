@@ -125,6 +125,14 @@ class Client {
         std::move(stop)));
   }
 
+  template <class T>
+  void GetAsync(std::string_view namespace_name, std::string_view name,
+                std::stop_token stop, ObjectCallback<T> callback) {
+    SendAsync(
+        {.method = "GET", .path = Path(T::kResource, namespace_name, name)},
+        std::move(stop), Parsing<T>(std::move(callback)));
+  }
+
   // Returns all objects, read page by page, in one state of the collection. If
   // the server drops that state half-way, starts again without pages.
   template <class T>

@@ -12,48 +12,93 @@ namespace {
 
 constexpr int kMaxTries = 4;
 
-bool IsPending(const Pod& pod, const std::string& uid) {
-  return pod.metadata.uid == uid && pod.spec.node_name.empty();
+int Code(const ClientError& error) {
+  const auto* refused = error.As<ApiError>();
+  return refused ? refused->code() : 0;
 }
 
-// Does the same as PatchPodCondition(), but throws ApiError (404) if the pod is
-// deleted.
-bool PatchExistingPod(Client& client, std::shared_ptr<const Pod> pod,
-                      const Condition& condition, Time now,
-                      const std::stop_token& stop) {
-  const ObjectMeta known = pod->metadata;
-  for (int tries = 1; IsPending(*pod, known.uid); ++tries) {
-    PodStatus patched = pod->status;
-    if (!UpdateCondition(patched.conditions, condition, now)) return true;
+// One call of PatchPodConditionAsync(). Owned by the callbacks of its requests.
+class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
+ public:
+  ConditionPatch(Client& client, const ObjectMeta& known, Condition condition,
+                 Time now, std::stop_token stop, ClientCallback<bool> done)
+      : client_(client),
+        known_(known),
+        condition_(std::move(condition)),
+        now_(now),
+        stop_(std::move(stop)),
+        done_(std::move(done)) {}
+
+  // Sends the PATCH, unless the pod needs none.
+  void Patch(const Pod& pod) {
+    if (pod.metadata.uid != known_.uid || !pod.spec.node_name.empty()) {
+      return done_(false);
+    }
+    PodStatus patched = pod.status;
+    if (!UpdateCondition(patched.conditions, condition_, now_)) {
+      return done_(true);
+    }
     Pod patch;
-    patch.metadata.resource_version = pod->metadata.resource_version;
+    patch.metadata.resource_version = pod.metadata.resource_version;
     // The server merges conditions by type, so only this condition changes.
     patch.status.conditions = {
-        *FindCondition(patched.conditions, condition.type)};
-    try {
-      client.Patch<Pod>(known.namespace_name, known.name,
-                        PatchType::kStrategicMerge, ToJson(patch), "status",
-                        stop);
-      return true;
-    } catch (const ApiError& error) {
-      if (error.code() != 409 || tries == kMaxTries) throw;
-    }
-    pod = client.Get<Pod>(known.namespace_name, known.name, stop);
+        *FindCondition(patched.conditions, condition_.type)};
+    ++tries_;
+    client_.PatchAsync<Pod>(
+        known_.namespace_name, known_.name, PatchType::kStrategicMerge,
+        ToJson(patch), "status", stop_,
+        [self = shared_from_this()](const auto& result) {
+          if (result) return self->done_(true);
+          const ClientError& error = result.error();
+          if (Code(error) != 409 || self->tries_ == kMaxTries) {
+            return self->Fail(error);
+          }
+          self->GetAndPatch();
+        });
   }
-  return false;
-}
+
+ private:
+  void GetAndPatch() {
+    client_.GetAsync<Pod>(
+        known_.namespace_name, known_.name, stop_,
+        [self = shared_from_this()](const auto& result) {
+          if (!result) return self->Fail(result.error());
+          self->Patch(**result);
+        });
+  }
+
+  void Fail(const ClientError& error) {
+    if (Code(error) == 404) return done_(false);
+    done_(tl::unexpected(error));
+  }
+
+  Client& client_;
+  const ObjectMeta known_;
+  const Condition condition_;
+  const Time now_;
+  const std::stop_token stop_;
+  const ClientCallback<bool> done_;
+  int tries_ = 0;
+};
 
 }  // namespace
 
 bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop) {
-  try {
-    return PatchExistingPod(client, std::move(pod), condition, now, stop);
-  } catch (const ApiError& error) {
-    if (error.code() == 404) return false;
-    throw;
-  }
+  return Await<bool>([&](auto done) {
+    PatchPodConditionAsync(client, std::move(pod), condition, now, stop,
+                           std::move(done));
+  });
+}
+
+void PatchPodConditionAsync(Client& client, std::shared_ptr<const Pod> pod,
+                            const Condition& condition, Time now,
+                            const std::stop_token& stop,
+                            ClientCallback<bool> callback) {
+  std::make_shared<ConditionPatch>(client, pod->metadata, condition, now, stop,
+                                   std::move(callback))
+      ->Patch(*pod);
 }
 
 }  // namespace minisched

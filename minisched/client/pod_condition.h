@@ -23,4 +23,12 @@ bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop = {});
 
+// The same, but does not block, and passes the result to `callback`, as the
+// verbs ...Async() of Client do. If no request is needed, calls `callback`
+// before it returns. `client` must outlive the call.
+void PatchPodConditionAsync(Client& client, std::shared_ptr<const Pod> pod,
+                            const Condition& condition, Time now,
+                            const std::stop_token& stop,
+                            ClientCallback<bool> callback);
+
 }  // namespace minisched
