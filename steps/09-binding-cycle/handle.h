@@ -1,0 +1,18 @@
+#pragma once
+
+#include "minisched/client/client.h"
+#include "snapshot.h"
+
+namespace minisched {
+
+// The parts of the scheduler that plugins can use. Follows Handle of
+// k8s.io/kube-scheduler/framework.
+struct Handle {
+  // All nodes in the present cycle. Must outlive the plugins.
+  const Snapshot& snapshot;
+  // Sends plugins' requests. Must outlive the plugins. Null only in tests that
+  // bind nothing.
+  Client* client = nullptr;
+};
+
+}  // namespace minisched

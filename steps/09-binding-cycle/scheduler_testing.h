@@ -1,0 +1,49 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "scheduler.h"
+
+namespace minisched {
+
+// Runs parts of a scheduler without I/O. Throws std::runtime_error if a call
+// fails.
+class SchedulerPeer {
+ public:
+  // Reads all objects from the API server as Run() does, and stops the
+  // informers.
+  static void ReadCluster(Scheduler& scheduler) {
+    scheduler.informers_.Start({});
+    scheduler.informers_.WaitForCacheSync({});
+    scheduler.event_handlers_.WaitForHandlersSync({});
+    scheduler.informers_.Shutdown();
+  }
+
+  // Selects a node for the pod and returns its name.
+  static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
+    CycleState state;
+    auto result =
+        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    if (!result) throw std::runtime_error(result.error().status.Message());
+    return std::move(result->suggested_host);
+  }
+
+  // Counts the pod on the node, or no longer.
+  static void Assume(Scheduler& scheduler, const Pod& pod,
+                     const std::string& host) {
+    const Status status = scheduler.Assume(pod, host);
+    if (!status.IsSuccess()) throw std::runtime_error(status.Message());
+  }
+  static void Forget(Scheduler& scheduler, const Pod& pod) {
+    scheduler.cache_.ForgetPod(pod);
+  }
+
+  // Brings the snapshot up to date.
+  static void UpdateSnapshot(Scheduler& scheduler, Snapshot& snapshot) {
+    scheduler.cache_.UpdateSnapshot(snapshot);
+  }
+};
+
+}  // namespace minisched
