@@ -11,7 +11,7 @@ using http::Reply;
 using http::Request;
 using MetricsText = std::function<std::string()>;
 
-// No path has a use for the body of a request.
+// No path reads the body of a request.
 constexpr std::size_t kMaxBody = 1 << 10;
 
 Reply PlainReply(const char* text, int status = 200) {

@@ -60,9 +60,9 @@ class Scheduler {
   Scheduler(const AppContext& context, const SchedulerOptions& options,
             Clock& clock = RealClock());
 
-  // Schedules pods until `stop` asks to stop. Logs each pod that fails. Tries
-  // the pod again after an event in the cluster, but not before its backoff is
-  // over.
+  // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
+  // tries the pod again after its backoff. A pod that was rejected also waits
+  // for an event in the cluster.
   void Run(std::stop_token stop);
 
  private:
@@ -107,8 +107,8 @@ class Scheduler {
   static Attempt DescribeBinding(const QueuedPodInfo& info,
                                  const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. Throws Cancelled.
-  // The try began at `start`.
+  // an event and in the pod's condition PodScheduled. `start` is when the try
+  // began. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
                                Clock::TimePoint start,

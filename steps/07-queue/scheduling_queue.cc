@@ -131,7 +131,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't know.
+  // After Done(), the queue can't tell whether an event came, so assume one.
   const bool event_came =
       in_flight.empty() || in_flight.mapped() < event_count_;
   if (rejected && !event_came) {

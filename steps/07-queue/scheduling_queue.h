@@ -42,10 +42,10 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // and in flight.
 class SchedulingQueue {
  public:
-  // `framework` orders activeQ by its QueueSort plugin. It, `clock` and `trace`
-  // must outlive the queue. The queue calls `lister` under its lock, so
-  // `lister` must not use the queue. It must return states that are at least as
-  // new as those that the event handlers have received.
+  // The QueueSort plugin of `framework` orders activeQ. `clock`, `trace` and
+  // `framework` must outlive the queue. The queue calls `lister` under its
+  // lock, so `lister` must not use the queue. The states that `lister` returns
+  // must be at least as new as those that the event handlers have received.
   SchedulingQueue(Clock& clock, Trace& trace, const Framework& framework,
                   PodLister lister);
 
@@ -56,10 +56,11 @@ class SchedulingQueue {
   // Adds a new pod.
   void Add(const PodPtr& pod) EXCLUDES(mu_);
 
-  // Replaces a pod's state; the pod keeps its place, with one exception: an
-  // unschedulable pod moves on if more than its status has changed. Adds the
-  // pod if the queue doesn't have it. A pod in flight is not added: if its try
-  // fails, the queue gets the newest state from the lister.
+  // Replaces a pod's state. The pod keeps its place, with one exception: a pod
+  // of unschedulablePods moves to activeQ or backoffQ if more than its status
+  // has changed. Adds the pod if the queue doesn't have it. A pod in flight is
+  // not added: if its try fails, the queue gets the newest state from the
+  // lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
@@ -88,19 +89,20 @@ class SchedulingQueue {
   // seen an old state of the cluster, so the pod goes to backoffQ too.
   //
   // Calls the lister under the lock. If the lister doesn't have a change yet,
-  // Update() or Delete() is called for the change later, so none is lost.
+  // the event handlers call Update() or Delete() later, so no change is lost.
   PodPtr AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
-  // Moves all pods of unschedulablePods, because `event` may have made them
-  // schedulable: to backoffQ, or to activeQ if their backoff is over. Call it
-  // after the cache has the change. `event` names the change: "NodeAdd".
+  // Moves all pods of unschedulablePods to backoffQ, or to activeQ if their
+  // backoff is over, because a change may have made them schedulable. `event`
+  // names the change, such as "NodeAdd". Call this after the cache has the
+  // change.
   void MoveAllToActiveOrBackoffQueue(const std::string& event) EXCLUDES(mu_);
 
   // Moves the pods whose backoff is over from backoffQ to activeQ.
   void FlushBackoffQCompleted() EXCLUDES(mu_);
 
-  // Moves the pods that have been unschedulable for more than five minutes, in
-  // case no event will come.
+  // Moves the pods that have been in unschedulablePods for more than five
+  // minutes, in case no event comes.
   void FlushUnschedulablePodsLeftover() EXCLUDES(mu_);
 
   // Makes Pop() return nullopt from now on, also in threads that it blocks.
@@ -135,6 +137,7 @@ class SchedulingQueue {
   Heap backoff_ GUARDED_BY(mu_);
   // Keyed by uid, as is in_flight_.
   std::unordered_map<std::string, QueuedPodInfo> unschedulable_ GUARDED_BY(mu_);
+  // Counts the calls of MoveAllToActiveOrBackoffQueue(), from 1.
   std::uint64_t event_count_ GUARDED_BY(mu_) = 1;
   // The value of event_count_ when the pod was popped. 0 if an event for this
   // pod alone came later.
