@@ -5,10 +5,11 @@
 
 namespace minisched {
 
-// Returns when the pod may be tried again: one second after its first failure,
-// then after 2, 4, 8 and at last each time 10 seconds. Rejections and errors
-// are counted separately. Follows kube-scheduler's
-// backend/queue/backoff_queue.go.
+// Returns when the pod may be tried again: 1, 2, 4 or 8 seconds after its first
+// four failures, and 10 seconds after each further one. If the pod's last
+// failure is an error, the failures are the errors in a row, otherwise all
+// rejections. Returns TimePoint::min() if the pod has not failed. Follows
+// kube-scheduler's backend/queue/backoff_queue.go.
 Clock::TimePoint BackoffTime(const QueuedPodInfo& info);
 
 }  // namespace minisched

@@ -49,7 +49,8 @@ void Scheduler::FinishBindingCycle(BindingCycle& cycle) {
 void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
                                         std::string_view point,
                                         const Status& status) {
-  // A Binding that was cancelled is no failure: the next scheduler tries the pod.
+  // A Binding that was cancelled is no failure: the next scheduler tries the
+  // pod.
   if (requests_.stop_requested()) return;
   trace_.Tried([&] { return DescribeBinding(cycle, point, status); });
   // Other pods may have been rejected because this pod took the room.

@@ -20,7 +20,7 @@ class Heap {
   // Returns true if the first pod comes before the second.
   using Less = std::function<bool(const QueuedPodInfo&, const QueuedPodInfo&)>;
 
-  explicit Heap(Less less) : pods_(std::move(less)) {}
+  explicit Heap(const Less& less) : pods_(less) {}
 
   // Adds a pod, behind those that are equal in the order. REQUIRES: the heap
   // doesn't have the pod.

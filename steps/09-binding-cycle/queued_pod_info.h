@@ -21,8 +21,8 @@ struct QueuedPodInfo {
   int attempts = 0;
   // How many of the tries ended because plugins rejected the pod.
   int unschedulable_count = 0;
-  // How many tries in a row have failed without a plugin that rejected the pod:
-  // they ended with an error, or there was no node.
+  // How many tries in a row have failed although no plugin rejected the pod:
+  // with an error, or because the cluster has no nodes.
   int consecutive_errors_count = 0;
   // The names of the plugins that rejected the pod in its last try, or that
   // have gated it since.

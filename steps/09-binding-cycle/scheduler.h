@@ -63,10 +63,10 @@ class Scheduler {
   Scheduler(const AppContext& context, const SchedulerOptions& options,
             Clock& clock = RealClock());
 
-  // Schedules pods until `stop` asks to stop, and then waits for the Bindings
-  // under way, for at most five seconds. Logs each pod that fails. Tries the
-  // pod again after an event in the cluster, but not before its backoff is
-  // over.
+  // Schedules pods until `stop` asks to stop, then waits for the Bindings under
+  // way, for at most five seconds. Logs each pod that fails, and tries the pod
+  // again after its backoff. A pod that was rejected also waits for an event in
+  // the cluster.
   void Run(std::stop_token stop);
 
  private:
@@ -122,8 +122,8 @@ class Scheduler {
   static Attempt DescribeBinding(const BindingCycle& cycle,
                                  std::string_view point, const Status& status);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. The try began at `start`.
-  // Does not block. Thread-safe.
+  // an event and in the pod's condition PodScheduled. `start` is when the try
+  // began. Does not block. Thread-safe.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
                                Clock::TimePoint start);

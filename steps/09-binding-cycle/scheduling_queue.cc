@@ -153,7 +153,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't know the changes.
+  // After Done(), the queue doesn't know the changes, so assume that one helps.
   const bool retry =
       !rejected || !changes ||
       std::any_of(changes->begin(), changes->end(), [&](const auto& change) {

@@ -49,11 +49,11 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // and in flight.
 class SchedulingQueue {
  public:
-  // `framework` orders activeQ by its QueueSort plugin, gates pods, and has the
-  // hints. It, `clock` and `trace` must outlive the queue. The queue calls
-  // `lister` under its lock, so `lister` must not use the queue. It must return
-  // states that are at least as new as those that the event handlers have
-  // received.
+  // The QueueSort plugin of `framework` orders activeQ, its PreEnqueue plugins
+  // gate pods, and its hints decide which changes move a pod. `clock`, `trace`
+  // and `framework` must outlive the queue. The queue calls `lister` under its
+  // lock, so `lister` must not use the queue. The states that `lister` returns
+  // must be at least as new as those that the event handlers have received.
   SchedulingQueue(Clock& clock, Trace& trace, const Framework& framework,
                   PodLister lister);
 
@@ -64,10 +64,10 @@ class SchedulingQueue {
   // Adds a new pod.
   void Add(const PodPtr& pod) EXCLUDES(mu_);
 
-  // Replaces a pod's state; the pod keeps its place, with one exception: an
-  // unschedulable pod moves on if the update can help it. Adds the pod if the
-  // queue doesn't have it. A pod in flight is not added: if its try fails, the
-  // queue gets the newest state from the lister.
+  // Replaces a pod's state. The pod keeps its place, with one exception: a pod
+  // of unschedulablePods moves to activeQ or backoffQ if the update can help
+  // it. Adds the pod if the queue doesn't have it. A pod in flight is not
+  // added: if its try fails, the queue gets the newest state from the lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
@@ -97,19 +97,19 @@ class SchedulingQueue {
   // backoffQ too.
   //
   // Calls the lister under the lock. If the lister doesn't have a change yet,
-  // Update() or Delete() is called for the change later, so none is lost.
+  // the event handlers call Update() or Delete() later, so no change is lost.
   PodPtr AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
-  // Moves the pods of unschedulablePods that the change can help: to backoffQ,
-  // or to activeQ if their backoff is over. Call it after the cache has the
+  // Moves the pods of unschedulablePods that the change can help to backoffQ,
+  // or to activeQ if their backoff is over. Call this after the cache has the
   // change.
   void MoveAllToActiveOrBackoffQueue(const ClusterChange& change) EXCLUDES(mu_);
 
   // Moves the pods whose backoff is over from backoffQ to activeQ.
   void FlushBackoffQCompleted() EXCLUDES(mu_);
 
-  // Moves the pods that have been unschedulable for more than five minutes, in
-  // case no event will come.
+  // Moves the pods that have been in unschedulablePods for more than five
+  // minutes, in case no event comes.
   void FlushUnschedulablePodsLeftover() EXCLUDES(mu_);
 
   // Makes Pop() return nullopt from now on, also in threads that it blocks.

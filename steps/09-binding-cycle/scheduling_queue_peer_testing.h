@@ -41,7 +41,7 @@ class SchedulingQueuePeer {
     for (const auto& [uid, info] : queue.unschedulable_) {
       pods.unschedulable.push_back(info);
     }
-    for (const auto& [uid, event_came] : queue.in_flight_) {
+    for (const auto& [uid, events_before] : queue.in_flight_) {
       pods.in_flight.push_back(uid);
     }
     return pods;

@@ -4,8 +4,8 @@
 
 namespace minisched {
 
-// Orders pods by priority, the highest first, and then by their time in the
-// queue, the longest first. Follows plugins/queuesort.
+// Orders pods by priority, the highest first. Orders pods of the same priority
+// by their timestamp, the oldest first. Follows plugins/queuesort.
 class PrioritySort final : public QueueSortPlugin {
  public:
   std::string_view Name() const override { return "PrioritySort"; }
