@@ -6,10 +6,6 @@
 #include <memory>
 #include <ostream>
 #include <string>
-#include <variant>
-#include <vector>
-
-#include "minisched/api/json.h"
 
 namespace minisched {
 namespace {
@@ -94,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
                   {kAssignedPod, action::kDelete},
                   false},
         MatchCase{"PodMatchesAssignedPods",
-                  {kPod, action::kUpdateNodeTaint},
-                  {kAssignedPod, action::kUpdateNodeTaint},
+                  {kPod, action::kUpdatePodLabel},
+                  {kAssignedPod, action::kUpdatePodLabel},
                   true},
         MatchCase{"PodMatchesUnschedulablePods",
                   {kPod, action::kDelete},
