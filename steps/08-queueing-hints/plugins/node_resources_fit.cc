@@ -47,9 +47,9 @@ QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
   if (!changed) return QueueIf(!old->spec.node_name.empty());
   if (changed->metadata.uid == pod.metadata.uid) return QueueingHint::kQueue;
   if (changed->spec.node_name.empty()) return QueueingHint::kSkip;
+  const ResourceList request = PodRequests(pod, {.use_status_resources = true});
   return QueueIf(HasMore(NewPodInfo(old)->requests,
-                         NewPodInfo(changed)->requests,
-                         Resource(PodRequests(pod))));
+                         NewPodInfo(changed)->requests, Resource(request)));
 }
 
 }  // namespace
