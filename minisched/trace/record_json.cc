@@ -101,7 +101,6 @@ void WriteMembers(JsonLine& line, const PodRecord& pod) {
   line.Member("uid", pod.uid);
   line.Member("place", PlaceName(pod.place));
   line.MemberIfAny("event", move.event);
-  line.MemberIfAny("hint", move.hint);
   line.MemberIfAny("plugins", move.plugins);
   line.MemberIfAny("wakes", move.wakes);
   if (move.attempts > 0) line.Member("attempts", move.attempts);

@@ -64,8 +64,8 @@ std::size_t BytesOf(const ObjectionCount& count) {
 }
 std::size_t BytesOf(const PodRecord& pod) {
   return BytesOf(pod.pod) + BytesOf(pod.uid) + BytesOf(pod.move.event) +
-         BytesOf(pod.move.hint) + BytesOf(pod.move.plugins) +
-         BytesOf(pod.move.wakes) + BytesOf(pod.move.node);
+         BytesOf(pod.move.plugins) + BytesOf(pod.move.wakes) +
+         BytesOf(pod.move.node);
 }
 std::size_t BytesOf(const Attempt& attempt) {
   return BytesOf(attempt.pod) + BytesOf(attempt.uid) +

@@ -178,7 +178,6 @@ TEST_F(RecordLogTest, CountsEachPartOfARecordAsBytes) {
   const std::vector<Record> records = {
       {.state = PodRecord{.pod = big}},
       {.state = PodRecord{.uid = big}},
-      {.state = PodRecord{.move = {.hint = big}}},
       {.state = PodRecord{.move = {.plugins = {big}}}},
       {.state = PodRecord{.move = {.wakes = {big}}}},
       {.state = PodRecord{.move = {.node = big}}},

@@ -41,7 +41,6 @@ std::string_view PlaceName(Place place);
 // be empty.
 struct Move {
   std::string event;                 // upstream's name: "BackoffComplete"
-  std::string hint;                  // the result of the queueing hint
   std::vector<std::string> plugins;  // those that rejected or hold the pod
   std::vector<std::string> wakes;    // the events that may move the pod on
   int attempts = 0;                  // the pod's attempts so far

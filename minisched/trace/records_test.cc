@@ -26,7 +26,6 @@ TEST(ToJsonLineTest, WritesAPod) {
                       .uid = "u1",
                       .place = Place::kUnschedulable,
                       .move = {.event = "ScheduleAttemptFailure",
-                               .hint = "Queue",
                                .plugins = {"NodeName", "NodeResourcesFit"},
                                .wakes = {"Node/Add"},
                                .attempts = 3,
@@ -35,7 +34,7 @@ TEST(ToJsonLineTest, WritesAPod) {
   EXPECT_EQ(ToJsonLine(RecordOf(pod)),
             R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
             R"("pod":{"name":"shop/web","uid":"u1","place":"unschedulable",)"
-            R"("event":"ScheduleAttemptFailure","hint":"Queue",)"
+            R"("event":"ScheduleAttemptFailure",)"
             R"("plugins":["NodeName","NodeResourcesFit"],"wakes":["Node/Add"],)"
             R"("attempts":3,"until":"2026-01-01T00:00:01.500000Z",)"
             R"("node":"node-1"}})");

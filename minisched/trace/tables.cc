@@ -170,7 +170,6 @@ std::string Details(const PodRecord& pod) {
   const Move& move = pod.move;
   std::vector<std::string> details;
   if (!move.event.empty()) details.push_back(move.event);
-  if (!move.hint.empty()) details.push_back("hint " + move.hint);
   if (!move.plugins.empty()) details.push_back("by " + Join(move.plugins));
   if (!move.wakes.empty()) details.push_back("wakes on " + Join(move.wakes));
   if (!move.node.empty()) details.push_back("on " + Printable(move.node));

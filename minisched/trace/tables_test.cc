@@ -185,7 +185,6 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
        .uid = "c",
        .place = Place::kUnschedulable,
        .move = {.event = "ScheduleAttemptFailure",
-                .hint = "QueueSkip",
                 .plugins = {"Fit", "Name"},
                 .wakes = {"Node/Add", "Pod/Delete"},
                 .attempts = 12},
@@ -199,13 +198,13 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
        .place = Place::kAssumed,
        .move = {.attempts = 1, .node = "node-1"}},
       123456us);
-  EXPECT_EQ(FormatPlaces(pods_, now_),
-            "\n  PLACE          POD     SINCE  UNTIL  ATTEMPTS  REASON"
-            "\n  active         shop/d  2s     -      0"
-            "\n  unschedulable  shop/c  2.5s   1.5s   12        "
-            "ScheduleAttemptFailure, hint QueueSkip, by Fit, Name, wakes on "
-            "Node/Add, Pod/Delete"
-            "\n  assumed        shop/a  123ms  -      1         on node-1");
+  EXPECT_EQ(
+      FormatPlaces(pods_, now_),
+      "\n  PLACE          POD     SINCE  UNTIL  ATTEMPTS  REASON"
+      "\n  active         shop/d  2s     -      0"
+      "\n  unschedulable  shop/c  2.5s   1.5s   12        "
+      "ScheduleAttemptFailure, by Fit, Name, wakes on Node/Add, Pod/Delete"
+      "\n  assumed        shop/a  123ms  -      1         on node-1");
 }
 
 TEST_F(FormatPlacesTest, ShowsNoneIfNoPodIsPending) {

@@ -87,8 +87,8 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
     }
     queueing_hints_.push_back({plugin.Name(), std::move(registered)});
   }
-  // As upstream: a new node often has taints that go a little later. So the
-  // plugin's pods are tried again when a taint goes, too.
+  // As upstream, which once did not report the addition of a tainted node: a
+  // change of taints queues the plugin's pods, too.
   if ((of_nodes & action::kAdd) && !(of_nodes & action::kUpdateNodeTaint)) {
     queueing_hints_.push_back(
         {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});
