@@ -2,17 +2,20 @@
 // the answers: each function passes the next one on as a callback. Follows
 // bindingCycle of kube-scheduler's schedule_one.go.
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "minisched/app/logging.h"
+#include "minisched/client/pod_condition.h"
 #include "scheduler.h"
 
 namespace minisched {
 
 void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   const Pod& pod = *cycle->info.pod;
-  // PreBind and Bind can only fail with an error, and after an error the queue
-  // doesn't look at events. So it need not keep them for this pod any longer.
+  // A failure of PreBind or Bind is not the verdict of a plugin that has
+  // registered events. So the queue need not keep events for this pod any
+  // longer.
   queue_.Done(pod.metadata.uid);
   const Framework& framework = FrameworkForPod(pod);
   framework.RunPreBindPlugins(
@@ -27,17 +30,17 @@ void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
               if (!bound.IsSuccess()) {
                 return HandleBindingCycleError(*cycle, "Bind", bound);
               }
-              FinishBindingCycle(*cycle);
+              FinishBindingCycle(*cycle, bound);
             });
       });
 }
 
-void Scheduler::FinishBindingCycle(BindingCycle& cycle) {
+void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
   const Pod& pod = *cycle.info.pod;
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), cycle.host);
   metrics_.PodScheduled(clock_.Now() - cycle.start);
   metrics_.PodSchedulingAttempts(cycle.info.attempts);
-  trace_.Tried([&] { return DescribeBinding(cycle, "Bind", {}); });
+  trace_.Tried([&] { return DescribeBinding(cycle, "Bind", bound); });
   trace_.Moved(pod, Place::kBound,
                {.attempts = cycle.info.attempts, .node = cycle.host});
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
@@ -52,19 +55,41 @@ void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
   // A Binding that was cancelled is no failure: the next scheduler tries the
   // pod.
   if (requests_.stop_requested()) return;
-  trace_.Tried([&] { return DescribeBinding(cycle, point, status); });
-  // Other pods may have been rejected because this pod took the room.
-  if (const PodPtr forgotten = UnreserveAndForget(cycle)) {
-    queue_.MoveAllToActiveOrBackoffQueue(
-        {{EventResource::kAssignedPod, action::kDelete}, forgotten, {}});
+  UnreserveAndForget(cycle, point, status);
+  // Other pods may have been rejected because this pod had the room. This holds
+  // even if the informers have confirmed the pod: on another node, perhaps.
+  Pod assumed = *cycle.info.pod;
+  assumed.spec.node_name = cycle.host;
+  queue_.MoveAllToActiveOrBackoffQueue(
+      {{EventResource::kAssignedPod, action::kDelete},
+       std::make_shared<const Pod>(std::move(assumed)),
+       {}});
+  const auto report = Requeue(cycle.info, {.status = status}, cycle.start);
+  if (!report) return;
+  const auto& [pod, condition] = *report;
+  const auto warn = [name = ObjectName(pod->metadata)](std::string_view why) {
+    spdlog::warn("failed to patch PodScheduled of pod {}: {}", name, why);
+  };
+  try {
+    PatchPodConditionAsync(client_, pod, condition, clock_.WallNow(),
+                           requests_.get_token(),
+                           [warn](const ClientResult<bool>& result) {
+                             if (result || result.error().As<Cancelled>()) {
+                               return;
+                             }
+                             warn(result.error().what());
+                           });
+  } catch (const std::invalid_argument& error) {  // an impossible name
+    warn(error.what());
   }
-  HandleSchedulingFailure(cycle.info, {.status = status}, cycle.start);
 }
 
-PodPtr Scheduler::UnreserveAndForget(BindingCycle& cycle) {
+void Scheduler::UnreserveAndForget(BindingCycle& cycle, std::string_view point,
+                                   const Status& status) {
   const Pod& pod = *cycle.info.pod;
+  trace_.Tried([&] { return DescribeBinding(cycle, point, status); });
   FrameworkForPod(pod).RunReservePluginsUnreserve(cycle.state, pod, cycle.host);
-  return cache_.ForgetPod(pod);
+  cache_.ForgetPod(pod);
 }
 
 }  // namespace minisched

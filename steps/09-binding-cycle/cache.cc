@@ -18,11 +18,12 @@ Status Cache::AssumePod(PodInfoPtr pod) {
   return {};
 }
 
-std::shared_ptr<const Pod> Cache::ForgetPod(const Pod& pod) {
+void Cache::ForgetPod(const Pod& pod) {
   MutexLock lock(mu_);
   const auto state = pods_.find(pod.metadata.uid);
-  if (state == pods_.end() || !state->second.assumed) return nullptr;
-  return RemovePodState(pod.metadata.uid);
+  if (state != pods_.end() && state->second.assumed) {
+    RemovePodState(pod.metadata.uid);
+  }
 }
 
 bool Cache::IsAssumedPod(const Pod& pod) const {

@@ -34,10 +34,9 @@ class Cache {
   // Counts the pod on the node of its spec.nodeName, before the API server has
   // confirmed the Binding. Returns an error if the cache has the pod already.
   Status AssumePod(PodInfoPtr pod) EXCLUDES(mu_);
-  // Removes the pod if it is assumed, and returns its state in the cache.
-  // Returns null and does nothing if the informers have confirmed the pod, or
-  // removed it. Call it when the Binding has failed.
-  std::shared_ptr<const Pod> ForgetPod(const Pod& pod) EXCLUDES(mu_);
+  // Removes the pod if it is assumed, and otherwise does nothing. Call it when
+  // the Binding has failed.
+  void ForgetPod(const Pod& pod) EXCLUDES(mu_);
   bool IsAssumedPod(const Pod& pod) const EXCLUDES(mu_);
 
   // Adds a pod that has a node. Replaces the state that the cache has of the

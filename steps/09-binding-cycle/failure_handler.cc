@@ -10,7 +10,22 @@ namespace minisched {
 
 void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const SchedulingFailure& failure,
-                                        Clock::TimePoint start) {
+                                        Clock::TimePoint start,
+                                        const std::stop_token& stop) {
+  const auto report = Requeue(std::move(info), failure, start);
+  if (!report) return;
+  const auto& [pod, condition] = *report;
+  try {
+    PatchPodCondition(client_, pod, condition, clock_.WallNow(), stop);
+  } catch (const std::exception& error) {
+    spdlog::warn("failed to patch PodScheduled of pod {}: {}",
+                 ObjectName(pod->metadata), error.what());
+  }
+}
+
+std::optional<std::pair<PodPtr, Condition>> Scheduler::Requeue(
+    QueuedPodInfo info, const SchedulingFailure& failure,
+    Clock::TimePoint start) {
   if (failure.status.IsRejected()) {
     metrics_.PodUnschedulable(clock_.Now() - start);
   } else {
@@ -21,24 +36,17 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                message);
   info.unschedulable_plugins = failure.diagnosis.unschedulable_plugins;
   const PodPtr pod = queue_.AddUnschedulableIfNotPresent(std::move(info));
-  if (!pod) return;
+  if (!pod) return std::nullopt;
 
   recorder_.Eventf(GetReference(*pod), {}, "Warning", "FailedScheduling",
                    "Scheduling", message);
-  const Condition condition{.type = "PodScheduled",
-                            .status = "False",
-                            .reason = failure.status.IsRejected()
-                                          ? "Unschedulable"
-                                          : "SchedulerError",
-                            .message = message,
-                            .observed_generation = pod->metadata.generation};
-  PatchPodConditionAsync(
-      client_, pod, condition, clock_.WallNow(), requests_.get_token(),
-      [name = ObjectName(pod->metadata)](const ClientResult<bool>& result) {
-        if (result || result.error().As<Cancelled>()) return;
-        spdlog::warn("failed to patch PodScheduled of pod {}: {}", name,
-                     result.error().what());
-      });
+  return std::pair(
+      pod, Condition{.type = "PodScheduled",
+                     .status = "False",
+                     .reason = failure.status.IsRejected() ? "Unschedulable"
+                                                           : "SchedulerError",
+                     .message = message,
+                     .observed_generation = pod->metadata.generation});
 }
 
 }  // namespace minisched

@@ -59,8 +59,7 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 // plugin and its extension point too.
 Status FromPlugin(const Status& status, std::string_view point,
                   std::string_view plugin) {
-  if (status.IsSuccess() || status.IsRejected() ||
-      status.code() == Code::kSkip) {
+  if (status.IsSuccess() || status.IsRejected()) {
     return status.WithPlugin(plugin);
   }
   return Status(Code::kError, fmt::format("running {} plugin \"{}\": {}", point,
@@ -70,17 +69,17 @@ Status FromPlugin(const Status& status, std::string_view point,
 
 // Calls run(plugin, callback) for the first plugin, and for the next one when
 // the callback gets a status with the code `go_on`. Passes any other status to
-// `done`, and `go_on` if no plugin is left.
+// `done`, and `end` if no plugin is left.
 template <class Plugins, class Run>
 void RunInOrder(Plugins plugins, std::string_view point, Code go_on,
-                const Run& run, const StatusCallback& done) {
-  if (plugins.empty()) return done(go_on);
+                const Status& end, const Run& run, const StatusCallback& done) {
+  if (plugins.empty()) return done(end);
   const auto* plugin = plugins.front();
   run(*plugin, [=](const Status& status) {
     if (status.code() != go_on) {
       return done(FromPlugin(status, point, plugin->Name()));
     }
-    RunInOrder(plugins.subspan(1), point, go_on, run, done);
+    RunInOrder(plugins.subspan(1), point, go_on, end, run, done);
   });
 }
 
@@ -129,8 +128,8 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
     }
     queueing_hints_.push_back({plugin.Name(), std::move(registered)});
   }
-  // As upstream: a new node often has taints that go a little later. So the
-  // plugin's pods are tried again when a taint goes, too.
+  // As upstream, which once did not report the addition of a tainted node: a
+  // change of taints queues the plugin's pods, too.
   if ((of_nodes & action::kAdd) && !(of_nodes & action::kUpdateNodeTaint)) {
     queueing_hints_.push_back(
         {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});
@@ -258,7 +257,7 @@ void Framework::RunPreBindPlugins(CycleState& state, const Pod& pod,
                                   const std::stop_token& stop,
                                   const StatusCallback& done) const {
   RunInOrder(
-      std::span(pre_bind_plugins_), "PreBind", Code::kSuccess,
+      std::span(pre_bind_plugins_), "PreBind", Code::kSuccess, {},
       [&state, &pod, &node_name, stop](const PreBindPlugin& plugin,
                                        StatusCallback next) {
         plugin.PreBind(state, pod, node_name, stop, std::move(next));
@@ -272,6 +271,7 @@ void Framework::RunBindPlugins(CycleState& state, const Pod& pod,
                                const StatusCallback& done) const {
   RunInOrder(
       std::span(bind_plugins_), "Bind", Code::kSkip,
+      {Code::kError, "no Bind plugin has bound the pod"},
       [&state, &pod, &node_name, stop](const BindPlugin& plugin,
                                        StatusCallback next) {
         plugin.Bind(state, pod, node_name, stop, std::move(next));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -19,6 +20,8 @@ struct QueuedPodInfo {
   Clock::TimePoint timestamp;
   // How often the pod has been popped.
   int attempts = 0;
+  // The number of the last Pop(), among those of all pods.
+  std::uint64_t pop = 0;
   // How many of the tries ended because plugins rejected the pod.
   int unschedulable_count = 0;
   // How many tries in a row have failed although no plugin rejected the pod:

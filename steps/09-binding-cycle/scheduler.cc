@@ -71,6 +71,11 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   event_handlers_.AddAllEventHandlers(informers_);
 }
 
+Scheduler::~Scheduler() {
+  requests_.request_stop();
+  binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
+}
+
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
   informers_.Start(stop);
@@ -81,14 +86,16 @@ void Scheduler::Run(std::stop_token stop) {
   const std::stop_callback close(stop, [this] { queue_.Close(); });
   const std::jthread flush(
       [this](const std::stop_token& done) { queue_.Run(done); });
-  while (ScheduleOne(stop)) {
+  try {
+    while (ScheduleOne(stop)) {
+    }
+  } catch (const Cancelled&) {
+    // `stop` cancelled a request.
   }
   informers_.Shutdown();
   if (!binding_cycles_.WaitUntil(clock_, clock_.Now() + kBindingDeadline)) {
     spdlog::warn("cancelling the Bindings that have not been answered");
   }
-  requests_.request_stop();
-  binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
 }
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
@@ -105,7 +112,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   }
   if (cache_.IsAssumedPod(pod)) {
     // An event handler checked IsAssumedPod() before the pod was assumed, and
-    // queued the pod again after its Binding.
+    // queued the pod again after Done().
     trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     return true;
@@ -118,13 +125,13 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto result = SchedulePod(framework, cycle->state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, cycle->state, result); });
   if (!result) {
-    HandleSchedulingFailure(*info, result.error(), cycle->start);
+    HandleSchedulingFailure(*info, result.error(), cycle->start, stop);
     return true;
   }
   cycle->host = result->suggested_host;
   const Status assumed = Assume(pod, cycle->host);
   if (!assumed.IsSuccess()) {
-    HandleSchedulingFailure(*info, {.status = assumed}, cycle->start);
+    HandleSchedulingFailure(*info, {.status = assumed}, cycle->start, stop);
     return true;
   }
   trace_.Moved(pod, Place::kAssumed,
@@ -132,10 +139,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const Status reserved =
       framework.RunReservePluginsReserve(cycle->state, pod, cycle->host);
   if (!reserved.IsSuccess()) {
-    trace_.Tried([&] { return DescribeBinding(*cycle, "Reserve", reserved); });
-    UnreserveAndForget(*cycle);
+    UnreserveAndForget(*cycle, "Reserve", reserved);
     HandleSchedulingFailure(*info, RejectedOn(cycle->host, reserved),
-                            cycle->start);
+                            cycle->start, stop);
     return true;
   }
   RunBindingCycle(cycle);

@@ -62,6 +62,8 @@ class Scheduler {
   // What `context` refers to, and `clock`, must outlive the scheduler.
   Scheduler(const AppContext& context, const SchedulerOptions& options,
             Clock& clock = RealClock());
+  // Cancels the Bindings under way, and waits for their callbacks.
+  ~Scheduler();
 
   // Schedules pods until `stop` asks to stop, then waits for the Bindings under
   // way, for at most five seconds. Logs each pod that fails, and tries the pod
@@ -107,13 +109,13 @@ class Scheduler {
   // Binds the pod, and reports its success or failure later, from the client's
   // threads.
   void RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle);
-  void FinishBindingCycle(BindingCycle& cycle);
+  void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
   // `point` is the extension point that has failed.
   void HandleBindingCycleError(BindingCycle& cycle, std::string_view point,
                                const Status& status);
-  // Gives back what Reserve and Assume took. Returns the pod if it was still
-  // assumed.
-  PodPtr UnreserveAndForget(BindingCycle& cycle);
+  // Gives back what Reserve and Assume took.
+  void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
+                          const Status& status);
 
   // Describe a try for the trace: its scheduling cycle, and its Binding.
   Attempt DescribeAttempt(
@@ -123,10 +125,16 @@ class Scheduler {
                                  std::string_view point, const Status& status);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. `start` is when the try
-  // began. Does not block. Thread-safe.
+  // began. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
-                               Clock::TimePoint start);
+                               Clock::TimePoint start,
+                               const std::stop_token& stop);
+  // The same without the condition, and without blocking. Thread-safe. Returns
+  // the pod and its condition, or nullopt if the pod is bound or deleted.
+  std::optional<std::pair<PodPtr, Condition>> Requeue(
+      QueuedPodInfo info, const SchedulingFailure& failure,
+      Clock::TimePoint start);
 
   Client& client_;
   const std::string scheduler_name_;

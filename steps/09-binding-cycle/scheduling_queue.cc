@@ -117,7 +117,7 @@ std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   while (active_.empty() && !closed_) changed_.Wait(mu_);
   if (closed_) return std::nullopt;
   QueuedPodInfo info = active_.Pop();
-  in_flight_.Add(info.pod->metadata.uid);
+  info.pop = in_flight_.Add(info.pod->metadata.uid);
   ++info.attempts;
   trace_.Moved(*info.pod, Place::kInFlight, {.attempts = info.attempts});
   return info;
@@ -131,19 +131,19 @@ void SchedulingQueue::Done(const std::string& uid) {
 PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  const auto changes = in_flight_.ChangesSincePop(uid);
-  in_flight_.Remove(uid);
+  // False after Done(). Then the queue may have the pod again, even in flight,
+  // because an update has added it.
+  const bool in_flight = in_flight_.Has(uid, info.pop);
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    // The queue still has the pod if Done() was called before, and an update
-    // has added the pod again.
-    if (!Has(uid)) {
+    if (in_flight) in_flight_.Remove(uid);
+    if (!Has(uid) && !in_flight_.Has(uid)) {
       trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     }
     return nullptr;
   }
-  if (Has(uid)) return newest;
+  if (Has(uid) || (in_flight_.Has(uid) && !in_flight)) return newest;
   info.pod = newest;
   info.timestamp = clock_.Now();
   const bool rejected = !info.unschedulable_plugins.empty();
@@ -155,10 +155,11 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   }
   // After Done(), the queue doesn't know the changes, so assume that one helps.
   const bool retry =
-      !rejected || !changes ||
-      std::any_of(changes->begin(), changes->end(), [&](const auto& change) {
+      !rejected || !in_flight ||
+      in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
         return IsPodWorthRequeuing(info, change);
       });
+  in_flight_.Remove(uid);
   if (retry) {
     MoveToActiveOrBackoffQueue(std::move(info), "ScheduleAttemptFailure");
   } else {
@@ -219,7 +220,7 @@ bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
   const auto& hints = framework_.queueing_hints();
   return std::any_of(hints.begin(), hints.end(), [&](const auto& function) {
     const auto& [event, hint] = function.registered;
-    return HoldsPod(function.plugin, info) && event.Matches(change.event) &&
+    return event.Matches(change.event) && HoldsPod(function.plugin, info) &&
            (!hint || hint(*info.pod, change) == QueueingHint::kQueue);
   });
 }

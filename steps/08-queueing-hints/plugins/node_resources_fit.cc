@@ -54,7 +54,8 @@ QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
 
 // Skips a node that would not have the room even if it were empty, and an
 // update that brings no more of what the pod requests.
-QueueingHint AfterNodeChange(const Pod& pod, const ClusterChange& change) {
+QueueingHint AfterAllocatableChange(const Pod& pod,
+                                    const ClusterChange& change) {
   const Resource request(PodRequests(pod));
   const auto allocatable = [](const Node& node) {
     return Resource(node.status.allocatable, Resource::kMaxAllocatable);
@@ -77,7 +78,7 @@ std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
       {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown},
        AfterPodEvent},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable},
-       AfterNodeChange}};
+       AfterAllocatableChange}};
 }
 
 Status NodeResourcesFit::PreFilter(CycleState& state, const Pod& pod,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdexcept>
+
 #include "framework.h"
 #include "handle.h"
 
@@ -9,7 +11,7 @@ namespace minisched {
 // plugins/defaultbinder.
 class DefaultBinder final : public BindPlugin {
  public:
-  explicit DefaultBinder(const Handle& handle) : client_(*handle.client) {}
+  explicit DefaultBinder(const Handle& handle) : client_(handle.client) {}
 
   std::string_view Name() const override { return "DefaultBinder"; }
   void Bind(CycleState& /*state*/, const Pod& pod, const std::string& node_name,
@@ -21,13 +23,19 @@ class DefaultBinder final : public BindPlugin {
     binding.metadata.uid = pod.metadata.uid;
     binding.target.kind = "Node";
     binding.target.name = node_name;
-    client_.BindAsync(binding, stop, [done](const ClientResult<void>& result) {
-      done(result ? Status() : Status(Code::kError, result.error().what()));
-    });
+    try {
+      client_->BindAsync(
+          binding, stop, [done](const ClientResult<void>& result) {
+            done(result ? Status()
+                        : Status(Code::kError, result.error().what()));
+          });
+    } catch (const std::invalid_argument& error) {  // an impossible name
+      done({Code::kError, error.what()});
+    }
   }
 
  private:
-  Client& client_;
+  Client* const client_;
 };
 
 }  // namespace minisched

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "framework.h"
 
 namespace minisched {

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "hints_testing.h"
 #include "minisched/api/json.h"
 #include "snapshot_testing.h"
+#include "status_testing.h"
 
 namespace minisched {
 namespace {
@@ -37,6 +39,43 @@ TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
   EXPECT_THAT(NamesOf(framework.filter_plugins()),
               ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration",
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
+}
+
+TEST(RegistryTest, SchedulingGatesGatesPods) {
+  const Snapshot snapshot;
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins({})), "Success");
+  const auto gated =
+      FromJson<Pod>(R"({"spec":{"schedulingGates":[{"name":"a"}]}})");
+  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins(gated)),
+            "UnschedulableAndUnresolvable by SchedulingGates: "
+            "waiting for scheduling gates: [a]");
+}
+
+// Each plugin with Node/Add has Node/UpdateNodeTaint too, which the framework
+// adds for four of them. Unsupported and the plugins that only score have no
+// events.
+TEST(RegistryTest, PluginsRegisterTheEventsOfKubeScheduler) {
+  const Snapshot snapshot;
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  EXPECT_THAT(
+      DescribeHints(framework),
+      ElementsAre(
+          "SchedulingGates: Pod/UpdatePodSchedulingGatesEliminated with a hint",
+          "NodeUnschedulable: Node/Add Node/UpdateNodeTaint with a hint",
+          "NodeUnschedulable: Pod/UpdatePodToleration with a hint",
+          "NodeName: Node/Add", "NodeName: Node/UpdateNodeTaint",
+          "TaintToleration: Node/Add Node/UpdateNodeTaint with a hint",
+          "TaintToleration: Pod/UpdatePodToleration with a hint",
+          "NodeAffinity: Node/Add Node/UpdateNodeLabel with a hint",
+          "NodeAffinity: Node/UpdateNodeTaint",
+          "NodePorts: Pod/Delete with a hint", "NodePorts: Node/Add",
+          "NodePorts: Node/UpdateNodeTaint",
+          "NodeResourcesFit: Pod/Delete Pod/UpdatePodScaleDown with a hint",
+          "NodeResourcesFit: Node/Add Node/UpdateNodeAllocatable with a hint",
+          "NodeResourcesFit: Node/UpdateNodeTaint"));
 }
 
 // The plugins and weights of kube-scheduler's
