@@ -36,8 +36,9 @@ class Plugin {
   virtual std::string_view Name() const = 0;
 
   // Returns the events that may make pods schedulable that this plugin has
-  // rejected. Without another one of these events, such a pod stays rejected.
-  // Called once. Scores reject no pod, so a plugin that only scores needs none.
+  // rejected. Such a pod is tried again after one of these events, or after
+  // five minutes. Called once. Scores reject no pod, so a plugin that only
+  // scores needs none.
   virtual std::vector<ClusterEventWithHint> EventsToRegister() const {
     return {{{EventResource::kPod, action::kAll}},
             {{EventResource::kNode, action::kAll}}};

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <list>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
-#include <vector>
 
 #include "cluster_event.h"
 
@@ -28,19 +27,17 @@ class InFlight {
     if (!pods_.empty()) entries_.emplace_back(change);
   }
 
-  // Returns the changes since the pod was popped, or nullopt if the pod isn't
-  // in flight.
-  std::optional<std::vector<ClusterChange>> ChangesSincePop(
-      const std::string& uid) const {
-    const auto pod = pods_.find(uid);
-    if (pod == pods_.end()) return std::nullopt;
-    std::vector<ClusterChange> changes;
-    for (Entries::const_iterator entry = pod->second; entry != entries_.end();
-         ++entry) {
-      const auto* change = std::get_if<ClusterChange>(&*entry);
-      if (change != nullptr) changes.push_back(*change);
-    }
-    return changes;
+  // Returns true if `predicate` holds for a change since the pod was popped.
+  // REQUIRES: Has(uid).
+  template <class Predicate>
+  bool AnyChangeSincePop(const std::string& uid,
+                         const Predicate& predicate) const {
+    return std::any_of(Entries::const_iterator(pods_.at(uid)), entries_.end(),
+                       [&](const auto& entry) {
+                         const auto* change =
+                             std::get_if<ClusterChange>(&entry);
+                         return change && predicate(*change);
+                       });
   }
 
   // Removes the pod, and the changes that no pod needs any more. Does nothing

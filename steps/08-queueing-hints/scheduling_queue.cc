@@ -131,11 +131,10 @@ void SchedulingQueue::Done(const std::string& uid) {
 PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  const auto changes = in_flight_.ChangesSincePop(uid);
-  in_flight_.Remove(uid);
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
+    in_flight_.Remove(uid);
     // The queue still has the pod if Done() was called before, and an update
     // has added the pod again. No caller in this step does so.
     if (!Has(uid)) {
@@ -155,10 +154,11 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   }
   // After Done(), the queue doesn't know the changes, so assume that one helps.
   const bool retry =
-      !rejected || !changes ||
-      std::any_of(changes->begin(), changes->end(), [&](const auto& change) {
+      !rejected || !in_flight_.Has(uid) ||
+      in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
         return IsPodWorthRequeuing(info, change);
       });
+  in_flight_.Remove(uid);
   if (retry) {
     MoveToActiveOrBackoffQueue(std::move(info), "ScheduleAttemptFailure");
   } else {
@@ -219,7 +219,7 @@ bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
   const auto& hints = framework_.queueing_hints();
   return std::any_of(hints.begin(), hints.end(), [&](const auto& function) {
     const auto& [event, hint] = function.registered;
-    return HoldsPod(function.plugin, info) && event.Matches(change.event) &&
+    return event.Matches(change.event) && HoldsPod(function.plugin, info) &&
            (!hint || hint(*info.pod, change) == QueueingHint::kQueue);
   });
 }

@@ -52,6 +52,25 @@ QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
                          NewPodInfo(changed)->requests, Resource(request)));
 }
 
+// Skips a node that would not have the room even if it were empty, and an
+// update that brings no more of what the pod requests.
+QueueingHint AfterAllocatableChange(const Pod& pod,
+                                    const ClusterChange& change) {
+  const Resource request(PodRequests(pod));
+  const auto allocatable = [](const Node& node) {
+    return Resource(node.status.allocatable, Resource::kMaxAllocatable);
+  };
+  const Resource now = allocatable(*change.New<Node>());
+  if (now.allowed_pod_number < 1 || HasMore(request, now, request)) {
+    return QueueingHint::kSkip;
+  }
+  const auto old = change.Old<Node>();
+  if (!old) return QueueingHint::kQueue;
+  const Resource before = allocatable(*old);
+  return QueueIf(now.allowed_pod_number > before.allowed_pod_number ||
+                 HasMore(now, before, request));
+}
+
 }  // namespace
 
 std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
@@ -59,9 +78,7 @@ std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
       {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown},
        AfterPodEvent},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable},
-       [this](const Pod& pod, const ClusterChange& change) {
-         return AfterNodeChange(pod, change);
-       }}};
+       AfterAllocatableChange}};
 }
 
 Status NodeResourcesFit::PreFilter(CycleState& state, const Pod& pod,
@@ -119,21 +136,6 @@ Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
                score, weights);
   if (weights > 0) score /= weights;
   return {};
-}
-
-QueueingHint NodeResourcesFit::AfterNodeChange(
-    const Pod& pod, const ClusterChange& change) const {
-  const Resource request(PodRequests(pod));
-  CycleState state;
-  state.Write(PodRequest{request});
-  const NodeInfo empty_node(change.New<Node>());
-  if (!Filter(state, pod, empty_node).IsSuccess()) return QueueingHint::kSkip;
-  const auto old = change.Old<Node>();
-  if (!old) return QueueingHint::kQueue;
-  const Resource& now = empty_node.allocatable();
-  const Resource before = NodeInfo(old).allocatable();
-  return QueueIf(now.allowed_pod_number > before.allowed_pod_number ||
-                 HasMore(now, before, request));
 }
 
 }  // namespace minisched

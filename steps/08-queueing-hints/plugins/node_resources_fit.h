@@ -25,12 +25,6 @@ class NodeResourcesFit final : public PreFilterPlugin,
                   const Nodes& nodes) const override;
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
                std::int64_t& score) const override;
-
- private:
-  // Skips a node that would not even have the room if it were empty, and an
-  // update that brings no more of what the pod requests.
-  QueueingHint AfterNodeChange(const Pod& pod,
-                               const ClusterChange& change) const;
 };
 
 }  // namespace minisched
