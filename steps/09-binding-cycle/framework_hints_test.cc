@@ -109,7 +109,7 @@ class FakePreEnqueuePlugin final : public PreEnqueuePlugin {
   std::vector<std::string>& calls_;
 };
 
-class QueueingHintsTest : public ::testing::Test {
+class FrameworkHintsTest : public ::testing::Test {
  protected:
   template <class Plugin, class... Args>
   void Add(Args&&... args) {
@@ -123,7 +123,7 @@ class QueueingHintsTest : public ::testing::Test {
 };
 
 // Upstream's case "filter without EnqueueExtensions plugin".
-TEST_F(QueueingHintsTest, ByDefaultEachEventQueuesThePod) {
+TEST_F(FrameworkHintsTest, ByDefaultEachEventQueuesThePod) {
   Add<DefaultFilterPlugin>();
   Add<DefaultPreFilterPlugin>();
   EXPECT_THAT(
@@ -132,27 +132,27 @@ TEST_F(QueueingHintsTest, ByDefaultEachEventQueuesThePod) {
                   "DefaultPreFilter: Pod/All", "DefaultPreFilter: Node/All"));
 }
 
-TEST_F(QueueingHintsTest, PreEnqueuePluginsRegisterEventsToo) {
+TEST_F(FrameworkHintsTest, PreEnqueuePluginsRegisterEventsToo) {
   std::vector<std::string> calls;
   Add<FakePreEnqueuePlugin>("Gate", Status(), calls);
   EXPECT_THAT(DescribeHints(framework_),
               ElementsAre("Gate: Pod/All", "Gate: Node/All"));
 }
 
-TEST_F(QueueingHintsTest, PluginsThatRejectNoPodRegisterNothing) {
+TEST_F(FrameworkHintsTest, PluginsThatRejectNoPodRegisterNothing) {
   Add<DefaultScorePlugin>();
   Add<DefaultQueueSortPlugin>();
   EXPECT_THAT(DescribeHints(framework_), IsEmpty());
 }
 
 // Upstream's case "register plugin with empty event".
-TEST_F(QueueingHintsTest, AnEmptyListRegistersNothing) {
+TEST_F(FrameworkHintsTest, AnEmptyListRegistersNothing) {
   Register("Empty", {});
   EXPECT_THAT(DescribeHints(framework_), IsEmpty());
 }
 
 // Upstream's case "node and pod plugin".
-TEST_F(QueueingHintsTest, HintsAreInTheOrderOfThePluginsAndTheirEvents) {
+TEST_F(FrameworkHintsTest, HintsAreInTheOrderOfThePluginsAndTheirEvents) {
   Register("B", {{{EventResource::kPod, action::kDelete}, NeverQueues},
                  {{EventResource::kPod, action::kAdd}}});
   Register("Empty", {});
@@ -162,21 +162,21 @@ TEST_F(QueueingHintsTest, HintsAreInTheOrderOfThePluginsAndTheirEvents) {
                           "A: Node/UpdateNodeLabel"));
 }
 
-TEST_F(QueueingHintsTest, APluginOfTwoExtensionPointsRegistersOnce) {
+TEST_F(FrameworkHintsTest, APluginOfTwoExtensionPointsRegistersOnce) {
   Add<TwoPointsPlugin>(
       "A", Registered{{{EventResource::kPod, action::kDelete}, NeverQueues}});
   EXPECT_THAT(DescribeHints(framework_),
               ElementsAre("A: Pod/Delete with a hint"));
 }
 
-TEST_F(QueueingHintsTest, KeepsThePluginsHint) {
+TEST_F(FrameworkHintsTest, KeepsThePluginsHint) {
   Register("A", {{{EventResource::kPod, action::kDelete}, NeverQueues}});
   const auto& hints = framework_.queueing_hints();
   ASSERT_EQ(hints.size(), 1U);
   EXPECT_EQ(hints[0].registered.hint({}, {}), QueueingHint::kSkip);
 }
 
-TEST_F(QueueingHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
+TEST_F(FrameworkHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
   Register("A", {{{EventResource::kNode, action::kAdd}, NeverQueues}});
   Register("B",
            {{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
@@ -187,7 +187,7 @@ TEST_F(QueueingHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
                           "B: Node/UpdateNodeTaint"));
 }
 
-TEST_F(QueueingHintsTest, APluginWithUpdateNodeTaintGetsNoOther) {
+TEST_F(FrameworkHintsTest, APluginWithUpdateNodeTaintGetsNoOther) {
   Register("Together",
            {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
              NeverQueues}});
@@ -203,7 +203,7 @@ TEST_F(QueueingHintsTest, APluginWithUpdateNodeTaintGetsNoOther) {
                           "All: Node/All with a hint"));
 }
 
-TEST_F(QueueingHintsTest, APluginWithoutNodeAddGetsNoUpdateNodeTaint) {
+TEST_F(FrameworkHintsTest, APluginWithoutNodeAddGetsNoUpdateNodeTaint) {
   Register("Pods", {{{EventResource::kPod, action::kAll}}});
   Register("Updates", {{{EventResource::kNode, action::kUpdateNodeLabel}},
                        {{EventResource::kNode, action::kDelete}}});

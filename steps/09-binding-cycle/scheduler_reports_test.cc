@@ -39,10 +39,10 @@ TEST_F(SchedulerTest, ReportsThatThereAreNoNodes) {
             "Unschedulable: no nodes available to schedule pods");
 }
 
-// The node's changes wake the pod, so it is tried repeatedly. Its condition is
+// The node's taints wake the pod, so it is tried repeatedly. Its condition is
 // written once.
 TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
-  Start(CordonedNode("a") + PodYaml("web-0"));
+  Start(NodeYaml("a") + PodYaml("web-0", "nodeSelector: {disk: ssd}, "));
   AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
   const std::string version =
       client_->Get<Pod>("default", "web-0")->metadata.resource_version;
@@ -50,7 +50,9 @@ TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   const auto series = [&] {
     client_->Patch<Node>(
         "", "a", PatchType::kMerge,
-        fmt::format(R"({{"metadata":{{"labels":{{"n":"{}"}}}}}})", ++changes));
+        fmt::format(R"({{"spec":{{"taints":[{{"key":"n","value":"{}",)"
+                    R"("effect":"PreferNoSchedule"}}]}}}})",
+                    ++changes));
     const auto events = client_->List<Event>().items;
     return events.size() == 1 && events[0]->series &&
            events[0]->series->count >= 3;

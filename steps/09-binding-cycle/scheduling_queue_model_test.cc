@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "minisched/base/fake_clock.h"
-#include "plugins/priority_sort.h"
+#include "scheduling_queue_model_plugins_testing.h"
 #include "scheduling_queue_model_testing.h"
 #include "scheduling_queue_peer_testing.h"
 
@@ -54,16 +54,17 @@ class RandomRun {
     static constexpr Operation kOperations[] = {
         {20, "ChangeStore", &RandomRun::ChangeStore},
         {24, "ReportChange", &RandomRun::ReportChange},
-        {17, "Pop", &RandomRun::Pop},
+        {15, "Pop", &RandomRun::Pop},
         {12, "Fail", &RandomRun::Fail},
         {3, "Bind", &RandomRun::Bind},
         {2, "Assume", &RandomRun::Assume},
         {2, "FailAfterDone", &RandomRun::FailAfterDone},
-        {4, "MoveAll", &RandomRun::MoveAll},
+        {7, "MoveAll", &RandomRun::MoveAll},
+        {1, "ChangeQuota", &RandomRun::ChangeQuota},
         {3, "Activate", &RandomRun::Activate},
         {5, "FlushBackoffQ", &RandomRun::FlushBackoffQ},
         {3, "FlushUnschedulable", &RandomRun::FlushUnschedulable},
-        {5, "Wait", &RandomRun::Wait}};
+        {3, "Wait", &RandomRun::Wait}};
     int roll = Below(100);
     for (const Operation& operation : kOperations) {
       roll -= operation.percent;
@@ -90,6 +91,7 @@ class RandomRun {
     expect(pods.active, Place::kActive);
     expect(pods.backoff, Place::kBackoff);
     expect(pods.unschedulable, Place::kUnschedulable);
+    expect(pods.gated, Place::kGated);
     for (const std::string& uid : pods.in_flight) {
       places[std::stoi(uid)] += PlaceName(Place::kInFlight);
     }
@@ -105,9 +107,9 @@ class RandomRun {
 
  private:
   struct Event {
-    PodPtr old;     // null: the pod was added
-    PodPtr now;     // null: the pod was deleted
-    bool relevant;  // more than the status has changed
+    PodPtr old;                        // null: the pod was added
+    PodPtr now;                        // null: the pod was deleted
+    std::vector<ClusterEvent> events;  // of an update
   };
 
   // `place` is the pod's place in the queue; two places give two words.
@@ -125,9 +127,16 @@ class RandomRun {
     EXPECT_EQ(record.move.attempts, pod.info.attempts);
     if (!queued) return;
     EXPECT_EQ(record.move.event, pod.event);
-    EXPECT_EQ(record.move.until.has_value(), pod.place != Place::kActive);
+    EXPECT_EQ(
+        record.move.until.has_value(),
+        pod.place == Place::kBackoff || pod.place == Place::kUnschedulable);
     if (record.move.until) {
       EXPECT_EQ(*record.move.until, model_.Until(number));
+    }
+    if (pod.place == Place::kUnschedulable || pod.place == Place::kGated) {
+      EXPECT_EQ(std::set<std::string>(record.move.wakes.begin(),
+                                      record.move.wakes.end()),
+                model_.Wakes(number));
     }
     if (pod.place != Place::kActive) {
       EXPECT_EQ(std::set<std::string_view>(record.move.plugins.begin(),
@@ -168,8 +177,9 @@ class RandomRun {
     return pending ? stored : nullptr;
   }
 
-  void SetStored(PodPtr& stored, const PodPtr& now, bool relevant = true) {
-    events_.push_back({stored, now, relevant});
+  void SetStored(PodPtr& stored, const PodPtr& now,
+                 std::vector<ClusterEvent> events = {}) {
+    events_.push_back({stored, now, std::move(events)});
     stored = now;
   }
 
@@ -203,48 +213,28 @@ class RandomRun {
       return;
     }
     if (Below(2) == 0) pod->spec.priority = Below(3);
+    if (Below(3) == 0) pod->spec.scheduling_gates.resize(1 + Below(2));
     SetStored(store_[name], pod);
   }
 
   void UpdateStored(PodPtr& stored) {
     const auto pod = std::make_shared<Pod>(*stored);
     pod->metadata.resource_version = std::to_string(++version_);
-    const int choice = Below(8);
-    switch (choice) {
-      case 0:
-        pod->spec.node_name = "node-1";
-        break;
-      case 1:
-        pod->spec.priority = pod->spec.priority.value_or(0) % 3 + 1;
-        break;
-      case 2:
-        pod->metadata.labels["version"] = pod->metadata.resource_version;
-        break;
-      case 3:
-        pod->metadata.annotations["version"] = pod->metadata.resource_version;
-        break;
-      case 4:
-        ++pod->metadata.generation;
-        break;
-      case 5:
-        pod->metadata.finalizers.assign(Below(2), "a.com/finalizer");
-        break;
-      default:
-        pod->status.message = pod->metadata.resource_version;
-    }
-    SetStored(stored, pod, choice < 4);
+    const auto events = ChangeRandomly(*pod, random_);
+    SetStored(stored, pod, events);
   }
 
   void ReportChange() {
     if (events_.empty()) return;
     const Event event = events_.front();
     events_.pop_front();
+    clock_.Advance(std::chrono::nanoseconds(1));
     if (!event.now || HasNode(*event.now)) {
       queue_.Delete(*event.old);
       model_.Delete(QueueModel::Number(*event.old));
     } else if (event.old) {
       queue_.Update(event.old, event.now);
-      model_.Update(event.now, event.relevant);
+      model_.Update(event.old, event.now, event.events);
     } else {
       queue_.Add(event.now);
       model_.Add(event.now);
@@ -269,8 +259,8 @@ class RandomRun {
   }
 
   void Fail(QueuedPodInfo info) {
-    // No two pods fail at the same time, so MoveAll and the flushes may move
-    // pods in any order.
+    // No two pods enter the queue or fail at the same time, so MoveAll and the
+    // flushes may move pods in any order.
     clock_.Advance(std::chrono::nanoseconds(1));
     const int choice = Below(4);
     info.unschedulable_plugins.clear();
@@ -317,8 +307,14 @@ class RandomRun {
   }
 
   void MoveAll() {
-    queue_.MoveAllToActiveOrBackoffQueue("NodeAdd");
-    model_.MoveAllToActiveOrBackoffQueue("NodeAdd");
+    const ClusterChange change = RandomChange(random_);
+    queue_.MoveAllToActiveOrBackoffQueue(change);
+    model_.MoveAllToActiveOrBackoffQueue(change);
+  }
+
+  void ChangeQuota() {
+    bool& closed = closed_teams_.at(Below(closed_teams_.size()));
+    closed = !closed;
   }
 
   void Activate() {
@@ -363,12 +359,13 @@ class RandomRun {
   std::vector<QueuedPodInfo> tries_;    // that have not ended
   std::vector<QueuedPodInfo> assumed_;  // pods whose Binding may fail
   int version_ = 0;                     // of the last change
-  const Framework framework_ = FrameworkWithPrioritySort();
+  ClosedTeams closed_teams_{};
+  const Framework framework_ = ModelFramework(closed_teams_);
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [this](const ObjectMeta& metadata) {
                            return Stored(Pod{.metadata = metadata});
                          }};
-  QueueModel model_{clock_, kModelUids};
+  QueueModel model_{clock_, closed_teams_, kModelUids};
 };
 
 TEST(SchedulingQueueModelTest, AgreesAfterManyOperations) {

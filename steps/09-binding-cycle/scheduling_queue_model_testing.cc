@@ -17,7 +17,7 @@ int QueueModel::Number(const Pod& pod) { return std::stoi(pod.metadata.uid); }
 bool QueueModel::IsQueued(int number) const {
   const Place place = pods_[number].place;
   return place == Place::kActive || place == Place::kBackoff ||
-         place == Place::kUnschedulable;
+         place == Place::kUnschedulable || place == Place::kGated;
 }
 
 Clock::TimePoint QueueModel::Until(int number) const {
@@ -26,25 +26,38 @@ Clock::TimePoint QueueModel::Until(int number) const {
                                       : pod.info.timestamp + kLongestRest;
 }
 
-void QueueModel::Update(const PodPtr& pod, bool relevant,
-                        std::string_view event) {
+std::set<std::string> QueueModel::Wakes(int number) const {
+  std::set<std::string> wakes;
+  for (const std::string_view plugin : HoldingPlugins(pods_[number].info)) {
+    wakes.merge(EventNames(plugin));
+  }
+  return wakes;
+}
+
+void QueueModel::Update(const PodPtr& old, const PodPtr& pod,
+                        const std::vector<ClusterEvent>& events) {
   const int number = Number(*pod);
   ModelPod& known = pods_[number];
   if (known.place == Place::kInFlight) {
-    if (relevant) known.event_came = true;
+    for (const ClusterEvent& event : events) Record({event, old, pod});
     return;
   }
   if (!IsQueued(number)) {
     known.info = {.pod = pod, .timestamp = clock_.Now()};
-    MoveToActive(number, event);
+    MoveToActiveOrBackoff(
+        number, old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd");
     return;
   }
   known.info.pod = pod;
   if (known.place == Place::kActive) {
     const auto at = std::find(active_.begin(), active_.end(), number);
     Settle(static_cast<int>(at - active_.begin()));
-  } else if (known.place == Place::kUnschedulable && relevant) {
-    MoveToActiveOrBackoff(number, event);
+  } else if (known.place != Place::kBackoff) {
+    for (const ClusterEvent& event : events) {
+      if (!CanHelp(known.info, {event, old, pod})) continue;
+      MoveToActiveOrBackoff(number, event.Label());
+      return;
+    }
   }
 }
 
@@ -57,9 +70,11 @@ void QueueModel::Delete(int number) {
 void QueueModel::Activate(int number) {
   ModelPod& pod = pods_[number];
   if (pod.place == Place::kInFlight) {
-    pod.event_came = true;
+    pod.activated = true;
   } else if (IsQueued(number) && pod.place != Place::kActive) {
-    MoveToActive(number, "ForceActivate");
+    if (!MoveToGated(number, "ForceActivate")) {
+      MoveToActive(number, "ForceActivate");
+    }
   }
 }
 
@@ -68,7 +83,8 @@ int QueueModel::Pop() {
   Leave(number);
   ModelPod& pod = pods_[number];
   pod.place = Place::kInFlight;
-  pod.event_came = false;
+  pod.changes.clear();
+  pod.activated = false;
   ++pod.info.attempts;
   return number;
 }
@@ -78,7 +94,7 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   const int number = Number(*info.pod);
   if (IsQueued(number)) return;
   ModelPod& pod = pods_[number];
-  const bool event_came = pod.place != Place::kInFlight || pod.event_came;
+  const bool was_in_flight = pod.place == Place::kInFlight;
   pod.place = Place::kGone;
   if (!newest) return;
   pod.info = info;
@@ -89,7 +105,12 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   } else {
     pod.info.consecutive_errors_count = 0;
     ++pod.info.unschedulable_count;
-    if (!event_came) {
+    const bool may_fit = !was_in_flight || pod.activated ||
+                         std::any_of(pod.changes.begin(), pod.changes.end(),
+                                     [&](const auto& change) {
+                                       return CanHelp(pod.info, change);
+                                     });
+    if (!may_fit) {
       pod.place = Place::kUnschedulable;
       pod.event = "ScheduleAttemptFailure";
       return;
@@ -98,11 +119,13 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   MoveToActiveOrBackoff(number, "ScheduleAttemptFailure");
 }
 
-void QueueModel::MoveAllToActiveOrBackoffQueue(std::string_view event) {
+void QueueModel::MoveAllToActiveOrBackoffQueue(const ClusterChange& change) {
+  Record(change);
   for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
-    if (pods_[i].place == Place::kInFlight) pods_[i].event_came = true;
-    if (pods_[i].place == Place::kUnschedulable) {
-      MoveToActiveOrBackoff(i, event);
+    const Place place = pods_[i].place;
+    if (place != Place::kUnschedulable && place != Place::kGated) continue;
+    if (CanHelp(pods_[i].info, change)) {
+      MoveToActiveOrBackoff(i, change.event.Label());
     }
   }
 }
@@ -123,12 +146,33 @@ void QueueModel::FlushUnschedulablePodsLeftover() {
   }
 }
 
-Clock::TimePoint QueueModel::BackoffEnd(const ModelPod& pod) const {
+Clock::TimePoint QueueModel::BackoffEnd(const ModelPod& pod) {
   constexpr int kSeconds[] = {1, 2, 4, 8, 10};
   const int errors = pod.info.consecutive_errors_count;
   const int failures = errors > 0 ? errors : pod.info.unschedulable_count;
+  if (failures == 0) return pod.info.timestamp;
   return pod.info.timestamp +
          std::chrono::seconds(kSeconds[std::min(failures, 5) - 1]);
+}
+
+std::set<std::string_view> QueueModel::HoldingPlugins(
+    const QueuedPodInfo& info) {
+  if (info.gating_plugin.empty()) return info.unschedulable_plugins;
+  return {info.gating_plugin};
+}
+
+bool QueueModel::CanHelp(const QueuedPodInfo& info,
+                         const ClusterChange& change) {
+  const auto plugins = HoldingPlugins(info);
+  return std::any_of(plugins.begin(), plugins.end(), [&](const auto& plugin) {
+    return minisched::CanHelp(plugin, *info.pod, change);
+  });
+}
+
+void QueueModel::Record(const ClusterChange& change) {
+  for (ModelPod& pod : pods_) {
+    if (pod.place == Place::kInFlight) pod.changes.push_back(change);
+  }
 }
 
 bool QueueModel::IsBefore(int a, int b) const {
@@ -152,6 +196,16 @@ void QueueModel::Settle(int index) {
 
 void QueueModel::Leave(int number) { std::erase(active_, number); }
 
+bool QueueModel::MoveToGated(int number, std::string_view event) {
+  ModelPod& pod = pods_[number];
+  pod.info.gating_plugin = GatingPlugin(*pod.info.pod, closed_);
+  if (pod.info.gating_plugin.empty()) return false;
+  pod.info.unschedulable_plugins.insert(pod.info.gating_plugin);
+  pod.place = Place::kGated;
+  pod.event = event;
+  return true;
+}
+
 void QueueModel::MoveToActive(int number, std::string_view event) {
   pods_[number].place = Place::kActive;
   pods_[number].event = event;
@@ -160,6 +214,7 @@ void QueueModel::MoveToActive(int number, std::string_view event) {
 }
 
 void QueueModel::MoveToActiveOrBackoff(int number, std::string_view event) {
+  if (MoveToGated(number, event)) return;
   if (BackoffEnd(pods_[number]) <= clock_.Now()) {
     MoveToActive(number, event);
   } else {

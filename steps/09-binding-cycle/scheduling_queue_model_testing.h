@@ -1,11 +1,15 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "cluster_event.h"
 #include "minisched/base/clock.h"
 #include "minisched/trace/records.h"
 #include "queued_pod_info.h"
+#include "scheduling_queue_model_plugins_testing.h"
 
 // A slow and simple model of the queue, for tests.
 
@@ -14,8 +18,10 @@ namespace minisched {
 // What the queue should know about a pod.
 struct ModelPod {
   Place place = Place::kGone;
-  std::string_view event;   // of the move to this place
-  bool event_came = false;  // since the pod is in flight
+  std::string event;  // of the move to this place
+  // All changes since the pod is in flight, and whether it was activated.
+  std::vector<ClusterChange> changes{};
+  bool activated = false;
   QueuedPodInfo info{};
 };
 
@@ -23,7 +29,9 @@ struct ModelPod {
 // the queue's method of that name.
 class QueueModel {
  public:
-  QueueModel(const Clock& clock, int pods) : clock_(clock), pods_(pods) {}
+  // `clock` and `closed` must outlive the model.
+  QueueModel(const Clock& clock, const ClosedTeams& closed, int pods)
+      : clock_(clock), closed_(closed), pods_(pods) {}
 
   static int Number(const Pod& pod);
 
@@ -34,11 +42,13 @@ class QueueModel {
   bool IsQueued(int number) const;
   // Returns the end of the pod's wait in backoffQ or unschedulablePods.
   Clock::TimePoint Until(int number) const;
+  // Returns the names of the events that may move the pod.
+  std::set<std::string> Wakes(int number) const;
 
-  void Add(const PodPtr& pod) { Update(pod, true, "UnschedulablePodAdd"); }
-  // `relevant`: more than the status has changed.
-  void Update(const PodPtr& pod, bool relevant,
-              std::string_view event = "UnschedulablePodUpdate");
+  void Add(const PodPtr& pod) { Update(nullptr, pod, {}); }
+  // `events` are those of the update.
+  void Update(const PodPtr& old, const PodPtr& pod,
+              const std::vector<ClusterEvent>& events);
   void Delete(int number);
   void Activate(int number);
   // Returns the first pod. REQUIRES: activeQ has a pod.
@@ -48,20 +58,28 @@ class QueueModel {
   // `newest` is null if the pod was deleted or bound.
   void AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
                                     const PodPtr& newest);
-  void MoveAllToActiveOrBackoffQueue(std::string_view event);
+  void MoveAllToActiveOrBackoffQueue(const ClusterChange& change);
   void FlushBackoffQCompleted();
   void FlushUnschedulablePodsLeftover();
 
  private:
-  Clock::TimePoint BackoffEnd(const ModelPod& pod) const;
+  static Clock::TimePoint BackoffEnd(const ModelPod& pod);
+  // Returns the plugins whose hints decide when the pod moves.
+  static std::set<std::string_view> HoldingPlugins(const QueuedPodInfo& info);
+  static bool CanHelp(const QueuedPodInfo& info, const ClusterChange& change);
+  // Adds the change to each pod in flight.
+  void Record(const ClusterChange& change);
   bool IsBefore(int a, int b) const;
   // Moves the pod at this index past others until activeQ is in order.
   void Settle(int index);
   void Leave(int number);
+  // Returns true if a plugin gates the pod, which moves it then.
+  bool MoveToGated(int number, std::string_view event);
   void MoveToActive(int number, std::string_view event);
   void MoveToActiveOrBackoff(int number, std::string_view event);
 
   const Clock& clock_;
+  const ClosedTeams& closed_;
   std::vector<ModelPod> pods_;
   std::vector<int> active_;
 };

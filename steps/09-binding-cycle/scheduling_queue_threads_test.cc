@@ -15,7 +15,7 @@
 
 #include "minisched/base/fake_clock.h"
 #include "minisched/informer/store.h"
-#include "plugins/priority_sort.h"
+#include "plugins/scheduling_gates.h"
 #include "scheduling_queue_peer_testing.h"
 
 namespace minisched {
@@ -54,7 +54,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   }
 
   // Blocks until the poppers, which bind each pod from now on, have bound all
-  // pods. Returns false if that takes too long.
+  // pods without gates. Returns false if that takes too long.
   bool BindAll() {
     binds_all_ = true;
     const auto deadline = RealClock().Now() + kThreadsPatience;
@@ -74,6 +74,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   void ExpectPodsAreInOnePlace() {
     const auto pods = SchedulingQueuePeer::Read(queue_);
     EXPECT_TRUE(pods.in_flight.empty());
+    EXPECT_EQ(SchedulingQueuePeer::CountChanges(queue_), 0);
     std::set<std::string> queued;
     LastRecords records(trace_);
     records.Poll();
@@ -90,6 +91,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
     check(pods.active, Place::kActive);
     check(pods.backoff, Place::kBackoff);
     check(pods.unschedulable, Place::kUnschedulable);
+    check(pods.gated, Place::kGated);
     for (const PodPtr& pod : store_.List()) {
       const bool pending = pod->spec.node_name.empty() && !IsBound(*pod);
       EXPECT_LE(pending, queued.contains(pod->metadata.uid))
@@ -118,6 +120,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
       pod->metadata.name = name;
       pod->metadata.uid = name + "-" + std::to_string(version);
       pod->spec.priority = choice % 3;
+      if (choice < 3) pod->spec.scheduling_gates = {{.name = "g"}};
       store_.Set(pod);
       queue_.Add(pod);
     } else if (choice < 2 || !old->spec.node_name.empty()) {
@@ -131,6 +134,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
       std::string& value =
           choice < 6 ? pod->status.message : pod->metadata.labels["version"];
       value = std::to_string(version);
+      if (choice == 9) pod->spec.scheduling_gates.clear();
       store_.Set(pod);
       queue_.Update(old, pod);
     }
@@ -152,7 +156,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
         continue;
       }
       info->unschedulable_plugins.clear();
-      if (choice < 8) info->unschedulable_plugins.insert("NodePorts");
+      if (choice < 8) info->unschedulable_plugins.insert("NodeResourcesFit");
       SetInFlight(pod, false);
       queue_.AddUnschedulableIfNotPresent(*std::move(info));
     }
@@ -162,7 +166,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   void MovePods(const std::stop_token& stop) {
     for (int i = 0; !stop.stop_requested(); ++i) {
       if (i % 4 == 0) {
-        queue_.MoveAllToActiveOrBackoffQueue("NodeAdd");
+        queue_.MoveAllToActiveOrBackoffQueue(NodeAdded());
       } else {
         const int number = i % (kReporters * kPodsPerReporter);
         const PodPtr pod = store_.Get("shop", "pod-" + std::to_string(number));
@@ -199,15 +203,22 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
 
   bool HasUnboundPods() REQUIRES(mu_) {
     for (const PodPtr& pod : store_.List()) {
-      if (!bound_.contains(pod->metadata.uid)) return true;
+      const bool gated = !pod->spec.scheduling_gates.empty();
+      if (!gated && !bound_.contains(pod->metadata.uid)) return true;
     }
     return false;
+  }
+
+  static Framework NewFramework() {
+    Framework framework = FrameworkWithFakeFilter();
+    framework.Add(std::make_unique<SchedulingGates>());
+    return framework;
   }
 
   FakeClock clock_;
   Store<Pod> store_;
   Trace trace_{"minisched", clock_};
-  const Framework framework_ = FrameworkWithPrioritySort();
+  const Framework framework_ = NewFramework();
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [this](const ObjectMeta& pod) {
                            return store_.Get(pod.namespace_name, pod.name);
@@ -224,7 +235,7 @@ TEST_F(SchedulingQueueThreadsTest, PodsAreInOnePlaceEach) {
   ExpectPodsAreInOnePlace();
 }
 
-TEST_F(SchedulingQueueThreadsTest, EachPodIsBound) {
+TEST_F(SchedulingQueueThreadsTest, EachPodWithoutGatesIsBound) {
   RunThreads([this] { EXPECT_TRUE(BindAll()); });
   ExpectPodsAreInOnePlace();
 }
