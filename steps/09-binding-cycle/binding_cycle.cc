@@ -22,16 +22,18 @@ void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
       cycle->state, pod, cycle->host, requests_.get_token(),
       [this, cycle, &framework](const Status& prepared) {
         if (!prepared.IsSuccess()) {
-          return HandleBindingCycleError(*cycle, "PreBind", prepared);
+          return HandleBindingCycleError(*cycle, "PreBind",
+                                         {.status = prepared});
         }
-        framework.RunBindPlugins(
-            cycle->state, *cycle->info.pod, cycle->host, requests_.get_token(),
-            [this, cycle](const Status& bound) {
-              if (!bound.IsSuccess()) {
-                return HandleBindingCycleError(*cycle, "Bind", bound);
-              }
-              FinishBindingCycle(*cycle, bound);
-            });
+        framework.RunBindPlugins(cycle->state, *cycle->info.pod, cycle->host,
+                                 requests_.get_token(),
+                                 [this, cycle](const Status& bound) {
+                                   if (!bound.IsSuccess()) {
+                                     return HandleBindingCycleError(
+                                         *cycle, "Bind", {.status = bound});
+                                   }
+                                   FinishBindingCycle(*cycle, bound);
+                                 });
       });
 }
 
@@ -51,11 +53,11 @@ void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
 
 void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
                                         std::string_view point,
-                                        const Status& status) {
+                                        const SchedulingFailure& failure) {
   // A Binding that was cancelled is no failure: the next scheduler tries the
   // pod.
   if (requests_.stop_requested()) return;
-  UnreserveAndForget(cycle, point, status);
+  UnreserveAndForget(cycle, point, failure.status);
   // Other pods may have been rejected because this pod had the room. This holds
   // even if the informers have confirmed the pod: on another node, perhaps.
   Pod assumed = *cycle.info.pod;
@@ -64,7 +66,7 @@ void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
       {{EventResource::kAssignedPod, action::kDelete},
        std::make_shared<const Pod>(std::move(assumed)),
        {}});
-  const auto report = Requeue(cycle.info, {.status = status}, cycle.start);
+  const auto report = Requeue(cycle.info, failure, cycle.start);
   if (!report) return;
   const auto& [pod, condition] = *report;
   const auto warn = [name = ObjectName(pod->metadata)](std::string_view why) {

@@ -112,7 +112,7 @@ class Scheduler {
   void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
   // `point` is the extension point that has failed.
   void HandleBindingCycleError(BindingCycle& cycle, std::string_view point,
-                               const Status& status);
+                               const SchedulingFailure& failure);
   // Gives back what Reserve and Assume took.
   void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
                           const Status& status);
