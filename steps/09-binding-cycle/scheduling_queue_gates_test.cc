@@ -4,9 +4,9 @@
 
 #include <chrono>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugins/scheduling_gates.h"
@@ -15,11 +15,8 @@
 namespace minisched {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr std::chrono::hours kHour{1};
 
@@ -165,13 +162,6 @@ TEST_F(GatedPodsTest, WaitUntilTheLastGateIsRemoved) {
   EXPECT_EQ(Record("a").move.event, "UnschedulablePodAdd");
   Update(WithGates("a", {}, "3"));
   EXPECT_EQ(Pop().pod->metadata.resource_version, "3");
-}
-
-TEST_F(GatedPodsTest, AreNotMovedByTheRemovalOfAnotherPodsGates) {
-  Add(WithGates("a", {"g"}));
-  Add(WithGates("b", {"g"}));
-  Update(WithGates("b", {}, "2"));
-  EXPECT_THAT(Rest(), ElementsAre("b"));
 }
 
 TEST_F(GatedPodsTest, CanBeRejectedLikeOtherPods) {

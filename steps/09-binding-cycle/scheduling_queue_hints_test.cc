@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduling_queue_testing.h"
@@ -288,6 +289,16 @@ TEST_F(QueueingHintsTest, EachChangeInFlightIsAskedAboutWithTheNewestPod) {
   EXPECT_EQ(calls_[0].change.New<Node>(), first);
   EXPECT_EQ(calls_[1].change.New<Node>(), second);
   EXPECT_EQ(calls_[0].pod->metadata.resource_version, "2");
+}
+
+TEST_F(QueueingHintsTest, AChangeBeforeThePopDoesNotCount) {
+  for (const char* name : {"a", "b"}) Add(name);
+  const QueuedPodInfo first = Pop();
+  MoveAll(NodeAdded());
+  helps_ = {"NodeAffinity"};
+  RejectBy({"NodeAffinity"});
+  RejectBy(first, {"NodeAffinity"});
+  EXPECT_THAT(After(std::chrono::minutes(4)), ElementsAre("a"));
 }
 
 // A pod that failed because of an error is retried in any case.

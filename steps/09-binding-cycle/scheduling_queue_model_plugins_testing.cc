@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "plugins/priority_sort.h"
 #include "plugins/scheduling_gates.h"
