@@ -18,23 +18,20 @@ void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   // longer.
   queue_.Done(pod.metadata.uid);
   const Framework& framework = FrameworkForPod(pod);
-  framework.RunPreBindPlugins(
-      cycle->state, pod, cycle->host, requests_.get_token(),
-      [this, cycle, &framework](const Status& prepared) {
-        if (!prepared.IsSuccess()) {
-          return HandleBindingCycleError(*cycle, "PreBind",
-                                         {.status = prepared});
-        }
-        framework.RunBindPlugins(cycle->state, *cycle->info.pod, cycle->host,
-                                 requests_.get_token(),
-                                 [this, cycle](const Status& bound) {
-                                   if (!bound.IsSuccess()) {
-                                     return HandleBindingCycleError(
-                                         *cycle, "Bind", {.status = bound});
-                                   }
-                                   FinishBindingCycle(*cycle, bound);
-                                 });
-      });
+  const auto after_bind = [this, cycle](const Status& status) {
+    if (status.IsSuccess()) return FinishBindingCycle(*cycle, status);
+    HandleBindingCycleError(*cycle, "Bind", {.status = status});
+  };
+  const auto after_pre_bind = [=, this, &framework](const Status& status) {
+    if (!status.IsSuccess()) {
+      HandleBindingCycleError(*cycle, "PreBind", {.status = status});
+      return;
+    }
+    framework.RunBindPlugins(cycle->state, *cycle->info.pod, cycle->host,
+                             requests_.get_token(), after_bind);
+  };
+  framework.RunPreBindPlugins(cycle->state, pod, cycle->host,
+                              requests_.get_token(), after_pre_bind);
 }
 
 void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
