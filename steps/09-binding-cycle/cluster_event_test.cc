@@ -45,16 +45,16 @@ TEST(ClusterEventTest, LabelIsUpstreamsLabel) {
 }
 
 TEST(ClusterEventTest, NamesAreThoseOfTheSingleChanges) {
-  using Event = ClusterEvent;
-  EXPECT_THAT(Event(kNode, action::kAdd).Names(), ElementsAre("Node/Add"));
-  EXPECT_THAT(
-      Event(kPod, action::kDelete | action::kUpdatePodScaleDown).Names(),
-      ElementsAre("Pod/Delete", "Pod/UpdatePodScaleDown"));
-  EXPECT_THAT(
-      Event(kNode, action::kAdd | action::kUpdateNodeAllocatable).Names(),
-      ElementsAre("Node/Add", "Node/UpdateNodeAllocatable"));
-  EXPECT_THAT(Event(kPod, action::kUpdate).Names(), ElementsAre("Pod/Update"));
-  EXPECT_THAT(Event(kNode, action::kAll).Names(), ElementsAre("Node/All"));
+  const auto names = [](EventResource resource, ActionType action) {
+    return ClusterEvent{resource, action}.Names();
+  };
+  EXPECT_THAT(names(kNode, action::kAdd), ElementsAre("Node/Add"));
+  EXPECT_THAT(names(kPod, action::kDelete | action::kUpdatePodScaleDown),
+              ElementsAre("Pod/Delete", "Pod/UpdatePodScaleDown"));
+  EXPECT_THAT(names(kNode, action::kAdd | action::kUpdateNodeAllocatable),
+              ElementsAre("Node/Add", "Node/UpdateNodeAllocatable"));
+  EXPECT_THAT(names(kPod, action::kUpdate), ElementsAre("Pod/Update"));
+  EXPECT_THAT(names(kNode, action::kAll), ElementsAre("Node/All"));
 }
 
 struct MatchCase {
