@@ -9,9 +9,10 @@
 #   x_benchmark.cc  its benchmarks, with Google Benchmark
 #   main.cc         its program
 #
-# Except in the preset asan, several files of a target are compiled together
-# (CMAKE_UNITY_BUILD), which halves the build time. So file-local names must be
-# unique in a target.
+# Several files of a target are compiled together (CMAKE_UNITY_BUILD), which
+# halves the build time. So file-local names must be unique in a target. In the
+# preset asan, clang-tidy reads each file by itself, except tests and files that
+# a step has from the step before.
 
 include(GoogleTest)
 
@@ -97,7 +98,8 @@ function(minisched_tests name)
     # Tests are built without optimisation and clang-tidy: building them takes
     # longer than running them, and clang-tidy takes even longer.
     target_compile_options(${program} PRIVATE -O0)
-    set_target_properties(${program} PROPERTIES CXX_CLANG_TIDY "")
+    set_target_properties(${program} PROPERTIES
+      CXX_CLANG_TIDY "" UNITY_BUILD ON)
     if(MINISCHED_SANITIZE)
       # A process for each of the thousands of tests takes too long.
       add_test(NAME ${program} COMMAND ${program} --gtest_brief)
@@ -130,6 +132,44 @@ function(minisched_library name)
   minisched_tests(${name} DEPENDS ${library} ${arg_TEST_DEPENDS})
 endfunction()
 
+# minisched_carried(VARIABLE FILE…) lists the files that are the same in the step
+# before, and include only headers of the step that are the same, too.
+function(minisched_carried variable)
+  set(${variable} "" PARENT_SCOPE)
+  set(this ${CMAKE_CURRENT_SOURCE_DIR})
+  file(GLOB steps LIST_DIRECTORIES ON ${PROJECT_SOURCE_DIR}/steps/[0-9]*)
+  list(FIND steps ${this} index)
+  if(index LESS 1)
+    return()
+  endif()
+  math(EXPR index "${index} - 1")
+  list(GET steps ${index} before)
+  set(carried "")
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} names REGEX "^#include \"")
+    list(TRANSFORM names REPLACE "^#include \"([^\"]*)\".*" "\\1")
+    file(RELATIVE_PATH name ${this} ${file})
+    set(same ON)
+    foreach(name IN LISTS names name)
+      if(NOT EXISTS ${this}/${name})
+        continue()  # of the library
+      endif()
+      execute_process(
+        COMMAND ${CMAKE_COMMAND} -E compare_files
+          ${before}/${name} ${this}/${name}
+        RESULT_VARIABLE differs ERROR_QUIET)
+      if(differs)
+        set(same OFF)
+        break()
+      endif()
+    endforeach()
+    if(same)
+      list(APPEND carried ${file})
+    endif()
+  endforeach()
+  set(${variable} ${carried} PARENT_SCOPE)
+endfunction()
+
 # minisched_step([DEPENDS target…])
 # adds the scheduler minisched-NN of the current folder, whose name is NN-title.
 function(minisched_step)
@@ -141,12 +181,24 @@ function(minisched_step)
   minisched_sources(sources "\\.cc$")
   list(FILTER sources
     EXCLUDE REGEX "_(test|testing|benchmark)\\.cc$|/main\\.cc$")
+  set(libraries ${step}-objects)
+  if(CMAKE_CXX_CLANG_TIDY)
+    minisched_carried(carried ${sources})
+    if(carried)
+      list(REMOVE_ITEM sources ${carried})
+      add_library(${step}-carried OBJECT ${carried})
+      set_target_properties(${step}-carried PROPERTIES
+        CXX_CLANG_TIDY "" UNITY_BUILD ON)
+      list(APPEND libraries ${step}-carried)
+    endif()
+  endif()
   add_library(${step}-objects OBJECT ${sources})
-  target_include_directories(${step}-objects
-    PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${step}-objects PUBLIC minisched::app ${arg_DEPENDS})
+  foreach(library IN LISTS libraries)
+    target_include_directories(${library} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(${library} PUBLIC minisched::app ${arg_DEPENDS})
+  endforeach()
 
   add_executable(${step} main.cc)
-  target_link_libraries(${step} PRIVATE ${step}-objects)
-  minisched_tests(${step} DEPENDS ${step}-objects lab::testing)
+  target_link_libraries(${step} PRIVATE ${libraries})
+  minisched_tests(${step} DEPENDS ${libraries} lab::testing)
 endfunction()
