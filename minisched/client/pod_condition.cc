@@ -59,12 +59,11 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
 
  private:
   void GetAndPatch() {
-    client_.GetAsync<Pod>(
-        known_.namespace_name, known_.name, stop_,
-        [self = shared_from_this()](const auto& result) {
-          if (!result) return self->Fail(result.error());
-          self->Patch(**result);
-        });
+    client_.GetAsync<Pod>(known_.namespace_name, known_.name, stop_,
+                          [self = shared_from_this()](const auto& result) {
+                            if (!result) return self->Fail(result.error());
+                            self->Patch(**result);
+                          });
   }
 
   void Fail(const ClientError& error) {
@@ -83,16 +82,16 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
 
 }  // namespace
 
-bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
+bool PatchPodCondition(Client& client, const std::shared_ptr<const Pod>& pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop) {
   return Await<bool>([&](auto done) {
-    PatchPodConditionAsync(client, std::move(pod), condition, now, stop,
-                           std::move(done));
+    PatchPodConditionAsync(client, pod, condition, now, stop, std::move(done));
   });
 }
 
-void PatchPodConditionAsync(Client& client, std::shared_ptr<const Pod> pod,
+void PatchPodConditionAsync(Client& client,
+                            const std::shared_ptr<const Pod>& pod,
                             const Condition& condition, Time now,
                             const std::stop_token& stop,
                             ClientCallback<bool> callback) {

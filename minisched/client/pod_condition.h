@@ -19,14 +19,15 @@ namespace minisched {
 // (409), gets the pod and sends the PATCH again. Sends at most four PATCHes.
 // Throws what Client throws. Follows PatchPodStatus of kubernetes'
 // pkg/scheduler/util/utils.go, which patches without a resource version.
-bool PatchPodCondition(Client& client, std::shared_ptr<const Pod> pod,
+bool PatchPodCondition(Client& client, const std::shared_ptr<const Pod>& pod,
                        const Condition& condition, Time now,
                        const std::stop_token& stop = {});
 
 // The same, but does not block, and passes the result to `callback`, as the
 // verbs ...Async() of Client do. If no request is needed, calls `callback`
 // before it returns. `client` must outlive the call.
-void PatchPodConditionAsync(Client& client, std::shared_ptr<const Pod> pod,
+void PatchPodConditionAsync(Client& client,
+                            const std::shared_ptr<const Pod>& pod,
                             const Condition& condition, Time now,
                             const std::stop_token& stop,
                             ClientCallback<bool> callback);
