@@ -114,8 +114,9 @@ TEST_F(DescribeAttemptTest, APodThatNamesANodeIsBoundThere) {
   for (const char* name : {"node-1", "node-2", "node-3"}) AddNode(name);
   const Attempt attempt = Try(NamesNode("node-2"));
   EXPECT_EQ(attempt.node, "node-2");
-  EXPECT_EQ(FromJson<Binding>(cluster_.TakeBinding().request.body).target.name,
-            "node-2");
+  ScriptedApi::Exchange binding = cluster_.TakeBinding();
+  EXPECT_EQ(FromJson<Binding>(binding.request.body).target.name, "node-2");
+  binding.reply.Send(201, R"({"kind":"Status"})");  // lets the scheduler stop
   EXPECT_THAT(
       Verdicts(attempt),
       ElementsAre("node-1; : node(s) didn't satisfy plugin(s) [NodeAffinity]",

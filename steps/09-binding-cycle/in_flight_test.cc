@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "queued_pod_info.h"
+
 namespace minisched {
 namespace {
 
@@ -44,6 +46,29 @@ TEST_F(InFlightTest, HasThePodsThatWereAddedAndNotRemoved) {
   EXPECT_FALSE(in_flight_.Has("b"));
   in_flight_.Remove("a");
   EXPECT_FALSE(in_flight_.Has("a"));
+}
+
+TEST_F(InFlightTest, EachPopHasANumberOfItsOwn) {
+  const auto first = in_flight_.Add("a");
+  const auto other = in_flight_.Add("b");
+  EXPECT_TRUE(in_flight_.Has("a", first));
+  EXPECT_FALSE(in_flight_.Has("a", other));
+  EXPECT_FALSE(in_flight_.Has("b", first));
+  EXPECT_FALSE(in_flight_.Has("c", first));
+}
+
+TEST_F(InFlightTest, APodThatIsPoppedAgainIsInFlightSinceTheLastPopOnly) {
+  const auto first = in_flight_.Add("a");
+  in_flight_.Remove("a");
+  EXPECT_FALSE(in_flight_.Has("a", first));
+  const auto second = in_flight_.Add("a");
+  EXPECT_TRUE(in_flight_.Has("a", second));
+  EXPECT_FALSE(in_flight_.Has("a", first));
+}
+
+TEST_F(InFlightTest, APodThatWasNeverPoppedIsNotInFlight) {
+  in_flight_.Add("a");
+  EXPECT_FALSE(in_flight_.Has("a", QueuedPodInfo().pop));
 }
 
 TEST_F(InFlightTest, APodHasNoChangesAtFirst) {

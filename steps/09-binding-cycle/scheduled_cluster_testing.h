@@ -15,8 +15,8 @@
 
 namespace minisched {
 
-// A scheduler that tries all pending pods of a cluster. Bindings fail, so no
-// pod takes room, and the cluster stays the same.
+// A scheduler that tries all pending pods of a cluster, one after the other.
+// Bindings fail, so no pod takes room, and the cluster stays the same.
 class ScheduledCluster {
  public:
   explicit ScheduledCluster(const RandomCluster& cluster) {
@@ -28,6 +28,7 @@ class ScheduledCluster {
   // Returns the first attempt of each pod, by the pod's uid.
   std::map<std::string, Attempt> Try(std::size_t pods) {
     TraceReader reader(trace_, AttemptDetail::kFirstObjections);
+    trace_.Step();
     Client client(api_.config());
     Scheduler scheduler({client, "minisched", trace_, {}}, {}, clock_);
     const std::jthread thread(
@@ -35,6 +36,10 @@ class ScheduledCluster {
     std::map<std::string, Attempt> attempts;
     while (attempts.size() < pods) {
       for (const RecordPtr& record : reader.Next({})) {
+        const auto* pod = std::get_if<PodRecord>(&record->state);
+        if (pod != nullptr && pod->move.event == "ScheduleAttemptFailure") {
+          trace_.Step();  // the pod takes no room now
+        }
         const auto* attempt = std::get_if<Attempt>(&record->state);
         if (attempt == nullptr) continue;
         const bool is_new = attempts.emplace(attempt->uid, *attempt).second;

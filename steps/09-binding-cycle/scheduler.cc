@@ -115,6 +115,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     // queued the pod again after Done().
     trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
+    // If the Binding has failed since the check, the pod may not be requeued,
+    // because it was in flight again.
+    if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(*info);
     return true;
   }
   const auto cycle = std::make_shared<BindingCycle>(

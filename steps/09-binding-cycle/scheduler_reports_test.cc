@@ -85,6 +85,21 @@ TEST_F(SchedulerTest, CountsAttemptsByTheirResult) {
   });
 }
 
+// The Binding takes effect, but the scheduler receives an error, and its watch
+// is late. So the scheduler tries the bound pod again.
+TEST_F(SchedulerTest, KeepsTheNodeAndTheConditionOfABoundPod) {
+  StartServer(NodeYaml("a") + NodeYaml("b") + PodYaml("web-0"));
+  server_->server().SetFaults(
+      "faults: [{match: {resource: pods/binding}, times: 1, "
+      "error: {code: 500, after: true}}, "
+      "{match: {resource: pods, verbs: [watch]}, watch: {delay: 60s}}]");
+  StartScheduler();
+  const auto places = AwaitPlaces(1);
+  AwaitThat([&] { return CountBindings() >= 3; });
+  EXPECT_EQ(Places(), places);
+  EXPECT_EQ(WhyPending(*client_, "web-0"), ": ");
+}
+
 // The API server sets that condition.
 TEST_F(SchedulerTest, KeepsTheConditionOfAGatedPod) {
   Start(NodeYaml("node-1") +

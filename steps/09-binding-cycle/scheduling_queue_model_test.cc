@@ -293,17 +293,10 @@ class RandomRun {
     assumed_.push_back(*std::move(info));
   }
 
-  // A Binding fails. An update may have added the pod again meanwhile, but the
-  // scheduler never tries an assumed pod.
+  // A Binding fails. An update may have added the pod again meanwhile, and the
+  // pod may have been popped again.
   void FailAfterDone() {
-    auto info = Take(assumed_);
-    if (!info) return;
-    const int number = QueueModel::Number(*info->pod);
-    if (model_.pod(number).place == Place::kInFlight) {
-      assumed_.push_back(*std::move(info));
-    } else {
-      Fail(*std::move(info));
-    }
+    if (const auto info = Take(assumed_)) Fail(*info);
   }
 
   void MoveAll() {

@@ -85,6 +85,7 @@ int QueueModel::Pop() {
   pod.place = Place::kInFlight;
   pod.changes.clear();
   pod.activated = false;
+  pod.pop = ++pops_;
   ++pod.info.attempts;
   return number;
 }
@@ -95,6 +96,7 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   if (IsQueued(number)) return;
   ModelPod& pod = pods_[number];
   const bool was_in_flight = pod.place == Place::kInFlight;
+  if (was_in_flight && pod.pop != info.pop) return;  // in flight again
   pod.place = Place::kGone;
   if (!newest) return;
   pod.info = info;

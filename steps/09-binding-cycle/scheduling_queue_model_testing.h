@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct ModelPod {
   // All changes since the pod is in flight, and whether it was activated.
   std::vector<ClusterChange> changes{};
   bool activated = false;
+  std::uint64_t pop = 0;  // the number of the last pop
   QueuedPodInfo info{};
 };
 
@@ -82,6 +84,7 @@ class QueueModel {
   const ClosedTeams& closed_;
   std::vector<ModelPod> pods_;
   std::vector<int> active_;
+  std::uint64_t pops_ = 0;
 };
 
 }  // namespace minisched

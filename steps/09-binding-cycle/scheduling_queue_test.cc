@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST_F(SchedulingQueueTest, FirstInFirstOut) {
   for (const char* name : {"b", "a", "c"}) Add(name);
@@ -108,7 +109,7 @@ TEST_F(SchedulingQueueTest, RequeuesTheNewestStateOfAPod) {
   EXPECT_EQ(Pop().pod, newest);
 }
 
-// Done() may be called before a pod's Bind fails.
+// Done() is called before a pod's Bind fails.
 TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   Add("a");
   const QueuedPodInfo info = Pop();
@@ -126,6 +127,55 @@ TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
   EXPECT_THAT(Rest(), ElementsAre("a"));
   queue_.Done("a");
   EXPECT_THAT(After(kSecond), IsEmpty());
+}
+
+// The pod's Bind fails, an update adds the forgotten pod as new, and the pod is
+// popped before the requeue.
+class LateRequeueTest : public SchedulingQueueTest {
+ protected:
+  void SetUp() override {
+    Add("a");
+    late_ = Pop();
+    queue_.Done("a");
+    Update(MakePod("a", "2"));
+    other_ = Pop();
+  }
+
+  QueuedPodInfo late_;
+  QueuedPodInfo other_;  // the other try, which is in flight
+};
+
+TEST_F(LateRequeueTest, DoesNotQueueThePodOfAnotherTry) {
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(late_), other_.pod);
+  EXPECT_THAT(After(kSecond), IsEmpty());
+  Reject(other_);
+  const auto pods = SchedulingQueuePeer::Read(queue_);
+  ASSERT_THAT(pods.unschedulable, SizeIs(1));
+  EXPECT_EQ(pods.unschedulable[0].attempts, 1);
+  EXPECT_EQ(pods.unschedulable[0].consecutive_errors_count, 0);
+  EXPECT_THAT(pods.in_flight, IsEmpty());
+}
+
+// The pod stays in flight, so no event is lost.
+TEST_F(LateRequeueTest, KeepsTheEventsOfAnotherTry) {
+  Event();
+  queue_.AddUnschedulableIfNotPresent(late_);
+  Event();
+  EXPECT_EQ(SchedulingQueuePeer::CountChanges(queue_), 2U);
+  Reject(other_);
+  EXPECT_THAT(After(kSecond), ElementsAre("a"));
+}
+
+TEST_F(LateRequeueTest, LeavesTheOtherTryOfADeletedPodInFlight) {
+  Delete("a");
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(late_), nullptr);
+  EXPECT_THAT(SchedulingQueuePeer::Read(queue_).in_flight, ElementsAre("a"));
+  LastRecords records(trace_);
+  records.Poll();
+  EXPECT_EQ(PlaceName(records.Of("a").place), "in flight");
+  EXPECT_EQ(queue_.AddUnschedulableIfNotPresent(other_), nullptr);
+  records.Poll();
+  EXPECT_EQ(PlaceName(records.Of("a").place), "gone");
 }
 
 // Tests changes between the lister's call and the requeue.

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hints_testing.h"
+#include "lab/testing/scripted_api.h"
 #include "minisched/api/json.h"
 #include "snapshot_testing.h"
 #include "status_testing.h"
@@ -39,6 +41,26 @@ TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
   EXPECT_THAT(NamesOf(framework.filter_plugins()),
               ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration",
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
+}
+
+TEST(RegistryTest, DefaultBinderBindsPods) {
+  ScriptedApi api;
+  Client client(api.config());
+  const Snapshot snapshot;
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot, .client = &client});
+  CycleState state;
+  Pod pod;
+  pod.metadata.namespace_name = "shop";
+  pod.metadata.name = "a";
+  std::promise<std::string> status;
+  framework.RunBindPlugins(state, pod, "node-1", {}, [&](const Status& bound) {
+    status.set_value(Describe(bound));
+  });
+  auto binding = api.Take();
+  EXPECT_EQ(binding.request.target, "/api/v1/namespaces/shop/pods/a/binding");
+  binding.reply.Send(201, R"({"kind":"Status"})");
+  EXPECT_EQ(status.get_future().get(), "Success by DefaultBinder");
 }
 
 TEST(RegistryTest, SchedulingGatesGatesPods) {
