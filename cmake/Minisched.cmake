@@ -11,8 +11,8 @@
 #
 # Several files of a target are compiled together (CMAKE_UNITY_BUILD), which
 # halves the build time. So file-local names must be unique in a target. In the
-# preset asan, clang-tidy reads each file by itself, except tests and files that
-# a step has from the step before.
+# preset asan, clang-tidy checks each file by itself. It skips tests, and files
+# that a step has unchanged from the step before.
 
 include(GoogleTest)
 
@@ -133,7 +133,7 @@ function(minisched_library name)
 endfunction()
 
 # minisched_carried(VARIABLE FILE…) lists the files that are the same in the step
-# before, and include only headers of the step that are the same, too.
+# before. The headers of the step that they include must be the same, too.
 function(minisched_carried variable)
   set(${variable} "" PARENT_SCOPE)
   set(this ${CMAKE_CURRENT_SOURCE_DIR})

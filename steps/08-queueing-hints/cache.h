@@ -44,8 +44,8 @@ class Cache {
   void AddPod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
   // The same as AddPod().
   void UpdatePod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
-  // Removes a pod, assumed or not, and returns its state in the cache, which
-  // has its node. Returns null if the cache doesn't have the pod.
+  // Removes a pod, assumed or not, and returns its last state in the cache,
+  // with its node. Returns null if the cache doesn't have the pod.
   std::shared_ptr<const Pod> RemovePod(const Pod& pod) EXCLUDES(mu_);
 
   // Adds a node, or replaces its state.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kResourceNames = {"Pod", "AssignedPod", "UnschedulablePod",
                                        "Node", "*"};
 
-// By bit.
+// Indexed by bit.
 constexpr std::array kActionNames = {"Add",
                                      "Delete",
                                      "UpdateNodeAllocatable",
@@ -31,7 +31,8 @@ std::string ResourceName(EventResource resource) {
   return kResourceNames.at(static_cast<std::size_t>(resource));
 }
 
-// Returns the names of the bits, or of all updates together.
+// Returns the names of the bits, or a single name for all updates or all
+// actions.
 std::vector<std::string> ActionNames(ActionType action) {
   if (action == action::kUpdate) return {"Update"};
   if (action == action::kAll) return {"All"};
@@ -50,8 +51,8 @@ bool SameTaints(const std::vector<Taint>& a, const std::vector<Taint>& b) {
                     });
 }
 
-// Returns the status of each condition, by type. Times, reasons and messages
-// don't count: each heartbeat changes them.
+// Returns the status of each condition, by type. Ignores times, which each
+// heartbeat changes, and reasons and messages.
 std::map<std::string, std::string> ConditionStatuses(const Node& node) {
   std::map<std::string, std::string> statuses;
   for (const Condition& condition : node.status.conditions) {

@@ -75,7 +75,7 @@ TEST_P(ClusterEventMatchesTest, Matches) {
             GetParam().matches);
 }
 
-// With TestCloudEvent_Match of upstream's types_test.go.
+// With cases of TestCloudEvent_Match of upstream's types_test.go.
 INSTANTIATE_TEST_SUITE_P(
     All, ClusterEventMatchesTest,
     ::testing::Values(

@@ -87,8 +87,8 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
     }
     queueing_hints_.push_back({plugin.Name(), std::move(registered)});
   }
-  // As upstream, which once did not report the addition of a tainted node: a
-  // change of taints queues the plugin's pods, too.
+  // As upstream: changes of taints move the plugin's pods too. Upstream needed
+  // this when it did not report the addition of nodes with untolerated taints.
   if ((of_nodes & action::kAdd) && !(of_nodes & action::kUpdateNodeTaint)) {
     queueing_hints_.push_back(
         {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});

@@ -35,10 +35,10 @@ class Plugin {
 
   virtual std::string_view Name() const = 0;
 
-  // Returns the events that may make pods schedulable that this plugin has
-  // rejected. Such a pod is tried again after one of these events, or after
-  // five minutes. Called once. Scores reject no pod, so a plugin that only
-  // scores needs none.
+  // Returns the events that can help pods that this plugin has rejected. Such a
+  // pod is tried again after one of these events, or after five minutes. Called
+  // once, and not at all for a plugin that can't reject pods, such as one that
+  // only scores.
   virtual std::vector<ClusterEventWithHint> EventsToRegister() const {
     return {{{EventResource::kPod, action::kAll}},
             {{EventResource::kNode, action::kAll}}};
@@ -54,14 +54,14 @@ class Plugin {
   virtual const ScorePlugin* AsScore() const { return nullptr; }
 };
 
-// A plugin that keeps pods from being tried.
+// A plugin that can keep pods from being tried.
 class PreEnqueuePlugin : public virtual Plugin {
  public:
   const PreEnqueuePlugin* AsPreEnqueue() const final { return this; }
 
   // Returns success if the pod may be tried. Otherwise the pod is gated: it
-  // waits until one of EventsToRegister() comes, and this is called again.
-  // Called under the queue's lock, so it must be quick.
+  // waits for an event of EventsToRegister(), and then this function runs
+  // again. Called under the queue's lock, so it must be quick.
   virtual Status PreEnqueue(const Pod& pod) const = 0;
 };
 

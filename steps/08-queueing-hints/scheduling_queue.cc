@@ -152,7 +152,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't know the changes, so assume that one helps.
+  // After Done(), the queue doesn't have the changes, so assume that one helps.
   const bool retry =
       !rejected || !in_flight_.Has(uid) ||
       in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {

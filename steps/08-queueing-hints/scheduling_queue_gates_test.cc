@@ -1,4 +1,4 @@
-// Gated pods: PreEnqueue plugins keep them from being tried.
+// Tests gated pods: PreEnqueue plugins keep them from being tried.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::hours kHour{1};
 
-// Gates pods while it is closed, and counts the calls.
+// Gates pods unless the code in its state is success, and counts the calls.
 class Quota final : public PreEnqueuePlugin {
  public:
   struct State {
@@ -174,7 +174,8 @@ TEST_F(GatedPodsTest, CanBeRejectedLikeOtherPods) {
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 
-// A queue with Quota besides. Its event is Node/UpdateNodeAnnotation.
+// A queue with SchedulingGates, and with Quota, which registers
+// Node/UpdateNodeAnnotation.
 class QuotaTest : public GatedPodsTest {
  protected:
   explicit QuotaTest(std::vector<ClusterEvent> events = {kQuotaEvent}) {
@@ -304,7 +305,7 @@ TEST_F(QuotaTest, AFailedPodIsGatedInsteadOfBackingOff) {
   EXPECT_THAT(After(kHour), IsEmpty());
 }
 
-// The plugins have let the pod into backoffQ.
+// The pod has passed PreEnqueue before backoffQ.
 TEST_F(QuotaTest, PreEnqueueDoesNotRunAtTheEndOfABackoff) {
   Add("a");
   Fail();

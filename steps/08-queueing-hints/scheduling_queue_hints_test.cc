@@ -1,4 +1,4 @@
-// Queueing hints: which changes move a rejected pod.
+// Tests queueing hints: which changes move a rejected pod.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -276,7 +276,7 @@ TEST_F(QueueingHintsTest, AChangeInFlightThatAHintSkipsDoesNotCount) {
   EXPECT_THAT(After(std::chrono::minutes(4)), IsEmpty());
 }
 
-TEST_F(QueueingHintsTest, EachChangeInFlightIsAskedAboutWithTheNewestPod) {
+TEST_F(QueueingHintsTest, HintsForChangesInFlightReceiveTheNewestPod) {
   Add("a");
   const QueuedPodInfo info = Pop();
   const auto first = NewNode();
@@ -380,7 +380,7 @@ TEST_F(QueueingHintsTest, DropsTheChangesBeforeTheOldestPopInFlight) {
   EXPECT_EQ(count(), 0);
 }
 
-// The changes of a pod that is deleted in flight go with its try.
+// If a pod is deleted in flight, its changes are dropped when its try ends.
 TEST_F(QueueingHintsTest, DropsTheChangesOfADeletedPod) {
   Add("a");
   const QueuedPodInfo info = Pop();

@@ -19,7 +19,7 @@ namespace minisched {
 struct ModelPod {
   Place place = Place::kGone;
   std::string event;  // of the move to this place
-  // All changes since the pod is in flight, and whether it was activated.
+  // All changes since the pod was popped, and whether it was activated.
   std::vector<ClusterChange> changes{};
   bool activated = false;
   QueuedPodInfo info{};
@@ -73,7 +73,7 @@ class QueueModel {
   // Moves the pod at this index past others until activeQ is in order.
   void Settle(int index);
   void Leave(int number);
-  // Returns true if a plugin gates the pod, which moves it then.
+  // Moves the pod and returns true if a plugin gates the pod.
   bool MoveToGated(int number, std::string_view event);
   void MoveToActive(int number, std::string_view event);
   void MoveToActiveOrBackoff(int number, std::string_view event);

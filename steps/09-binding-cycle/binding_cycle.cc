@@ -13,9 +13,8 @@ namespace minisched {
 
 void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   const Pod& pod = *cycle->info.pod;
-  // A failure of PreBind or Bind is not the verdict of a plugin that has
-  // registered events. So the queue need not keep events for this pod any
-  // longer.
+  // If PreBind or Bind fails, the pod waits for a backoff, not for an event. So
+  // the queue need not keep events for this pod any longer.
   queue_.Done(pod.metadata.uid);
   const Framework& framework = FrameworkForPod(pod);
   const auto after_bind = [this, cycle](const Status& status) {
@@ -51,12 +50,12 @@ void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
 void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
                                         std::string_view point,
                                         const SchedulingFailure& failure) {
-  // A Binding that was cancelled is no failure: the next scheduler tries the
-  // pod.
+  // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
   UnreserveAndForget(cycle, point, failure.status);
-  // Other pods may have been rejected because this pod had the room. This holds
-  // even if the informers have confirmed the pod: on another node, perhaps.
+  // Other pods may have been rejected because this pod had the room. Send the
+  // event even if the informers have confirmed the pod: it may have been bound
+  // to another node.
   Pod assumed = *cycle.info.pod;
   assumed.spec.node_name = cycle.host;
   queue_.MoveAllToActiveOrBackoffQueue(

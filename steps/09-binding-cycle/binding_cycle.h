@@ -9,10 +9,10 @@
 
 namespace minisched {
 
-// A pod on its way from the scheduling cycle to its node. The callbacks of the
+// One try of a pod, until the end of its binding cycle. The callbacks of the
 // binding cycle own it together.
 struct BindingCycle {
-  WaitGroup::Token under_way;  // first: ends after the others are destroyed
+  WaitGroup::Token under_way;  // first, so that it is destroyed last
   QueuedPodInfo info;
   CycleState state;
   std::string host;        // the node that was selected

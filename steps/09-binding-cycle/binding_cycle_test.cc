@@ -1,6 +1,6 @@
-// Tests what happens to pods between their scheduling cycle and their node.
-// Cases of TestScheduleOneMarksPodAsProcessedBeforePreBind and
-// TestSchedulerScheduleOne of upstream's schedule_one_test.go, and of
+// Tests the binding cycle. With cases of
+// TestScheduleOneMarksPodAsProcessedBeforePreBind and TestSchedulerScheduleOne
+// of upstream's schedule_one_test.go, and of
 // test/integration/scheduler/plugins.
 #include "binding_cycle.h"
 
@@ -67,7 +67,7 @@ TEST_F(BindingCycleTest, AFailedBindingGivesBackTheRoomToAWaitingPod) {
                           "PreBind b on n"));
 }
 
-TEST_F(BindingCycleTest, AFailedBindingIsAnErrorOfThePod) {
+TEST_F(BindingCycleTest, APodWhoseBindingFailsBacksOff) {
   Start({NewNode("n")}, {NewPod("a")});
   TakeBinding();
   Fail("a");
@@ -80,7 +80,7 @@ TEST_F(BindingCycleTest, AFailedBindingIsAnErrorOfThePod) {
   ASSERT_THAT(Queued().backoff, SizeIs(1));
   EXPECT_EQ(Queued().backoff[0].consecutive_errors_count, 1);
   EXPECT_EQ(Queued().backoff[0].unschedulable_count, 0);
-  // Not PostBind.
+  // PostBind has not run.
   EXPECT_EQ(volumes_.AwaitCalls(3).back(), "Unreserve a on n");
   clock_.AwaitSleepers(kSleepers);
   clock_.Advance(kSecond);
@@ -92,7 +92,7 @@ TEST_F(BindingCycleTest, AFailedBindingIsAnErrorOfThePod) {
                           "PreBind a on n", "PostBind a on n"));
 }
 
-TEST_F(BindingCycleTest, AnErrorOfPreBindIsAnErrorOfThePod) {
+TEST_F(BindingCycleTest, APodWhosePreBindFailsBacksOff) {
   volumes_.set_pre_bind(Status(Code::kError, "disk full"));
   Start({NewNode("n")}, {NewPod("a")});
   AwaitMove("a", Place::kBackoff);
@@ -110,7 +110,8 @@ TEST_F(BindingCycleTest, AnErrorOfPreBindIsAnErrorOfThePod) {
   EXPECT_THAT(TakeBindings(2), UnorderedElementsAre("a", "b"));
 }
 
-// As upstream: the queue treats it as an error, the condition doesn't.
+// As upstream: the queue treats the rejection as an error, but the condition
+// has the reason Unschedulable.
 TEST_F(BindingCycleTest, ARejectionByPreBindBacksOff) {
   volumes_.set_pre_bind(Status(Code::kUnschedulable, "no volume"));
   Start({NewNode("n")}, {NewPod("a")});
@@ -146,7 +147,7 @@ TEST_F(BindingCycleTest, APodThatIsDeletedDuringItsBindingIsNotRequeued) {
   EXPECT_THAT(AwaitWrites(1), ElementsAre(HasSubstr("Successfully assigned")));
 }
 
-TEST_F(BindingCycleTest, AnImpossibleNameIsAnErrorOfThePod) {
+TEST_F(BindingCycleTest, APodWithAnImpossibleNameBacksOff) {
   Start({NewNode("n")}, {NewPod("a%2fb")});
   AwaitMove("a%2fb", Place::kBackoff);
   EXPECT_THAT(AwaitWrites(1),
@@ -186,7 +187,7 @@ TEST_F(BindingCycleTest, ReserveRejectsAPodUntilAnEventOfItsPlugin) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
-TEST_F(BindingCycleTest, AnErrorOfReserveIsAnErrorOfThePod) {
+TEST_F(BindingCycleTest, APodWhoseReserveFailsBacksOff) {
   volumes_.set_reserve({Code::kError, "disk full"});
   Start({NewNode("n", /*allowed_pods=*/1)}, {NewPod("a")});
   EXPECT_THAT(AwaitMove("a", Place::kBackoff).plugins, IsEmpty());
@@ -204,8 +205,8 @@ TEST_F(BindingCycleTest, AnErrorOfReserveIsAnErrorOfThePod) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
-// An update has queued the assumed pod again. While the scheduler drops it, the
-// Binding fails.
+// An update has queued the assumed pod again. While the scheduler drops it from
+// the queue, the Binding fails.
 TEST_F(BindingCycleTest, AnAssumedPodIsNotLostWhenItsBindingFails) {
   bool dropping = false;
   on_moved_ = [&](Place place) {
@@ -221,7 +222,7 @@ TEST_F(BindingCycleTest, AnAssumedPodIsNotLostWhenItsBindingFails) {
   EXPECT_TRUE(dropping);
 }
 
-TEST_F(BindingCycleTest, BindingsUnderWayCostNoThreads) {
+TEST_F(BindingCycleTest, BindingsUnderWayNeedNoThreads) {
   const auto threads = [] {
     const std::filesystem::directory_iterator tasks("/proc/self/task");
     return std::distance(begin(tasks), end(tasks));
@@ -269,7 +270,7 @@ TEST_F(BindingCycleTest, StoppingCancelsTheBindingsAfterFiveSeconds) {
               ElementsAre("Reserve a on n, in flight", "PreBind a on n"));
 }
 
-TEST_F(BindingCycleTest, ASchedulerThatDidNotRunIsDestroyed) {
+TEST_F(BindingCycleTest, ASchedulerThatDidNotRunCanBeDestroyed) {
   Client client(cluster_.config());
   Trace trace("minisched", clock_);
   const Scheduler scheduler({client, "minisched", trace, {}}, {}, clock_);

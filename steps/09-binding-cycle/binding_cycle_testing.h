@@ -29,14 +29,14 @@
 
 namespace minisched {
 
-// The answers of the plugin Volumes, and its calls. Thread-safe.
+// The results of the plugin Volumes, and a record of its calls. Thread-safe.
 class VolumeScript {
  public:
   void set_reserve(const Status& status) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     reserve_ = status;
   }
-  // Unset: PreBind keeps its callback for TakePreBind().
+  // Without a status, PreBind keeps its callback for TakePreBind().
   void set_pre_bind(const std::optional<Status>& status) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     pre_bind_ = status;
@@ -92,7 +92,8 @@ class VolumeScript {
   std::vector<std::string> calls_ GUARDED_BY(mu_);
 };
 
-// A plugin of the extension points around Bind. It registers labels of nodes.
+// A plugin of Reserve, PreBind and PostBind. It registers changed labels of
+// nodes.
 class Volumes final : public ReservePlugin,
                       public PreBindPlugin,
                       public PostBindPlugin {
@@ -167,7 +168,8 @@ class BindingCycleTest : public ::testing::Test {
     return pod;
   }
 
-  // Starts a scheduler with these pods. Tries them in the order of their names.
+  // Starts a scheduler with these pods. It tries them in the order of their
+  // names.
   void Start(const std::vector<Node>& nodes, const std::vector<Pod>& pods) {
     for (const Node& node : nodes) cluster_.Add(node);
     for (const Pod& pod : pods) cluster_.Add(pod);
@@ -203,8 +205,8 @@ class BindingCycleTest : public ::testing::Test {
     return name;
   }
 
-  // Does the same for this many Bindings. Their order is random, because they
-  // are sent on several connections.
+  // Does the same for `count` Bindings. Their order is random, because they are
+  // sent on several connections.
   std::vector<std::string> TakeBindings(int count) {
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i) names.push_back(TakeBinding());
@@ -230,8 +232,8 @@ class BindingCycleTest : public ::testing::Test {
     return bodies;
   }
 
-  // Blocks until the trace has the pod at this place, from the record after
-  // those that earlier calls have read. Returns the move.
+  // Blocks until the pod has moved to this place, and returns the move. Returns
+  // each move once.
   Move AwaitMove(const std::string& pod, Place place) {
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::seconds(20);

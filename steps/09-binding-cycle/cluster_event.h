@@ -13,18 +13,18 @@
 
 namespace minisched {
 
-// The kind of an object that changes. Plugins register kPod and kNode. What
-// comes in is kAssignedPod, kUnschedulablePod or kNode.
+// The kind of an object that changes. Plugins register kPod and kNode. Incoming
+// events have kAssignedPod, kUnschedulablePod or kNode.
 enum class EventResource {
   kPod,
   kAssignedPod,       // a pod that has a node
   kUnschedulablePod,  // a pod that has none
   kNode,
-  kWildCard,  // no object: the scheduler itself moves a pod
+  kWildCard,  // no object changes: the scheduler itself moves a pod
 };
 
-// What happens to an object: one of these bits or, in what plugins register,
-// several.
+// What happens to an object: one of these bits. Plugins can register several
+// bits together.
 using ActionType = std::uint32_t;
 namespace action {
 inline constexpr ActionType kAdd = 1 << 0;
@@ -67,7 +67,7 @@ struct ClusterChange {
   EventObject old_object;  // none: the object was added
   EventObject new_object;  // none: the object was deleted
 
-  // Return the object, or null if there is none or its type is another one.
+  // Return the object, or null if there is none or if it has another type.
   template <class T>
   std::shared_ptr<const T> Old() const {
     return As<T>(old_object);
@@ -94,21 +94,22 @@ inline QueueingHint QueueIf(bool may_help) {
   return may_help ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-// Returns whether the change may make a pod schedulable that the plugin has
-// rejected. Called under the queue's lock, so it must be quick.
+// Returns kQueue if the change may make `pod` schedulable, which the plugin has
+// rejected, and otherwise kSkip. Called under the queue's lock, so it must be
+// quick.
 using QueueingHintFn =
     std::function<QueueingHint(const Pod& pod, const ClusterChange& change)>;
 
-// An event that may make pods schedulable, and the hint that looks at the
-// change. Without a hint, each such event queues the pod.
+// An event that may make pods schedulable, and the hint that checks the change.
+// Without a hint, each such event moves the pod.
 struct ClusterEventWithHint {
   ClusterEvent event;
   QueueingHintFn hint = nullptr;
 };
 
-// Return the events of an update. A change of a node that no plugin can be
-// interested in, such as a heartbeat, is no event. For pods, it is a plain
-// update. Follow kube-scheduler's framework/events.go.
+// Return the events of an update. If no part that matters has changed, as in a
+// heartbeat, the update of a node has no events, and that of a pod has one: a
+// plain kUpdate. Follow kube-scheduler's framework/events.go.
 std::vector<ClusterEvent> NodeSchedulingPropertiesChange(const Node& old,
                                                          const Node& node);
 std::vector<ClusterEvent> PodSchedulingPropertiesChange(const Pod& old,

@@ -1,4 +1,4 @@
-// Tests which events the update of a node or of a pod gives.
+// Tests which events the update of a node or of a pod has.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -40,15 +40,15 @@ std::vector<std::string> LabelsOf(const std::vector<ClusterEvent>& events) {
 
 class NodeUpdateTest : public ::testing::TestWithParam<UpdateCase> {};
 
-TEST_P(NodeUpdateTest, Events) {
+TEST_P(NodeUpdateTest, HasTheseEvents) {
   EXPECT_EQ(LabelsOf(NodeSchedulingPropertiesChange(
                 Unwrapped<Node>(GetParam().old_object),
                 Unwrapped<Node>(GetParam().new_object))),
             GetParam().labels);
 }
 
-// With TestNodeSchedulingPropertiesChange and TestNodeConditionsChange of
-// upstream's events_test.go.
+// With cases of TestNodeSchedulingPropertiesChange and TestNodeConditionsChange
+// of upstream's events_test.go.
 const UpdateCase kNodeUpdates[] = {
     {"Heartbeat",
      R"("metadata":{"resourceVersion":"1"},
@@ -170,14 +170,15 @@ INSTANTIATE_TEST_SUITE_P(All, NodeUpdateTest, ::testing::ValuesIn(kNodeUpdates),
 
 class PodUpdateTest : public ::testing::TestWithParam<UpdateCase> {};
 
-TEST_P(PodUpdateTest, Events) {
+TEST_P(PodUpdateTest, HasTheseEvents) {
   EXPECT_EQ(LabelsOf(PodSchedulingPropertiesChange(
                 Unwrapped<Pod>(GetParam().old_object),
                 Unwrapped<Pod>(GetParam().new_object))),
             GetParam().labels);
 }
 
-// With Test_podSchedulingPropertiesChange of upstream's events_test.go.
+// With cases of Test_podSchedulingPropertiesChange of upstream's
+// events_test.go.
 const UpdateCase kPodUpdates[] = {
     {"AnnotationOfPendingPod",
      R"("metadata":{})",

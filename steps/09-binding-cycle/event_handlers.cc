@@ -90,7 +90,7 @@ void EventHandlers::UpdateAssignedPodInCache(const PodPtr& old,
 }
 
 void EventHandlers::DeleteAssignedPodFromCache(const PodPtr& pod) {
-  // The cache knows the node of an assumed pod.
+  // If the pod is assumed, only the cache has its node.
   if (const PodPtr removed = cache_.RemovePod(*pod)) {
     queue_.MoveAllToActiveOrBackoffQueue(
         {{EventResource::kAssignedPod, action::kDelete}, removed, {}});

@@ -37,7 +37,7 @@ inline std::string NodeWithCpu(const std::string& name, int cpu) {
          "}, status: {allocatable: {cpu: " + std::to_string(cpu) + "}}}\n";
 }
 
-// A plugin that registers all events. Without a hint, each of them queues its
+// A plugin that registers all events. Without a hint, each event moves its
 // pods.
 class InterestedPlugin final : public FilterPlugin {
  public:

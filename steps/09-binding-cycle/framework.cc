@@ -55,8 +55,9 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
   return {};
 }
 
-// Returns the status with the plugin's name. The message of an error names the
-// plugin and its extension point too.
+// Returns the status with the plugin's name. A status that is neither success
+// nor a rejection becomes an error, and its message names the plugin and the
+// extension point too.
 Status FromPlugin(const Status& status, std::string_view point,
                   std::string_view plugin) {
   if (status.IsSuccess() || status.IsRejected()) {
@@ -128,8 +129,8 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
     }
     queueing_hints_.push_back({plugin.Name(), std::move(registered)});
   }
-  // As upstream, which once did not report the addition of a tainted node: a
-  // change of taints queues the plugin's pods, too.
+  // As upstream: changes of taints move the plugin's pods too. Upstream needed
+  // this when it did not report the addition of nodes with untolerated taints.
   if ((of_nodes & action::kAdd) && !(of_nodes & action::kUpdateNodeTaint)) {
     queueing_hints_.push_back(
         {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});

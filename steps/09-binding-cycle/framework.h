@@ -41,10 +41,10 @@ class Plugin {
 
   virtual std::string_view Name() const = 0;
 
-  // Returns the events that may make pods schedulable that this plugin has
-  // rejected. Such a pod is tried again after one of these events, or after
-  // five minutes. Called once. Scores reject no pod, so a plugin that only
-  // scores needs none.
+  // Returns the events that can help pods that this plugin has rejected. Such a
+  // pod is tried again after one of these events, or after five minutes. Called
+  // once, and not at all for a plugin that can't reject pods, such as one that
+  // only scores.
   virtual std::vector<ClusterEventWithHint> EventsToRegister() const {
     return {{{EventResource::kPod, action::kAll}},
             {{EventResource::kNode, action::kAll}}};
@@ -64,14 +64,14 @@ class Plugin {
   virtual const PostBindPlugin* AsPostBind() const { return nullptr; }
 };
 
-// A plugin that keeps pods from being tried.
+// A plugin that can keep pods from being tried.
 class PreEnqueuePlugin : public virtual Plugin {
  public:
   const PreEnqueuePlugin* AsPreEnqueue() const final { return this; }
 
   // Returns success if the pod may be tried. Otherwise the pod is gated: it
-  // waits until one of EventsToRegister() comes, and this is called again.
-  // Called under the queue's lock, so it must be quick.
+  // waits for an event of EventsToRegister(), and then this function runs
+  // again. Called under the queue's lock, so it must be quick.
   virtual Status PreEnqueue(const Pod& pod) const = 0;
 };
 
@@ -153,9 +153,9 @@ class ScorePlugin : public virtual Plugin {
   }
 };
 
-// A plugin that keeps an account of its own, such as of volumes: it takes what
-// a pod needs on its node when the pod is assumed, and gives it back if the pod
-// isn't bound after all. Must be thread-safe.
+// A plugin that reserves what a pod needs on its node, such as a volume, when
+// the pod is assumed. Gives it back if the pod isn't bound after all. Must be
+// thread-safe.
 class ReservePlugin : public virtual Plugin {
  public:
   const ReservePlugin* AsReserve() const final { return this; }
@@ -163,8 +163,9 @@ class ReservePlugin : public virtual Plugin {
   // Runs in the scheduling cycle, after the pod was assumed.
   virtual Status Reserve(CycleState& state, const Pod& pod,
                          const std::string& node_name) const = 0;
-  // Runs if the pod isn't bound after all, on any thread. Must not fail, and do
-  // nothing if Reserve() has failed or has not been called.
+  // Runs if the pod isn't bound after all, on any thread. Must not fail. Gives
+  // back what the pod holds, and does nothing if it holds nothing: Reserve()
+  // may have failed, or may not have been called.
   virtual void Unreserve(CycleState& state, const Pod& pod,
                          const std::string& node_name) const = 0;
 };
@@ -177,8 +178,8 @@ class PreBindPlugin : public virtual Plugin {
  public:
   const PreBindPlugin* AsPreBind() const final { return this; }
 
-  // Must not block, but calls `done` once, now or later and on any thread. The
-  // arguments live until then. `stop` asks to give up.
+  // Must not block. Calls `done` once, before it returns or later, on any
+  // thread. The arguments live until then. `stop` asks the plugin to give up.
   virtual void PreBind(CycleState& state, const Pod& pod,
                        const std::string& node_name,
                        const std::stop_token& stop,
@@ -190,7 +191,8 @@ class BindPlugin : public virtual Plugin {
  public:
   const BindPlugin* AsBind() const final { return this; }
 
-  // The same as PreBind(). Skip leaves the pod to the next plugin.
+  // Binds the pod. Otherwise the same as PreBind(). The status Skip leaves the
+  // pod to the next plugin.
   virtual void Bind(CycleState& state, const Pod& pod,
                     const std::string& node_name, const std::stop_token& stop,
                     StatusCallback done) const = 0;
@@ -276,16 +278,19 @@ class Framework {
       const CycleState& state, const Pod& pod, const Nodes& nodes) const;
 
   // Runs Reserve of the plugins in order, and returns the first non-success
-  // status, with the plugin's name. The caller must unreserve then.
+  // status, with the plugin's name. Then the caller must call
+  // RunReservePluginsUnreserve().
   Status RunReservePluginsReserve(CycleState& state, const Pod& pod,
                                   const std::string& node_name) const;
   // Runs Unreserve of all Reserve plugins, in reverse order.
   void RunReservePluginsUnreserve(CycleState& state, const Pod& pod,
                                   const std::string& node_name) const;
 
-  // Run the plugins in order, each after the callback of the one before. Pass
-  // on the first status other than success (PreBind) or Skip (Bind), with the
-  // plugin's name. The arguments must live until `done` was called.
+  // Run the plugins in order, each after the callback of the plugin before it.
+  // Pass the first status other than success (PreBind) or Skip (Bind) to
+  // `done`, with the plugin's name. If no plugin is left, pass success
+  // (PreBind) or an error (Bind). The arguments must live until `done` is
+  // called.
   void RunPreBindPlugins(CycleState& state, const Pod& pod,
                          const std::string& node_name,
                          const std::stop_token& stop,

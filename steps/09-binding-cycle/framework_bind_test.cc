@@ -182,7 +182,7 @@ TEST_F(FrameworkBindTest, SkipAndWaitAreErrorsOfReserve) {
   }
 }
 
-// Also those after the plugin that has failed.
+// Unreserve also runs for the plugins after the one that has failed.
 TEST_F(FrameworkBindTest, UnreserveRunsAllPluginsInReverseOrder) {
   Add<FakeReserve>("C");
   Add<FakeReserve>("B", Status(Code::kUnschedulable, "no volume"));

@@ -187,7 +187,7 @@ TEST_F(FrameworkHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
                           "B: Node/UpdateNodeTaint"));
 }
 
-TEST_F(FrameworkHintsTest, APluginWithUpdateNodeTaintGetsNoOther) {
+TEST_F(FrameworkHintsTest, APluginWithUpdateNodeTaintGetsNoSecondOne) {
   Register("Together",
            {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
              NeverQueues}});

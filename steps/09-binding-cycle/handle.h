@@ -8,8 +8,9 @@ namespace minisched {
 // The parts of the scheduler that plugins can use. Follows Handle of
 // k8s.io/kube-scheduler/framework.
 struct Handle {
-  // All nodes in the present scheduling cycle, and only for use in it: later
-  // extension points run on other threads. Must outlive the plugins.
+  // All nodes in the present scheduling cycle. Not for use after this cycle,
+  // because later extension points run on other threads. Must outlive the
+  // plugins.
   const Snapshot& snapshot;
   // Sends plugins' requests. Must outlive the plugins. Null only in tests that
   // bind nothing.

@@ -30,8 +30,8 @@ inline std::vector<std::string> DescribeHints(const Framework& framework) {
   return texts;
 }
 
-// Returns the plugin's hint for the events of an update, or of another change.
-// kQueue wins if several events have a hint. Fails the test if none has.
+// Calls the plugin's hints for these events of one change. Returns kQueue if
+// one of them does. Fails the test if the plugin has no hint for the events.
 template <class Plugin>
 QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
                        const EventObject& old_object,
@@ -81,7 +81,7 @@ QueueingHint AfterPod(const char* pod, const char* old, const char* now) {
                            before, after);
 }
 
-// The hint of a plugin for the pod, after a change.
+// A change, and the plugin's hint for the pod after this change.
 struct HintCase {
   const char* name;
   QueueingHint (*after)(const char* pod, const char* old, const char* now);

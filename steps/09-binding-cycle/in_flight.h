@@ -17,7 +17,7 @@ namespace minisched {
 class InFlight {
  public:
   bool Has(const std::string& uid) const { return pods_.contains(uid); }
-  // Returns true if the pod is in flight since this pop.
+  // Returns true if the pod has been in flight since this pop.
   bool Has(const std::string& uid, std::uint64_t pop) const {
     const auto pod = pods_.find(uid);
     return pod != pods_.end() && pod->second.pop == pop;

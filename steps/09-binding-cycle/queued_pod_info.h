@@ -20,7 +20,7 @@ struct QueuedPodInfo {
   Clock::TimePoint timestamp;
   // How often the pod has been popped.
   int attempts = 0;
-  // The number of the last Pop(), among those of all pods.
+  // The number of the last Pop() of this pod. Each Pop() has its own number.
   std::uint64_t pop = 0;
   // How many of the tries ended because plugins rejected the pod.
   int unschedulable_count = 0;

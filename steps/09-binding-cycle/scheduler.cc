@@ -28,8 +28,8 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
       SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
-// Returns the failure of a pod that a plugin has rejected on its node after the
-// node was selected. As upstream, the message counts this node only.
+// Returns the failure of a pod whose Reserve has failed on the selected node.
+// As upstream, the message of a rejection counts only this node.
 SchedulingFailure RejectedOn(const std::string& node, const Status& status) {
   if (!status.IsRejected()) return {.status = status};
   SchedulingFailure failure;
@@ -115,8 +115,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     // queued the pod again after Done().
     trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
-    // If the Binding has failed since the check, the pod may not be requeued,
-    // because it was in flight again.
+    // If the Binding has failed since the check, the pod may not have been
+    // requeued, because it was in flight again.
     if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(*info);
     return true;
   }

@@ -76,7 +76,7 @@ class Scheduler {
 
   // Pops the next pod, blocking until there is one, selects a node for it, and
   // begins its binding cycle. Returns false once the queue is closed or `stop`
-  // asks to stop.
+  // asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
   // Returns the only framework. Upstream has one per scheduler name.
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
@@ -106,8 +106,8 @@ class Scheduler {
   // Counts the pod on the node until the informer reports its Binding.
   Status Assume(const Pod& pod, const std::string& host);
 
-  // Binds the pod, and reports its success or failure later, from the client's
-  // threads.
+  // Begins to bind the pod. Its success or failure is usually reported later,
+  // on the client's threads.
   void RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle);
   void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
   // `point` is the extension point that has failed.
@@ -130,8 +130,9 @@ class Scheduler {
                                const SchedulingFailure& failure,
                                Clock::TimePoint start,
                                const std::stop_token& stop);
-  // The same without the condition, and without blocking. Thread-safe. Returns
-  // the pod and its condition, or nullopt if the pod is bound or deleted.
+  // The same without the PATCH of the condition. Does not block. Thread-safe.
+  // Returns the pod and its condition, or nullopt if the pod is bound or
+  // deleted.
   std::optional<std::pair<PodPtr, Condition>> Requeue(
       QueuedPodInfo info, const SchedulingFailure& failure,
       Clock::TimePoint start);

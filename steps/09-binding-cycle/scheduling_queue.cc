@@ -131,8 +131,8 @@ void SchedulingQueue::Done(const std::string& uid) {
 PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  // False after Done(). Then the queue may have the pod again, even in flight,
-  // because an update has added it.
+  // False after Done(). Then an update may have added the pod again, and the
+  // pod may even be in flight since a later pop.
   const bool in_flight = in_flight_.Has(uid, info.pop);
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
@@ -153,7 +153,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't know the changes, so assume that one helps.
+  // After Done(), the queue doesn't have the changes, so assume that one helps.
   const bool retry =
       !rejected || !in_flight ||
       in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {

@@ -40,10 +40,10 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 //                     └───┴───────────── unschedulablePods
 //
 // An event moves a pod only if a plugin that rejected the pod has registered
-// the event, and the plugin's hint doesn't skip it. Before a pod enters activeQ
-// or backoffQ, the PreEnqueue plugins are asked. If one of them rejects the
-// pod, it is gated: it goes to unschedulablePods, and does not leave after 5
-// minutes.
+// the event, and the plugin's hint doesn't skip it. The PreEnqueue plugins run
+// before a pod enters activeQ or backoffQ, except at the end of its backoff. If
+// one of them rejects the pod, the pod is gated: it goes to unschedulablePods,
+// and does not leave after 5 minutes.
 //
 // Invariant: a pod is in at most one of activeQ, backoffQ, unschedulablePods
 // and in flight.
@@ -100,9 +100,9 @@ class SchedulingQueue {
   // the event handlers call Update() or Delete() later, so no change is lost.
   PodPtr AddUnschedulableIfNotPresent(QueuedPodInfo info) EXCLUDES(mu_);
 
-  // Moves the pods of unschedulablePods that the change can help to backoffQ,
-  // or to activeQ if their backoff is over. Call this after the cache has the
-  // change.
+  // Moves pods from unschedulablePods to backoffQ, or to activeQ if their
+  // backoff is over: the pods that the change can help. Call this after the
+  // cache has the change.
   void MoveAllToActiveOrBackoffQueue(const ClusterChange& change) EXCLUDES(mu_);
 
   // Moves the pods whose backoff is over from backoffQ to activeQ.
@@ -122,8 +122,8 @@ class SchedulingQueue {
   // Returns true if the change can help the pod.
   bool IsPodWorthRequeuing(const QueuedPodInfo& info,
                            const ClusterChange& change) const;
-  // Runs the PreEnqueue plugins and notes the result. Returns false if the pod
-  // is gated.
+  // Runs the PreEnqueue plugins and records in `info` which of them gates the
+  // pod. Returns false if one does.
   bool PassesPreEnqueue(QueuedPodInfo& info) const;
   // Removes and returns the pod if it waits in backoffQ or unschedulablePods.
   std::optional<QueuedPodInfo> RemoveWaiting(const std::string& uid)

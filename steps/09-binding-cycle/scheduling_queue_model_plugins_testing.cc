@@ -33,7 +33,7 @@ bool Always(const Pod& /*pod*/, const ClusterChange& /*change*/) {
   return true;
 }
 
-// What an incoming event means for the pods of a plugin.
+// The effect of an incoming event on the pods of a plugin.
 struct HintRule {
   std::string_view plugin;
   std::string_view incoming;  // its label

@@ -40,7 +40,7 @@ bool HasMore(const Resource& a, const Resource& b, const Resource& request) {
                      });
 }
 
-// After another pod was deleted, or needs less than before.
+// The hint for a pod that was deleted, or that requests less than before.
 QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
   const auto old = change.Old<Pod>();
   const auto changed = change.New<Pod>();
@@ -52,8 +52,9 @@ QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
                          NewPodInfo(changed)->requests, Resource(request)));
 }
 
-// Skips a node that would not have the room even if it were empty, and an
-// update that brings no more of what the pod requests.
+// The hint for a node that was added, or whose allocatable resources have
+// changed. Skips a node that is too small even if it is empty, and an update
+// that adds neither room for pods nor a resource that the pod requests.
 QueueingHint AfterAllocatableChange(const Pod& pod,
                                     const ClusterChange& change) {
   const Resource request(PodRequests(pod));

@@ -10,7 +10,7 @@ namespace minisched {
 class Unsupported final : public PreFilterPlugin {
  public:
   std::string_view Name() const override { return "Unsupported"; }
-  // No event helps: the API server lets nobody change these requirements.
+  // No event helps: the API server rejects changes of these requirements.
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
     return {};
   }
