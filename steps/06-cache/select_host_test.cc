@@ -214,8 +214,9 @@ TEST_F(SelectHostTest, AnErrorInScoringFailsTheAttempt) {
   cluster_.Add(broken);
   AddPods(1);
   Start({});
-  const auto bound = cluster_.TakeBinding();
+  auto bound = cluster_.TakeBinding();
   EXPECT_EQ(FromJson<Binding>(bound.request.body).metadata.uid, "web-0");
+  bound.reply.Send(201, R"({"kind":"Status"})");
   EXPECT_THAT(cluster_.AwaitWrites(1).front().body,
               HasSubstr("returns an invalid score -1"));
 }

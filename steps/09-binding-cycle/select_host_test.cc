@@ -216,7 +216,7 @@ TEST_F(SelectHostTest, AnErrorInScoringFailsTheAttempt) {
   Start({});
   auto bound = cluster_.TakeBinding();
   EXPECT_EQ(FromJson<Binding>(bound.request.body).metadata.uid, "web-0");
-  bound.reply.Send(201, R"({"kind":"Status"})");  // lets the scheduler stop
+  bound.reply.Send(201, R"({"kind":"Status"})");
   EXPECT_THAT(cluster_.AwaitWrites(1).front().body,
               HasSubstr("returns an invalid score -1"));
 }
