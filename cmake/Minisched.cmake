@@ -11,8 +11,10 @@
 #
 # Several files of a target are compiled together (CMAKE_UNITY_BUILD), which
 # halves the build time. So file-local names must be unique in a target. In the
-# preset asan, clang-tidy checks each file by itself. It skips tests, and files
-# that a step has unchanged from the step before.
+# preset asan, the files that clang-tidy checks are compiled one by one.
+# clang-tidy checks neither tests nor files that are the same in the step before.
+# With sanitizers, a test file that is the same in the next step runs only there,
+# so most tests run only in the last step.
 
 include(GoogleTest)
 
@@ -76,9 +78,58 @@ function(minisched_benchmark name)
     FAIL_REGULAR_EXPRESSION "Failed to match any benchmarks")
 endfunction()
 
+# minisched_neighbour(VARIABLE OFFSET) returns the folder of the step OFFSET steps
+# after the current one, or "" if there is none, or the folder is no step.
+function(minisched_neighbour variable offset)
+  set(${variable} "" PARENT_SCOPE)
+  file(GLOB steps LIST_DIRECTORIES ON ${PROJECT_SOURCE_DIR}/steps/[0-9]*)
+  list(FIND steps ${CMAKE_CURRENT_SOURCE_DIR} index)
+  if(index EQUAL -1)
+    return()
+  endif()
+  list(LENGTH steps count)
+  math(EXPR index "${index} + ${offset}")
+  if(index GREATER_EQUAL 0 AND index LESS count)
+    list(GET steps ${index} neighbour)
+    set(${variable} ${neighbour} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# minisched_is_same(VARIABLE NEIGHBOUR NAME) is true if both the current folder
+# and the folder NEIGHBOUR have this file.
+function(minisched_is_same variable neighbour name)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E compare_files
+      ${neighbour}/${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}
+    RESULT_VARIABLE differs ERROR_QUIET)
+  if(differs)
+    set(${variable} OFF PARENT_SCOPE)
+  else()
+    set(${variable} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# minisched_repeated(VARIABLE FILE…) lists the files that are the same in the next
+# step.
+function(minisched_repeated variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  minisched_neighbour(next 1)
+  set(repeated "")
+  if(next)
+    foreach(file IN LISTS ARGN)
+      file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${file})
+      minisched_is_same(same ${next} ${name})
+      if(same)
+        list(APPEND repeated ${file})
+      endif()
+    endforeach()
+  endif()
+  set(${variable} ${repeated} PARENT_SCOPE)
+endfunction()
+
 # minisched_tests(NAME DEPENDS target…) adds the test programs of the current
 # folder, NAME-test and NAME-real-test, and registers each of their tests in
-# CTest; with sanitizers, each program. Also adds the benchmarks.
+# CTest; with sanitizers, two halves of each program. Also adds the benchmarks.
 function(minisched_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   if(NOT MINISCHED_LAB)
@@ -88,6 +139,10 @@ function(minisched_tests name)
   minisched_sources(unit_tests "_test\\.cc$")
   minisched_sources(real_tests "_real_test\\.cc$")
   list(REMOVE_ITEM unit_tests ${real_tests} "")
+  if(MINISCHED_SANITIZE)
+    minisched_repeated(repeated ${unit_tests})
+    list(REMOVE_ITEM unit_tests ${repeated} "")
+  endif()
   foreach(kind unit real)
     if(NOT ${kind}_tests)
       continue()
@@ -102,8 +157,12 @@ function(minisched_tests name)
       CXX_CLANG_TIDY "" UNITY_BUILD ON)
     if(MINISCHED_SANITIZE)
       # A process for each of the thousands of tests takes too long.
-      add_test(NAME ${program} COMMAND ${program} --gtest_brief)
-      set_tests_properties(${program} PROPERTIES TIMEOUT 900 LABELS ${kind})
+      foreach(shard RANGE 1)
+        add_test(NAME ${program}.${shard} COMMAND ${program})
+        set_tests_properties(${program}.${shard} PROPERTIES
+          TIMEOUT 900 LABELS ${kind}
+          ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${shard}")
+      endforeach()
     else()
       gtest_discover_tests(${program} TEST_PREFIX "${program}."
         PROPERTIES TIMEOUT 300 LABELS ${kind})
@@ -133,34 +192,25 @@ function(minisched_library name)
 endfunction()
 
 # minisched_carried(VARIABLE FILE…) lists the files that are the same in the step
-# before. The headers of the step that they include must be the same, too.
+# before. The step's headers that a file includes directly must be the same, too,
+# so that clang-tidy reads a changed header with each file that includes it.
 function(minisched_carried variable)
   set(${variable} "" PARENT_SCOPE)
-  set(this ${CMAKE_CURRENT_SOURCE_DIR})
-  file(GLOB steps LIST_DIRECTORIES ON ${PROJECT_SOURCE_DIR}/steps/[0-9]*)
-  list(FIND steps ${this} index)
-  if(index LESS 1)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  minisched_neighbour(before -1)
+  if(NOT before)
     return()
   endif()
-  math(EXPR index "${index} - 1")
-  list(GET steps ${index} before)
   set(carried "")
   foreach(file IN LISTS ARGN)
     file(STRINGS ${file} names REGEX "^#include \"")
     list(TRANSFORM names REPLACE "^#include \"([^\"]*)\".*" "\\1")
-    file(RELATIVE_PATH name ${this} ${file})
+    file(RELATIVE_PATH path ${CMAKE_CURRENT_SOURCE_DIR} ${file})
+    list(APPEND names ${path})
     set(same ON)
-    foreach(name IN LISTS names name)
-      if(NOT EXISTS ${this}/${name})
-        continue()  # of the library
-      endif()
-      execute_process(
-        COMMAND ${CMAKE_COMMAND} -E compare_files
-          ${before}/${name} ${this}/${name}
-        RESULT_VARIABLE differs ERROR_QUIET)
-      if(differs)
-        set(same OFF)
-        break()
+    foreach(name IN LISTS names)
+      if(same AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name})  # of the step
+        minisched_is_same(same ${before} ${name})
       endif()
     endforeach()
     if(same)
