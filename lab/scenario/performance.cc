@@ -110,6 +110,9 @@ Performance::Performance(const PlayerOptions& options, Story& story,
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
+      command_(scenario.flags.empty()
+                   ? options.scheduler
+                   : options.scheduler + " " + scenario.flags),
       stage_(cluster, options.scheduler_name) {
   std::string url =
       options.metrics_url.empty() ? kDefaultMetricsUrl : options.metrics_url;
@@ -131,10 +134,13 @@ void Performance::Play() {
   }
   if (scenario_.needs_embedded) Do(MarkRequests());
   if (!options_.scheduler.empty()) {
-    story_.WriteStep("start the scheduler: " + options_.scheduler);
+    story_.WriteStep("start the scheduler: " + command_);
     StartScheduler();
-  } else if (scenario_.needs_metrics) {
-    Do(MarkMetrics());
+  } else {
+    if (!scenario_.flags.empty()) {
+      story_.WriteStep("the scheduler must run with " + scenario_.flags);
+    }
+    if (scenario_.needs_metrics) Do(MarkMetrics());
   }
   for (const Step& step : scenario_.steps) {
     if (!std::holds_alternative<Expect>(step.action)) {
@@ -335,7 +341,7 @@ void Performance::StartScheduler() {
   if (!options_.kubeconfig.empty()) {
     environment["KUBECONFIG"] = options_.kubeconfig;
   }
-  scheduler_.emplace(options_.scheduler, environment, log_);
+  scheduler_.emplace(command_, environment, log_);
 }
 
 std::string Performance::SchedulerLog() const {

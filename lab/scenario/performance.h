@@ -80,6 +80,7 @@ class Performance {
   Cluster& cluster_;
   const Scenario& scenario_;
   const std::stop_token& stop_;
+  const std::string command_;  // starts the scheduler
   Stage stage_;
   std::optional<Observer> observer_;
   std::optional<ReservedPort> metrics_port_;  // of the scheduler to start

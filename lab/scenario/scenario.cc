@@ -37,13 +37,16 @@ class Reader {
 
   Scenario Read() {
     const Field root(document_);
-    root.AllowOnly({"title", "why", "since", "notUpstream", "nodes", "faults",
-                    "throughout", "steps"});
+    root.AllowOnly({"title", "why", "since", "notUpstream", "flags", "nodes",
+                    "faults", "throughout", "steps"});
     scenario_.title = root["title"].String();
     scenario_.why = root["why"].String();
     scenario_.since = root["since"].Count(1);
     if (const auto why = root.Find("notUpstream")) {
       scenario_.not_upstream = why->String();
+    }
+    if (const auto flags = root.Find("flags")) {
+      scenario_.flags = flags->String();
     }
     if (root.Has("nodes")) ReadNodes(root["nodes"]);
     if (const auto faults = root.Find("faults")) {

@@ -176,6 +176,9 @@ struct Scenario {
   int since = 0;  // the number of the first step that passes
   // Why kube-scheduler is not expected to pass; empty: it is expected to pass.
   std::string not_upstream;
+  // What the player appends to the command that starts the scheduler, such as
+  // the flag that adds a plugin.
+  std::string flags;
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;
   std::optional<Faults> faults;  // set before the scheduler starts

@@ -69,6 +69,7 @@ why: >
   A reason.
 since: 3
 notUpstream: a plugin of ours
+flags: --plugin ours
 nodes:
 - names: [node-1, node-2]
 - {names: node-3, unschedulable: true}
@@ -97,6 +98,7 @@ steps:
   EXPECT_EQ(scenario.why, "A reason.\n");
   EXPECT_EQ(scenario.since, 3);
   EXPECT_EQ(scenario.not_upstream, "a plugin of ours");
+  EXPECT_EQ(scenario.flags, "--plugin ours");
   EXPECT_EQ(scenario.nodes.size(), 3U);
   EXPECT_EQ(scenario.throughout.size(), 1U);
   EXPECT_TRUE(scenario.needs_embedded);
@@ -183,7 +185,7 @@ TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {
 
 TEST_F(ScenarioTest, RejectsUnknownKeys) {
   EXPECT_EQ(ComplaintOf("step: []\n"),
-            "4:1: unknown key \"step\"; known keys: faults, nodes, "
+            "4:1: unknown key \"step\"; known keys: faults, flags, nodes, "
             "notUpstream, since, steps, throughout, title, why");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replica: 2}\n"),
               HasSubstr("5:21: unknown key \"replica\"; known keys: annot"));
