@@ -1,13 +1,13 @@
 #include "minisched/api/duration.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <iomanip>
 #include <limits>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -56,6 +56,14 @@ double TakePart(std::string_view text, std::string_view& rest) {
   Fail(text);
 }
 
+// Formats a number with at most `digits` digits, 1 or more, after the point.
+std::string FormatDecimal(double number, int digits) {
+  std::string text = fmt::format("{:.{}f}", number, digits);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 nanoseconds ParseDuration(std::string_view text) {
@@ -80,12 +88,30 @@ std::string FormatDuration(nanoseconds duration) {
     if (std::abs(total) >= unit.second) std::tie(name, scale) = unit;
   }
   if (total == 0) return "0s";
-  std::ostringstream out;
-  out << std::setprecision(3) << std::fixed << total / scale;
-  std::string number = out.str();
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.ends_with('.')) number.pop_back();
-  return number.append(name);
+  return FormatDecimal(total / scale, 3).append(name);
+}
+
+std::string FormatGoDuration(nanoseconds duration) {
+  using std::chrono::abs;
+  if (duration == nanoseconds::zero()) return "0s";
+  const std::string sign = duration < nanoseconds::zero() ? "-" : "";
+  // The smallest duration has no absolute value, but its parts have.
+  const auto h = std::chrono::duration_cast<std::chrono::hours>(duration);
+  const auto m = std::chrono::duration_cast<std::chrono::minutes>(duration - h);
+  // Nanoseconds below a minute are exact in a double.
+  const auto rest = static_cast<double>(abs(duration - h - m).count());
+  const auto in = [&](double unit) { return FormatDecimal(rest / unit, 9); };
+  if (h.count() != 0) {
+    return fmt::format("{}{}h{}m{}s", sign, abs(h).count(), abs(m).count(),
+                       in(1e9));
+  }
+  if (m.count() != 0) {
+    return fmt::format("{}{}m{}s", sign, abs(m).count(), in(1e9));
+  }
+  if (rest < 1e3) return sign + in(1) + "ns";
+  if (rest < 1e6) return sign + in(1e3) + "µs";
+  if (rest < 1e9) return sign + in(1e6) + "ms";
+  return sign + in(1e9) + "s";
 }
 
 }  // namespace minisched

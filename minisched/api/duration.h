@@ -17,4 +17,7 @@ std::chrono::nanoseconds ParseDuration(std::string_view text);
 // "200ms", "1.5s", "2m". At most three digits follow the point.
 std::string FormatDuration(std::chrono::nanoseconds duration);
 
+// Formats a duration as Go's Duration.String() does: "200ms", "1.5s", "2m0s".
+std::string FormatGoDuration(std::chrono::nanoseconds duration);
+
 }  // namespace minisched

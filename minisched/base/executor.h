@@ -8,6 +8,7 @@
 #include <map>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "minisched/base/clock.h"
@@ -55,6 +56,10 @@ class Executor {
 
   // Runs `task` as soon as a thread is free at `time` or later.
   Timer PostAt(Clock::TimePoint time, Task task) EXCLUDES(mu_);
+  // The same, `delay` from now on by the executor's clock.
+  Timer PostAfter(Clock::Duration delay, Task task) EXCLUDES(mu_) {
+    return PostAt(clock_.Now() + delay, std::move(task));
+  }
 
   // Removes a timer. Returns true if its task will not run. Returns false if
   // its task is waiting for a thread, runs, has ended or was dropped.

@@ -122,6 +122,30 @@ TEST_F(ExecutorTest, RunsATimerOfThePastAtOnce) {
   AwaitTimers(executor, start_ - 1h);
 }
 
+TEST_F(ExecutorTest, PostAfterRunsATaskAfterADelay) {
+  Executor executor(1, clock_);
+  clock_.Advance(5s);
+  executor.PostAfter(10s, Append(2));
+  executor.PostAfter(3s, Append(1));
+  const auto cancelled = executor.PostAfter(7s, Append(0));
+  EXPECT_EQ(cancelled.time, start_ + 12s);
+  EXPECT_TRUE(executor.Cancel(cancelled));
+  clock_.Advance(10s - 1ns);
+  AwaitTimers(executor, clock_.Now());
+  EXPECT_THAT(ran_, ElementsAre(1));
+  clock_.Advance(1ns);
+  AwaitTimers(executor, clock_.Now());
+  EXPECT_THAT(ran_, ElementsAre(1, 2));
+}
+
+TEST_F(ExecutorTest, PostAfterRunsATaskWithoutDelayAtOnce) {
+  Executor executor(1, clock_);
+  executor.PostAfter(0s, Append(1));
+  executor.PostAfter(-1s, Append(2));
+  AwaitTasks(executor);
+  EXPECT_THAT(ran_, ElementsAre(1, 2));
+}
+
 TEST_F(ExecutorTest, AnEarlierTimerShortensTheSleep) {
   Executor executor(1, clock_);
   executor.PostAt(start_ + 1h, Append(2));

@@ -23,7 +23,8 @@ bool WaitGroup::WaitUntil(Clock& clock, Clock::TimePoint deadline) {
 
 void WaitGroup::Done() {
   MutexLock lock(mu_);
-  // The lock is held, so that the group lives until request_stop() returns.
+  // Under the lock: otherwise WaitUntil() could return, and its caller destroy
+  // the group, before request_stop() returns.
   if (--under_way_ == 0) none_left_.request_stop();
 }
 

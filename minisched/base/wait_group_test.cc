@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "minisched/base/fake_clock.h"
@@ -24,6 +25,7 @@ TEST(WaitGroupTest, DoesNotWaitIfNothingIsUnderWay) {
 TEST(WaitGroupTest, WaitsForTheLastOperation) {
   FakeClock clock;
   WaitGroup group;
+  group.Begin();  // ends at once
   WaitGroup::Token first = group.Begin();
   WaitGroup::Token second = group.Begin();
   bool all_ended = false;

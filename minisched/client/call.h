@@ -9,6 +9,7 @@
 #include "minisched/base/clock.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
+#include "minisched/base/wait_group.h"
 #include "minisched/client/rate_limiter.h"
 #include "minisched/client/result.h"
 #include "minisched/client/transport.h"
@@ -44,8 +45,8 @@ class Call : public std::enable_shared_from_this<Call> {
     std::stop_token client_stop;
     // Calls back on the executor, with an answer that is a success or an error.
     ClientCallback<HttpResponse> done;
-    // Released when `done` has returned and been destroyed.
-    std::shared_ptr<void> under_way;
+    // Destroyed when `done` has returned and been destroyed.
+    WaitGroup::Token under_way;
   };
 
   static void Start(Options options);

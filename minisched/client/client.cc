@@ -69,8 +69,8 @@ Client::Client(RestConfig config, Clock& clock)
 
 Client::~Client() {
   destroyed_.request_stop();
-  MutexLock lock(mu_);
-  while (under_way_ > 0) call_ended_.Wait(mu_);
+  // The real clock: a fake one would count this thread as a sleeper.
+  calls_.WaitUntil(RealClock(), Clock::TimePoint::max());
 }
 
 std::string Client::ServerVersion(std::stop_token stop) {
@@ -180,15 +180,6 @@ HttpRequest Client::ToHttp(const Request& request) {
 
 void Client::Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
                    ClientCallback<HttpResponse> done) {
-  {
-    MutexLock lock(mu_);
-    ++under_way_;
-  }
-  const std::shared_ptr<void> under_way(nullptr, [this](void*) {
-    MutexLock lock(mu_);
-    --under_way_;
-    call_ended_.NotifyAll();
-  });
   Call::Start({.executor = executor_,
                .clock = clock_,
                .limiter = limiter_,
@@ -197,7 +188,7 @@ void Client::Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
                .stop = std::move(stop),
                .client_stop = destroyed_.get_token(),
                .done = std::move(done),
-               .under_way = under_way});
+               .under_way = calls_.Begin()});
 }
 
 void Client::SendAsync(Request request, std::stop_token stop,

@@ -19,6 +19,7 @@
 #include "minisched/base/clock.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
+#include "minisched/base/wait_group.h"
 #include "minisched/client/call.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/rate_limiter.h"
@@ -98,7 +99,8 @@ class Client {
 
   // Cancels the calls under way and blocks until their callbacks have returned
   // and have been destroyed. REQUIRES: the caller is not a callback, and no
-  // other thread is in a verb. A WatchStream may outlive its client.
+  // other thread is in a verb, except in a callback. A WatchStream may outlive
+  // its client.
   ~Client();
 
   Client(const Client&) = delete;
@@ -298,7 +300,7 @@ class Client {
   HttpRequest ToHttp(const Request& request);
   std::string BearerToken() EXCLUDES(token_mu_);
   void Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
-             ClientCallback<HttpResponse> done) EXCLUDES(mu_);
+             ClientCallback<HttpResponse> done);
   std::unique_ptr<HttpStream> OpenWatch(const ApiResource& resource,
                                         const WatchOptions& options,
                                         std::stop_token stop);
@@ -310,10 +312,8 @@ class Client {
   Mutex token_mu_;
   std::string token_ GUARDED_BY(token_mu_);  // the last one known
   std::stop_source destroyed_;               // stops all calls
-  Mutex mu_;
-  CondVar call_ended_;
-  std::size_t under_way_ GUARDED_BY(mu_) = 0;
-  Executor executor_;  // last: its tasks use the others
+  WaitGroup calls_;                          // under way
+  Executor executor_;                        // last: its tasks use the others
 };
 
 }  // namespace minisched

@@ -207,6 +207,8 @@ TEST_F(KubeconfigTest, ReportsTheProblemOfThePodsAccount) {
 }
 
 TEST(ProcessEnvironment, ReadsTheProcessEnvironment) {
+  const char* value = getenv("HOME");
+  const auto home = value ? std::optional<std::string>(value) : std::nullopt;
   ASSERT_EQ(setenv("KUBECONFIG", "/a:/b", 1), 0);
   ASSERT_EQ(setenv("HOME", "/home/u", 1), 0);
   ASSERT_EQ(setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1), 0);
@@ -220,6 +222,10 @@ TEST(ProcessEnvironment, ReadsTheProcessEnvironment) {
             "/var/run/secrets/kubernetes.io/serviceaccount");
   ASSERT_EQ(unsetenv("KUBECONFIG"), 0);
   EXPECT_EQ(ProcessEnvironment().kubeconfig, "");
+  // Other tests run in this process.
+  unsetenv("KUBERNETES_SERVICE_HOST");
+  unsetenv("KUBERNETES_SERVICE_PORT");
+  if (home) setenv("HOME", home->c_str(), 1);
 }
 
 }  // namespace

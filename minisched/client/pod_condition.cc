@@ -12,18 +12,14 @@ namespace {
 
 constexpr int kMaxTries = 4;
 
-int Code(const ClientError& error) {
-  const auto* refused = error.As<ApiError>();
-  return refused ? refused->code() : 0;
-}
-
 // One call of PatchPodConditionAsync(). Owned by the callbacks of its requests.
 class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
  public:
-  ConditionPatch(Client& client, const ObjectMeta& known, Condition condition,
-                 Time now, std::stop_token stop, ClientCallback<bool> done)
+  ConditionPatch(Client& client, std::shared_ptr<const Pod> known,
+                 Condition condition, Time now, std::stop_token stop,
+                 ClientCallback<bool> done)
       : client_(client),
-        known_(known),
+        known_(std::move(known)),
         condition_(std::move(condition)),
         now_(now),
         stop_(std::move(stop)),
@@ -31,7 +27,8 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
 
   // Sends the PATCH, unless the pod needs none.
   void Patch(const Pod& pod) {
-    if (pod.metadata.uid != known_.uid || !pod.spec.node_name.empty()) {
+    if (pod.metadata.uid != known_->metadata.uid ||
+        !pod.spec.node_name.empty()) {
       return done_(false);
     }
     PodStatus patched = pod.status;
@@ -45,12 +42,12 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
         *FindCondition(patched.conditions, condition_.type)};
     ++tries_;
     client_.PatchAsync<Pod>(
-        known_.namespace_name, known_.name, PatchType::kStrategicMerge,
-        ToJson(patch), "status", stop_,
+        known_->metadata.namespace_name, known_->metadata.name,
+        PatchType::kStrategicMerge, ToJson(patch), "status", stop_,
         [self = shared_from_this()](const auto& result) {
           if (result) return self->done_(true);
           const ClientError& error = result.error();
-          if (Code(error) != 409 || self->tries_ == kMaxTries) {
+          if (error.code() != 409 || self->tries_ == kMaxTries) {
             return self->Fail(error);
           }
           self->GetAndPatch();
@@ -59,7 +56,8 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
 
  private:
   void GetAndPatch() {
-    client_.GetAsync<Pod>(known_.namespace_name, known_.name, stop_,
+    client_.GetAsync<Pod>(known_->metadata.namespace_name,
+                          known_->metadata.name, stop_,
                           [self = shared_from_this()](const auto& result) {
                             if (!result) return self->Fail(result.error());
                             self->Patch(**result);
@@ -67,12 +65,12 @@ class ConditionPatch : public std::enable_shared_from_this<ConditionPatch> {
   }
 
   void Fail(const ClientError& error) {
-    if (Code(error) == 404) return done_(false);
+    if (error.code() == 404) return done_(false);
     done_(tl::unexpected(error));
   }
 
   Client& client_;
-  const ObjectMeta known_;
+  const std::shared_ptr<const Pod> known_;
   const Condition condition_;
   const Time now_;
   const std::stop_token stop_;
@@ -95,7 +93,7 @@ void PatchPodConditionAsync(Client& client,
                             const Condition& condition, Time now,
                             const std::stop_token& stop,
                             ClientCallback<bool> callback) {
-  std::make_shared<ConditionPatch>(client, pod->metadata, condition, now, stop,
+  std::make_shared<ConditionPatch>(client, pod, condition, now, stop,
                                    std::move(callback))
       ->Patch(*pod);
 }

@@ -25,7 +25,7 @@ bool PatchPodCondition(Client& client, const std::shared_ptr<const Pod>& pod,
 
 // The same, but does not block, and passes the result to `callback`, as the
 // verbs ...Async() of Client do. If no request is needed, calls `callback`
-// before it returns. `client` must outlive the call.
+// before it returns. The client's destructor cancels the call.
 void PatchPodConditionAsync(Client& client,
                             const std::shared_ptr<const Pod>& pod,
                             const Condition& condition, Time now,

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
 #include <stop_token>
 #include <string>
 
@@ -112,37 +111,16 @@ TEST_F(PodConditionTest, FailsAfterFourConflicts) {
   EXPECT_EQ(Message(), "full");
 }
 
-// PatchPodCondition() waits for PatchPodConditionAsync(), so the cases above
-// hold for both.
-TEST_F(PodConditionTest, PassesTheResultToACallback) {
-  const auto patch = [this](const std::string& why) {
-    std::promise<ClientResult<bool>> done;
-    PatchPodConditionAsync(
-        client_, Get(), Unschedulable(why), kStart, {},
-        [&done](ClientResult<bool> result) { done.set_value(result); });
-    return done.get_future().get();
-  };
-  EXPECT_EQ(patch("full").value(), true);
-  EXPECT_EQ(Message(), "full");
-  EXPECT_EQ(patch("full").value(), true);  // without a request
-  SetConflicts(4);
-  const auto refused = patch("too hot");
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().As<ApiError>()->code(), 409);
-}
-
-TEST_F(PodConditionTest, IsCancelled) {
+TEST_F(PodConditionTest, AStopTokenCancelsThePatch) {
   server_.server().SetFaults(
       "faults: [{match: {verbs: [patch]}, hang: before}]");
   std::stop_source stop;
-  std::promise<ClientResult<bool>> done;
-  PatchPodConditionAsync(
-      client_, Get(), Unschedulable("full"), kStart, stop.get_token(),
-      [&done](ClientResult<bool> result) { done.set_value(result); });
-  stop.request_stop();
-  const auto result = done.get_future().get();
-  ASSERT_FALSE(result.has_value());
-  EXPECT_NE(result.error().As<Cancelled>(), nullptr);
+  EXPECT_THROW(Await<bool>([&](auto done) {
+                 PatchPodConditionAsync(client_, Get(), Unschedulable("full"),
+                                        kStart, stop.get_token(), done);
+                 stop.request_stop();
+               }),
+               Cancelled);
 }
 
 }  // namespace

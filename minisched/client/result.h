@@ -26,6 +26,12 @@ class ClientError {
     return std::get_if<Error>(&error_);
   }
 
+  // Returns the HTTP status code of an ApiError, and 0 for other errors.
+  int code() const {
+    const auto* error = As<ApiError>();
+    return error ? error->code() : 0;
+  }
+
   // One line for a user; "cancelled" if the caller's stop token ended the call.
   const char* what() const;
 

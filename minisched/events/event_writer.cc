@@ -21,13 +21,6 @@ std::string SeriesPatch(const Event& event) {
   return ToJson(patch);
 }
 
-template <class T>
-bool IsNotFound(const ClientResult<T>& answer) {
-  if (answer) return false;
-  const auto* error = answer.error().template As<ApiError>();
-  return error != nullptr && error->code() == 404;
-}
-
 }  // namespace
 
 void EventWriter::Write(const EventPtr& event, bool exists,
@@ -54,7 +47,7 @@ void EventWriter::Patch(const EventPtr& event, const std::stop_token& stop,
       PatchType::kStrategicMerge, SeriesPatch(*event), {}, stop,
       [=, this,
        done = std::move(done)](const ClientResult<EventPtr>& answer) mutable {
-        if (IsNotFound(answer)) {
+        if (!answer && answer.error().code() == 404) {
           // The server drops events after a while.
           Create(event, stop, std::move(done));
         } else {
@@ -87,11 +80,11 @@ void EventWriter::Settle(const Event& event,
     LogOutage(error);
     return done(Outcome::kNoServer, existed);
   }
-  const auto* refusal = error.As<ApiError>();
-  if (refusal != nullptr && IsTemporary(refusal->code())) {
+  if (IsTemporary(error.code())) {
     LogOutage(error);
     return done(Outcome::kTryLater, existed);
   }
+  const auto* refusal = error.As<ApiError>();
   if (refusal != nullptr && refusal->reason() == "AlreadyExists") {
     // An earlier try succeeded, but its answer got lost.
     return done(event.series ? Outcome::kTryLater : Outcome::kWritten, true);

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -82,14 +84,22 @@ class EventsTest : public EventHandlersTest {
     return QueueingHint::kSkip;
   }
 
-  // Blocks until the last events have come, and returns the others.
+  // Blocks until the last events have come, and returns the others. Throws
+  // std::runtime_error after 20 s.
   std::vector<std::string> UpTo(const std::vector<std::string>& last) {
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
     MutexLock lock(mu_);
     for (const std::string& event : last) {
       const auto is_last = [&](const std::string& one) {
         return one.starts_with(event);
       };
-      while (std::erase_if(events_, is_last) == 0) recorded_.Wait(mu_);
+      while (std::erase_if(events_, is_last) == 0) {
+        if (std::chrono::steady_clock::now() >= deadline) {
+          throw std::runtime_error("no event " + event);
+        }
+        recorded_.WaitUntil(mu_, {}, deadline);
+      }
     }
     return events_;
   }

@@ -130,19 +130,19 @@ TEST_F(SelectHostTest, DrawsAmongAllOfTheBestNodes) {
                                      Pair("d", Gt(5))));
 }
 
-// TaintToleration gives node-1 300 points more. NodeNumber gives node-0 100
+// TaintToleration gives node-b 300 points more. NodeNumber gives node-0 100
 // points more, times its weight.
 TEST_F(SelectHostTest, ALightWeightDoesNotOutweighAHeavyOne) {
   cluster_.Add(AvoidedNode("node-0"));
-  cluster_.Add(NamedNode("node-1"));
+  cluster_.Add(NamedNode("node-b"));
   AddPods(1);
   Start({.node_number = 2});
-  EXPECT_EQ(NextHost(), "node-1");
+  EXPECT_EQ(NextHost(), "node-b");
 }
 
 TEST_F(SelectHostTest, AHeavyWeightOutweighsALightOne) {
   cluster_.Add(AvoidedNode("node-0"));
-  cluster_.Add(NamedNode("node-1"));
+  cluster_.Add(NamedNode("node-b"));
   AddPods(1);
   Start({.node_number = 4});
   EXPECT_EQ(NextHost(), "node-0");
@@ -150,7 +150,7 @@ TEST_F(SelectHostTest, AHeavyWeightOutweighsALightOne) {
 
 TEST_F(SelectHostTest, EqualSumsAreATie) {
   cluster_.Add(AvoidedNode("node-0"));
-  cluster_.Add(NamedNode("node-1"));
+  cluster_.Add(NamedNode("node-b"));
   AddPods(1);
   Start({.node_number = 3});
   NextHost();
@@ -161,7 +161,7 @@ TEST_F(SelectHostTest, EqualSumsAreATie) {
                ElementsAre("TaintToleration 1 0 0", "NodeResourcesFit 0 0 0",
                            "ImageLocality 0 0 0", "NodeNumber 100 100 300")),
           Pair(
-              "node-1",
+              "node-b",
               ElementsAre("TaintToleration 0 100 300", "NodeResourcesFit 0 0 0",
                           "ImageLocality 0 0 0", "NodeNumber 0 0 0"))));
 }

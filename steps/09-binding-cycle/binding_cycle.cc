@@ -90,4 +90,15 @@ void Scheduler::UnreserveAndForget(BindingCycle& cycle, std::string_view point,
   cache_.ForgetPod(pod);
 }
 
+SchedulingFailure Scheduler::RejectedOn(const std::string& node,
+                                        const Status& status) {
+  if (!status.IsRejected()) return {.status = status};
+  SchedulingFailure failure;
+  failure.diagnosis.node_to_status.Set(node, status);
+  failure.diagnosis.AddPluginStatus(status);
+  failure.status = Status(status.code(), FitError(1, failure.diagnosis))
+                       .WithPlugin(status.plugin());
+  return failure;
+}
+
 }  // namespace minisched

@@ -57,9 +57,17 @@ class VolumeScript {
     if (status) done(*status);
   }
   // Blocks until PreBind has kept its callback, and returns the callback.
+  // Throws std::runtime_error after 20 s.
   StatusCallback TakePreBind() EXCLUDES(mu_) {
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
     MutexLock lock(mu_);
-    while (!kept_) changed_.Wait(mu_);
+    while (!kept_) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw std::runtime_error("PreBind was not called");
+      }
+      changed_.WaitUntil(mu_, {}, deadline);
+    }
     return std::exchange(kept_, {});
   }
 
@@ -140,6 +148,25 @@ class Volumes final : public ReservePlugin,
   SchedulingQueue& queue_;
 };
 
+inline Node NewNode(const std::string& name, int allowed_pods = 110) {
+  Node node;
+  node.metadata.name = name;
+  node.metadata.resource_version = "1";
+  node.status.allocatable["pods"] = Quantity::FromValue(allowed_pods);
+  return node;
+}
+
+// Returns a pod whose uid is its name.
+inline Pod NewPod(const std::string& name) {
+  Pod pod;
+  pod.metadata.namespace_name = "default";
+  pod.metadata.name = name;
+  pod.metadata.uid = name;
+  pod.metadata.resource_version = "1";
+  pod.spec.scheduler_name = "minisched";
+  return pod;
+}
+
 // A scheduler with the plugin Volumes, and a server whose answers to Bindings
 // come from the test. Only tests advance the scheduler's clock.
 class BindingCycleTest : public ::testing::Test {
@@ -150,22 +177,10 @@ class BindingCycleTest : public ::testing::Test {
 
   ~BindingCycleTest() override { Stop(); }
 
-  static Node NewNode(const std::string& name, int allowed_pods = 110) {
-    Node node;
-    node.metadata.name = name;
-    node.metadata.resource_version = "1";
-    node.status.allocatable["pods"] = Quantity::FromValue(allowed_pods);
-    return node;
-  }
-  // Returns a pod whose uid is its name.
-  static Pod NewPod(const std::string& name) {
-    Pod pod;
-    pod.metadata.namespace_name = "default";
-    pod.metadata.name = name;
-    pod.metadata.uid = name;
-    pod.metadata.resource_version = "1";
-    pod.spec.scheduler_name = "minisched";
-    return pod;
+  // Adds the test's plugins. Called before Run().
+  virtual void AddPlugins(Scheduler& scheduler) {
+    SchedulingQueue& queue = SchedulerPeer::Queue(scheduler);
+    SchedulerPeer::Add(scheduler, std::make_unique<Volumes>(volumes_, queue));
   }
 
   // Starts a scheduler with these pods. It tries them in the order of their
@@ -177,8 +192,7 @@ class BindingCycleTest : public ::testing::Test {
     scheduler_ = std::make_unique<Scheduler>(
         AppContext{*client_, "minisched", trace_, {}, metrics_},
         SchedulerOptions{}, clock_);
-    SchedulingQueue& queue = SchedulerPeer::Queue(*scheduler_);
-    SchedulerPeer::Add(*scheduler_, std::make_unique<Volumes>(volumes_, queue));
+    AddPlugins(*scheduler_);
     run_ = std::async(std::launch::async,
                       [this] { scheduler_->Run(stop_.get_token()); });
   }
@@ -269,11 +283,11 @@ class BindingCycleTest : public ::testing::Test {
   std::function<void(Place)> on_moved_ = [](Place) {};
   std::unique_ptr<Scheduler> scheduler_;
   std::stop_source stop_;
-
- private:
   Trace trace_{"minisched", clock_, {}, [this](Place place, const auto&) {
                  on_moved_(place);
                }};
+
+ private:
   TraceReader reader_{trace_};
   std::vector<PodRecord> moves_;
   std::unique_ptr<Client> client_;

@@ -179,7 +179,8 @@ class PreBindPlugin : public virtual Plugin {
   const PreBindPlugin* AsPreBind() const final { return this; }
 
   // Must not block. Calls `done` once, before it returns or later, on any
-  // thread. The arguments live until then. `stop` asks the plugin to give up.
+  // thread. `state`, `pod` and `node_name` live until then; copy `stop` to keep
+  // it. `stop` asks the plugin to give up.
   virtual void PreBind(CycleState& state, const Pod& pod,
                        const std::string& node_name,
                        const std::stop_token& stop,
@@ -289,8 +290,8 @@ class Framework {
   // Run the plugins in order, each after the callback of the plugin before it.
   // Pass the first status other than success (PreBind) or Skip (Bind) to
   // `done`, with the plugin's name. If no plugin is left, pass success
-  // (PreBind) or an error (Bind). The arguments must live until `done` is
-  // called.
+  // (PreBind) or an error (Bind). `state`, `pod` and `node_name` must live
+  // until `done` is called.
   void RunPreBindPlugins(CycleState& state, const Pod& pod,
                          const std::string& node_name,
                          const std::stop_token& stop,

@@ -28,17 +28,6 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
       SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
-// Returns the failure of a pod whose Reserve has failed on the selected node.
-// As upstream, the message of a rejection counts only this node.
-SchedulingFailure RejectedOn(const std::string& node, const Status& status) {
-  if (!status.IsRejected()) return {.status = status};
-  SchedulingFailure failure;
-  failure.diagnosis.node_to_status.Set(node, status);
-  failure.diagnosis.AddPluginStatus(status);
-  failure.status = {status.code(), FitError(1, failure.diagnosis)};
-  return failure;
-}
-
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
@@ -112,7 +101,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   }
   if (cache_.IsAssumedPod(pod)) {
     // An event handler checked IsAssumedPod() before the pod was assumed, and
-    // queued the pod again after Done().
+    // queued the pod again after Done(). The trace shows the pod as bound,
+    // although its Binding may be under way.
     trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
     queue_.Done(pod.metadata.uid);
     // If the Binding has failed since the check, the pod may not have been

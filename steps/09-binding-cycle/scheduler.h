@@ -72,7 +72,7 @@ class Scheduler {
   void Run(std::stop_token stop);
 
  private:
-  friend class SchedulerPeer;  // for benchmarks
+  friend class SchedulerPeer;  // for tests and benchmarks
 
   // Pops the next pod, blocking until there is one, selects a node for it, and
   // begins its binding cycle. Returns false once the queue is closed or `stop`
@@ -113,11 +113,16 @@ class Scheduler {
   // `point` is the extension point that has failed.
   void HandleBindingCycleError(BindingCycle& cycle, std::string_view point,
                                const SchedulingFailure& failure);
-  // Gives back what Reserve and Assume took.
+  // Records the failed try in the trace, and gives back what Reserve and Assume
+  // took.
   void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
                           const Status& status);
+  // Returns the failure of a pod that a plugin has rejected on its node after
+  // the node was selected. As upstream, the message counts only this node.
+  static SchedulingFailure RejectedOn(const std::string& node,
+                                      const Status& status);
 
-  // Describe a try for the trace: its scheduling cycle, and its Binding.
+  // Describe a try for the trace: its scheduling cycle, and what follows it.
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;

@@ -9,8 +9,8 @@
 
 namespace minisched {
 
-// Runs parts of a scheduler without I/O. Throws std::runtime_error if a call
-// fails.
+// Gives tests and benchmarks access to the parts of a scheduler. Throws
+// std::runtime_error if a call fails.
 class SchedulerPeer {
  public:
   // Reads all objects from the API server as Run() does, and stops the

@@ -84,12 +84,14 @@ class SchedulingQueue {
   // once the queue is closed.
   std::optional<QueuedPodInfo> Pop() EXCLUDES(mu_);
 
-  // Marks a pod as no longer in flight: it needs no further try.
+  // Marks a pod as no longer in flight: the queue keeps no events for it.
   void Done(const std::string& uid) EXCLUDES(mu_);
 
   // Requeues a pod that could not be scheduled, and returns its newest state.
   // Returns null and doesn't requeue the pod if it has been deleted or bound
-  // meanwhile. In both cases the pod is no longer in flight.
+  // meanwhile. In both cases the pod is no longer in flight, unless it was
+  // popped again after Done(): that later try goes on, and the pod isn't
+  // requeued.
   //
   // The pod goes to unschedulablePods if plugins rejected it, and otherwise to
   // backoffQ. If an event that can help the pod came while it was in flight,

@@ -29,8 +29,8 @@ constexpr char kOtherPodTolerates[] = R"({"metadata":{"uid":"other"},
 constexpr char kPodToleratesA[] = R"({"metadata":{"uid":"p"},
     "spec":{"tolerations":[{"key":"a","operator":"Exists"}]}})";
 
-// The taint makes an update an event of the plugin.
 constexpr char kCordonedNode[] = R"({"spec":{"unschedulable":true}})";
+// The taint makes an update an event of the plugin.
 constexpr char kCordonedTaintedNode[] =
     R"({"spec":{"unschedulable":true,
                 "taints":[{"key":"a","effect":"NoSchedule"}]}})";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -60,7 +61,10 @@ TEST(RegistryTest, DefaultBinderBindsPods) {
   auto binding = api.Take();
   EXPECT_EQ(binding.request.target, "/api/v1/namespaces/shop/pods/a/binding");
   binding.reply.Send(201, R"({"kind":"Status"})");
-  EXPECT_EQ(status.get_future().get(), "Success by DefaultBinder");
+  auto result = status.get_future();
+  ASSERT_EQ(result.wait_for(std::chrono::seconds(20)),
+            std::future_status::ready);
+  EXPECT_EQ(result.get(), "Success by DefaultBinder");
 }
 
 TEST(RegistryTest, SchedulingGatesGatesPods) {
