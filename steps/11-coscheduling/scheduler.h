@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "binding_cycle.h"
+#include "cache.h"
+#include "diagnosis.h"
+#include "event_handlers.h"
+#include "framework.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/app/app.h"
+#include "minisched/app/flags.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/wait_group.h"
+#include "minisched/client/client.h"
+#include "minisched/events/event_recorder.h"
+#include "minisched/informer/shared_informer_factory.h"
+#include "minisched/metrics/metrics.h"
+#include "minisched/trace/trace.h"
+#include "pod_groups.h"
+#include "scheduling_queue.h"
+#include "snapshot.h"
+#include "status.h"
+#include "waiting_pods.h"
+
+namespace minisched {
+
+struct SchedulerOptions {
+  // Seed for random choices. Unset: a different one in each run.
+  std::optional<std::uint64_t> seed;
+  // The weight of the plugin NodeNumber. 0 leaves the plugin out.
+  int node_number = 0;
+
+  // Registers a flag for each option.
+  void AddFlags(Flags& flags);
+};
+
+// The node that was selected for a pod.
+struct ScheduleResult {
+  std::string suggested_host;
+  Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
+  // The scores of the nodes that the pod fits; empty if it fits only one.
+  std::vector<PluginNodeScores> scores;
+};
+
+// Why a pod could not be scheduled.
+struct SchedulingFailure {
+  Status status;
+  Diagnosis diagnosis;  // empty after an error
+};
+
+// Binds each pending pod of this scheduler to a node that it fits, and reports
+// why if it fits none. Not thread-safe. Call Run() once.
+class Scheduler {
+ public:
+  // What `context` refers to, and `clock`, must outlive the scheduler.
+  Scheduler(const AppContext& context, const SchedulerOptions& options,
+            Clock& clock = RealClock());
+  // Cancels the Bindings under way, and waits for their callbacks.
+  ~Scheduler();
+
+  // Schedules pods until `stop` asks to stop, then waits for the Bindings under
+  // way, for at most five seconds. Logs each pod that fails, and tries the pod
+  // again after its backoff. A pod that was rejected also waits for an event in
+  // the cluster.
+  void Run(std::stop_token stop);
+
+ private:
+  friend class SchedulerPeer;  // for tests and benchmarks
+
+  // Pops the next pod, blocking until there is one, selects a node for it, and
+  // begins its binding cycle. Returns false once the queue is closed or `stop`
+  // asks to stop. Throws Cancelled.
+  bool ScheduleOne(const std::stop_token& stop);
+  // Returns the only framework. Upstream has one per scheduler name.
+  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
+    return framework_;
+  }
+  // Selects a node for the pod from the present nodes, and returns it.
+  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+      const Framework& framework, CycleState& state, const Pod& pod);
+  // Returns the nodes that the pod fits, or the first error. Puts the statuses
+  // of the other nodes into the diagnosis.
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
+                                                  CycleState& state,
+                                                  const Pod& pod,
+                                                  Diagnosis& diagnosis) const;
+  // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
+  tl::expected<Nodes, Status> FindNodesThatPassFilters(
+      const Framework& framework, const CycleState& state, const Pod& pod,
+      const Nodes& nodes, Diagnosis& diagnosis) const;
+  // Returns the scores of the nodes, or the first error.
+  static tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
+      const Framework& framework, CycleState& state, const Pod& pod,
+      const Nodes& nodes);
+  // Returns the name of a random node among those with the highest sum of
+  // weighted scores.
+  std::string SelectHost(const Nodes& nodes,
+                         const std::vector<PluginNodeScores>& scores);
+  // Counts the pod on the node until the informer reports its Binding.
+  Status Assume(const Pod& pod, const std::string& host);
+
+  // Makes the pod wait on Permit.
+  void AddWaitingPod(const BindingCycle& cycle);
+  // Binds the pod once it no longer waits on Permit. Its success or failure is
+  // usually reported later, on the threads of the executor or the client.
+  void RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle);
+  void PreBindAndBind(const std::shared_ptr<BindingCycle>& cycle);
+  void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
+  // `point` is the extension point that has failed.
+  void HandleBindingCycleError(BindingCycle& cycle, std::string_view point,
+                               const SchedulingFailure& failure);
+  // Records the failed try in the trace, and gives back what Reserve and Assume
+  // took.
+  void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
+                          const Status& status);
+  // Returns the failure of a pod that a plugin has rejected on its node after
+  // the node was selected. As upstream, the message counts only this node.
+  static SchedulingFailure RejectedOn(const std::string& node,
+                                      const Status& status);
+
+  // Describe a try for the trace: its scheduling cycle, and what follows it.
+  Attempt DescribeAttempt(
+      const QueuedPodInfo& info, const CycleState& state,
+      const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
+  static Attempt DescribeBinding(const BindingCycle& cycle,
+                                 std::string_view point, const Status& status);
+  // Requeues the pod unless it is bound or deleted, and reports the failure in
+  // an event and in the pod's condition PodScheduled. `start` is when the try
+  // began. Throws Cancelled.
+  void HandleSchedulingFailure(QueuedPodInfo info,
+                               const SchedulingFailure& failure,
+                               Clock::TimePoint start,
+                               const std::stop_token& stop);
+  // The same without the PATCH of the condition. Does not block. Thread-safe.
+  // Returns the pod and its condition, or nullopt if the pod is bound or
+  // deleted.
+  std::optional<std::pair<PodPtr, Condition>> Requeue(
+      QueuedPodInfo info, const SchedulingFailure& failure,
+      Clock::TimePoint start);
+
+  Client& client_;
+  const std::string scheduler_name_;
+  Clock& clock_;
+  Trace& trace_;
+  Metrics& metrics_;
+  std::mt19937_64 random_;
+  Client event_client_;  // with a rate limit of its own
+  EventRecorder recorder_;
+  Cache cache_;
+  Snapshot snapshot_;
+  Framework framework_;
+  SchedulingQueue queue_;
+  Executor executor_;
+  WaitingPods waiting_pods_;
+  PodGroups pod_groups_;
+  EventHandlers event_handlers_;
+  std::stop_source requests_;  // cancels Bindings and patches
+  WaitGroup binding_cycles_;
+  SharedInformerFactory informers_;  // last: it calls the event handlers
+};
+
+}  // namespace minisched

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "framework.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/executor.h"
+#include "minisched/base/mutex.h"
+#include "queued_pod_info.h"
+
+namespace minisched {
+
+// A pod that waits on Permit: it is assumed on its node, and is bound as soon
+// as all plugins that asked to wait allow it. Each of them has a timer, which
+// rejects the pod. Thread-safe. Follows kube-scheduler's
+// framework/runtime/waiting_pods_map.go.
+class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
+ public:
+  // `executor` runs the timers and the callback. It must outlive the pod.
+  WaitingPod(Executor& executor, PodPtr pod, std::string node_name)
+      : executor_(executor),
+        pod_(std::move(pod)),
+        node_name_(std::move(node_name)) {}
+
+  const PodPtr& pod() const { return pod_; }
+  const std::string& node_name() const { return node_name_; }
+  // Returns the plugins that have not allowed the pod yet.
+  std::vector<std::string> GetPendingPlugins() const EXCLUDES(mu_);
+
+  // Ends the wait if no other plugin is left. Does nothing if the plugin has
+  // not asked to wait, or the wait has ended.
+  void Allow(std::string_view plugin) EXCLUDES(mu_);
+  // End the wait: as a rejection by the plugin, or with an error because
+  // something more important needs the room. Return false if the wait has
+  // ended already.
+  bool Reject(std::string_view plugin, const std::string& message)
+      EXCLUDES(mu_);
+  bool Preempt(std::string_view plugin, const std::string& message)
+      EXCLUDES(mu_);
+
+ private:
+  friend class WaitingPods;
+
+  void Start(const PluginWaits& waits) EXCLUDES(mu_);
+  // Rejects the pod unless the plugin has allowed it.
+  void TimeOut(std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
+  void Await(StatusCallback done) EXCLUDES(mu_);
+  void Drop() EXCLUDES(mu_);
+  bool End(const Status& result) REQUIRES(mu_);
+  // Calls done_ with result_, on the executor.
+  void Finish() REQUIRES(mu_);
+  void StopTimers() REQUIRES(mu_);
+
+  Executor& executor_;
+  const PodPtr pod_;
+  const std::string node_name_;
+  // Lock order: mu_, then the executor's lock.
+  mutable Mutex mu_;
+  std::map<std::string_view, Executor::Timer> pending_ GUARDED_BY(mu_);
+  std::optional<Status> result_ GUARDED_BY(mu_);  // set: the wait has ended
+  StatusCallback done_ GUARDED_BY(mu_);
+};
+
+// The pods that wait on Permit. They cost memory, but no threads. Thread-safe.
+class WaitingPods {
+ public:
+  // `executor` must outlive the waiting pods.
+  explicit WaitingPods(Executor& executor) : executor_(executor) {}
+
+  // Adds a pod that the plugins let wait, and returns it. Starts its timers.
+  // REQUIRES: the pod doesn't wait yet.
+  std::shared_ptr<WaitingPod> Add(const PodPtr& pod,
+                                  const std::string& node_name,
+                                  const PluginWaits& waits) EXCLUDES(mu_);
+
+  // Passes the end of the pod's wait to `done`: success, the rejection or the
+  // error. Then the pod no longer waits. Calls `done` at once, with success, if
+  // the pod doesn't wait, and otherwise on the executor.
+  void WaitOnPermit(const Pod& pod, const StatusCallback& done) EXCLUDES(mu_);
+
+  // Returns null if the pod doesn't wait.
+  std::shared_ptr<WaitingPod> Get(const std::string& uid) const EXCLUDES(mu_);
+  // Calls `visit` for each waiting pod, without a lock.
+  void Iterate(const std::function<void(WaitingPod&)>& visit) const
+      EXCLUDES(mu_);
+
+  // Removes all pods and drops their callbacks, except those of ended waits,
+  // which the executor is about to call.
+  void Clear() EXCLUDES(mu_);
+
+ private:
+  Executor& executor_;
+  mutable Mutex mu_;
+  std::unordered_map<std::string, std::shared_ptr<WaitingPod>> pods_
+      GUARDED_BY(mu_);  // by uid
+};
+
+}  // namespace minisched
