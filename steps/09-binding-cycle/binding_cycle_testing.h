@@ -270,6 +270,16 @@ class BindingCycleTest : public ::testing::Test {
     throw std::runtime_error(fmt::format("{} isn't {}", pod, PlaceName(place)));
   }
 
+  // Returns the last try that this reader of trace_ has not yet read.
+  static Attempt LastAttempt(TraceReader& reader) {
+    std::optional<Attempt> last;
+    for (const RecordPtr& record : reader.Poll()) {
+      const auto* attempt = std::get_if<Attempt>(&record->state);
+      if (attempt != nullptr) last = *attempt;
+    }
+    return last.value();
+  }
+
   SchedulingQueuePeer::Pods Queued() {
     return SchedulingQueuePeer::Read(SchedulerPeer::Queue(*scheduler_));
   }

@@ -115,10 +115,12 @@ Attempt Scheduler::DescribeAttempt(
 
 Attempt Scheduler::DescribeBinding(const BindingCycle& cycle,
                                    std::string_view point,
-                                   const Status& status) {
+                                   const SchedulingFailure& result) {
+  const Status* own = result.diagnosis.node_to_status.Find(cycle.host);
+  const Status& status = own != nullptr ? *own : result.status;
   Attempt attempt = NewAttempt(cycle.info);
   attempt.node = cycle.host;
-  attempt.failure = status.Message();
+  attempt.failure = result.status.Message();
   attempt.points.push_back({.point = std::string(point),
                             .plugin = std::string(status.plugin()),
                             .status = status.IsSuccess()    ? "Success"

@@ -132,9 +132,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const Status reserved =
       framework.RunReservePluginsReserve(cycle->state, pod, cycle->host);
   if (!reserved.IsSuccess()) {
-    UnreserveAndForget(*cycle, "Reserve", reserved);
-    HandleSchedulingFailure(*info, RejectedOn(cycle->host, reserved),
-                            cycle->start, stop);
+    const auto failure = RejectedOn(cycle->host, reserved);
+    UnreserveAndForget(*cycle, "Reserve", failure);
+    HandleSchedulingFailure(*info, failure, cycle->start, stop);
     return true;
   }
   RunBindingCycle(cycle);

@@ -116,7 +116,7 @@ class Scheduler {
   // Records the failed try in the trace, and gives back what Reserve and Assume
   // took.
   void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
-                          const Status& status);
+                          const SchedulingFailure& failure);
   // Returns the failure of a pod that a plugin has rejected on its node after
   // the node was selected. As upstream, the message counts only this node.
   static SchedulingFailure RejectedOn(const std::string& node,
@@ -127,7 +127,8 @@ class Scheduler {
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
   static Attempt DescribeBinding(const BindingCycle& cycle,
-                                 std::string_view point, const Status& status);
+                                 std::string_view point,
+                                 const SchedulingFailure& result);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. `start` is when the try
   // began. Throws Cancelled.

@@ -73,7 +73,8 @@ void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), cycle.host);
   metrics_.PodScheduled(clock_.Now() - cycle.start);
   metrics_.PodSchedulingAttempts(cycle.info.attempts);
-  trace_.Tried([&] { return DescribeBinding(cycle, "Bind", bound); });
+  trace_.Tried(
+      [&] { return DescribeBinding(cycle, "Bind", {.status = bound}); });
   trace_.Moved(pod, Place::kBound,
                {.attempts = cycle.info.attempts, .node = cycle.host});
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
@@ -87,7 +88,7 @@ void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
                                         const SchedulingFailure& failure) {
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
-  UnreserveAndForget(cycle, point, failure.status);
+  UnreserveAndForget(cycle, point, failure);
   // Other pods may have been rejected because this pod had the room. Send the
   // event even if the informers have confirmed the pod: it may have been bound
   // to another node.
@@ -118,9 +119,9 @@ void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
 }
 
 void Scheduler::UnreserveAndForget(BindingCycle& cycle, std::string_view point,
-                                   const Status& status) {
+                                   const SchedulingFailure& failure) {
   const Pod& pod = *cycle.info.pod;
-  trace_.Tried([&] { return DescribeBinding(cycle, point, status); });
+  trace_.Tried([&] { return DescribeBinding(cycle, point, failure); });
   FrameworkForPod(pod).RunReservePluginsUnreserve(cycle.state, pod, cycle.host);
   cache_.ForgetPod(pod);
 }
@@ -131,8 +132,7 @@ SchedulingFailure Scheduler::RejectedOn(const std::string& node,
   SchedulingFailure failure;
   failure.diagnosis.node_to_status.Set(node, status);
   failure.diagnosis.AddPluginStatus(status);
-  failure.status = Status(status.code(), FitError(1, failure.diagnosis))
-                       .WithPlugin(status.plugin());
+  failure.status = Status(status.code(), FitError(1, failure.diagnosis));
   return failure;
 }
 

@@ -187,6 +187,21 @@ TEST_F(BindingCycleTest, ReserveRejectsAPodUntilAnEventOfItsPlugin) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
+TEST_F(BindingCycleTest, TheTraceHasTheRejectionByReserve) {
+  volumes_.set_reserve({Code::kUnschedulable, "no volume"});
+  TraceReader attempts(trace_, AttemptDetail::kFirstObjections);
+  Start({NewNode("n")}, {NewPod("a")});
+  AwaitMove("a", Place::kUnschedulable);
+  const Attempt last = LastAttempt(attempts);
+  ASSERT_THAT(last.points, SizeIs(1));
+  EXPECT_EQ(last.points[0].point, "Reserve");
+  EXPECT_EQ(last.points[0].plugin, "Volumes");
+  EXPECT_EQ(last.points[0].status, "Unschedulable");
+  EXPECT_EQ(last.points[0].message, "no volume");
+  EXPECT_EQ(last.failure, "0/1 nodes are available: 1 no volume.");
+  EXPECT_EQ(last.node, "n");
+}
+
 TEST_F(BindingCycleTest, APodWhoseReserveFailsBacksOff) {
   volumes_.set_reserve({Code::kError, "disk full"});
   Start({NewNode("n", /*allowed_pods=*/1)}, {NewPod("a")});

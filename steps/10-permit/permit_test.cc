@@ -229,16 +229,14 @@ TEST_F(PermitTest, TheTraceHasTheRejection) {
   Start({NewNode("n")}, {NewPod("a")});
   AwaitWaiting("a")->Reject("A", "no quota");
   AwaitMove("a", Place::kUnschedulable);
-  std::optional<Attempt> last;
-  for (const RecordPtr& record : attempts.Poll()) {
-    const auto* attempt = std::get_if<Attempt>(&record->state);
-    if (attempt != nullptr) last = *attempt;
-  }
-  ASSERT_TRUE(last);
-  EXPECT_EQ(last->points.back().point, "Permit");
-  EXPECT_EQ(last->points.back().plugin, "A");
-  EXPECT_EQ(last->points.back().status, "Unschedulable");
-  EXPECT_EQ(last->node, "n");
+  const Attempt last = LastAttempt(attempts);
+  ASSERT_THAT(last.points, SizeIs(1));
+  EXPECT_EQ(last.points[0].point, "Permit");
+  EXPECT_EQ(last.points[0].plugin, "A");
+  EXPECT_EQ(last.points[0].status, "Unschedulable");
+  EXPECT_EQ(last.points[0].message, "no quota");
+  EXPECT_EQ(last.failure, "0/1 nodes are available: 1 no quota.");
+  EXPECT_EQ(last.node, "n");
 }
 
 TEST_F(PermitTest, StoppingDoesNotWaitForPodsThatWait) {

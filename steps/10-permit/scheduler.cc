@@ -146,9 +146,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const Status reserved =
       framework.RunReservePluginsReserve(cycle->state, pod, cycle->host);
   if (!reserved.IsSuccess()) {
-    UnreserveAndForget(*cycle, "Reserve", reserved);
-    HandleSchedulingFailure(*info, RejectedOn(cycle->host, reserved),
-                            cycle->start, stop);
+    const auto failure = RejectedOn(cycle->host, reserved);
+    UnreserveAndForget(*cycle, "Reserve", failure);
+    HandleSchedulingFailure(*info, failure, cycle->start, stop);
     return true;
   }
   const Status permitted =
@@ -156,9 +156,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (permitted.code() == Code::kWait) {
     AddWaitingPod(*cycle);
   } else if (!permitted.IsSuccess()) {
-    UnreserveAndForget(*cycle, "Permit", permitted);
-    HandleSchedulingFailure(*info, RejectedOn(cycle->host, permitted),
-                            cycle->start, stop);
+    const auto failure = RejectedOn(cycle->host, permitted);
+    UnreserveAndForget(*cycle, "Permit", failure);
+    HandleSchedulingFailure(*info, failure, cycle->start, stop);
     return true;
   }
   RunBindingCycle(cycle);
