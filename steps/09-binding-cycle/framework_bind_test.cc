@@ -30,7 +30,7 @@ struct Calls {
 
 // What a plugin does: it returns the status, or keeps the callback.
 using Result = std::optional<Status>;
-constexpr std::nullopt_t kLater = std::nullopt;
+constexpr std::nullopt_t kNoResultYet = std::nullopt;
 
 class NamedPlugin : public virtual Plugin {
  public:
@@ -216,9 +216,9 @@ TEST_F(FrameworkBindTest, PreBindRunsThePluginsInOrder) {
 }
 
 TEST_F(FrameworkBindTest, EachPreBindWaitsForTheCallbackOfTheOneBefore) {
-  Add<FakePreBind>("C", kLater);
+  Add<FakePreBind>("C", kNoResultYet);
   Add<FakePreBind>("B");
-  Add<FakePreBind>("A", kLater);
+  Add<FakePreBind>("A", kNoResultYet);
   EXPECT_THAT(PreBind(), IsEmpty());
   EXPECT_THAT(calls_.names, ElementsAre("PreBind web-0 on node-1 by C"));
   EXPECT_THAT(Answer({}), IsEmpty());
@@ -236,7 +236,7 @@ TEST_F(FrameworkBindTest, PreBindStopsAtARejection) {
 }
 
 TEST_F(FrameworkBindTest, PreBindStopsAtAnErrorThatComesLater) {
-  Add<FakePreBind>("B", kLater);
+  Add<FakePreBind>("B", kNoResultYet);
   Add<FakePreBind>("A");
   PreBind();
   EXPECT_THAT(
@@ -254,7 +254,7 @@ TEST_F(FrameworkBindTest, SkipIsAnErrorOfPreBind) {
 
 TEST_F(FrameworkBindTest, TheFirstBindPluginThatDoesNotSkipBindsThePod) {
   Add<FakeBind>("D", Status(Code::kSkip));
-  Add<FakeBind>("C", kLater);
+  Add<FakeBind>("C", kNoResultYet);
   Add<FakeBind>("B");
   Add<FakeBind>("A", Status(Code::kError, "not asked"));
   EXPECT_THAT(Bind(), IsEmpty());

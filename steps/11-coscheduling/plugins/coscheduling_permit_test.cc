@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kMillisecond{1};
 constexpr std::chrono::seconds kWaitOfGroup{10};
 constexpr std::chrono::seconds kBackoffOfGroup{15};
 
-constexpr char kTimedOut[] =
+constexpr char kGroupTimedOut[] =
     ": Unschedulable by Coscheduling: rejected due to timeout after waiting "
     "10s at plugin Coscheduling";
 constexpr char kSiblingFailed[] =
@@ -44,7 +44,7 @@ class CoschedulingPermitTest : public CoschedulingTest {
     CreateMembers(4);
     PlaceWaiting({"a"});
     Advance(kWaitOfGroup);
-    ASSERT_THAT(TakeEnds(), ElementsAre(std::string("a") + kTimedOut));
+    ASSERT_THAT(TakeEnds(), ElementsAre(std::string("a") + kGroupTimedOut));
     ASSERT_THAT(TakeActivations(), ElementsAre("b c d"));
   }
   // Ends the pod's wait, as an event handler does.
@@ -129,7 +129,7 @@ TEST_F(CoschedulingPermitTest, GroupsAreIndependent) {
   EXPECT_EQ(Place("y"), "Success");
   EXPECT_THAT(TakeEnds(), ElementsAre("x: Success"));
   Advance(kWaitOfGroup);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("a") + kTimedOut));
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("a") + kGroupTimedOut));
   EXPECT_EQ(PreFilter("b"), kFailedRecently);
   EXPECT_EQ(PreFilter("y"), "Success");
   EXPECT_THAT(Assumed("other"), ElementsAre("x", "y"));
@@ -144,9 +144,9 @@ TEST_F(CoschedulingPermitTest, AllMembersAreRejectedTenSecondsAfterTheFirst) {
   PlaceWaiting({"c"});
   EXPECT_THAT(TakeEnds(), IsEmpty());
   Advance(kMillisecond);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("a") + kTimedOut,
-                                      std::string("b") + kTimedOut,
-                                      std::string("c") + kTimedOut));
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("a") + kGroupTimedOut,
+                                      std::string("b") + kGroupTimedOut,
+                                      std::string("c") + kGroupTimedOut));
   EXPECT_THAT(Assumed(), IsEmpty());
   Advance(std::chrono::seconds(4));  // the end of b's own wait
   EXPECT_THAT(TakeEnds(), IsEmpty());
@@ -221,7 +221,7 @@ TEST_F(CoschedulingPermitTest, AGroupCanFailAgainAndAgain) {
     PlaceWaiting({"c"});
     EXPECT_THAT(TakeActivations(), ElementsAre("a b d"));
     Advance(kWaitOfGroup);
-    EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kTimedOut));
+    EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kGroupTimedOut));
     EXPECT_EQ(PreFilter("c"), kFailedRecently);
   }
 }
@@ -270,7 +270,7 @@ TEST_F(CoschedulingPermitTest, MembersThatAreBeingBoundAreNeverForgotten) {
   PlaceWaiting({"c"});
   EXPECT_THAT(TakeActivations(), ElementsAre("d"));
   Advance(kWaitOfGroup);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kTimedOut));
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kGroupTimedOut));
   EXPECT_THAT(Assumed(), ElementsAre("a", "b"));
 }
 
@@ -282,7 +282,7 @@ TEST_F(CoschedulingPermitTest, AllowedMembersAreNeverForgotten) {
       ->Allow("Coscheduling");
   PlaceWaiting({"b"});
   Advance(kWaitOfGroup);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("b") + kTimedOut));
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("b") + kGroupTimedOut));
   EXPECT_THAT(Assumed(), ElementsAre("a"));
 }
 
@@ -296,7 +296,7 @@ TEST_F(CoschedulingPermitTest, EachWaitOfAGroupLastsTenSeconds) {
   Advance(kWaitOfGroup - kMillisecond);
   EXPECT_THAT(TakeEnds(), IsEmpty());
   Advance(kMillisecond);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kTimedOut));
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kGroupTimedOut));
 }
 
 TEST_F(CoschedulingPermitTest, ARetryActivatesOnlyPendingMembers) {
