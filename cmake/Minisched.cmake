@@ -153,9 +153,8 @@ function(minisched_tests name)
     # Tests are built without optimisation and clang-tidy: building them takes
     # longer than running them, and clang-tidy takes even longer.
     target_compile_options(${program} PRIVATE -O0)
-    # Large batches, because tests share many templates.
     set_target_properties(${program} PROPERTIES
-      CXX_CLANG_TIDY "" UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+      CXX_CLANG_TIDY "" UNITY_BUILD ON)
     if(MINISCHED_SANITIZE)
       # A process for each of the thousands of tests takes too long.
       foreach(shard RANGE 1)
@@ -255,5 +254,7 @@ function(minisched_step)
 
   add_executable(${step} main.cc)
   target_link_libraries(${step} PRIVATE ${libraries})
+  # The tests of a step share many templates, so large batches save time.
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
   minisched_tests(${step} DEPENDS ${libraries} lab::testing)
 endfunction()
