@@ -23,7 +23,7 @@ void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
   trace_.Moved(pod, Place::kWaiting, std::move(move));
   const auto waiting =
       waiting_pods_.Add(cycle.info.pod, cycle.host, cycle.waits);
-  // An event handler that ran before Add() had no waiting pod to reject.
+  // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);
   if (!now || now->metadata.uid != pod.metadata.uid ||

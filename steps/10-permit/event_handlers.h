@@ -57,7 +57,7 @@ class EventHandlers {
   void DeletePodFromSchedulingQueue(const PodPtr& pod);
 
   // Ends the pod's wait on Permit, because the pod is being deleted. Returns
-  // false if the pod doesn't wait.
+  // false if the pod doesn't wait, or no longer.
   bool RejectWaitingPod(const Pod& pod);
 
   bool ResponsibleForPod(const Pod& pod) const;

@@ -23,7 +23,7 @@ using ::testing::Pair;
 constexpr std::chrono::nanoseconds kNanosecond{1};
 constexpr std::chrono::minutes kLongestWait{15};
 
-// A plugin whose Permit returns a status and a timeout, and is recorded.
+// A plugin whose Permit returns a fixed status and timeout. Records the calls.
 class FixedPermit final : public PermitPlugin {
  public:
   // `calls` must outlive the plugin.

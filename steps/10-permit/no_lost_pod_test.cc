@@ -71,8 +71,8 @@ class LostPodRun {
     return name;
   }
 
-  // Blocks until the scheduler is idle, and returns its faults. Tries again
-  // while there are faults, for a while: a PATCH of a condition may be under
+  // Blocks until the scheduler is idle, and returns its faults. Retries for up
+  // to five seconds while it finds faults: a PATCH of a condition may be under
   // way.
   std::string Faults() {
     const auto deadline =

@@ -117,7 +117,7 @@ TEST_F(PermitEventsTest, APodWithADeletionTimestampGivesBackItsRoomAtOnce) {
                                              "1 removed."));
 }
 
-// Another scheduler has bound the pod while it waits.
+// Another scheduler binds the pod while it waits.
 TEST_F(PermitEventsTest, ADeletedPodThatIsBoundGivesBackItsRoom) {
   StartWithWaitingPod();
   Pod bound = NewPod("a");
@@ -198,7 +198,7 @@ TEST_F(PermitEventsTest, APodThatIsReplacedBeforeItWaitsIsRejected) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
-TEST_F(PermitEventsTest, APodWithADeletionTimestampBeforeItWaitsIsRejected) {
+TEST_F(PermitEventsTest, APodThatIsTerminatingBeforeItWaitsIsRejected) {
   a_.Set("a", Code::kWait, kTimeout);
   a_.OnPermit("a", [this] {
     cluster_.Send("MODIFIED", WithDeletionTimestamp(NewPod("a")));
@@ -252,7 +252,7 @@ TEST_F(PermitEventsTest, AnEventDuringTheWaitCountsAfterTheRejection) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
-TEST_F(PermitEventsTest, TheRoomThatARejectedPodGivesBackDoesNotWakeThePod) {
+TEST_F(PermitEventsTest, TheRoomOfARejectedPodDoesNotWakeThatPod) {
   a_.Set("a", Code::kWait, kTimeout);
   a_.Set("b", Code::kWait, kTimeout);
   Start({NewNode("n")}, {NewPod("a"), NewPod("b")});

@@ -30,7 +30,8 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
     return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
   }
 
-  // Pods wait for X, 1 to 10 seconds by their last digit, and for Y, a minute.
+  // Returns how long the pod waits for the plugin X: 1 to 10 seconds, by the
+  // last digit of its number. Each pod waits for a minute for the plugin Y.
   static Clock::Duration Wait(int number) {
     return std::chrono::seconds(1 + number % kDigits);
   }
@@ -90,7 +91,7 @@ TEST_F(ManyWaitingPodsTest, WaitingPodsNeedNoThreads) {
   AddPods();
   EXPECT_LE(Threads(), before);
   EXPECT_EQ(CountWaiting(), kWaitingPods);
-  EXPECT_TRUE(CancelTimer(1s, 1));  // the numbers are right
+  EXPECT_TRUE(CancelTimer(1s, 1));  // the timers have these numbers
   EXPECT_TRUE(CancelTimer(1min, 2 * kWaitingPods));
   pods_.Clear();
   ExpectNothingIsLeft();
@@ -107,7 +108,7 @@ TEST_F(ManyWaitingPodsTest, AllowedPodsLeaveAtOnce) {
   ExpectNothingIsLeft();
 }
 
-TEST_F(ManyWaitingPodsTest, TheOthersAreRejectedAtTheirTimes) {
+TEST_F(ManyWaitingPodsTest, PodsThatAreNotAllowedTimeOut) {
   AddPods();
   // Half of the pods of each time are allowed.
   const auto is_allowed = [](int number) { return number / kDigits % 2 == 0; };

@@ -32,14 +32,14 @@ namespace minisched {
 namespace {
 
 constexpr int kPermitOperations = 1'000'000;
-// The executor stands still for up to so many operations.
+// The highest number of operations while the executor is paused.
 constexpr int kOperationsPerPause = 100;
 constexpr int kPausesPerComparison = 4;
 constexpr int kPermitPods = 20;
-// All but the last ask to wait.
+// All but the last one ask to wait.
 constexpr std::string_view kPermitPlugins[] = {"A", "B", "C", "D"};
 
-// One wait of a pod, as the model sees it.
+// One wait of a pod in the model.
 struct ModelWait {
   std::map<std::string_view, Clock::TimePoint> pending;  // times of the timers
   PluginWaits waits;
@@ -74,7 +74,7 @@ struct ModelWait {
   }
 
   void Clear() {
-    // The callback of an ended wait is on its way.
+    // The executor still calls the callback of an ended wait.
     if (result.empty()) has_callback = false;
     pending.clear();
     in_map = false;

@@ -27,7 +27,7 @@ namespace {
 constexpr int kSchedulers = 2;
 constexpr int kPodsPerScheduler = 2'000;
 constexpr int kPodsOfThreads = kSchedulers * kPodsPerScheduler;
-// The schedulers add no pods while so many wait, so that all threads use the
+// The schedulers add no pod while this many wait, so that all threads use the
 // same few pods.
 constexpr int kPodsAtOnce = 20;
 
@@ -154,7 +154,7 @@ class WaitingPodsThreadsTest : public ::testing::TestWithParam<std::size_t> {
     pod->Allow("X");
   }
 
-  // Rejections and preemptions are rarer, because one of them is enough.
+  // Rejections and preemptions are rarer, because a single one ends the wait.
   void Reject(int dice) {
     const auto pod = dice % 4 == 0 ? AnyPod(dice) : nullptr;
     if (pod && pod->Reject("R", "no")) ++Of(*pod).rejections;
@@ -181,7 +181,7 @@ TEST_P(WaitingPodsThreadsTest, EachWaitEndsOnce) {
   }
 }
 
-TEST_P(WaitingPodsThreadsTest, ClearDropsEachCallbackThatIsNotCalled) {
+TEST_P(WaitingPodsThreadsTest, EachCallbackIsCalledOnceOrDropped) {
   RunThreads(true);
   for (const Facts& pod : facts_) ASSERT_LE(pod.callbacks, 1);
 }

@@ -160,7 +160,8 @@ TEST_F(CoschedulingCycleTest, AfterARestartTheRestOfAGroupWaitsForTheMinimum) {
   for (const char* name : {"c", "d"}) AwaitMove(name, Place::kBound);
 }
 
-TEST_F(CoschedulingCycleTest, AnIncompleteGroupStartsWithItsLastMember) {
+TEST_F(CoschedulingCycleTest,
+       AnIncompleteGroupIsBoundOnceItsLastMemberIsAdded) {
   auto pods = FourMembers();
   pods.pop_back();
   Start({NewNode("n", /*allowed_pods=*/4)}, pods);
@@ -224,7 +225,7 @@ TEST_F(CoschedulingCycleTest, NoOtherPodIsTriedBetweenTheMembersOfAGroup) {
 
 // A scheduler that stops must not reject the members that wait, because the
 // next scheduler tries them.
-TEST_F(CoschedulingCycleTest, MembersMayWaitWhenTheSchedulerStops) {
+TEST_F(CoschedulingCycleTest, StoppingDoesNotRejectWaitingMembers) {
   StartWithRoomForThree();
   Stop();
   EXPECT_THAT(volumes_.AwaitCalls(3), Not(Contains(HasSubstr("Unreserve"))));

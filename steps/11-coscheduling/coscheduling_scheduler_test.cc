@@ -94,9 +94,10 @@ class GroupsSchedulerTest : public SchedulerTest {
   }
 
   // Advances the scheduler's clock until `done` returns true, in larger steps
-  // than AwaitThat(), and ever more slowly: the clock must not outrun a slow
-  // machine, on which each wait would time out. Returns false if `done` has not
-  // returned true after two minutes of real time.
+  // than AwaitThat(). The pauses between the steps grow: on a slow machine, the
+  // scheduler could not keep up with the clock, and each wait would time out.
+  // Returns false if `done` has not returned true after two minutes of real
+  // time.
   template <class Done>
   bool AdvanceUntil(const Done& done) {
     const auto start = std::chrono::steady_clock::now();
@@ -153,7 +154,7 @@ class TwoJobsTest : public GroupsSchedulerTest {
   }
 };
 
-TEST_F(TwoJobsTest, OneRunsAndTheOtherGivesBackItsRoomUntilTheFirstIsGone) {
+TEST_F(TwoJobsTest, TheLoserGivesBackItsRoomUntilTheWinnerIsGone) {
   StartCluster();
   StartScheduler();
   for (int round = 1; round <= kRoundsOfJobs; ++round) {
@@ -277,9 +278,10 @@ class RandomGroupsTest : public GroupsSchedulerTest {
     return group->first;
   }
 
-  // Returns true if no group is half bound, except those of which the test has
-  // deleted a pod or let a Binding fail, and all that fits is bound. As no more
-  // pods fit, this can't change without the test.
+  // Returns true if all pods and groups that fit are bound, and no group is
+  // half bound. Groups may be half bound if the test has deleted one of their
+  // pods or let a Binding fail. Once true, this stays true until the test
+  // changes something, because nothing else fits.
   bool IsAtRest() {
     const auto groups = Groups();
     std::size_t room = kRoom;
@@ -298,7 +300,7 @@ class RandomGroupsTest : public GroupsSchedulerTest {
   std::set<std::string> disturbed_;  // groups that may be half bound
 };
 
-TEST_F(RandomGroupsTest, EachGroupThatFitsIsBoundAndNoneInHalf) {
+TEST_F(RandomGroupsTest, EachGroupThatFitsIsBoundAsAWhole) {
   StartCluster();
   server_->server().SetFaults(fmt::format(
       "{{seed: {}, faults: [{{match: {{resource: pods/binding, name: "

@@ -45,7 +45,7 @@ void EventHandlers::UpdateNodeInCache(const NodePtr& old, const NodePtr& node) {
 
 void EventHandlers::DeleteNodeFromCache(const NodePtr& node) {
   cache_.RemoveNode(*node);
-  // kube-scheduler lets them wait, and then binds them to the missing node.
+  // kube-scheduler lets these pods wait, and binds them to the missing node.
   waiting_pods_.Iterate([&](WaitingPod& pod) {
     if (pod.node_name() == node->metadata.name) pod.Reject("", "node deleted");
   });
@@ -73,14 +73,14 @@ void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
   } else if (ResponsibleForPod(*old) && !cache_.IsAssumedPod(*pod)) {
     UpdatePodInSchedulingQueue(old, pod);
   } else if (pod->metadata.deletion_timestamp && !RejectWaitingPod(*pod)) {
-    // Its Binding, which is under way, is going to fail.
+    // The pod's Binding is under way, and will fail.
     DeleteAssignedPodFromCache(pod);
   }
 }
 
 void EventHandlers::DeletePod(const PodPtr& pod) {
-  // A rejected pod gives back its room after Unreserve, unless the informer has
-  // confirmed that the pod has a node.
+  // The binding cycle of a rejected pod gives back its room after Unreserve,
+  // but only if the pod is assumed, not if another scheduler has bound it.
   if (!RejectWaitingPod(*pod) || AssignedPod(*pod)) {
     // Also if the pod has no node: the informer may have missed its Binding.
     DeleteAssignedPodFromCache(pod);

@@ -21,7 +21,7 @@ namespace minisched {
 // kube-scheduler's eventhandlers.go.
 class EventHandlers {
  public:
-  // What is passed by reference must outlive the informers that call the
+  // The arguments passed by reference must outlive the informers that call the
   // handlers.
   EventHandlers(SchedulingQueue& queue, Cache& cache, WaitingPods& waiting_pods,
                 PodGroups& pod_groups, std::string scheduler_name)
@@ -59,7 +59,7 @@ class EventHandlers {
   void DeletePodFromSchedulingQueue(const PodPtr& pod);
 
   // Ends the pod's wait on Permit, because the pod is being deleted. Returns
-  // false if the pod doesn't wait.
+  // false if the pod doesn't wait, or no longer.
   bool RejectWaitingPod(const Pod& pod);
 
   bool ResponsibleForPod(const Pod& pod) const;

@@ -181,15 +181,15 @@ class PermitPlugin : public virtual Plugin {
   const PermitPlugin* AsPermit() const final { return this; }
 
   // Runs at the end of the scheduling cycle. Returns success, a rejection, or
-  // Wait: then the pod waits until the plugin allows or rejects it, and is
-  // rejected after `timeout`, of which 15 minutes count at most. See
-  // Handle::waiting_pods.
+  // Wait. After Wait, the pod waits until the plugin allows or rejects it. A
+  // timer rejects the pod after `timeout`, or after 15 minutes if `timeout` is
+  // longer. See Handle::waiting_pods.
   virtual Status Permit(CycleState& state, const Pod& pod,
                         const std::string& node_name,
                         Clock::Duration& timeout) const = 0;
 };
 
-// How long the plugins that asked to wait will wait at most.
+// The plugins that asked to wait, and the longest wait of each.
 using PluginWaits = std::map<std::string_view, Clock::Duration>;
 
 // Receives the result of a plugin that doesn't block.

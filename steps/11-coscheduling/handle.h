@@ -29,8 +29,9 @@ struct Handle {
   Executor* executor = nullptr;
   // The pods of each group. Null only in tests.
   PodGroups* pod_groups = nullptr;
-  // Moves pods to activeQ: see SchedulingQueue::Activate(). Not for use under a
-  // lock that Less() or a hint takes. Empty only in tests.
+  // Moves pods to activeQ: see SchedulingQueue::Activate(). Takes the queue's
+  // lock, so don't call it under a lock that Less() or a hint takes. Empty only
+  // in tests.
   std::function<void(const std::vector<PodPtr>&)> activate = {};
 };
 

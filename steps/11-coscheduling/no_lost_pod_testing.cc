@@ -233,7 +233,7 @@ std::string FindFaults(Scheduler& scheduler, const ServerObjects& server,
   }
   if (found.in_flight.empty() &&
       SchedulingQueuePeer::CountChanges(SchedulerPeer::Queue(scheduler)) > 0) {
-    faults += "the queue keeps events for no pod\n";
+    faults += "the queue keeps events although no pod is in flight\n";
   }
   return faults + FindCacheFaults(scheduler, server, found);
 }

@@ -56,7 +56,7 @@ class Fate {
   void BeKind() EXCLUDES(mu_);
   bool is_kind() EXCLUDES(mu_);
 
-  // The results of the plugins. `name` is the plugin's.
+  // The results of the plugins.
   Status Reserve() EXCLUDES(mu_);
   Status Permit(Clock::Duration& timeout) EXCLUDES(mu_);
   void PreBind(HeldPreBind pod) EXCLUDES(mu_);

@@ -59,8 +59,8 @@ class PermitScript {
   std::map<std::string, std::function<void()>> actions_ GUARDED_BY(mu_);
 };
 
-// A plugin of Permit. Records its calls of Unreserve. It registers changed
-// labels of nodes and deleted pods.
+// A Permit plugin. Records the calls of Unreserve. Registers changed labels of
+// nodes and deleted pods.
 class Doorman final : public PermitPlugin, public ReservePlugin {
  public:
   // The arguments must outlive the plugin.
@@ -123,7 +123,7 @@ class PermitTest : public BindingCycleTest {
         std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() >= deadline) {
-        throw std::runtime_error("it did not happen within 20 s");
+        throw std::runtime_error("the condition was not met within 20 s");
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

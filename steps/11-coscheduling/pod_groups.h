@@ -15,11 +15,12 @@
 namespace minisched {
 
 // A group of pods, of which a minimum must run together. Its members have two
-// labels of scheduler-plugins v0.18: its name, and the minimum.
+// labels of scheduler-plugins v0.18: the group's name, and the minimum.
 struct PodGroup {
   std::string key;  // "namespace/name"
   int min_available;
-  // Of the first member that was added. Fixed, because the queue sorts by them.
+  // The priority and the age of the first member that was added. They never
+  // change, because the queue sorts by them.
   std::int32_t priority;
   Clock::TimePoint since;
 
@@ -41,8 +42,9 @@ class PodGroups {
   void Set(const PodPtr& pod) EXCLUDES(mu_);
   void Remove(const Pod& pod) EXCLUDES(mu_);
 
-  // Count a member as placed, or no longer, until the event handlers report its
-  // node. Do nothing if the pod is in no group.
+  // Assume() counts a member as placed although the event handlers have not
+  // reported its node yet. Forget() undoes this. Both do nothing if the pod is
+  // in no group.
   void Assume(const Pod& pod) EXCLUDES(mu_);
   void Forget(const Pod& pod) EXCLUDES(mu_);
 

@@ -49,7 +49,7 @@ TEST(PodGroupTest, APodWithoutBothLabelsHasNoGroup) {
   }
 }
 
-TEST(PodGroupTest, AnEmptyNameIsNoGroup) {
+TEST(PodGroupTest, APodWithAnEmptyGroupNameHasNoGroup) {
   EXPECT_FALSE(PodGroup::Of(GroupMember("a", "")));
 }
 
@@ -125,7 +125,7 @@ TEST_F(PodGroupsTest, APodWithoutAGroupIsNotAMember) {
   EXPECT_EQ(KeyOf("a"), "");
 }
 
-TEST_F(PodGroupsTest, RemovedPodsAreNoMembers) {
+TEST_F(PodGroupsTest, RemovedPodsAreNotMembers) {
   SetMember("a");
   SetMember("b");
   groups_.Remove(Named("a"));

@@ -18,8 +18,8 @@
 namespace minisched {
 
 // A pod that waits on Permit: it is assumed on its node, and is bound as soon
-// as all plugins that asked to wait allow it. Each of them has a timer, which
-// rejects the pod. Thread-safe. Follows kube-scheduler's
+// as all plugins that asked to wait allow it. Each of these plugins has a timer
+// that rejects the pod. Thread-safe. Follows kube-scheduler's
 // framework/runtime/waiting_pods_map.go.
 class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
  public:
@@ -34,12 +34,12 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   // Returns the plugins that have not allowed the pod yet.
   std::vector<std::string> GetPendingPlugins() const EXCLUDES(mu_);
 
-  // Ends the wait if no other plugin is left. Does nothing if the plugin has
-  // not asked to wait, or the wait has ended.
+  // Records that the plugin allows the pod, and ends the wait if no other
+  // plugin is pending. Does nothing if the plugin isn't pending.
   void Allow(std::string_view plugin) EXCLUDES(mu_);
-  // End the wait: as a rejection by the plugin, or with an error because
-  // something more important needs the room. Return false if the wait has
-  // ended already.
+  // End the wait: Reject() with a rejection by the plugin, Preempt() with an
+  // error, because a more important pod needs the room. Return false if the
+  // wait has already ended.
   bool Reject(std::string_view plugin, const std::string& message)
       EXCLUDES(mu_);
   bool Preempt(std::string_view plugin, const std::string& message)
@@ -74,15 +74,15 @@ class WaitingPods {
   // `executor` must outlive the waiting pods.
   explicit WaitingPods(Executor& executor) : executor_(executor) {}
 
-  // Adds a pod that the plugins let wait, and returns it. Starts its timers.
-  // REQUIRES: the pod doesn't wait yet.
+  // Adds a waiting pod, starts its timers, and returns it. REQUIRES: the pod
+  // doesn't wait yet.
   std::shared_ptr<WaitingPod> Add(const PodPtr& pod,
                                   const std::string& node_name,
                                   const PluginWaits& waits) EXCLUDES(mu_);
 
-  // Passes the end of the pod's wait to `done`: success, the rejection or the
-  // error. Then the pod no longer waits. Calls `done` at once, with success, if
-  // the pod doesn't wait, and otherwise on the executor.
+  // Calls `done` on the executor when the pod's wait has ended, with its
+  // result: success, a rejection or an error. Removes the pod before this call.
+  // If the pod doesn't wait, calls `done` with success before it returns.
   void WaitOnPermit(const Pod& pod, const StatusCallback& done) EXCLUDES(mu_);
 
   // Returns null if the pod doesn't wait.

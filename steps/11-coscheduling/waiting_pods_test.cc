@@ -81,7 +81,7 @@ TEST_F(WaitingPodsTest, RejectEndsTheWait) {
   EXPECT_EQ(pods_.Get("a"), nullptr);
 }
 
-TEST_F(WaitingPodsTest, ThePluginOfARejectionNeedNotHaveAskedToWait) {
+TEST_F(WaitingPodsTest, APluginThatHasNotAskedToWaitCanReject) {
   EXPECT_TRUE(AddAndWait("a", {{"X", 1min}})->Reject("Y", "no"));
   EXPECT_TRUE(AddAndWait("b", {{"X", 1min}})->Reject("", "removed"));
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by Y: no",
@@ -172,7 +172,7 @@ TEST_F(WaitingPodsTest, TimersBeginWhenThePodIsAdded) {
                                   "timeout after waiting 10s at plugin X"));
 }
 
-TEST_F(WaitingPodsTest, TimersOfNoOrNegativeTimeRejectAtOnce) {
+TEST_F(WaitingPodsTest, ZeroAndNegativeTimeoutsRejectAtOnce) {
   AddAndWait("a", {{"X", 0s}});
   AddAndWait("b", {{"X", -2s}});
   EXPECT_THAT(Ends(), UnorderedElementsAre(
@@ -221,7 +221,7 @@ TEST_F(WaitingPodsTest, ATimerDoesNotRejectForAPluginThatHasAllowed) {
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
-TEST_F(WaitingPodsTest, WaitOnPermitReturnsTheEndOfAnEarlierWait) {
+TEST_F(WaitingPodsTest, WaitOnPermitReturnsTheResultOfAnEndedWait) {
   Add("a", {{"X", 10s}})->Allow("X");
   Add("b", {{"X", 10s}})->Reject("X", "no");
   Add("c", {{"X", 10s}});
@@ -267,7 +267,7 @@ TEST_F(WaitingPodsTest, TheExecutorCallsTheCallback) {
                           "c: Error by X: waiting on permit for pod: no"));
 }
 
-TEST_F(WaitingPodsTest, TheCallbackRunsAfterThePodHasLeftAndWithoutLocks) {
+TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterThePodIsRemoved) {
   const auto pod = Add("a", {{"X", 10s}});
   bool called = false;
   pods_.WaitOnPermit(*pod->pod(), [&](const Status&) {
@@ -331,7 +331,7 @@ TEST_F(WaitingPodsTest, ClearDropsThePodsAndTheirCallbacks) {
 }
 
 // The wait has ended, but its callback waits for the executor's thread.
-TEST_F(WaitingPodsTest, ClearDoesNotDropACallbackOfAnEndedWait) {
+TEST_F(WaitingPodsTest, ClearKeepsTheCallbacksOfEndedWaits) {
   std::latch release(1);
   executor_.Post([&] { release.wait(); });
   AddAndWait("a", {{"X", 10s}})->Reject("X", "no");
@@ -357,7 +357,7 @@ TEST_F(WaitingPodsTest, ClearDestroysTheCallbacksWithoutALock) {
   EXPECT_TRUE(destroyed);
 }
 
-TEST_F(WaitingPodsTest, AnEndedWaitKeepsNothing) {
+TEST_F(WaitingPodsTest, AnEndedWaitFreesThePodAndTheCallback) {
   const auto token = std::make_shared<int>();
   std::vector<std::weak_ptr<WaitingPod>> waiting;
   for (const char* name : {"allowed", "rejected", "timed out", "cleared"}) {
@@ -382,7 +382,7 @@ TEST_F(WaitingPodsTest, AnEndedWaitKeepsNothing) {
   for (const auto& pod : waiting) EXPECT_TRUE(pod.expired());
 }
 
-TEST_F(WaitingPodsTest, ATimerDoesNotKeepAPod) {
+TEST_F(WaitingPodsTest, ATimerDoesNotKeepAPodAlive) {
   std::weak_ptr<WaitingPod> pod;
   {
     WaitingPods pods(executor_);

@@ -42,7 +42,7 @@ inline void RunDueTasks(Executor& executor, const Clock& clock) {
 
 class WaitingPodsTest : public ::testing::Test {
  protected:
-  // Far longer than a call of another thread takes that no lock blocks.
+  // Far longer than a call on another thread takes if no lock blocks it.
   static constexpr std::chrono::seconds kCallPatience{20};
 
   std::shared_ptr<WaitingPod> Add(const std::string& name,

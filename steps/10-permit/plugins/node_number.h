@@ -7,10 +7,10 @@
 
 namespace minisched {
 
-// Prefers nodes whose name ends in the same digit as the pod's name, and lets
-// each pod wait on Permit for as many seconds as the digit of its node. A
-// plugin for teaching: kube-scheduler doesn't have it, kube-scheduler-simulator
-// does.
+// Prefers nodes whose name ends in the same digit as the pod's name. Lets each
+// pod wait on Permit for as many seconds as the last digit of its node's name.
+// A plugin for teaching: kube-scheduler doesn't have it,
+// kube-scheduler-simulator does.
 class NodeNumber final : public PreScorePlugin,
                          public ScorePlugin,
                          public PermitPlugin {

@@ -13,11 +13,11 @@ namespace {
 
 // How long the first member waits for the others. As in scheduler-plugins.
 constexpr std::chrono::seconds kPermitWaitingTime{10};
-// How long a group isn't tried after it has failed, so that others can have the
-// room that it has given back. Longer than the group's wait, and longer than
-// the backoff of the pods that failed when the wait began: ten seconds, and one
-// until the queue flushes them. Otherwise two groups could take turns with the
-// room for ever, without a gap for these pods.
+// How long a group isn't tried after it has failed, so that other pods can use
+// the room that it has given back. Longer than the wait of another group, and
+// longer than the backoff of any pod: ten seconds, plus one until the queue
+// flushes backoffQ. Otherwise two groups could take turns for ever, and leave
+// no time in which other pods find room.
 constexpr std::chrono::seconds kGroupBackoff{15};
 
 // What pods are sorted by.
@@ -42,9 +42,10 @@ Status FailedRecently(const std::string& group) {
 }  // namespace
 
 std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
-  // An event of another pod without a node is not needed: the plugin activates
-  // the members itself. Nor may the deletion of a member wake the others:
-  // otherwise a group that has failed would take its room again at once.
+  // A member that gets a node may help the others. A new member without a node
+  // causes no event: it activates the others when it waits. The deletion of a
+  // member must not wake the others: otherwise a group that has failed would
+  // take its room again at once.
   return {
       {{EventResource::kPod, action::kAdd},
        [](const Pod& pod, const ClusterChange& change) {
@@ -95,7 +96,7 @@ Status Coscheduling::Reserve(CycleState& /*state*/, const Pod& pod,
 void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
                              const std::string& /*node_name*/) const {
   handle_.pod_groups->Forget(pod);
-  const auto group = PodGroup::Of(pod);  // The pod may have been deleted.
+  const auto group = PodGroup::Of(pod);  // Find() has no deleted pods.
   if (!group) return;
   MutexLock lock(mu_);
   if (waiting_.contains(group->key)) {

@@ -81,7 +81,7 @@ TEST_F(CoschedulingPermitTest, OnlyTheFirstMemberActivatesTheOthers) {
   EXPECT_THAT(Assumed(), ElementsAre("a", "b", "c"));
 }
 
-// The queue takes the plugin's lock under its own lock.
+// Activation takes the queue's lock, under which the queue calls the plugin.
 TEST_F(CoschedulingPermitTest, ActivatesTheOthersWithoutALock) {
   std::vector<std::future<std::string>> calls;
   on_activate_ = [&] {
@@ -152,7 +152,7 @@ TEST_F(CoschedulingPermitTest, AllMembersAreRejectedTenSecondsAfterTheFirst) {
   EXPECT_THAT(TakeEnds(), IsEmpty());
 }
 
-TEST_F(CoschedulingPermitTest, AGroupCanBeCompleteInTheLastMillisecond) {
+TEST_F(CoschedulingPermitTest, AGroupCanCompleteInTheLastMillisecond) {
   CreateMembers(4);
   PlaceWaiting({"a", "b", "c"});
   Advance(kWaitOfGroup - kMillisecond);
@@ -162,7 +162,7 @@ TEST_F(CoschedulingPermitTest, AGroupCanBeCompleteInTheLastMillisecond) {
               ElementsAre("a: Success", "b: Success", "c: Success"));
 }
 
-TEST_F(CoschedulingPermitTest, AGroupCanBeCompleteBeforeItsDueTimerRuns) {
+TEST_F(CoschedulingPermitTest, AGroupCanCompleteBeforeItsDueTimerRuns) {
   CreateMembers(4);
   PlaceWaiting({"a", "b", "c"});
   std::promise<void> end;
@@ -191,7 +191,7 @@ TEST_F(CoschedulingPermitTest, NoMemberCountsOnceTheGroupIsRejected) {
 
 TEST_F(CoschedulingPermitTest, AMemberCannotWaitRightAfterTheGroupFailed) {
   FailGroup();
-  // Its PreFilter ran before.
+  // Its PreFilter ran before the group failed.
   EXPECT_EQ(Place("d"), kFailedRecently);
   EXPECT_THAT(Assumed(), IsEmpty());
   EXPECT_THAT(TakeActivations(), IsEmpty());
@@ -251,7 +251,7 @@ TEST_F(CoschedulingPermitTest, ADeletedMemberEndsTheWaitOfTheOthers) {
                                       std::string("b") + kSiblingFailed));
 }
 
-TEST_F(CoschedulingPermitTest, AFailedBindRejectsNobody) {
+TEST_F(CoschedulingPermitTest, AFailedBindRejectsNoOtherMember) {
   Complete();
   Unreserve("b");
   EXPECT_THAT(Assumed(), ElementsAre("a", "c", "d"));
@@ -263,7 +263,7 @@ TEST_F(CoschedulingPermitTest, AFailedBindRejectsNobody) {
 }
 
 // Two Binds fail. One of the two pods waits for the other in vain.
-TEST_F(CoschedulingPermitTest, MembersThatAreBeingBoundAreNeverForgotten) {
+TEST_F(CoschedulingPermitTest, MembersThatAreBeingBoundStayAssumed) {
   Complete();
   Unreserve("c");
   Unreserve("d");
@@ -275,7 +275,7 @@ TEST_F(CoschedulingPermitTest, MembersThatAreBeingBoundAreNeverForgotten) {
 }
 
 // The same, but the callback of a member that is allowed has not run yet.
-TEST_F(CoschedulingPermitTest, AllowedMembersAreNeverForgotten) {
+TEST_F(CoschedulingPermitTest, AllowedMembersStayAssumed) {
   CreateMembers(4);
   groups_.Assume(*pods_.at("a"));
   waiting_pods_.Add(pods_.at("a"), "node-1", {{"Coscheduling", kWaitOfGroup}})

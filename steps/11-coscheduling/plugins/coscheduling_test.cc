@@ -30,8 +30,8 @@ constexpr std::int32_t kHigh = 100;
 
 class CoschedulingLessTest : public CoschedulingTest {
  protected:
-  // Returns a pod of the queue that is as old as the clock says. If it belongs
-  // to a group, the group is that old, or older.
+  // Returns a pod of the queue that was added now. Its group, if it has one,
+  // was added now or earlier.
   QueuedPodInfo Queued(const std::string& name, std::int32_t priority,
                        const std::string& group = "") {
     Set(group.empty() ? UngroupedPod(name, priority)

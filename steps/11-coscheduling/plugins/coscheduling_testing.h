@@ -85,7 +85,7 @@ class CoschedulingTest : public ::testing::Test {
     MutexLock lock(mu_);
     return trying_.contains(name);
   }
-  // Fails the test unless the members, in this order, wait.
+  // Places the members in this order. Fails the test unless all of them wait.
   void PlaceWaiting(const std::vector<std::string>& names) {
     for (const std::string& name : names) ASSERT_EQ(Place(name), "Wait");
   }

@@ -29,7 +29,7 @@ constexpr int kMembersOfJob = 4;
 constexpr int kTries = 4'000;
 constexpr int kDeadlines = 300;
 constexpr int kMembersOfLargeJob = 30;
-// In additions: about as long as the Permit that allows them.
+// In additions of 1: takes about as long as the Permit that allows a group.
 constexpr std::size_t kLongestPause = 20'000;
 
 class CoschedulingThreadsTest : public CoschedulingTest {
@@ -86,7 +86,7 @@ class CoschedulingThreadsTest : public CoschedulingTest {
   int loops_ = 0;
 };
 
-TEST_F(CoschedulingThreadsTest, GroupsCanBeCompleteAfterAllThreadsHaveEnded) {
+TEST_F(CoschedulingThreadsTest, GroupsCanCompleteAfterAllThreadsHaveEnded) {
   std::cout << "To repeat: MINISCHED_SEED=" << FirstSeed() << '\n';
   {
     const auto advance = Loop([this](auto& random) {
@@ -123,8 +123,8 @@ TEST_F(CoschedulingThreadsTest, GroupsCanBeCompleteAfterAllThreadsHaveEnded) {
   }
 }
 
-// The last member comes when the time is up. Also the waiting pods' own timers
-// end then. They must not reject members that are being allowed.
+// The last member comes just when the group's time is up. The waiting pods' own
+// timers are due then, too, and must not reject members that are being allowed.
 TEST_F(CoschedulingThreadsTest, AGroupIsAllowedOrRejectedAsAWhole) {
   std::cout << "To repeat: MINISCHED_SEED=" << FirstSeed() << '\n';
   std::mt19937_64 random(FirstSeed());

@@ -138,7 +138,7 @@ TEST_F(NodeNumberPermitTest, APodOnANodeWithADigitAboveFiveTimesOut) {
 }
 
 // The timer of the first try fires while the pod waits again.
-TEST_F(NodeNumberPermitTest, ATryIsNotAllowedByTheTimerOfTheTryBefore) {
+TEST_F(NodeNumberPermitTest, TheTimerOfAnEarlierTryDoesNotAllowThePod) {
   Permit("node-7");
   EXPECT_THAT(EndsAfter(std::chrono::seconds(6)), ElementsAre(kTimedOut));
   Permit("node-7");
@@ -147,7 +147,7 @@ TEST_F(NodeNumberPermitTest, ATryIsNotAllowedByTheTimerOfTheTryBefore) {
   EXPECT_THAT(EndsAfter(kInstant), ElementsAre(kTimedOut, kTimedOut));
 }
 
-TEST_F(NodeNumberPermitTest, ATryIsNotAllowedByTheTimerOfARejectedTry) {
+TEST_F(NodeNumberPermitTest, TheTimerOfARejectedTryDoesNotAllowThePod) {
   Permit("node-3");
   EXPECT_THAT(EndsAfter(std::chrono::seconds(1)), IsEmpty());
   waiting_pods().Get(pod().metadata.uid)->Reject("", "removed");
