@@ -249,8 +249,10 @@ TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
   EXPECT_THAT(Places(),
               ElementsAre(Pair("taken", "node-9"), Pair("the-end", "node-1"),
                           Pair("web-0", "node-1")));
-  // The test bound "taken", the scheduler the other two.
-  EXPECT_EQ(CountBindings(), 3);
+  // The test bound "taken", the scheduler the other two. It may have tried each
+  // of "gone" and "taken" once, before it got the events.
+  EXPECT_GE(CountBindings(), 3);
+  EXPECT_LE(CountBindings(), 5);
 }
 
 // Returns a pod's PodScheduled condition as "reason: message", or "" if the pod

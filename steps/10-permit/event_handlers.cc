@@ -123,7 +123,7 @@ void EventHandlers::DeletePodFromSchedulingQueue(const PodPtr& pod) {
 
 bool EventHandlers::RejectWaitingPod(const Pod& pod) {
   const auto waiting = waiting_pods_.Get(pod.metadata.uid);
-  return waiting && waiting->Reject("", "removed");
+  return waiting && (waiting->Reject("", "removed") || waiting->IsRejected());
 }
 
 bool EventHandlers::ResponsibleForPod(const Pod& pod) const {

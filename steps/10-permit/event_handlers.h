@@ -57,7 +57,8 @@ class EventHandlers {
   void DeletePodFromSchedulingQueue(const PodPtr& pod);
 
   // Ends the pod's wait on Permit, because the pod is being deleted. Returns
-  // false if the pod doesn't wait, or no longer.
+  // true if the wait ends, or has ended, with a rejection: then the pod's
+  // binding cycle gives back its room.
   bool RejectWaitingPod(const Pod& pod);
 
   bool ResponsibleForPod(const Pod& pod) const;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -47,6 +48,28 @@ class PermitEventsTest : public PermitTest {
     AwaitMove("b", Place::kUnschedulable);
   }
 
+  // Deletes pod a, and checks that pod b reserves its room after Unreserve of
+  // pod a, which has to wait. Calls `before` before the deletion.
+  void DeleteBeforeUnreserve(const std::function<void()>& before) {
+    std::promise<void> go_on;
+    SchedulerPeer::GetExecutor(*scheduler_).Post([&] {
+      go_on.get_future().wait();
+    });
+    before();
+    cluster_.Send("DELETED", NewPod("a"));
+    cluster_.Send("ADDED", NewPod("z"));
+    AwaitMove("z", Place::kUnschedulable);  // it was tried after the deletion
+    EXPECT_THAT(volumes_.AwaitCalls(1),
+                ElementsAre("Reserve a on n, in flight"));
+    go_on.set_value();
+    EXPECT_EQ(TakeBinding(), "b");
+    EXPECT_THAT(
+        volumes_.AwaitCalls(6),
+        ElementsAre("Reserve a on n, in flight", "Unreserve a on n by B",
+                    "Unreserve a on n by A", "Unreserve a on n, in flight",
+                    "Reserve b on n, in flight", "PreBind b on n"));
+  }
+
   // Blocks until the event handlers have processed what was sent so far. Adds
   // the pod `marker`, which doesn't fit, and the node `marker` without room.
   // REQUIRES: the scheduler is in the middle of a try.
@@ -82,21 +105,12 @@ TEST_F(PermitEventsTest, ADeletedPodGivesBackItsRoomAtOnce) {
 
 TEST_F(PermitEventsTest, TheNextPodReservesAfterTheDeletedPodUnreserves) {
   StartWithWaitingPod();
-  std::promise<void> go_on;  // holds up Unreserve
-  SchedulerPeer::GetExecutor(*scheduler_).Post([&] {
-    go_on.get_future().wait();
-  });
-  cluster_.Send("DELETED", NewPod("a"));
-  cluster_.Send("ADDED", NewPod("z"));
-  AwaitMove("z", Place::kUnschedulable);  // it was tried after the deletion
-  EXPECT_THAT(volumes_.AwaitCalls(1), ElementsAre("Reserve a on n, in flight"));
-  go_on.set_value();
-  EXPECT_EQ(TakeBinding(), "b");
-  EXPECT_THAT(
-      volumes_.AwaitCalls(6),
-      ElementsAre("Reserve a on n, in flight", "Unreserve a on n by B",
-                  "Unreserve a on n by A", "Unreserve a on n, in flight",
-                  "Reserve b on n, in flight", "PreBind b on n"));
+  DeleteBeforeUnreserve([] {});
+}
+
+TEST_F(PermitEventsTest, TheNextPodReservesAfterTheRejectedPodUnreserves) {
+  StartWithWaitingPod();
+  DeleteBeforeUnreserve([this] { Waiting("a")->Reject("A", "no quota"); });
 }
 
 TEST_F(PermitEventsTest, APodWithADeletionTimestampGivesBackItsRoomAtOnce) {

@@ -34,6 +34,11 @@ bool WaitingPod::Preempt(std::string_view plugin, const std::string& message) {
                  .WithPlugin(plugin));
 }
 
+bool WaitingPod::IsRejected() const {
+  MutexLock lock(mu_);
+  return result_ && !result_->IsSuccess();
+}
+
 void WaitingPod::Start(const PluginWaits& waits) {
   MutexLock lock(mu_);
   for (const auto& [plugin, wait] : waits) {
@@ -67,7 +72,7 @@ void WaitingPod::Drop() {
   StatusCallback done;  // destroyed after the lock is released
   MutexLock lock(mu_);
   StopTimers();
-  result_ = Status();
+  if (!result_) result_ = Status();
   done.swap(done_);
 }
 

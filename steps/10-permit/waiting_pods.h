@@ -44,6 +44,9 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
       EXCLUDES(mu_);
   bool Preempt(std::string_view plugin, const std::string& message)
       EXCLUDES(mu_);
+  // Returns true if the wait has ended without success. The pod's Unreserve may
+  // not have run yet.
+  bool IsRejected() const EXCLUDES(mu_);
 
  private:
   friend class WaitingPods;

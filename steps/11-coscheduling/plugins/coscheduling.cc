@@ -113,6 +113,7 @@ Status Coscheduling::Permit(CycleState& /*state*/, const Pod& pod,
   std::vector<PodPtr> others;
   {
     MutexLock lock(mu_);
+    ForgetRejected(key);
     const auto members = handle_.pod_groups->MembersOf(key);
     if (members.placed() >= static_cast<std::size_t>(group->min_available)) {
       for (const PodPtr& member : members.assumed) {
@@ -137,6 +138,13 @@ Status Coscheduling::Permit(CycleState& /*state*/, const Pod& pod,
   }
   handle_.activate(others);
   return Code::kWait;
+}
+
+void Coscheduling::ForgetRejected(const std::string& key) const {
+  for (const PodPtr& member : handle_.pod_groups->MembersOf(key).assumed) {
+    const auto waiting = handle_.waiting_pods->Get(member->metadata.uid);
+    if (waiting && waiting->IsRejected()) handle_.pod_groups->Forget(*member);
+  }
 }
 
 void Coscheduling::RejectGroup(const std::string& key,

@@ -49,6 +49,9 @@ class Coscheduling final : public QueueSortPlugin,
                 Clock::Duration& timeout) const override;
 
  private:
+  // Stops counting the members that another plugin or an event handler has
+  // rejected while they waited: their Unreserve() comes later.
+  void ForgetRejected(const std::string& key) const REQUIRES(mu_);
   // Rejects the members that wait, and begins the group's backoff.
   void RejectGroup(const std::string& key, const std::string& message) const
       REQUIRES(mu_);

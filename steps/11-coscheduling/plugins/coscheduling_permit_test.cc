@@ -242,6 +242,22 @@ TEST_F(CoschedulingPermitTest, AMemberThatStopsWaitingEndsTheWaitOfTheOthers) {
   EXPECT_THAT(TakeActivations(), ElementsAre("a b c d"));
 }
 
+// The rejected member counts as placed until its Unreserve, which waits for the
+// executor's thread.
+TEST_F(CoschedulingPermitTest, ARejectedMemberDoesNotCompleteTheGroup) {
+  CreateMembers(4);
+  PlaceWaiting({"a", "b", "c"});
+  std::promise<void> go_on;
+  executor_.Post([wait = go_on.get_future().share()] { wait.wait(); });
+  RejectWaiting("a");
+  EXPECT_EQ(Place("d"), "Wait");
+  go_on.set_value();
+  EXPECT_THAT(TakeEnds(), ElementsAre("a: Unschedulable: removed",
+                                      std::string("b") + kSiblingFailed,
+                                      std::string("c") + kSiblingFailed,
+                                      std::string("d") + kSiblingFailed));
+}
+
 TEST_F(CoschedulingPermitTest, ADeletedMemberEndsTheWaitOfTheOthers) {
   CreateMembers(4);
   PlaceWaiting({"a", "b"});
