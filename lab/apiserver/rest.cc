@@ -87,7 +87,7 @@ class Call {
                         info_.subresource == "eviction" ||
                         row_.plural == "bindings";
     (this->*(action ? &Call::BindOrEvict : kMethods.at(info_.verb)))();
-    if (!reply_.stream) reply_.body += "\n";  // as Go's encoder does
+    if (!reply_.stream) reply_.body += '\n';  // as Go's encoder does
     return std::move(reply_);
   }
 

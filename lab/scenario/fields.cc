@@ -208,9 +208,8 @@ std::string Field::OneKeyOf(const std::vector<std::string_view>& keys) const {
   for (const std::string_view key : keys) {
     if (!Has(std::string(key))) continue;
     if (found) {
-      (*this)[std::string(key)].FailKey(Quoted(std::string(key)) +
-                                        " cannot be combined with " +
-                                        Quoted(*found));
+      (*this)[std::string(key)].FailKey(
+          Quoted(key) + " cannot be combined with " + Quoted(*found));
     }
     found = key;
   }

@@ -46,7 +46,7 @@ std::string JsonPlace::Path() const {
   if (key_.find('.') != std::string_view::npos) {
     return path.append("[").append(key_).append("]");
   }
-  if (!path.empty()) path += ".";
+  if (!path.empty()) path += '.';
   return path.append(key_);
 }
 

@@ -37,7 +37,7 @@ constexpr OperatorName kTextOperators[] = {
 // Parses an integer like Go's strconv.ParseInt, which unlike std::from_chars
 // accepts a leading plus.
 std::optional<int64_t> ParseInteger(std::string_view text) {
-  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   int64_t number;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
@@ -337,7 +337,7 @@ bool Selector::Matches(const Labels& labels) const {
 std::string Selector::ToString() const {
   std::string text;
   for (const Requirement& requirement : requirements_) {
-    if (!text.empty()) text += ",";
+    if (!text.empty()) text += ',';
     text += requirement.ToString();
   }
   return text;

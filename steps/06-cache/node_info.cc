@@ -67,7 +67,7 @@ void NodeInfo::RemovePod(const std::string& uid) {
       pods_.begin(), pods_.end(),
       [&](const PodInfoPtr& info) { return info->pod->metadata.uid == uid; });
   if (removed == pods_.end()) return;
-  const PodInfoPtr pod = *removed;
+  const PodInfoPtr pod = std::move(*removed);
   pods_.erase(removed);
   requested_ -= pod->requests;
   non_zero_requested_ -= pod->non_zero_requests;
