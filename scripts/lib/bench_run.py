@@ -74,67 +74,73 @@ class Scheduler:
         return case.pods == "plain" or self.step is None or self.step >= 4
 
 
+def measure(scheduler: Scheduler, case: Case, size: Size,
+            plane: control_plane.ControlPlane) -> dict:
+    """Runs a scheduler. Returns the figures, from which JSON can be made."""
+    server = plane.start(template_of(case, size, plane))
+    with contextlib.closing(load.BindWatch(server)) as watch:
+        run = Run(scheduler, case, size, plane, server, watch)
+        figures = run.backlog() if case.load == "backlog" else run.arrival()
+    return {"case": str(case), "scheduler": scheduler.name,
+            "pods": len(run.pods), "feasible": run.feasible, **figures}
+
+
+def template_of(case: Case, size: Size,
+                plane: control_plane.ControlPlane) -> str:
+    """Returns the state in which a case begins."""
+    nodes = plane.template(
+        f"nodes/{case.nodes}", None,
+        lambda server: load.create_nodes(server, case.nodes))
+    if case.load == "arrival":
+        return nodes
+    pods = load.make_pods(case.pods, size.pods(case))
+    return plane.template(f"pods/{case}", nodes,
+                          lambda server: load.create(server, PODS, pods))
+
+
 class Run:
-    """Runs a scheduler on a server of its own."""
+    """A run of a scheduler on a server of its own."""
 
     def __init__(self, scheduler: Scheduler, case: Case, size: Size,
-                 plane: control_plane.ControlPlane):
+                 plane: control_plane.ControlPlane, server: Server,
+                 watch: load.BindWatch):
         self.scheduler = scheduler
         self.case = case
         self.size = size
         self.plane = plane
-        count = size.pods(case)
-        self.feasible = load.count_feasible(case.pods, count)
-        self.pods = load.make_pods(case.pods, count)
-
-    def measure(self) -> dict:
-        """Returns the figures, from which JSON can be made."""
-        server = self.plane.start(self._template())
+        self.server = server
+        self.watch = watch
         self.client = Client(server)
-        with contextlib.closing(load.BindWatch(server)) as watch:
-            measure = (self._backlog if self.case.load == "backlog" else
-                       self._arrival)
-            figures = measure(server, watch)
-        return {"case": str(self.case), "scheduler": self.scheduler.name,
-                "pods": len(self.pods), "feasible": self.feasible, **figures}
+        self.pods = load.make_pods(case.pods, size.pods(case))
+        self.feasible = load.count_feasible(case.pods, len(self.pods))
 
-    def _template(self) -> str:
-        case = self.case
-        nodes = self.plane.template(
-            f"nodes/{case.nodes}", None,
-            lambda server: load.create_nodes(server, case.nodes))
-        if case.load == "arrival":
-            return nodes
-        return self.plane.template(
-            f"pods/{case}", nodes,
-            lambda server: load.create(server, PODS, self.pods))
-
-    def _backlog(self, server: Server, watch: load.BindWatch) -> dict:
-        before = self._begin()
-        cpu = control_plane.CpuTimer(server)
+    def backlog(self) -> dict:
+        before = self._count()
+        cpu = control_plane.CpuTimer(self.server)
         start = time.monotonic()
         with self._running() as process:
-            watch.wait(self.feasible, self.size.patience)
-            figures = self._end(cpu, process, server)
-        times = sorted(each - start for each in watch.times.values())
+            self.watch.wait(self.feasible, self.size.patience)
+            figures = self._read(cpu, process)
+        times = sorted(each - start for each in self.watch.times.values())
         return figures | self._written(before) | rates(times) | {
             "bound": len(times)}
 
-    def _arrival(self, server: Server, watch: load.BindWatch) -> dict:
+    def arrival(self) -> dict:
         with self._running() as process:
             self.client.call("POST", PODS, load.pod(WARM_UP))
-            if not watch.wait(1, self.size.patience):
+            if not self.watch.wait(1, self.size.patience):
                 self._fail(process, "bound no pod")
             control_plane.await_events(self.client, process.pid)
-            control_plane.await_idle(server)
-            before = self._begin()
-            cpu = control_plane.CpuTimer(server, process.pid)
-            sent = load.arrive(server, self.pods, self.size.rate)
-            watch.wait(1 + self.feasible, self.size.patience)
-            figures = self._end(cpu, process, server)
-        took = sorted(time - sent[name] for name, time in watch.times.items()
-                      if name != WARM_UP)
+            control_plane.await_idle(self.server)
+            before = self._count()
+            cpu = control_plane.CpuTimer(self.server, process.pid)
+            sent = load.arrive(self.server, self.pods, self.size.rate)
+            self.watch.wait(1 + self.feasible, self.size.patience)
+            figures = self._read(cpu, process)
         self.client.calls[f"POST {PODS}"] += len(sent)
+        took = sorted(bound - sent[name]
+                      for name, bound in self.watch.times.items()
+                      if name != WARM_UP)
         return figures | self._written(before) | latencies(
             took, self.feasible) | {
             "bound": len(took),
@@ -167,35 +173,36 @@ class Run:
         fail(f"{self.scheduler.name} {what} in {self.case}; the end of its "
              f"log: {' / '.join(log[-3:])}")
 
-    def _begin(self) -> control_plane.Requests:
-        self.events_before = control_plane.count_events(self.client)
-        self.client.calls.clear()
-        return control_plane.requests_of(self.client)
-
-    def _end(self, cpu: control_plane.CpuTimer, process: subprocess.Popen,
-             server: Server) -> dict:
+    def _read(self, cpu: control_plane.CpuTimer,
+              process: subprocess.Popen) -> dict:
+        """Returns the costs of the scheduler, once it is idle."""
         if process.poll() is not None:
             self._fail(process, f"exited with {process.returncode}")
         control_plane.await_events(self.client, process.pid)
         return {"cpu": cpu.read(process.pid),
                 "peak_mib": control_plane.peak_mib(process.pid),
-                "server_mib": server.resident_mib()}
+                "server_mib": self.server.resident_mib()}
 
-    def _written(self, before: control_plane.Requests) -> dict:
+    def _count(self) -> tuple[int, control_plane.Requests]:
+        """Returns how many events and requests there were."""
+        events = control_plane.count_events(self.client)
+        requests = control_plane.requests_of(self.client)
+        self.client.calls.clear()
+        return events, requests
+
+    def _written(self, before: tuple[int, control_plane.Requests]) -> dict:
         """Returns the scheduler's requests, and how many events it has left.
 
         The scheduler has stopped, because a watch counts at its end.
         """
-        events = control_plane.count_events(self.client) - self.events_before
-        requests = control_plane.requests_of(self.client)
-        requests.subtract(before)
-        for call, number in self.client.calls.items():
-            if call == f"POST {PODS}":
-                requests["POST pods"] -= number
-            elif call == f"GET {control_plane.EVENTS}":
-                requests["LIST events"] -= number
+        events, requests = before
+        events = control_plane.count_events(self.client) - events
+        now = control_plane.requests_of(self.client)
+        now.subtract(requests)
+        now["POST pods"] -= self.client.calls[f"POST {PODS}"]
+        now["LIST events"] -= self.client.calls[f"GET {control_plane.EVENTS}"]
         return {"events": events,
-                "requests": {key: number for key, number in requests.items()
+                "requests": {key: number for key, number in now.items()
                              if number > 0}}
 
 

@@ -12,9 +12,10 @@ import subprocess
 import sys
 
 import bench_report as report
+import bench_run
 from api_server import positive
 from bench_control_plane import ControlPlane
-from bench_run import Case, Run, Scheduler, Size
+from bench_run import Case, Scheduler, Size
 from embedded import ROOT, fail, program_of
 
 PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
@@ -129,7 +130,7 @@ def measure(arguments: argparse.Namespace) -> dict:
                 for scheduler in chosen[start:] + chosen[:start]:
                     if not scheduler.supports(case):
                         continue
-                    run = Run(scheduler, case, size, plane).measure()
+                    run = bench_run.measure(scheduler, case, size, plane)
                     runs.append({"round": turn + 1, **run})
                     show_progress(runs[-1], arguments.rounds)
         return {"facts": facts(arguments, plane), "runs": in_order(runs,
@@ -166,9 +167,7 @@ def facts(arguments: argparse.Namespace, plane: ControlPlane) -> dict[str, str]:
         "command": command(sys.argv),
         "load": f"A backlog has {arguments.pods:,} pods; "
                 f"{arguments.rate:,} pods per second arrive for "
-                f"{arguments.seconds:,} s. The tables show the medians of "
-                f"{arguments.rounds} rounds, with the least and the greatest "
-                "result."}
+                f"{arguments.seconds:,} s. Rounds: {arguments.rounds}."}
 
 
 def version(program: pathlib.Path) -> str:
