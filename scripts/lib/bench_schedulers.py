@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import bench_report as report
 import bench_run
@@ -89,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="also measure kube-scheduler with JSON instead "
                         "of protobuf")
     parser.add_argument("--save", type=pathlib.Path, metavar="FILE",
-                        help="write the figures of all runs as JSON")
+                        help="write the figures as JSON, after each run")
     parser.add_argument("--load", type=pathlib.Path, metavar="FILE",
                         help="report the figures of this file instead of "
                         "measuring")
@@ -119,22 +120,34 @@ def measure(arguments: argparse.Namespace) -> dict:
     """Returns the figures of all runs, and under which conditions."""
     size = Size(arguments.pods, arguments.rate, arguments.seconds,
                 arguments.patience)
-    runs = []
     with contextlib.closing(ControlPlane()) as plane:
         chosen = schedulers(arguments, plane)
         plane.build()
-        for turn in range(arguments.rounds):
-            for case in arguments.cases:
-                # Each scheduler is first once.
-                start = turn % len(chosen)
-                for scheduler in chosen[start:] + chosen[:start]:
-                    if not scheduler.supports(case):
-                        continue
-                    run = bench_run.measure(scheduler, case, size, plane)
-                    runs.append({"round": turn + 1, **run})
-                    show_progress(runs[-1], arguments.rounds)
-        return {"facts": facts(arguments, plane), "runs": in_order(runs,
-                                                                   chosen)}
+        result = {"facts": facts(arguments, plane), "runs": []}
+        for turn, case, scheduler in turns(arguments, chosen):
+            run = bench_run.measure(scheduler, case, size, plane)
+            result["runs"].append({"round": turn + 1, **run})
+            show_progress(result["runs"][-1], arguments.rounds)
+            save(arguments, result)  # for the case that a later run fails
+    result["runs"] = in_order(result["runs"], chosen)
+    return result
+
+
+def turns(arguments: argparse.Namespace, chosen: list[Scheduler]
+          ) -> Iterator[tuple[int, Case, Scheduler]]:
+    """Yields the runs: in each round, another scheduler is first."""
+    for turn in range(arguments.rounds):
+        for case in arguments.cases:
+            start = turn % len(chosen)
+            for scheduler in chosen[start:] + chosen[:start]:
+                if scheduler.supports(case):
+                    yield turn, case, scheduler
+
+
+def save(arguments: argparse.Namespace, result: dict) -> None:
+    if arguments.save:
+        arguments.save.write_text(json.dumps(result, indent=1),
+                                  encoding="utf-8")
 
 
 def in_order(runs: list[dict], chosen: list[Scheduler]) -> list[dict]:
@@ -193,9 +206,7 @@ def run(arguments: argparse.Namespace) -> None:
             fail(f"failed to read {arguments.load}: {error}")
     else:
         result = measure(arguments)
-    if arguments.save:
-        arguments.save.write_text(json.dumps(result, indent=1),
-                                  encoding="utf-8")
+    save(arguments, result)
     print(report.markdown(result["runs"], result["facts"]), end="")
     if page:
         report.update_page(page, result["runs"], result["facts"])
