@@ -113,22 +113,15 @@ void Call::AwaitTurn() {
 }
 
 void Call::Send() {
-  const auto self = shared_from_this();
-  try {
-    // Calls back on the I/O thread, which must not block.
-    options_.attempt(cancelled_.get_token(),
-                     [self](ClientResult<HttpResponse> answer) {
-                       self->options_.executor.Post(
-                           [self, answer = std::move(answer)]() mutable {
-                             self->Receive(std::move(answer));
-                           });
-                     });
-  } catch (const ConfigError& error) {
-    // Posted, because Start() may be the caller and must not call back itself.
-    options_.executor.Post([self, error] {
-      self->Finish(tl::make_unexpected(ClientError(error)));
-    });
-  }
+  // Posted, because Start() may be the caller, and must not call back itself.
+  options_.attempt(
+      cancelled_.get_token(),
+      [self = shared_from_this()](ClientResult<HttpResponse> answer) {
+        self->options_.executor.Post(
+            [self, answer = std::move(answer)]() mutable {
+              self->Receive(std::move(answer));
+            });
+      });
 }
 
 void Call::Receive(ClientResult<HttpResponse> answer) {

@@ -29,7 +29,7 @@ namespace minisched {
 // processed. Cancel() runs on the thread that asks to stop, at any time.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  // Sends the request once. Throws ConfigError.
+  // Sends the request. Calls back on any thread, which must not block.
   using Attempt = std::function<void(const std::stop_token& stop,
                                      ClientCallback<HttpResponse> done)>;
 

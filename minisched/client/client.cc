@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "minisched/base/random.h"
-#include "minisched/client/config_files.h"
 
 namespace minisched {
 namespace {
@@ -63,8 +62,7 @@ Client::Client(RestConfig config, Clock& clock)
     : config_(std::move(config)),
       clock_(clock),
       limiter_(config_.qps, config_.burst, clock),
-      transport_(config_),
-      token_(config_.bearer_token),
+      credentials_(Credentials::Make(config_, clock_)),
       executor_(kThreads, clock) {}
 
 Client::~Client() {
@@ -147,44 +145,34 @@ std::string Client::Path(const ApiResource& resource,
   return resource.Path(namespace_name, name);
 }
 
-std::string Client::BearerToken() {
-  const std::string& path = config_.bearer_token_file;
-  if (path.empty()) return config_.bearer_token;
-  // Tokens in files are rotated. Reading the file for each request costs less
-  // than finding out whether it has changed.
-  MutexLock lock(token_mu_);
-  try {
-    token_ =
-        ParseToken(ReadFile(path, "token file " + path), "token file " + path);
-  } catch (const ConfigError&) {
-    // The file may be being replaced: the old token may still be valid.
-    if (token_.empty()) throw;
-  }
-  return token_;
-}
-
-HttpRequest Client::ToHttp(const Request& request) {
-  HttpRequest http{.method = request.method,
-                   .path = request.path,
-                   .query = request.query,
+HttpRequest Client::ToHttp(Request request) const {
+  HttpRequest http{.method = std::move(request.method),
+                   .path = std::move(request.path),
+                   .query = std::move(request.query),
                    .headers = {{"Accept", "application/json"},
                                {"User-Agent", config_.user_agent}},
-                   .body = request.body};
-  if (!request.body.empty()) {
-    http.headers["Content-Type"] = request.content_type;
+                   .body = std::move(request.body)};
+  if (!http.body.empty()) {
+    http.headers["Content-Type"] = std::move(request.content_type);
   }
-  const std::string token = BearerToken();
-  if (!token.empty()) http.headers["Authorization"] = "Bearer " + token;
   return http;
 }
 
-void Client::Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
-                   ClientCallback<HttpResponse> done) {
+void Client::Start(Request request, Credentials::Send send,
+                   std::stop_token stop, ClientCallback<HttpResponse> done) {
+  const auto http =
+      std::make_shared<const HttpRequest>(ToHttp(std::move(request)));
   Call::Start({.executor = executor_,
                .clock = clock_,
                .limiter = limiter_,
-               .attempt = std::move(attempt),
-               .is_read = is_read,
+               .attempt =
+                   [this, http, send = std::move(send)](
+                       const std::stop_token& cancelled,
+                       ClientCallback<HttpResponse> sent) {
+                     credentials_->SendAsync(http, send, cancelled,
+                                             std::move(sent));
+                   },
+               .is_read = http->method == "GET",
                .stop = std::move(stop),
                .client_stop = destroyed_.get_token(),
                .done = std::move(done),
@@ -193,13 +181,13 @@ void Client::Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
 
 void Client::SendAsync(Request request, std::stop_token stop,
                        ClientCallback<std::string> callback) {
-  const bool is_read = request.method == "GET";
   Start(
-      [this, request = std::move(request)](const std::stop_token& cancelled,
-                                           ClientCallback<HttpResponse> done) {
-        transport_.SendAsync(ToHttp(request), cancelled, std::move(done));
+      std::move(request),
+      [](Transport& transport, const HttpRequest& http,
+         const std::stop_token& cancelled, ClientCallback<HttpResponse> done) {
+        transport.SendAsync(http, cancelled, std::move(done));
       },
-      is_read, std::move(stop),
+      std::move(stop),
       [callback = std::move(callback)](ClientResult<HttpResponse> answer) {
         callback(std::move(answer).map(
             [](HttpResponse&& response) { return std::move(response.body); }));
@@ -236,10 +224,12 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
   Await<HttpResponse>([&](auto done) {
     // The stream outlives the call: `stop` stops it, not the call's token.
     Start(
-        [this, request, idle_timeout, stop, stream](
+        std::move(request),
+        [idle_timeout, stop, stream](
+            Transport& transport, const HttpRequest& http,
             const std::stop_token&, ClientCallback<HttpResponse> done) {
-          transport_.OpenAsync(
-              ToHttp(request), idle_timeout, stop,
+          transport.OpenAsync(
+              http, idle_timeout, stop,
               [stream, done = std::move(done)](
                   ClientResult<std::unique_ptr<HttpStream>> opened) {
                 if (!opened) {
@@ -249,7 +239,7 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
                 done((*stream)->head());
               });
         },
-        true, stop, std::move(done));
+        stop, std::move(done));
   });
   (*stream)->SetReadDelay(options.read_delay, clock_);
   return std::move(*stream);

@@ -18,9 +18,9 @@
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/executor.h"
-#include "minisched/base/mutex.h"
 #include "minisched/base/wait_group.h"
 #include "minisched/client/call.h"
+#include "minisched/client/credentials.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/rate_limiter.h"
 #include "minisched/client/rest_config.h"
@@ -69,10 +69,11 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 //
 // Each call waits for its turn at the rate limit. It fails with ApiError if the
 // server refuses the request, with TransportError if no answer comes or the
-// answer can't be read, with ConfigError if the token file holds no token, and
-// with Cancelled if `stop` asks to stop. A call sends its request again by
-// itself where nothing can happen twice: after 429 or 5xx with a Retry-After,
-// as the server asks, and if the connection of a GET broke.
+// answer can't be read, with ConfigError if the token file holds no token or
+// RestConfig::exec fails, and with Cancelled if `stop` asks to stop. A call
+// sends its request again by itself where nothing can happen twice: after 429
+// or 5xx with a Retry-After, as the server asks, if the connection of a GET
+// broke, and once with new credentials of RestConfig::exec after 401.
 //
 // Most verbs block and throw these errors. The verbs ...Async() don't block:
 // they return at once and pass the result to a callback. A thousand of them
@@ -297,9 +298,8 @@ class Client {
     }
   }
 
-  HttpRequest ToHttp(const Request& request);
-  std::string BearerToken() EXCLUDES(token_mu_);
-  void Start(Call::Attempt attempt, bool is_read, std::stop_token stop,
+  HttpRequest ToHttp(Request request) const;
+  void Start(Request request, Credentials::Send send, std::stop_token stop,
              ClientCallback<HttpResponse> done);
   std::unique_ptr<HttpStream> OpenWatch(const ApiResource& resource,
                                         const WatchOptions& options,
@@ -308,12 +308,10 @@ class Client {
   const RestConfig config_;
   Clock& clock_;
   RateLimiter limiter_;
-  Transport transport_;
-  Mutex token_mu_;
-  std::string token_ GUARDED_BY(token_mu_);  // the last one known
-  std::stop_source destroyed_;               // stops all calls
-  WaitGroup calls_;                          // under way
-  Executor executor_;                        // last: its tasks use the others
+  const std::unique_ptr<Credentials> credentials_;
+  std::stop_source destroyed_;  // stops all calls
+  WaitGroup calls_;             // under way
+  Executor executor_;           // last: its tasks use the others
 };
 
 }  // namespace minisched

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "minisched/client/errors.h"
 
@@ -17,6 +18,13 @@ std::string TrimSpace(const std::string& text) {
 }
 
 }  // namespace
+
+std::string ResolvePath(const std::string& kubeconfig,
+                        const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path base = fs::absolute(kubeconfig).parent_path();
+  return (base / path).lexically_normal().string();
+}
 
 std::string ReadFile(const std::string& path, std::error_code& error) {
   // Not a std::ifstream, which opens directories and loses errno.

@@ -8,6 +8,10 @@ namespace minisched {
 // Functions for the files of a configuration. All are thread-safe. No message
 // contains a file's contents.
 
+// Returns the absolute path of a file that a kubeconfig names. File names are
+// relative to the kubeconfig's directory.
+std::string ResolvePath(const std::string& kubeconfig, const std::string& path);
+
 // Returns the contents of a file. Sets `error` if the file can't be read.
 std::string ReadFile(const std::string& path, std::error_code& error);
 

@@ -39,8 +39,10 @@ ConfigEnvironment ProcessEnvironment();
 //
 // All files must be YAML with the right types. Beyond that, only the selected
 // context is checked, with its cluster and user. All files are read once,
-// except a token file, which the client reads again. Credentials are not loaded
-// for an http:// server, because the client doesn't send them there.
+// except a token file, which the client reads again. The program of a user's
+// exec is not run: the client does that when it needs credentials. Credentials
+// are not loaded for an http:// server, because the client doesn't send them
+// there.
 //
 // Throws ConfigError: one line with the file, the entry and the field.
 // Thread-safe.
@@ -49,9 +51,10 @@ ConfigEnvironment ProcessEnvironment();
 // validation.go) and rest.InClusterConfig, but is stricter: a context's cluster
 // and user must exist, a certificate needs a key and a key a certificate, the
 // certificate must be valid now, a server must be a complete URL, and with
-// --kubeconfig the pod's account is never used. exec, auth-provider, username
-// and password, impersonation and proxy-url are rejected with an error that
-// names the field.
+// --kubeconfig the pod's account is never used. auth-provider, username and
+// password, impersonation and proxy-url are rejected with an error that names
+// the field, and so is an exec whose interactiveMode is Always: a scheduler has
+// no terminal.
 RestConfig LoadRestConfig(
     const ConfigFlags& flags,
     const ConfigEnvironment& environment = ProcessEnvironment());

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "minisched/client/config_files.h"
 #include "minisched/client/errors.h"
+#include "minisched/client/kubeconfig_exec.h"
 #include "minisched/client/pem.h"
 
 namespace minisched {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool IsPort(const std::string& text) {
   return !text.empty() && text.size() <= 5 &&
@@ -57,14 +55,6 @@ std::string ServerUrl(const KubeconfigCluster& cluster) {
                       " is not an http:// or https:// URL");
   }
   return url;
-}
-
-// Returns the absolute path of a file that a kubeconfig names. File names are
-// relative to the kubeconfig's directory.
-std::string ResolvePath(const std::string& kubeconfig,
-                        const std::string& path) {
-  const fs::path base = fs::absolute(kubeconfig).parent_path();
-  return (base / path).lexically_normal().string();
 }
 
 // Returns the contents of an entry's `field` (a file name) or `field`-data
@@ -142,8 +132,8 @@ void RefuseUnsupported(const KubeconfigCluster& cluster,
   }
   if (!user.unsupported.empty()) {
     throw ConfigError(user.label + ": " + user.unsupported +
-                      " is not supported; use a client certificate or a "
-                      "token");
+                      " is not supported; use a client certificate, a token "
+                      "or exec");
   }
 }
 
@@ -176,6 +166,7 @@ RestConfig FromContext(const std::string& name, const Kubeconfig& kubeconfig) {
     SetTrust(cluster, config);
     SetClientCertificate(user, config);
     SetToken(user, config);
+    if (user.exec) config.exec = CheckExec(user, cluster);
   }
   return config;
 }

@@ -187,13 +187,12 @@ TEST_F(KubeconfigContextTest, ReportsAnIncompleteContext) {
 
 TEST_F(KubeconfigContextTest, RejectsUnsupportedFieldsByName) {
   const std::string user_error =
-      " is not supported; use a client certificate or a token";
+      " is not supported; use a client certificate, a token or exec";
   struct Case {
     std::string field;
     std::string value;
   };
   const std::vector<Case> cases = {
-      {"exec", "{command: secret}"},
       {"auth-provider", "{name: oidc}"},
       {"username", "secret"},
       {"password", "secret"},

@@ -2,9 +2,11 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "minisched/client/errors.h"
+#include "minisched/client/kubeconfig_exec.h"
 
 namespace minisched {
 namespace {
@@ -53,6 +55,8 @@ class Field {
     }
     return value;
   }
+
+  bool IsNull() const { return node_.IsNull(); }
 
   bool IsSet() const {
     return node_.IsScalar() ? !node_.Scalar().empty() : node_.size() > 0;
@@ -115,6 +119,30 @@ KubeconfigCluster ParseCluster(const Field& body) {
   return cluster;
 }
 
+bool HasExecExtension(const Field& cluster) {
+  return std::ranges::any_of(
+      cluster.Get("extensions").Items(), [](const Field& extension) {
+        return extension.Get("name").String() == kExecExtension;
+      });
+}
+
+KubeconfigExec ParseExec(const Field& body) {
+  KubeconfigExec exec;
+  exec.api_version = body.Get("apiVersion").String();
+  exec.command = body.Get("command").String();
+  for (const Field& argument : body.Get("args").Items()) {
+    exec.args.push_back(argument.String());
+  }
+  for (const Field& variable : body.Get("env").Items()) {
+    exec.env.emplace_back(variable.Get("name").String(),
+                          variable.Get("value").String());
+  }
+  exec.install_hint = body.Get("installHint").String();
+  exec.provide_cluster_info = body.Get("provideClusterInfo").Bool();
+  exec.interactive_mode = body.Get("interactiveMode").String();
+  return exec;
+}
+
 KubeconfigUser ParseUser(const Field& body) {
   KubeconfigUser user;
   user.client_certificate = body.Get("client-certificate").String();
@@ -123,8 +151,11 @@ KubeconfigUser ParseUser(const Field& body) {
   user.client_key_data = body.Get("client-key-data").String();
   user.token = body.Get("token").String();
   user.token_file = body.Get("tokenFile").String();
-  for (const char* name : {"exec", "auth-provider", "username", "password",
-                           "as", "as-uid", "as-groups", "as-user-extra"}) {
+  if (const Field exec = body.Get("exec"); !exec.IsNull()) {
+    user.exec = ParseExec(exec);
+  }
+  for (const char* name : {"auth-provider", "username", "password", "as",
+                           "as-uid", "as-groups", "as-user-extra"}) {
     if (user.unsupported.empty() && body.Get(name).IsSet()) {
       user.unsupported = name;
     }
@@ -172,8 +203,17 @@ void MergeKubeconfig(const std::string& file, const std::string& text,
   for (const auto& [name, body] : Named(root, "contexts", "context")) {
     Add(file, "context", name, ParseContext(body), config.contexts);
   }
-  for (const auto& [name, body] : Named(root, "clusters", "cluster")) {
-    Add(file, "cluster", name, ParseCluster(body), config.clusters);
+  const auto clusters = Named(root, "clusters", "cluster");
+  std::map<std::string, std::string> exec_configs;
+  if (std::ranges::any_of(clusters, [](const auto& cluster) {
+        return HasExecExtension(cluster.second);
+      })) {
+    exec_configs = ExecExtensions(file, text);
+  }
+  for (const auto& [name, body] : clusters) {
+    KubeconfigCluster cluster = ParseCluster(body);
+    cluster.exec_config = exec_configs[name];
+    Add(file, "cluster", name, std::move(cluster), config.clusters);
   }
   for (const auto& [name, body] : Named(root, "users", "user")) {
     Add(file, "user", name, ParseUser(body), config.users);

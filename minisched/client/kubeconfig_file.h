@@ -1,7 +1,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace minisched {
@@ -30,6 +32,19 @@ struct KubeconfigCluster : KubeconfigEntry {
   std::string certificate_authority;
   std::string certificate_authority_data;
   std::string proxy_url;
+  // The extension "client.authentication.k8s.io/exec" as JSON; empty if there
+  // is none.
+  std::string exec_config;
+};
+
+struct KubeconfigExec {
+  std::string api_version;
+  std::string command;
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;  // name and value
+  std::string install_hint;
+  bool provide_cluster_info = false;
+  std::string interactive_mode;
 };
 
 struct KubeconfigUser : KubeconfigEntry {
@@ -39,7 +54,8 @@ struct KubeconfigUser : KubeconfigEntry {
   std::string client_key_data;
   std::string token;
   std::string token_file;
-  // The name of an unsupported field that is set: "exec", ...
+  std::optional<KubeconfigExec> exec;
+  // The name of an unsupported field that is set: "auth-provider", ...
   std::string unsupported;
 };
 

@@ -65,22 +65,23 @@ TEST_F(KubeconfigTest, MergesFilesAndTheFirstDefinitionWins) {
 }
 
 TEST_F(KubeconfigTest, ChecksOnlyTheSelectedContext) {
-  const std::string file = Write(
-      "config",
-      "current-context: good\n"
-      "contexts:\n"
-      "- {name: good, context: {cluster: good, user: good}}\n"
-      "- {name: bad, context: {cluster: bad, user: bad}}\n"
-      "clusters:\n"
-      "- {name: good, cluster: {server: \"https://h\"}}\n"
-      "- {name: bad, cluster: {certificate-authority: missing}}\n"
-      "users:\n"
-      "- {name: good, user: {token: t}}\n"
-      "- {name: bad, user: {exec: {command: x}, client-key-data: \"!\"}}\n");
+  const std::string file =
+      Write("config",
+            "current-context: good\n"
+            "contexts:\n"
+            "- {name: good, context: {cluster: good, user: good}}\n"
+            "- {name: bad, context: {cluster: bad, user: bad}}\n"
+            "clusters:\n"
+            "- {name: good, cluster: {server: \"https://h\"}}\n"
+            "- {name: bad, cluster: {certificate-authority: missing}}\n"
+            "users:\n"
+            "- {name: good, user: {token: t}}\n"
+            "- {name: bad, user: {auth-provider: {name: x}, client-key-data: "
+            "\"!\"}}\n");
   EXPECT_EQ(Load({.kubeconfig = file}).bearer_token, "t");
   EXPECT_EQ(Error({.kubeconfig = file, .context = "bad"}),
-            "DIR/config: user \"bad\": exec is not supported; use a client "
-            "certificate or a token");
+            "DIR/config: user \"bad\": auth-provider is not supported; use "
+            "a client certificate, a token or exec");
 }
 
 TEST_F(KubeconfigTest, ReportsWhereItLookedForACluster) {

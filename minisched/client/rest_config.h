@@ -1,13 +1,42 @@
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace minisched {
 
+// A program that prints credentials: a kubeconfig's users[].user.exec. A value.
+// Follows client-go's api.ExecConfig.
+struct ExecConfig {
+  // The version of what the program gets and prints:
+  // "client.authentication.k8s.io/v1" or
+  // "client.authentication.k8s.io/v1beta1".
+  std::string api_version;
+  // The program and its arguments. A program without a slash is looked up in
+  // $PATH.
+  std::vector<std::string> command;
+  // Environment variables for the program, besides those of this process.
+  std::map<std::string, std::string> environment;
+  // How to install the program: part of the error if it is missing.
+  std::string install_hint;
+  // If true, $KUBERNETES_EXEC_INFO describes the cluster to the program.
+  bool provide_cluster_info = false;
+  // JSON for the field `config` of this description; may be empty.
+  std::string cluster_config;
+
+  // A program that runs longer than this is killed.
+  std::chrono::milliseconds timeout{60'000};
+  // Where the program is configured, for messages: `/a/kubeconfig: user "x"`.
+  std::string source;
+};
+
 // The address of an API server and the client's credentials, as loaded from
-// kubeconfig files. A value. Certificates and keys are PEM text, so that after
-// loading only a token file is still read. Follows client-go's rest.Config.
+// kubeconfig files. A value. Certificates and keys are PEM text: after loading,
+// only a token file is still read, and only the program of `exec` is run.
+// Follows client-go's rest.Config.
 struct RestConfig {
   // "https://host:port", optionally with a path. "http://" for a server on
   // loopback without TLS.
@@ -28,6 +57,11 @@ struct RestConfig {
   // tokens are rotated. While the file can't be read or holds no token, the
   // last token read from it is used, and bearer_token before that.
   std::string bearer_token_file;
+  // If there are no other credentials, this program prints them: a token, a
+  // certificate with its key, or both. The client runs the program when it
+  // needs credentials: for the first request, when they have expired, and when
+  // the server refuses them (401).
+  std::optional<ExecConfig> exec;
 
   // Where the configuration came from, for messages: `context "kind" of
   // /a/kubeconfig`.

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <optional>
@@ -176,6 +179,21 @@ TEST_F(EventRecorderFailureTest, HoldsEverythingWhileTheServerIsAway) {
   ExpectCreates("b");
   EXPECT_THAT(Answer("POST", 201),
               AllOf(HasSubstr("uid-a"), HasSubstr(R"("count":2)")));
+}
+
+TEST_F(EventRecorderFailureTest, HoldsEverythingWhileThereAreNoCredentials) {
+  RestConfig config = api_.config();
+  config.bearer_token_file = testing::TempDir() + "event_recorder_test.token." +
+                             std::to_string(getpid());
+  Client client(config, clock_);
+  recorder_.emplace(client, "me");
+  RecordFailed(*recorder_, "a");
+  AwaitRest();
+  std::ofstream(config.bearer_token_file) << "token";
+  SkipWait();
+  ExpectCreates("a");
+  recorder_.reset();
+  std::filesystem::remove(config.bearer_token_file);
 }
 
 TEST_F(EventRecorderFailureTest, TriesOneEventAtATimeWhileTheServerIsAway) {

@@ -76,7 +76,9 @@ void EventWriter::Settle(const Event& event,
   if (error.As<Cancelled>() != nullptr) {
     return done(Outcome::kStopped, existed);
   }
-  if (error.As<TransportError>() != nullptr) {
+  // ConfigError: there are no credentials now.
+  if (error.As<TransportError>() != nullptr ||
+      error.As<ConfigError>() != nullptr) {
     LogOutage(error);
     return done(Outcome::kNoServer, existed);
   }
