@@ -1,5 +1,7 @@
 #include "minisched/app/app.h"
 
+#include <arpa/inet.h>
+
 #include <charconv>
 #include <exception>
 #include <filesystem>
@@ -53,6 +55,18 @@ unsigned short ParsePort(const std::string& text) {
   return port;
 }
 
+// Returns `text` if it is an IP address without brackets.
+std::string ParseAddress(const std::string& text) {
+  in6_addr ignored;
+  if (inet_pton(AF_INET, text.c_str(), &ignored) != 1 &&
+      inet_pton(AF_INET6, text.c_str(), &ignored) != 1) {
+    throw ParseError(Quoted(text) +
+                     " is not an IP address: use 127.0.0.1, 0.0.0.0, or "
+                     "another address of this machine");
+  }
+  return text;
+}
+
 // Counts a move if it leads to the scheduling queue.
 void CountMove(Metrics& metrics, Place place, const std::string& event) {
   if (place == Place::kActive) metrics.QueueIncomingPods("active", event);
@@ -76,14 +90,15 @@ PendingPodCounts CountPendingPods(const Trace& trace) {
 }
 
 // Starts the server of --metrics-port. `metrics` and `trace` must outlive the
-// server. Throws ConfigError if the port can't be used.
-std::unique_ptr<MetricsServer> Serve(unsigned short port,
+// server. Throws ConfigError if the address or the port can't be used.
+std::unique_ptr<MetricsServer> Serve(const std::string& address,
+                                     unsigned short port,
                                      const Metrics& metrics,
                                      const Trace& trace) {
   try {
-    auto server = std::make_unique<MetricsServer>(port, [&metrics, &trace] {
-      return metrics.Text(CountPendingPods(trace));
-    });
+    auto server = std::make_unique<MetricsServer>(
+        address, port,
+        [&metrics, &trace] { return metrics.Text(CountPendingPods(trace)); });
     spdlog::info("serving metrics and health checks at {}", server->url());
     return server;
   } catch (const std::runtime_error& error) {
@@ -112,8 +127,16 @@ App::App(const std::string& description) : flags_(description) {
       "--metrics-port",
       [this](const std::string& text) { metrics_port_ = ParsePort(text); },
       "PORT",
-      "Serve /metrics, /healthz and /livez on 127.0.0.1 at this port; 0 picks "
-      "a free port; default: don't serve them");
+      "Serve /metrics, /healthz and /livez at this port; 0 picks a free port; "
+      "default: don't serve them");
+  flags_.Add(
+      "--metrics-address",
+      [this](const std::string& text) {
+        metrics_address_ = ParseAddress(text);
+      },
+      "ADDRESS",
+      "The IP address for --metrics-port; 0.0.0.0 for all IPv4 addresses; "
+      "default: 127.0.0.1, which only this machine reaches");
   flags_.Add(
       "--pace", [this](const std::string& text) { pace_ = ParsePace(text); },
       "run|step|DURATION",
@@ -143,7 +166,9 @@ int App::Run(int argc, const char* const* argv,
                 });
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
     std::unique_ptr<MetricsServer> server;
-    if (metrics_port_) server = Serve(*metrics_port_, metrics, trace);
+    if (metrics_port_) {
+      server = Serve(metrics_address_, *metrics_port_, metrics, trace);
+    }
     RestConfig config = LoadRestConfig({kubeconfig_, context_});
     config.qps = qps_;
     config.burst = burst_;

@@ -223,6 +223,31 @@ TEST_F(AppTest, ServesMetricsOfTheQueue) {
   EXPECT_TRUE(ran_);
 }
 
+// In a pod, the kubelet's probes don't come from the loopback interface.
+TEST_F(AppTest, ServesMetricsAtAnotherAddress) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  Run({"--metrics-port=0", "--metrics-address=0.0.0.0"}, [](const AppContext&) {
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    ::testing::internal::CaptureStderr();
+    const std::string url = MetricsUrl(log);
+    EXPECT_THAT(url, ::testing::StartsWith("http://0.0.0.0:"));
+    EXPECT_THAT(http::Ask(url, "GET", "/livez"), EndsWith("\r\n\r\nok"));
+  });
+  EXPECT_TRUE(ran_);
+}
+
+TEST_F(AppTest, RejectsAnInvalidMetricsAddress) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const std::string address : {"", "localhost", "[::1]", "10.0.0", "*"}) {
+    EXPECT_EQ(Run({"--metrics-port=0", "--metrics-address=" + address},
+                  [](const AppContext&) {}),
+              2);
+    EXPECT_FALSE(ran_);
+    EXPECT_THAT(err_, HasSubstr("minisched-07: --metrics-address: "));
+    EXPECT_EQ(err_.find('\n'), err_.size() - 1) << err_;
+  }
+}
+
 TEST_F(AppTest, ServesNoMetricsWithoutAPort) {
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run(), 0);

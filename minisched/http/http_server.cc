@@ -22,9 +22,11 @@ tcp::acceptor Listen(asio::io_context& io, const HttpServerOptions& options) {
   try {
     return {io, {asio::ip::make_address(options.address), options.port}};
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}",
-                                         options.address, options.port,
-                                         error.code().message()));
+    const std::string& address = options.address;
+    const bool is_ipv6 = address.find(':') != address.npos;
+    throw std::runtime_error(fmt::format(
+        "cannot listen on {}:{}: {}", is_ipv6 ? "[" + address + "]" : address,
+        options.port, error.code().message()));
   }
 }
 

@@ -59,6 +59,23 @@ TEST(ServerThreadTest, FailsIfThePortIsInUse) {
   }
 }
 
+// Addresses that are for documentation only, so that no machine has them.
+TEST(ServerThreadTest, FailsIfTheAddressIsNotLocal) {
+  const auto error = [](const std::string& address) -> std::string {
+    try {
+      const ServerThread server({.address = address, .port = 7}, Echo);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error("192.0.2.1"),
+            "cannot listen on 192.0.2.1:7: Cannot assign requested address");
+  // The rest depends on whether the system has IPv6.
+  EXPECT_THAT(error("2001:db8::1"),
+              StartsWith("cannot listen on [2001:db8::1]:7: "));
+}
+
 TEST(ServerThreadTest, AnswersOthersWhileClientsAreSlow) {
   const ServerThread server({}, Echo);
   asio::io_context io;

@@ -43,9 +43,10 @@ struct MetricsServer::Impl {
   http::ServerThread server;
 };
 
-MetricsServer::MetricsServer(unsigned short port, MetricsText metrics)
+MetricsServer::MetricsServer(const std::string& address, unsigned short port,
+                             MetricsText metrics)
     : impl_(new Impl{http::ServerThread(
-          {.port = port, .max_body = kMaxBody},
+          {.address = address, .port = port, .max_body = kMaxBody},
           [metrics = std::move(metrics)](const Request& request) {
             return Answer(request, metrics);
           })}) {}

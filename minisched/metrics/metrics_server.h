@@ -6,16 +6,18 @@
 
 namespace minisched {
 
-// Serves /metrics, /healthz and /livez on 127.0.0.1, without TLS and
-// authentication, on a thread of its own. The answers are those of
-// kube-scheduler (apiserver pkg/server/healthz/healthz.go).
+// Serves /metrics, /healthz and /livez without TLS and authentication, on a
+// thread of its own. The answers are those of kube-scheduler (apiserver
+// pkg/server/healthz/healthz.go).
 class MetricsServer {
  public:
-  // Starts to listen. If `port` is 0, the system picks a free port, which url()
-  // contains. For each request for /metrics, the server's thread calls
-  // `metrics`, which returns the text. Throws std::runtime_error if listening
-  // fails.
-  MetricsServer(unsigned short port, std::function<std::string()> metrics);
+  // Starts to listen on an IP address of this machine: "127.0.0.1", or
+  // "0.0.0.0" for all IPv4 addresses. If `port` is 0, the system picks a free
+  // port, which url() contains. For each request for /metrics, the server's
+  // thread calls `metrics`, which returns the text. Throws std::runtime_error
+  // if listening fails.
+  MetricsServer(const std::string& address, unsigned short port,
+                std::function<std::string()> metrics);
   // Closes all connections and ends the thread. Doesn't wait for clients, only
   // for a running call of `metrics`.
   ~MetricsServer();

@@ -29,7 +29,7 @@ class MetricsServerTest : public ::testing::Test {
   Metrics metrics_{"mine"};
   std::atomic<std::size_t> pods_ = 0;
   const MetricsServer server_{
-      0, [this] { return metrics_.Text({.active = pods_}); }};
+      "127.0.0.1", 0, [this] { return metrics_.Text({.active = pods_}); }};
 };
 
 MATCHER_P2(Answers, status, body, "") {
@@ -106,7 +106,8 @@ TEST_F(MetricsServerTest, FailsIfThePortIsInUse) {
   const std::string& url = server_.url();
   const auto port =
       static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-  EXPECT_THROW(MetricsServer(port, [] { return ""; }), std::runtime_error);
+  EXPECT_THROW(MetricsServer("127.0.0.1", port, [] { return ""; }),
+               std::runtime_error);
 }
 
 TEST_F(MetricsServerTest, ServesWhileTheMetricsChange) {
