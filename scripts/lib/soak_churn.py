@@ -19,7 +19,7 @@ from soak_api import (AMBIGUOUS, GROUP, MIN_AVAILABLE, NODES, PODS, WANT, Api,
                       Object, milli)
 
 POOL, DEDICATED = "soak/pool", "soak/dedicated"
-SIZES = {"general": 8, "special": 3, "tight": 3}  # nodes of each pool
+SIZES = {"general": 10, "special": 3, "tight": 3}  # nodes of each pool
 CPU, MEMORY_GI, MOST_PODS = 8, 16, 32  # of each node
 REQUESTS = (250, 500, 1000, 2000)  # milli-CPU; the least is CPU / MOST_PODS
 # A pod of at most a quarter of a node has room on one of n nodes if all pods
@@ -33,9 +33,10 @@ SPECIAL_SHARE = 0.3
 TIGHT_SHARE = 1.5
 PORTS = range(8080, 8083)
 PRIORITIES = {"soak-low": -100, "soak-high": 1000}
-# Seconds, means: most pods are short-lived, but some outlive the phases without
-# faults, in which the checker waits for them.
-LIFETIMES = (15, 15, 15, 200)
+# Seconds, the means. Some pods outlive the phases without faults, in which the
+# checker waits for them, but most of the room is for those that don't.
+LIFETIMES, LONG_LIFE = (3, 5, 10), 150
+MOST_LONG = 10
 
 
 @dataclasses.dataclass
@@ -56,6 +57,7 @@ class Churn:
         self.jobs: dict[str, Job] = {}
         self.closed: set[str] = set()  # general nodes without room for new pods
         self.gone: set[str] = set()
+        self.long: list[float] = []  # when the long-lived pods and jobs end
         self.created = self.changes = 0
         self.next_list = self.next_node = 0.0
 
@@ -112,7 +114,7 @@ class Churn:
             heapq.heappop(self.later)[2]()
         if now >= self.next_node:
             self.change_node()
-            self.next_node = now + self.rng.uniform(0.5, 5)
+            self.next_node = now + self.rng.uniform(0.5, 4)
         make = self.rng.choices(
             [self.plain, self.gated, self.job, self.special, self.filler,
              self.tight_job, self.impossible],
@@ -200,7 +202,15 @@ class Churn:
             self.after(self.lifetime(), lambda: self.end_pod(name))
 
     def lifetime(self) -> float:
-        return self.rng.expovariate(1 / self.rng.choice(LIFETIMES))
+        now = time.monotonic()
+        self.long = [end for end in self.long if end > now]
+        mean = self.rng.choice(LIFETIMES)
+        if len(self.long) < MOST_LONG and self.rng.random() < 0.2:
+            mean = LONG_LIFE
+        seconds = self.rng.expovariate(1 / mean)
+        if mean == LONG_LIFE:
+            self.long.append(now + seconds)
+        return seconds
 
     def end_pod(self, name: str) -> None:
         """Completes or deletes a pod."""
@@ -236,7 +246,7 @@ class Churn:
                        schedulingGates=[{"name": "soak/gate"}])
         self.create(pod)
         path = f"{PODS}/{pod['metadata']['name']}"
-        self.after(self.rng.uniform(1, 60), lambda: self.patch(
+        self.after(self.rng.uniform(1, 15), lambda: self.patch(
             path, {"spec": {"schedulingGates": None}}))
 
     def special(self) -> None:
@@ -322,9 +332,9 @@ class Churn:
         for pod in members[:keep]:
             self.create(pod, lives=False)
         if late:
-            self.after(self.rng.uniform(1, 30),
+            self.after(self.rng.uniform(1, 15),
                        lambda: self.create_missing(job))
-        self.after(15 + self.lifetime(), lambda: self.delete_job(group))
+        self.after(5 + self.lifetime(), lambda: self.delete_job(group))
 
     def create_missing(self, job: Job) -> None:
         while job.missing:
@@ -353,7 +363,7 @@ class Churn:
                 "soak/flip": str(self.rng.randrange(3))}}})
             return
         left = SIZES["general"] - len(self.closed) - 1
-        if left < 3 or not self.has_room("general", 0, nodes=left):
+        if left < 5 or not self.has_room("general", 0, nodes=left):
             return
         self.closed.add(name)
         back = self.rng.choice([self.rng.uniform(1, 20),

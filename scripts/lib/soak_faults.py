@@ -22,7 +22,7 @@ def binding_fault(rng: random.Random) -> Object:
         {"drop": "after"}, {"hang": "after", "times": 2}])
     if rng.random() < 0.4:
         return {"match": {"resource": "pods/binding", "verbs": ["create"],
-                          "name": f"{AMBIGUOUS}*"}, "probability": 0.4, **after}
+                          "name": f"{AMBIGUOUS}*"}, "probability": 0.5, **after}
     fault = rng.choice([
         {"error": {"code": 500}}, {"error": {"code": 503}},
         {"error": {"code": 429, "retryAfterSeconds": 1}},
@@ -30,7 +30,7 @@ def binding_fault(rng: random.Random) -> Object:
         {"hang": "before", "times": 2},
         {"latency": millis(rng, 20, int(1000 * LONGEST_LATENCY))}])
     return {"match": {"resource": "pods/binding", "verbs": ["create"]},
-            "probability": rng.choice([0.1, 0.3, 0.6]), **fault}
+            "probability": rng.choice([0.1, 0.3, 0.6, 0.9]), **fault}
 
 
 def report_fault(rng: random.Random) -> Object:
@@ -73,11 +73,12 @@ class Faults:
 
         Returns true if Bindings of AMBIGUOUS pods may lose their answers.
         """
-        kinds = [binding_fault, binding_fault, report_fault]
+        kinds = [binding_fault, report_fault]
         if watches:
-            kinds += [watch_fault, watch_fault, watch_fault]
-        faults = [self.rng.choice(kinds)(self.rng)
-                  for _ in range(self.rng.randint(1, MOST_FAULTS))]
+            kinds += [watch_fault, watch_fault]
+        faults = [binding_fault(self.rng)]
+        faults += [self.rng.choice(kinds)(self.rng)
+                   for _ in range(self.rng.randrange(MOST_FAULTS))]
         for fault in faults:
             fault["match"]["userAgent"] = self.scheduler
         self.set(faults)
