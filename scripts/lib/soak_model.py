@@ -27,10 +27,13 @@ FIT_PATIENCE = 3 * (10 + 11 + 4)
 
 
 class Model:
-    """Applies events, and calls report(what, objects, events) on violations."""
+    """Applies events, and calls report(what, objects, events) on violations.
 
-    def __init__(self, report, now: float):
-        self.report = report
+    Calls excuse(what) for room that was used twice after a lost answer.
+    """
+
+    def __init__(self, report, excuse, now: float):
+        self.report, self.excuse = report, excuse
         self.started = now
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
@@ -165,7 +168,9 @@ class Model:
             return
         known = [p for p in pods if not self.may_be_unknown(p, newest, now)]
         if not self.excess(node, known):
-            self.counts["unknown"] += 1
+            lost = [p.name for p in pods if p not in known]
+            self.excuse(f"{name}: {wrong}; {newest.name if newest else '?'} was"
+                        f" bound although {', '.join(lost)} had been")
             return
         who = [newest] if newest else pods
         self.report(f"{name}: {wrong}", [p.name for p in pods],

@@ -42,9 +42,10 @@ class ModelTest(unittest.TestCase):
     """Without faults, from second 0 on."""
 
     def setUp(self):
-        self.reports = []
+        self.reports, self.excused = [], []
         self.model = soak_model.Model(
-            lambda what, objects, events: self.reports.append(what), 0)
+            lambda what, objects, events: self.reports.append(what),
+            self.excused.append, 0)
         self.model.node_event("ADDED", node(), 0)
 
     def bind(self, name, at=20.0, on="n", make=pod, **options):
@@ -91,6 +92,7 @@ class ModelTest(unittest.TestCase):
         self.bind("amb-a", cpu="2")
         self.bind("b", cpu="1")
         self.expect()
+        self.assertRegex(self.excused[0], "b was bound although amb-a had")
         self.model.pod_event("DELETED", pod("b", on="n"), 22)
         self.model.faults(False, False, False, 23)
         self.bind("c", cpu="1", at=23 + 60 + 11)
