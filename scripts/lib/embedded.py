@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import time
+from typing import BinaryIO
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("MINISCHED_BIN", ROOT / "build" / "bin"))
@@ -29,11 +30,13 @@ def program_of(step: str) -> pathlib.Path:
 class Server:
     """The embedded API server and one connection to it."""
 
-    def __init__(self, directory: pathlib.Path):
+    def __init__(self, directory: pathlib.Path, *flags: str,
+                 log: BinaryIO | None = None):
         self.kubeconfig = directory / "kubeconfig"
         self.process = subprocess.Popen(
-            [BIN / "minisched-apiserver", "--kubeconfig-out", self.kubeconfig],
-            stdout=subprocess.PIPE, text=True)
+            [BIN / "minisched-apiserver", "--kubeconfig-out", self.kubeconfig,
+             *flags],
+            stdout=subprocess.PIPE, stderr=log, text=True)
         url = self.process.stdout.readline().split()[-1]
         self.connection = http.client.HTTPConnection(
             url.removeprefix("http://"))

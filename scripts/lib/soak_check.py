@@ -1,0 +1,261 @@
+"""The checker of scripts/soak: judges what a scheduler does to a cluster.
+
+Usage: soak_check.py KUBECONFIG FOLDER
+
+Watches pods and nodes, and checks the rules of soak_model.py. Shares nothing
+with the churn but the labels of the pods. Reads what the test does to the
+scheduler from its standard input, as JSON lines:
+
+  {"scheduler": PID}      the scheduler was started
+  {"killed": "scheduler"} or {"killed": "kube-apiserver"}
+  {"exited": TEXT}        the scheduler ended by itself
+  {"faults": true, "watches": false, "losing": true}
+                          which faults are injected from now on
+  {"settle": SECONDS}     no more faults and pods: check the end, and exit
+
+Writes the events to FOLDER/events.jsonl, and the violations to
+FOLDER/violations.txt and the standard error. Prints its counts as JSON.
+"""
+
+import http.client
+import json
+import pathlib
+import queue
+import signal
+import sys
+import threading
+import time
+
+from soak_api import NODES, Api, Object
+from soak_model import Model
+
+PODS = "/api/v1/pods"
+# Memory: RSS may grow until a scheduler has filled its trace and its caches.
+WARM_UP = 60  # seconds
+# MiB after that: 10,000 records of the trace (7), the events of the last six
+# minutes (1), and Bindings under way with the fragments they leave (8).
+GROWTH = 16
+THREADS = 24  # those of the client are the most: a fixed number
+
+
+class Life:
+    """Measures one life of the scheduler's process."""
+
+    def __init__(self, pid: int, now: float):
+        self.pid, self.start = pid, now
+        self.warm = self.largest = 0.0
+        self.threads = 0
+        self.reported: set[str] = set()
+
+    def sample(self, now: float) -> list[str]:
+        """Returns what is wrong."""
+        try:
+            text = pathlib.Path(f"/proc/{self.pid}/status").read_text("ascii")
+        except OSError:  # killed
+            return []
+        values = dict(line.split(":", 1) for line in text.splitlines())
+        if "VmRSS" not in values:  # a zombie
+            return []
+        rss = int(values["VmRSS"].split()[0]) / 1024
+        self.threads = max(self.threads, int(values["Threads"]))
+        self.largest = max(self.largest, rss)
+        if now - self.start < WARM_UP:
+            self.warm = self.largest
+        wrong = {}
+        if rss > self.warm + GROWTH:
+            wrong["memory"] = (f"memory grew from {self.warm:.1f} MiB to "
+                               f"{rss:.1f} MiB")
+        if self.threads > THREADS:
+            wrong["threads"] = f"{self.threads} threads"
+        new = [text for key, text in wrong.items() if key not in self.reported]
+        self.reported |= wrong.keys()
+        return new
+
+    @property
+    def growth(self) -> float:
+        return self.largest - self.warm
+
+
+class Checker:
+    """Runs the model on the events of the watches."""
+
+    def __init__(self, kubeconfig: pathlib.Path, folder: pathlib.Path):
+        self.kubeconfig = kubeconfig
+        self.history = open(folder / "events.jsonl", "w", encoding="utf-8")
+        self.wrong = open(folder / "violations.txt", "w", encoding="utf-8")
+        # Whatever happens, in the order in which it is handled.
+        self.inbox: queue.Queue[tuple[str, str, object]] = queue.Queue()
+        self.model = Model(self.report, self.excuse, time.time())
+        self.events = self.gaps = self.violations = self.excused = 0
+        self.lives: list[Life] = []
+        self.listed: set[str] = set()
+        self.deadline: float | None = None
+
+    def report(self, what: str, objects: list[str], events: list[str]) -> None:
+        self.violations += 1
+        now = time.time()
+        stamp = time.strftime("%H:%M:%S", time.localtime(now))
+        line = (f"{stamp}.{int(now * 1000) % 1000:03} {what}: "
+                f"{', '.join(objects)}; events: {' | '.join(events)}")
+        print(line, file=self.wrong, flush=True)
+        print(f"VIOLATION {line}", file=sys.stderr, flush=True)
+        self.record({"violation": line})
+
+    def excuse(self, what: str) -> None:
+        self.excused += 1
+        self.record({"excused": what})
+
+    def record(self, what: Object) -> None:
+        json.dump({"time": round(time.time(), 3), **what}, self.history)
+        self.history.write("\n")
+
+    # Threads that only put into the inbox.
+
+    def follow(self, path: str) -> None:
+        """Lists, then watches from there; after 410 lists again."""
+        version = ""
+        api = Api(self.kubeconfig, "soak-check")
+        while True:
+            try:
+                if not version:
+                    answer = api.get(path)
+                    version = answer["metadata"]["resourceVersion"]
+                    self.inbox.put((path, "LIST", answer["items"]))
+                version = self.stream(api, path, version)
+            except (OSError, ValueError, RuntimeError,
+                    http.client.HTTPException) as error:
+                self.inbox.put(("log", "", f"watch of {path}: {error!r}"))
+                time.sleep(0.5)
+
+    def stream(self, api: Api, path: str, version: str) -> str:
+        """Returns the version to continue from; "" if it has expired."""
+        response = api.watch(path, version)
+        if response.status != 200:
+            response.read()
+            return "" if response.status == 410 else version
+        try:
+            while line := response.readline():
+                if not line.endswith(b"\n"):
+                    break
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    return "" if event["object"]["code"] == 410 else version
+                version = event["object"]["metadata"]["resourceVersion"]
+                if event["type"] != "BOOKMARK":
+                    self.inbox.put((path, event["type"], event["object"]))
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            self.inbox.put(("log", "", f"watch of {path}: {error!r}"))
+        finally:
+            response.close()
+        return version
+
+    def obey(self) -> None:
+        for line in sys.stdin:
+            self.inbox.put(("order", "", json.loads(line)))
+        self.inbox.put(("order", "", {"end": True}))
+
+    # What the main thread does.
+
+    def handle(self, source: str, kind: str, what: object) -> None:
+        now = time.time()
+        if source == "log":
+            self.record({"log": what})
+        elif source == "order":
+            self.record({"order": what})
+            self.handle_order(what, now)
+        elif kind == "LIST":
+            self.handle_list(source, what, now)
+        else:
+            self.events += 1
+            what["metadata"].pop("managedFields", None)
+            self.record({"type": kind, "object": what})
+            if source == PODS:
+                self.model.pod_event(kind, what, now)
+            else:
+                self.model.node_event(kind, what, now)
+
+    def handle_list(self, source: str, items: list[Object],
+                    now: float) -> None:
+        if source in self.listed:
+            self.gaps += 1
+        self.listed.add(source)
+        for item in items:
+            item["metadata"].pop("managedFields", None)
+            self.record({"type": "LISTED", "object": item})
+        if source == PODS:
+            self.model.pod_list(items, now)
+            return
+        names = {item["metadata"]["name"] for item in items}
+        for name in self.model.nodes.keys() - names:
+            self.model.node_event("DELETED", {"metadata": {
+                "name": name, "resourceVersion": "?"}}, now)
+        for item in items:
+            self.model.node_event("LISTED", item, now)
+
+    def handle_order(self, order: Object, now: float) -> None:
+        if "scheduler" in order:
+            self.lives.append(Life(order["scheduler"], now))
+            self.model.scheduler_started(now)
+        elif order.get("killed") == "kube-apiserver":
+            self.model.server_killed(now)
+        elif "exited" in order:
+            self.report(order["exited"], ["scheduler"], [])
+        elif "faults" in order:
+            self.model.faults(order["faults"], order["watches"],
+                              order["losing"], now)
+        elif "settle" in order:
+            self.deadline = now + order["settle"]
+        elif "end" in order:
+            self.deadline = now
+
+    def tick(self) -> None:
+        now = time.time()
+        self.model.check_groups(now)
+        self.model.check_pending(now)
+        if self.lives:
+            for wrong in self.lives[-1].sample(now):
+                self.report(wrong, [f"scheduler {self.lives[-1].pid}"], [])
+        if self.deadline is None:
+            return
+        if now >= self.deadline:
+            self.model.check_end(now)
+            self.finish()
+        fitting = self.model.update_fits(now)
+        if not fitting and not self.model.pending("must"):
+            self.finish()
+
+    def finish(self) -> None:
+        lives = [life for life in self.lives if life.largest]
+        self.record({"end": True})
+        self.history.close()
+        print(json.dumps({
+            "events": self.events, "gaps": self.gaps,
+            "bound": self.model.counts["bound"],
+            "excused": self.excused,
+            "violations": self.violations, "lives": len(lives),
+            "memory": max((life.largest for life in lives), default=0),
+            "growth": max((life.growth for life in lives), default=0),
+            "threads": max((life.threads for life in lives), default=0)}))
+        sys.stdout.flush()
+        sys.exit(1 if self.violations else 0)
+
+    def run(self) -> None:
+        for target, *arguments in ((self.follow, PODS), (self.follow, NODES),
+                                   (self.obey,)):
+            threading.Thread(target=target, args=arguments,
+                             daemon=True).start()
+        next_tick = 0.0
+        while True:
+            try:
+                self.handle(*self.inbox.get(timeout=0.5))
+            except queue.Empty:
+                pass
+            if time.monotonic() >= next_tick:
+                self.tick()
+                next_tick = time.monotonic() + 0.5
+
+
+if __name__ == "__main__":
+    # Ctrl-C reaches the whole group; the end of the input ends the checker.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Checker(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).run()

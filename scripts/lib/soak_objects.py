@@ -1,0 +1,104 @@
+"""Pods, nodes and groups, as the checker of scripts/soak needs them."""
+
+import collections
+import dataclasses
+
+from soak_api import GROUP, MIN_AVAILABLE, WANT, Object, milli
+
+RESOURCES = ("cpu", "memory", "pods")
+KEPT_EVENTS = 8  # of each object, for the report of a violation
+
+
+@dataclasses.dataclass
+class Pod:
+    """The parts of a pod that the rules need."""
+    name: str
+    uid: str
+    node: str
+    ended: bool
+    leaving: bool
+    gated: bool
+    want: str
+    requests: dict[str, int]
+    ports: set[tuple[int, str]]
+    tolerations: list[Object]
+    selector: dict[str, str]
+    group: str | None
+    minimum: int
+    bound_at: float | None = None  # when the checker received its Binding
+    # Since when it has been possible to bind it; None: not yet.
+    ready_since: float | None = None
+    events: collections.deque[str] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
+
+    @property
+    def holds_room(self) -> bool:
+        return bool(self.node) and not self.ended
+
+
+def pod_of(item: Object) -> Pod:
+    meta, spec = item["metadata"], item["spec"]
+    labels = meta.get("labels", {})
+    requests = collections.Counter(pods=1000)
+    ports = set()
+    for container in spec["containers"]:
+        asked = container.get("resources", {}).get("requests", {})
+        for resource in ("cpu", "memory"):
+            requests[resource] += milli(asked.get(resource, 0))
+        ports |= {(port["hostPort"], port.get("protocol", "TCP"))
+                  for port in container.get("ports", []) if "hostPort" in port}
+    return Pod(
+        name=meta["name"], uid=meta["uid"], node=spec.get("nodeName", ""),
+        ended=item.get("status", {}).get("phase") in ("Succeeded", "Failed"),
+        leaving="deletionTimestamp" in meta,
+        gated=bool(spec.get("schedulingGates")), want=labels.get(WANT, ""),
+        requests=requests, ports=ports,
+        tolerations=spec.get("tolerations", []),
+        selector=spec.get("nodeSelector", {}), group=labels.get(GROUP),
+        minimum=int(labels.get(MIN_AVAILABLE, "0")))
+
+
+@dataclasses.dataclass
+class Node:
+    """A node, or one that is gone."""
+    allocatable: dict[str, int]
+    labels: dict[str, str]
+    # Why pods can't be bound to it, and since when: "cordoned", "gone", and
+    # (key, value, effect) of each taint.
+    closed: dict[object, float]
+    events: collections.deque[str] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
+
+
+def node_of(item: Object, gone: bool, now: float) -> Node:
+    """Returns a node whose state has been the same since `now`."""
+    meta, spec = item["metadata"], item.get("spec", {})
+    allocatable = item.get("status", {}).get("allocatable", {})
+    closed: dict[object, float] = {"gone": now} if gone else {}
+    if spec.get("unschedulable"):
+        closed["cordoned"] = now
+    for taint in spec.get("taints", []):
+        if taint["effect"] != "PreferNoSchedule":
+            closed[(taint["key"], taint.get("value", ""),
+                    taint["effect"])] = now
+    return Node({r: milli(allocatable.get(r, 0)) for r in RESOURCES},
+                meta.get("labels", {}), closed)
+
+
+@dataclasses.dataclass
+class Group:
+    """A group of pods, as the labels of the members describe it."""
+    minimum: int
+    want: str
+    members: dict[str, Pod] = dataclasses.field(default_factory=dict)
+    half_since: float | None = None
+    broken: bool = False  # lost a member, so its start can't be judged
+    reported: bool = False
+
+
+def tolerates(pod: Pod, taint: tuple[str, str, str]) -> bool:
+    key, value, effect = taint
+    return any(
+        t.get("effect", effect) == effect and t.get("key", key) == key and
+        (t.get("operator") == "Exists" or t.get("value", "") == value)
+        for t in pod.tolerations)

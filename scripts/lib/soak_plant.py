@@ -1,0 +1,93 @@
+"""Builds a step with a planted bug, to show that scripts/soak can find it."""
+
+import hashlib
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+from embedded import ROOT, fail, program_of
+
+PATCHES = ROOT / "testdata" / "soak"
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in PATCHES.glob("*.patch"))
+
+
+def run(command: list[str], folder: pathlib.Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+                          check=False)
+    if done.returncode:
+        fail(f"'{shlex.join(command)[:200]}' failed: "
+             f"{(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def build(name: str, step: str) -> pathlib.Path:
+    """Returns the program of a patched copy of a step.
+
+    Compiles what the patch touches as the default build does, and links the
+    rest from there. A patched header means that everything is compiled.
+    """
+    patch = PATCHES / f"{name}.patch"
+    if not patch.exists():
+        fail(f"no such bug: {name}; there are {', '.join(names())}")
+    source, = (ROOT / "steps").glob(f"{int(step):02}-*")
+    if f"/{source.name}/" not in patch.read_text(encoding="utf-8"):
+        fail(f"{patch} is not for the step {source.name}")
+    folder = ROOT / "build" / "planted" / name
+    program = folder / program_of(step).name
+    stamp = stamp_of([patch, program_of(step), *sorted(source.rglob("*.*"))])
+    if program.exists() and (folder / "stamp").read_text("ascii") == stamp:
+        return program
+    shutil.rmtree(folder, ignore_errors=True)
+    copy = folder / "steps" / source.name
+    shutil.copytree(source, copy)
+    run(["git", "apply", f"--directory={folder.relative_to(ROOT)}",
+         str(patch)], ROOT)
+    touched = set(re.findall(r"^\+\+\+ b/(\S+)", patch.read_text("utf-8"),
+                             re.MULTILINE))
+    compile_and_link(source, copy, program, touched)
+    (folder / "stamp").write_text(stamp, encoding="ascii")
+    return program
+
+
+def stamp_of(paths: list[pathlib.Path]) -> str:
+    """Returns a text that differs if any of the files does."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def compile_and_link(source: pathlib.Path, copy: pathlib.Path,
+                     program: pathlib.Path, touched: set[str]) -> None:
+    target, folder = program.name, program.parent
+    everything = any(path.endswith(".h") for path in touched)
+    output = run(["ninja", "-C", ROOT / "build", "-t", "commands", target],
+                 ROOT)
+    commands = [line for line in output.splitlines()
+                if f"steps/{source.name}/" in line]
+    *compilations, link = commands
+    link = link.removeprefix(": && ").removesuffix(" && :")
+    link = link.replace(f"-o bin/{target}", f"-o {shlex.quote(str(program))}")
+    for i, line in enumerate(compilations):
+        words = shlex.split(line)
+        if "-c" not in words:
+            continue
+        unity = pathlib.Path(words[words.index("-c") + 1])
+        text = unity.read_text(encoding="utf-8")
+        if not everything and not any(str(ROOT / path) in text
+                                      for path in touched):
+            continue
+        mine = folder / f"unity_{i}.cc"
+        mine.write_text(text.replace(str(source), str(copy)), encoding="utf-8")
+        built = words[words.index("-o") + 1]
+        link = link.replace(built, shlex.quote(str(mine.with_suffix(".o"))))
+        run([words[0], *(word for word in words if re.match("-[DI]", word) and
+                         word != f"-I{source}"),
+             f"-I{copy}", "-std=c++20", "-O1", "-c", str(mine), "-o",
+             str(mine.with_suffix(".o"))], ROOT / "build")
+    run(shlex.split(link), ROOT / "build")
