@@ -10,6 +10,9 @@ build_packages=(cmake g++ libbenchmark-dev libboost-dev libcli11-dev
   libhowardhinnant-date-dev libprotozero-dev libspdlog-dev libssl-dev
   libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
   zlib1g-dev)
+# Also for the commands in the book.
+# shellcheck disable=SC2034
+run_packages=(curl jq)
 # The sanitizers' builds use the system's clang.
 # shellcheck disable=SC2034
 check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)
