@@ -11,7 +11,8 @@ scheduler from its standard input, as JSON lines:
   {"exited": TEXT}        the scheduler ended by itself
   {"faults": true, "watches": false, "losing": true}
                           which faults are injected from now on
-  {"settle": SECONDS}     no more faults and pods: check the end, and exit
+  {"settle": SECONDS}     no more faults and pods: check the end, and exit; 0:
+                          exit without this check
 
 Writes the events to FOLDER/events.jsonl, and the violations to
 FOLDER/violations.txt and the standard error. Prints its counts as JSON.
@@ -241,7 +242,8 @@ class Checker:
             return
         quiet_from = self.model.quiet_from or now
         if now - max(self.settling, quiet_from) >= self.settle:
-            self.model.check_end(now)
+            if self.settle:
+                self.model.check_end(now)
             self.finish()
         if now - self.settling > LAST_SETTLE:
             self.report("the server was too slow to check the end", [], [])
