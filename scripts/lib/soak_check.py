@@ -11,7 +11,8 @@ scheduler from its standard input, as JSON lines:
   {"exited": TEXT}        the scheduler ended by itself
   {"faults": true, "watches": false, "losing": true}
                           which faults are injected from now on
-  {"settle": SECONDS}     no more faults and pods: check the end, and exit
+  {"settle": SECONDS}     no more faults and pods: check the end, and exit; 0:
+                          exit without this check
 
 Writes the events to FOLDER/events.jsonl, and the violations to
 FOLDER/violations.txt and the standard error. Prints its counts as JSON.
@@ -19,6 +20,7 @@ FOLDER/violations.txt and the standard error. Prints its counts as JSON.
 
 import http.client
 import json
+import os
 import pathlib
 import queue
 import signal
@@ -26,7 +28,7 @@ import sys
 import threading
 import time
 
-from soak_api import NODES, Api, Object
+from soak_api import NAMESPACE, NODES, Api, Object
 from soak_model import Model
 
 PODS = "/api/v1/pods"
@@ -35,6 +37,8 @@ WARM_UP = 60  # seconds
 # MiB after that: 10,000 records of the trace (7), the events of the last six
 # minutes (1), and Bindings under way with the fragments they leave (8).
 GROWTH = 16
+SLOW = 2  # seconds: no rule about time is checked if the server is slower
+LAST_SETTLE = 900  # seconds until a slow server ends the test
 THREADS = 24  # those of the client are the most: a fixed number
 
 
@@ -87,9 +91,11 @@ class Checker:
         self.inbox: queue.Queue[tuple[str, str, object]] = queue.Queue()
         self.model = Model(self.report, self.excuse, time.time())
         self.events = self.gaps = self.violations = self.excused = 0
+        self.slow = 0
         self.lives: list[Life] = []
         self.listed: set[str] = set()
-        self.deadline: float | None = None
+        self.settling: float | None = None  # since when
+        self.settle = 0.0
 
     def report(self, what: str, objects: list[str], events: list[str]) -> None:
         self.violations += 1
@@ -149,10 +155,24 @@ class Checker:
             response.close()
         return version
 
+    def probe(self) -> None:
+        """Reads an object each second, to find out how slow the server is."""
+        api = Api(self.kubeconfig, "soak-check")
+        while True:
+            start = time.monotonic()
+            try:
+                api.call("GET", NAMESPACE)
+            except TimeoutError:
+                pass
+            if time.monotonic() - start > SLOW:
+                self.inbox.put(("slow", "", time.monotonic() - start))
+            time.sleep(1)
+
     def obey(self) -> None:
         for line in sys.stdin:
             self.inbox.put(("order", "", json.loads(line)))
-        self.inbox.put(("order", "", {"end": True}))
+        # The test is gone, and nobody reads the result.
+        os._exit(1)  # pylint: disable=protected-access
 
     # What the main thread does.
 
@@ -160,6 +180,10 @@ class Checker:
         now = time.time()
         if source == "log":
             self.record({"log": what})
+        elif source == "slow":
+            self.slow += 1
+            self.record({"slow": what})
+            self.model.slow(now)
         elif source == "order":
             self.record({"order": what})
             self.handle_order(what, now)
@@ -204,9 +228,8 @@ class Checker:
             self.model.faults(order["faults"], order["watches"],
                               order["losing"], now)
         elif "settle" in order:
-            self.deadline = now + order["settle"]
-        elif "end" in order:
-            self.deadline = now
+            self.settle = order["settle"]
+            self.settling = now
 
     def tick(self) -> None:
         now = time.time()
@@ -215,10 +238,15 @@ class Checker:
         if self.lives:
             for wrong in self.lives[-1].sample(now):
                 self.report(wrong, [f"scheduler {self.lives[-1].pid}"], [])
-        if self.deadline is None:
+        if self.settling is None:
             return
-        if now >= self.deadline:
-            self.model.check_end(now)
+        quiet_from = self.model.quiet_from or now
+        if now - max(self.settling, quiet_from) >= self.settle:
+            if self.settle:
+                self.model.check_end(now)
+            self.finish()
+        if now - self.settling > LAST_SETTLE:
+            self.report("the server was too slow to check the end", [], [])
             self.finish()
         fitting = self.model.update_fits(now)
         if not fitting and not self.model.pending("must"):
@@ -232,7 +260,7 @@ class Checker:
             "events": self.events, "gaps": self.gaps,
             "bound": self.model.counts["bound"],
             "excused": self.excused,
-            "violations": self.violations, "lives": len(lives),
+            "slow": self.slow, "violations": self.violations, "lives": len(lives),
             "memory": max((life.largest for life in lives), default=0),
             "growth": max((life.growth for life in lives), default=0),
             "threads": max((life.threads for life in lives), default=0)}))
@@ -241,7 +269,7 @@ class Checker:
 
     def run(self) -> None:
         for target, *arguments in ((self.follow, PODS), (self.follow, NODES),
-                                   (self.obey,)):
+                                   (self.obey,), (self.probe,)):
             threading.Thread(target=target, args=arguments,
                              daemon=True).start()
         next_tick = 0.0

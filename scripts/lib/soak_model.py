@@ -77,6 +77,17 @@ class Model:
         if self.quiet_from is not None:
             self.quiet_from = now
 
+    def slow(self, now: float) -> None:
+        """Notes that the API server has kept a client waiting until now.
+
+        No bound holds while the server, or the machine, has no time.
+        """
+        self.server_killed(now)  # answers may be lost as well
+        if self.quiet_from is not None:
+            self.quiet_from = now
+        if self.fresh_from is not None:
+            self.fresh_from = max(self.fresh_from, now + WATCH_RECOVERY)
+
     def seen(self, since: float, now: float) -> bool:
         """True if the scheduler must have seen what is true since then."""
         return (self.fresh_from is not None and

@@ -185,6 +185,16 @@ class ModelTest(unittest.TestCase):
         self.model.check_pending(21 + soak_model.RECOVERY)
         self.expect("not bound for")
 
+    def test_a_slow_server_excuses(self):
+        self.model.node_event("MODIFIED", node(unschedulable=True), 20)
+        self.model.pod_event("ADDED", pod("a"), 20)
+        self.model.slow(90)
+        self.bind("b", at=100)
+        self.model.check_pending(120)
+        self.expect()
+        self.model.check_pending(171 + soak_model.RECOVERY)
+        self.expect("not bound for")
+
     def test_the_end(self):
         self.model.pod_event("ADDED", pod("a"), 20)
         self.bind("large", cpu="1500m")
