@@ -18,7 +18,6 @@ from embedded import PODS, fail
 SCHEDULER = "bench"  # spec.schedulerName of all pods
 CONNECTIONS = 8
 ZONE = "topology.kubernetes.io/zone"
-METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 BATCH_TAINT = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
 
 
@@ -140,44 +139,65 @@ class BindWatch:
 
     def __init__(self, server: Server):
         self.times: dict[str, float] = {}
+        self.ended = 0  # watches that the server has ended
         self._changed = threading.Condition()
+        self._error: str | None = None
+        self._closed = False
         self._connection = server.connect()
-        version = json.loads(self._get("limit=1").read())["metadata"][
-            "resourceVersion"]
-        self._response = self._get("watch=1&fieldSelector=spec.nodeName!%3D"
-                                   f"&resourceVersion={version}")
-        self._socket = self._connection.sock
+        pods = json.loads(self._get("List", "limit=1").read())
+        self._version = pods["metadata"]["resourceVersion"]
+        self._response = self._watch()
         threading.Thread(target=self._read, daemon=True).start()
 
-    def _get(self, query: str) -> http.client.HTTPResponse:
-        accept = METADATA
-        if "watch=1" in query:
-            accept = accept.replace("MetadataList", "Metadata")
-        self._connection.request("GET", f"{PODS}?{query}", None,
-                                 {"Accept": accept})
+    def _watch(self) -> http.client.HTTPResponse:
+        return self._get("", "watch=1&fieldSelector=spec.nodeName!%3D"
+                         f"&resourceVersion={self._version}")
+
+    def _get(self, kind: str, query: str) -> http.client.HTTPResponse:
+        self._connection.request("GET", f"{PODS}?{query}", None, {
+            "Accept": f"application/json;as=PartialObjectMetadata{kind};"
+                      "g=meta.k8s.io;v=v1"})
         response = self._connection.getresponse()
         if response.status != 200:
-            fail(f"watch pods: {response.read().decode()}")
+            fail(f"failed to watch pods: {response.read().decode()}")
         return response
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            while line := self._response.readline():
-                now = time.monotonic()
-                event = json.loads(line)
-                if event["type"] != "ADDED":
-                    continue
-                with self._changed:
-                    self.times[event["object"]["metadata"]["name"]] = now
-                    self._changed.notify()
+        """Watches until close(). A server ends the watch of a slow client."""
+        try:
+            while True:
+                while line := self._response.readline():
+                    self._record(json.loads(line), time.monotonic())
+                self.ended += 1
+                self._connection.close()
+                self._response = self._watch()
+        except (OSError, http.client.HTTPException, SystemExit) as error:
+            with self._changed:
+                if not self._closed:
+                    self._error = f"the watch of pods failed: {error}"
+                self._changed.notify()
+
+    def _record(self, event: dict, now: float) -> None:
+        if event["type"] == "ERROR":
+            fail(json.dumps(event["object"]))
+        metadata = event["object"]["metadata"]
+        self._version = metadata["resourceVersion"]
+        with self._changed:
+            self.times.setdefault(metadata["name"], now)
+            self._changed.notify()
 
     def wait(self, count: int, seconds: float) -> bool:
         """Waits until so many pods are bound. Returns false if it is late."""
         with self._changed:
-            return self._changed.wait_for(lambda: len(self.times) >= count,
-                                          seconds)
+            done = self._changed.wait_for(
+                lambda: self._error or len(self.times) >= count, seconds)
+            if self._error:
+                fail(self._error)
+            return done
 
     def close(self) -> None:
         """Lets the thread end."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+        with self._changed:
+            self._closed = True
+        with contextlib.suppress(OSError, AttributeError):
+            self._connection.sock.shutdown(socket.SHUT_RDWR)

@@ -200,6 +200,7 @@ class Run:
         now = control_plane.requests_of(self.client)
         now.subtract(requests)
         now["POST pods"] -= self.client.calls[f"POST {PODS}"]
+        now["WATCH pods"] -= self.watch.ended
         now["LIST events"] -= self.client.calls[f"GET {control_plane.EVENTS}"]
         return {"events": events,
                 "requests": {key: number for key, number in now.items()
