@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -22,6 +23,9 @@ TEST_F(ClientAsyncRealTest, AThousandBindingsAreUnderWayAtOnce) {
   const std::vector<std::string> all_succeed(kPods, "ok");
   RestConfig config = admin();
   config.qps = 0;
+  // A busy machine needs longer than ten seconds for a thousand handshakes.
+  config.connect_timeout = std::chrono::minutes(1);
+  config.request_timeout = std::chrono::minutes(2);
   Client client(config);
 
   Ends created;
