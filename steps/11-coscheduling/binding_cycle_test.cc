@@ -106,7 +106,8 @@ TEST_F(BindingCycleTest, APodWhosePreBindFailsBacksOff) {
               ElementsAre("Reserve a on n, in flight", "PreBind a on n",
                           "Unreserve a on n"));
   volumes_.set_pre_bind(Status());
-  cluster_.Send("ADDED", NewPod("b"));
+  clock_.AwaitSleepers(kSleepers);
+  cluster_.Send("ADDED", NewPod("b"));  // ends the backoff of a
   // The first try has sent no Binding.
   EXPECT_THAT(TakeBindings(2), UnorderedElementsAre("a", "b"));
 }
