@@ -17,6 +17,7 @@ RestConfig ScriptedCluster::config() const {
   RestConfig config;
   config.server = server_.url();
   config.qps = 0;
+  config.max_in_flight = 0;
   return config;
 }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -18,14 +17,11 @@ namespace {
 
 using ClientAsyncRealTest = RealClusterTest;
 
-TEST_F(ClientAsyncRealTest, AThousandBindingsAreUnderWayAtOnce) {
+TEST_F(ClientAsyncRealTest, AThousandBindingsMayBeUnderWay) {
   constexpr std::size_t kPods = 1000;
   const std::vector<std::string> all_succeed(kPods, "ok");
   RestConfig config = admin();
   config.qps = 0;
-  // A busy machine needs longer than ten seconds for a thousand handshakes.
-  config.connect_timeout = std::chrono::minutes(1);
-  config.request_timeout = std::chrono::minutes(2);
   Client client(config);
 
   Ends created;

@@ -111,6 +111,7 @@ TEST_F(ClientAsyncTest, APeerThatFallsSilentEndsEachCallAtItsDeadline) {
   answer_ = silence_;
   RestConfig config = ConfigFor(server_.url());
   config.request_timeout = 300ms;
+  config.max_in_flight = 0;
   client_ = std::make_unique<Client>(config, clock_);
   const auto start = std::chrono::steady_clock::now();
   BindMany(100);

@@ -86,12 +86,13 @@ class ClientAsyncTest : public testing::Test {
     };
   }
 
-  // Starts a new client.
+  // Starts a new client, without a limit of requests in flight.
   Client& Start(Answer answer, double qps = 0, int burst = 1) {
     answer_ = std::move(answer);
     RestConfig config = ConfigFor(server_.url());
     config.qps = qps;
     config.burst = burst;
+    config.max_in_flight = 0;
     client_ = std::make_unique<Client>(config, clock_);
     return *client_;
   }

@@ -45,46 +45,46 @@ inline void CancelLater(const Cancel& cancel) {
   boost::asio::post(IoService(), [cancel] { cancel.cancel(); });
 }
 
-// Limits how many requests open a connection at once. For each connection,
-// cpprestsdk may read all of the system's certificates, which takes 20 ms of
-// the I/O thread: a burst of requests would hold up all others, and open a
-// connection each, instead of using one again. On the I/O thread.
-class ConnectGate {
+// Limits how many requests are in flight. On the I/O thread.
+class RequestGate {
  public:
-  // Calls `open` when the caller may open a connection, never from within.
-  // After that, the caller calls Leave() once.
-  void Enter(std::function<void()> open) {
-    waiting_.push_back(std::move(open));
+  // `most` <= 0 means no limit.
+  explicit RequestGate(int most) : most_(most) {}
+
+  // Calls `send` when the caller may send its request, never from within. After
+  // that, the caller calls Leave() once, when the request has ended.
+  void Enter(std::function<void()> send) {
+    waiting_.push_back(std::move(send));
     Admit();
   }
 
   void Leave() {
-    --opening_;
+    --in_flight_;
     Admit();
   }
 
  private:
-  static constexpr int kMost = 10;
-
   void Admit() {
-    for (; opening_ < kMost && !waiting_.empty(); ++opening_) {
+    const auto admits = [this] { return most_ <= 0 || in_flight_ < most_; };
+    for (; admits() && !waiting_.empty(); ++in_flight_) {
       boost::asio::post(IoService(), std::move(waiting_.front()));
       waiting_.pop_front();
     }
   }
 
-  int opening_ = 0;
+  const int most_;
+  int in_flight_ = 0;
   std::deque<std::function<void()>> waiting_;
 };
 
 struct OperationOptions {
   std::stop_token stop;
   // How long until the request must be on its way, and until the operation must
-  // be done; both from the start.
+  // be done; both from when it has passed the gate.
   std::chrono::milliseconds send_timeout;
   std::chrono::milliseconds timeout;
-  // Passed until the request is on its way; null if the connection is there.
-  std::shared_ptr<ConnectGate> gate;
+  // Passed until the operation is done. Null: there is no limit.
+  std::shared_ptr<RequestGate> gate;
   // Ends what cpprestsdk does. Cancelled when the operation fails before that.
   Cancel cancel;
   std::shared_ptr<TransportErrors> errors;
@@ -113,7 +113,6 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   // The connection is made, and the request is on its way.
   void MarkSent() {
     if (!done_ || std::exchange(sent_, true)) return;
-    LeaveGate();
     SetTimer();
   }
 
@@ -122,7 +121,6 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
 
   void Run(const Begin& begin) {
     if (options_.stop.stop_requested()) return GiveUp(ClientError(Cancelled()));
-    SetTimer();
     const auto self = this->shared_from_this();
     on_stop_.emplace(options_.stop, [weak = std::weak_ptr<Operation>(self)] {
       boost::asio::post(IoService(), [weak] {
@@ -140,6 +138,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
 
   void Proceed(const Begin& begin) {
     if (!done_) return LeaveGate();  // given up in the meantime
+    start_ = std::chrono::steady_clock::now();
+    SetTimer();
     try {
       begin(this->shared_from_this())
           .then([self = this->shared_from_this()](pplx::task<T> task) {
@@ -204,8 +204,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
 
   const OperationOptions options_;
   ClientCallback<T> done_;  // empty once called
-  const std::chrono::steady_clock::time_point start_ =
-      std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_;
   bool in_gate_ = false;
   bool sent_ = false;
   boost::asio::steady_timer timer_{IoService()};

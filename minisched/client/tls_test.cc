@@ -2,8 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -90,6 +96,49 @@ TEST_F(TlsTest, WithoutAnAuthorityUsesTheSystems) {
   const auto server = Serve(subject_);
   config_.ca_data.clear();
   EXPECT_THAT(Refusal(), HasSubstr("\"CN=server\" is not signed by "));
+}
+
+// Counts how often a file is opened.
+class OpenCounter {
+ public:
+  explicit OpenCounter(const std::string& path) {
+    inotify_add_watch(inotify_, path.c_str(), IN_OPEN);
+  }
+  ~OpenCounter() { close(inotify_); }
+  OpenCounter(const OpenCounter&) = delete;
+  OpenCounter& operator=(const OpenCounter&) = delete;
+
+  // Returns the number since the last call.
+  std::size_t Take() const {
+    std::array<inotify_event, 1000> events;
+    const ssize_t size = read(inotify_, events.data(), sizeof events);
+    return size < 0 ? 0 : static_cast<std::size_t>(size) / sizeof events[0];
+  }
+
+ private:
+  const int inotify_ = inotify_init1(IN_NONBLOCK);
+};
+
+// In a process of its own, because the system's authorities are read once.
+TEST_F(TlsTest, ReadsTheSystemsAuthoritiesOnceIfItNeedsThem) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [&] {
+    std::string path = testing::TempDir() + "authorities.XXXXXX";
+    close(mkstemp(path.data()));
+    std::ofstream(path) << ca_.certificate << std::flush;
+    setenv("SSL_CERT_FILE", path.c_str(), 1);
+    const OpenCounter opened(path);
+    const auto server = Serve(subject_);
+    EXPECT_EQ(Send().kind, "ok");
+    EXPECT_EQ(opened.Take(), 0);
+    config_.ca_data.clear();
+    EXPECT_EQ(Send().kind, "ok");
+    EXPECT_EQ(Send().kind, "ok");
+    EXPECT_EQ(opened.Take(), 1);
+    std::remove(path.c_str());
+    std::_Exit(HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(TlsTest, RejectsAnExpiredCertificateWithTheDate) {

@@ -147,13 +147,16 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
         request_timeout_(config.request_timeout),
         tls_(config, uri_.host()),
         errors_(config.server, tls_),
+        gate_(config.max_in_flight),
         client_(ConnectUri(uri_), ClientConfig(config)) {}
 
   void SendAsync(const HttpRequest& request, std::stop_token stop,
                  ClientCallback<HttpResponse> done) {
     const Cancel cancel;
+    OperationOptions options = RequestOptions(cancel, std::move(stop));
+    options.gate = {shared_from_this(), &gate_};
     Operation<HttpResponse>::Start(
-        RequestOptions(cancel, std::move(stop)),
+        std::move(options),
         [self = shared_from_this(), request, cancel](const auto& sending) {
           return self->Request(request, cancel, sending).then(ReadWhole);
         },
@@ -219,7 +222,6 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
     return {.stop = std::move(stop),
             .send_timeout = connect_timeout_,
             .timeout = request_timeout_,
-            .gate = {shared_from_this(), &gate_},
             .cancel = cancel,
             .errors = {shared_from_this(), &errors_}};
   }
@@ -245,7 +247,7 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
   const milliseconds request_timeout_;
   Tls tls_;
   TransportErrors errors_;
-  ConnectGate gate_;
+  RequestGate gate_;
   web::http::client::http_client client_;
 };
 

@@ -58,10 +58,11 @@ class HttpStream {
   virtual void SetReadDelay(std::chrono::milliseconds delay, Clock& clock) = 0;
 };
 
-// Sends requests over connections that are kept and used again. Each request
-// under way has a connection, so a Transport raises the process's soft limit on
-// open files to the hard limit. At most ten connections are opened at once;
-// further requests wait for a connection. Thread-safe.
+// Sends requests over connections that are kept and used again. Each request in
+// flight has a connection, and so has each stream; therefore a Transport raises
+// the process's soft limit on open files to the hard limit. If
+// RestConfig::max_in_flight requests are in flight, further ones wait; their
+// deadlines begin after that. Streams don't count. Thread-safe.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. A request goes on when its Transport is destroyed, until its callback.

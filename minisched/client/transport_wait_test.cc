@@ -122,6 +122,21 @@ TEST(TransportDeadlineTest, OfTheRequestIncludesConnecting) {
                 "no connection within 1 s");
 }
 
+TEST(TransportDeadlineTest, BeginsWhenTheRequestMayBeSent) {
+  const FullListener listener;
+  RestConfig config = ImpatientToConnect(listener.url());
+  config.max_in_flight = 1;
+  Transport transport(config);
+  const auto start = steady_clock::now();
+  std::promise<void> first, second;
+  transport.SendAsync(kGetPods, {}, [&](const auto&) { first.set_value(); });
+  transport.SendAsync(kGetPods, {}, [&](const auto&) { second.set_value(); });
+  first.get_future().wait();
+  EXPECT_GE(steady_clock::now() - start, 300ms);
+  second.get_future().wait();
+  EXPECT_GE(steady_clock::now() - start, 600ms);
+}
+
 TEST(TransportDeadlineTest, HoldsForHeaders) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
@@ -273,9 +288,11 @@ TEST(TransportStopTest, TheTransportMayBeDestroyedFirst) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
-TEST(TransportConnectTest, OpensTenConnectionsAtOnce) {
+TEST(TransportConnectTest, LimitsTheRequestsInFlight) {
   HttpServer server({}, {.silent = true});
-  Transport transport(ConfigFor(HttpsUrl(server)));
+  RestConfig config = ConfigFor(HttpsUrl(server));
+  config.max_in_flight = 10;
+  Transport transport(config);
   std::vector<std::stop_source> stops(40);
   std::vector<std::promise<void>> ended(40);
   for (std::size_t i = 0; i < stops.size(); ++i) {
@@ -283,7 +300,7 @@ TEST(TransportConnectTest, OpensTenConnectionsAtOnce) {
                         [&ended, i](const auto&) { ended[i].set_value(); });
   }
   ASSERT_TRUE(server.AwaitOpenConnections(10));
-  // When a request is stopped, the next one connects.
+  // When a request ends, here by a stop, the next one connects.
   stops[0].request_stop();
   while (server.accepted_connections() < 11) std::this_thread::yield();
   EXPECT_EQ(server.accepted_connections(), 11);
