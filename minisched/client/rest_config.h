@@ -73,10 +73,9 @@ struct RestConfig {
   int burst = 100;
 
   // How many requests other than watches may be in flight; further ones wait.
-  // Each has a connection (HTTP/1.1), and opening one costs both sides more CPU
-  // time than a Binding. More are no faster: by a measurement, kube-apiserver
-  // on two cores does most with 32. <= 0 means no limit.
-  int max_in_flight = 32;
+  // Each has a connection, because this is HTTP/1.1. <= 0 means no limit. The
+  // default is what kube-apiserver lets one HTTP/2 connection have.
+  int max_in_flight = 100;
 
   // The User-Agent header.
   std::string user_agent = "minisched";
