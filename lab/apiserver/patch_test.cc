@@ -29,6 +29,8 @@ TEST(JsonPatchTest, AppliesOperations) {
            {"op": "add", "path": "/l/-", "value": 3},
            {"op": "add", "path": "/l/4", "value": 4}])",
        R"({"a": {"x/y": 1}, "l": [0, 1, 2, 3, 4]})"},
+      {R"([{"op": "add", "path": "/n"}])",
+       R"({"a": {"x/y": 1}, "l": [1, 2], "n": null})"},
       {R"([{"op": "remove", "path": "/a"}, {"op": "remove", "path": "/l/0"}])",
        R"({"l": [2]})"},
       {R"([{"op": "move", "from": "/l", "path": "/a/l"}])",

@@ -65,8 +65,11 @@ YAML::Mark Locate(const YAML::Node& root, Json::json_pointer place, bool key) {
 Document::Document(std::string file, const std::string& text)
     : file_(std::move(file)), text_(text) {
   try {
-    RejectDuplicateKeys(YAML::Load(text), file_);
+    const YAML::Node nodes = YAML::Load(text);
     const std::vector<std::string> documents = YamlToJson(text);
+    // YamlToJson() has rejected keys that aren't scalars, and anchors that
+    // contain themselves, on which this function would recurse for ever.
+    RejectDuplicateKeys(nodes, file_);
     if (documents.size() != 1) {
       throw CannotPlay(file_ + ":1:1: expected one YAML document, found " +
                        std::to_string(documents.size()));

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
+#include <utility>
 
 #include "lab/apiserver/faults/faults.h"
 #include "minisched/api/parse_error.h"
@@ -45,6 +47,8 @@ Json ReadImages(const Field& images) {
       list.push_back({{"names", {name}},
                       {"sizeBytes", Quantity::Parse(size.Scalar()).Value()}});
     } catch (const ParseError& error) {
+      size.Fail(name + ": " + error.what());
+    } catch (const std::overflow_error& error) {
       size.Fail(name + ": " + error.what());
     }
   }
@@ -96,6 +100,17 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
   return objects;
 }
 
+// Sets the requests of the first container. `item` is the pods' template.
+void SetRequests(const Field& item, Json requests, Json& containers) {
+  const bool is_list = containers.is_array() && !containers.empty();
+  if (!is_list || !containers[0].is_object() ||
+      !containers[0].value("resources", Json::object()).is_object()) {
+    item["spec"].Fail(
+        "containers: expected a list of maps, because of \"requests\"");
+  }
+  containers[0]["resources"]["requests"] = std::move(requests);
+}
+
 // Reads pods of one template: a pod "web" or, with replicas, the pods "web-1",
 // "web-2" and so on.
 std::vector<Manifest> ReadPodManifests(const Field& item) {
@@ -112,12 +127,8 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
     pod["spec"]["containers"] = {{{"name", "main"}, {"image", "pause"}}};
   }
   if (item.Has("requests")) {
-    if (!pod["spec"]["containers"].is_array() ||
-        pod["spec"]["containers"].empty()) {
-      item["spec"].Fail("containers: expected a list");
-    }
-    pod["spec"]["containers"][0]["resources"]["requests"] =
-        AddQuantities(Json::object(), item, "requests");
+    SetRequests(item, AddQuantities(Json::object(), item, "requests"),
+                pod["spec"]["containers"]);
   }
   std::vector<Manifest> pods;
   const int count = replicas ? replicas->Count(1) : 1;

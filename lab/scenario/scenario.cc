@@ -29,8 +29,8 @@ std::string ReadFile(const std::string& name) {
 // Reads one scenario file.
 class Reader {
  public:
-  explicit Reader(const std::string& file)
-      : document_(file, ReadFile(file)),
+  Reader(const std::string& file, const std::string& text)
+      : document_(file, text),
         directory_(std::filesystem::path(file).parent_path()) {
     scenario_.file = file;
   }
@@ -272,6 +272,12 @@ class Reader {
 
 }  // namespace
 
-Scenario ReadScenario(const std::string& file) { return Reader(file).Read(); }
+Scenario ReadScenario(const std::string& file) {
+  return ParseScenario(file, ReadFile(file));
+}
+
+Scenario ParseScenario(const std::string& file, const std::string& text) {
+  return Reader(file, text).Read();
+}
 
 }  // namespace minisched::scenario

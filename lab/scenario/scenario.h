@@ -199,4 +199,7 @@ struct Scenario {
 // position if the file can't be read or is no YAML.
 Scenario ReadScenario(const std::string& file);
 
+// Parses the text of a scenario file. `file` is its path.
+Scenario ParseScenario(const std::string& file, const std::string& text);
+
 }  // namespace minisched::scenario

@@ -164,6 +164,8 @@ TEST_F(ScenarioTest, RejectsImagesWithoutAValidSize) {
             "5:22: images: expected a map");
   EXPECT_THAT(ComplaintOf("nodes:\n- names: a\n  images: {web: 1, b: big}\n"),
               HasSubstr("6:23: b: "));
+  EXPECT_EQ(ComplaintOf("nodes:\n- {names: a, images: {b: 10E}}\n"),
+            "5:26: b: quantity 10E does not fit in 64 bits");
 }
 
 TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {
@@ -181,6 +183,13 @@ TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {
   EXPECT_EQ(Complaint("title: T\nwhy: W\nsince: one\n"),
             "3:8: since: expected a whole number from 1 to 100000, found "
             "\"one\"");
+}
+
+TEST_F(ScenarioTest, RejectsYamlThatIsNoJson) {
+  EXPECT_EQ(ComplaintOf("steps: &a [*a]\n"),
+            " line 4, column 12: an anchor contains itself");
+  EXPECT_EQ(ComplaintOf("steps: [{? [wait] : 1s}]\n"),
+            " line 4, column 12: a key must be a scalar");
 }
 
 TEST_F(ScenarioTest, RejectsUnknownKeys) {
@@ -221,6 +230,17 @@ TEST_F(ScenarioTest, RejectsMissingAndIncompleteManifests) {
   directory_.Write("empty.yaml", "");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: empty.yaml}\n"),
               HasSubstr("empty.yaml: the file has no objects"));
+}
+
+TEST_F(ScenarioTest, RejectsRequestsOfContainersThatAreNoMaps) {
+  for (const std::string containers :
+       {"7", "[]", "[7]", "[{resources: 7}]", "[{resources: [7]}]"}) {
+    EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, requests: {cpu: 1}, "
+                            "spec: {containers: " +
+                            containers + "}}\n"),
+                HasSubstr("5:47: containers: expected a list of maps"))
+        << containers;
+  }
 }
 
 TEST_F(ScenarioTest, RejectsNodesTheScenarioDoesNotDeclare) {

@@ -7,11 +7,12 @@
 namespace minisched {
 namespace {
 
-// Returns why a document isn't JSON, without the library's prefix.
-std::string Reason(const nlohmann::json::parse_error& error) {
+// Returns why a document isn't JSON, without the library's prefix
+// "[json.exception.parse_error.101] ".
+std::string Reason(const nlohmann::json::exception& error) {
   const std::string message = error.what();
-  const std::size_t at = message.find("parse error");
-  return at == std::string::npos ? message : message.substr(at);
+  const std::size_t at = message.find("] ");
+  return at == std::string::npos ? message : message.substr(at + 2);
 }
 
 template <class Int>
@@ -63,7 +64,8 @@ void JsonPlace::FailType(std::string_view expected) const {
 nlohmann::json ParseJson(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {
+    // A parse_error or, for a number beyond a double, an out_of_range.
     throw ParseError("not JSON: " + Reason(error));
   }
 }

@@ -247,6 +247,8 @@ TEST(JsonTest, ReportsThePathOfAMalformedField) {
   }
   EXPECT_THAT(ErrorOf<Pod>("{\"spec\": "),
               ::testing::StartsWith("not JSON: parse error at line 1"));
+  EXPECT_EQ(ErrorOf<Pod>(R"({"x": 1e999})"),
+            "not JSON: number overflow parsing '1e999'");
   EXPECT_EQ(ErrorOf<Node>(R"({"spec": {"unschedulable": "yes"}})"),
             "spec.unschedulable: expected true or false, found a JSON string");
 }

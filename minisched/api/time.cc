@@ -37,6 +37,14 @@ Time ParseTime(std::string_view text) {
   std::chrono::sys_seconds seconds;
   in >> date::parse(offset == "Z" ? "%FT%TZ" : "%FT%T%Ez", seconds);
   if (in.fail()) FailTime(text, "no such date or time of day");
+  // An offset can lead to a year that has no text form.
+  constexpr std::chrono::sys_seconds kFirst =
+      std::chrono::sys_days(std::chrono::year(0) / 1 / 1);
+  constexpr std::chrono::sys_seconds kEnd =
+      std::chrono::sys_days(std::chrono::year(10000) / 1 / 1);
+  if (seconds < kFirst || seconds >= kEnd) {
+    FailTime(text, "the year in UTC must be from 0 to 9999");
+  }
   std::string micros = parts.str(2);
   micros.resize(6, '0');
   return seconds + std::chrono::microseconds(std::stoi(micros));

@@ -22,7 +22,8 @@ struct MicroTime {
 
 // Parses a metav1.Time or MicroTime: "2026-11-21T10:00:00Z". The text may have
 // a fraction ("10:00:00.25Z"), of at most nine digits and truncated to
-// microseconds, and an offset ("10:00:00+01:00"). Throws ParseError.
+// microseconds, and an offset ("10:00:00+01:00"). The year in UTC must be from
+// 0 to 9999. Throws ParseError.
 Time ParseTime(std::string_view text);
 
 // Returns `time` as metav1.Time prints it, in seconds, rounded down:

@@ -72,6 +72,9 @@ TEST(TimeTest, RejectsMalformedText) {
       "2026-11-21T10:00:00+24:00",
       "2026-11-21T10:00:00+01:60",
       "2026-11-21T10:00:00 01:00",
+      // In UTC, these are in the years -1 and 10000.
+      "0000-01-01T00:00:00+00:01",
+      "9999-12-31T23:59:59-00:01",
   };
   for (const std::string& text : tests) {
     SCOPED_TRACE(text);
@@ -99,8 +102,10 @@ TEST(TimeTest, Formats) {
        "2026-11-21T10:00:00.999999Z"},
       {Time(microseconds(-1)), "1969-12-31T23:59:59Z",
        "1969-12-31T23:59:59.999999Z"},
-      {chrono::sys_days(chrono::year(1) / 1 / 1), "0001-01-01T00:00:00Z",
-       "0001-01-01T00:00:00.000000Z"},
+      {chrono::sys_days(chrono::year(0) / 1 / 1), "0000-01-01T00:00:00Z",
+       "0000-01-01T00:00:00.000000Z"},
+      {chrono::sys_days(chrono::year(10000) / 1 / 1) - microseconds(1),
+       "9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999Z"},
   };
   for (const auto& test : tests) {
     SCOPED_TRACE(test.micros);

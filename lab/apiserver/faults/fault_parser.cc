@@ -22,7 +22,7 @@ constexpr std::chrono::hours kLongest{24 * 365};
 
 // A value in the document and its path. An absent value is null. Functions that
 // read the value accept an absent one unless their comment says otherwise.
-struct Field {
+struct FaultField {
   const Json& json;
   std::string path;
 
@@ -40,7 +40,7 @@ struct Field {
                                        : json.dump()));
   }
 
-  Field operator[](const std::string& key) const {
+  FaultField operator[](const std::string& key) const {
     return {Get(json, key), path.empty() ? key : path + "." + key};
   }
   // Fails unless the value is an object with only these keys.
@@ -52,9 +52,9 @@ struct Field {
                         boost::join(keys, ", "));
     }
   }
-  std::vector<Field> Items() const {
+  std::vector<FaultField> Items() const {
     Check(!*this || json.is_array(), "a list");
-    std::vector<Field> items;
+    std::vector<FaultField> items;
     for (const Json& item : json) {
       items.push_back({item, fmt::format("{}[{}]", path, items.size())});
     }
@@ -108,7 +108,7 @@ bool IsServed(const std::string& name) {
   });
 }
 
-FaultMatch ParseMatch(const Field& field) {
+FaultMatch ParseMatch(const FaultField& field) {
   field.AllowOnly({"verbs", "resource", "namespace", "name", "userAgent"});
   FaultMatch match{.resource = field["resource"].Text(),
                    .ns = field["namespace"].Text(),
@@ -118,7 +118,7 @@ FaultMatch ParseMatch(const Field& field) {
     field["resource"].Fail("unknown resource " + Quoted(match.resource) +
                            "; write it like pods or pods/binding");
   }
-  for (const Field& verb : field["verbs"].Items()) {
+  for (const FaultField& verb : field["verbs"].Items()) {
     match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
                                    "patch", "delete", "deletecollection"}));
   }
@@ -134,7 +134,7 @@ const Json kReasons = {{"400", "BadRequest"},    {"401", "Unauthorized"},
                        {"500", "InternalError"}, {"503", "ServiceUnavailable"},
                        {"504", "Timeout"}};
 
-StatusError ParseStatus(const Field& field) {
+StatusError ParseStatus(const FaultField& field) {
   field.AllowOnly({"code", "reason", "message", "retryAfterSeconds", "after"});
   const auto code = field["code"].Between(400, 599);
   if (!code) field["code"].Fail("is required");
@@ -150,17 +150,17 @@ StatusError ParseStatus(const Field& field) {
 
 // Sets how the request ends. Fails if more than one of error, drop, hang and
 // watch is set.
-void SetEnd(const Field& field, FaultEffect& effect) {
+void SetEnd(const FaultField& field, FaultEffect& effect) {
   std::string ended_by;
   for (const char* key : {"error", "drop", "hang", "watch"}) {
-    const Field end = field[key];
+    const FaultField end = field[key];
     if (!end) continue;
     if (!ended_by.empty()) end.Fail("cannot be combined with " + ended_by);
     ended_by = key;
   }
   if (ended_by == "error") {
     effect.error = ParseStatus(field["error"]);
-    const Field after = field["error"]["after"];
+    const FaultField after = field["error"]["after"];
     after.Check(!after || after.json.is_boolean(), "true or false");
     effect.after = after.json == true;
   } else if (ended_by == "drop" || ended_by == "hang") {
@@ -170,7 +170,7 @@ void SetEnd(const Field& field, FaultEffect& effect) {
   }
 }
 
-void SetWatch(const Field& field, Fault& fault) {
+void SetWatch(const FaultField& field, Fault& fault) {
   field.AllowOnly({"delay", "cut"});
   const auto& verbs = fault.match.verbs;
   if (!verbs.empty() && !verbs.contains("watch")) {
@@ -182,7 +182,7 @@ void SetWatch(const Field& field, Fault& fault) {
   fault.effect.watch_cut = field["cut"].Duration();
 }
 
-Fault ParseFault(const Field& field) {
+Fault ParseFault(const FaultField& field) {
   // Faults::ToJson() adds `applied`. The field is accepted and ignored here, so
   // that clients can send back a document that they have read.
   field.AllowOnly({"match", "probability", "times", "latency", "error", "drop",
@@ -193,7 +193,7 @@ Fault ParseFault(const Field& field) {
   FaultEffect& effect = fault.effect;
   effect.latency = field["latency"].Duration().value_or(milliseconds(0));
   SetEnd(field, effect);
-  if (const Field watch = field["watch"]) SetWatch(watch, fault);
+  if (const FaultField watch = field["watch"]) SetWatch(watch, fault);
   if (effect.latency.count() == 0 && !effect.EndsRequest() &&
       effect.watch_delay.count() == 0 && !effect.watch_cut) {
     field.Fail("does nothing: add latency, error, drop, hang or watch");
@@ -204,11 +204,11 @@ Fault ParseFault(const Field& field) {
 }  // namespace
 
 std::vector<Fault> ParseFaults(const Json& document) {
-  const Field root{document, ""};
+  const FaultField root{document, ""};
   root.AllowOnly({"seed", "faults"});
   const std::uint64_t seed = root["seed"].Count(0).value_or(0);
   std::vector<Fault> faults;
-  for (const Field& field : root["faults"].Items()) {
+  for (const FaultField& field : root["faults"].Items()) {
     std::seed_seq seeds{seed, seed >> 32,
                         static_cast<std::uint64_t>(faults.size())};
     faults.push_back(ParseFault(field));

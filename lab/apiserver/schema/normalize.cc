@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "lab/apiserver/schema/schema.h"
@@ -16,7 +15,8 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-// For quantities below this, the number of thousandths fits in 64 bits.
+// For quantities between these, the number of thousandths fits in 64 bits.
+const Quantity kMinMilli = Quantity::FromValue(-1'000'000'000'000'000);
 const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
 
 // The most unknown fields that Normalize() reports, as upstream.
@@ -136,11 +136,11 @@ class Normalizer {
     try {
       auto quantity = Quantity::Parse(
           value.is_string() ? value.get<std::string>() : value.dump());
-      // All maps of quantities are ResourceLists, which round up to
-      // thousandths.
-      if (field.map && quantity < kMaxMilli) {
-        quantity = std::max(quantity, Quantity::FromMilli(quantity.MilliValue(),
-                                                          quantity.format()));
+      // All maps of quantities are ResourceLists, which round to thousandths,
+      // away from zero.
+      if (field.map && kMinMilli < quantity && quantity < kMaxMilli) {
+        quantity =
+            Quantity::FromMilli(quantity.MilliValue(), quantity.format());
       }
       value = quantity.ToString();
     } catch (const ParseError& error) {

@@ -82,6 +82,19 @@ TEST(NormalizeTest, MakesQuantitiesCanonical) {
                     {"z", "0"}}}}));
 }
 
+TEST(NormalizeTest, RoundsAmountsToThousandthsAwayFromZero) {
+  const auto rounded = [](const char* amount) {
+    const Json resources = {{"requests", {{"cpu", amount}}}};
+    const Json container = Container({{"resources", resources}});
+    return container["resources"]["requests"]["cpu"];
+  };
+  EXPECT_EQ(rounded("1.0001"), "1001m");
+  EXPECT_EQ(rounded("-1.0001"), "-1001m");
+  // The thousandths of these don't fit into 64 bits.
+  EXPECT_EQ(rounded("9223372036854775807"), "9223372036854775807");
+  EXPECT_EQ(rounded("-9223372036854775808"), "-9223372036854775808");
+}
+
 TEST(NormalizeTest, MakesTimesUtc) {
   Json lease = {
       {"metadata", {{"creationTimestamp", "2026-11-21T10:00:00.9+02:00"}}},

@@ -58,16 +58,19 @@ Parts ReadParts(pbf_reader message) {
 // Converts a message with seconds (field 1) and nanos (field 2). An empty
 // message is the zero time, which is null.
 Json ToTime(const Parts& parts, bool micro) {
-  constexpr Time kFirst = std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
-  constexpr Time kEnd = std::chrono::sys_days{std::chrono::year{10000} / 1 / 1};
+  // In seconds, because a far time does not fit into Time.
+  constexpr std::chrono::sys_seconds kFirst =
+      std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
+  constexpr std::chrono::sys_seconds kEnd =
+      std::chrono::sys_days{std::chrono::year{10000} / 1 / 1};
+  constexpr std::int32_t kNanos = 1'000'000'000;  // of a second
   if (parts.empty) return nullptr;
-  const std::chrono::seconds seconds(parts.ints[1]);
-  if (seconds < kFirst.time_since_epoch() ||
-      seconds >= kEnd.time_since_epoch()) {
+  const std::chrono::sys_seconds seconds{std::chrono::seconds(parts.ints[1])};
+  const auto nanos = static_cast<std::int32_t>(parts.ints[2]);
+  if (seconds < kFirst || seconds >= kEnd || nanos < 0 || nanos >= kNanos) {
     throw ParseError("proto: a time is out of range");
   }
-  const auto nanos = static_cast<std::int32_t>(parts.ints[2]);
-  const Time time(seconds + std::chrono::microseconds(nanos / 1000));
+  const Time time = seconds + std::chrono::microseconds(nanos / 1000);
   return micro ? FormatMicroTime(time) : FormatTime(time);
 }
 

@@ -1,0 +1,179 @@
+#include "lab/apiserver/control_plane.h"
+
+#include <fmt/format.h>
+
+#include <boost/algorithm/string.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "lab/apiserver/discovery.h"
+#include "lab/apiserver/errors.h"
+#include "lab/apiserver/rest.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+
+namespace minisched::apiserver {
+namespace {
+
+// The PriorityClasses that every cluster has.
+const Json kSystemPriorityClasses = {
+    {{"metadata", {{"name", "system-node-critical"}}},
+     {"value", 2'000'001'000},
+     {"description",
+      "Used for system critical pods that must not be moved from their current "
+      "node."}},
+    {{"metadata", {{"name", "system-cluster-critical"}}},
+     {"value", 2'000'000'000},
+     {"description",
+      "Used for system critical pods that must run in the cluster, but can be "
+      "moved to another node if necessary."}}};
+
+// Returns an empty OpenAPI v2 document, as protobuf. kubectl requests this
+// document if the OpenAPI v3 document lacks a kind or its fields, and accepts
+// that this document lacks them too.
+Reply OpenApiV2() {
+  return {.content_type =
+              "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+          .body =
+              "\x0a\x03"
+              "2.0"};  // field 1: swagger
+}
+
+Reply AggregatedDiscovery(const Json& document) {
+  Reply reply = JsonReply(document);
+  reply.content_type =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  // The answer at this path depends on the Accept header, and a cache must
+  // respect that.
+  reply.headers.emplace_back("Vary", "Accept");
+  return reply;
+}
+
+// Returns the objects of a manifest. A list is replaced by its items.
+std::vector<Json> ObjectsOf(const std::string& manifest) {
+  std::vector<Json> objects;
+  for (const std::string& text : YamlToJson(manifest)) {
+    Json document = Json::parse(text);
+    if (GetString(document, "kind").ends_with("List") &&
+        document.contains("items")) {
+      for (Json& item : document["items"]) objects.push_back(std::move(item));
+    } else {
+      objects.push_back(std::move(document));
+    }
+  }
+  return objects;
+}
+
+}  // namespace
+
+ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
+                           GoAway go_away)
+    : loop_(loop),
+      registry_(store_, loop),
+      control_{faults_, store_, metrics_, std::move(go_away)} {
+  for (const Json& priority_class : kSystemPriorityClasses) {
+    registry_.Create(GetResource("scheduling.k8s.io", "priorityclasses"), "",
+                     priority_class);
+  }
+  const auto run = [this](auto* make_controller) {
+    controllers_.push_back(make_controller(registry_));
+  };
+  run(NewNamespaceController);
+  run(NewGarbageCollector);
+  run(NewDisruptionController);
+  if (options.simulate_kubelet) run(NewKubeletSimulator);
+  if (options.simulate_workloads) {
+    run(NewDeploymentController);
+    run(NewReplicaSetController);
+  }
+}
+
+void ControlPlane::Serve(Request request, const Respond& respond) {
+  const auto info = RequestInfo::Parse(request);
+  if (!info) return respond(Handle(request, info));
+  const auto start = std::chrono::steady_clock::now();
+  const FaultEffect effect = faults_.Select(request, *info);
+  const auto shared = std::make_shared<const Request>(std::move(request));
+  ApplyEffect(
+      loop_, effect, [=, this] { return Handle(*shared, info); },
+      [=, this](Reply reply) {
+        metrics_.Count(*shared, *info, reply.status,
+                       std::chrono::steady_clock::now() - start);
+        respond(std::move(reply));
+      });
+}
+
+Reply ControlPlane::Handle(const Request& request,
+                           const std::optional<RequestInfo>& info) {
+  try {
+    return info ? ServeResource(registry_, request, *info)
+                : HandleOther(request);
+  } catch (const StatusError& error) {
+    return error.ToReply();
+  } catch (const ParseError& error) {
+    return BadRequest(error.what()).ToReply();
+  } catch (const std::exception& error) {
+    return StatusError(500, "InternalError",
+                       fmt::format("Internal error occurred: {}", error.what()))
+        .ToReply();
+  }
+}
+
+Reply ControlPlane::HandleOther(const Request& request) {
+  if (Control::Owns(request)) return control_.Handle(request);
+  Reply document = DocumentAt(request);
+  if (request.method != "GET") throw MethodNotAllowed();
+  return document;
+}
+
+Reply ControlPlane::DocumentAt(const Request& request) {
+  const std::string path =
+      boost::trim_right_copy_if(request.path, boost::is_any_of("/"));
+  if (path == "/healthz" || path == "/livez" || path == "/readyz") {
+    return TextReply("ok");
+  }
+  if (path == "/metrics") {
+    Reply reply = TextReply(metrics_.Text());
+    reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    return reply;
+  }
+  if (path == "/openapi/v2") return OpenApiV2();
+  static const auto& all_aggregated = *new auto(AggregatedDiscoveryDocuments());
+  const auto aggregated = all_aggregated.find(path);
+  if (aggregated != all_aggregated.end() &&
+      AcceptsAggregatedDiscovery(request)) {
+    return AggregatedDiscovery(aggregated->second);
+  }
+  if (documents_.empty()) documents_ = DiscoveryDocuments(address_);
+  const auto document = documents_.find(path);
+  if (document == documents_.end()) throw PathNotFound();
+  return JsonReply(document->second);
+}
+
+void ControlPlane::Load(const std::string& manifest,
+                        const std::string& source) {
+  std::string what = source;
+  try {
+    for (Json& object : ObjectsOf(manifest)) {
+      const std::string kind = GetString(object, "kind");
+      what = source + ": " + kind + " " + NameOf(object);
+      const ResourceRow* row = FindKind(GetString(object, "apiVersion"), kind);
+      if (row == nullptr) {
+        throw std::runtime_error(
+            fmt::format("unknown kind: apiVersion \"{}\", kind \"{}\"",
+                        GetString(object, "apiVersion"), kind));
+      }
+      RequestInfo info{.row = row, .verb = "create"};
+      if (row->namespaced) info.ns = NamespaceOf(object);
+      if (row->namespaced && info.ns.empty()) info.ns = "default";
+      const Request request{.query = {{"fieldValidation", "Strict"}},
+                            .headers = {{"content-type", "application/json"}},
+                            .body = Dump(object)};
+      ServeResource(registry_, request, info);
+    }
+  } catch (const std::exception& error) {
+    throw std::runtime_error(what + ": " + error.what());
+  }
+}
+
+}  // namespace minisched::apiserver
