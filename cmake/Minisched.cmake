@@ -7,7 +7,7 @@
 #   x_testing.cc    helpers of tests
 #   x_real_test.cc  tests that need a real API server (label "real")
 #   x_benchmark.cc  its benchmarks, with Google Benchmark
-#   x_fuzz.cc       a fuzz target, the program x of the preset fuzz
+#   x_fuzz.cc       a fuzz target; the preset fuzz builds it as the program x
 #   main.cc         its program
 #
 # Several files of a target are compiled together (CMAKE_UNITY_BUILD), which
@@ -22,7 +22,7 @@ include(GoogleTest)
 set(MINISCHED_SANITIZE "" CACHE STRING
   "sanitizers to build with, in the form of -fsanitize=")
 option(MINISCHED_FUZZ
-  "add the fuzz targets, which the target `fuzz` builds, in place of tests" OFF)
+  "add fuzz targets instead of tests; the target `fuzz` builds them" OFF)
 if(MINISCHED_FUZZ)
   add_custom_target(fuzz)
 endif()
@@ -51,8 +51,8 @@ if(MINISCHED_SANITIZE)
   add_link_options(-fsanitize=${MINISCHED_SANITIZE})
 endif()
 if(MINISCHED_FUZZ)
-  # AddressSanitizer finds bad pointers too. Without these checks of UBSan, the
-  # build takes a quarter less time.
+  # Leave out UBSan's checks of pointers, so that the build takes a quarter less
+  # time. AddressSanitizer reports most bad pointers.
   add_compile_options(
     -fno-sanitize=alignment,null,object-size,pointer-overflow,vptr)
 endif()
@@ -64,7 +64,7 @@ function(minisched_sources variable regex)
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 
-# The .cc files of a folder that don't belong to its library.
+# The .cc files of a folder that don't belong to its library or step.
 set(MINISCHED_NO_SOURCE "_(test|testing|benchmark|fuzz)\\.cc$|/main\\.cc$")
 
 # minisched_benchmark(NAME DEPENDS target…) adds the benchmarks of the current
@@ -142,8 +142,8 @@ function(minisched_repeated variable)
   set(${variable} ${repeated} PARENT_SCOPE)
 endfunction()
 
-# minisched_fuzz(DEPENDS target…) adds the fuzz targets of the current folder. The
-# target `fuzz` builds them.
+# minisched_fuzz(DEPENDS target…) adds the fuzz targets of the current folder.
+# The target `fuzz` builds them.
 function(minisched_fuzz)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "DEPENDS")
   minisched_sources(sources "_fuzz\\.cc$")
@@ -161,7 +161,7 @@ endfunction()
 # minisched_tests(NAME DEPENDS target…) adds the test programs of the current
 # folder, NAME-test and NAME-real-test, and registers each of their tests in
 # CTest; with sanitizers, two halves of each program. Also adds the benchmarks.
-# The preset fuzz has none of them.
+# Adds nothing in the preset fuzz.
 function(minisched_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   if(MINISCHED_FUZZ OR NOT MINISCHED_LAB)
@@ -210,8 +210,8 @@ endfunction()
 # minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
 #                   [TEST_DEPENDS target…] [NOT_FUZZED file…])
 # adds the static library minisched::NAME (in lab/: lab::NAME) of the current
-# folder. The preset fuzz leaves out the files after NOT_FUZZED, which no fuzz
-# target needs, to save time.
+# folder. To save time, the preset fuzz does not compile the files after
+# NOT_FUZZED, which no fuzz target needs.
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
     "DEPENDS;PRIVATE;TEST_DEPENDS;NOT_FUZZED")

@@ -22,11 +22,10 @@
 namespace minisched::apiserver {
 
 // The embedded API server without its connections: the objects, the controllers
-// and the injected faults. Answers all requests, on any loop. Use it on the
-// loop's thread only.
+// and the injected faults. Use it on the loop's thread only.
 class ControlPlane {
  public:
-  // Makes the server unavailable for a time.
+  // Makes the server unavailable for the given time.
   using GoAway = std::function<void(std::chrono::milliseconds)>;
 
   // Creates the objects that every cluster has. `loop` must outlive the
@@ -36,12 +35,12 @@ class ControlPlane {
   ControlPlane(const ControlPlane&) = delete;
   ControlPlane& operator=(const ControlPlane&) = delete;
 
-  // Sets the address of the server for clients, "host:port", which discovery
-  // returns. Call it before Serve().
+  // Sets the server's address, "host:port", which discovery returns to clients.
+  // Call SetAddress() before Serve().
   void SetAddress(std::string address) { address_ = std::move(address); }
 
-  // Answers a request: calls `respond` once, now or later, unless `respond` is
-  // destroyed first. Errors become replies.
+  // Answers a request. Calls `respond` once, now or later on the loop, unless
+  // the loop ends first. Errors become replies.
   using Respond = std::function<void(Reply)>;
   void Serve(Request request, const Respond& respond);
 
@@ -68,8 +67,7 @@ class ControlPlane {
   Control control_;
   std::vector<std::unique_ptr<Controller>> controllers_;
   std::string address_;
-  // The discovery documents, by path. Made for the first request that needs
-  // one.
+  // The discovery documents, by path. Empty until the first request for one.
   std::map<std::string, Json> documents_;
 };
 

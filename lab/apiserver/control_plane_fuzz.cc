@@ -1,8 +1,7 @@
 // Fuzzes the embedded API server without its connections. The input is a
 // sequence of requests, with a line "%%" between two requests. A request has a
 // line with the method and the target, a line for each header, an empty line,
-// and the body. The method SLEEP lets as many milliseconds pass as its target
-// says.
+// and the body. "SLEEP 500" is no request: it lets 500 milliseconds pass.
 
 #include <algorithm>
 #include <charconv>
@@ -27,8 +26,8 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMaxRequests = 16;
 constexpr int kMaxSleep = 600'000;
 
-// A loop with a time of its own. Each call of Advance() runs a limited number
-// of tasks, because a request may ask for a million pods.
+// A loop with its own clock. Each call of Advance() runs a limited number of
+// tasks, because a request may ask for a million pods.
 class BoundedLoop : public Loop {
  public:
   Time Now() const override { return now_; }
@@ -69,8 +68,8 @@ std::vector<std::string_view> SplitRequests(std::string_view text) {
   return parts;
 }
 
-// Parses a request as http::Session does. Returns nullopt if the session would
-// answer it.
+// Parses a request as HttpServer does. Returns nullopt if HttpServer would
+// answer the request itself.
 std::optional<Request> ParseRequest(std::string_view text) {
   const std::string_view line = TakeLine(text);
   const std::size_t space = std::min(line.find(' '), line.size());
@@ -100,19 +99,19 @@ Json ParseBody(const std::string& body) {
 void CheckError(const Json& status, int code, bool faults) {
   const std::string text = Dump(status);
   Require(GetString(status, "kind") == "Status", "an error is a Status", text);
-  Require(GetString(status, "status") == "Failure", "an error has failed",
-          text);
-  Require(GetInt(status, "code") == code, "a Status has the code", text);
+  Require(GetString(status, "status") == "Failure",
+          "an error has the status Failure", text);
+  Require(GetInt(status, "code") == code, "a Status has the status code", text);
   Require(!GetString(status, "message").empty(), "an error has a message",
           text);
   const bool internal = GetString(status, "reason") == "InternalError";
   Require(faults || !internal, "no request causes an internal error", text);
 }
 
-// Returns the parsed body, or null for other types than JSON.
+// Returns the parsed body, or null if the body is a stream or not JSON.
 Json CheckReply(const Reply& reply, bool faults) {
-  Require(reply.status >= 200 && reply.status < 600, "an answer has a status",
-          std::to_string(reply.status));
+  Require(reply.status >= 200 && reply.status < 600,
+          "a status is from 200 to 599", std::to_string(reply.status));
   for (const auto& [name, value] : reply.headers) {
     const bool clean = std::ranges::none_of(
         name + value, [](unsigned char c) { return c < ' ' || c == 0x7f; });
@@ -135,7 +134,7 @@ class PodWatcher {
     std::string text;
     do {
       text.clear();
-      Require(stream_->Read(text), "a watch goes on");
+      Require(stream_->Read(text), "a watch does not end");
       std::string_view rest = text;
       while (!rest.empty()) Apply(Json::parse(TakeLine(rest)));
     } while (!text.empty());
@@ -196,7 +195,7 @@ class Client {
     Advance(milliseconds(0));
   }
 
-  // Checks what is true after any requests.
+  // Checks what must be true after any requests.
   void CheckState() {
     control_plane_.SetFaults({});
     watcher_.Compare(control_plane_.store().All("pods"));
@@ -221,7 +220,7 @@ class Client {
     }
   }
 
-  // Returns the reply to a request that is answered at once.
+  // Returns the reply to a request that must be answered at once.
   Reply Answer(Request request) {
     std::optional<Reply> answer;
     control_plane_.Serve(std::move(request),
@@ -243,7 +242,7 @@ class Client {
     return path + "/" + row.plural + "/" + NameOf(object);
   }
 
-  // Checks a few of the objects of a resource that the requests have written.
+  // Checks a few of the resource's objects that the requests have written.
   void CheckObjects(const ResourceRow& row) {
     constexpr int kFew = 3;
     const auto all = control_plane_.store().All(CollectionOf(row));

@@ -1,5 +1,5 @@
-// Fuzzes the path and the query of a request, with the label and field
-// selectors in it. The input is the target of a GET:
+// Fuzzes the path and the query of a request, and the label and field selectors
+// in the query. The input is the target of a GET:
 // "/api/v1/pods?labelSelector=a%3Db".
 
 #include "lab/apiserver/errors.h"

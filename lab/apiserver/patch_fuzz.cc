@@ -15,8 +15,8 @@
 namespace minisched::apiserver {
 namespace {
 
-// Applies the patch as RFC 6902 prescribes, but like the server takes a missing
-// value for null. Returns nullopt if it fails.
+// Applies the patch as RFC 6902 prescribes, but treats a missing value as null,
+// as the server does. Returns nullopt if the patch fails.
 std::optional<Json> ApplyRfc6902(const Json& object, Json patch) {
   try {
     for (Json& operation : patch) {
@@ -30,7 +30,7 @@ std::optional<Json> ApplyRfc6902(const Json& object, Json patch) {
 
 void CheckJsonPatch(const Json& object, const Json& patch, const Json& result) {
   const auto expected = ApplyRfc6902(object, patch);
-  // "replace" differs from the RFC.
+  // The server's "replace" differs from the RFC's.
   const bool replaces = std::any_of(
       patch.begin(), patch.end(),
       [](const Json& operation) { return Get(operation, "op") == "replace"; });
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   object["apiVersion"] = "v1";
   object["kind"] = words[1];
   try {
-    // Stored objects and bodies have these forms.
+    // In the server, patches and stored objects have passed these functions.
     CheckLimits(patch);
     CheckLimits(object);
     Normalize(object, *schema);

@@ -67,8 +67,9 @@ Document::Document(std::string file, const std::string& text)
   try {
     const YAML::Node nodes = YAML::Load(text);
     const std::vector<std::string> documents = YamlToJson(text);
-    // YamlToJson() has rejected keys that aren't scalars, and anchors that
-    // contain themselves, on which this function would recurse for ever.
+    // This call must come after YamlToJson(), which rejects keys that aren't
+    // scalars, and anchors that contain themselves. RejectDuplicateKeys() would
+    // recurse forever on such an anchor.
     RejectDuplicateKeys(nodes, file_);
     if (documents.size() != 1) {
       throw CannotPlay(file_ + ":1:1: expected one YAML document, found " +

@@ -100,13 +100,14 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
   return objects;
 }
 
-// Sets the requests of the first container. `item` is the pods' template.
+// Sets the requests of the first container. Fails if `containers` is not a list
+// of maps. `item` is the pods' template.
 void SetRequests(const Field& item, Json requests, Json& containers) {
   const bool is_list = containers.is_array() && !containers.empty();
   if (!is_list || !containers[0].is_object() ||
       !containers[0].value("resources", Json::object()).is_object()) {
     item["spec"].Fail(
-        "containers: expected a list of maps, because of \"requests\"");
+        "containers: expected a list of maps; \"requests\" changes the first");
   }
   containers[0]["resources"]["requests"] = std::move(requests);
 }

@@ -1,5 +1,5 @@
-// Fuzzes the metrics of a scheduler, which a scenario reads. The input is a
-// text in Prometheus' format.
+// Fuzzes the parser of metrics, with which scenarios read the metrics of a
+// scheduler. The input is a text in Prometheus' format.
 
 #include <cmath>
 

@@ -199,7 +199,8 @@ struct Scenario {
 // position if the file can't be read or is no YAML.
 Scenario ReadScenario(const std::string& file);
 
-// Parses the text of a scenario file. `file` is its path.
+// Parses a scenario file with this text, as ReadScenario() does. `file` is the
+// path of the file.
 Scenario ParseScenario(const std::string& file, const std::string& text);
 
 }  // namespace minisched::scenario

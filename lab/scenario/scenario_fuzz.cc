@@ -1,4 +1,4 @@
-// Fuzzes scenario files. The input is the text of one.
+// Fuzzes scenario files. The input is the text of a file.
 
 #include <algorithm>
 #include <cctype>
@@ -10,8 +10,8 @@
 namespace minisched::scenario {
 namespace {
 
-// True if the scenario may name a file, or create so many pods that reading it
-// takes seconds.
+// True if the scenario may name another file, or may have so many pods that
+// reading it takes seconds.
 bool IsExcluded(std::string_view text) {
   if (text.find("file") != text.npos) return true;
   constexpr int kMaxDigits = 3;
@@ -37,7 +37,7 @@ void CheckScenario(const Scenario& scenario) {
     Require(!step.text.empty(), "a step has a text");
     const auto* create = std::get_if<Create>(&step.action);
     if (create == nullptr) continue;
-    Require(!create->objects.empty(), "a create has objects");
+    Require(!create->objects.empty(), "a create step has objects");
     for (const Manifest& object : create->objects) CheckManifest(object);
   }
 }

@@ -185,7 +185,7 @@ TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {
             "\"one\"");
 }
 
-TEST_F(ScenarioTest, RejectsYamlThatIsNoJson) {
+TEST_F(ScenarioTest, RejectsYamlThatHasNoJsonForm) {
   EXPECT_EQ(ComplaintOf("steps: &a [*a]\n"),
             " line 4, column 12: an anchor contains itself");
   EXPECT_EQ(ComplaintOf("steps: [{? [wait] : 1s}]\n"),
@@ -232,7 +232,7 @@ TEST_F(ScenarioTest, RejectsMissingAndIncompleteManifests) {
               HasSubstr("empty.yaml: the file has no objects"));
 }
 
-TEST_F(ScenarioTest, RejectsRequestsOfContainersThatAreNoMaps) {
+TEST_F(ScenarioTest, RejectsRequestsUnlessContainersAreMaps) {
   for (const std::string containers :
        {"7", "[]", "[7]", "[{resources: 7}]", "[{resources: [7]}]"}) {
     EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, requests: {cpu: 1}, "

@@ -24,8 +24,8 @@ class ScriptedCluster {
   // `clock` is the client's clock. It must outlive the cluster.
   explicit ScriptedCluster(FakeClock& clock) : clock_(clock) {}
 
-  // Returns a configuration for clients, without limits of rate and of requests
-  // in flight.
+  // Returns a configuration for clients, without a rate limit and without a
+  // limit on the requests in flight.
   RestConfig config() const;
 
   // Adds an object to the server's lists. REQUIRES: no client has listed yet.

@@ -1,4 +1,4 @@
-// Fuzzes durations. The input is the text of one.
+// Fuzzes durations. The input is the text of a duration.
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     return 0;
   }
   const std::string exact = FormatGoDuration(duration);
-  Require(ParseDuration(exact) == duration, "Go's form is exact", exact);
+  Require(ParseDuration(exact) == duration, "Go's text form is exact", exact);
   const std::string rounded = FormatDuration(duration);
   Require(FormatDuration(ParseDuration(rounded)) == rounded,
           "a rounded duration keeps its text", rounded);

@@ -65,7 +65,7 @@ nlohmann::json ParseJson(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    // A parse_error or, for a number beyond a double, an out_of_range.
+    // A parse_error, or an out_of_range if a number does not fit in a double.
     throw ParseError("not JSON: " + Reason(error));
   }
 }

@@ -1,6 +1,6 @@
-// Fuzzes the objects of minisched/api as JSON. The first line of the input is
-// "Pod", "PodList" or "PodEvent" (a line of a watch), likewise for the other
-// kinds, or "Status". The rest is the JSON.
+// Fuzzes the objects of minisched/api as JSON. The first line of the input is a
+// type: "Pod", "PodList" or "PodEvent" (a line of a watch); "Node", "NodeList"
+// or "NodeEvent"; "Binding", "Event" or "Status". The rest is the JSON.
 
 #include <map>
 #include <string_view>
@@ -21,7 +21,7 @@
 namespace minisched {
 namespace {
 
-// Use the object as a scheduler does.
+// Uses the object as a scheduler does.
 template <class T>
 void Use(const T& /*object*/) {}
 
@@ -81,7 +81,7 @@ void ReadEvent(std::string_view json) {
                           event.type == WatchEvent<T>::Type::kModified ||
                           event.type == WatchEvent<T>::Type::kDeleted;
   Require(has_object == (event.object || event.malformed),
-          "an event of an object has one", std::string(json));
+          "an event has an object or its error", std::string(json));
 }
 
 }  // namespace

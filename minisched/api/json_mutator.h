@@ -1,8 +1,8 @@
-// A mutator for fuzz targets whose inputs have JSON in them, each document on a
-// line of its own. libFuzzer's own mutations seldom keep JSON valid. This
-// mutator parses one of the documents, changes one value in it, and writes the
-// document back. Include this header in one file of a program only: it defines
-// the function that libFuzzer calls.
+// A mutator for fuzz targets whose inputs contain JSON documents, each on its
+// own line. libFuzzer's own mutations seldom keep JSON valid. This mutator
+// parses one of the documents, changes one or more values, and writes the
+// document back. Include this header in only one file of a program, because it
+// defines the function that libFuzzer calls.
 
 #pragma once
 
@@ -72,7 +72,8 @@ class JsonMutator {
     return kConstants[Below(kConstants.size())];
   }
 
-  // Adds, replaces, renames or removes a member. `donor` lends its keys.
+  // Adds, replaces, renames or removes a member. A new key is a key of `donor`,
+  // "a", or a mutation of one of these.
   void MutateObject(Json& object, const Json& donor, Json value) {
     const auto member = [&](auto& of) {
       return std::next(of.begin(),
@@ -91,7 +92,7 @@ class JsonMutator {
     if (Below(2) == 0) object[key] = std::move(value);
   }
 
-  // Inserts, duplicates, moves or removes an element.
+  // Inserts, duplicates, moves or removes an element. May change nothing.
   void MutateList(Json& list, Json value) {
     const auto place = [&](std::size_t limit) {
       return list.begin() + static_cast<std::ptrdiff_t>(Below(limit));
@@ -111,7 +112,7 @@ class JsonMutator {
     const std::size_t size = bytes.size();
     bytes.resize(size + 16);
     bytes.resize(LLVMFuzzerMutate(bytes.data(), size, bytes.size()));
-    // Most bytes above 0x7f would not be UTF-8.
+    // Keep to ASCII: random bytes above 0x7f are seldom valid UTF-8.
     for (std::uint8_t& byte : bytes) byte &= 0x7f;
     return {bytes.begin(), bytes.end()};
   }

@@ -1,7 +1,7 @@
 // Fuzzes node selectors. The first line of the input has the labels of a node,
 // such as "zone=a arch=arm64". Each further line is a requirement of one term:
 // a key, an operator and values, such as "zone In a b". A key that begins with
-// '.' is that of a field: ".metadata.name In n".
+// '.' names a field: ".metadata.name In n".
 
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
@@ -36,8 +36,8 @@ NodeSelectorTerm ParseTerm(std::string_view lines) {
 }
 
 // Returns whether a label selector with the term's requirements matches, or
-// nullopt if it is malformed. Label selectors have the same operators as node
-// selectors, except Gt and Lt.
+// nullopt if the selector is malformed. Label selectors have the same operators
+// as node selectors, except Gt and Lt.
 std::optional<bool> MatchesAsLabels(const NodeSelectorTerm& term,
                                     const Node& node) {
   LabelSelector selector;
@@ -61,13 +61,13 @@ void CheckTerm(const NodeSelectorTerm& term, const Node& node) {
   Pod pod;
   pod.spec.affinity.node_affinity.required = {{term}};
   Require(RequiredNodeAffinity(pod).Matches(node) == matches,
-          "a pod requires its term");
+          "a required term matches like its matcher");
   pod.spec.affinity.node_affinity.preferred = {
       {.weight = 7, .preference = term}};
   try {
     const std::int64_t score = PreferredSchedulingTerms(pod).Score(node);
     Require(score == (matches ? 7 : 0), "a matching term has its weight");
-    Require(errors.empty(), "a malformed preference is refused");
+    Require(errors.empty(), "a malformed preference is rejected");
   } catch (const ParseError& error) {
     Require(!errors.empty(), "a valid preference is accepted", error.what());
   }

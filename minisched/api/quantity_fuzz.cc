@@ -1,4 +1,4 @@
-// Fuzzes Quantity. The input is two quantities with a space between them.
+// Fuzzes Quantity. The input is quantities with spaces between them.
 
 #include <optional>
 #include <stdexcept>
@@ -25,8 +25,8 @@ void CheckText(const Quantity& quantity) {
   Require(again->ToString() == text, "the text is canonical", text);
 }
 
-// Checks that `count` is the quantity divided by a unit, rounded away from
-// zero. `from` makes a quantity of that many units.
+// Checks that `count` is the quantity in a unit, rounded away from zero. `from`
+// returns the quantity of a number of units.
 void CheckRounding(const Quantity& quantity, std::int64_t count,
                    Quantity (*from)(std::int64_t, Quantity::Format)) {
   const auto make = [&](std::int64_t n) { return from(n, quantity.format()); };
@@ -44,7 +44,7 @@ void CheckNumbers(const Quantity& quantity) {
     CheckRounding(quantity, quantity.Value(), Quantity::FromValue);
     CheckRounding(quantity, quantity.MilliValue(), Quantity::FromMilli);
   } catch (const std::overflow_error&) {
-    // The quantity is larger than 64 bits.
+    // The number of units does not fit in 64 bits.
   }
 }
 
@@ -56,8 +56,8 @@ void CheckSum(const Quantity& a, const Quantity& b) {
   const std::string text = a.ToString() + " + " + b.ToString();
   Require(ab == ba, "a sum does not depend on the order", text);
   Require((ab <=> a) == (b <=> Quantity()) || ab == a,
-          "a sum is on the side of the second number", text);
-  // In BinarySI, Parse() limits what a sum can be.
+          "a sum exceeds the first number if the second is positive", text);
+  // In BinarySI, Parse() caps large numbers, so a sum may not be restored.
   if (ab.format() != Quantity::Format::kBinarySI) CheckText(ab);
 }
 

@@ -1,4 +1,4 @@
-// Fuzzes points in time. The input is the text of one.
+// Fuzzes points in time. The input is the text of a time.
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/time.h"

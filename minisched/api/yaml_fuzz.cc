@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     return 0;
   }
   for (const std::string& document : documents) {
-    // YamlToJson() returns only JSON unchanged.
+    // YamlToJson() returns JSON unchanged, and nothing else.
     Require(YamlToJson(document) == std::vector{document},
             "each document becomes JSON", document);
   }

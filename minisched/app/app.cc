@@ -25,8 +25,9 @@
 namespace minisched {
 namespace {
 
-// Makes all threads allocate from two heaps. By default each has one of its
-// own, and memory that one thread has freed is of no use to the others.
+// Makes all threads allocate from at most two heaps. By default glibc has more,
+// and memory that was freed in one heap can't be used by threads that allocate
+// from another.
 void ShareFreedMemory() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 2);

@@ -1,6 +1,6 @@
 // Helpers for fuzz targets (x_fuzz.cc). A fuzz target is a function that
-// libFuzzer calls with many inputs. It looks for inputs that crash the code,
-// and for inputs with which the code lacks a property.
+// libFuzzer calls with many inputs, to find inputs that crash the code or
+// violate a property of the code.
 
 #pragma once
 
@@ -19,8 +19,8 @@ inline std::string_view InputText(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Ends the program, which libFuzzer reports as a finding, unless the code has
-// the property. `detail` is the text that violates the property.
+// Aborts the program unless the property holds. libFuzzer then reports the
+// input as a finding. `detail` is the text that violates the property.
 inline void Require(bool holds, const char* property,
                     const std::string& detail = "") {
   if (holds) return;
@@ -35,8 +35,7 @@ inline std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-// Returns the words of a line. A space separates two words, so a word may be
-// empty.
+// Splits a line at each space. A word may be empty.
 inline std::vector<std::string> SplitWords(std::string_view line) {
   std::vector<std::string> words;
   while (true) {

@@ -17,7 +17,7 @@ namespace {
 
 using ClientAsyncRealTest = RealClusterTest;
 
-TEST_F(ClientAsyncRealTest, AThousandBindingsMayBeUnderWay) {
+TEST_F(ClientAsyncRealTest, AThousandConcurrentBindingsSucceed) {
   constexpr std::size_t kPods = 1000;
   const std::vector<std::string> all_succeed(kPods, "ok");
   RestConfig config = admin();

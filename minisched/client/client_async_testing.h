@@ -86,7 +86,7 @@ class ClientAsyncTest : public testing::Test {
     };
   }
 
-  // Starts a new client, without a limit of requests in flight.
+  // Starts a new client, without a limit on the requests in flight.
   Client& Start(Answer answer, double qps = 0, int burst = 1) {
     answer_ = std::move(answer);
     RestConfig config = ConfigFor(server_.url());

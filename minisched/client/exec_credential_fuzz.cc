@@ -1,5 +1,5 @@
-// Fuzzes what a program that prints credentials may print. The input is the
-// output of the program.
+// Fuzzes the output of a program that prints credentials. The input is this
+// output.
 
 #include <algorithm>
 #include <cctype>
@@ -24,7 +24,7 @@ bool IsOneLine(const std::string& text) {
       text, [](unsigned char c) { return std::iscntrl(c) != 0; });
 }
 
-// Checks that no error quotes a part of the status.
+// Checks that no error quotes a text of the status.
 void CheckSecrets(const std::string& text) {
   Json object = Json::parse(text, nullptr, false);
   const bool marked = text.find(kSecret) != text.npos;
@@ -47,7 +47,7 @@ void CheckCredential(const ExecCredential& credential) {
           "a certificate has a key");
   Require(certificate || !credential.token.empty(),
           "a credential is not empty");
-  // In a header, control characters could begin another header.
+  // In a header, a line break in the token would begin another header.
   Require(IsOneLine(credential.token), "a token is one line", credential.token);
   const Json object = {
       {"apiVersion", kVersion},

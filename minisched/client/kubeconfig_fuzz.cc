@@ -1,4 +1,4 @@
-// Fuzzes kubeconfig files. The input is the text of one.
+// Fuzzes kubeconfig files. The input is the text of a file.
 
 #include <algorithm>
 #include <cctype>
@@ -13,10 +13,10 @@
 namespace minisched {
 namespace {
 
-// The start of each secret. It is base64.
+// MarkSecrets() begins each secret with this text, which is valid base64.
 constexpr char kSecret[] = "5ecret5s";
 
-// Removes the names of files, so that the fuzz target reads none.
+// Removes the names of files, so that the fuzz target reads no files.
 void RemoveFiles(Kubeconfig& config) {
   for (auto& [name, cluster] : config.clusters) {
     cluster.certificate_authority.clear();
@@ -45,7 +45,8 @@ void CheckMessage(const std::string& message) {
   Require(one_line, "an error is one line", message);
 }
 
-// Checks what a program that prints credentials would get. Does not run it.
+// Checks the input of the program that prints credentials. Does not run the
+// program.
 void CheckExecConfig(const RestConfig& rest) {
   Require(!rest.exec->command.empty() && !rest.exec->command[0].empty(),
           "exec has a command");
@@ -60,7 +61,7 @@ void CheckContext(const std::string& name, const Kubeconfig& config) {
                         rest.server.starts_with("http://");
     Require(is_url, "a server is a URL", rest.server);
     CheckMessage(rest.source);
-    // In a header, these could begin another header.
+    // In a header, a line break in these would begin another header.
     CheckMessage(rest.server + rest.bearer_token);
     if (rest.exec) CheckExecConfig(rest);
   } catch (const ConfigError& error) {

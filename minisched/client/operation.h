@@ -51,8 +51,8 @@ class RequestGate {
   // `most` <= 0 means no limit.
   explicit RequestGate(int most) : most_(most) {}
 
-  // Calls `send` when the caller may send its request, never from within. After
-  // that, the caller calls Leave() once, when the request has ended.
+  // Posts `send` to the I/O thread when the caller may send its request. When
+  // the request has ended, the caller must call Leave() once.
   void Enter(std::function<void()> send) {
     waiting_.push_back(std::move(send));
     Admit();
@@ -79,11 +79,12 @@ class RequestGate {
 
 struct OperationOptions {
   std::stop_token stop;
-  // How long until the request must be on its way, and until the operation must
-  // be done; both from when it has passed the gate.
+  // How long the operation may take until the request is on its way, and until
+  // the operation is done. Both times begin when the gate admits the operation.
   std::chrono::milliseconds send_timeout;
   std::chrono::milliseconds timeout;
-  // Passed until the operation is done. Null: there is no limit.
+  // Limits the requests in flight. The operation enters the gate first, and
+  // leaves it when it is done. Null: there is no limit.
   std::shared_ptr<RequestGate> gate;
   // Ends what cpprestsdk does. Cancelled when the operation fails before that.
   Cancel cancel;

@@ -72,18 +72,19 @@ struct RestConfig {
   double qps = 50;
   int burst = 100;
 
-  // How many requests other than watches may be in flight; further ones wait.
-  // Each has a connection, because this is HTTP/1.1. <= 0 means no limit. The
-  // default is what kube-apiserver lets one HTTP/2 connection have.
+  // How many requests may be in flight, not counting watches. Further requests
+  // wait. Each request in flight has a connection, because the client uses
+  // HTTP/1.1. The default is kube-apiserver's limit for the requests on one
+  // HTTP/2 connection. <= 0 means no limit.
   int max_in_flight = 100;
 
   // The User-Agent header.
   std::string user_agent = "minisched";
 
-  // Limits from when the request may be sent, by qps and max_in_flight.
-  // Resolving the name, connecting and the TLS handshake:
+  // Deadlines, which begin when qps and max_in_flight allow the request.
+  // For resolving the name, connecting and the TLS handshake.
   std::chrono::milliseconds connect_timeout{10'000};
-  // Until the answer is complete; for a watch, until its headers arrive:
+  // For the complete answer; for a watch, for the headers of the answer.
   std::chrono::milliseconds request_timeout{30'000};
   // How long a watch that asks for bookmarks may be silent. The server sends a
   // bookmark about once a minute.

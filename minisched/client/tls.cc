@@ -12,9 +12,10 @@
 #include "minisched/client/errors.h"
 #include "minisched/client/pem.h"
 
-// Takes the place of OpenSSL's function in the whole program. cpprestsdk calls
-// it for each connection, to read all of the system's certificates, which takes
-// 30 ms. Tls::Configure() sets the trusted authorities of a connection.
+// Replaces OpenSSL's function in the whole program. cpprestsdk calls it for
+// each connection, and OpenSSL's function reads all of the system's trusted
+// authorities, which takes 30 ms. Tls::Configure() sets the authorities
+// instead.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace minisched {
@@ -69,7 +70,7 @@ void SendServerName(const SSL* ssl, int where, int) {
   SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), tls->server_name().c_str());
 }
 
-// Returns the system's trusted authorities. They are read once.
+// Returns the system's trusted authorities. Reads them at the first call.
 X509_STORE* SystemStore() {
   static const std::shared_ptr<X509_STORE> store = [] {
     std::shared_ptr<X509_STORE> trusted(X509_STORE_new(), X509_STORE_free);

@@ -108,7 +108,7 @@ class OpenCounter {
   OpenCounter(const OpenCounter&) = delete;
   OpenCounter& operator=(const OpenCounter&) = delete;
 
-  // Returns the number since the last call.
+  // Returns how often the file was opened since the last call.
   std::size_t Take() const {
     std::array<inotify_event, 1000> events;
     const ssize_t size = read(inotify_, events.data(), sizeof events);
@@ -119,8 +119,8 @@ class OpenCounter {
   const int inotify_ = inotify_init1(IN_NONBLOCK);
 };
 
-// In a process of its own, because the system's authorities are read once.
-TEST_F(TlsTest, ReadsTheSystemsAuthoritiesOnceIfItNeedsThem) {
+// In its own process, because a process reads the system's authorities once.
+TEST_F(TlsTest, ReadsTheSystemsAuthoritiesOnceIfNeeded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [&] {
     std::string path = testing::TempDir() + "authorities.XXXXXX";

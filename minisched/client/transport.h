@@ -59,10 +59,10 @@ class HttpStream {
 };
 
 // Sends requests over connections that are kept and used again. Each request in
-// flight has a connection, and so has each stream; therefore a Transport raises
-// the process's soft limit on open files to the hard limit. If
-// RestConfig::max_in_flight requests are in flight, further ones wait; their
-// deadlines begin after that. Streams don't count. Thread-safe.
+// flight and each stream has its own connection, so a Transport raises the
+// process's soft limit on open files to the hard limit. While
+// RestConfig::max_in_flight requests are in flight, not counting streams,
+// further requests wait. Their deadlines begin after this wait. Thread-safe.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. A request goes on when its Transport is destroyed, until its callback.

@@ -300,7 +300,7 @@ TEST(TransportConnectTest, LimitsTheRequestsInFlight) {
                         [&ended, i](const auto&) { ended[i].set_value(); });
   }
   ASSERT_TRUE(server.AwaitOpenConnections(10));
-  // When a request ends, here by a stop, the next one connects.
+  // When a request ends (here it is stopped), the next one connects.
   stops[0].request_stop();
   while (server.accepted_connections() < 11) std::this_thread::yield();
   EXPECT_EQ(server.accepted_connections(), 11);

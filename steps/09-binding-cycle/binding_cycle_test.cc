@@ -107,7 +107,8 @@ TEST_F(BindingCycleTest, APodWhosePreBindFailsBacksOff) {
                           "Unreserve a on n"));
   volumes_.set_pre_bind(Status());
   clock_.AwaitSleepers(kSleepers);
-  cluster_.Send("ADDED", NewPod("b"));  // ends the backoff of a
+  // Advances the clock by a second, which ends the backoff of a.
+  cluster_.Send("ADDED", NewPod("b"));
   // The first try has sent no Binding.
   EXPECT_THAT(TakeBindings(2), UnorderedElementsAre("a", "b"));
 }

@@ -14,12 +14,12 @@ void CheckEffect(Faults& faults, const std::string& method) {
   const FaultEffect effect =
       faults.Select(request, *RequestInfo::Parse(request));
   Require(effect.latency.count() >= 0 && effect.watch_delay.count() >= 0,
-          "a fault never answers early");
+          "a delay is not negative");
   if (!effect.error) return;
   Require(effect.error->code() >= 400 && effect.error->code() < 600,
           "an injected error has the code of an error");
   Require(Json::parse(Dump(effect.error->ToJson())).is_object(),
-          "an injected error is a Status");
+          "an injected error is a JSON object");
 }
 
 }  // namespace

@@ -136,8 +136,8 @@ class Normalizer {
     try {
       auto quantity = Quantity::Parse(
           value.is_string() ? value.get<std::string>() : value.dump());
-      // All maps of quantities are ResourceLists, which round to thousandths,
-      // away from zero.
+      // All maps of quantities are ResourceLists. Their quantities are rounded
+      // to thousandths, away from zero.
       if (field.map && kMinMilli < quantity && quantity < kMaxMilli) {
         quantity =
             Quantity::FromMilli(quantity.MilliValue(), quantity.format());

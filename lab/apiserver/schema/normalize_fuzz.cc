@@ -32,9 +32,9 @@ void CheckObject(Json object, const std::string& version,
   Normalize(object, type);
   Json again = object;
   try {
-    Require(Normalize(again, type).empty(), "no unknown field stays",
+    Require(Normalize(again, type).empty(), "all fields are known",
             Dump(object));
-    Require(again == object, "a normalized object stays as it is",
+    Require(again == object, "normalizing again changes nothing",
             Dump(object) + " becomes " + Dump(again));
   } catch (const ParseError& error) {
     Require(false, "a normalized object is valid", error.what());

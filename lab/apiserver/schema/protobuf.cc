@@ -58,12 +58,12 @@ Parts ReadParts(pbf_reader message) {
 // Converts a message with seconds (field 1) and nanos (field 2). An empty
 // message is the zero time, which is null.
 Json ToTime(const Parts& parts, bool micro) {
-  // In seconds, because a far time does not fit into Time.
+  // In seconds, because converting a distant time to Time would overflow.
   constexpr std::chrono::sys_seconds kFirst =
       std::chrono::sys_days{std::chrono::year{0} / 1 / 1};
   constexpr std::chrono::sys_seconds kEnd =
       std::chrono::sys_days{std::chrono::year{10000} / 1 / 1};
-  constexpr std::int32_t kNanos = 1'000'000'000;  // of a second
+  constexpr std::int32_t kNanos = 1'000'000'000;  // in a second
   if (parts.empty) return nullptr;
   const std::chrono::sys_seconds seconds{std::chrono::seconds(parts.ints[1])};
   const auto nanos = static_cast<std::int32_t>(parts.ints[2]);

@@ -129,12 +129,12 @@ TEST(ProtobufTest, RefusesMalformedBodies) {
            PodBody("\x08\x01"),               // metadata as a number
            PodBody("\x12\x02\xca\x01"),       // priority, cut off
            PodBody("\x12\x04\xca\x01\x01x"),  // priority as bytes
-           // A time out of range: as many seconds as possible, and the first
+           // Times out of range: the largest number of seconds, and the first
            // second of the year 10000.
            PodBody("\x0a\x0e\x42\x0c\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
                    "\x10\x01"),
            PodBody("\x0a\x09\x42\x07\x08\x80\x83\xd1\xff\xaf\x07"),
-           // A time of one second and as many nanoseconds.
+           // A time with 1,000,000,000 nanoseconds, besides one second.
            PodBody("\x0a\x0a\x42\x08\x08\x01\x10\x80\x94\xeb\xdc\x03"),
            PodBody("\x0f"),                     // no such wire type
            Body("0a0b0a027631120544756d6d79"),  // no such kind
