@@ -103,9 +103,12 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
 // Sets the requests of the first container. Fails if `containers` is not a list
 // of maps. `item` is the pods' template.
 void SetRequests(const Field& item, Json requests, Json& containers) {
+  const auto is_map_or_null = [](const Json& json) {
+    return json.is_object() || json.is_null();
+  };
   const bool is_list = containers.is_array() && !containers.empty();
   if (!is_list || !containers[0].is_object() ||
-      !containers[0].value("resources", Json::object()).is_object()) {
+      !is_map_or_null(containers[0].value("resources", Json()))) {
     item["spec"].Fail(
         "containers: expected a list of maps; \"requests\" changes the first");
   }

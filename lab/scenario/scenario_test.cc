@@ -243,6 +243,16 @@ TEST_F(ScenarioTest, RejectsRequestsUnlessContainersAreMaps) {
   }
 }
 
+TEST_F(ScenarioTest, AddsRequestsToResourcesThatAreNull) {
+  const Scenario scenario =
+      Read(std::string(kHead) +
+           "steps:\n- create: {pods: a, requests: {cpu: 1}, "
+           "spec: {containers: [{name: c, image: i, resources: }]}}\n");
+  const auto& create = std::get<Create>(scenario.steps.at(0).action);
+  EXPECT_THAT(create.objects.at(0).json,
+              HasSubstr(R"("requests":{"cpu":"1"})"));
+}
+
 TEST_F(ScenarioTest, RejectsNodesTheScenarioDoesNotDeclare) {
   EXPECT_EQ(ComplaintOf("nodes: [{names: [a, a]}]\n"), "4:9: duplicate node a");
   EXPECT_EQ(ComplaintOf("nodes: [{names: a}]\nsteps:\n- cordon: b\n"),

@@ -72,13 +72,14 @@ void SendServerName(const SSL* ssl, int where, int) {
 
 // Returns the system's trusted authorities. Reads them at the first call.
 X509_STORE* SystemStore() {
-  static const std::shared_ptr<X509_STORE> store = [] {
-    std::shared_ptr<X509_STORE> trusted(X509_STORE_new(), X509_STORE_free);
-    X509_STORE_set_default_paths(trusted.get());
+  // Never destroyed, because the I/O thread may use it while the program exits.
+  static X509_STORE* const store = [] {
+    X509_STORE* const trusted = X509_STORE_new();
+    X509_STORE_set_default_paths(trusted);
     ERR_clear_error();  // a system without authorities trusts none
     return trusted;
   }();
-  return store.get();
+  return store;
 }
 
 std::string WithoutBrackets(std::string host) {
