@@ -26,7 +26,7 @@
 namespace minisched {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef MINISCHED_SANITIZE
 constexpr int kLostPodOperations = 200;
 #else
 constexpr int kLostPodOperations = 600;
