@@ -103,7 +103,7 @@ void NewSnapshot(benchmark::State& state) {
 }
 
 constexpr auto kSizes = [](auto* of) {
-  of->Arg(100)->Arg(1000)->Arg(5000)->Unit(benchmark::kMicrosecond);
+  of->Arg(100)->Arg(1000)->Arg(5000)->Arg(15000)->Unit(benchmark::kMicrosecond);
 };
 
 BENCHMARK_CAPTURE(Cycle, plain, NewPlainPod())->Apply(kSizes);
