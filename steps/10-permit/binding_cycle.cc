@@ -37,7 +37,7 @@ void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
 void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   const auto after_permit = [this, cycle](const Status& status) {
     if (status.IsSuccess()) return PreBindAndBind(cycle);
-    HandleBindingCycleError(*cycle, "Permit", RejectedOn(cycle->host, status));
+    HandleBindingCycleError(cycle, "Permit", RejectedOn(cycle->host, status));
   };
   waiting_pods_.WaitOnPermit(*cycle->info.pod, after_permit);
 }
@@ -54,11 +54,11 @@ void Scheduler::PreBindAndBind(const std::shared_ptr<BindingCycle>& cycle) {
   const Framework& framework = FrameworkForPod(pod);
   const auto after_bind = [this, cycle](const Status& status) {
     if (status.IsSuccess()) return FinishBindingCycle(*cycle, status);
-    HandleBindingCycleError(*cycle, "Bind", {.status = status});
+    HandleBindingCycleError(cycle, "Bind", {.status = status});
   };
   const auto after_pre_bind = [=, this, &framework](const Status& status) {
     if (!status.IsSuccess()) {
-      HandleBindingCycleError(*cycle, "PreBind", {.status = status});
+      HandleBindingCycleError(cycle, "PreBind", {.status = status});
       return;
     }
     framework.RunBindPlugins(cycle->state, *cycle->info.pod, cycle->host,
@@ -83,12 +83,17 @@ void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
   FrameworkForPod(pod).RunPostBindPlugins(cycle.state, pod, cycle.host);
 }
 
-void Scheduler::HandleBindingCycleError(BindingCycle& cycle,
-                                        std::string_view point,
-                                        const SchedulingFailure& failure) {
+void Scheduler::HandleBindingCycleError(
+    const std::shared_ptr<BindingCycle>& cycle, std::string_view point,
+    const SchedulingFailure& failure) {
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
-  UnreserveAndForget(cycle, point, failure);
+  UnreserveAndForget(*cycle, point, failure);
+  RequeueAndReport(*cycle, failure);
+}
+
+void Scheduler::RequeueAndReport(const BindingCycle& cycle,
+                                 const SchedulingFailure& failure) {
   // Other pods may have been rejected because this pod had the room. Send the
   // event even if the informers have confirmed the pod: it may have been bound
   // to another node.

@@ -93,10 +93,11 @@ class Doorman final : public PermitPlugin, public ReservePlugin {
   VolumeScript& calls_;
 };
 
-// Blocks until the executor's tasks and due timers have run, and the tasks that
-// these have posted. REQUIRES: the executor has one thread.
+// Blocks until the executor's tasks and due timers have run, the tasks that
+// these have posted, and the tasks of those. REQUIRES: the executor has one
+// thread.
 inline void RunTasks(Executor& executor) {
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < 3; ++round) {
     std::promise<void> done;
     executor.PostAfter({}, [&done] { done.set_value(); });
     done.get_future().wait();

@@ -116,8 +116,13 @@ class Scheduler {
   void PreBindAndBind(const std::shared_ptr<BindingCycle>& cycle);
   void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
   // `point` is the extension point that has failed.
-  void HandleBindingCycleError(BindingCycle& cycle, std::string_view point,
+  void HandleBindingCycleError(const std::shared_ptr<BindingCycle>& cycle,
+                               std::string_view point,
                                const SchedulingFailure& failure);
+  // Wakes the pods that the free room can help, and does the same as
+  // HandleSchedulingFailure(), but without waiting for an answer.
+  void RequeueAndReport(const BindingCycle& cycle,
+                        const SchedulingFailure& failure);
   // Records the failed try in the trace, and gives back what Reserve and Assume
   // took.
   void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
