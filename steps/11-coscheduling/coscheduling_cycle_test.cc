@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "binding_cycle_testing.h"
@@ -75,6 +78,54 @@ TEST_F(CoschedulingCycleTest, AfterTenSecondsTheRoomGoesToOthers) {
   ExpectRoomForThree();
 }
 
+// Records in each Unreserve whether the pod x is in unschedulablePods.
+class Watcher final : public ReservePlugin {
+ public:
+  // The references must outlive the plugin.
+  Watcher(SchedulingQueue& queue, VolumeScript& calls)
+      : queue_(queue), calls_(calls) {}
+  std::string_view Name() const override { return "Watcher"; }
+  Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,
+                 const std::string& /*node_name*/) const override {
+    return {};
+  }
+  void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
+                 const std::string& /*node_name*/) const override {
+    const auto pods = SchedulingQueuePeer::Read(queue_).unschedulable;
+    const bool pending =
+        std::any_of(pods.begin(), pods.end(), [](const QueuedPodInfo& info) {
+          return info.pod->metadata.name == "x";
+        });
+    calls_.Record(pending ? "x is pending" : "x was moved");
+  }
+
+ private:
+  SchedulingQueue& queue_;
+  VolumeScript& calls_;
+};
+
+class WatchedCycleTest : public CoschedulingCycleTest {
+ protected:
+  ~WatchedCycleTest() override { Stop(); }  // before calls_ is destroyed
+
+  void AddPlugins(Scheduler& scheduler) override {
+    SchedulerPeer::Add(scheduler, std::make_unique<Watcher>(
+                                      SchedulerPeer::Queue(scheduler), calls_));
+  }
+  VolumeScript calls_;
+};
+
+// Otherwise the members of another group could get only a part of the room.
+TEST_F(WatchedCycleTest, AGroupGivesBackAllItsRoomBeforeOthersAreWoken) {
+  StartWithRoomForThree();
+  cluster_.Send("ADDED", NewPod("x"));
+  AwaitMove("x", Place::kUnschedulable);
+  clock_.Advance(std::chrono::seconds(10));
+  EXPECT_EQ(TakeBinding(), "x");
+  EXPECT_THAT(calls_.AwaitCalls(3),
+              ElementsAre("x is pending", "x is pending", "x is pending"));
+}
+
 TEST_F(CoschedulingCycleTest, AFailedGroupIsTriedAgainWithoutAnEvent) {
   StartWithRoomForThree();
   clock_.Advance(std::chrono::seconds(10));
@@ -125,7 +176,8 @@ TEST_F(CoschedulingCycleTest, AMemberWhoseBindingFailsIsBoundLater) {
   for (const char* name : {"a", "b", "d"}) AwaitMove(name, Place::kBound);
   Fail("c");
   AwaitMove("c", Place::kBackoff);
-  clock_.AwaitSleepers(kSleepers);
+  // The queue's flush sleeps until then.
+  clock_.AwaitDeadline(clock_.Now() + std::chrono::seconds(1));
   clock_.Advance(std::chrono::seconds(1));
   EXPECT_EQ(TakeBinding(), "c");
   Succeed("c");
@@ -227,7 +279,10 @@ TEST_F(CoschedulingCycleTest, NoOtherPodIsTriedBetweenTheMembersOfAGroup) {
 // next scheduler tries them.
 TEST_F(CoschedulingCycleTest, StoppingDoesNotRejectWaitingMembers) {
   StartWithRoomForThree();
-  Stop();
+  // Stop() would advance the clock, perhaps to the end of the group's wait.
+  stop_.request_stop();
+  EXPECT_TRUE(RunReturnsWithin(std::chrono::seconds(20)));
+  scheduler_.reset();
   EXPECT_THAT(volumes_.AwaitCalls(3), Not(Contains(HasSubstr("Unreserve"))));
 }
 

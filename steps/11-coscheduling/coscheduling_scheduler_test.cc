@@ -101,12 +101,15 @@ class GroupsSchedulerTest : public SchedulerTest {
   // time.
   template <class Done>
   bool AdvanceUntil(const Done& done) {
+    using std::chrono::milliseconds;
     const auto start = std::chrono::steady_clock::now();
     while (!done()) {
-      const auto waited = std::chrono::steady_clock::now() - start;
+      const auto waited = std::chrono::duration_cast<milliseconds>(
+          std::chrono::steady_clock::now() - start);
       if (waited >= std::chrono::minutes(2)) return false;
-      clock_.Advance(std::chrono::milliseconds(500));
-      std::this_thread::sleep_for(std::chrono::milliseconds(3) + waited / 50);
+      clock_.Advance(milliseconds(500));
+      std::this_thread::sleep_for(
+          std::min(milliseconds(3) + waited / 50, milliseconds(100)));
     }
     return true;
   }
