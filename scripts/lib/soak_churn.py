@@ -37,6 +37,9 @@ PRIORITIES = {"soak-low": -100, "soak-high": 1000}
 # checker waits for them, but most of the room is for those that don't.
 LIFETIMES, LONG_LIFE = (3, 5, 10), 150
 MOST_LONG = 10
+# How many jobs may stay pending on the tight nodes in the end. Three could take
+# turns, and hold the room all the time.
+MOST_PENDING_JOBS = 2
 
 
 @dataclasses.dataclass
@@ -147,10 +150,23 @@ class Churn:
             self.delete_job(group)
 
     def finish(self) -> None:
-        """Completes the jobs that still lack members."""
+        """Completes the jobs that still lack members.
+
+        Deletes pending jobs of the tight nodes until only a few are left.
+        """
         self.later.clear()
+        self.refresh()
         for job in self.jobs.values():
             self.create_missing(job)
+        pending = {pod["metadata"]["labels"].get(GROUP)
+                   for pod in self.pods.values()
+                   if not pod["spec"].get("nodeName")}
+        # The hog comes first: it is the most likely to show a leak of room.
+        waiting = [group for pool in ("hog", "tight")
+                   for group, job in self.jobs.items()
+                   if job.pool == pool and group in pending]
+        for group in waiting[MOST_PENDING_JOBS:]:
+            self.delete_job(group)
 
     # Room.
 

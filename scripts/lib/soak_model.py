@@ -21,8 +21,8 @@ WATCH_RECOVERY = 60
 # backoff of the group, and REACTION.
 RECOVERY = 30 + 11 + 10 + 15 + REACTION
 # Seconds that a pod may be pending although it fits a node: others hold its
-# room for at most the wait of a group, and its own backoff follows. Groups may
-# take turns, so three times.
+# room for at most the wait of a group, and its own backoff follows. In the end
+# two groups may take turns, so three times.
 FIT_PATIENCE = 3 * (10 + 11 + 4)
 
 
