@@ -13,6 +13,7 @@
 
 #include "lab/scenario/child_process.h"
 #include "lab/scenario/player_testing.h"
+#include "lab/scenario/reserved_port.h"
 #include "lab/testing/http_server.h"
 
 namespace minisched::scenario {
@@ -87,13 +88,9 @@ steps:
 }
 
 TEST_F(PlayerMetricsTest, UnreadableMetricsFailAfterTheTimeOfTheExpectation) {
-  int port = 0;
-  {
-    const HttpServer endpoint(Serve());
-    port = endpoint.port();
-  }
+  const ReservedPort port;  // nothing listens there
   options_.metrics_url =
-      "http://127.0.0.1:" + std::to_string(port) + "/metrics";
+      "http://127.0.0.1:" + std::to_string(port.number()) + "/metrics";
   options_.scheduler = "exec sleep 1000";
   const Result result = Play(R"(
 steps:

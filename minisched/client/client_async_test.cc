@@ -12,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lab/testing/http_server.h"
@@ -102,7 +103,10 @@ TEST_F(ClientAsyncTest, AStormOf429HoldsUpNothingElse) {
   EXPECT_THAT(ends_.Await(1), ElementsAre("ok"));
   EXPECT_EQ(Threads(), threads);
   // Some may not have begun to wait yet.
-  while (ends_.Now().size() < 1001) clock_.Advance(5s);
+  while (ends_.Now().size() < 1001) {
+    clock_.Advance(5s);
+    std::this_thread::sleep_for(1ms);
+  }
   EXPECT_THAT(ends_.Now(), Each("ok"));
   EXPECT_EQ(Requests(), 2002);
 }

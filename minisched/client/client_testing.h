@@ -19,11 +19,16 @@ namespace minisched {
 
 // Longer than the slowest machine needs, and shorter than the deadlines that a
 // test must not reach.
-inline constexpr std::chrono::seconds kPrompt{5};
+inline constexpr std::chrono::seconds kPrompt{20};
 
-// The configuration of a client without a rate limit.
+// The configuration of a client without a rate limit, and with deadlines longer
+// than kPrompt.
 inline RestConfig ConfigFor(const std::string& url) {
-  return {.server = url, .source = "test", .qps = 0};
+  return {.server = url,
+          .source = "test",
+          .qps = 0,
+          .connect_timeout = std::chrono::minutes(1),
+          .request_timeout = std::chrono::minutes(1)};
 }
 
 inline std::size_t CountEntries(const std::string& directory) {

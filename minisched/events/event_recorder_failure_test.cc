@@ -54,6 +54,14 @@ class EventRecorderFailureTest : public testing::Test {
     EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-" + pod));
   }
 
+  // A client's configuration. The deadline is in real time: a request must be
+  // able to hang for as long as a test runs on a slow machine.
+  RestConfig Config() const {
+    RestConfig config = api_.config();
+    config.request_timeout = minutes(10);
+    return config;
+  }
+
   // Blocks until each event is written or waits for its time.
   void AwaitRest() { EventRecorderPeer::AwaitRest(*recorder_); }
 
@@ -101,7 +109,7 @@ class EventRecorderFailureTest : public testing::Test {
 
   ScriptedApi api_;
   FakeClock clock_;
-  Client client_{api_.config(), clock_};
+  Client client_{Config(), clock_};
   std::optional<EventRecorder> recorder_{std::in_place, client_, "me"};
 };
 
