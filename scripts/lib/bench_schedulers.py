@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         medians of all rounds as Markdown. A backlog is a number of pods that
         exist when the scheduler starts; in an arrival, pods are created at a
         steady rate. One tenth of a mix of pods fits no node; others have node
-        affinity or a toleration. The defaults take about 25 minutes on two
+        affinity or a toleration. The defaults take about 15 minutes on two
         cores."""
     parser.add_argument("--steps", type=steps, default=[LAST_STEP],
                         help="the steps' numbers: 03,11, or all or none; "
