@@ -88,7 +88,7 @@ steps:
 }
 
 TEST_F(PlayerMetricsTest, UnreadableMetricsFailAfterTheTimeOfTheExpectation) {
-  const ReservedPort port;  // nothing listens there
+  const ReservedPort port;  // nothing listens on it
   options_.metrics_url =
       "http://127.0.0.1:" + std::to_string(port.number()) + "/metrics";
   options_.scheduler = "exec sleep 1000";

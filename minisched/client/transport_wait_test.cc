@@ -305,8 +305,8 @@ TEST(TransportConnectTest, LimitsTheRequestsInFlight) {
   while (server.accepted_connections() < 11) std::this_thread::yield();
   EXPECT_EQ(server.accepted_connections(), 11);
   // A stopped request that waits for its turn ends at once and never connects.
-  // The requests in flight are stopped last: the end of one admits a request
-  // that waits.
+  // Stop the requests in flight last: when one of them ends, the next waiting
+  // request connects.
   for (std::size_t i = stops.size(); i-- > 0;) stops[i].request_stop();
   for (std::promise<void>& end : ended) end.get_future().wait();
   EXPECT_TRUE(server.AwaitOpenConnections(0));

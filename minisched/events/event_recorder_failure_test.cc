@@ -54,8 +54,8 @@ class EventRecorderFailureTest : public testing::Test {
     EXPECT_THAT(Answer("POST", 201), HasSubstr("uid-" + pod));
   }
 
-  // A client's configuration. The deadline is in real time: a request must be
-  // able to hang for as long as a test runs on a slow machine.
+  // The client's configuration. The timeout counts real time. It must not end a
+  // request that hangs, however slow the machine is.
   RestConfig Config() const {
     RestConfig config = api_.config();
     config.request_timeout = minutes(10);

@@ -37,8 +37,8 @@ PRIORITIES = {"soak-low": -100, "soak-high": 1000}
 # checker waits for them, but most of the room is for those that don't.
 LIFETIMES, LONG_LIFE = (3, 5, 10), 150
 MOST_LONG = 10
-# How many jobs may stay pending on the tight nodes in the end. Three could take
-# turns, and hold the room all the time.
+# The most jobs of the tight nodes that may be pending at the end. Three could
+# take turns and hold the room for ever.
 MOST_PENDING_JOBS = 2
 
 
@@ -152,7 +152,8 @@ class Churn:
     def finish(self) -> None:
         """Completes the jobs that still lack members.
 
-        Deletes pending jobs of the tight nodes until only a few are left.
+        Then deletes pending jobs of the tight nodes until at most
+        MOST_PENDING_JOBS are left.
         """
         self.later.clear()
         self.refresh()
@@ -161,7 +162,7 @@ class Churn:
         pending = {pod["metadata"]["labels"].get(GROUP)
                    for pod in self.pods.values()
                    if not pod["spec"].get("nodeName")}
-        # The hog comes first: it is the most likely to show a leak of room.
+        # Keep the hog: of all jobs, it is the most likely to show leaked room.
         waiting = [group for pool in ("hog", "tight")
                    for group, job in self.jobs.items()
                    if job.pool == pool and group in pending]

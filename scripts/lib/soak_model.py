@@ -20,9 +20,9 @@ WATCH_RECOVERY = 60
 # it is in a group: the longest request, the backoff of a pod, the wait and the
 # backoff of the group, and REACTION.
 RECOVERY = 30 + 11 + 10 + 15 + REACTION
-# Seconds that a pod may be pending although it fits a node: others hold its
-# room for at most the wait of a group, and its own backoff follows. In the end
-# two groups may take turns, so three times.
+# Seconds that a pod may be pending although it fits a node. A group holds the
+# room for at most its wait, then the pod's own backoff follows. At the end, two
+# groups may take turns, so the bound is three times this sum.
 FIT_PATIENCE = 3 * (10 + 11 + 4)
 
 

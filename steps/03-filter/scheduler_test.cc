@@ -308,7 +308,7 @@ TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   const std::string version =
       client_->Get<Pod>("default", "web-0")->metadata.resource_version;
   const auto series = [&] {
-    clock_.Advance(std::chrono::seconds(1));  // 30 s between two writes
+    clock_.Advance(std::chrono::seconds(1));  // a series is written every 30 s
     const auto events = client_->List<Event>().items;
     return events.size() == 1 && events[0]->series &&
            events[0]->series->count >= 3;

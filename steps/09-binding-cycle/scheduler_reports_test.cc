@@ -48,7 +48,7 @@ TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
       client_->Get<Pod>("default", "web-0")->metadata.resource_version;
   int changes = 0;
   const auto series = [&] {
-    clock_.Advance(std::chrono::seconds(1));  // 30 s between two writes
+    clock_.Advance(std::chrono::seconds(1));  // a series is written every 30 s
     client_->Patch<Node>(
         "", "a", PatchType::kMerge,
         fmt::format(R"({{"spec":{{"taints":[{{"key":"n","value":"{}",)"

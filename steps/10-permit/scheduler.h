@@ -118,8 +118,9 @@ class Scheduler {
   void HandleBindingCycleError(const std::shared_ptr<BindingCycle>& cycle,
                                std::string_view point,
                                const SchedulingFailure& failure);
-  // Wakes the pods that the free room can help, and does the same as
-  // HandleSchedulingFailure(), but without waiting for an answer.
+  // Wakes the pods that the freed room may help. Then requeues the pod and
+  // reports the failure, like HandleSchedulingFailure(), but does not block.
+  // REQUIRES: UnreserveAndForget() has been called.
   void RequeueAndReport(const BindingCycle& cycle,
                         const SchedulingFailure& failure);
   // Records the failed try in the trace, and gives back what Reserve and Assume

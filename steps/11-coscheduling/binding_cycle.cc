@@ -89,8 +89,8 @@ void Scheduler::HandleBindingCycleError(
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
   UnreserveAndForget(*cycle, point, failure);
-  // The executor runs tasks in order. So when a group is rejected, all of its
-  // room is free before the first event wakes other pods.
+  // If a group was rejected, the tasks of its other members are already posted,
+  // and run before this new task. So all its room is free before pods wake.
   executor_.Post([this, cycle, failure] { RequeueAndReport(*cycle, failure); });
 }
 

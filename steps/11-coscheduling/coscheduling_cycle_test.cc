@@ -78,7 +78,8 @@ TEST_F(CoschedulingCycleTest, AfterTenSecondsTheRoomGoesToOthers) {
   ExpectRoomForThree();
 }
 
-// Records in each Unreserve whether the pod x is in unschedulablePods.
+// Records in each Unreserve whether the pod x was woken: whether it has left
+// unschedulablePods.
 class Watcher final : public ReservePlugin {
  public:
   // The references must outlive the plugin.
@@ -92,11 +93,11 @@ class Watcher final : public ReservePlugin {
   void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
                  const std::string& /*node_name*/) const override {
     const auto pods = SchedulingQueuePeer::Read(queue_).unschedulable;
-    const bool pending =
+    const bool asleep =
         std::any_of(pods.begin(), pods.end(), [](const QueuedPodInfo& info) {
           return info.pod->metadata.name == "x";
         });
-    calls_.Record(pending ? "x is pending" : "x was moved");
+    calls_.Record(asleep ? "not woken" : "woken");
   }
 
  private:
@@ -115,15 +116,15 @@ class WatchedCycleTest : public CoschedulingCycleTest {
   VolumeScript calls_;
 };
 
-// Otherwise the members of another group could get only a part of the room.
-TEST_F(WatchedCycleTest, AGroupGivesBackAllItsRoomBeforeOthersAreWoken) {
+// Otherwise the members of another group could find only a part of the room.
+TEST_F(WatchedCycleTest, AGroupGivesBackAllItsRoomBeforeOtherPodsAreWoken) {
   StartWithRoomForThree();
   cluster_.Send("ADDED", NewPod("x"));
   AwaitMove("x", Place::kUnschedulable);
   clock_.Advance(std::chrono::seconds(10));
   EXPECT_EQ(TakeBinding(), "x");
   EXPECT_THAT(calls_.AwaitCalls(3),
-              ElementsAre("x is pending", "x is pending", "x is pending"));
+              ElementsAre("not woken", "not woken", "not woken"));
 }
 
 TEST_F(CoschedulingCycleTest, AFailedGroupIsTriedAgainWithoutAnEvent) {
@@ -176,7 +177,7 @@ TEST_F(CoschedulingCycleTest, AMemberWhoseBindingFailsIsBoundLater) {
   for (const char* name : {"a", "b", "d"}) AwaitMove(name, Place::kBound);
   Fail("c");
   AwaitMove("c", Place::kBackoff);
-  // The queue's flush sleeps until then.
+  // Wait until the queue's flush sleeps: it wakes in one second.
   clock_.AwaitDeadline(clock_.Now() + std::chrono::seconds(1));
   clock_.Advance(std::chrono::seconds(1));
   EXPECT_EQ(TakeBinding(), "c");

@@ -95,10 +95,10 @@ class GroupsSchedulerTest : public SchedulerTest {
   }
 
   // Advances the scheduler's clock until `done` returns true, in larger steps
-  // than AwaitThat(). The pauses between the steps grow: on a slow machine, the
-  // scheduler could not keep up with the clock, and each wait would time out.
-  // Returns false if `done` has not returned true after two minutes of real
-  // time.
+  // than AwaitThat(). The pauses between the steps grow to 100 ms: otherwise,
+  // on a slow machine, the scheduler could not keep up with the clock, and each
+  // wait would time out. Returns false if `done` has not returned true after
+  // two minutes of real time.
   template <class Done>
   bool AdvanceUntil(const Done& done) {
     using std::chrono::milliseconds;

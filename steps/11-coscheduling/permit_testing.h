@@ -93,9 +93,9 @@ class Doorman final : public PermitPlugin, public ReservePlugin {
   VolumeScript& calls_;
 };
 
-// Blocks until the executor's tasks and due timers have run, the tasks that
-// these have posted, and the tasks of those. REQUIRES: the executor has one
-// thread.
+// Blocks until the executor's tasks and due timers have run, then the tasks
+// that they have posted, then the tasks that those have posted. REQUIRES: the
+// executor has one thread.
 inline void RunTasks(Executor& executor) {
   for (int round = 0; round < 3; ++round) {
     std::promise<void> done;
