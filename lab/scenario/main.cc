@@ -154,6 +154,9 @@ int main(int argc, char** argv) {
             "Shell command that starts the scheduler for each scenario; the "
             "scheduler finds the cluster through $KUBECONFIG. Without this "
             "flag, the scheduler must already be running");
+  flags.Add("--no-flags", &options.player.no_flags,
+            "Leave out the flags that a scenario appends to the command of "
+            "--scheduler, for a scheduler that has no such flags");
   flags.Add("--scheduler-name", &options.player.scheduler_name,
             "schedulerName of the scheduler, passed to its command as "
             "$SCHEDULER_NAME");

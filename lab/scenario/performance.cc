@@ -110,7 +110,7 @@ Performance::Performance(const PlayerOptions& options, Story& story,
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
-      command_(scenario.flags.empty()
+      command_(scenario.flags.empty() || options.no_flags
                    ? options.scheduler
                    : options.scheduler + " " + scenario.flags),
       stage_(cluster, options.scheduler_name) {

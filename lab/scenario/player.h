@@ -20,6 +20,8 @@ struct PlayerOptions {
   std::string scheduler_name = "minisched";
   // The shell command that starts the scheduler; empty: it is already running.
   std::string scheduler;
+  // Leaves out the flags that a scenario would append to `scheduler`.
+  bool no_flags = false;
   // The URL of the scheduler's metrics, where "$METRICS_PORT" stands for the
   // port in the environment of `scheduler`. Empty: such a scheduler has them at
   // http://127.0.0.1:$METRICS_PORT/metrics.

@@ -163,6 +163,23 @@ steps:
   EXPECT_FALSE(result.failure) << result.failure->found;
 }
 
+TEST_F(PlayerTest, LeavesOutTheFlagsOfTheScenarioWithNoFlags) {
+  const std::string arguments = directory_.path() / "arguments";
+  options_.scheduler =
+      "exec sh -c 'echo $@ >" + arguments + "; exec sleep 1000' sh --fast";
+  options_.no_flags = true;
+  const TinyScheduler scheduler(Config(), [&](const Pod& /*pod*/) {
+    return LastLines(arguments, 9) == "--fast\n" ? "a" : "";
+  });
+  const Result result = Play(R"(
+flags: --plugin ours
+steps:
+- create: {pods: web}
+- expect: {pods: web, bound: true}
+)");
+  EXPECT_FALSE(result.failure) << result.failure->found;
+}
+
 TEST_F(PlayerTest, FailsIfTheSchedulerExits) {
   options_.scheduler = "echo oh; exit 3";
   const Result result = Play("steps: [{wait: 60s}]\n");

@@ -190,8 +190,8 @@ class BindingCycleTest : public ::testing::Test {
     for (const Pod& pod : pods) cluster_.Add(pod);
     client_ = std::make_unique<Client>(cluster_.config());
     scheduler_ = std::make_unique<Scheduler>(
-        AppContext{*client_, "minisched", trace_, {}, metrics_},
-        SchedulerOptions{}, clock_);
+        AppContext{*client_, "minisched", trace_, {}, metrics_}, options_,
+        clock_);
     AddPlugins(*scheduler_);
     run_ = std::async(std::launch::async,
                       [this] { scheduler_->Run(stop_.get_token()); });
@@ -284,6 +284,7 @@ class BindingCycleTest : public ::testing::Test {
     return SchedulingQueuePeer::Read(SchedulerPeer::Queue(*scheduler_));
   }
 
+  SchedulerOptions options_;
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
   Metrics metrics_{"minisched"};

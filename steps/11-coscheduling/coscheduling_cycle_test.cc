@@ -24,6 +24,8 @@ using ::testing::UnorderedElementsAre;
 
 class CoschedulingCycleTest : public BindingCycleTest {
  protected:
+  CoschedulingCycleTest() { options_.coscheduling = true; }
+
   // Returns four members of one group, whose minimum is four.
   static std::vector<Pod> FourMembers() {
     return {GroupMember("a", "job"), GroupMember("b", "job"),

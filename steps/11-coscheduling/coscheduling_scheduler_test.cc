@@ -160,7 +160,7 @@ class TwoJobsTest : public GroupsSchedulerTest {
 
 TEST_F(TwoJobsTest, TheLoserGivesBackItsRoomUntilTheWinnerIsGone) {
   StartCluster();
-  StartScheduler();
+  StartScheduler({.coscheduling = true});
   for (int round = 1; round <= kRoundsOfJobs; ++round) {
     SCOPED_TRACE(fmt::format("round {}", round));
     const auto a = fmt::format("a{}", round);
@@ -188,7 +188,7 @@ TEST_F(TwoJobsTest, TheLoserGivesBackItsRoomUntilTheWinnerIsGone) {
 // backs off. Pods that fit must get their turn too.
 TEST_F(GroupsSchedulerTest, JobsThatAreTooLargeDoNotKeepTheRoomFromOthers) {
   StartCluster();
-  StartScheduler();
+  StartScheduler({.coscheduling = true});
   for (const char* job : {"large1", "large2"}) {
     for (int i = 0; i < 7; ++i) {
       CreatePodOf(fmt::format("{}-{}", job, i), job, 7);
@@ -208,6 +208,13 @@ TEST_F(GroupsSchedulerTest, JobsThatAreTooLargeDoNotKeepTheRoomFromOthers) {
     })) << Describe();
     for (const char* prefix : {"x", "y", "s-"}) DeletePods(prefix);
   }
+}
+
+TEST_F(GroupsSchedulerTest, WithoutTheFlagMembersAreOrdinaryPods) {
+  StartCluster();
+  StartScheduler();
+  CreatePodOf("a", "job", 4);
+  EXPECT_EQ(AwaitPlaces(1).size(), 1);
 }
 
 // Random operations on random groups, of which some pods can't be bound at
@@ -325,7 +332,7 @@ TEST_F(RandomGroupsTest, EachGroupThatFitsIsBoundAsAWhole) {
       "{{seed: {}, faults: [{{match: {{resource: pods/binding, name: "
       "\"{}*\"}}, probability: 0.5, error: {{code: 500}}}}]}}",
       seed_, kFailing));
-  StartScheduler();
+  StartScheduler({.coscheduling = true});
   for (int i = 1; i <= kRandomOperations; ++i) {
     Operate();
     if (Below(4) != 0) continue;

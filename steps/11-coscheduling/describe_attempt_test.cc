@@ -154,12 +154,11 @@ TEST_F(DescribeAttemptTest, ListsThePluginsAndTheirPreFilterResults) {
   EXPECT_THAT(attempt.filters,
               ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration",
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
-  EXPECT_THAT(Points(attempt),
-              ElementsAre("PreFilter Unsupported: Success",
-                          "PreFilter NodeAffinity: Success",
-                          "PreFilter NodePorts: Skip",
-                          "PreFilter NodeResourcesFit: Success",
-                          "PreFilter Coscheduling: Success"));
+  EXPECT_THAT(Points(attempt), ElementsAre("PreFilter Unsupported: Success",
+                                           "PreFilter NodeAffinity: Success",
+                                           "PreFilter NodePorts: Skip",
+                                           "PreFilter NodeResourcesFit: "
+                                           "Success"));
 }
 
 TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {

@@ -36,6 +36,8 @@ void SchedulerOptions::AddFlags(Flags& flags) {
   flags.Add("--seed", &seed, "Seed for random choices");
   flags.Add("--node-number", &node_number,
             "Weight of the plugin NodeNumber; 0: off");
+  flags.Add("--coscheduling", &coscheduling,
+            "Add the plugin Coscheduling, for groups of pods");
 }
 
 Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
@@ -68,7 +70,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                         queue_.Activate(pods);
                       }};
   AddDefaultPlugins(framework_, handle);
-  AddCoscheduling(framework_, handle);
+  if (options.coscheduling) AddCoscheduling(framework_, handle);
   if (options.node_number != 0) {
     AddNodeNumber(framework_, handle, options.node_number);
   }

@@ -38,6 +38,8 @@ struct SchedulerOptions {
   std::optional<std::uint64_t> seed;
   // The weight of the plugin NodeNumber. 0 leaves the plugin out.
   int node_number = 0;
+  // Adds the plugin Coscheduling, and sorts pods as it does.
+  bool coscheduling = false;
 
   // Registers a flag for each option.
   void AddFlags(Flags& flags);
