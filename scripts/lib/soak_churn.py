@@ -50,10 +50,14 @@ class Job:
 
 
 class Churn:
-    """Creates, changes and deletes objects at random, one step at a time."""
+    """Creates, changes and deletes objects at random, one step at a time.
 
-    def __init__(self, api: Api, rng: random.Random):
-        self.api, self.rng = api, rng
+    Without groups, it creates no jobs: the scheduler would take their members
+    for ordinary pods.
+    """
+
+    def __init__(self, api: Api, rng: random.Random, groups: bool = True):
+        self.api, self.rng, self.groups = api, rng, groups
         self.numbers = itertools.count(1)
         self.later: list[tuple[float, int, Callable[[], None]]] = []
         self.pods: dict[str, Object] = {}  # on the server, and just created
@@ -121,7 +125,7 @@ class Churn:
         make = self.rng.choices(
             [self.plain, self.gated, self.job, self.special, self.filler,
              self.tight_job, self.impossible],
-            [10, 2, 3, 5, 6, 2, 1])[0]
+            [10, 2, 3 * self.groups, 5, 6, 2 * self.groups, 1])[0]
         for _ in range(self.rng.choice([1, 1, 1, 6])):  # sometimes a burst
             make()
 
@@ -300,7 +304,8 @@ class Churn:
         if sum(pod["metadata"]["labels"].get(WANT) == "never"
                for pod in self.pods.values()) > 12:
             return
-        kind = self.rng.choice(["selector", "size", "taint", "job"])
+        kind = self.rng.choice(["selector", "size", "taint"] +
+                               ["job"] * self.groups)
         if kind == "job":
             self.create_job("none", "never", 250, 4, 3)
             return

@@ -1,0 +1,49 @@
+"""Tests of soak_churn: which pods it creates."""
+
+import pathlib
+import random
+import sys
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+# pylint: disable=wrong-import-position
+from soak_api import GROUP, PODS
+from soak_churn import Churn
+
+
+class FakeApi:
+    """Records the pods that are created, and answers that all is well."""
+
+    def __init__(self):
+        self.pods = []
+
+    def call(self, method, path, body=None, _kind=""):
+        if (method, path) == ("POST", PODS):
+            self.pods.append(body | {"status": {}})
+        return (201 if method == "POST" else 200), {}
+
+    def get(self, _path):
+        return {"items": list(self.pods)}
+
+
+class ChurnTest(unittest.TestCase):
+    """Lets the churn make 200 steps on a server that binds nothing."""
+
+    def groups(self, **options):
+        api = FakeApi()
+        churn = Churn(api, random.Random(1), **options)
+        for _ in range(200):
+            churn.step()
+        churn.finish()
+        self.assertGreater(len(api.pods), 20)
+        return [pod for pod in api.pods if GROUP in pod["metadata"]["labels"]]
+
+    def test_with_groups_some_pods_are_members(self):
+        self.assertTrue(self.groups())
+
+    def test_without_groups_no_pod_is_a_member(self):
+        self.assertFalse(self.groups(groups=False))
+
+
+if __name__ == "__main__":
+    unittest.main()
