@@ -119,9 +119,13 @@ class SchedulingQueue {
   friend class SchedulingQueuePeer;  // for tests
 
   bool Has(const std::string& uid) const REQUIRES(mu_);
-  // Returns true if the change can help the pod.
+  // The registered events that include a change.
+  using Hints = std::vector<const QueueingHintFunction*>;
+  Hints HintsFor(const ClusterChange& change) const;
+  // Returns true if the change can help the pod. `hints` is HintsFor(change).
   bool IsPodWorthRequeuing(const QueuedPodInfo& info,
-                           const ClusterChange& change) const;
+                           const ClusterChange& change,
+                           const Hints& hints) const;
   // Runs the PreEnqueue plugins and records in `info` which of them gates the
   // pod. Returns false if one does.
   bool PassesPreEnqueue(QueuedPodInfo& info) const;

@@ -36,8 +36,14 @@ void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
 
 void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   const auto after_permit = [this, cycle](const Status& status) {
-    if (status.IsSuccess()) return PreBindAndBind(cycle);
-    HandleBindingCycleError(cycle, "Permit", RejectedOn(cycle->host, status));
+    if (status.IsSuccess()) {
+      PreBindAndBind(cycle);
+      return Executor::Task();
+    }
+    const auto failure = RejectedOn(cycle->host, status);
+    UnreserveAndForget(*cycle, "Permit", failure);
+    return Executor::Task(
+        [this, cycle, failure] { RequeueAndReport(*cycle, failure); });
   };
   waiting_pods_.WaitOnPermit(*cycle->info.pod, after_permit);
 }

@@ -40,6 +40,13 @@ class PermitScript {
     actions_[pod] = std::move(action);
   }
 
+  // Unreserve of the pod also calls `action`, before it is recorded.
+  void OnUnreserve(const std::string& pod, std::function<void()> action)
+      EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    unreserve_actions_[pod] = std::move(action);
+  }
+
   Status Run(const std::string& pod, Clock::Duration& timeout) EXCLUDES(mu_) {
     std::function<void()> action;
     Status status;
@@ -51,12 +58,22 @@ class PermitScript {
     if (action) action();
     return status;
   }
+  void RunUnreserve(const std::string& pod) EXCLUDES(mu_) {
+    std::function<void()> action;
+    {
+      MutexLock lock(mu_);
+      action = unreserve_actions_[pod];
+    }
+    if (action) action();
+  }
 
  private:
   Mutex mu_;
   std::map<std::string, std::pair<Status, Clock::Duration>> results_
       GUARDED_BY(mu_);  // by the name of the pod
   std::map<std::string, std::function<void()>> actions_ GUARDED_BY(mu_);
+  std::map<std::string, std::function<void()>> unreserve_actions_
+      GUARDED_BY(mu_);
 };
 
 // A Permit plugin. Records the calls of Unreserve. Registers changed labels of
@@ -78,6 +95,7 @@ class Doorman final : public PermitPlugin, public ReservePlugin {
   }
   void Unreserve(CycleState& /*state*/, const Pod& pod,
                  const std::string& node_name) const override {
+    script_.RunUnreserve(pod.metadata.name);
     calls_.Record(fmt::format("Unreserve {} on {} by {}", pod.metadata.name,
                               node_name, name_));
   }

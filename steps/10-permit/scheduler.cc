@@ -22,6 +22,7 @@ bool SkipPodSchedule(const Pod& pod) {
 // How long Run() waits for Bindings when it has to stop.
 constexpr std::chrono::seconds kBindingDeadline{5};
 
+// One thread is enough for the timers and callbacks of Permit: they are short.
 constexpr std::size_t kPermitThreads = 1;
 
 tl::unexpected<SchedulingFailure> Failed(Status status,

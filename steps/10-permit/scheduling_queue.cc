@@ -83,7 +83,9 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   }
   unschedulable->second.pod = pod;
   for (const ClusterChange& change : changes) {
-    if (!IsPodWorthRequeuing(unschedulable->second, change)) continue;
+    if (!IsPodWorthRequeuing(unschedulable->second, change, HintsFor(change))) {
+      continue;
+    }
     MoveToActiveOrBackoffQueue(*RemoveWaiting(uid), change.event.Label());
     return;
   }
@@ -157,7 +159,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const bool retry =
       !rejected || !in_flight ||
       in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
-        return IsPodWorthRequeuing(info, change);
+        return IsPodWorthRequeuing(info, change, HintsFor(change));
       });
   in_flight_.Remove(uid);
   if (retry) {
@@ -170,16 +172,12 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
 
 void SchedulingQueue::MoveAllToActiveOrBackoffQueue(
     const ClusterChange& change) {
-  const auto& hints = framework_.queueing_hints();
-  if (std::none_of(hints.begin(), hints.end(), [&](const auto& hint) {
-        return hint.registered.event.Matches(change.event);
-      })) {
-    return;
-  }
+  const Hints hints = HintsFor(change);
+  if (hints.empty()) return;
   MutexLock lock(mu_);
   MoveUnschedulablePods(
       [&](const QueuedPodInfo& info) {
-        return IsPodWorthRequeuing(info, change);
+        return IsPodWorthRequeuing(info, change, hints);
       },
       change.event.Label());
   in_flight_.Record(change);
@@ -212,8 +210,20 @@ bool SchedulingQueue::Has(const std::string& uid) const {
   return active_.Has(uid) || backoff_.Has(uid) || unschedulable_.contains(uid);
 }
 
+SchedulingQueue::Hints SchedulingQueue::HintsFor(
+    const ClusterChange& change) const {
+  Hints hints;
+  for (const QueueingHintFunction& function : framework_.queueing_hints()) {
+    if (function.registered.event.Matches(change.event)) {
+      hints.push_back(&function);
+    }
+  }
+  return hints;
+}
+
 bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
-                                          const ClusterChange& change) const {
+                                          const ClusterChange& change,
+                                          const Hints& hints) const {
   if (change.event.resource == EventResource::kWildCard) {
     return change.New<Pod>()->metadata.uid == info.pod->metadata.uid;
   }
@@ -223,10 +233,9 @@ bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
       left->metadata.uid == info.pod->metadata.uid) {
     return false;
   }
-  const auto& hints = framework_.queueing_hints();
-  return std::any_of(hints.begin(), hints.end(), [&](const auto& function) {
-    const auto& [event, hint] = function.registered;
-    return event.Matches(change.event) && HoldsPod(function.plugin, info) &&
+  return std::any_of(hints.begin(), hints.end(), [&](const auto* function) {
+    const auto& hint = function->registered.hint;
+    return HoldsPod(function->plugin, info) &&
            (!hint || hint(*info.pod, change) == QueueingHint::kQueue);
   });
 }

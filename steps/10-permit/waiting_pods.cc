@@ -62,14 +62,14 @@ void WaitingPod::TimeOut(std::string_view plugin, Clock::Duration wait) {
           .WithPlugin(plugin));
 }
 
-void WaitingPod::Await(StatusCallback done) {
+void WaitingPod::Await(WaitCallback done) {
   MutexLock lock(mu_);
   done_ = std::move(done);
   if (result_) Finish();
 }
 
 void WaitingPod::Drop() {
-  StatusCallback done;  // destroyed after the lock is released
+  WaitCallback done;  // destroyed after the lock is released
   MutexLock lock(mu_);
   StopTimers();
   if (!result_) result_ = Status();
@@ -86,7 +86,7 @@ bool WaitingPod::End(const Status& result) {
 
 void WaitingPod::Finish() {
   executor_.Post([done = std::exchange(done_, nullptr), result = *result_] {
-    done(result);
+    if (const auto then = done(result)) then();
   });
 }
 
@@ -98,22 +98,24 @@ void WaitingPod::StopTimers() {
 std::shared_ptr<WaitingPod> WaitingPods::Add(const PodPtr& pod,
                                              const std::string& node_name,
                                              const PluginWaits& waits) {
-  auto waiting = std::make_shared<WaitingPod>(executor_, pod, node_name);
+  auto waiting = std::make_shared<WaitingPod>(executor_, mu_, pod, node_name);
   waiting->Start(waits);
   MutexLock lock(mu_);
   pods_[pod->metadata.uid] = waiting;
   return waiting;
 }
 
-void WaitingPods::WaitOnPermit(const Pod& pod, const StatusCallback& done) {
+void WaitingPods::WaitOnPermit(const Pod& pod, const WaitCallback& done) {
   const auto waiting = Get(pod.metadata.uid);
-  if (!waiting) return done({});
+  if (!waiting) {
+    if (const auto then = done({})) then();
+    return;
+  }
   waiting->Await([this, uid = pod.metadata.uid, done](const Status& status) {
-    {
-      MutexLock lock(mu_);
-      pods_.erase(uid);
-    }
-    done(status);
+    if (status.IsSuccess()) Remove(uid);
+    auto then = done(status);
+    if (!status.IsSuccess()) Remove(uid);
+    return then;
   });
 }
 
@@ -130,6 +132,11 @@ void WaitingPods::Iterate(const std::function<void(WaitingPod&)>& visit) const {
     for (const auto& [uid, pod] : pods_) pods.push_back(pod);
   }
   for (const auto& pod : pods) visit(*pod);
+}
+
+void WaitingPods::Remove(const std::string& uid) {
+  MutexLock lock(mu_);
+  pods_.erase(uid);
 }
 
 void WaitingPods::Clear() {

@@ -17,15 +17,21 @@
 
 namespace minisched {
 
+// Receives the result of a wait. Returns what to do after the pod was removed
+// from the waiting pods; may be empty.
+using WaitCallback = std::function<Executor::Task(const Status&)>;
+
 // A pod that waits on Permit: it is assumed on its node, and is bound as soon
 // as all plugins that asked to wait allow it. Each of these plugins has a timer
 // that rejects the pod. Thread-safe. Follows kube-scheduler's
 // framework/runtime/waiting_pods_map.go.
 class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
  public:
-  // `executor` runs the timers and the callback. It must outlive the pod.
-  WaitingPod(Executor& executor, PodPtr pod, std::string node_name)
+  // `executor` runs the timers and the callback. It and `mu` must outlive the
+  // pod.
+  WaitingPod(Executor& executor, Mutex& mu, PodPtr pod, std::string node_name)
       : executor_(executor),
+        mu_(mu),
         pod_(std::move(pod)),
         node_name_(std::move(node_name)) {}
 
@@ -54,7 +60,7 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   void Start(const PluginWaits& waits) EXCLUDES(mu_);
   // Rejects the pod unless the plugin has allowed it.
   void TimeOut(std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
-  void Await(StatusCallback done) EXCLUDES(mu_);
+  void Await(WaitCallback done) EXCLUDES(mu_);
   void Drop() EXCLUDES(mu_);
   bool End(const Status& result) REQUIRES(mu_);
   // Calls done_ with result_, on the executor.
@@ -62,19 +68,19 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   void StopTimers() REQUIRES(mu_);
 
   Executor& executor_;
+  Mutex& mu_;  // of all waiting pods
   const PodPtr pod_;
   const std::string node_name_;
-  // Lock order: mu_, then the executor's lock.
-  mutable Mutex mu_;
   std::map<std::string_view, Executor::Timer> pending_ GUARDED_BY(mu_);
   std::optional<Status> result_ GUARDED_BY(mu_);  // set: the wait has ended
-  StatusCallback done_ GUARDED_BY(mu_);
+  WaitCallback done_ GUARDED_BY(mu_);
 };
 
 // The pods that wait on Permit. They cost memory, but no threads. Thread-safe.
 class WaitingPods {
  public:
-  // `executor` must outlive the waiting pods.
+  // `executor` must outlive the waiting pods. REQUIRES: when they are
+  // destroyed, it runs none of their timers and callbacks.
   explicit WaitingPods(Executor& executor) : executor_(executor) {}
 
   // Adds a waiting pod, starts its timers, and returns it. REQUIRES: the pod
@@ -84,9 +90,11 @@ class WaitingPods {
                                   const PluginWaits& waits) EXCLUDES(mu_);
 
   // Calls `done` on the executor when the pod's wait has ended, with its
-  // result: success, a rejection or an error. Removes the pod before this call.
-  // If the pod doesn't wait, calls `done` with success before it returns.
-  void WaitOnPermit(const Pod& pod, const StatusCallback& done) EXCLUDES(mu_);
+  // result: success, a rejection or an error. After success, removes the pod
+  // before this call, otherwise after it: so Get() finds a rejected pod until
+  // `done` has given back its resources. Then runs the task that `done` has
+  // returned. If the pod doesn't wait, does all this before it returns.
+  void WaitOnPermit(const Pod& pod, const WaitCallback& done) EXCLUDES(mu_);
 
   // Returns null if the pod doesn't wait.
   std::shared_ptr<WaitingPod> Get(const std::string& uid) const EXCLUDES(mu_);
@@ -99,8 +107,10 @@ class WaitingPods {
   void Clear() EXCLUDES(mu_);
 
  private:
+  void Remove(const std::string& uid) EXCLUDES(mu_);
+
   Executor& executor_;
-  mutable Mutex mu_;
+  mutable Mutex mu_;  // Lock order: mu_, then the executor's lock.
   std::unordered_map<std::string, std::shared_ptr<WaitingPod>> pods_
       GUARDED_BY(mu_);  // by uid
 };

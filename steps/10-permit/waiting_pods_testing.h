@@ -55,6 +55,7 @@ class WaitingPodsTest : public ::testing::Test {
     pods_.WaitOnPermit(*PodThatWaits(name), [this, name](const Status& status) {
       MutexLock lock(mu_);
       ends_.push_back(name + ": " + Describe(status));
+      return Executor::Task();
     });
   }
 

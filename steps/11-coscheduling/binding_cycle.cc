@@ -21,8 +21,9 @@ void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
     move.until = std::min(until, move.until.value_or(until));
   }
   trace_.Moved(pod, Place::kWaiting, std::move(move));
-  const auto waiting =
-      waiting_pods_.Add(cycle.info.pod, cycle.host, cycle.waits);
+  const auto* with = cycle.state.Find<WaitsWith>();
+  const auto waiting = waiting_pods_.Add(
+      cycle.info.pod, cycle.host, cycle.waits, with ? with->group : nullptr);
   // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);
@@ -36,8 +37,14 @@ void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
 
 void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
   const auto after_permit = [this, cycle](const Status& status) {
-    if (status.IsSuccess()) return PreBindAndBind(cycle);
-    HandleBindingCycleError(cycle, "Permit", RejectedOn(cycle->host, status));
+    if (status.IsSuccess()) {
+      PreBindAndBind(cycle);
+      return Executor::Task();
+    }
+    const auto failure = RejectedOn(cycle->host, status);
+    UnreserveAndForget(*cycle, "Permit", failure);
+    return Executor::Task(
+        [this, cycle, failure] { RequeueAndReport(*cycle, failure); });
   };
   waiting_pods_.WaitOnPermit(*cycle->info.pod, after_permit);
 }
@@ -89,9 +96,7 @@ void Scheduler::HandleBindingCycleError(
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
   UnreserveAndForget(*cycle, point, failure);
-  // If a group was rejected, the tasks of its other members are already posted,
-  // and run before this new task. So all its room is free before pods wake.
-  executor_.Post([this, cycle, failure] { RequeueAndReport(*cycle, failure); });
+  RequeueAndReport(*cycle, failure);
 }
 
 void Scheduler::RequeueAndReport(const BindingCycle& cycle,

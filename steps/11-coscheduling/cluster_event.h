@@ -105,6 +105,9 @@ using QueueingHintFn =
 struct ClusterEventWithHint {
   ClusterEvent event;
   QueueingHintFn hint = nullptr;
+  // Returns false if the change can't help any pod. Then the queue doesn't call
+  // the hint, which it would call for each pod that the plugin has rejected.
+  std::function<bool(const ClusterChange&)> concerns = nullptr;
 };
 
 // Return the events of an update. If no part that matters has changed, as in a

@@ -262,6 +262,40 @@ TEST_F(CoschedulingCycleTest, APodThatJoinsAGroupCompletesIt) {
   for (const char* name : {"a", "b", "c", "d"}) AwaitMove(name, Place::kBound);
 }
 
+// A controller may change the minimum of a group, pod by pod.
+TEST_F(CoschedulingCycleTest, AGroupStartsAfterItsMinimumHasChanged) {
+  std::vector<Pod> pods = FourMembers();
+  pods.pop_back();
+  Start({NewNode("n")}, pods);
+  for (const char* name : {"a", "b", "c"}) {
+    AwaitMove(name, Place::kUnschedulable);
+  }
+  for (const char* name : {"c", "a", "b"}) {
+    cluster_.Send("MODIFIED", GroupMember(name, "job", "3"));
+    AwaitMove(name, Place::kBackoff);
+  }
+  clock_.AwaitSleepers(kSleepers);
+  clock_.Advance(std::chrono::seconds(2));
+  EXPECT_THAT(TakeBindings(3), UnorderedElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) Succeed(name);
+  for (const char* name : {"a", "b", "c"}) AwaitMove(name, Place::kBound);
+}
+
+TEST_F(CoschedulingCycleTest, ARunningPodThatJoinsAGroupCompletesIt) {
+  auto pods = FourMembers();
+  pods[3] = Bound(NewPod("d"));
+  Start({NewNode("n")}, pods);
+  for (const char* name : {"a", "b", "c"}) {
+    AwaitMove(name, Place::kUnschedulable);
+  }
+  clock_.AwaitSleepers(kSleepers);
+  clock_.Advance(std::chrono::seconds(2));  // the backoff is over
+  cluster_.Send("MODIFIED", Bound(GroupMember("d", "job")));
+  EXPECT_THAT(TakeBindings(3), UnorderedElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) Succeed(name);
+  for (const char* name : {"a", "b", "c"}) AwaitMove(name, Place::kBound);
+}
+
 TEST_F(CoschedulingCycleTest, NoOtherPodIsTriedBetweenTheMembersOfAGroup) {
   // The pods are created in the order of their names.
   std::vector<Pod> pods;

@@ -28,6 +28,13 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
+  // Returns the data of this type, or null if there is none.
+  template <class T>
+  const T* Find() const {
+    const auto data = data_.find(typeid(T));
+    return data == data_.end() ? nullptr : std::any_cast<T>(&data->second);
+  }
+
   // Excludes the plugin from the Filter extension point in this cycle. The text
   // of `plugin` must outlive the state and its copies.
   void SkipFilter(std::string_view plugin) { skip_filter_.insert(plugin); }

@@ -86,7 +86,7 @@ void EventHandlers::DeletePod(const PodPtr& pod) {
     DeleteAssignedPodFromCache(pod);
   }
   if (ResponsibleForPod(*pod)) DeletePodFromSchedulingQueue(pod);
-  pod_groups_.Remove(*pod);  // last, because the queue sorts by groups
+  pod_groups_.Remove(*pod);
 }
 
 void EventHandlers::AddAssignedPodToCache(const PodPtr& pod) {

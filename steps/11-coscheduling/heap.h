@@ -20,7 +20,11 @@ class Heap {
   // Returns true if the first pod comes before the second.
   using Less = std::function<bool(const QueuedPodInfo&, const QueuedPodInfo&)>;
 
-  explicit Heap(const Less& less) : pods_(less) {}
+  // Changes what the order depends on, before a pod is added or updated.
+  using BeforeSort = std::function<void(QueuedPodInfo&)>;
+
+  explicit Heap(const Less& less, BeforeSort before_sort = nullptr)
+      : before_sort_(std::move(before_sort)), pods_(less) {}
 
   // Adds a pod, behind those that are equal in the order. REQUIRES: the heap
   // doesn't have the pod.
@@ -62,9 +66,11 @@ class Heap {
 
   void Insert(Pods::const_iterator hint, QueuedPodInfo info) {
     const std::string uid = info.pod->metadata.uid;
+    if (before_sort_) before_sort_(info);
     by_uid_[uid] = pods_.insert(hint, std::move(info));
   }
 
+  const BeforeSort before_sort_;
   Pods pods_;
   std::unordered_map<std::string, Pods::iterator> by_uid_;
 };

@@ -38,7 +38,7 @@ QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
                        const EventObject& new_object) {
   const Plugin plugin;
   std::optional<QueueingHint> result;
-  for (const auto& [event, hint] : plugin.EventsToRegister()) {
+  for (const auto& [event, hint, concerns] : plugin.EventsToRegister()) {
     for (const ClusterEvent& incoming : events) {
       if (!hint || !event.Matches(incoming)) continue;
       const QueueingHint one = hint(pod, {incoming, old_object, new_object});

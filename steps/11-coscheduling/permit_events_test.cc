@@ -48,13 +48,17 @@ class PermitEventsTest : public PermitTest {
     AwaitMove("b", Place::kUnschedulable);
   }
 
-  // Deletes pod a, and checks that pod b reserves its room after Unreserve of
-  // pod a, which has to wait. Calls `before` before the deletion.
-  void DeleteBeforeUnreserve(const std::function<void()>& before) {
-    std::promise<void> go_on;
-    SchedulerPeer::GetExecutor(*scheduler_).Post([&] {
+  // The executor's thread waits for `go_on`.
+  void PauseExecutor(std::promise<void>& go_on) {
+    SchedulerPeer::GetExecutor(*scheduler_).Post([&go_on] {
       go_on.get_future().wait();
     });
+  }
+
+  // Deletes pod a, and checks that pod b reserves its room after Unreserve of
+  // pod a, which has to wait for `go_on`. Calls `before` before the deletion.
+  void DeleteBeforeUnreserve(const std::function<void()>& before,
+                             std::promise<void>& go_on) {
     before();
     cluster_.Send("DELETED", NewPod("a"));
     cluster_.Send("ADDED", NewPod("z"));
@@ -105,12 +109,36 @@ TEST_F(PermitEventsTest, ADeletedPodGivesBackItsRoomAtOnce) {
 
 TEST_F(PermitEventsTest, TheNextPodReservesAfterTheDeletedPodUnreserves) {
   StartWithWaitingPod();
-  DeleteBeforeUnreserve([] {});
+  std::promise<void> go_on;
+  DeleteBeforeUnreserve([&] { PauseExecutor(go_on); }, go_on);
 }
 
 TEST_F(PermitEventsTest, TheNextPodReservesAfterTheRejectedPodUnreserves) {
   StartWithWaitingPod();
-  DeleteBeforeUnreserve([this] { Waiting("a")->Reject("A", "no quota"); });
+  std::promise<void> go_on;
+  DeleteBeforeUnreserve(
+      [&] {
+        PauseExecutor(go_on);
+        Waiting("a")->Reject("A", "no quota");
+      },
+      go_on);
+}
+
+// The event handler must not free the resources while Unreserve runs.
+TEST_F(PermitEventsTest, TheNextPodReservesAfterTheUnreserveUnderWay) {
+  StartWithWaitingPod();
+  std::promise<void> unreserving;
+  std::promise<void> go_on;
+  b_.OnUnreserve("a", [&] {
+    unreserving.set_value();
+    go_on.get_future().wait();
+  });
+  DeleteBeforeUnreserve(
+      [&] {
+        Waiting("a")->Reject("A", "no quota");
+        unreserving.get_future().wait();
+      },
+      go_on);
 }
 
 TEST_F(PermitEventsTest, APodWithADeletionTimestampGivesBackItsRoomAtOnce) {

@@ -35,17 +35,22 @@ std::optional<PodGroup> PodGroup::Of(const Pod& pod, Clock::TimePoint now) {
 
 void PodGroups::Set(const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
-  auto group = PodGroup::Of(*pod, clock_.Now());
+  const auto group = PodGroup::Of(*pod, clock_.Now());
   MutexLock lock(mu_);
-  const auto key = keys_.find(uid);
-  if (key != keys_.end() && (!group || key->second != group->key)) {
+  auto place = places_.find(uid);
+  if (place != places_.end() && (!group || place->second.key != group->key)) {
     RemoveMember(uid);
+    place = places_.end();
   }
   if (!group) return;
-  keys_[uid] = group->key;
-  State& state =
-      groups_.try_emplace(group->key, State{*group, {}}).first->second;
-  state.members[uid].pod = pod;
+  if (place == places_.end()) {
+    place = places_.emplace(uid, Place{group->key, ++added_}).first;
+  }
+  State& state = groups_[group->key];
+  if (!state.group) state.group = std::make_shared<const PodGroup>(*group);
+  Member& member = state.members[place->second.number];
+  Change(state, member, pod, member.assumed);
+  UpdateGroup(state);
 }
 
 void PodGroups::Remove(const Pod& pod) {
@@ -55,53 +60,85 @@ void PodGroups::Remove(const Pod& pod) {
 
 void PodGroups::Assume(const Pod& pod) {
   MutexLock lock(mu_);
-  if (Member* member = FindMember(pod)) member->assumed = true;
+  SetAssumed(pod, true);
 }
 
 void PodGroups::Forget(const Pod& pod) {
   MutexLock lock(mu_);
-  if (Member* member = FindMember(pod)) member->assumed = false;
+  SetAssumed(pod, false);
 }
 
-std::optional<PodGroup> PodGroups::Find(const Pod& pod) const {
+PodGroupPtr PodGroups::Find(const Pod& pod) const {
   MutexLock lock(mu_);
-  const auto key = keys_.find(pod.metadata.uid);
-  if (key == keys_.end()) return std::nullopt;
-  return groups_.at(key->second).group;
+  const auto place = places_.find(pod.metadata.uid);
+  if (place == places_.end()) return nullptr;
+  return groups_.at(place->second.key).group;
 }
 
-PodGroups::Members PodGroups::MembersOf(const std::string& key) const {
-  Members members;
+PodGroups::Counts PodGroups::CountsOf(const std::string& key) const {
   MutexLock lock(mu_);
   const auto state = groups_.find(key);
-  if (state == groups_.end()) return members;
-  for (const auto& [uid, member] : state->second.members) {
-    const Pod& pod = *member.pod;
-    if (pod.metadata.deletion_timestamp) continue;
-    if (!pod.spec.node_name.empty()) {
-      ++members.bound;
-    } else if (member.assumed) {
-      members.assumed.push_back(member.pod);
-    } else if (pod.spec.scheduling_gates.empty()) {
-      members.pending.push_back(member.pod);
-    }
-  }
-  return members;
+  return state == groups_.end() ? Counts{} : state->second.counts;
 }
 
-PodGroups::Member* PodGroups::FindMember(const Pod& pod) {
-  const auto key = keys_.find(pod.metadata.uid);
-  if (key == keys_.end()) return nullptr;
-  return &groups_.at(key->second).members.at(pod.metadata.uid);
+std::vector<PodPtr> PodGroups::PendingOf(const std::string& key) const {
+  std::vector<PodPtr> pending;
+  MutexLock lock(mu_);
+  const auto state = groups_.find(key);
+  if (state == groups_.end()) return pending;
+  Counts counts;
+  for (const auto& [number, member] : state->second.members) {
+    if (CounterOf(member, counts) == &counts.pending) {
+      pending.push_back(member.pod);
+    }
+  }
+  return pending;
+}
+
+std::size_t* PodGroups::CounterOf(const Member& member, Counts& counts) {
+  if (!member.pod || member.pod->metadata.deletion_timestamp) return nullptr;
+  if (!member.pod->spec.node_name.empty()) return &counts.bound;
+  if (member.assumed) return &counts.assumed;
+  return member.pod->spec.scheduling_gates.empty() ? &counts.pending : nullptr;
+}
+
+void PodGroups::Change(State& state, Member& member, PodPtr pod, bool assumed) {
+  if (std::size_t* before = CounterOf(member, state.counts)) --*before;
+  member = {std::move(pod), assumed};
+  if (std::size_t* after = CounterOf(member, state.counts)) ++*after;
+}
+
+void PodGroups::UpdateGroup(State& state) {
+  const auto oldest = PodGroup::Of(*state.members.begin()->second.pod);
+  const PodGroup& group = *state.group;
+  if (oldest->min_available == group.min_available &&
+      oldest->priority == group.priority) {
+    return;
+  }
+  state.group = std::make_shared<const PodGroup>(PodGroup{
+      group.key, oldest->min_available, oldest->priority, group.since});
+}
+
+void PodGroups::SetAssumed(const Pod& pod, bool assumed) {
+  const auto place = places_.find(pod.metadata.uid);
+  if (place == places_.end()) return;
+  State& state = groups_.at(place->second.key);
+  Member& member = state.members.at(place->second.number);
+  Change(state, member, member.pod, assumed);
 }
 
 void PodGroups::RemoveMember(const std::string& uid) {
-  const auto key = keys_.find(uid);
-  if (key == keys_.end()) return;
-  const auto state = groups_.find(key->second);
-  state->second.members.erase(uid);
-  if (state->second.members.empty()) groups_.erase(state);
-  keys_.erase(key);
+  const auto place = places_.extract(uid);
+  if (place.empty()) return;
+  const auto state = groups_.find(place.mapped().key);
+  const auto member = state->second.members.find(place.mapped().number);
+  Change(state->second, member->second, nullptr, false);
+  state->second.members.erase(member);
+  if (state->second.members.empty()) {
+    groups_.erase(state);
+  } else {
+    UpdateGroup(state->second);
+  }
 }
 
 }  // namespace minisched

@@ -4,12 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <iostream>
+#include <map>
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
 
 #include "minisched/base/fake_clock.h"
 #include "pod_groups_testing.h"
+#include "random_cluster_testing.h"
 
 namespace minisched {
 namespace {
@@ -96,10 +102,10 @@ class PodGroupsTest : public ::testing::Test {
 TEST_F(PodGroupsTest, MembersArePendingAtFirst) {
   SetMember("a");
   SetMember("b");
-  const auto members = groups_.MembersOf(kJob);
+  const auto members = MembersOf(groups_, kJob);
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a", "b"));
   EXPECT_THAT(members.assumed, IsEmpty());
-  EXPECT_EQ(members.bound, 0);
+  EXPECT_EQ(members.counts.bound, 0);
   EXPECT_EQ(members.placed(), 0);
   EXPECT_EQ(members.size(), 2);
 }
@@ -107,7 +113,7 @@ TEST_F(PodGroupsTest, MembersArePendingAtFirst) {
 TEST_F(PodGroupsTest, SetReplacesTheStateOfAPod) {
   SetMember("a");
   SetChanged("a", [](Pod& pod) { pod.metadata.resource_version = "2"; });
-  const auto members = groups_.MembersOf(kJob);
+  const auto members = MembersOf(groups_, kJob);
   ASSERT_EQ(members.size(), 1);
   EXPECT_EQ(members.pending[0]->metadata.resource_version, "2");
 }
@@ -115,8 +121,8 @@ TEST_F(PodGroupsTest, SetReplacesTheStateOfAPod) {
 TEST_F(PodGroupsTest, AGroupOfAnotherNamespaceIsAnotherGroup) {
   SetMember("a");
   SetChanged("b", [](Pod& pod) { pod.metadata.namespace_name = "shop"; });
-  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("a"));
-  EXPECT_THAT(NamesOfPods(groups_.MembersOf("shop/job").pending),
+  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("a"));
+  EXPECT_THAT(NamesOfPods(MembersOf(groups_, "shop/job").pending),
               ElementsAre("b"));
 }
 
@@ -131,9 +137,9 @@ TEST_F(PodGroupsTest, RemovedPodsAreNotMembers) {
   groups_.Remove(Named("a"));
   EXPECT_EQ(KeyOf("a"), "");
   EXPECT_EQ(KeyOf("b"), kJob);
-  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("b"));
+  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("b"));
   groups_.Remove(Named("b"));
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 0);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 0);
 }
 
 TEST_F(PodGroupsTest, ChangedLabelsMoveAPodToAnotherGroup) {
@@ -142,9 +148,9 @@ TEST_F(PodGroupsTest, ChangedLabelsMoveAPodToAnotherGroup) {
   groups_.Assume(Named("a"));
   SetMember("a", "other");
   EXPECT_EQ(KeyOf("a"), "default/other");
-  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("b"));
-  EXPECT_EQ(groups_.MembersOf(kJob).placed(), 0);
-  EXPECT_EQ(groups_.MembersOf("default/other").size(), 1);
+  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("b"));
+  EXPECT_EQ(MembersOf(groups_, kJob).placed(), 0);
+  EXPECT_EQ(MembersOf(groups_, "default/other").size(), 1);
 }
 
 TEST_F(PodGroupsTest, APodThatLosesItsLabelsLeavesItsGroup) {
@@ -152,23 +158,41 @@ TEST_F(PodGroupsTest, APodThatLosesItsLabelsLeavesItsGroup) {
   SetMember("b");
   groups_.Set(Shared(UngroupedPod("a")));
   EXPECT_EQ(KeyOf("a"), "");
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
   SetMember("a");
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 2);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 2);
 }
 
-TEST_F(PodGroupsTest, TheFirstMemberFixesTheGroupsAgeMinimumAndPriority) {
+TEST_F(PodGroupsTest, AGroupHasTheMinimumAndThePriorityOfItsOldestMember) {
+  groups_.Set(Shared(GroupMember("b", "job", "4", 10)));
+  groups_.Set(Shared(GroupMember("a", "job", "3", 20)));
+  const auto expect = [this](int min_available, int priority) {
+    for (const char* name : {"a", "b"}) {
+      const auto group = groups_.Find(Named(name));
+      if (!group) continue;
+      EXPECT_EQ(group->min_available, min_available);
+      EXPECT_EQ(group->priority, priority);
+    }
+  };
+  expect(4, 10);
+  groups_.Set(Shared(GroupMember("b", "job", "2", 10)));
+  expect(2, 10);
+  groups_.Set(Shared(GroupMember("a", "job", "2", 20)));
+  expect(2, 10);
+  groups_.Remove(Named("b"));
+  expect(2, 20);
+  // Now "b" is the younger member.
+  groups_.Set(Shared(GroupMember("b", "job", "4", 10)));
+  expect(2, 20);
+}
+
+TEST_F(PodGroupsTest, AGroupKeepsItsAgeWithoutItsFirstMember) {
   const Clock::TimePoint first = clock_.Now();
-  groups_.Set(Shared(GroupMember("a", "job", "4", 10)));
+  SetMember("a");
   clock_.Advance(std::chrono::seconds(5));
-  groups_.Set(Shared(GroupMember("b", "job", "3", 20)));
-  groups_.Set(Shared(GroupMember("a", "job", "2", 30)));
+  SetMember("b");
   groups_.Remove(Named("a"));
-  const auto group = groups_.Find(Named("b"));
-  ASSERT_TRUE(group);
-  EXPECT_EQ(group->since, first);
-  EXPECT_EQ(group->min_available, 4);
-  EXPECT_EQ(group->priority, 10);
+  EXPECT_EQ(groups_.Find(Named("b"))->since, first);
 }
 
 TEST_F(PodGroupsTest, AGroupIsForgottenWithItsLastMember) {
@@ -187,13 +211,13 @@ TEST_F(PodGroupsTest, AssumedMembersArePlacedUntilTheyAreForgotten) {
   for (const char* name : {"a", "b", "c"}) SetMember(name);
   groups_.Assume(Named("a"));
   groups_.Assume(Named("b"));
-  auto members = groups_.MembersOf(kJob);
+  auto members = MembersOf(groups_, kJob);
   EXPECT_THAT(NamesOfPods(members.assumed), ElementsAre("a", "b"));
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("c"));
   EXPECT_EQ(members.placed(), 2);
   EXPECT_EQ(members.size(), 3);
   groups_.Forget(Named("a"));
-  members = groups_.MembersOf(kJob);
+  members = MembersOf(groups_, kJob);
   EXPECT_THAT(NamesOfPods(members.assumed), ElementsAre("b"));
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a", "c"));
 }
@@ -202,7 +226,7 @@ TEST_F(PodGroupsTest, AnUpdateKeepsAMemberAssumed) {
   SetMember("a");
   groups_.Assume(Named("a"));
   SetMember("a");
-  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).assumed), ElementsAre("a"));
+  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).assumed), ElementsAre("a"));
 }
 
 TEST_F(PodGroupsTest, BoundMembersCountOnceWhetherAssumedOrNot) {
@@ -210,14 +234,14 @@ TEST_F(PodGroupsTest, BoundMembersCountOnceWhetherAssumedOrNot) {
   SetMember("b");
   groups_.Assume(Named("b"));
   SetBound("b");
-  auto members = groups_.MembersOf(kJob);
-  EXPECT_EQ(members.bound, 2);
+  auto members = MembersOf(groups_, kJob);
+  EXPECT_EQ(members.counts.bound, 2);
   EXPECT_EQ(members.placed(), 2);
   EXPECT_EQ(members.size(), 2);
   EXPECT_THAT(members.assumed, IsEmpty());
   EXPECT_THAT(members.pending, IsEmpty());
   groups_.Forget(Named("b"));  // after a Bind whose response was lost
-  EXPECT_EQ(groups_.MembersOf(kJob).bound, 2);
+  EXPECT_EQ(MembersOf(groups_, kJob).counts.bound, 2);
 }
 
 TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
@@ -233,7 +257,7 @@ TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
     pod.spec.node_name = "node-1";
     terminate(pod);
   });
-  const auto members = groups_.MembersOf(kJob);
+  const auto members = MembersOf(groups_, kJob);
   EXPECT_EQ(members.size(), 1);
   EXPECT_EQ(members.placed(), 0);
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a"));
@@ -243,9 +267,9 @@ TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
 TEST_F(PodGroupsTest, GatedMembersDoNotCount) {
   SetMember("a");
   SetChanged("b", [](Pod& pod) { pod.spec.scheduling_gates = {{"gate"}}; });
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
   SetMember("b");
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 2);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 2);
 }
 
 TEST_F(PodGroupsTest, UnknownPodsChangeNothing) {
@@ -256,9 +280,9 @@ TEST_F(PodGroupsTest, UnknownPodsChangeNothing) {
   groups_.Forget(unknown);
   groups_.Remove(unknown);
   EXPECT_FALSE(groups_.Find(unknown));
-  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
-  EXPECT_EQ(groups_.MembersOf(kJob).placed(), 0);
-  EXPECT_EQ(groups_.MembersOf("default/none").size(), 0);
+  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
+  EXPECT_EQ(MembersOf(groups_, kJob).placed(), 0);
+  EXPECT_EQ(MembersOf(groups_, "default/none").size(), 0);
 }
 
 // Pods are identified by their uids, because a deleted pod's name may be used
@@ -267,9 +291,59 @@ TEST_F(PodGroupsTest, PodsWithTheSameNameAreDifferentMembers) {
   SetMember("a");
   SetChanged("a", [](Pod& pod) { pod.metadata.uid = "a2"; });
   groups_.Remove(Named("a"));
-  const auto members = groups_.MembersOf(kJob);
+  const auto members = MembersOf(groups_, kJob);
   ASSERT_EQ(members.size(), 1);
   EXPECT_EQ(members.pending[0]->metadata.uid, "a2");
+}
+
+// After many random changes, the counts are those of a new PodGroups.
+TEST_F(PodGroupsTest, CountsAgreeAfterManyChanges) {
+  const std::uint64_t seed = FirstSeed();
+  std::cout << "To repeat: MINISCHED_SEED=" << seed << '\n';
+  std::mt19937_64 random(seed);
+  std::map<std::string, Pod> pods;
+  std::set<std::string> assumed;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name(1, static_cast<char>('a' + random() % 8));
+    const std::string groups[] = {"", "job", "other"};
+    const std::string& group = groups[random() % 3];
+    Pod pod = group.empty() ? UngroupedPod(name) : GroupMember(name, group);
+    if (random() % 4 == 0) pod.spec.node_name = "node-1";
+    if (random() % 4 == 0) pod.spec.scheduling_gates = {{"gate"}};
+    if (random() % 8 == 0) pod.metadata.deletion_timestamp = Clock::WallTime{};
+    const auto known = pods.find(name);
+    switch (random() % 4) {
+      case 0:
+        if (known == pods.end() ||
+            known->second.metadata.labels != pod.metadata.labels) {
+          assumed.erase(name);
+        }
+        groups_.Set(Shared(pods[name] = pod));
+        break;
+      case 1:
+        groups_.Remove(Named(name));
+        pods.erase(name);
+        assumed.erase(name);
+        break;
+      case 2:
+        groups_.Assume(Named(name));
+        if (known != pods.end()) assumed.insert(name);
+        break;
+      default:
+        groups_.Forget(Named(name));
+        assumed.erase(name);
+    }
+    PodGroups other(clock_);
+    for (const auto& [uid, member] : pods) other.Set(Shared(member));
+    for (const std::string& uid : assumed) other.Assume(Named(uid));
+    for (const char* key : {"default/job", "default/other"}) {
+      const auto counts = groups_.CountsOf(key);
+      const auto expected = other.CountsOf(key);
+      ASSERT_EQ(counts.pending, expected.pending);
+      ASSERT_EQ(counts.assumed, expected.assumed);
+      ASSERT_EQ(counts.bound, expected.bound);
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace minisched {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
+struct PodGroup;
+
 // A pod and what the queue records about it. Follows kube-scheduler's
 // framework/types.go.
 struct QueuedPodInfo {
@@ -32,6 +34,8 @@ struct QueuedPodInfo {
   std::set<std::string_view> unschedulable_plugins = {};
   // The name of the plugin that gates the pod; empty if none does.
   std::string_view gating_plugin = {};
+  // The group that the pod was in when it was sorted into activeQ, or null.
+  std::shared_ptr<const PodGroup> group = {};
 };
 
 }  // namespace minisched

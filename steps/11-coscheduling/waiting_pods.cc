@@ -17,6 +17,10 @@ std::vector<std::string> WaitingPod::GetPendingPlugins() const {
 
 void WaitingPod::Allow(std::string_view plugin) {
   MutexLock lock(mu_);
+  AllowLocked(plugin);
+}
+
+void WaitingPod::AllowLocked(std::string_view plugin) {
   const auto timer = pending_.extract(plugin);
   if (timer.empty()) return;
   executor_.Cancel(timer.mapped());
@@ -39,7 +43,8 @@ bool WaitingPod::IsRejected() const {
   return result_ && !result_->IsSuccess();
 }
 
-void WaitingPod::Start(const PluginWaits& waits) {
+void WaitingPod::Start(const PluginWaits& waits,
+                       const std::shared_ptr<WaitingGroup>& group) {
   MutexLock lock(mu_);
   for (const auto& [plugin, wait] : waits) {
     // The timer doesn't keep the pod alive.
@@ -49,6 +54,7 @@ void WaitingPod::Start(const PluginWaits& waits) {
     };
     pending_[plugin] = executor_.PostAfter(wait, time_out);
   }
+  if (group) group->Join(shared_from_this());
 }
 
 void WaitingPod::TimeOut(std::string_view plugin, Clock::Duration wait) {
@@ -62,31 +68,37 @@ void WaitingPod::TimeOut(std::string_view plugin, Clock::Duration wait) {
           .WithPlugin(plugin));
 }
 
-void WaitingPod::Await(StatusCallback done) {
+void WaitingPod::Await(WaitCallback done) {
   MutexLock lock(mu_);
   done_ = std::move(done);
   if (result_) Finish();
 }
 
 void WaitingPod::Drop() {
-  StatusCallback done;  // destroyed after the lock is released
+  WaitCallback done;  // destroyed after the lock is released, as is
+  std::shared_ptr<WaitingGroup> group;
   MutexLock lock(mu_);
   StopTimers();
   if (!result_) result_ = Status();
   done.swap(done_);
+  group.swap(group_);
 }
 
 bool WaitingPod::End(const Status& result) {
   if (result_) return false;
   StopTimers();
   result_ = result;
+  if (group_) group_->Ended(*this, result);
   if (done_) Finish();
   return true;
 }
 
 void WaitingPod::Finish() {
-  executor_.Post([done = std::exchange(done_, nullptr), result = *result_] {
-    done(result);
+  const auto finish = [done = std::exchange(done_, nullptr),
+                       result = *result_] { return done(result); };
+  if (group_ && group_->Finish(finish)) return;
+  executor_.Post([finish] {
+    if (const auto then = finish()) then();
   });
 }
 
@@ -95,25 +107,27 @@ void WaitingPod::StopTimers() {
   pending_.clear();
 }
 
-std::shared_ptr<WaitingPod> WaitingPods::Add(const PodPtr& pod,
-                                             const std::string& node_name,
-                                             const PluginWaits& waits) {
-  auto waiting = std::make_shared<WaitingPod>(executor_, pod, node_name);
-  waiting->Start(waits);
+std::shared_ptr<WaitingPod> WaitingPods::Add(
+    const PodPtr& pod, const std::string& node_name, const PluginWaits& waits,
+    const std::shared_ptr<WaitingGroup>& group) {
+  auto waiting = std::make_shared<WaitingPod>(executor_, mu_, pod, node_name);
+  waiting->Start(waits, group);
   MutexLock lock(mu_);
   pods_[pod->metadata.uid] = waiting;
   return waiting;
 }
 
-void WaitingPods::WaitOnPermit(const Pod& pod, const StatusCallback& done) {
+void WaitingPods::WaitOnPermit(const Pod& pod, const WaitCallback& done) {
   const auto waiting = Get(pod.metadata.uid);
-  if (!waiting) return done({});
+  if (!waiting) {
+    if (const auto then = done({})) then();
+    return;
+  }
   waiting->Await([this, uid = pod.metadata.uid, done](const Status& status) {
-    {
-      MutexLock lock(mu_);
-      pods_.erase(uid);
-    }
-    done(status);
+    if (status.IsSuccess()) Remove(uid);
+    auto then = done(status);
+    if (!status.IsSuccess()) Remove(uid);
+    return then;
   });
 }
 
@@ -130,6 +144,11 @@ void WaitingPods::Iterate(const std::function<void(WaitingPod&)>& visit) const {
     for (const auto& [uid, pod] : pods_) pods.push_back(pod);
   }
   for (const auto& pod : pods) visit(*pod);
+}
+
+void WaitingPods::Remove(const std::string& uid) {
+  MutexLock lock(mu_);
+  pods_.erase(uid);
 }
 
 void WaitingPods::Clear() {

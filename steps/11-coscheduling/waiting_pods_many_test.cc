@@ -45,6 +45,7 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
                          [this, i, token = token_](const Status& status) {
                            MutexLock lock(mu_);
                            results_[i].push_back(Describe(status));
+                           return Executor::Task();
                          });
     }
   }

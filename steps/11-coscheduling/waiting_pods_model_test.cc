@@ -214,16 +214,21 @@ class WaitingPodsModelTest : public ::testing::Test {
                          EXPECT_EQ(Describe(status), "Success");
                          EXPECT_FALSE(returned);
                          called = true;
+                         return Executor::Task();
                        });
     returned = true;
     EXPECT_EQ(called, !wait.in_map);
     wait.has_callback = wait.in_map;
   }
 
-  void AddCall(int number, const Status& status) EXCLUDES(mu_) {
-    EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
+  Executor::Task AddCall(int number, const Status& status) EXCLUDES(mu_) {
+    if (status.IsSuccess()) ExpectRemoved(number);
     MutexLock lock(mu_);
     calls_.emplace(number, Describe(status));
+    return [this, number] { ExpectRemoved(number); };
+  }
+  void ExpectRemoved(int number) const {
+    EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
   }
 
   // Calls `act` with a pod that waits or has waited, and with its model.

@@ -245,6 +245,7 @@ TEST_F(WaitingPodsTest, WaitOnPermitSucceedsAtOnceForAPodThatDoesNotWait) {
   pods_.WaitOnPermit(*PodThatWaits("a"), [&](const Status& status) {
     EXPECT_EQ(Describe(status), "Success");
     called_by = std::this_thread::get_id();
+    return Executor::Task();
   });
   EXPECT_EQ(called_by, std::this_thread::get_id());
   EXPECT_NE(pods_.Get("b"), nullptr);
@@ -267,7 +268,7 @@ TEST_F(WaitingPodsTest, TheExecutorCallsTheCallback) {
                           "c: Error by X: waiting on permit for pod: no"));
 }
 
-TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterThePodIsRemoved) {
+TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterAnAllowedPodIsRemoved) {
   const auto pod = Add("a", {{"X", 10s}});
   bool called = false;
   pods_.WaitOnPermit(*pod->pod(), [&](const Status&) {
@@ -277,11 +278,33 @@ TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterThePodIsRemoved) {
       EXPECT_FALSE(pod->Reject("X", "too late"));
       Add("b", {{"X", 10s}});
     }));
+    return Executor::Task();
   });
   pod->Allow("X");
   Settle();
   EXPECT_TRUE(called);
   EXPECT_NE(pods_.Get("b"), nullptr);
+}
+
+// Until then, an event handler that finds the pod leaves its resources to the
+// binding cycle.
+TEST_F(WaitingPodsTest, ARejectedPodIsRemovedAfterItsCallback) {
+  const auto pod = Add("a", {{"X", 10s}});
+  std::vector<std::string> calls;
+  pods_.WaitOnPermit(*pod->pod(), [&](const Status&) {
+    EXPECT_TRUE(Returns([&] {
+      EXPECT_EQ(pods_.Get("a"), pod);
+      EXPECT_FALSE(pod->Reject("X", "too late"));
+    }));
+    calls.emplace_back("callback");
+    return [&] {
+      EXPECT_TRUE(Returns([&] { EXPECT_EQ(pods_.Get("a"), nullptr); }));
+      calls.emplace_back("then");
+    };
+  });
+  pod->Reject("X", "no");
+  Settle();
+  EXPECT_THAT(calls, ElementsAre("callback", "then"));
 }
 
 TEST_F(WaitingPodsTest, IterateVisitsEachPod) {
@@ -351,7 +374,9 @@ TEST_F(WaitingPodsTest, ClearDestroysTheCallbacksWithoutALock) {
       EXPECT_FALSE(pod->Reject("X", "too late"));
     }));
   });
-  pods_.WaitOnPermit(*pod->pod(), [last = std::move(last)](const Status&) {});
+  pods_.WaitOnPermit(*pod->pod(), [last = std::move(last)](const Status&) {
+    return Executor::Task();
+  });
   EXPECT_FALSE(destroyed);
   pods_.Clear();
   EXPECT_TRUE(destroyed);
@@ -362,7 +387,8 @@ TEST_F(WaitingPodsTest, AnEndedWaitFreesThePodAndTheCallback) {
   std::vector<std::weak_ptr<WaitingPod>> waiting;
   for (const char* name : {"allowed", "rejected", "timed out", "cleared"}) {
     const auto pod = Add(name, {{"X", 10s}, {"Y", 20s}});
-    pods_.WaitOnPermit(*pod->pod(), [token](const Status&) {});
+    pods_.WaitOnPermit(*pod->pod(),
+                       [token](const Status&) { return Executor::Task(); });
     waiting.push_back(pod);
   }
   pods_.Get("allowed")->Allow("X");

@@ -75,6 +75,7 @@ class NodeNumberPermitTest : public ::testing::Test {
     waiting_pods_.WaitOnPermit(*pod_, [this](const Status& result) {
       ends_.push_back(Describe(result));
       state_.reset();
+      return Executor::Task();
     });
     return status;
   }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <tuple>
 
-#include "minisched/api/duration.h"
+#include "minisched/base/executor.h"
 #include "waiting_pods.h"
 
 namespace minisched {
@@ -20,18 +20,12 @@ constexpr std::chrono::seconds kPermitWaitingTime{10};
 // no time in which other pods find room.
 constexpr std::chrono::seconds kGroupBackoff{15};
 
-// What pods are sorted by.
-struct Key {
-  std::int32_t priority;
-  Clock::TimePoint since;
-  std::string group;  // empty: an ordinary pod
-};
+const std::string kNoGroup;
 
-Key KeyOf(const QueuedPodInfo& info, const PodGroups& groups) {
-  if (const auto group = groups.Find(*info.pod)) {
-    return {group->priority, group->since, group->key};
-  }
-  return {info.pod->spec.priority.value_or(0), info.timestamp, ""};
+bool SameGroup(const Pod& a, const Pod& b) {
+  const auto group_a = PodGroup::Of(a);
+  const auto group_b = PodGroup::Of(b);
+  return group_a && group_b && group_a->key == group_b->key;
 }
 
 Status FailedRecently(const std::string& group) {
@@ -42,28 +36,44 @@ Status FailedRecently(const std::string& group) {
 }  // namespace
 
 std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
-  // A member that gets a node may help the others. A new member without a node
-  // causes no event: it activates the others when it waits. The deletion of a
-  // member must not wake the others: otherwise a group that has failed would
-  // take its room again at once.
-  return {
-      {{EventResource::kPod, action::kAdd},
-       [](const Pod& pod, const ClusterChange& change) {
-         const auto group = PodGroup::Of(pod);
-         const auto other = PodGroup::Of(*change.New<Pod>());
-         return QueueIf(group && other && group->key == other->key);
-       }},
-      {{EventResource::kPod, action::kUpdatePodLabel},
-       [](const Pod& pod, const ClusterChange& change) {
-         return QueueIf(change.New<Pod>()->metadata.uid == pod.metadata.uid);
-       }}};
+  // A member that gets a node, or joins the group, may help the others. A new
+  // member without a node causes no event: it activates the others when it
+  // waits. The deletion of a member must not wake the others: otherwise a group
+  // that has failed would take its resources again at once.
+  const auto in_a_group = [](const ClusterChange& change) {
+    const auto old = change.Old<Pod>();
+    return PodGroup::Of(*change.New<Pod>()) || (old && PodGroup::Of(*old));
+  };
+  const auto in_the_same_group = [](const Pod& pod,
+                                    const ClusterChange& change) {
+    const auto other = change.New<Pod>();
+    return QueueIf(other->metadata.uid == pod.metadata.uid ||
+                   SameGroup(pod, *other));
+  };
+  return {{{EventResource::kPod, action::kAdd}, in_the_same_group, in_a_group},
+          {{EventResource::kPod, action::kUpdatePodLabel},
+           in_the_same_group,
+           in_a_group}};
 }
 
 bool Coscheduling::Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const {
-  const Key key_a = KeyOf(a, *handle_.pod_groups);
-  const Key key_b = KeyOf(b, *handle_.pod_groups);
-  return std::tie(key_b.priority, key_a.since, key_a.group, a.timestamp) <
-         std::tie(key_a.priority, key_b.since, key_b.group, b.timestamp);
+  const auto priority = [](const QueuedPodInfo& info) {
+    return info.group ? info.group->priority
+                      : info.pod->spec.priority.value_or(0);
+  };
+  const auto since = [](const QueuedPodInfo& info) {
+    return info.group ? info.group->since : info.timestamp;
+  };
+  const auto key = [](const QueuedPodInfo& info) -> const std::string& {
+    return info.group ? info.group->key : kNoGroup;
+  };
+  if (priority(a) != priority(b)) return priority(a) > priority(b);
+  if (since(a) != since(b)) return since(a) < since(b);
+  return std::tie(key(a), a.timestamp) < std::tie(key(b), b.timestamp);
+}
+
+void Coscheduling::BeforeSort(QueuedPodInfo& info) const {
+  info.group = handle_.pod_groups->Find(*info.pod);
 }
 
 Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
@@ -71,6 +81,10 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
                                PreFilterResult& /*result*/) const {
   const auto group = handle_.pod_groups->Find(pod);
   if (!group) return {};
+  {
+    MutexLock lock(mu_);
+    if (backing_off_.contains(group->key)) return FailedRecently(group->key);
+  }
   const auto own = PodGroup::Of(pod);
   if (own && own->min_available != group->min_available) {
     return {Code::kUnschedulable, "PodGroupMinAvailables do not match"};
@@ -78,12 +92,10 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   if (own && own->priority != group->priority) {
     return {Code::kUnschedulable, "Priorities do not match"};
   }
-  if (handle_.pod_groups->MembersOf(group->key).size() <
+  if (handle_.pod_groups->CountsOf(group->key).size() <
       static_cast<std::size_t>(group->min_available)) {
     return {Code::kUnschedulableAndUnresolvable, "less than pgMinAvailable"};
   }
-  MutexLock lock(mu_);
-  if (backing_off_.contains(group->key)) return FailedRecently(group->key);
   return {};
 }
 
@@ -99,72 +111,58 @@ void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
   const auto group = PodGroup::Of(pod);  // Find() has no deleted pods.
   if (!group) return;
   MutexLock lock(mu_);
-  if (waiting_.contains(group->key)) {
-    RejectGroup(group->key, "rejection in Unreserve");
+  const auto waiting = waiting_.find(group->key);
+  if (waiting != waiting_.end()) {
+    waiting->second->Reject("rejection in Unreserve");
   }
 }
 
-Status Coscheduling::Permit(CycleState& /*state*/, const Pod& pod,
+Status Coscheduling::Permit(CycleState& state, const Pod& pod,
                             const std::string& /*node_name*/,
                             Clock::Duration& timeout) const {
   const auto group = handle_.pod_groups->Find(pod);
   if (!group) return {};
   const std::string& key = group->key;
-  std::vector<PodPtr> others;
   {
     MutexLock lock(mu_);
-    ForgetRejected(key);
-    const auto members = handle_.pod_groups->MembersOf(key);
-    if (members.placed() >= static_cast<std::size_t>(group->min_available)) {
-      for (const PodPtr& member : members.assumed) {
-        const auto waiting = handle_.waiting_pods->Get(member->metadata.uid);
-        if (waiting) waiting->Allow(Name());
-      }
-      EndWait(key);
+    const auto waiting = waiting_.find(key);
+    const bool first = waiting == waiting_.end();
+    if (backing_off_.contains(key) ||
+        (!first && waiting->second->IsRejected())) {
+      return FailedRecently(key);
+    }
+    if (handle_.pod_groups->CountsOf(key).placed() >=
+        static_cast<std::size_t>(group->min_available)) {
+      if (first) return {};
+      if (!waiting->second->Allow()) return FailedRecently(key);
+      waiting_.erase(waiting);
       return {};
     }
-    if (backing_off_.contains(key)) return FailedRecently(key);
+    if (first) {
+      waiting_[key] =
+          handle_.waiting_pods->NewGroup(Name(), [this, key] { BackOff(key); });
+    }
+    state.Write(WaitsWith{waiting_[key]});
     timeout = kPermitWaitingTime;
-    if (waiting_.contains(key)) return Code::kWait;
-    waiting_[key] = handle_.executor->PostAfter(timeout, [this, key] {
-      MutexLock lock(mu_);
-      if (!waiting_.contains(key)) return;
-      RejectGroup(key,
-                  fmt::format("rejected due to timeout after waiting {} "
-                              "at plugin {}",
-                              FormatGoDuration(kPermitWaitingTime), Name()));
-    });
-    others = members.pending;
+    if (!first) return Code::kWait;
   }
-  handle_.activate(others);
+  handle_.activate(handle_.pod_groups->PendingOf(key));
   return Code::kWait;
 }
 
-void Coscheduling::ForgetRejected(const std::string& key) const {
-  for (const PodPtr& member : handle_.pod_groups->MembersOf(key).assumed) {
-    const auto waiting = handle_.waiting_pods->Get(member->metadata.uid);
-    if (waiting && waiting->IsRejected()) handle_.pod_groups->Forget(*member);
-  }
-}
-
-void Coscheduling::RejectGroup(const std::string& key,
-                               const std::string& message) const {
-  for (const PodPtr& member : handle_.pod_groups->MembersOf(key).assumed) {
-    const auto waiting = handle_.waiting_pods->Get(member->metadata.uid);
-    // Permit must not count the member from now on. Unreserve() comes later.
-    if (waiting && waiting->Reject(Name(), message)) {
-      handle_.pod_groups->Forget(*member);
+void Coscheduling::BackOff(const std::string& key) const {
+  std::vector<PodPtr> pods;
+  {
+    MutexLock lock(mu_);
+    waiting_.erase(key);
+    backing_off_.insert(key);
+    for (const auto& [other, group] : waiting_) {
+      const auto pending = handle_.pod_groups->PendingOf(other);
+      pods.insert(pods.end(), pending.begin(), pending.end());
     }
   }
-  EndWait(key);
-  backing_off_.insert(key);
   handle_.executor->PostAfter(kGroupBackoff, [this, key] { Retry(key); });
-}
-
-void Coscheduling::EndWait(const std::string& key) const {
-  if (const auto timer = waiting_.extract(key)) {
-    handle_.executor->Cancel(timer.mapped());
-  }
+  if (!pods.empty()) handle_.activate(pods);
 }
 
 void Coscheduling::Retry(const std::string& key) const {
@@ -172,7 +170,7 @@ void Coscheduling::Retry(const std::string& key) const {
     MutexLock lock(mu_);
     backing_off_.erase(key);
   }
-  handle_.activate(handle_.pod_groups->MembersOf(key).pending);
+  handle_.activate(handle_.pod_groups->PendingOf(key));
 }
 
 }  // namespace minisched

@@ -1,30 +1,31 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "framework.h"
 #include "handle.h"
-#include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
 #include "pod_groups.h"
+#include "waiting_group.h"
 
 namespace minisched {
 
-// Binds the pods of a group only if the group's minimum has room at the same
-// time. Members wait on Permit until then, for at most ten seconds in all. If
-// the minimum isn't reached, all of them give back their room, and the group is
-// not tried again for 15 seconds. Has no effect on pods without a group.
-// Follows the plugin Coscheduling of scheduler-plugins, v0.18.
+// Binds the pods of a group only if the group's minimum has resources at the
+// same time. Members wait on Permit until then, for at most ten seconds in all:
+// so a group can't start if its minimum is more pods than the scheduler tries
+// in ten seconds. If the minimum isn't reached, all of them give back their
+// resources, and the group is not tried again for 15 seconds. Has no effect on
+// pods without a group. Follows the plugin Coscheduling of scheduler-plugins,
+// v0.18.
 class Coscheduling final : public QueueSortPlugin,
                            public PreFilterPlugin,
                            public ReservePlugin,
                            public PermitPlugin {
  public:
-  // What `handle` refers to must outlive the plugin. Its executor must have one
-  // thread: the timer of a group must run before the timers of its waiting
-  // pods, which are due later or at the same time.
+  // What `handle` refers to must outlive the plugin.
   explicit Coscheduling(const Handle& handle) : handle_(handle) {}
 
   std::string_view Name() const override { return "Coscheduling"; }
@@ -34,13 +35,14 @@ class Coscheduling final : public QueueSortPlugin,
   // have the priority and the age of the group, so no other pod comes between
   // them.
   bool Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const override;
+  // Sets the pod's group, which Less() reads.
+  void BeforeSort(QueuedPodInfo& info) const override;
   // Rejects a member if the group can't be complete, or has failed recently.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
   Status Reserve(CycleState& state, const Pod& pod,
                  const std::string& node_name) const override;
-  // Counts the member as pending again. Also rejects the other members that
-  // wait, unless the group was complete.
+  // Counts the member as pending again. Also rejects the members that wait.
   void Unreserve(CycleState& state, const Pod& pod,
                  const std::string& node_name) const override;
   // Lets the member wait until the group is complete. The first member that
@@ -49,27 +51,23 @@ class Coscheduling final : public QueueSortPlugin,
                 Clock::Duration& timeout) const override;
 
  private:
-  // Stops counting the members that another plugin or an event handler has
-  // rejected while they waited: their Unreserve() comes later.
-  void ForgetRejected(const std::string& key) const REQUIRES(mu_);
-  // Rejects the members that wait, and begins the group's backoff.
-  void RejectGroup(const std::string& key, const std::string& message) const
-      REQUIRES(mu_);
-  // Cancels the group's timer. Call it after the members were allowed or
-  // rejected: until then, a due timer blocks the executor's thread, so the
-  // members' own timers can't reject some of them.
-  void EndWait(const std::string& key) const REQUIRES(mu_);
+  // Begins the backoff of a group that was rejected and has given back its
+  // resources. Activates the pending members of the groups that still wait,
+  // because these resources may be what they lack.
+  void BackOff(const std::string& key) const EXCLUDES(mu_);
   // Ends the group's backoff and activates its pending members.
   void Retry(const std::string& key) const EXCLUDES(mu_);
 
   const Handle handle_;
-  // Held while members are counted and then allowed or rejected, so that no
-  // other thread decides in between. Lock order: mu_, then the locks of
-  // PodGroups and of the waiting pods. Never call `activate` under mu_: it
-  // takes the queue's lock, under which Less() runs.
+  // Held while members are counted and then allowed, so that a group that is
+  // rejected meanwhile still counts as rejected. Lock order: mu_, then the
+  // locks of PodGroups and of the waiting pods. Never call `activate` under
+  // mu_: it takes the queue's lock, under which the queue calls the plugin.
   mutable Mutex mu_;
-  // The timers of the groups of which some members wait, by the group's key.
-  mutable std::map<std::string, Executor::Timer> waiting_ GUARDED_BY(mu_);
+  // The groups of which some members wait, or are giving back their resources
+  // after a rejection.
+  mutable std::map<std::string, std::shared_ptr<WaitingGroup>> waiting_
+      GUARDED_BY(mu_);  // by the group's key
   // The keys of the groups that have failed recently.
   mutable std::set<std::string> backing_off_ GUARDED_BY(mu_);
 };

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::chrono::milliseconds kMillisecond{1};
 constexpr std::chrono::seconds kWaitOfGroup{10};
@@ -144,9 +145,10 @@ TEST_F(CoschedulingPermitTest, AllMembersAreRejectedTenSecondsAfterTheFirst) {
   PlaceWaiting({"c"});
   EXPECT_THAT(TakeEnds(), IsEmpty());
   Advance(kMillisecond);
-  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("a") + kGroupTimedOut,
-                                      std::string("b") + kGroupTimedOut,
-                                      std::string("c") + kGroupTimedOut));
+  EXPECT_THAT(TakeEnds(),
+              UnorderedElementsAre(std::string("a") + kGroupTimedOut,
+                                   std::string("b") + kGroupTimedOut,
+                                   std::string("c") + kGroupTimedOut));
   EXPECT_THAT(Assumed(), IsEmpty());
   Advance(std::chrono::seconds(4));  // the end of b's own wait
   EXPECT_THAT(TakeEnds(), IsEmpty());
@@ -176,17 +178,17 @@ TEST_F(CoschedulingPermitTest, AGroupCanCompleteBeforeItsDueTimerRuns) {
   EXPECT_EQ(PreFilter("a"), "Success");
 }
 
-// The scheduler unreserves the members one after the other. A new member must
-// not count those whose turn comes later.
-TEST_F(CoschedulingPermitTest, NoMemberCountsOnceTheGroupIsRejected) {
-  std::vector<std::size_t> placed;
-  on_end_ = [&] {
-    placed.push_back(groups_.MembersOf("default/job").placed());
-  };
+// The scheduler unreserves the members one after the other. Until then, they
+// count as placed, but no member can complete the group with them.
+TEST_F(CoschedulingPermitTest, NoMemberCompletesAGroupThatIsRejected) {
+  std::vector<std::string> placed;
+  on_end_ = [&] { placed.push_back(Place("d")); };
   CreateMembers(4);
   PlaceWaiting({"a", "b", "c"});
   Advance(kWaitOfGroup);
-  EXPECT_THAT(placed, ElementsAre(0, 0, 0));
+  EXPECT_THAT(placed,
+              ElementsAre(kFailedRecently, kFailedRecently, kFailedRecently));
+  EXPECT_THAT(Assumed(), IsEmpty());
 }
 
 TEST_F(CoschedulingPermitTest, AMemberCannotWaitRightAfterTheGroupFailed) {
@@ -231,9 +233,10 @@ TEST_F(CoschedulingPermitTest, AMemberThatStopsWaitingEndsTheWaitOfTheOthers) {
   PlaceWaiting({"a", "b", "c"});
   Advance(std::chrono::seconds(1));
   RejectWaiting("b");
-  EXPECT_THAT(TakeEnds(), ElementsAre("b: Unschedulable: removed",
-                                      std::string("a") + kSiblingFailed,
-                                      std::string("c") + kSiblingFailed));
+  EXPECT_THAT(TakeEnds(),
+              UnorderedElementsAre("b: Unschedulable: removed",
+                                   std::string("a") + kSiblingFailed,
+                                   std::string("c") + kSiblingFailed));
   EXPECT_THAT(Assumed(), IsEmpty());
   EXPECT_EQ(PreFilter("d"), kFailedRecently);
   TakeActivations();
@@ -243,19 +246,94 @@ TEST_F(CoschedulingPermitTest, AMemberThatStopsWaitingEndsTheWaitOfTheOthers) {
 }
 
 // The rejected member counts as placed until its Unreserve, which waits for the
-// executor's thread.
+// executor's thread. But its group is rejected already.
 TEST_F(CoschedulingPermitTest, ARejectedMemberDoesNotCompleteTheGroup) {
   CreateMembers(4);
   PlaceWaiting({"a", "b", "c"});
   std::promise<void> go_on;
   executor_.Post([wait = go_on.get_future().share()] { wait.wait(); });
   RejectWaiting("a");
-  EXPECT_EQ(Place("d"), "Wait");
+  EXPECT_EQ(Place("d"), kFailedRecently);
   go_on.set_value();
-  EXPECT_THAT(TakeEnds(), ElementsAre("a: Unschedulable: removed",
-                                      std::string("b") + kSiblingFailed,
-                                      std::string("c") + kSiblingFailed,
-                                      std::string("d") + kSiblingFailed));
+  EXPECT_THAT(TakeEnds(),
+              UnorderedElementsAre("a: Unschedulable: removed",
+                                   std::string("b") + kSiblingFailed,
+                                   std::string("c") + kSiblingFailed));
+  EXPECT_THAT(Assumed(), IsEmpty());
+}
+
+// Otherwise the member would hold its resources alone, for ten seconds.
+TEST_F(CoschedulingPermitTest, AMemberDoesNotWaitWithAGroupThatWasRejected) {
+  CreateMembers(4);
+  PlaceWaiting({"a", "b"});
+  before_wait_ = [this] {
+    RejectWaiting("a");
+    TakeEnds();
+  };
+  EXPECT_EQ(Place("c"), "Wait");
+  EXPECT_THAT(TakeEnds(), ElementsAre(std::string("c") + kSiblingFailed));
+  EXPECT_THAT(Assumed(), IsEmpty());
+}
+
+// Otherwise a member of another group could get only a part of the resources.
+TEST_F(CoschedulingPermitTest, AllMembersAreUnreservedBeforeOneIsRequeued) {
+  std::vector<std::size_t> requeued;
+  on_end_ = [&] {
+    MutexLock lock(mu_);
+    requeued.push_back(requeued_.size());
+  };
+  CreateMembers(4);
+  PlaceWaiting({"a", "b", "c"});
+  RejectWaiting("b");
+  TakeEnds();
+  EXPECT_THAT(requeued, ElementsAre(0, 0, 0));
+  MutexLock lock(mu_);
+  EXPECT_THAT(requeued_, UnorderedElementsAre("a", "b", "c"));
+}
+
+// A member is rejected before the scheduler calls WaitOnPermit() for it.
+TEST_F(CoschedulingPermitTest, ALateMemberIsUnreservedBeforeOneIsRequeued) {
+  CreateMembers(4);
+  PlaceWaiting({"a"});
+  const PodPtr b = pods_.at("b");
+  CycleState state;
+  Clock::Duration timeout{};
+  plugin_.Reserve(state, *b, "node-1");
+  plugin_.Permit(state, *b, "node-1", timeout);
+  waiting_pods_.Add(b, "node-1", {{"Coscheduling", timeout}},
+                    state.Read<WaitsWith>().group);
+  RejectWaiting("a");
+  EXPECT_THAT(TakeEnds(), IsEmpty());
+  std::size_t requeued = 0;
+  waiting_pods_.WaitOnPermit(*b, [&](const Status& /*end*/) {
+    MutexLock lock(mu_);
+    requeued = requeued_.size();
+    return Executor::Task();
+  });
+  EXPECT_THAT(TakeEnds(), ElementsAre("a: Unschedulable: removed"));
+  EXPECT_EQ(requeued, 0);
+}
+
+// Members of two groups have the resources that a third group needs. When one
+// group gives them back, the other must be tried before its wait ends.
+TEST_F(CoschedulingPermitTest, AFailedGroupActivatesTheGroupsThatStillWait) {
+  CreateMembers(4);
+  for (const char* name : {"x", "y", "z"}) Create(name, "other", "3");
+  for (const char* name : {"p", "q"}) Create(name, "pending", "2");
+  std::vector<std::string> requeued;
+  PlaceWaiting({"a", "b"});
+  Advance(std::chrono::seconds(5));
+  PlaceWaiting({"x"});
+  TakeActivations();
+  on_activate_ = [&] {
+    MutexLock lock(mu_);
+    EXPECT_THAT(requeued_, IsEmpty());
+    EXPECT_THAT(Assumed(), IsEmpty());
+  };
+  Advance(std::chrono::seconds(5));
+  EXPECT_THAT(TakeActivations(), ElementsAre("y z"));
+  MutexLock lock(mu_);
+  EXPECT_THAT(requeued_, UnorderedElementsAre("a", "b"));
 }
 
 TEST_F(CoschedulingPermitTest, ADeletedMemberEndsTheWaitOfTheOthers) {
@@ -263,8 +341,9 @@ TEST_F(CoschedulingPermitTest, ADeletedMemberEndsTheWaitOfTheOthers) {
   PlaceWaiting({"a", "b"});
   groups_.Remove(*pods_.at("a"));
   RejectWaiting("a");
-  EXPECT_THAT(TakeEnds(), ElementsAre("a: Unschedulable: removed",
-                                      std::string("b") + kSiblingFailed));
+  EXPECT_THAT(TakeEnds(),
+              UnorderedElementsAre("a: Unschedulable: removed",
+                                   std::string("b") + kSiblingFailed));
 }
 
 TEST_F(CoschedulingPermitTest, AFailedBindRejectsNoOtherMember) {

@@ -36,7 +36,9 @@ class CoschedulingLessTest : public CoschedulingTest {
                        const std::string& group = "") {
     Set(group.empty() ? UngroupedPod(name, priority)
                       : GroupMember(name, group, "4", priority));
-    return {.pod = pods_.at(name), .timestamp = clock_.Now()};
+    QueuedPodInfo info{.pod = pods_.at(name), .timestamp = clock_.Now()};
+    plugin_.BeforeSort(info);
+    return info;
   }
   bool Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const {
     return plugin_.Less(a, b);
@@ -303,9 +305,11 @@ class CoschedulingHintsTest : public CoschedulingTest {
                     const Pod& other) const {
     const ClusterEvent event{resource, change};
     std::vector<QueueingHint> hints;
-    for (const auto& [registered, hint] : plugin_.EventsToRegister()) {
+    for (const auto& [registered, hint, concerns] :
+         plugin_.EventsToRegister()) {
       if (!registered.Matches(event)) continue;
-      hints.push_back(hint(pod, {event, {}, Shared(other)}));
+      const ClusterChange seen{event, {}, Shared(other)};
+      hints.push_back(concerns(seen) ? hint(pod, seen) : QueueingHint::kSkip);
     }
     EXPECT_EQ(hints.size(), 1);
     return hints.at(0);
@@ -333,10 +337,31 @@ TEST_F(CoschedulingHintsTest, ABoundMemberMayHelpItsGroup) {
   EXPECT_EQ(AfterBinding(pod, elsewhere), QueueingHint::kSkip);
 }
 
-TEST_F(CoschedulingHintsTest, ChangedLabelsMayHelpOnlyThePodItself) {
+// The other pod may join the group, or change its minimum.
+TEST_F(CoschedulingHintsTest, ChangedLabelsMayHelpThePodAndItsGroup) {
   const Pod pod = GroupMember("a", "job");
-  EXPECT_EQ(AfterNewLabels(pod, UngroupedPod("a")), QueueingHint::kQueue);
-  EXPECT_EQ(AfterNewLabels(pod, GroupMember("b", "job")), QueueingHint::kSkip);
+  EXPECT_EQ(AfterNewLabels(pod, GroupMember("a", "new")), QueueingHint::kQueue);
+  EXPECT_EQ(AfterNewLabels(pod, GroupMember("b", "job")), QueueingHint::kQueue);
+  EXPECT_EQ(AfterNewLabels(pod, GroupMember("b", "other")),
+            QueueingHint::kSkip);
+  EXPECT_EQ(AfterNewLabels(pod, UngroupedPod("b")), QueueingHint::kSkip);
+}
+
+// Otherwise each bound pod would cost a call for each pending pod.
+TEST_F(CoschedulingHintsTest, OnlyPodsWithAGroupConcernTheHints) {
+  const auto concerns = [this](const Pod& old, const Pod& pod) {
+    std::vector<bool> results;
+    for (const auto& event : plugin_.EventsToRegister()) {
+      results.push_back(
+          event.concerns({event.event, Shared(old), Shared(pod)}));
+    }
+    return results;
+  };
+  const Pod member = GroupMember("a", "job");
+  const Pod other = UngroupedPod("a");
+  EXPECT_THAT(concerns(other, other), ElementsAre(false, false));
+  EXPECT_THAT(concerns(other, member), ElementsAre(true, true));
+  EXPECT_THAT(concerns(member, other), ElementsAre(true, true));
 }
 
 }  // namespace

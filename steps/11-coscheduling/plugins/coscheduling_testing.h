@@ -72,9 +72,13 @@ class CoschedulingTest : public ::testing::Test {
         trying_.insert(name);
       }
       EXPECT_EQ(timeout, std::chrono::seconds(10));
-      waiting_pods_.Add(pod, "node-1", {{"Coscheduling", timeout}});
-      waiting_pods_.WaitOnPermit(
-          *pod, [this, pod](const Status& end) { EndWait(pod, end); });
+      before_wait_();
+      waiting_pods_.Add(pod, "node-1", {{"Coscheduling", timeout}},
+                        state.Read<WaitsWith>().group);
+      waiting_pods_.WaitOnPermit(*pod, [this, pod](const Status& end) {
+        EndWait(pod, end);
+        return [this, pod] { Requeue(pod); };
+      });
     } else if (!status.IsSuccess()) {
       Unreserve(name);
     }
@@ -116,7 +120,7 @@ class CoschedulingTest : public ::testing::Test {
 
   // The names of the members that are assumed.
   std::vector<std::string> Assumed(const std::string& group = "job") const {
-    return NamesOfPods(groups_.MembersOf("default/" + group).assumed);
+    return NamesOfPods(MembersOf(groups_, "default/" + group).assumed);
   }
 
   FakeClock clock_;
@@ -125,9 +129,12 @@ class CoschedulingTest : public ::testing::Test {
   // Called when a wait ends, before Unreserve, and when pods are activated.
   std::function<void()> on_end_ = [] {};
   std::function<void()> on_activate_ = [] {};
+  // Called between Permit and the beginning of a wait.
+  std::function<void()> before_wait_ = [] {};
   Mutex mu_;
   std::vector<std::string> ends_ GUARDED_BY(mu_);
   std::vector<std::string> activations_ GUARDED_BY(mu_);
+  std::vector<std::string> requeued_ GUARDED_BY(mu_);  // after a wait
   std::set<std::string> trying_ GUARDED_BY(mu_);
   std::map<std::string, PodPtr> pods_;  // by uid
   Executor executor_{1, clock_};
@@ -150,6 +157,10 @@ class CoschedulingTest : public ::testing::Test {
     if (!end.IsSuccess()) plugin_.Unreserve(state, *pod, "node-1");
     MutexLock lock(mu_);
     trying_.erase(pod->metadata.uid);
+  }
+  void Requeue(const PodPtr& pod) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    requeued_.push_back(pod->metadata.uid);
   }
   void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_) {
     on_activate_();

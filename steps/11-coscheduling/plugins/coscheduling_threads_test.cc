@@ -66,7 +66,7 @@ class CoschedulingThreadsTest : public CoschedulingTest {
   void Try(std::mt19937_64& random) {
     const std::string& name = names_[random() % names_.size()];
     const std::string job = JobOf(name);
-    const auto members = groups_.MembersOf("default/" + job);
+    const auto members = MembersOf(groups_, "default/" + job);
     if (members.pending.empty()) return FailBinds(job);
     const auto placed = NamesOfPods(members.assumed);
     if (IsBeingTried(name) ||
@@ -99,8 +99,10 @@ TEST_F(CoschedulingThreadsTest, GroupsCanCompleteAfterAllThreadsHaveEnded) {
     const auto update =
         Loop([this](auto& random) { groups_.Set(AnyPod(random)); });
     const auto sort = Loop([this](auto& random) {
-      const QueuedPodInfo a{.pod = AnyPod(random)};
-      const QueuedPodInfo b{.pod = AnyPod(random)};
+      QueuedPodInfo a{.pod = AnyPod(random)};
+      QueuedPodInfo b{.pod = AnyPod(random)};
+      plugin_.BeforeSort(a);
+      plugin_.BeforeSort(b);
       EXPECT_FALSE(plugin_.Less(a, b) && plugin_.Less(b, a));
     });
     std::mt19937_64 random(FirstSeed());

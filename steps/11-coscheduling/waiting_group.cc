@@ -1,0 +1,84 @@
+#include "waiting_group.h"
+
+#include <utility>
+
+#include "waiting_pods.h"
+
+namespace minisched {
+
+bool WaitingGroup::Allow() {
+  MutexLock lock(mu_);
+  if (state_ == State::kRejected) return false;
+  state_ = State::kAllowed;
+  for (const auto& pod : std::exchange(pods_, {})) {
+    pod->mu_.AssertHeld();
+    pod->AllowLocked(plugin_);
+  }
+  return true;
+}
+
+void WaitingGroup::Reject(const std::string& message) {
+  MutexLock lock(mu_);
+  RejectAll(Status(Code::kUnschedulable, message).WithPlugin(plugin_));
+}
+
+bool WaitingGroup::IsRejected() const {
+  MutexLock lock(mu_);
+  return state_ == State::kRejected;
+}
+
+void WaitingGroup::Join(const std::shared_ptr<WaitingPod>& pod) {
+  pod->mu_.AssertHeld();
+  if (state_ == State::kRejected) {
+    pod->End(rejection_);
+  } else {
+    pods_.push_back(pod);
+    pod->group_ = shared_from_this();
+  }
+}
+
+void WaitingGroup::Ended(const WaitingPod& pod, const Status& result) {
+  if (result.IsSuccess()) {
+    std::erase_if(pods_,
+                  [&](const auto& other) { return other.get() == &pod; });
+    return;
+  }
+  // Other reasons, such as the deletion of one pod, don't apply to the others.
+  RejectAll(result.plugin() == plugin_
+                ? result
+                : Status(Code::kUnschedulable, "rejection in Unreserve")
+                      .WithPlugin(plugin_));
+}
+
+void WaitingGroup::RejectAll(const Status& status) {
+  if (state_ != State::kWaiting) return;
+  state_ = State::kRejected;
+  rejection_ = status;
+  const auto pods = pods_;  // Finish() may clear pods_.
+  for (const auto& pod : pods) {
+    pod->mu_.AssertHeld();
+    pod->End(status);
+  }
+  if (pods.empty()) PostRejection();
+}
+
+bool WaitingGroup::Finish(GiveBack give_back) {
+  if (state_ != State::kRejected) return false;
+  give_backs_.push_back(std::move(give_back));
+  if (give_backs_.size() == pods_.size()) PostRejection();
+  return true;
+}
+
+void WaitingGroup::PostRejection() {
+  pods_.clear();
+  executor_.Post([give_backs = std::exchange(give_backs_, {}), freed = freed_] {
+    std::vector<Executor::Task> rest;
+    for (const auto& give_back : give_backs) rest.push_back(give_back());
+    freed();
+    for (const auto& then : rest) {
+      if (then) then();
+    }
+  });
+}
+
+}  // namespace minisched
