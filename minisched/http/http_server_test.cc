@@ -62,20 +62,94 @@ TEST_F(HttpServerTest, RefusesAForeignHost) {
   }
 }
 
-TEST_F(HttpServerTest, RefusesTooLargeBodiesAndHeaders) {
+TEST_F(HttpServerTest, RefusesATooLargeBody) {
   EXPECT_THAT(Exchange("POST / HTTP/1.1\r\nHost: localhost\r\n"
                        "Content-Length: 3145729\r\n\r\n"),
               StartsWith("HTTP/1.1 413"));
-  EXPECT_EQ(Exchange("GET / HTTP/1.1\r\nHost: localhost\r\nX: " +
-                     std::string(20'000, 'x') + "\r\n\r\n"),
-            "");
+}
+
+// A selector in the URL may be that long.
+TEST_F(HttpServerTest, AcceptsHeadersUpToOneMebibyte) {
+  const std::string path = "/" + std::string(1'000'000, 'x');
+  EXPECT_THAT(Exchange("GET " + path +
+                       " HTTP/1.1\r\nHost: localhost\r\n"
+                       "Connection: close\r\nX: " +
+                       std::string(40'000, 'x') + "\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200 "), EndsWith(path + " ")));
+}
+
+TEST_F(HttpServerTest, RefusesTooLargeHeaders) {
+  const std::string begin = "GET / HTTP/1.1\r\nHost: localhost\r\nX: ";
+  const std::string field(60'000, 'x');
+  std::string fields = field;
+  for (int i = 0; i < 18; ++i) fields += "\r\nX: " + field;
+  for (const std::string& large : {fields, std::string(70'000, 'x')}) {
+    EXPECT_THAT(Exchange(begin + large + "\r\n\r\n"),
+                AllOf(StartsWith("HTTP/1.1 431 "),
+                      HasSubstr("\r\nConnection: close\r\n"),
+                      EndsWith("\r\n\r\n431 Request Header Fields Too Large")));
+  }
 }
 
 TEST_F(HttpServerTest, RefusesMalformedRequests) {
-  EXPECT_EQ(Exchange("hello\r\n\r\n"), "");
+  const std::string post = "POST / HTTP/1.1\r\nHost: localhost\r\n";
+  for (const std::string& malformed :
+       {std::string("hello\r\n\r\n"), post + "Content-Length: -1\r\n\r\n",
+        post + "no colon\r\n\r\n",
+        post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+    EXPECT_THAT(Exchange(malformed),
+                AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\n"),
+                      HasSubstr("\r\nConnection: close\r\n"),
+                      EndsWith("\r\n\r\n400 Bad Request")))
+        << malformed;
+  }
   EXPECT_THAT(Exchange("GET /%zz HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
               StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(HttpServerTest, RefusesARequestWithoutExactlyOneHost) {
+  EXPECT_THAT(Exchange("GET / HTTP/1.1\r\nHost: evil.example\r\n"
+                       "Host: localhost\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 400 "),
+                    EndsWith("400 Bad Request: too many Host headers")));
+  EXPECT_THAT(Exchange("GET / HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 400 "),
+                    EndsWith("400 Bad Request: missing required Host header")));
+  EXPECT_THAT(Exchange("GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 403 "));
+}
+
+TEST_F(HttpServerTest, AsksForABodyThatTheClientHoldsBack) {
+  auto socket = Connect();
+  Send(socket,
+       "POST /1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+       "Expect: 100-Continue\r\nContent-Length: 4\r\n\r\n");
+  std::string begin;
+  asio::read_until(socket, asio::dynamic_buffer(begin), "\r\n\r\n");
+  EXPECT_EQ(begin, "HTTP/1.1 100 Continue\r\n\r\n");
+  Send(socket, "body");
+  EXPECT_THAT(ReadAll(socket),
+              AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("POST /1 body")));
+}
+
+TEST_F(HttpServerTest, AsksForNoBodyThatItDoesNotRead) {
+  const std::string end = "Host: localhost\r\nExpect: 100-continue\r\n";
+  EXPECT_THAT(Exchange("POST /1 HTTP/1.1\r\n" + end +
+                       "Content-Length: 3145729\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(
+      Exchange("GET /1 HTTP/1.1\r\nConnection: close\r\n" + end + "\r\n"),
+      StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(
+      Exchange("POST /1 HTTP/1.0\r\n" + end + "Content-Length: 1\r\n\r\nx"),
+      StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, RefusesOtherExpectations) {
+  EXPECT_THAT(
+      Exchange("GET / HTTP/1.1\r\nHost: localhost\r\nExpect: rain\r\n\r\n"),
+      AllOf(StartsWith("HTTP/1.1 417 "),
+            HasSubstr("\r\nConnection: close\r\n")));
 }
 
 // Closes the server with two connections in the backlog. The number of turns of

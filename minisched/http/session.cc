@@ -2,10 +2,13 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
 #include <chrono>
+#include <string_view>
 
 namespace minisched::http {
 namespace {
@@ -16,13 +19,21 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::seconds;
 
-constexpr std::size_t kMaxHeader = 16 << 10;
+// The largest header of a request. Go's net/http has the same default.
+constexpr std::size_t kMaxHeader = 1 << 20;
+// The largest name or value of a field that Beast's container can hold.
+constexpr std::size_t kMaxField = (1 << 16) - 3;
 // Time limits of a connection.
 constexpr seconds kReading{180};  // until the next request is complete
 constexpr seconds kWriting{30};   // until a part of an answer has been sent
 constexpr seconds kDraining{30};  // for DrainAndClose()
 constexpr std::size_t kReadAtOnce = 4 << 10;
-constexpr std::size_t kMaxShown = 256;  // of a path, in the log
+constexpr std::size_t kMaxReadAhead = 16 << 10;  // by AwaitDisconnect()
+constexpr std::size_t kMaxShown = 256;           // of a path, in the log
+
+constexpr unsigned kHttp11 = 11;  // as Beast writes HTTP/1.1
+constexpr char kExpectContinue[] = "100-continue";
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string ToText(beast::string_view text) {
   return {text.data(), text.size()};
@@ -39,7 +50,41 @@ bool IsAllowedHost(std::string host) {
   return boost::iequals(host, "localhost") || !not_an_address;
 }
 
+// Returns the reply to a request that must not reach the handler, whatever its
+// path. Go's net/http refuses the same requests.
+std::optional<Reply> Refusal(
+    const beast::http::request_header<beast::http::fields>& header) {
+  const auto hosts = header.count(beast::http::field::host);
+  if (hosts > 1) {
+    return TextReply("400 Bad Request: too many Host headers", 400);
+  }
+  if (hosts == 0 && header.version() >= kHttp11) {
+    return TextReply("400 Bad Request: missing required Host header", 400);
+  }
+  const auto expect = header[beast::http::field::expect];
+  if (!expect.empty() && !beast::iequals(expect, kExpectContinue)) {
+    return TextReply("417 Expectation Failed", 417);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+// Reads a request.
+class HttpServer::Session::Parser
+    : public beast::http::request_parser<beast::http::string_body> {
+ private:
+  // Stores a field. For a field that is too long, Beast's own function throws
+  // out of the loop.
+  void on_field_impl(beast::http::field id, beast::string_view name,
+                     beast::string_view value, error_code& error) override {
+    if (std::max(name.size(), value.size()) > kMaxField) {
+      error = beast::http::error::header_limit;
+    } else {
+      get().insert(id, name, value);
+    }
+  }
+};
 
 // Lets the handler answer one request. If the ticket is destroyed without an
 // answer, for example because a later task of the handler throws, closes the
@@ -73,6 +118,8 @@ class HttpServer::Session::Ticket {
 
 HttpServer::Session::Session(HttpServer& server, tcp::socket socket)
     : server_(server), stream_(std::move(socket)) {}
+
+HttpServer::Session::~Session() = default;
 
 void HttpServer::Session::Start() {
   Try([this] { Read(); });
@@ -114,21 +161,63 @@ void HttpServer::Session::Fail(const std::exception& error) {
 void HttpServer::Session::Read() {
   response_ = {};
   begun_ = false;
-  parser_.emplace();
+  parser_ = std::make_unique<Parser>();
   parser_->body_limit(server_.options_.max_body);
   parser_->header_limit(kMaxHeader);
   stream_.expires_after(kReading);
+  beast::http::async_read_header(stream_, buffer_, *parser_,
+                                 Then(&Session::OnHeader));
+}
+
+void HttpServer::Session::OnHeader(error_code error, std::size_t /*size*/) {
+  if (error) return OnReadError(error);
+  const auto& header = parser_->get();
+  if (auto refusal = Refusal(header)) return Refuse(std::move(*refusal));
+  const bool expects = header.count(beast::http::field::expect) > 0;
+  if (expects && header.version() >= kHttp11 && !parser_->is_done()) {
+    return SendContinue();
+  }
+  ReadBody();
+}
+
+void HttpServer::Session::SendContinue() {
+  asio::async_write(stream_, asio::buffer(kContinue),
+                    Then(&Session::OnContinued));
+}
+
+void HttpServer::Session::OnContinued(error_code error, std::size_t /*size*/) {
+  if (error) return BreakOff();
+  ReadBody();
+}
+
+void HttpServer::Session::ReadBody() {
   beast::http::async_read(stream_, buffer_, *parser_,
                           Then(&Session::OnRequest));
 }
 
 void HttpServer::Session::OnRequest(error_code error, std::size_t /*size*/) {
-  if (!error) return Handle();
-  if (error != beast::http::error::body_limit) return BreakOff();
+  error ? OnReadError(error) : Handle();
+}
+
+void HttpServer::Session::OnReadError(error_code error) {
+  using HttpError = beast::http::error;
+  if (error == HttpError::body_limit) {
+    return Refuse(server_.options_.error_reply(
+        413, "Request entity too large: limit is " +
+                 std::to_string(server_.options_.max_body)));
+  }
+  if (error == HttpError::header_limit) {
+    return Refuse(TextReply("431 Request Header Fields Too Large", 431));
+  }
+  const bool malformed =
+      error.category() == make_error_code(HttpError::bad_method).category() &&
+      error != HttpError::end_of_stream;
+  malformed ? Refuse(TextReply("400 Bad Request", 400)) : BreakOff();
+}
+
+void HttpServer::Session::Refuse(Reply reply) {
   closing_ = true;
-  Answer(server_.options_.error_reply(
-      413, "Request entity too large: limit is " +
-               std::to_string(server_.options_.max_body)));
+  Answer(std::move(reply));
 }
 
 void HttpServer::Session::Handle() {
@@ -167,7 +256,7 @@ void HttpServer::Session::OnReadAhead(error_code error, std::size_t size) {
   buffer_.commit(size);
   if (!std::exchange(awaiting_disconnect_, false)) return;
   if (error) return BreakOff();
-  if (buffer_.size() < kMaxHeader) AwaitDisconnect();
+  if (buffer_.size() < kMaxReadAhead) AwaitDisconnect();
 }
 
 void HttpServer::Session::StopAwaitingDisconnect() {

@@ -16,6 +16,7 @@ namespace minisched::http {
 class HttpServer::Session : public std::enable_shared_from_this<Session> {
  public:
   Session(HttpServer& server, boost::asio::ip::tcp::socket socket);
+  ~Session();
 
   void Start();
   // Ends the connection because the server closes. An answer in progress is
@@ -26,6 +27,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
  private:
   using error_code = boost::system::error_code;
+  class Parser;
   class Ticket;
 
   // Runs one step of the connection and calls Fail() if the step throws. Each
@@ -55,7 +57,17 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   // Reads the next request.
   void Read();
+  void OnHeader(error_code error, std::size_t size);
+  // Asks the client for the body that it holds back until then.
+  void SendContinue();
+  void OnContinued(error_code error, std::size_t size);
+  void ReadBody();
   void OnRequest(error_code error, std::size_t size);
+  // Refuses a request that can't be read, or closes the connection if it is
+  // lost.
+  void OnReadError(error_code error);
+  // Answers without reading the rest of the request, and ends the connection.
+  void Refuse(Reply reply);
   void Handle();
   // Starts to read, in order to detect a disconnect while the client waits for
   // an answer or for the next part of a stream. Read() gets the bytes that
@@ -83,9 +95,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   HttpServer& server_;
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
-  std::optional<
-      boost::beast::http::request_parser<boost::beast::http::string_body>>
-      parser_;
+  std::unique_ptr<Parser> parser_;
   boost::beast::http::response<boost::beast::http::buffer_body> response_;
   std::optional<
       boost::beast::http::response_serializer<boost::beast::http::buffer_body>>
