@@ -438,11 +438,13 @@ TEST_F(LargestRequestTest, SelectorsAreFast) {
              expressions + "]}}}");
   Expect(201, "POST", std::string(kPods) + "/n1/eviction",
          R"({"metadata":{"name":"n1"}})");
-  Expect(200, "GET",
-         std::string(kPods) + "?labelSelector=" + List(2000, "!n{}"));
-  Expect(
-      200, "GET",
-      std::string(kPods) + "?fieldSelector=" + List(700, "metadata.name!=n{}"));
+  const std::string labels = std::string(kPods) + "?labelSelector=";
+  const std::string fields = std::string(kPods) + "?fieldSelector=";
+  Expect(200, "GET", labels + List(1000, "!n{}"));
+  Expect(200, "GET", labels + "a+notin+(" + List(120'000, "n{}") + ")");
+  Expect(413, "GET", labels + List(120'000, "!n{}"));
+  Expect(200, "GET", fields + List(1000, "metadata.name!=n{}"));
+  Expect(413, "GET", fields + List(46'000, "metadata.name!=n{}"));
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ inline constexpr std::size_t kMaxBytes = 3 << 20;
 // depth.
 inline constexpr std::size_t kMaxValues = 100'000;
 inline constexpr std::size_t kMaxNesting = 200;
+// The number of terms in one selector of a list or watch. Each object of the
+// resource is compared with each term.
+inline constexpr std::size_t kMaxTerms = 1000;
 
 // The size of a document.
 struct Extent {

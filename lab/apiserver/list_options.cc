@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "lab/apiserver/errors.h"
+#include "lab/apiserver/limits.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched::apiserver {
@@ -48,6 +49,27 @@ bool Holds(const FieldTerm& term, const Json& object) {
   return (TextOf(*value, term.field) == term.value) == term.equal;
 }
 
+// Throws StatusError if a selector with so many terms would take too long.
+void CheckTerms(std::size_t terms) {
+  if (terms > kMaxTerms) {
+    throw StatusError(
+        413, "RequestEntityTooLarge",
+        fmt::format("Request entity too large: a selector has at most {} terms",
+                    kMaxTerms));
+  }
+}
+
+// Returns the number of terms of a label selector: "a in (b,c),d" has two.
+std::size_t CountTerms(const std::string& selector) {
+  std::size_t terms = 1;
+  bool in_list = false;
+  for (const char c : selector) {
+    if (c == '(' || c == ')') in_list = c == '(';
+    if (c == ',' && !in_list) ++terms;
+  }
+  return terms;
+}
+
 std::vector<FieldTerm> ParseFields(const std::string& text,
                                    const ResourceRow& row) {
   std::vector<FieldTerm> terms;
@@ -65,6 +87,7 @@ std::vector<FieldTerm> ParseFields(const std::string& text,
                        (row.namespaced && field == "metadata.namespace") ||
                        boost::range::count(row.fields, field) > 0;
     if (!known) throw BadRequest("field label not supported: " + field);
+    CheckTerms(terms.size() + 1);
     const std::string stored =
         row.plural == "events" ? StoredPath(field) : field;
     terms.push_back({field, Split(stored, '.'), !negated,
@@ -107,8 +130,10 @@ ListOptions ListOptions::Parse(const Request& request, const ResourceRow& row,
                                const std::string& ns, const std::string& name) {
   ListOptions options;
   options.ns = ns;
+  const std::string labels = request.Query("labelSelector");
+  CheckTerms(CountTerms(labels));
   try {
-    options.labels = Selector::Parse(request.Query("labelSelector"));
+    options.labels = Selector::Parse(labels);
   } catch (const ParseError& error) {
     // Drop the selector from the message, because clients print it themselves.
     const std::string what = error.what();

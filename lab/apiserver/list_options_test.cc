@@ -56,6 +56,28 @@ TEST(ListOptionsTest, RefusesUnsupportedFieldsAndInvalidTerms) {
             "'status.phase'");
 }
 
+// Returns the status and message for the selector "TERM,TERM,…".
+std::string RefusalOfTerms(const std::string& parameter,
+                           const std::string& term, int terms) {
+  std::string selector;
+  for (int i = 0; i < terms; ++i) selector += (i > 0 ? "," : "") + term;
+  try {
+    Parse("/?" + parameter + "=" + selector);
+  } catch (const StatusError& error) {
+    return std::to_string(error.code()) + " " + error.what();
+  }
+  return "";
+}
+
+TEST(ListOptionsTest, RefusesSelectorsWithVeryManyTerms) {
+  const std::string message =
+      "413 Request entity too large: a selector has at most 1000 terms";
+  EXPECT_EQ(RefusalOfTerms("labelSelector", "!a", 1000), "");
+  EXPECT_EQ(RefusalOfTerms("labelSelector", "!a", 1001), message);
+  EXPECT_EQ(RefusalOfTerms("fieldSelector", "status.phase!=a", 1000), "");
+  EXPECT_EQ(RefusalOfTerms("fieldSelector", "status.phase!=a", 1001), message);
+}
+
 TEST(ListOptionsTest, ANameInThePathSelectsByName) {
   EXPECT_TRUE(Parse("/", "web").Matches(Pod()));
   EXPECT_FALSE(Parse("/", "db").Matches(Pod()));
