@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "minisched/trace/tables.h"
+
 namespace minisched {
 namespace {
 
@@ -25,13 +27,37 @@ class Level final : public spdlog::custom_flag_formatter {
   }
 };
 
+// Prints the message. Text from the server can be in it, so control characters
+// and broken UTF-8 are escaped. Only a line end before two spaces is printed,
+// as in tables: the server can't forge a line of the log, because these lines
+// start with a time.
+class Message final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    constexpr std::string_view kNextLine = "\n  ";
+    std::string_view rest(message.payload.data(), message.payload.size());
+    for (;;) {
+      const auto end = rest.find(kNextLine);
+      out.append(Printable(rest.substr(0, end)));
+      if (end == rest.npos) return;
+      out.append(kNextLine);
+      rest.remove_prefix(end + kNextLine.size());
+    }
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<Message>();
+  }
+};
+
 }  // namespace
 
 void SetUpLogging(int verbosity) {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
       "", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<Level>('*').set_pattern("%H:%M:%S.%e %^%*%$ %v");
+  formatter->add_flag<Level>('*').add_flag<Message>('v').set_pattern(
+      "%H:%M:%S.%e %^%*%$ %v");
   spdlog::set_formatter(std::move(formatter));
   spdlog::set_level(verbosity >= 2   ? spdlog::level::trace
                     : verbosity == 1 ? spdlog::level::debug

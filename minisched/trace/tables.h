@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "minisched/trace/records.h"
@@ -32,6 +33,6 @@ std::string FormatMove(const PodRecord& pod, Time now);
 
 // Returns the text with control characters and broken UTF-8 escaped, so that
 // text from objects can't break a table or send codes to a terminal.
-std::string Printable(const std::string& text);
+std::string Printable(std::string_view text);
 
 }  // namespace minisched

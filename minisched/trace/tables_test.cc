@@ -145,7 +145,7 @@ TEST(PrintableTest, EscapesControlCharactersAndBrokenUtf8) {
       {"Gr\xc3\xb6\xc3\x9f"
        "e \"1\" \\",
        "Gr\xc3\xb6\xc3\x9f"
-       "e \\\"1\\\" \\\\"},
+       "e \"1\" \\"},
       {"a\nb\r\tc", "a\\nb\\r\\tc"},
       {"\x1b[31m", "\\x1b[31m"},
       {"\x7f", "\\x7f"},
