@@ -5,21 +5,19 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stop_token>
 
 #include "lab/apiserver/server.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
+#include "minisched/client/config_files.h"
+#include "minisched/trace/tables.h"
 
 namespace {
 
 std::string ReadFile(const std::string& name) {
-  std::ifstream file(name);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw std::runtime_error(name + ": " + std::strerror(errno));
-  return text;
+  return minisched::ReadFile(name, "cannot read \"" + name + "\"");
 }
 
 // Writes or replaces a file atomically, so that a reader never finds a part of
@@ -45,10 +43,6 @@ struct Options {
 };
 
 void Serve(Options& options) {
-  if (options.port < 0 || options.port > 65535) {
-    throw std::runtime_error("--port " + std::to_string(options.port) +
-                             ": must be from 0 to 65535");
-  }
   options.server.port = static_cast<unsigned short>(options.port);
   options.server.simulate_kubelet |= options.simulate;
   options.server.simulate_workloads |= options.simulate;
@@ -76,9 +70,10 @@ int main(int argc, char** argv) {
   minisched::Flags flags(
       "A Kubernetes API server in one process, in memory: for learning and for "
       "tests.");
-  flags.Add("--port", &options.port, "Port to listen on; 0 picks a free port");
+  flags.Add("--port", &options.port, "Port to listen on; 0 picks a free port",
+            0, 65535);
   flags.Add("--address", &options.server.address,
-            "Address to listen on; with 127.0.0.1, only this machine can "
+            "IP address to listen on; with 127.0.0.1, only this machine can "
             "connect. The server has no authentication");
   flags.Add("--kubeconfig-out", &options.kubeconfig_out,
             "Write a kubeconfig for this server to this file");
@@ -104,7 +99,8 @@ int main(int argc, char** argv) {
     Serve(options);
     return 0;
   } catch (const std::exception& error) {
-    std::cerr << "minisched-apiserver: " << error.what() << "\n";
+    std::cerr << "minisched-apiserver: " << minisched::Printable(error.what())
+              << "\n";
     return 1;
   }
 }

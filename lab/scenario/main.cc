@@ -15,6 +15,7 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
+#include "minisched/trace/tables.h"
 
 namespace {
 
@@ -157,9 +158,9 @@ int main(int argc, char** argv) {
   flags.Add("--no-flags", &options.player.no_flags,
             "Leave out the flags that a scenario appends to the command of "
             "--scheduler, for a scheduler that has no such flags");
-  flags.Add("--scheduler-name", &options.player.scheduler_name,
-            "schedulerName of the scheduler, passed to its command as "
-            "$SCHEDULER_NAME");
+  flags.AddNonEmpty("--scheduler-name", &options.player.scheduler_name,
+                    "schedulerName of the scheduler, passed to its command as "
+                    "$SCHEDULER_NAME");
   flags.Add("--metrics", &options.player.metrics_url,
             "URL of the scheduler's metrics. $METRICS_PORT in it stands for a "
             "free port, which the command of --scheduler finds in its "
@@ -183,7 +184,8 @@ int main(int argc, char** argv) {
     std::cerr << "minisched-scenario: interrupted; cleaned up\n";
     return kInterrupted;
   } catch (const std::exception& error) {
-    std::cerr << "minisched-scenario: " << error.what() << "\n";
+    std::cerr << "minisched-scenario: " << minisched::Printable(error.what())
+              << "\n";
     return kCouldNotPlay;
   }
 }

@@ -2,17 +2,15 @@
 
 #include <boost/algorithm/string/classification.hpp>
 #include <boost/algorithm/string/split.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "lab/apiserver/faults/faults.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/quantity.h"
 #include "minisched/api/yaml.h"
+#include "minisched/client/config_files.h"
 
 namespace minisched::scenario {
 namespace {
@@ -83,9 +81,9 @@ Manifest ToManifest(const Json& object, const Fail& fail) {
 std::vector<Manifest> ReadManifestFile(const Field& field,
                                        const std::filesystem::path& directory) {
   const std::string name = directory / field.String();
-  std::ifstream file(name);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) field.Fail(name + ": " + std::strerror(errno));
+  std::error_code error;
+  const std::string text = ReadFile(name, error);
+  if (error) field.Fail(name + ": " + error.message());
   std::vector<Manifest> objects;
   try {
     for (const std::string& document : YamlToJson(text)) {

@@ -1,10 +1,7 @@
 #include "lab/scenario/scenario.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "lab/scenario/errors.h"
@@ -13,6 +10,7 @@
 #include "lab/scenario/manifests.h"
 #include "lab/scenario/world.h"
 #include "minisched/api/duration.h"
+#include "minisched/client/config_files.h"
 
 namespace minisched::scenario {
 namespace {
@@ -20,9 +18,9 @@ namespace {
 constexpr std::chrono::seconds kDefaultWithin{30};
 
 std::string ReadFile(const std::string& name) {
-  std::ifstream file(name);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw CannotPlay(name + ": " + std::strerror(errno));
+  std::error_code error;
+  std::string text = minisched::ReadFile(name, error);
+  if (error) throw CannotPlay(name + ": " + error.message());
   return text;
 }
 

@@ -224,6 +224,8 @@ TEST_F(ScenarioTest, RejectsMissingAndIncompleteManifests) {
               HasSubstr("/none.yaml: No such file or directory"));
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: none.yaml}\n"),
               HasSubstr("5:18: "));
+  EXPECT_THAT(ComplaintOf("steps:\n- create: {file: .}\n"),
+              HasSubstr("/.: Is a directory"));
   directory_.Write("half.yaml", "apiVersion: v1\nkind: Pod\n");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {file: half.yaml}\n"),
               HasSubstr("half.yaml: the manifest has no name"));

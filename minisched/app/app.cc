@@ -1,9 +1,11 @@
 #include "minisched/app/app.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <charconv>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -20,10 +22,13 @@
 #include "minisched/client/kubeconfig.h"
 #include "minisched/metrics/metrics_server.h"
 #include "minisched/trace/recorder.h"
+#include "minisched/trace/tables.h"
 #include "minisched/trace/trace_log.h"
 
 namespace minisched {
 namespace {
+
+constexpr double kMinRate = 0.001;
 
 // Makes all threads allocate from at most two heaps. By default glibc has more,
 // and memory that was freed in one heap can't be used by threads that allocate
@@ -63,6 +68,21 @@ unsigned short ParsePort(const std::string& text) {
                      " is not a port: use a number from 0 to 65535");
   }
   return port;
+}
+
+// Parses requests per second. A negative rate means no limit, as in client-go.
+// A positive rate has a least value, so that no request waits for years.
+double ParseRate(const std::string& text) {
+  double rate = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, rate);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(rate) ||
+      (rate > 0 && rate < kMinRate)) {
+    throw ParseError(fmt::format(
+        "{} is not a rate: use a number from {}, or 0 or less for no limit",
+        Quoted(text), kMinRate));
+  }
+  return rate;
 }
 
 // Returns `text` if it is an IP address without brackets.
@@ -127,12 +147,16 @@ App::App(const std::string& description) : flags_(description) {
              "The kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or "
              "the pod's service account");
   flags_.Add("--context", &context_, "The context of the kubeconfig to use");
-  flags_.Add("--scheduler-name", &scheduler_name_,
-             "Schedule pods with this spec.schedulerName");
-  flags_.Add("--kube-api-qps", &qps_,
-             "Requests to the API server per second; 0 for no limit");
+  flags_.AddNonEmpty("--scheduler-name", &scheduler_name_,
+                     "Schedule pods with this spec.schedulerName");
+  flags_.Add(
+      "--kube-api-qps",
+      [this](const std::string& text) { qps_ = ParseRate(text); }, "NUMBER",
+      "Requests to the API server per second; 0 or less for no limit; "
+      "default: " +
+          fmt::format("{}", qps_));
   flags_.Add("--kube-api-burst", &burst_,
-             "Requests that may be sent at once after a pause");
+             "Requests that may be sent at once after a pause", 1);
   flags_.Add(
       "--metrics-port",
       [this](const std::string& text) { metrics_port_ = ParsePort(text); },
@@ -153,7 +177,12 @@ App::App(const std::string& description) : flags_(description) {
       "How fast to take pods: without waiting, one for each key press, or one "
       "per DURATION");
   flags_.Add(
-      "--record", [this](const std::string& text) { record_ = text; }, "FILE",
+      "--record",
+      [this](const std::string& text) {
+        if (text.empty()) throw ParseError("must not be empty");
+        record_ = text;
+      },
+      "FILE",
       "Record the scheduler's work and the changes of pods and nodes in this "
       "new file, as JSON lines");
   flags_.AddCount("-v,--verbose", &verbosity_,
@@ -201,7 +230,7 @@ int App::Run(int argc, const char* const* argv,
   } catch (const Cancelled&) {
     return 0;
   } catch (const std::exception& error) {
-    std::cerr << program << ": " << error.what() << "\n";
+    std::cerr << program << ": " << Printable(error.what()) << "\n";
     return 1;
   }
 }

@@ -275,6 +275,49 @@ TEST_F(AppTest, RejectsAnInvalidMetricsPort) {
   }
 }
 
+// As in client-go, a negative rate means no limit.
+TEST_F(AppTest, AcceptsRatesWithoutALimit) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const double qps : {0.0, -1.0, 0.001, 2.5}) {
+    EXPECT_EQ(Run({"--kube-api-qps", std::to_string(qps)},
+                  [&](const AppContext& context) {
+                    EXPECT_EQ(context.client.config().qps, qps);
+                  }),
+              0);
+  }
+}
+
+TEST_F(AppTest, RejectsInvalidRates) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const std::string qps :
+       {"nan", "inf", "-inf", "1e400", "1e-300", "0.0001", "", "1x", "fast"}) {
+    EXPECT_EQ(Run({"--kube-api-qps", qps}, [](const AppContext&) {}), 2);
+    EXPECT_FALSE(ran_);
+    EXPECT_EQ(err_, "minisched-07: --kube-api-qps: \"" + qps +
+                        "\" is not a rate: use a number from 0.001, or 0 or "
+                        "less for no limit (minisched-07 --help lists the "
+                        "flags)\n");
+  }
+  for (const std::string burst : {"-5", "0", "", "1.5"}) {
+    EXPECT_EQ(Run({"--kube-api-burst", burst}, [](const AppContext&) {}), 2);
+    EXPECT_FALSE(ran_);
+    EXPECT_EQ(err_, "minisched-07: --kube-api-burst: \"" + burst +
+                        "\" is not a whole number from 1 to 2147483647 "
+                        "(minisched-07 --help lists the flags)\n");
+  }
+}
+
+TEST_F(AppTest, RejectsEmptyNames) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  for (const std::string flag : {"--scheduler-name", "--record"}) {
+    EXPECT_EQ(Run({flag, ""}, [](const AppContext&) {}), 2);
+    EXPECT_FALSE(ran_);
+    EXPECT_EQ(err_, "minisched-07: " + flag +
+                        ": must not be empty (minisched-07 --help lists the "
+                        "flags)\n");
+  }
+}
+
 TEST_F(AppTest, RunsWhileTheServerIsUnreachable) {
   WriteKubeconfig("http://127.0.0.1:1");
   EXPECT_EQ(Run(), 0);

@@ -1,11 +1,35 @@
 #include "minisched/app/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <utility>
 
+#include "minisched/api/parse_error.h"
+#include "minisched/trace/tables.h"
+
 namespace minisched {
+namespace {
+
+// Returns "" if the text is a number from `min` to `max`, and otherwise an
+// error. CLI11 itself takes "" for 0, and a number that is too large for the
+// largest. `shown_max` is `max` in the error.
+template <class T>
+std::string CheckWholeNumber(const std::string& text, T min, T max,
+                             const std::string& shown_max) {
+  T number = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec == std::errc() && result.ptr == end && number >= min &&
+      number <= max) {
+    return "";
+  }
+  return Quoted(text) + " is not a whole number from " + std::to_string(min) +
+         " to " + shown_max;
+}
+
+}  // namespace
 
 class Flags::Impl {
  public:
@@ -14,8 +38,9 @@ class Flags::Impl {
   }
 
   template <class T>
-  void Add(const std::string& names, T* value, const std::string& help) {
-    app.add_option(names, *value, help)->capture_default_str();
+  CLI::Option* Add(const std::string& names, T* value,
+                   const std::string& help) {
+    return app.add_option(names, *value, help)->capture_default_str();
   }
 
   CLI::App app;
@@ -31,13 +56,18 @@ void Flags::Add(const std::string& names, std::string* value,
   impl_->Add(names, value, help);
 }
 
-void Flags::Add(const std::string& names, int* value, const std::string& help) {
-  impl_->Add(names, value, help);
+void Flags::Add(const std::string& names, int* value, const std::string& help,
+                int min, int max) {
+  impl_->Add(names, value, help)->check([=](const std::string& text) {
+    return CheckWholeNumber(text, min, max, std::to_string(max));
+  });
 }
 
-void Flags::Add(const std::string& names, double* value,
-                const std::string& help) {
-  impl_->Add(names, value, help);
+void Flags::AddNonEmpty(const std::string& names, std::string* value,
+                        const std::string& help) {
+  impl_->Add(names, value, help)->check([](const std::string& text) {
+    return text.empty() ? "must not be empty" : "";
+  });
 }
 
 void Flags::Add(const std::string& names, bool* value,
@@ -47,8 +77,11 @@ void Flags::Add(const std::string& names, bool* value,
 
 void Flags::Add(const std::string& names, std::optional<std::uint64_t>* value,
                 const std::string& help) {
-  // Without the check, -1 would become 2^64 - 1.
-  impl_->app.add_option(names, *value, help)->check(CLI::NonNegativeNumber);
+  impl_->app.add_option(names, *value, help)
+      ->check([](const std::string& text) {
+        constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
+        return CheckWholeNumber(text, std::uint64_t{0}, kMax, "2^64 - 1");
+      });
 }
 
 void Flags::Add(const std::string& names, std::vector<std::string>* value,
@@ -90,7 +123,7 @@ std::optional<int> Flags::Parse(int argc, const char* const* argv,
     impl_->app.exit(done);  // prints the help or the version
     return 0;
   } catch (const CLI::Error& error) {
-    std::cerr << program << ": " << error.what() << " (" << program
+    std::cerr << program << ": " << Printable(error.what()) << " (" << program
               << " --help lists the flags)\n";
     return 2;
   }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,11 +25,16 @@ class Flags {
   // Adds a flag. `value` must outlive Parse(). `help` is one line.
   void Add(const std::string& names, std::string* value,
            const std::string& help);
-  void Add(const std::string& names, int* value, const std::string& help);
-  void Add(const std::string& names, double* value, const std::string& help);
+  // Rejects a value that is not from `min` to `max`.
+  void Add(const std::string& names, int* value, const std::string& help,
+           int min = std::numeric_limits<int>::min(),
+           int max = std::numeric_limits<int>::max());
   void Add(const std::string& names, bool* value, const std::string& help);
   void Add(const std::string& names, std::optional<std::uint64_t>* value,
            const std::string& help);
+  // Adds a flag that rejects an empty value.
+  void AddNonEmpty(const std::string& names, std::string* value,
+                   const std::string& help);
   // Adds a flag that may be given several times, or with several values.
   void Add(const std::string& names, std::vector<std::string>* value,
            const std::string& help);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ class FlagsTest : public ::testing::Test {
   FlagsTest() : flags_("A program.") {
     flags_.Add("--name", &name_, "A name");
     flags_.Add("--count", &count_, "A count");
-    flags_.Add("--rate", &rate_, "A rate");
+    flags_.Add("--jobs", &jobs_, "A number of jobs", 1, 9);
     flags_.Add("--fast", &fast_, "No waiting");
     flags_.Add("--seed", &seed_, "A seed");
     flags_.Add(
@@ -48,7 +49,7 @@ class FlagsTest : public ::testing::Test {
   Flags flags_;
   std::string name_ = "nobody";
   int count_ = 7;
-  double rate_ = 0.5;
+  int jobs_ = 2;
   bool fast_ = false;
   std::optional<std::uint64_t> seed_;
   int even_ = 0;
@@ -61,7 +62,7 @@ TEST_F(FlagsTest, KeepsTheDefaults) {
   EXPECT_EQ(Parse({}), std::nullopt);
   EXPECT_EQ(name_, "nobody");
   EXPECT_EQ(count_, 7);
-  EXPECT_EQ(rate_, 0.5);
+  EXPECT_EQ(jobs_, 2);
   EXPECT_FALSE(fast_);
   EXPECT_FALSE(seed_);
   EXPECT_EQ(even_, 0);
@@ -69,12 +70,12 @@ TEST_F(FlagsTest, KeepsTheDefaults) {
 }
 
 TEST_F(FlagsTest, SetsTheVariables) {
-  EXPECT_EQ(Parse({"--name=me", "--count", "-1", "--rate=2.25", "--fast",
-                   "--seed", "18446744073709551615", "--even=4", "-vv"}),
+  EXPECT_EQ(Parse({"--name=me", "--count", "-1", "--jobs=9", "--fast", "--seed",
+                   "18446744073709551615", "--even=4", "-vv"}),
             std::nullopt);
   EXPECT_EQ(name_, "me");
   EXPECT_EQ(count_, -1);
-  EXPECT_EQ(rate_, 2.25);
+  EXPECT_EQ(jobs_, 9);
   EXPECT_TRUE(fast_);
   EXPECT_EQ(seed_, 18446744073709551615U);
   EXPECT_EQ(even_, 4);
@@ -84,9 +85,10 @@ TEST_F(FlagsTest, SetsTheVariables) {
 TEST_F(FlagsTest, HelpAndVersionExitWithZero) {
   EXPECT_EQ(Parse({"--help"}), 0);
   // The default looks different in different versions of CLI11.
-  EXPECT_THAT(out_, AllOf(HasSubstr("A program."), HasSubstr("A rate"),
-                          ContainsRegex("--count INT(=| \\[)7"),
-                          ContainsRegex("--even EVEN +An even number")));
+  EXPECT_THAT(out_,
+              AllOf(HasSubstr("A program."), HasSubstr("A number of jobs"),
+                    ContainsRegex("--count INT(=| \\[)7"),
+                    ContainsRegex("--even EVEN +An even number")));
   EXPECT_EQ(Parse({"--version"}), 0);
   EXPECT_EQ(out_, "program 1.2.3\n");
 }
@@ -99,7 +101,7 @@ TEST_F(FlagsTest, PrintsTheWrongFlagInOneLine) {
       {{"--count"}, "--count"},
       {{"--count", "99999999999"}, "--count"},
       {{"--seed", "-1"}, "--seed"},
-      {{"--rate", "1x"}, "--rate"},
+      {{"--bogus\n\x1b[31m"}, "--bogus\\n\\x1b[31m"},
       {{"--even"}, "--even"},
       {{"--even", "3"}, "--even: 3 is odd"},
       {{"--even", "x"}, "--even"}};
@@ -107,6 +109,27 @@ TEST_F(FlagsTest, PrintsTheWrongFlagInOneLine) {
     EXPECT_EQ(Parse(arguments), 2) << culprit;
     EXPECT_THAT(err_, AllOf(HasSubstr(culprit), HasSubstr("program --help")));
     EXPECT_EQ(err_.find('\n'), err_.size() - 1) << err_;
+  }
+}
+
+// Without the checks, CLI11 takes "" for 0, and a number that is too large for
+// the largest.
+TEST_F(FlagsTest, PrintsTheRangeOfAWholeNumber) {
+  const std::string seeds = " is not a whole number from 0 to 2^64 - 1";
+  const std::string jobs = " is not a whole number from 1 to 9";
+  const std::string counts =
+      " is not a whole number from -2147483648 to 2147483647";
+  const std::vector<std::array<std::string, 3>> cases = {
+      {"--seed", "-1", seeds},   {"--seed", "", seeds},
+      {"--seed", "1.5", seeds},  {"--seed", "18446744073709551616", seeds},
+      {"--jobs", "0", jobs},     {"--jobs", "10", jobs},
+      {"--jobs", "", jobs},      {"--jobs", "99999999999", jobs},
+      {"--count", "", counts},   {"--count", "1x", counts},
+      {"--count", "nan", counts}};
+  for (const auto& [flag, value, range] : cases) {
+    EXPECT_EQ(Parse({flag.c_str(), value.c_str()}), 2);
+    EXPECT_EQ(err_, "program: " + flag + ": \"" + value + "\"" + range +
+                        " (program --help lists the flags)\n");
   }
 }
 

@@ -19,8 +19,14 @@ using boost::system::error_code;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 tcp::acceptor Listen(asio::io_context& io, const HttpServerOptions& options) {
+  error_code invalid;
+  const auto parsed = asio::ip::make_address(options.address, invalid);
+  if (invalid) {
+    throw std::runtime_error("cannot listen on \"" + options.address +
+                             "\": not an IP address");
+  }
   try {
-    return {io, {asio::ip::make_address(options.address), options.port}};
+    return {io, {parsed, options.port}};
   } catch (const boost::system::system_error& error) {
     const std::string& address = options.address;
     const bool is_ipv6 = address.find(':') != address.npos;

@@ -76,6 +76,18 @@ TEST(ServerThreadTest, FailsIfTheAddressIsNotLocal) {
               StartsWith("cannot listen on [2001:db8::1]:7: "));
 }
 
+TEST(ServerThreadTest, FailsIfTheAddressIsNoIpAddress) {
+  for (const std::string address : {"", "localhost", "[::1]"}) {
+    try {
+      const ServerThread server({.address = address}, Echo);
+      ADD_FAILURE() << address;
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(),
+                "cannot listen on \"" + address + "\": not an IP address");
+    }
+  }
+}
+
 TEST(ServerThreadTest, AnswersOthersWhileClientsAreSlow) {
   const ServerThread server({}, Echo);
   asio::io_context io;
