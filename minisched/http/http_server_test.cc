@@ -183,6 +183,24 @@ TEST_P(HttpServerBacklogTest, AClosedServerAnswersNoRequest) {
   }
 }
 
+// GoAway() and Close() end the wait of an earlier GoAway(), which must not open
+// the server then.
+TEST(HttpServerAwayTest, StaysAwayWhenTheWaitIsReplacedOrCancelled) {
+  asio::io_context io;
+  asio::io_context client;
+  HttpServer server(io, {}, [](const Request&, const HttpServer::Respond&) {});
+  const std::string url = server.url();
+  server.GoAway(std::chrono::hours(1));
+  server.GoAway(std::chrono::hours(1));
+  io.poll();
+  EXPECT_THROW(Connect(client, url), boost::system::system_error);
+  server.Close();
+  // The loop ends at once, because the server waits for nothing more.
+  io.run_for(std::chrono::seconds(20));
+  EXPECT_TRUE(io.stopped());
+  EXPECT_THROW(Connect(client, url), boost::system::system_error);
+}
+
 TEST_F(HttpServerTest, RefusesConnectionsWhileAway) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");

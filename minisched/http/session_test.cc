@@ -1,6 +1,8 @@
 #include "minisched/http/session.h"
 
 #include <boost/asio/streambuf.hpp>
+#include <memory>
+#include <optional>
 
 #include "minisched/http/http_server_testing.h"
 
@@ -135,6 +137,51 @@ TEST_F(HttpServerTest, IgnoresAnAnswerAfterTheClientDisconnected) {
   EXPECT_THAT(Exchange("GET /1 HTTP/1.1\r\nHost: localhost\r\n"
                        "Connection: close\r\n\r\n"),
               EndsWith("GET /1 "));
+}
+
+TEST_F(HttpServerTest, CallsOnSentWhenSendingFails) {
+  auto socket = std::make_optional(Connect());
+  Send(*socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  bool sent = false;
+  asio::post(io_, [&] {
+    // More than the buffers of a connection hold.
+    Reply reply = TextReply(std::string(64 << 20, 'x'));
+    reply.on_sent = [&] { sent = true; };
+    respond_(std::move(reply));
+  });
+  std::string begin(100, ' ');
+  asio::read(*socket, asio::buffer(begin));
+  Until([&] {
+    EXPECT_FALSE(sent);
+    return true;
+  });
+  socket.reset();
+  Until([this] { return server_.idle(); });
+  Until([&] { return sent; });
+}
+
+// The connection still exists in the turn of the loop that breaks it off.
+TEST_F(HttpServerTest, IgnoresAnAnswerToAConnectionThatWasJustBrokenOff) {
+  auto socket = Connect();
+  Send(socket, "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Until([this] { return respond_ != nullptr; });
+  bool sent = false;
+  std::weak_ptr<int> answer;
+  std::promise<void> responded;
+  asio::post(io_, [&] {
+    const auto token = std::make_shared<int>();
+    answer = token;
+    Reply reply;
+    reply.on_sent = [&sent, token] { sent = true; };
+    server_.GoAway(std::chrono::hours(1));
+    respond_(std::move(reply));
+    responded.set_value();
+  });
+  responded.get_future().wait();
+  Until([&] { return answer.expired(); });
+  EXPECT_FALSE(sent);
+  EXPECT_EQ(ReadAll(socket), "");
 }
 
 TEST_F(HttpServerTest, DetectsTheDisconnectOfAClientThatSendsMore) {

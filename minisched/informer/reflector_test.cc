@@ -2,12 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -16,6 +13,7 @@
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/informer_testing.h"
+#include "minisched/informer/reflector_testing.h"
 #include "minisched/informer/shared_informer.h"
 
 namespace minisched {
@@ -29,21 +27,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Collects the warnings about malformed objects.
-class WarningSink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit WarningSink(Log& lines) : lines_(lines) {}
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    const std::string line(message.payload.data(), message.payload.size());
-    if (line.starts_with("ignoring ")) lines_.Add(line);
-  }
-  void flush_() override {}
-
-  Log& lines_;
-};
-
 // A store with a bug: its Apply() throws.
 class ThrowingStore final : public ReflectorStore<Pod> {
  public:
@@ -52,70 +35,6 @@ class ThrowingStore final : public ReflectorStore<Pod> {
     throw std::runtime_error("a bug");
   }
   void Delete(const MalformedObject&) override {}
-};
-
-// Tests an informer's reflector with a scripted server and a fake clock.
-class ReflectorTest : public testing::Test {
- protected:
-  ReflectorTest() {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<WarningSink>(warnings_)));
-  }
-  ~ReflectorTest() override { spdlog::set_default_logger(logger_); }
-
-  void Start(const std::string& field_selector = "") {
-    informer_.emplace(client_, InformerOptions{.field_selector = field_selector,
-                                               .clock = &clock_});
-    informer_->AddEventHandler(changes_.Handler<Pod>());
-    informer_->Start(stop_.get_token());
-  }
-
-  // Expects a list request and answers it.
-  void AnswerList(const std::string& list) {
-    auto [request, reply] = api_.Take();
-    EXPECT_THAT(request.target, Not(HasSubstr("watch=")));
-    reply.Send(200, list);
-  }
-
-  // Expects a watch request from `version` and leaves it without an answer.
-  ServerReply TakeWatch(int version) {
-    auto [request, reply] = api_.Take();
-    EXPECT_THAT(request.target,
-                AllOf(HasSubstr("watch=true"),
-                      HasSubstr("resourceVersion=" + std::to_string(version))));
-    return reply;
-  }
-
-  // Expects a watch request from `version` and sends the headers.
-  ServerReply StartWatch(int version) {
-    ServerReply reply = TakeWatch(version);
-    reply.Start();
-    return reply;
-  }
-
-  // Expects that the reflector waits and ends the wait. Returns its length.
-  milliseconds SkipWait() {
-    clock_.AwaitSleepers(1);
-    const auto wait = clock_.NextDeadline() - clock_.Now();
-    clock_.Advance(wait);
-    return std::chrono::duration_cast<milliseconds>(wait);
-  }
-
-  // Expects a wait of `least` to twice `least` and ends it.
-  void ExpectWait(milliseconds least) {
-    const milliseconds wait = SkipWait();
-    EXPECT_GE(wait, least);
-    EXPECT_LE(wait, 2 * least);
-  }
-
-  const std::shared_ptr<spdlog::logger> logger_ = spdlog::default_logger();
-  ScriptedApi api_;
-  FakeClock clock_;
-  Client client_{api_.config(), clock_};
-  Log changes_;
-  Log warnings_;  // about malformed objects
-  std::stop_source stop_;
-  std::optional<SharedInformer<Pod>> informer_;  // last: uses the other members
 };
 
 TEST_F(ReflectorTest, ListsThenWatches) {
@@ -360,53 +279,6 @@ TEST_F(ReflectorTest, TriesAgainWhileTheServerIsUnreachable) {
   ExpectWait(milliseconds(800));
   ExpectWait(milliseconds(1600));
   EXPECT_FALSE(informer.WaitForCacheSync(Stopped()));
-}
-
-TEST_F(ReflectorTest, LogsEachMalformedVersionOnceAndContinues) {
-  Start();
-  const std::string list =
-      ListJson(10, {BrokenPodJson("bad", 1), PodJson("good", 2)});
-  AnswerList(list);
-  ServerReply watch = StartWatch(10);
-  watch.Chunk(EventJson("ADDED", BrokenPodJson("worse", 11)));
-  watch.Chunk(EventJson("ADDED", PodJson("better", 12)));
-  EXPECT_THAT(changes_.Await(2),
-              ElementsAre("+add ns/good@2", "add ns/better@12"));
-  EXPECT_THAT(warnings_.lines(),
-              ElementsAre("ignoring Pod ns/bad: spec.priority: expected a "
-                          "whole number, found a JSON string",
-                          "ignoring Pod ns/worse: spec.priority: expected a "
-                          "whole number, found a JSON string"));
-
-  // The same object in the next list, then another malformed version, then a
-  // readable one.
-  watch.Chunk(EventJson("ERROR", StatusJson(410, "gone")));
-  SkipWait();
-  AnswerList(list);
-  watch = StartWatch(10);
-  EXPECT_EQ(warnings_.lines().size(), 2);
-  watch.Chunk(EventJson("MODIFIED", BrokenPodJson("bad", 13)));
-  EXPECT_EQ(warnings_.Await(3).size(), 3);
-  watch.Chunk(EventJson("MODIFIED", PodJson("bad", 14)));
-  EXPECT_THAT(changes_.Await(4),
-              ElementsAre("+add ns/good@2", "add ns/better@12",
-                          "delete ns/better@12", "add ns/bad@14"));
-}
-
-TEST_F(ReflectorTest, KeepsAKnownObjectThatBecomesMalformed) {
-  Start();
-  AnswerList(ListJson(10, {PodJson("a", 1), PodJson("b", 2)}));
-  ServerReply watch = StartWatch(10);
-  watch.Chunk(EventJson("MODIFIED", BrokenPodJson("a", 11)));
-  watch.Chunk(EventJson("ERROR", StatusJson(410, "gone")));
-  SkipWait();
-  AnswerList(ListJson(20, {BrokenPodJson("a", 11), BrokenPodJson("b", 12)}));
-  watch = StartWatch(20);
-  watch.Chunk(EventJson("DELETED", BrokenPodJson("b", 21)));
-  EXPECT_THAT(changes_.Await(3),
-              ElementsAre("+add ns/a@1", "+add ns/b@2", "delete ns/b@2"));
-  EXPECT_EQ(warnings_.lines().size(), 2);
-  EXPECT_EQ(informer_->store().Get("ns", "a")->metadata.resource_version, "1");
 }
 
 TEST_F(ReflectorTest, StopsWhileItLists) {
