@@ -56,6 +56,14 @@ std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
            in_a_group}};
 }
 
+Status Coscheduling::PreEnqueue(const Pod& pod) const {
+  const auto group = handle_.pod_groups->Find(pod);
+  if (!group) return {};
+  MutexLock lock(mu_);
+  if (backing_off_.contains(group->key)) return FailedRecently(group->key);
+  return {};
+}
+
 bool Coscheduling::Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const {
   const auto priority = [](const QueuedPodInfo& info) {
     return info.group ? info.group->priority
@@ -79,12 +87,12 @@ void Coscheduling::BeforeSort(QueuedPodInfo& info) const {
 Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
                                const Nodes& /*nodes*/,
                                PreFilterResult& /*result*/) const {
+  // PreEnqueue doesn't run again for the pods that are in activeQ when their
+  // group fails.
+  const Status gated = PreEnqueue(pod);
+  if (!gated.IsSuccess()) return gated;
   const auto group = handle_.pod_groups->Find(pod);
   if (!group) return {};
-  {
-    MutexLock lock(mu_);
-    if (backing_off_.contains(group->key)) return FailedRecently(group->key);
-  }
   const auto own = PodGroup::Of(pod);
   if (own && own->min_available != group->min_available) {
     return {Code::kUnschedulable, "PodGroupMinAvailables do not match"};

@@ -20,7 +20,8 @@ namespace minisched {
 // resources, and the group is not tried again for 15 seconds. Has no effect on
 // pods without a group. Follows the plugin Coscheduling of scheduler-plugins,
 // v0.18.
-class Coscheduling final : public QueueSortPlugin,
+class Coscheduling final : public PreEnqueuePlugin,
+                           public QueueSortPlugin,
                            public PreFilterPlugin,
                            public ReservePlugin,
                            public PermitPlugin {
@@ -31,6 +32,8 @@ class Coscheduling final : public QueueSortPlugin,
   std::string_view Name() const override { return "Coscheduling"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
+  // Gates the members of a group that has failed recently.
+  Status PreEnqueue(const Pod& pod) const override;
   // Orders by priority, then by age, like PrioritySort. All pods of a group
   // have the priority and the age of the group, so no other pod comes between
   // them.
