@@ -32,7 +32,8 @@ class ApiError : public std::runtime_error {
 class TransportError : public std::runtime_error {
  public:
   enum class Kind {
-    kConnect,  // no connection: refused, no such host, no route
+    kConnect,  // no connection: refused, no such host, no route, closed during
+               // the TLS handshake
     kTls,      // connected, but one side does not trust the other
     kLost,     // the connection broke before the answer was complete
     kTimeout,  // a deadline passed

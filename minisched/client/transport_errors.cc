@@ -18,6 +18,16 @@ unsigned long ToOpenSslCode(int code) {
   return static_cast<unsigned long>(static_cast<unsigned int>(code));
 }
 
+// Returns true if the handshake failed because the connection ended, and not
+// because one side rejected the other. The codes of sockets are small numbers,
+// without the number of a library of OpenSSL.
+bool IsConnectionEnd(int code) {
+  const unsigned long error = ToOpenSslCode(code);
+  return ERR_GET_LIB(error) == 0 ||
+         (ERR_GET_LIB(error) == ERR_LIB_SSL &&
+          ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+}
+
 }  // namespace
 
 TransportErrors::TransportErrors(std::string server, Tls& tls)
@@ -50,6 +60,9 @@ TransportError TransportErrors::Make(Kind kind,
 // be in `code`, whose category is lost.
 TransportError TransportErrors::Translate(std::string_view what, int code) {
   if (what.starts_with("Error in SSL handshake")) {
+    if (IsConnectionEnd(code)) {
+      return Make(Kind::kConnect, "connection closed during the TLS handshake");
+    }
     return Make(Kind::kTls, ExplainHandshake(code));
   }
   if (what.starts_with("Error resolving address") ||
@@ -85,7 +98,7 @@ std::string TransportErrors::ExplainHandshake(int code) {
   }
   const char* reason = ERR_reason_error_string(error);
   return std::string("TLS handshake failed: ") +
-         (reason == nullptr ? "connection lost" : reason);
+         (reason == nullptr ? "error " + std::to_string(code) : reason);
 }
 
 }  // namespace minisched
