@@ -19,6 +19,7 @@
 #include "minisched/api/parse_error.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
+#include "minisched/app/slow_start.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/metrics/metrics_server.h"
 #include "minisched/trace/recorder.h"
@@ -40,9 +41,18 @@ void ShareFreedMemory() {
 }
 
 // Logs the server and its version, or a warning. Throws if no retry would help.
+// Meanwhile, logs what it waits for if this takes long.
 void CheckServer(Client& client, const std::stop_token& stop) {
+  spdlog::info("connecting to {} ({})", client.config().server,
+               client.config().source);
+  // Shared, because a request that was stopped may end later.
+  const auto start = std::make_shared<SlowStart>(
+      "connecting to " + client.config().server, client.clock());
   try {
-    const std::string version = client.ServerVersion(stop);
+    const std::string version = client.ServerVersion(
+        stop, [weak = std::weak_ptr(start)](const std::string& what) {
+          if (const auto slow = weak.lock()) slow->WaitsFor(what);
+        });
     spdlog::info("connected to {} ({}), Kubernetes {}", client.config().server,
                  client.config().source, version);
   } catch (const TransportError& error) {

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "lab/testing/http_server.h"
+#include "lab/testing/pem.h"
 #include "minisched/http/http_testing.h"
 
 namespace minisched {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -84,8 +86,9 @@ TEST_F(AppTest, ConnectsAndRunsTheBody) {
           });
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(ran_);
-  EXPECT_THAT(err_, AllOf(HasSubstr("connected to " + server.url()),
-                          HasSubstr("Kubernetes v1.36.3")));
+  EXPECT_THAT(err_, ContainsRegex("info  connecting to " + server.url() +
+                                  " .*\n.*info  connected to " + server.url() +
+                                  " .*, Kubernetes v1.36.3"));
   ASSERT_EQ(server.requests().size(), 1U);
   EXPECT_THAT(server.requests()[0].headers.at("user-agent"),
               ::testing::StartsWith("minisched-07/"));
@@ -117,10 +120,9 @@ TEST_F(AppTest, Sigusr2LogsThePlacesOfThePods) {
     kill(getpid(), SIGTERM);
     RealClock().SleepFor(std::chrono::hours(1), context.stop);
   });
-  EXPECT_THAT(err_, ::testing::ContainsRegex(
-                        "info .*the pods of the scheduling queue:\n"
-                        "  PLACE +POD +.*\n"
-                        "  unschedulable +shop/web +"));
+  EXPECT_THAT(err_, ContainsRegex("info .*the pods of the scheduling queue:\n"
+                                  "  PLACE +POD +.*\n"
+                                  "  unschedulable +shop/web +"));
 }
 
 TEST_F(AppTest, LogsAttemptsFromTheStart) {
@@ -323,6 +325,20 @@ TEST_F(AppTest, RunsWhileTheServerIsUnreachable) {
   EXPECT_EQ(Run(), 0);
   EXPECT_TRUE(ran_);
   EXPECT_THAT(err_, HasSubstr("not connected yet: http://127.0.0.1:1: "));
+}
+
+TEST_F(AppTest, FailsIfTheServerIsNotTrusted) {
+  const TestCertificate pair =
+      Issue(MakeCa("ca"),
+            {.common_name = "server", .alternative_names = {"IP:127.0.0.1"}});
+  const HttpServer server(SendVersion,
+                          {.certificate = pair.certificate, .key = pair.key});
+  WriteKubeconfig(server.url());
+  EXPECT_EQ(Run(), 1);
+  EXPECT_FALSE(ran_);
+  EXPECT_THAT(err_, HasSubstr("minisched-07: " + server.url() +
+                              ": the server's certificate \"CN=server\" is "
+                              "not signed by "));
 }
 
 TEST_F(AppTest, FailsWithoutAConfiguration) {

@@ -1,5 +1,7 @@
 #include "minisched/client/call.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -17,9 +19,10 @@ using std::chrono::seconds;
 
 constexpr int kMaxRetries = 10;  // as client-go
 constexpr seconds kLongestRetryAfter{60};
+constexpr seconds kLongWait{5};  // worth a warning
 
-// Returns how long the server asks us to wait before the next try; nullopt if
-// the server doesn't ask. As in client-go, an answer with Retry-After means
+// Returns how long the server asks us to wait before the next attempt; nullopt
+// if the server doesn't ask. As in client-go, an answer with Retry-After means
 // that the request had no effect, so this holds for every verb.
 std::optional<seconds> RetryAfter(const HttpResponse& response) {
   if (response.status != 429 && response.status < 500) return std::nullopt;
@@ -32,7 +35,7 @@ std::optional<seconds> RetryAfter(const HttpResponse& response) {
   if (error != std::errc() || end != text.data() + text.size() || count < 0) {
     return std::nullopt;
   }
-  return std::min(seconds(count), kLongestRetryAfter);
+  return seconds(count);
 }
 
 std::string ReasonOf(int code) {
@@ -126,6 +129,7 @@ void Call::Send() {
 
 void Call::Receive(ClientResult<HttpResponse> answer) {
   if (const auto wait = RetryIn(answer)) {
+    ReportWait(answer, *wait);
     SleepUntil(options_.clock.Now() + *wait, &Call::AwaitTurn);
   } else if (answer && !IsSuccess(answer->status)) {
     Finish(tl::make_unexpected(ClientError(ToApiError(*answer))));
@@ -178,9 +182,30 @@ void Call::Cancel() {
 std::optional<Clock::Duration> Call::RetryIn(
     const ClientResult<HttpResponse>& answer) {
   if (retries_++ == kMaxRetries) return std::nullopt;
-  if (answer) return RetryAfter(*answer);
-  if (options_.is_read && IsLost(answer.error())) return backoff_.Next();
+  if (answer) {
+    const auto asked = RetryAfter(*answer);
+    if (!asked) return std::nullopt;
+    return std::min(*asked, kLongestRetryAfter);
+  }
+  const bool is_read = options_.request->method == "GET";
+  if (is_read && IsLost(answer.error())) return backoff_.Next();
   return std::nullopt;
+}
+
+void Call::ReportWait(const ClientResult<HttpResponse>& answer,
+                      Clock::Duration wait) const {
+  const HttpRequest& request = *options_.request;
+  const std::string cause =
+      answer ? fmt::format("the server answered {} with Retry-After {} s",
+                           answer->status, RetryAfter(*answer)->count())
+             : answer.error().what();
+  const std::string until = fmt::format(
+      "sending it again in {:.3g} s ({} of {})",
+      std::chrono::duration<double>(wait).count(), retries_, kMaxRetries);
+  const bool is_long = answer && wait >= kLongWait;
+  spdlog::log(is_long ? spdlog::level::warn : spdlog::level::debug,
+              "{} {}: {}; {}", request.method, request.path, cause, until);
+  request.WaitsFor(cause + "; " + until);
 }
 
 }  // namespace minisched

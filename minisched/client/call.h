@@ -21,8 +21,12 @@ namespace minisched {
 // sent again, until its answer is final or it is cancelled.
 //
 // A request is sent again where nothing can happen twice: after 429 or 5xx with
-// a Retry-After, as the server asks, and if the connection of a GET broke.
-// Follows client-go rest/with_retry.go.
+// a Retry-After, as the server asks but after a minute at the latest, and if
+// the connection of a GET broke. Logs this: as a warning if the wait is 5 s or
+// more, else as a debug message.
+//
+// Follows client-go rest/with_retry.go, which waits for any time that the
+// server asks for, and logs this only with high verbosity.
 //
 // The first attempt begins on the caller's thread if its turn is now; all else
 // runs on the executor. Send() may still be returning when the answer is
@@ -39,7 +43,7 @@ class Call : public std::enable_shared_from_this<Call> {
     Clock& clock;
     RateLimiter& limiter;
     Attempt attempt;
-    bool is_read = false;  // a GET
+    std::shared_ptr<const HttpRequest> request;
     // The caller's, and that of the client, which its destructor stops.
     std::stop_token stop;
     std::stop_token client_stop;
@@ -68,6 +72,9 @@ class Call : public std::enable_shared_from_this<Call> {
   // How long to wait before sending the request again; nullopt: never.
   std::optional<Clock::Duration> RetryIn(
       const ClientResult<HttpResponse>& answer);
+  // Logs such a wait.
+  void ReportWait(const ClientResult<HttpResponse>& answer,
+                  Clock::Duration wait) const;
 
   Options options_;
   Backoff backoff_;

@@ -71,9 +71,11 @@ Client::~Client() {
   calls_.WaitUntil(RealClock(), Clock::TimePoint::max());
 }
 
-std::string Client::ServerVersion(std::stop_token stop) {
-  return ParseAs<VersionInfo>(
-             Send({.method = "GET", .path = "/version"}, std::move(stop)))
+std::string Client::ServerVersion(std::stop_token stop, WaitObserver on_wait) {
+  return ParseAs<VersionInfo>(Send({.method = "GET",
+                                    .path = "/version",
+                                    .on_wait = std::move(on_wait)},
+                                   std::move(stop)))
       .git_version;
 }
 
@@ -151,7 +153,8 @@ HttpRequest Client::ToHttp(Request request) const {
                    .query = std::move(request.query),
                    .headers = {{"Accept", "application/json"},
                                {"User-Agent", config_.user_agent}},
-                   .body = std::move(request.body)};
+                   .body = std::move(request.body),
+                   .on_wait = std::move(request.on_wait)};
   if (!http.body.empty()) {
     http.headers["Content-Type"] = std::move(request.content_type);
   }
@@ -172,7 +175,7 @@ void Client::Start(Request request, Credentials::Send send,
                      credentials_->SendAsync(http, send, cancelled,
                                              std::move(sent));
                    },
-               .is_read = http->method == "GET",
+               .request = http,
                .stop = std::move(stop),
                .client_stop = destroyed_.get_token(),
                .done = std::move(done),

@@ -72,8 +72,9 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // answer can't be read, with ConfigError if the token file holds no token or
 // RestConfig::exec fails, and with Cancelled if `stop` asks to stop. A call
 // sends its request again by itself where nothing can happen twice: after 429
-// or 5xx with a Retry-After, as the server asks, if the connection of a GET
-// broke, and once with new credentials of RestConfig::exec after 401.
+// or 5xx with a Retry-After, as the server asks but after a minute at the
+// latest, if the connection of a GET broke, and once with new credentials of
+// RestConfig::exec after 401.
 //
 // Most verbs block and throw these errors. The verbs ...Async() don't block:
 // they return at once and pass the result to a callback. A thousand of them
@@ -116,8 +117,10 @@ class Client {
   Executor& executor() { return executor_; }
 
   // Returns the version of the server, such as "v1.36.3"; "" if its answer has
-  // none. Blocks, and throws the errors above.
-  std::string ServerVersion(std::stop_token stop = {});
+  // none. Blocks, and throws the errors above. `on_wait` may still be called
+  // for a moment after this returns.
+  std::string ServerVersion(std::stop_token stop = {},
+                            WaitObserver on_wait = {});
 
   template <class T>
   std::shared_ptr<const T> Get(std::string_view namespace_name,
@@ -229,6 +232,7 @@ class Client {
     std::vector<std::pair<std::string, std::string>> query = {};
     std::string content_type = "application/json";
     std::string body = {};
+    WaitObserver on_wait = {};
   };
 
   // Returns the body of a success.

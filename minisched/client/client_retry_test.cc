@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lab/testing/http_server.h"
+#include "lab/testing/log_capture.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
@@ -197,6 +198,31 @@ TEST_F(ClientRetryTest, WaitsAtMostAMinute) {
   EXPECT_EQ(AwaitWait(), 60s);
   clock_.Advance(60s);
   EXPECT_EQ(outcome_.get().kind, "ok");
+}
+
+// Else a request that waits for long could not be told from a lost one.
+TEST_P(ClientRetryTest, WarnsOfALongWait) {
+  const LogCapture log;
+  Start(GetParam(), Busy(429, "3600"), 1);
+  clock_.Advance(AwaitWait());
+  EXPECT_EQ(outcome_.get().kind, "ok");
+  const ServerRequest request = server_.requests().front();
+  EXPECT_EQ(log.text(),
+            request.method + " " +
+                request.target.substr(0, request.target.find('?')) +
+                ": the server answered 429 with Retry-After 3600 s; sending "
+                "it again in 60 s (1 of 10)\n");
+}
+
+TEST_F(ClientRetryTest, DoesNotWarnOfAShortWait) {
+  const LogCapture log;
+  Start(kGet, Broken(), 1);
+  clock_.Advance(AwaitWait());
+  EXPECT_EQ(outcome_.get().kind, "ok");
+  Start(kBind, Busy(429, "4"), 1);
+  clock_.Advance(AwaitWait());
+  EXPECT_EQ(outcome_.get().kind, "ok");
+  EXPECT_EQ(log.text(), "");
 }
 
 TEST_F(ClientRetryTest, IgnoresARetryAfterThatIsNoNumber) {

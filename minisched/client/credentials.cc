@@ -22,6 +22,8 @@ class StaticCredentials final : public Credentials {
                        .transport = std::make_shared<Transport>(config)})) {}
 
  private:
+  std::string name() const override { return "credentials"; }
+
   void GetAsync(std::stop_token /*stop*/,
                 ClientCallback<CredentialPtr> done) override {
     done(Get());
@@ -75,6 +77,7 @@ void Credentials::SendAsync(std::shared_ptr<const HttpRequest> request,
 void Credentials::TryAsync(std::shared_ptr<const HttpRequest> request,
                            Send send, bool is_first, std::stop_token stop,
                            ClientCallback<HttpResponse> done) {
+  request->WaitsFor(name());
   GetAsync(stop, [this, request = std::move(request), send = std::move(send),
                   is_first, stop,
                   done = std::move(done)](ClientResult<CredentialPtr> got) {

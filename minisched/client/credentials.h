@@ -49,6 +49,9 @@ class Credentials {
                  std::stop_token stop, ClientCallback<HttpResponse> done);
 
  private:
+  // What a request waits for until GetAsync() calls back.
+  virtual std::string name() const = 0;
+
   // Calls back with the credential for a request, at once if there is one.
   virtual void GetAsync(std::stop_token stop,
                         ClientCallback<CredentialPtr> done) = 0;

@@ -65,6 +65,10 @@ ExecAuthenticator::ExecAuthenticator(const RestConfig& config, Clock& clock)
 
 ExecAuthenticator::~ExecAuthenticator() = default;
 
+std::string ExecAuthenticator::name() const {
+  return ExecCommandName(*config_.exec);
+}
+
 void ExecAuthenticator::GetAsync(std::stop_token stop,
                                  ClientCallback<CredentialPtr> done) {
   CredentialPtr current;

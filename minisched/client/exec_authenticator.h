@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -38,6 +39,7 @@ class ExecAuthenticator final : public Credentials {
   // A request that waits for the program.
   class Waiter;
 
+  std::string name() const override;
   void GetAsync(std::stop_token stop,
                 ClientCallback<CredentialPtr> done) override EXCLUDES(mu_);
   bool Replace(const CredentialPtr& refused) override EXCLUDES(mu_);

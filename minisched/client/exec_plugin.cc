@@ -64,6 +64,10 @@ std::string Problem(const ExecConfig& exec, const SubprocessResult& result) {
 
 }  // namespace
 
+std::string ExecCommandName(const ExecConfig& exec) {
+  return exec.source + ": exec command " + Quoted(exec.command.front());
+}
+
 ExecCredential RunExecPlugin(const RestConfig& config, std::stop_token stop) {
   const ExecConfig& exec = *config.exec;
   Subprocess program{.command = exec.command,
@@ -73,9 +77,7 @@ ExecCredential RunExecPlugin(const RestConfig& config, std::stop_token stop) {
   const SubprocessResult result = RunSubprocess(program, stop);
   if (result.end == End::kStopped) throw Cancelled();
 
-  // Without the arguments, which may contain secrets.
-  const std::string command =
-      exec.source + ": exec command " + Quoted(exec.command.front());
+  const std::string command = ExecCommandName(exec);
   if (result.end != End::kExited || result.code != 0) {
     throw ConfigError(command + Problem(exec, result));
   }

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 
 #include "minisched/client/exec_credential.h"
 #include "minisched/client/rest_config.h"
 
 namespace minisched {
+
+// Returns the program's name for messages: `FILE: user "u": exec command "p"`.
+// Leaves out its arguments, which may contain secrets.
+std::string ExecCommandName(const ExecConfig& exec);
 
 // Runs the program of config.exec and returns the credentials that it prints.
 // Blocks until the program has ended, at most for its timeout. Throws

@@ -111,10 +111,12 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   Operation(OperationOptions options, ClientCallback<T> done)
       : options_(std::move(options)), done_(std::move(done)) {}
 
-  // The connection is made, and the request is on its way.
-  void MarkSent() {
-    if (!done_ || std::exchange(sent_, true)) return;
+  // The connection is made, and the request is on its way. Returns true if
+  // this is new.
+  bool MarkSent() {
+    if (!done_ || std::exchange(sent_, true)) return false;
     SetTimer();
+    return true;
   }
 
  private:

@@ -231,13 +231,16 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
   pplx::task<http_response> Request(
       const HttpRequest& request, const Cancel& cancel,
       const std::shared_ptr<Operation<T>>& operation) {
+    request.WaitsFor("a connection");
     http_request message = ToMessage(request);
     message.headers().add("Host", host_);
     // The first progress is reported when the headers have been written. The
     // handler lives as long as the request, and so must tls_, even when the
     // operation was given up.
-    message.set_progress_handler([self = shared_from_this(), operation](
-                                     auto, auto) { operation->MarkSent(); });
+    message.set_progress_handler([self = shared_from_this(), operation,
+                                  on_wait = request.on_wait](auto, auto) {
+      if (operation->MarkSent() && on_wait) on_wait("the response");
+    });
     return client_.request(message, cancel.get_token());
   }
 

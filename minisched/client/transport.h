@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,11 @@ namespace minisched {
 // HTTP to one server, with deadlines and cancellation. The Client knows what
 // the bytes mean. cpprestsdk stays behind this file.
 
+// Receives what a request waits for: "a connection", "the response", … Is
+// called on any thread, whenever this changes, and must not block. May be
+// empty.
+using WaitObserver = std::function<void(const std::string& what)>;
+
 struct HttpRequest {
   std::string method;
   std::string path;
@@ -26,6 +32,11 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;
   std::map<std::string, std::string> headers;
   std::string body;
+  WaitObserver on_wait = {};
+
+  void WaitsFor(const std::string& what) const {
+    if (on_wait) on_wait(what);
+  }
 };
 
 struct HttpResponse {
