@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -77,6 +78,19 @@ struct RestConfig {
   // HTTP/1.1. The default is kube-apiserver's limit for the requests on one
   // HTTP/2 connection. <= 0 means no limit.
   int max_in_flight = 100;
+
+  // The largest body of a response, and the largest part of a watch that was
+  // received but not yet read. 512 MiB are enough for 15,000 nodes of 20 KiB in
+  // one response, and for 150,000 pods in pages or even, with 3 KiB each, in
+  // one response.
+  //
+  // cpprestsdk reports the size of a body once the headers are complete, and
+  // then after each chunk. So the headers, and a chunk, which has less than
+  // 2 GiB, are limited only by request_timeout or watch_idle_timeout.
+  std::size_t max_response_bytes = std::size_t{512} << 20;
+  // The longest line of a watch, which is one event. By default, etcd stores
+  // objects of at most 1.5 MiB.
+  std::size_t max_line_bytes = std::size_t{16} << 20;
 
   // The User-Agent header.
   std::string user_agent = "minisched";

@@ -4,6 +4,7 @@
 #include <cpprest/producerconsumerstream.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/ssl.hpp>
 #include <cctype>
 
@@ -109,12 +110,15 @@ HttpResponse ToHead(const http_response& response) {
 // On the I/O thread, once the headers are there.
 pplx::task<HttpResponse> ReadWhole(http_response response) {
   return response.extract_utf8string(true).then(
-      [head = ToHead(response)](const std::string& body) {
+      [head = ToHead(response)](std::string body) {
         HttpResponse whole = head;
-        whole.body = body;
+        whole.body = std::move(body);
         return whole;
       });
 }
+
+// How many bytes of a stream's body have been read from cpprestsdk's buffer.
+using BytesRead = std::shared_ptr<std::atomic<std::uint64_t>>;
 
 // The most bytes that are read at once.
 constexpr std::size_t kMostBytes = 64 << 10;
@@ -145,6 +149,8 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
         host_(HostAndPort(uri_)),
         connect_timeout_(config.connect_timeout),
         request_timeout_(config.request_timeout),
+        max_response_(config.max_response_bytes),
+        max_line_(config.max_line_bytes),
         tls_(config, uri_.host()),
         errors_(config.server, tls_),
         gate_(config.max_in_flight),
@@ -158,7 +164,11 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
     Operation<HttpResponse>::Start(
         std::move(options),
         [self = shared_from_this(), request, cancel](const auto& sending) {
-          return self->Request(request, cancel, sending).then(ReadWhole);
+          return self->Request(request, cancel, nullptr, sending)
+              .then([self, cancel](const http_response& response) {
+                self->CheckLength(response, cancel);
+                return ReadWhole(response);
+              });
         },
         std::move(done));
   }
@@ -166,25 +176,31 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
   // Calls back when the headers are there, and, if the answer is no success,
   // the body. Keepalive is for streams: every other request has a deadline.
   void OpenAsync(const HttpRequest& request, const Cancel& cancel,
-                 std::stop_token stop, ClientCallback<Opened> done) {
+                 const BytesRead& read, std::stop_token stop,
+                 ClientCallback<Opened> done) {
     Operation<Opened>::Start(
         RequestOptions(cancel, std::move(stop)),
-        [self = shared_from_this(), request, cancel](const auto& opening) {
-          return self->Request(request, cancel, opening)
-              .then([port = PortOf(self->uri_)](http_response response) {
+        [self = shared_from_this(), request, cancel,
+         read](const auto& opening) {
+          return self->Request(request, cancel, read, opening)
+              .then([self, cancel](const http_response& response) {
                 if (!IsSuccess(response.status_code())) {
+                  self->CheckLength(response, cancel);
                   return ReadWhole(response).then(
                       [response](const HttpResponse& whole) {
                         return Opened{response, whole};
                       });
                 }
-                KeepConnectionsAlive(port);
+                KeepConnectionsAlive(PortOf(self->uri_));
                 return pplx::task_from_result(
                     Opened{response, ToHead(response)});
               });
         },
         std::move(done));
   }
+
+  std::size_t max_line() const { return max_line_; }
+  const TransportErrors& errors() const { return errors_; }
 
   // Calls back with more of a body; with nothing at its end.
   void ReadAsync(const concurrency::streams::istream& body,
@@ -226,21 +242,45 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
             .errors = {shared_from_this(), &errors_}};
   }
 
+  TransportError ResponseTooLarge() const {
+    return errors_.TooLarge("the response is larger than ", max_response_);
+  }
+
+  // Throws and closes the connection if a body will be too large.
+  void CheckLength(const http_response& response, const Cancel& cancel) const {
+    if (response.headers().content_length() <= max_response_) return;
+    cancel.cancel();
+    throw ResponseTooLarge();
+  }
+
+  // Throws if the bytes that were received but not read are too many. `read` is
+  // null if the body is read only when it is complete.
+  void CheckReceived(std::uint64_t received, const BytesRead& read) const {
+    if (received > max_response_ + (read ? read->load() : 0)) {
+      throw ResponseTooLarge();
+    }
+  }
+
   // On the I/O thread.
   template <class T>
   pplx::task<http_response> Request(
-      const HttpRequest& request, const Cancel& cancel,
+      const HttpRequest& request, const Cancel& cancel, const BytesRead& read,
       const std::shared_ptr<Operation<T>>& operation) {
     request.WaitsFor("a connection");
     http_request message = ToMessage(request);
     message.headers().add("Host", host_);
     // The first progress is reported when the headers have been written. The
     // handler lives as long as the request, and so must tls_, even when the
-    // operation was given up.
-    message.set_progress_handler([self = shared_from_this(), operation,
-                                  on_wait = request.on_wait](auto, auto) {
-      if (operation->MarkSent() && on_wait) on_wait("the response");
-    });
+    // operation was given up. If the handler throws, cpprestsdk closes the
+    // connection and ends the response with this error.
+    message.set_progress_handler(
+        [self = shared_from_this(), operation, on_wait = request.on_wait, read](
+            web::http::message_direction::direction direction, auto bytes) {
+          if (operation->MarkSent() && on_wait) on_wait("the response");
+          if (direction == web::http::message_direction::download) {
+            self->CheckReceived(bytes, read);
+          }
+        });
     return client_.request(message, cancel.get_token());
   }
 
@@ -248,6 +288,8 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
   const std::string host_;
   const milliseconds connect_timeout_;
   const milliseconds request_timeout_;
+  const std::size_t max_response_;
+  const std::size_t max_line_;
   Tls tls_;
   TransportErrors errors_;
   RequestGate gate_;
@@ -258,11 +300,12 @@ class Transport::Impl : public std::enable_shared_from_this<Impl> {
 class Transport::Stream final : public HttpStream {
  public:
   Stream(std::shared_ptr<Impl> transport, const Opened& opened, Cancel cancel,
-         std::stop_token stop, milliseconds idle_timeout)
+         BytesRead bytes_read, std::stop_token stop, milliseconds idle_timeout)
       : transport_(std::move(transport)),
         head_(opened.head),
         body_(opened.response.body()),
         cancel_(std::move(cancel)),
+        bytes_read_(std::move(bytes_read)),
         stop_(std::move(stop)),
         idle_timeout_(idle_timeout) {}
 
@@ -271,8 +314,11 @@ class Transport::Stream final : public HttpStream {
   const HttpResponse& head() const override { return head_; }
 
   std::optional<std::string> ReadLine() override {
+    std::size_t searched = 0;
     std::size_t end = 0;
-    while ((end = read_.find('\n')) == std::string::npos) {
+    while ((end = read_.find('\n', searched)) == std::string::npos) {
+      CheckLine(read_.size());
+      searched = read_.size();
       const std::string more = ReadMore();
       if (more.empty()) {
         if (read_.empty()) return std::nullopt;
@@ -280,6 +326,7 @@ class Transport::Stream final : public HttpStream {
       }
       read_ += more;
     }
+    CheckLine(end);
     std::string line = read_.substr(0, end);
     read_.erase(0, end + 1);
     if (line.ends_with('\r')) line.pop_back();
@@ -292,6 +339,14 @@ class Transport::Stream final : public HttpStream {
   }
 
  private:
+  // Throws if a line of this size is too long.
+  void CheckLine(std::size_t size) const {
+    if (size > transport_->max_line()) {
+      throw transport_->errors().TooLarge(
+          "a line of the response is longer than ", transport_->max_line());
+    }
+  }
+
   // Blocks until there is more of the body; empty at its end.
   std::string ReadMore() {
     if (read_all_ && read_delay_ > milliseconds(0)) {
@@ -301,6 +356,7 @@ class Transport::Stream final : public HttpStream {
       transport_->ReadAsync(body_, cancel_, stop_, idle_timeout_,
                             std::move(done));
     });
+    *bytes_read_ += more.size();
     read_all_ = more.size() < kMostBytes;
     return more;
   }
@@ -309,6 +365,7 @@ class Transport::Stream final : public HttpStream {
   const HttpResponse head_;
   const concurrency::streams::istream body_;
   const Cancel cancel_;
+  const BytesRead bytes_read_;
   const std::stop_token stop_;
   const milliseconds idle_timeout_;
   milliseconds read_delay_{0};
@@ -334,14 +391,15 @@ void Transport::OpenAsync(const HttpRequest& request, milliseconds idle_timeout,
                           std::stop_token stop,
                           ClientCallback<std::unique_ptr<HttpStream>> done) {
   const Cancel cancel;
+  const auto read = std::make_shared<std::atomic<std::uint64_t>>(0);
   impl_->OpenAsync(
-      request, cancel, stop,
-      [impl = impl_, cancel, stop, idle_timeout,
+      request, cancel, read, stop,
+      [impl = impl_, cancel, read, stop, idle_timeout,
        done = std::move(done)](ClientResult<Opened> opened) {
         if (!opened) {
           return done(tl::make_unexpected(std::move(opened).error()));
         }
-        done(std::make_unique<Stream>(impl, *opened, cancel, stop,
+        done(std::make_unique<Stream>(impl, *opened, cancel, read, stop,
                                       idle_timeout));
       });
 }

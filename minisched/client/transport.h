@@ -73,7 +73,9 @@ class HttpStream {
 // flight and each stream has its own connection, so a Transport raises the
 // process's soft limit on open files to the hard limit. While
 // RestConfig::max_in_flight requests are in flight, not counting streams,
-// further requests wait. Their deadlines begin after this wait. Thread-safe.
+// further requests wait. Their deadlines begin after this wait. A response that
+// is larger than RestConfig::max_response_bytes, or a line of a stream that is
+// longer than max_line_bytes, is a TransportError (kProtocol). Thread-safe.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. A request goes on when its Transport is destroyed, until its callback.

@@ -41,11 +41,21 @@ TransportError TransportErrors::Late(const std::string& what,
   return Make(Kind::kTimeout, message.str());
 }
 
+TransportError TransportErrors::TooLarge(const std::string& what,
+                                         std::size_t limit) const {
+  const std::size_t kib = limit / 1024;
+  return Make(Kind::kProtocol,
+              what + (kib < 1024 ? std::to_string(kib) + " KiB"
+                                 : std::to_string(kib / 1024) + " MiB"));
+}
+
 ClientError TransportErrors::Explain(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const web::http::http_exception& error) {
     return ClientError(Translate(error.what(), error.error_code().value()));
+  } catch (const TransportError& error) {
+    return ClientError(error);
   } catch (const std::exception& error) {
     return ClientError(Make(Kind::kProtocol, error.what()));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -21,7 +22,11 @@ class TransportErrors {
   TransportError Late(const std::string& what,
                       std::chrono::milliseconds limit) const;
 
-  // Explains an exception that cpprestsdk has thrown.
+  // `what` ("the response is larger than ") names the limit, which is in bytes.
+  TransportError TooLarge(const std::string& what, std::size_t limit) const;
+
+  // Explains an exception that cpprestsdk has thrown. Returns a TransportError
+  // as it is.
   ClientError Explain(const std::exception_ptr& thrown);
 
  private:
