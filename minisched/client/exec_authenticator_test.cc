@@ -209,6 +209,37 @@ TEST_F(ExecAuthenticatorTest, RequestsThatAreRefusedShareARun) {
   EXPECT_EQ(Runs(), 2);
 }
 
+// A late refusal of the last token says nothing about the token that replaced
+// it.
+TEST_F(ExecAuthenticatorTest, ARefusalOfAnOlderTokenKeepsTheNewOne) {
+  std::vector<ServerReply> held;
+  std::promise<void> both;
+  HttpServer server([&](const ServerRequest& request, ServerReply reply) {
+    if (request.headers.at("authorization") != "Bearer token-1") {
+      return reply.Send(200, R"({"gitVersion": "v1"})");
+    }
+    held.push_back(std::move(reply));
+    if (held.size() == 2) both.set_value();
+  });
+  RestConfig config = ConfigFor(server.url());
+  config.exec = Exec(PrintToken());
+  Client client(config, clock_);
+  const auto call = [&] { return Call(client); };
+  auto first = std::async(std::launch::async, call);
+  auto second = std::async(std::launch::async, call);
+  both.get_future().wait();
+  held[0].Send(401, "");
+  const auto replaced = [&] {
+    return first.wait_for(0s) == std::future_status::ready ||
+           second.wait_for(0s) == std::future_status::ready;
+  };
+  while (!replaced()) std::this_thread::yield();
+  held[1].Send(401, "");
+  EXPECT_EQ(first.get().kind, "ok");
+  EXPECT_EQ(second.get().kind, "ok");
+  EXPECT_EQ(Runs(), 2);
+}
+
 // Ends.
 
 TEST_F(ExecAuthenticatorTest, ACancelledRequestDoesNotWaitForTheProgram) {

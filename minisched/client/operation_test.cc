@@ -1,0 +1,46 @@
+#include "minisched/client/operation.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "minisched/client/client_testing.h"
+
+namespace minisched {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A request may be on its way when its time for connecting passes: the timer
+// has then expired already, but the I/O thread has not handled this yet.
+TEST(OperationTest, AnExpiredTimerDoesNotEndARequestThatWasSentMeanwhile) {
+  RestConfig config = ConfigFor("http://h");
+  Tls tls(config, "h");
+  const auto errors = std::make_shared<TransportErrors>("http://h", tls);
+  const Outcome outcome = OutcomeOf([&] {
+    Await<int>([&](auto done) {
+      Operation<int>::Start(
+          {.send_timeout = 10ms, .timeout = 1h, .errors = errors},
+          [](const auto& operation) {
+            pplx::task_completion_event<int> answer;
+            // Holds up the I/O thread until the time for connecting has passed.
+            // Before the next handler, the thread looks for expired timers.
+            boost::asio::post(IoService(), [operation, answer] {
+              std::this_thread::sleep_for(11ms);
+              boost::asio::post(IoService(), [operation, answer] {
+                operation->MarkSent();
+                boost::asio::post(IoService(), [answer] { answer.set(1); });
+              });
+            });
+            return pplx::create_task(answer);
+          },
+          done);
+    });
+  });
+  EXPECT_EQ(outcome.kind, "ok") << outcome;
+}
+
+}  // namespace
+}  // namespace minisched
