@@ -219,7 +219,8 @@ int App::Run(int argc, const char* const* argv,
     if (metrics_port_) {
       server = Serve(metrics_address_, *metrics_port_, metrics, trace);
     }
-    RestConfig config = LoadRestConfig({kubeconfig_, context_});
+    RestConfig config = LoadRestConfig({kubeconfig_, context_},
+                                       ProcessEnvironment(), signals.token());
     config.qps = qps_;
     config.burst = burst_;
     config.user_agent = program + "/" MINISCHED_VERSION;

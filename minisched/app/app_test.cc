@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "lab/testing/http_server.h"
@@ -105,6 +108,23 @@ TEST_F(AppTest, StopsOnASignal) {
                   throw Cancelled();  // as the client does
                 }),
             0);
+  EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
+}
+
+TEST_F(AppTest, ASignalEndsTheWaitForAKubeconfigThatIsAPipe) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  std::promise<void> ended;
+  std::jthread writer([&] {
+    sigset_t signals;
+    sigfillset(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    const std::ofstream pipe(path());  // blocks until the app opens it
+    kill(getpid(), SIGTERM);
+    ended.get_future().wait();
+  });
+  EXPECT_EQ(Run(), 0);
+  ended.set_value();
+  EXPECT_FALSE(ran_);
   EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
 }
 

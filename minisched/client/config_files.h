@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <system_error>
 
@@ -12,11 +13,16 @@ namespace minisched {
 // relative to the kubeconfig's directory.
 std::string ResolvePath(const std::string& kubeconfig, const std::string& path);
 
-// Returns the contents of a file. Sets `error` if the file can't be read.
-std::string ReadFile(const std::string& path, std::error_code& error);
+// Returns the contents of a file, a pipe or a device. Sets `error` if it can't
+// be read. Blocks until the writers of a pipe have closed it: the shell's
+// `<(command)` is a pipe, and so is a FIFO, which may have no writer yet. Logs
+// that it waits. Throws Cancelled if `stop` asks to stop meanwhile.
+std::string ReadFileOrPipe(const std::string& path, const std::stop_token& stop,
+                           std::error_code& error);
 
-// Returns the contents of a file. Throws ConfigError if the file can't be read;
-// the message starts with `where`.
+// Returns the contents of a regular file. Throws ConfigError if the file can't
+// be read, or is not a regular file, which might block; the message starts with
+// `where`.
 std::string ReadFile(const std::string& path, const std::string& where);
 
 // Returns the bearer token in `text`, without white space at both ends. Throws

@@ -43,11 +43,12 @@ std::vector<std::string> Candidates(const ConfigFlags& flags,
 // the file is that of --kubeconfig.
 Kubeconfig ReadKubeconfigs(const ConfigFlags& flags,
                            const ConfigEnvironment& environment,
+                           const std::stop_token& stop,
                            std::vector<std::string>& missing) {
   Kubeconfig result;
   for (const std::string& file : Candidates(flags, environment)) {
     std::error_code error;
-    const std::string text = ReadFile(file, error);
+    const std::string text = ReadFileOrPipe(file, stop, error);
     if (flags.kubeconfig.empty() &&
         error == std::errc::no_such_file_or_directory) {
       missing.push_back(file);
@@ -169,9 +170,11 @@ ConfigEnvironment ProcessEnvironment() {
 }
 
 RestConfig LoadRestConfig(const ConfigFlags& flags,
-                          const ConfigEnvironment& environment) {
+                          const ConfigEnvironment& environment,
+                          const std::stop_token& stop) {
   std::vector<std::string> missing;
-  const Kubeconfig kubeconfig = ReadKubeconfigs(flags, environment, missing);
+  const Kubeconfig kubeconfig =
+      ReadKubeconfigs(flags, environment, stop, missing);
   const std::string& name =
       flags.context.empty() ? kubeconfig.current_context : flags.context;
   if (!name.empty() && kubeconfig.contexts.contains(name)) {

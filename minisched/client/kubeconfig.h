@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "minisched/client/rest_config.h"
@@ -37,6 +38,10 @@ ConfigEnvironment ProcessEnvironment();
 //      first current-context is used;
 //   3. if 2 selects no context, the service account of this process's pod.
 //
+// The files of 1 and 2 may be pipes, as in `--kubeconfig <(command)`. Until the
+// writers of a pipe have closed it, blocks, or throws Cancelled if `stop` asks
+// to stop. All other files must be regular files, or links to them.
+//
 // All files must be YAML with the right types. Beyond that, only the selected
 // context is checked, with its cluster and user. All files are read once,
 // except a token file, which the client reads again. The program of a user's
@@ -57,6 +62,7 @@ ConfigEnvironment ProcessEnvironment();
 // no terminal.
 RestConfig LoadRestConfig(
     const ConfigFlags& flags,
-    const ConfigEnvironment& environment = ProcessEnvironment());
+    const ConfigEnvironment& environment = ProcessEnvironment(),
+    const std::stop_token& stop = {});
 
 }  // namespace minisched
