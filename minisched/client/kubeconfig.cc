@@ -11,6 +11,7 @@
 #include "minisched/client/kubeconfig_context.h"
 #include "minisched/client/kubeconfig_file.h"
 #include "minisched/client/pem.h"
+#include "minisched/client/proxy.h"
 
 namespace minisched {
 namespace {
@@ -154,6 +155,28 @@ std::string NoContext(const ConfigFlags& flags,
          "; give --kubeconfig, or let scripts/run start one";
 }
 
+// Returns `config`, or throws if its server is reached through a proxy.
+RestConfig WithoutProxy(RestConfig config,
+                        const ConfigEnvironment& environment) {
+  const std::string& server = config.server;
+  const bool is_https = server.starts_with("https://");
+  const std::string& proxy =
+      is_https ? environment.https_proxy : environment.http_proxy;
+  if (proxy.empty() || !NeedsProxy(server, environment.no_proxy)) return config;
+  const std::size_t begin = server.find("://") + 3;
+  const std::size_t end = server[begin] == '['
+                              ? server.find(']') + 1
+                              : server.find_first_of(":/", begin);
+  // Without the proxy's URL, which may have a password.
+  throw ConfigError(
+      config.source + ": " +
+      (is_https ? "$HTTPS_PROXY or $https_proxy"
+                : "$HTTP_PROXY or $http_proxy") +
+      " is set for " + server +
+      ", but proxies are not supported; to connect without one, add " +
+      server.substr(begin, end - begin) + " to $NO_PROXY");
+}
+
 }  // namespace
 
 ConfigEnvironment ProcessEnvironment() {
@@ -166,6 +189,13 @@ ConfigEnvironment ProcessEnvironment() {
   environment.home = get("HOME");
   environment.service_host = get("KUBERNETES_SERVICE_HOST");
   environment.service_port = get("KUBERNETES_SERVICE_PORT");
+  const auto either = [&](const char* upper, const char* lower) {
+    const std::string value = get(upper);
+    return value.empty() ? get(lower) : value;
+  };
+  environment.http_proxy = either("HTTP_PROXY", "http_proxy");
+  environment.https_proxy = either("HTTPS_PROXY", "https_proxy");
+  environment.no_proxy = either("NO_PROXY", "no_proxy");
   return environment;
 }
 
@@ -178,13 +208,13 @@ RestConfig LoadRestConfig(const ConfigFlags& flags,
   const std::string& name =
       flags.context.empty() ? kubeconfig.current_context : flags.context;
   if (!name.empty() && kubeconfig.contexts.contains(name)) {
-    return FromContext(name, kubeconfig);
+    return WithoutProxy(FromContext(name, kubeconfig), environment);
   }
   // A context or file that the user named must exist: the pod's account is only
   // for the case that neither is given.
   if (name.empty() && flags.kubeconfig.empty() &&
       NotInPod(environment).empty()) {
-    return InPod(environment);
+    return WithoutProxy(InPod(environment), environment);
   }
   throw ConfigError(NoContext(flags, environment, kubeconfig, missing));
 }

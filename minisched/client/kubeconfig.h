@@ -20,6 +20,9 @@ struct ConfigEnvironment {
   std::string home = {};          // $HOME
   std::string service_host = {};  // $KUBERNETES_SERVICE_HOST
   std::string service_port = {};  // $KUBERNETES_SERVICE_PORT
+  std::string http_proxy = {};    // $HTTP_PROXY or $http_proxy
+  std::string https_proxy = {};   // $HTTPS_PROXY or $https_proxy
+  std::string no_proxy = {};      // $NO_PROXY or $no_proxy
   // The directory with a pod's token and ca.crt.
   std::string service_account_dir =
       "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -59,7 +62,8 @@ ConfigEnvironment ProcessEnvironment();
 // --kubeconfig the pod's account is never used. auth-provider, username and
 // password, impersonation and proxy-url are rejected with an error that names
 // the field, and so is an exec whose interactiveMode is Always: a scheduler has
-// no terminal.
+// no terminal. A proxy that client-go would use because of $HTTPS_PROXY or
+// $HTTP_PROXY is rejected too (proxy.h).
 RestConfig LoadRestConfig(
     const ConfigFlags& flags,
     const ConfigEnvironment& environment = ProcessEnvironment(),
