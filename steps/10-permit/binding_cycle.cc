@@ -102,7 +102,8 @@ void Scheduler::RequeueAndReport(const BindingCycle& cycle,
                                  const SchedulingFailure& failure) {
   // Other pods may have been rejected because this pod had the room. Send the
   // event even if the informers have confirmed the pod: it may have been bound
-  // to another node.
+  // to another node. The event doesn't move this pod, so it may be sent before
+  // or after Requeue().
   Pod assumed = *cycle.info.pod;
   assumed.spec.node_name = cycle.host;
   queue_.MoveAllToActiveOrBackoffQueue(
