@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,6 +34,11 @@ class SchedulerPeer {
   // This step does not assume pods.
   static void Assume(Scheduler&, const Pod&, const std::string& /*host*/) {}
   static void Forget(Scheduler&, const Pod&) {}
+
+  // Adds a plugin. REQUIRES: the scheduler doesn't run yet.
+  static void Add(Scheduler& scheduler, std::unique_ptr<const Plugin> plugin) {
+    scheduler.framework_.Add(std::move(plugin));
+  }
 
   // Brings the snapshot up to date.
   static void UpdateSnapshot(Scheduler& scheduler, Snapshot& snapshot) {

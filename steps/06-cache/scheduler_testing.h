@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -38,6 +39,11 @@ class SchedulerPeer {
   }
   static void Forget(Scheduler& scheduler, const Pod& pod) {
     scheduler.cache_.ForgetPod(pod);
+  }
+
+  // Adds a plugin. REQUIRES: the scheduler doesn't run yet.
+  static void Add(Scheduler& scheduler, std::unique_ptr<const Plugin> plugin) {
+    scheduler.framework_.Add(std::move(plugin));
   }
 
   // Brings the snapshot up to date.
