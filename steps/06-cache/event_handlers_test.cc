@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,9 @@ std::string WithSpec(const std::string& name, const std::string& spec = "") {
 constexpr char kTwoGates[] =
     "schedulerName: minisched, schedulingGates: [{name: a}, {name: b}]";
 
+// How long a test waits for what must not happen.
+constexpr std::chrono::milliseconds kAMoment{100};
+
 class EventHandlersTest : public ::testing::Test {
  protected:
   void StartServer(const std::string& manifest) {
@@ -36,16 +40,33 @@ class EventHandlersTest : public ::testing::Test {
     client_.emplace(server_->config());
   }
 
-  // Starts the informers and blocks until the queue has all pending pods.
-  void StartInformers() {
+  // Adds the handlers to informers that don't run yet.
+  void AddHandlers() {
     informers_.emplace(*client_, clock_);
     informers_->Add<Pod>(
         {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
     informers_->Add<Node>({});
     handlers_.AddAllEventHandlers(*informers_);
+  }
+
+  // Starts the informers and blocks until the queue has all pending pods.
+  void StartInformers() {
+    AddHandlers();
     informers_->Start({});
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
     ASSERT_TRUE(handlers_.WaitForHandlersSync({}));
+  }
+
+  // Starts only the informer of T.
+  template <class T>
+  void StartInformer() {
+    informers_->Of<T>().Start({});
+  }
+
+  // Returns the result of WaitForHandlersSync(), once it returns.
+  std::future<bool> HandlersSync() {
+    return std::async(std::launch::async,
+                      [this] { return handlers_.WaitForHandlersSync({}); });
   }
 
   void Start(const std::string& manifest) {
@@ -270,6 +291,26 @@ TEST_F(EventHandlersTest, ConfirmsAnAssumedPod) {
   PopUpTo("second");
   EXPECT_FALSE(cache_.IsAssumedPod(*assumed));
   EXPECT_THAT(CachedNodes(), ElementsAre("node-1:", "node-2: web-0"));
+}
+
+TEST_F(EventHandlersTest, TheHandlersAreInSyncAfterTheListsOfPodsAndNodes) {
+  StartServer(WithSpec("web-0"));
+  AddHandlers();
+  auto in_sync = HandlersSync();
+  StartInformer<Pod>();
+  EXPECT_EQ(in_sync.wait_for(kAMoment), std::future_status::timeout);
+  StartInformer<Node>();
+  EXPECT_TRUE(in_sync.get());
+}
+
+TEST_F(EventHandlersTest, TheHandlersAreInSyncAfterTheListsOfNodesAndPods) {
+  StartServer(WithSpec("web-0"));
+  AddHandlers();
+  auto in_sync = HandlersSync();
+  StartInformer<Node>();
+  EXPECT_EQ(in_sync.wait_for(kAMoment), std::future_status::timeout);
+  StartInformer<Pod>();
+  EXPECT_TRUE(in_sync.get());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <set>
@@ -65,13 +66,18 @@ class EventHandlersTest : public ::testing::Test {
     client_.emplace(server_->config());
   }
 
-  // Starts the informers and blocks until the queue has all pending pods.
-  void StartInformers() {
+  // Adds the handlers to informers that don't run yet.
+  void AddHandlers() {
     informers_.emplace(*client_, clock_);
     informers_->Add<Pod>(
         {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
     informers_->Add<Node>({});
     handlers_.AddAllEventHandlers(*informers_);
+  }
+
+  // Starts the informers and blocks until the queue has all pending pods.
+  void StartInformers() {
+    AddHandlers();
     informers_->Start({});
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
     ASSERT_TRUE(handlers_.WaitForHandlersSync({}));
@@ -79,6 +85,18 @@ class EventHandlersTest : public ::testing::Test {
 
   // After this call, no handler runs any more.
   void TearDown() override { informers_->Shutdown(); }
+
+  // Starts only the informer of T.
+  template <class T>
+  void StartInformer() {
+    informers_->Of<T>().Start({});
+  }
+
+  // Returns the result of WaitForHandlersSync(), once it returns.
+  std::future<bool> HandlersSync() {
+    return std::async(std::launch::async,
+                      [this] { return handlers_.WaitForHandlersSync({}); });
+  }
 
   void Start(const std::string& manifest) {
     StartServer(manifest);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <string>
 
 #include "event_handlers_testing.h"
@@ -16,6 +18,9 @@ using ::testing::Pair;
 
 constexpr char kTwoGates[] =
     "schedulerName: minisched, schedulingGates: [{name: a}, {name: b}]";
+
+// How long a test waits for what must not happen.
+constexpr std::chrono::milliseconds kAMoment{100};
 
 TEST_F(EventHandlersTest, QueuesPendingPodsOfOurScheduler) {
   Start(WithSpec("bound", "schedulerName: minisched, nodeName: node-1") +
@@ -135,6 +140,26 @@ TEST_F(EventHandlersTest, ConfirmsAnAssumedPod) {
   PopUpTo("second");
   EXPECT_FALSE(cache_.IsAssumedPod(*assumed));
   EXPECT_THAT(CachedNodes(), ElementsAre("node-1:", "node-2: web-0"));
+}
+
+TEST_F(EventHandlersTest, TheHandlersAreInSyncAfterTheListsOfPodsAndNodes) {
+  StartServer(WithSpec("web-0"));
+  AddHandlers();
+  auto in_sync = HandlersSync();
+  StartInformer<Pod>();
+  EXPECT_EQ(in_sync.wait_for(kAMoment), std::future_status::timeout);
+  StartInformer<Node>();
+  EXPECT_TRUE(in_sync.get());
+}
+
+TEST_F(EventHandlersTest, TheHandlersAreInSyncAfterTheListsOfNodesAndPods) {
+  StartServer(WithSpec("web-0"));
+  AddHandlers();
+  auto in_sync = HandlersSync();
+  StartInformer<Node>();
+  EXPECT_EQ(in_sync.wait_for(kAMoment), std::future_status::timeout);
+  StartInformer<Pod>();
+  EXPECT_TRUE(in_sync.get());
 }
 
 }  // namespace
