@@ -226,5 +226,20 @@ INSTANTIATE_TEST_SUITE_P(
                  kFittingNode, kLargeNode, kSkipIt}),
     NameOfHintCase);
 
+// As upstream, only the spec of the pending pod counts.
+constexpr char kNeedsLessCpuThanItsStatus[] = R"({"metadata":{"uid":"p"},
+    "spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},
+    "status":{"containerStatuses":[{"name":"c",
+      "resources":{"requests":{"cpu":"2"}}}]}})";
+
+INSTANTIATE_TEST_SUITE_P(
+    NodeForAPodWithResourcesInItsStatus, FitHintTest,
+    ::testing::Values(HintCase{"Added", kNodeChange, kNeedsLessCpuThanItsStatus,
+                               nullptr, kFittingNode, kQueueIt},
+                      HintCase{"Updated", kNodeChange,
+                               kNeedsLessCpuThanItsStatus, kSmallNode,
+                               kFittingNode, kQueueIt}),
+    NameOfHintCase);
+
 }  // namespace
 }  // namespace minisched

@@ -374,5 +374,14 @@ TEST(NodeResourcesFitNodeTest, CountsResizedPodsByTheirStatus) {
       "Unschedulable: Insufficient cpu");
 }
 
+// As upstream, only the spec of the pending pod counts.
+TEST(NodeResourcesFitNodeTest, IgnoresTheStatusOfThePendingPod) {
+  Pod pod;
+  pod.spec.containers = {Requesting("cpu=2m")};
+  pod.status.container_statuses = {
+      {.resources = ResourceRequirements{.requests = Resources("cpu=9m")}}};
+  EXPECT_EQ(Describe(FilterForFit(pod, "cpu=2m pods=9", "")), "Success");
+}
+
 }  // namespace
 }  // namespace minisched
