@@ -151,7 +151,8 @@ class SchedulingQueue {
   Trace& trace_;
   const Framework& framework_;
   const PodLister lister_;
-  // Lock order: mu_, then the lock of the informer's store or of the trace.
+  // Held while the queue calls plugins, the lister and the trace. Lock order:
+  // mu_, then the locks that these calls take.
   mutable Mutex mu_;
   CondVar changed_;
   Heap active_ GUARDED_BY(mu_);
