@@ -129,6 +129,16 @@ TEST_F(WatchedCycleTest, AGroupGivesBackAllItsRoomBeforeOtherPodsAreWoken) {
               ElementsAre("not woken", "not woken", "not woken"));
 }
 
+TEST_F(CoschedulingCycleTest, AFailedGroupIsNotTriedWhenItsRoomIsFree) {
+  Start({NewNode("n", /*allowed_pods=*/3)}, FourMembers());
+  AwaitMove("d", Place::kUnschedulable);
+  clock_.AwaitSleepers(kSleepers);
+  clock_.Advance(std::chrono::seconds(10));
+  const Move gated = AwaitMove("d", Place::kGated);
+  EXPECT_EQ(gated.event, "AssignedPodDelete");
+  EXPECT_THAT(gated.plugins, Contains("Coscheduling"));
+}
+
 TEST_F(CoschedulingCycleTest, AFailedGroupIsTriedAgainWithoutAnEvent) {
   StartWithRoomForThree();
   clock_.Advance(std::chrono::seconds(10));

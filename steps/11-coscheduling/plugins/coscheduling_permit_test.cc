@@ -201,13 +201,20 @@ TEST_F(CoschedulingPermitTest, AMemberCannotWaitRightAfterTheGroupFailed) {
 
 TEST_F(CoschedulingPermitTest, AFailedGroupIsTriedAgainAfter15Seconds) {
   FailGroup();
+  Create("x", "other");
+  Set(UngroupedPod("y"));
   EXPECT_EQ(PreFilter("b"), kFailedRecently);
+  EXPECT_EQ(PreEnqueue("b"), kFailedRecently);
+  EXPECT_EQ(PreEnqueue("x"), "Success");
+  EXPECT_EQ(PreEnqueue("y"), "Success");
   Advance(kBackoffOfGroup - kMillisecond);
   EXPECT_EQ(PreFilter("b"), kFailedRecently);
+  EXPECT_EQ(PreEnqueue("b"), kFailedRecently);
   EXPECT_THAT(TakeActivations(), IsEmpty());
   Advance(kMillisecond);
   EXPECT_THAT(TakeActivations(), ElementsAre("a b c d"));
   EXPECT_EQ(PreFilter("b"), "Success");
+  EXPECT_EQ(PreEnqueue("b"), "Success");
   PlaceWaiting({"b", "c", "d"});
   EXPECT_THAT(TakeActivations(), ElementsAre("a c d"));
   EXPECT_EQ(Place("a"), "Success");

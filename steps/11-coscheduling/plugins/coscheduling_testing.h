@@ -50,6 +50,9 @@ class CoschedulingTest : public ::testing::Test {
     Set(pod);
   }
 
+  std::string PreEnqueue(const std::string& name) const {
+    return Describe(plugin_.PreEnqueue(*pods_.at(name)));
+  }
   std::string PreFilter(const std::string& name) {
     CycleState state;
     PreFilterResult result;
