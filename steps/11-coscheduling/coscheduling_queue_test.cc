@@ -18,6 +18,7 @@
 #include "pod_groups_testing.h"
 #include "random_cluster_testing.h"
 #include "scheduling_queue.h"
+#include "scheduling_queue_peer_testing.h"
 
 namespace minisched {
 namespace {
@@ -133,6 +134,36 @@ TEST_F(CoschedulingQueueTest, RelabelledPodsKeepTheQueueInOrder) {
         Relabel();
     }
   }
+}
+
+// The hint would be called for each of thousands of pods.
+TEST(ConcernsTest, AnEventThatConcernsNoPodCallsNoHint) {
+  bool concerns = false;
+  int hints = 0;
+  Framework framework = FrameworkWithPrioritySort();
+  framework.Add(std::make_unique<FakeFilter>(
+      "NodeResourcesFit",
+      std::vector<ClusterEventWithHint>{
+          {{EventResource::kNode, action::kAdd},
+           [&](const Pod& /*pod*/, const ClusterChange& /*change*/) {
+             ++hints;
+             return QueueingHint::kSkip;
+           },
+           [&](const ClusterChange& /*change*/) { return concerns; }}}));
+  FakeClock clock;
+  Trace trace("minisched", clock);
+  PodPtr pod = Shared(UngroupedPod("a"));
+  SchedulingQueue queue(clock, trace, framework,
+                        [&](const ObjectMeta& /*pod*/) { return pod; });
+  queue.Add(pod);
+  QueuedPodInfo info = *queue.Pop();
+  info.unschedulable_plugins = {"NodeResourcesFit"};
+  queue.AddUnschedulableIfNotPresent(info);
+  queue.MoveAllToActiveOrBackoffQueue(NodeAdded());
+  EXPECT_EQ(hints, 0);
+  concerns = true;
+  queue.MoveAllToActiveOrBackoffQueue(NodeAdded());
+  EXPECT_EQ(hints, 1);
 }
 
 }  // namespace
