@@ -6,18 +6,23 @@
 #include <fstream>
 #include <iostream>
 #include <stop_token>
+#include <system_error>
 
 #include "lab/apiserver/server.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/config_files.h"
+#include "minisched/client/errors.h"
 #include "minisched/trace/tables.h"
 
 namespace {
 
-std::string ReadFile(const std::string& name) {
-  return minisched::ReadFile(name, "cannot read \"" + name + "\"");
+std::string ReadFile(const std::string& name, const std::stop_token& stop) {
+  std::error_code error;
+  std::string text = minisched::ReadFileOrPipe(name, stop, error);
+  if (error) throw std::runtime_error(name + ": " + error.message());
+  return text;
 }
 
 // Writes or replaces a file atomically, so that a reader never finds a part of
@@ -49,10 +54,10 @@ void Serve(Options& options) {
   const minisched::StopOnSignal signals;
   minisched::apiserver::Server server(options.server);
   for (const std::string& name : options.load) {
-    server.Load(ReadFile(name), name);
+    server.Load(ReadFile(name, signals.token()), name);
   }
   if (!options.faults.empty()) {
-    server.SetFaults(ReadFile(options.faults), options.faults);
+    server.SetFaults(ReadFile(options.faults, signals.token()), options.faults);
   }
   if (!options.kubeconfig_out.empty()) {
     WriteFile(options.kubeconfig_out, server.Kubeconfig());
@@ -98,6 +103,8 @@ int main(int argc, char** argv) {
     minisched::SetUpLogging(verbosity);
     Serve(options);
     return 0;
+  } catch (const minisched::Cancelled&) {
+    return 0;  // a signal has ended the wait for a pipe
   } catch (const std::exception& error) {
     std::cerr << "minisched-apiserver: " << minisched::Printable(error.what())
               << "\n";

@@ -82,7 +82,7 @@ std::vector<Manifest> ReadManifestFile(const Field& field,
                                        const std::filesystem::path& directory) {
   const std::string name = directory / field.String();
   std::error_code error;
-  const std::string text = ReadFile(name, error);
+  const std::string text = ReadFileOrPipe(name, {}, error);
   if (error) field.Fail(name + ": " + error.message());
   std::vector<Manifest> objects;
   try {

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kDefaultWithin{30};
 
 std::string ReadFile(const std::string& name) {
   std::error_code error;
-  std::string text = minisched::ReadFile(name, error);
+  std::string text = ReadFileOrPipe(name, {}, error);
   if (error) throw CannotPlay(name + ": " + error.message());
   return text;
 }
