@@ -27,10 +27,10 @@ class Level final : public spdlog::custom_flag_formatter {
   }
 };
 
-// Prints the message. Text from the server can be in it, so control characters
-// and broken UTF-8 are escaped. Only a line end before two spaces is printed,
-// as in tables: the server can't forge a line of the log, because these lines
-// start with a time.
+// Prints the message. It may contain text from the server, so control
+// characters and broken UTF-8 are escaped. A line end is printed only before
+// two spaces, as in tables. The server can't forge a line of the log, because
+// such a line starts with a time.
 class Message final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

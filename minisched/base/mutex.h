@@ -30,8 +30,8 @@ class MINISCHED_ANNOTATE(capability("mutex")) Mutex {
   void lock() MINISCHED_ANNOTATE(acquire_capability()) { mu_.lock(); }
   void unlock() MINISCHED_ANNOTATE(release_capability()) { mu_.unlock(); }
 
-  // Does nothing. Tells the analysis that the caller holds this mutex, where it
-  // can't see that the mutex is one that the caller holds under another name.
+  // Does nothing. Declares to clang's analysis that the caller holds this
+  // mutex, for a caller that has locked it under another name.
   void AssertHeld() const MINISCHED_ANNOTATE(assert_capability()) {}
 
  private:

@@ -200,7 +200,7 @@ TEST_F(ClientRetryTest, WaitsAtMostAMinute) {
   EXPECT_EQ(outcome_.get().kind, "ok");
 }
 
-// Else a request that waits for long could not be told from a lost one.
+// Otherwise, a user could not distinguish a request that waits from a lost one.
 TEST_P(ClientRetryTest, WarnsOfALongWait) {
   const LogCapture log;
   Start(GetParam(), Busy(429, "3600"), 1);

@@ -18,7 +18,7 @@ namespace {
 
 class ClientWaitTest : public ExecTest {
  protected:
-  // Asks for the server's version, blocks until the client reports this, and
+  // Asks for the server's version, blocks until the client reports `what`, and
   // stops the request.
   void ExpectWaitsFor(Client& client, const std::string& what) {
     ExpectStopsPromptly(
@@ -42,20 +42,20 @@ class ClientWaitTest : public ExecTest {
   std::string last_;
 };
 
-TEST_F(ClientWaitTest, ForTheTlsHandshake) {
+TEST_F(ClientWaitTest, ReportsTheTlsHandshake) {
   HttpServer server({}, {.silent = true});
   Client client(
       ConfigFor("https://127.0.0.1:" + std::to_string(server.port())));
   ExpectWaitsFor(client, "a connection");
 }
 
-TEST_F(ClientWaitTest, ForTheResponse) {
+TEST_F(ClientWaitTest, ReportsTheResponse) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
   Client client(ConfigFor(server.url()));
   ExpectWaitsFor(client, "the response");
 }
 
-TEST_F(ClientWaitTest, ForTheRestOfTheResponse) {
+TEST_F(ClientWaitTest, ReportsTheRestOfTheResponse) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();
     reply.Chunk("{");
@@ -64,14 +64,14 @@ TEST_F(ClientWaitTest, ForTheRestOfTheResponse) {
   ExpectWaitsFor(client, "the response");
 }
 
-TEST_F(ClientWaitTest, ForTheProgramThatPrintsCredentials) {
+TEST_F(ClientWaitTest, ReportsTheProgramThatPrintsCredentials) {
   RestConfig config = ConfigFor("http://127.0.0.1:1");
   config.exec = Exec(AwaitGate() + PrintToken());
   Client client(config);
   ExpectWaitsFor(client, "FILE: user \"u\": exec command \"sh\"");
 }
 
-TEST_F(ClientWaitTest, ForTheNextAttempt) {
+TEST_F(ClientWaitTest, ReportsTheNextAttempt) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(503, "", {{"Retry-After", "7"}});
   });

@@ -45,7 +45,7 @@ class OpenFile {
   const std::error_code& error() const { return error_; }
   bool IsRegular() const { return S_ISREG(status_.st_mode); }
 
-  // Returns what is left of the file.
+  // Reads the file to its end.
   std::string Read(const std::stop_token& stop, const std::string& path,
                    std::error_code& error) const {
     if (S_ISFIFO(status_.st_mode)) AwaitData(stop, path);
@@ -67,7 +67,7 @@ class OpenFile {
 
  private:
   // Blocks until there are data, or all writers have closed the pipe. A FIFO
-  // without a writer looks as if it was at its end, but only to read().
+  // that has had no writer yet is at its end for read(), but not for poll().
   void AwaitData(const std::stop_token& stop, const std::string& path) const {
     const int stopped = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pollfd files[] = {{file_, POLLIN, 0}, {stopped, POLLIN, 0}};

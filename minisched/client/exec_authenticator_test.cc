@@ -209,8 +209,8 @@ TEST_F(ExecAuthenticatorTest, RequestsThatAreRefusedShareARun) {
   EXPECT_EQ(Runs(), 2);
 }
 
-// A late refusal of the last token says nothing about the token that replaced
-// it.
+// The server may reject the last token late, when a new token has already
+// replaced it. The new token may be valid.
 TEST_F(ExecAuthenticatorTest, ARefusalOfAnOlderTokenKeepsTheNewOne) {
   std::vector<ServerReply> held;
   std::promise<void> both;

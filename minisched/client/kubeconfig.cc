@@ -155,7 +155,8 @@ std::string NoContext(const ConfigFlags& flags,
          "; give --kubeconfig, or let scripts/run start one";
 }
 
-// Returns `config`, or throws if its server is reached through a proxy.
+// Returns `config`, or throws if client-go would reach its server through a
+// proxy.
 RestConfig WithoutProxy(RestConfig config,
                         const ConfigEnvironment& environment) {
   const std::string& server = config.server;

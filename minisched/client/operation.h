@@ -111,8 +111,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   Operation(OperationOptions options, ClientCallback<T> done)
       : options_(std::move(options)), done_(std::move(done)) {}
 
-  // The connection is made, and the request is on its way. Returns true if
-  // this is new.
+  // Records that the connection is made, and that the request is on its way.
+  // Returns true the first time.
   bool MarkSent() {
     if (!done_ || std::exchange(sent_, true)) return false;
     SetTimer();

@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-TEST(NeedsProxyTest, UnlessNoProxyNamesTheServer) {
+TEST(NeedsProxyTest, IsFalseForTheServersOfNoProxy) {
   struct Case {
     std::string server;
     std::string no_proxy;
@@ -54,7 +54,7 @@ TEST(NeedsProxyTest, UnlessNoProxyNamesTheServer) {
   }
 }
 
-TEST(NeedsProxyTest, NeverForLoopback) {
+TEST(NeedsProxyTest, IsFalseForLoopback) {
   for (const std::string server :
        {"https://localhost:6443", "http://127.0.0.1:8080", "https://127.1.2.3",
         "https://[::1]:6443"}) {

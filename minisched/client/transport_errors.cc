@@ -19,8 +19,8 @@ unsigned long ToOpenSslCode(int code) {
 }
 
 // Returns true if the handshake failed because the connection ended, and not
-// because one side rejected the other. The codes of sockets are small numbers,
-// without the number of a library of OpenSSL.
+// because one side rejected the other. The error code of a socket is a small
+// number, which has no number of an OpenSSL library in its upper bits.
 bool IsConnectionEnd(int code) {
   const unsigned long error = ToOpenSslCode(code);
   return ERR_GET_LIB(error) == 0 ||

@@ -22,7 +22,8 @@ class TransportErrors {
   TransportError Late(const std::string& what,
                       std::chrono::milliseconds limit) const;
 
-  // `what` ("the response is larger than ") names the limit, which is in bytes.
+  // The message is `what` ("the response is larger than ") and `limit`, which
+  // is in bytes.
   TransportError TooLarge(const std::string& what, std::size_t limit) const;
 
   // Explains an exception that cpprestsdk has thrown. Returns a TransportError

@@ -74,8 +74,8 @@ std::optional<Reply> Refusal(
 class HttpServer::Session::Parser
     : public beast::http::request_parser<beast::http::string_body> {
  private:
-  // Stores a field. For a field that is too long, Beast's own function throws
-  // out of the loop.
+  // Stores a field. Beast's own function would throw for a field that is too
+  // long, and the exception would leave the event loop.
   void on_field_impl(beast::http::field id, beast::string_view name,
                      beast::string_view value, error_code& error) override {
     if (std::max(name.size(), value.size()) > kMaxField) {

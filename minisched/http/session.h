@@ -58,7 +58,8 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   // Reads the next request.
   void Read();
   void OnHeader(error_code error, std::size_t size);
-  // Asks the client for the body that it holds back until then.
+  // Sends 100 Continue to a client that waits for this before it sends the
+  // body.
   void SendContinue();
   void OnContinued(error_code error, std::size_t size);
   void ReadBody();

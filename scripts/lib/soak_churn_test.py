@@ -12,7 +12,7 @@ from soak_churn import Churn
 
 
 class FakeApi:
-    """Records the pods that are created, and answers that all is well."""
+    """Records the pods that are created. Every request succeeds."""
 
     def __init__(self):
         self.pods = []

@@ -119,7 +119,7 @@ class SchedulingQueue {
   friend class SchedulingQueuePeer;  // for tests
 
   bool Has(const std::string& uid) const REQUIRES(mu_);
-  // The registered events that include a change.
+  // The hints whose registered events include a change.
   using Hints = std::vector<const QueueingHintFunction*>;
   Hints HintsFor(const ClusterChange& change) const;
   // Returns true if the change can help the pod. `hints` is HintsFor(change).

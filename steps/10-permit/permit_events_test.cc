@@ -48,7 +48,7 @@ class PermitEventsTest : public PermitTest {
     AwaitMove("b", Place::kUnschedulable);
   }
 
-  // The executor's thread waits for `go_on`.
+  // Blocks the executor's thread until `go_on` is set.
   void PauseExecutor(std::promise<void>& go_on) {
     SchedulerPeer::GetExecutor(*scheduler_).Post([&go_on] {
       go_on.get_future().wait();

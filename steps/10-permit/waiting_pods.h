@@ -17,8 +17,8 @@
 
 namespace minisched {
 
-// Receives the result of a wait. Returns what to do after the pod was removed
-// from the waiting pods; may be empty.
+// Receives the result of a wait. Returns the work that follows when the pod has
+// been removed from the waiting pods; may be empty.
 using WaitCallback = std::function<Executor::Task(const Status&)>;
 
 // A pod that waits on Permit: it is assumed on its node, and is bound as soon
@@ -91,9 +91,10 @@ class WaitingPods {
 
   // Calls `done` on the executor when the pod's wait has ended, with its
   // result: success, a rejection or an error. After success, removes the pod
-  // before this call, otherwise after it: so Get() finds a rejected pod until
-  // `done` has given back its resources. Then runs the task that `done` has
-  // returned. If the pod doesn't wait, does all this before it returns.
+  // before this call, otherwise after it, so that Get() finds a rejected pod
+  // until `done` has given back its resources. Then runs the task that `done`
+  // has returned. If the pod doesn't wait, calls `done` with success, and runs
+  // its task, before it returns.
   void WaitOnPermit(const Pod& pod, const WaitCallback& done) EXCLUDES(mu_);
 
   // Returns null if the pod doesn't wait.

@@ -84,7 +84,8 @@ class CoschedulingQueueTest : public ::testing::Test {
   std::mt19937_64 random_{seed_};
 
  private:
-  // Since when, the group, the pod's own time, the pod.
+  // The time of the group, or of an ordinary pod; the group's key; the time of
+  // the pod; its uid.
   using Key =
       std::tuple<Clock::TimePoint, std::string, Clock::TimePoint, std::string>;
   struct Queued {

@@ -84,9 +84,9 @@ class QueueSortPlugin : public virtual Plugin {
  public:
   const QueueSortPlugin* AsQueueSort() const final { return this; }
 
-  // Returns true if the first pod must be tried before the second. Must depend
-  // on the arguments only: they don't change while the pods are in activeQ.
-  // Called under the queue's lock.
+  // Returns true if the first pod must be tried before the second. The result
+  // must depend only on the arguments, which don't change while the pods are in
+  // activeQ. Called under the queue's lock.
   virtual bool Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const = 0;
   // Sets what Less() reads besides the pod. Runs before the pod enters activeQ,
   // and when it is updated there. Called under the queue's lock.

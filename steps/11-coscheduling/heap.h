@@ -20,7 +20,7 @@ class Heap {
   // Returns true if the first pod comes before the second.
   using Less = std::function<bool(const QueuedPodInfo&, const QueuedPodInfo&)>;
 
-  // Changes what the order depends on, before a pod is added or updated.
+  // Sets what the order depends on. Runs before a pod is added or updated.
   using BeforeSort = std::function<void(QueuedPodInfo&)>;
 
   explicit Heap(const Less& less, BeforeSort before_sort = nullptr)

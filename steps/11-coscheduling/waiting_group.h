@@ -27,7 +27,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
  public:
   // `plugin` lets the pods wait. `executor` calls `freed` after all pods have
   // given back their resources, and before the first of them is requeued. `mu`
-  // is the lock of the waiting pods. All arguments must outlive the group.
+  // is the lock of the waiting pods. `executor`, `mu` and the text of `plugin`
+  // must outlive the group.
   WaitingGroup(Executor& executor, Mutex& mu, std::string_view plugin,
                Executor::Task freed)
       : executor_(executor),
@@ -35,8 +36,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
         plugin_(plugin),
         freed_(std::move(freed)) {}
 
-  // Allows all pods for the plugin, and returns true. Then each of them is on
-  // its own. Returns false if the group has been rejected.
+  // Allows all pods for the plugin, and returns true. Later rejections of one
+  // pod don't concern the others. Returns false if the group has been rejected.
   bool Allow() EXCLUDES(mu_);
   // Rejects all pods, unless the group has been allowed or rejected.
   void Reject(const std::string& message) EXCLUDES(mu_);
@@ -55,7 +56,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   void Ended(const WaitingPod& pod, const Status& result) REQUIRES(mu_);
   void RejectAll(const Status& status) REQUIRES(mu_);
   // If the group was rejected, takes the function of one pod, and returns true.
-  // The last pod posts one task that calls the functions of all pods.
+  // The call for the last pod posts one task, which calls the functions of all
+  // pods.
   bool Finish(GiveBack give_back) REQUIRES(mu_);
   void PostRejection() REQUIRES(mu_);
 
@@ -64,7 +66,7 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   const std::string_view plugin_;
   const Executor::Task freed_;
   State state_ GUARDED_BY(mu_) = State::kWaiting;
-  // Empty once the group was allowed or has given back its resources.
+  // Empty once the group was allowed, or the task of its rejection was posted.
   std::vector<std::shared_ptr<WaitingPod>> pods_ GUARDED_BY(mu_);
   Status rejection_ GUARDED_BY(mu_);
   std::vector<GiveBack> give_backs_ GUARDED_BY(mu_);  // of rejected pods

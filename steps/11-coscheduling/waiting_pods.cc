@@ -75,7 +75,8 @@ void WaitingPod::Await(WaitCallback done) {
 }
 
 void WaitingPod::Drop() {
-  WaitCallback done;  // destroyed after the lock is released, as is
+  // Destroyed after the lock is released.
+  WaitCallback done;
   std::shared_ptr<WaitingGroup> group;
   MutexLock lock(mu_);
   StopTimers();

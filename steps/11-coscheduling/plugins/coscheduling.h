@@ -14,7 +14,7 @@
 namespace minisched {
 
 // Binds the pods of a group only if the group's minimum has resources at the
-// same time. Members wait on Permit until then, for at most ten seconds in all:
+// same time. Members wait on Permit until then, for at most ten seconds in all,
 // so a group can't start if its minimum is more pods than the scheduler tries
 // in ten seconds. If the minimum isn't reached, all of them give back their
 // resources, and the group is not tried again for 15 seconds. Has no effect on
@@ -62,10 +62,10 @@ class Coscheduling final : public PreEnqueuePlugin,
   void Retry(const std::string& key) const EXCLUDES(mu_);
 
   const Handle handle_;
-  // Held while members are counted and then allowed, so that a group that is
-  // rejected meanwhile still counts as rejected. Lock order: mu_, then the
-  // locks of PodGroups and of the waiting pods. Never call `activate` under
-  // mu_: it takes the queue's lock, under which the queue calls the plugin.
+  // Held while members are counted and then allowed, so that BackOff() can't
+  // remove a rejected group in between. Lock order: mu_, then the locks of
+  // PodGroups and of the waiting pods. Never call `activate` under mu_: it
+  // takes the queue's lock, under which the queue calls the plugin.
   mutable Mutex mu_;
   // The groups of which some members wait, or are giving back their resources
   // after a rejection.

@@ -253,7 +253,7 @@ TEST_F(CoschedulingPermitTest, AMemberThatStopsWaitingEndsTheWaitOfTheOthers) {
 }
 
 // The rejected member counts as placed until its Unreserve, which waits for the
-// executor's thread. But its group is rejected already.
+// executor's thread. But its group has already been rejected.
 TEST_F(CoschedulingPermitTest, ARejectedMemberDoesNotCompleteTheGroup) {
   CreateMembers(4);
   PlaceWaiting({"a", "b", "c"});
