@@ -33,7 +33,7 @@ struct PodGroup {
 
 using PodGroupPtr = std::shared_ptr<const PodGroup>;
 
-// The pods of each group, and which of them have a node. The event handlers
+// The pods of each group, and how many of them have a node. The event handlers
 // report the pods; the plugin Coscheduling reports those that are assumed.
 // Thread-safe. Follows podgroupstate.go of kube-scheduler's backend/cache.
 class PodGroups {
@@ -87,11 +87,11 @@ class PodGroups {
     std::uint64_t number;
   };
 
-  // Returns the number that counts the member, or null if none does.
+  // Returns the count that includes the member, or null if none does.
   static std::size_t* CounterOf(const Member& member, Counts& counts);
   // Changes a member and the counts of its group.
   static void Change(State& state, Member& member, PodPtr pod, bool assumed);
-  // Makes the group that of its oldest member.
+  // Sets the minimum and the priority to those of the oldest member.
   static void UpdateGroup(State& state);
   void SetAssumed(const Pod& pod, bool assumed) REQUIRES(mu_);
   void RemoveMember(const std::string& uid) REQUIRES(mu_);

@@ -49,7 +49,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   using GiveBack = std::function<Executor::Task()>;
   enum class State { kWaiting, kAllowed, kRejected };
 
-  // Adds a pod. Rejects it if the group has been rejected.
+  // Adds a pod. Rejects it if the group has been rejected: then the pod gives
+  // back its resources in a task of its own.
   void Join(const std::shared_ptr<WaitingPod>& pod) REQUIRES(mu_);
   // The wait of one pod has ended with this result. Rejects the others if the
   // pod was rejected.
