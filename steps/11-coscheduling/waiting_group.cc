@@ -31,6 +31,8 @@ void WaitingGroup::Join(const std::shared_ptr<WaitingPod>& pod) {
   pod->mu_.AssertHeld();
   if (state_ == State::kRejected) {
     pod->End(rejection_);
+  } else if (state_ == State::kAllowed) {
+    pod->AllowLocked(plugin_);
   } else {
     pods_.push_back(pod);
     pod->group_ = shared_from_this();

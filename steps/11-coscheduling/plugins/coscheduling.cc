@@ -38,8 +38,8 @@ Status FailedRecently(const std::string& group) {
 std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
   // A member that gets a node, joins the group or changes its minimum may help
   // the others. A new member without a node causes no event: it activates the
-  // others when it waits. The deletion of a member must not wake the others:
-  // otherwise a group that has failed would take its resources again at once.
+  // others when it waits. The members of a group that has failed need no event:
+  // Retry() activates them.
   const auto in_a_group = [](const ClusterChange& change) {
     const auto old = change.Old<Pod>();
     return PodGroup::Of(*change.New<Pod>()) || (old && PodGroup::Of(*old));
