@@ -272,6 +272,22 @@ TEST_F(CoschedulingCycleTest, APodThatJoinsAGroupCompletesIt) {
   for (const char* name : {"a", "b", "c", "d"}) AwaitMove(name, Place::kBound);
 }
 
+// Pods that are being deleted may keep the name of a group for a long time.
+TEST_F(CoschedulingCycleTest, AGroupIsCreatedAgainWithAnotherMinimum) {
+  std::vector<Pod> pods = FourMembers();
+  for (Pod& pod : pods) {
+    pod = Bound(pod);
+    pod.metadata.deletion_timestamp = clock_.WallNow();
+  }
+  for (const char* name : {"e", "f"}) {
+    pods.push_back(GroupMember(name, "job", "2"));
+  }
+  Start({NewNode("n")}, pods);
+  EXPECT_THAT(TakeBindings(2), UnorderedElementsAre("e", "f"));
+  for (const char* name : {"e", "f"}) Succeed(name);
+  for (const char* name : {"e", "f"}) AwaitMove(name, Place::kBound);
+}
+
 // A controller may change the minimum of a group, pod by pod.
 TEST_F(CoschedulingCycleTest, AGroupStartsAfterItsMinimumHasChanged) {
   std::vector<Pod> pods = FourMembers();

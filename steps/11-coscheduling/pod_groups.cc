@@ -1,5 +1,6 @@
 #include "pod_groups.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -109,7 +110,12 @@ void PodGroups::Change(State& state, Member& member, PodPtr pod, bool assumed) {
 }
 
 void PodGroups::UpdateGroup(State& state) {
-  const auto oldest = PodGroup::Of(*state.members.begin()->second.pod);
+  const auto& members = state.members;
+  auto first = std::find_if(members.begin(), members.end(), [](const auto& m) {
+    return !m.second.pod->metadata.deletion_timestamp;
+  });
+  if (first == members.end()) first = members.begin();
+  const auto oldest = PodGroup::Of(*first->second.pod);
   const PodGroup& group = *state.group;
   if (oldest->min_available == group.min_available &&
       oldest->priority == group.priority) {

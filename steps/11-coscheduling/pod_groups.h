@@ -20,7 +20,8 @@ namespace minisched {
 // labels of scheduler-plugins v0.18: the group's name, and the minimum.
 struct PodGroup {
   std::string key;  // "namespace/name"
-  // The minimum and the priority of the oldest member.
+  // The minimum and the priority of the oldest member that is not being
+  // deleted.
   int min_available;
   std::int32_t priority;
   Clock::TimePoint since;  // when the first member was added
@@ -91,7 +92,7 @@ class PodGroups {
   static std::size_t* CounterOf(const Member& member, Counts& counts);
   // Changes a member and the counts of its group.
   static void Change(State& state, Member& member, PodPtr pod, bool assumed);
-  // Sets the minimum and the priority to those of the oldest member.
+  // Sets the group's minimum and priority.
   static void UpdateGroup(State& state);
   void SetAssumed(const Pod& pod, bool assumed) REQUIRES(mu_);
   void RemoveMember(const std::string& uid) REQUIRES(mu_);
