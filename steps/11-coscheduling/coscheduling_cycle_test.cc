@@ -272,6 +272,16 @@ TEST_F(CoschedulingCycleTest, APodThatJoinsAGroupCompletesIt) {
   for (const char* name : {"a", "b", "c", "d"}) AwaitMove(name, Place::kBound);
 }
 
+// Its group no longer activates it.
+TEST_F(CoschedulingCycleTest, APodThatLeftItsGroupWhileItWaitedIsTriedAgain) {
+  StartWithRoomForThree();
+  cluster_.Send("MODIFIED", UngroupedPod("c"));
+  cluster_.Send("ADDED", NewPod("x"));  // c's event comes first
+  AwaitMove("x", Place::kUnschedulable);
+  clock_.Advance(std::chrono::seconds(10));
+  EXPECT_EQ(AwaitMove("c", Place::kBackoff).event, "ScheduleAttemptFailure");
+}
+
 // Pods that are being deleted may keep the name of a group for a long time.
 TEST_F(CoschedulingCycleTest, AGroupIsCreatedAgainWithAnotherMinimum) {
   std::vector<Pod> pods = FourMembers();
