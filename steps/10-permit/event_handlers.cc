@@ -70,9 +70,13 @@ void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
     if (ResponsibleForPod(*old)) DeletePodFromSchedulingQueue(old);
   } else if (ResponsibleForPod(*old) && !cache_.IsAssumedPod(*pod)) {
     UpdatePodInSchedulingQueue(old, pod);
-  } else if (pod->metadata.deletion_timestamp && !RejectWaitingPod(*pod)) {
-    // The pod's Binding is under way, and will fail.
-    DeleteAssignedPodFromCache(pod);
+  } else {
+    // The change may help the pod if it is rejected on Permit.
+    queue_.UpdateInFlight(old, pod);
+    if (pod->metadata.deletion_timestamp && !RejectWaitingPod(*pod)) {
+      // The pod's Binding is under way, and will fail.
+      DeleteAssignedPodFromCache(pod);
+    }
   }
 }
 

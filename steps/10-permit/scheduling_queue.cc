@@ -32,6 +32,16 @@ std::vector<std::string> Wakes(const Framework& framework,
   return {wakes.begin(), wakes.end()};
 }
 
+// Returns the changes of a pod that was updated, or was added if `old` is null.
+std::vector<ClusterChange> ChangesOf(const PodPtr& old, const PodPtr& pod) {
+  std::vector<ClusterChange> changes;
+  if (!old) return changes;
+  for (const ClusterEvent& event : PodSchedulingPropertiesChange(*old, *pod)) {
+    changes.push_back({event, old, pod});
+  }
+  return changes;
+}
+
 bool CompletesBackoffEarlier(const QueuedPodInfo& a, const QueuedPodInfo& b) {
   return BackoffTime(a) < BackoffTime(b);
 }
@@ -63,13 +73,7 @@ void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   const char* event = old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd";
-  std::vector<ClusterChange> changes;
-  if (old) {
-    for (const ClusterEvent& change :
-         PodSchedulingPropertiesChange(*old, *pod)) {
-      changes.push_back({change, old, pod});
-    }
-  }
+  const auto changes = ChangesOf(old, pod);
   MutexLock lock(mu_);
   if (in_flight_.Has(uid)) {
     for (const ClusterChange& change : changes) in_flight_.Record(change);
@@ -89,6 +93,13 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
     MoveToActiveOrBackoffQueue(*RemoveWaiting(uid), change.event.Label());
     return;
   }
+}
+
+void SchedulingQueue::UpdateInFlight(const PodPtr& old, const PodPtr& pod) {
+  const auto changes = ChangesOf(old, pod);
+  MutexLock lock(mu_);
+  if (!in_flight_.Has(pod->metadata.uid)) return;
+  for (const ClusterChange& change : changes) in_flight_.Record(change);
 }
 
 void SchedulingQueue::Delete(const Pod& pod) {

@@ -70,6 +70,10 @@ class SchedulingQueue {
   // added: if its try fails, the queue gets the newest state from the lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
+  // The same for an assumed pod, which the queue must not add: does nothing
+  // unless the pod is in flight.
+  void UpdateInFlight(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
+
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
   // until its try ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
