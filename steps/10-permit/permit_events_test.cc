@@ -124,6 +124,18 @@ TEST_F(PermitEventsTest, TheNextPodReservesAfterTheRejectedPodUnreserves) {
       go_on);
 }
 
+// Although the pod is assumed meanwhile.
+TEST_F(PermitEventsTest, AnUpdateOfTheWaitingPodItselfMayHelp) {
+  StartWithWaitingPod();
+  Pod relabelled = NewPod("a");
+  relabelled.metadata.labels["team"] = "blue";
+  cluster_.Send("MODIFIED", relabelled);
+  cluster_.Send("ADDED", NewPod("z"));
+  AwaitMove("z", Place::kUnschedulable);  // it was tried after the update
+  Advance(kTimeout);
+  EXPECT_EQ(AwaitMove("a", Place::kBackoff).event, "ScheduleAttemptFailure");
+}
+
 // The event handler must not free the resources while Unreserve runs.
 TEST_F(PermitEventsTest, TheNextPodReservesAfterTheUnreserveUnderWay) {
   StartWithWaitingPod();

@@ -77,7 +77,7 @@ class PermitScript {
 };
 
 // A Permit plugin. Records the calls of Unreserve. Registers changed labels of
-// nodes and deleted pods.
+// nodes and pods, and deleted pods.
 class Doorman final : public PermitPlugin, public ReservePlugin {
  public:
   // The arguments must outlive the plugin.
@@ -86,7 +86,8 @@ class Doorman final : public PermitPlugin, public ReservePlugin {
   std::string_view Name() const override { return name_; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
     return {{{EventResource::kNode, action::kUpdateNodeLabel}},
-            {{EventResource::kPod, action::kDelete}}};
+            {{EventResource::kPod, action::kDelete}},
+            {{EventResource::kPod, action::kUpdatePodLabel}}};
   }
 
   Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,

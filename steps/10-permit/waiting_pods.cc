@@ -68,12 +68,10 @@ void WaitingPod::Await(WaitCallback done) {
   if (result_) Finish();
 }
 
-void WaitingPod::Drop() {
-  WaitCallback done;  // destroyed after the lock is released
-  MutexLock lock(mu_);
+WaitCallback WaitingPod::Drop() {
   StopTimers();
   if (!result_) result_ = Status();
-  done.swap(done_);
+  return std::exchange(done_, nullptr);
 }
 
 bool WaitingPod::End(const Status& result) {
@@ -140,12 +138,15 @@ void WaitingPods::Remove(const std::string& uid) {
 }
 
 void WaitingPods::Clear() {
-  std::unordered_map<std::string, std::shared_ptr<WaitingPod>> pods;
-  {
-    MutexLock lock(mu_);
-    pods.swap(pods_);
+  // Destroyed after the lock is released.
+  decltype(pods_) pods;
+  std::vector<WaitCallback> dropped;
+  MutexLock lock(mu_);
+  pods.swap(pods_);
+  for (const auto& [uid, pod] : pods) {
+    pod->mu_.AssertHeld();
+    dropped.push_back(pod->Drop());
   }
-  for (const auto& [uid, pod] : pods) pod->Drop();
 }
 
 }  // namespace minisched

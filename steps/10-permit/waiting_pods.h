@@ -61,7 +61,8 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   // Rejects the pod unless the plugin has allowed it.
   void TimeOut(std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
   void Await(WaitCallback done) EXCLUDES(mu_);
-  void Drop() EXCLUDES(mu_);
+  // Returns done_, to be destroyed after mu_ is released.
+  WaitCallback Drop() REQUIRES(mu_);
   bool End(const Status& result) REQUIRES(mu_);
   // Calls done_ with result_, on the executor.
   void Finish() REQUIRES(mu_);

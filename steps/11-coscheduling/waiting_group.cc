@@ -56,7 +56,8 @@ void WaitingGroup::RejectAll(const Status& status) {
   if (state_ != State::kWaiting) return;
   state_ = State::kRejected;
   rejection_ = status;
-  const auto pods = pods_;  // Finish() may clear pods_.
+  const auto pods = std::exchange(pods_, {});
+  unfinished_ = pods.size();
   for (const auto& pod : pods) {
     pod->mu_.AssertHeld();
     pod->End(status);
@@ -67,18 +68,18 @@ void WaitingGroup::RejectAll(const Status& status) {
 bool WaitingGroup::Finish(GiveBack give_back) {
   if (state_ != State::kRejected) return false;
   give_backs_.push_back(std::move(give_back));
-  if (give_backs_.size() == pods_.size()) PostRejection();
+  if (--unfinished_ == 0) PostRejection();
   return true;
 }
 
 void WaitingGroup::PostRejection() {
-  pods_.clear();
-  executor_.Post([give_backs = std::exchange(give_backs_, {}), freed = freed_] {
+  executor_.Post([&executor = executor_, freed = freed_,
+                  give_backs = std::exchange(give_backs_, {})] {
     std::vector<Executor::Task> rest;
     for (const auto& give_back : give_backs) rest.push_back(give_back());
     freed();
-    for (const auto& then : rest) {
-      if (then) then();
+    for (Executor::Task& then : rest) {
+      if (then) executor.Post(std::move(then));
     }
   });
 }

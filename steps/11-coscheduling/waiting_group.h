@@ -19,7 +19,8 @@ class WaitingPod;
 // Pods that wait on Permit together, because they run together or not at all:
 // a plugin allows all of them, or all of them are rejected. If one of them is
 // rejected, for whatever reason, so are the others. Then all of them give back
-// their resources before one of them is requeued or another pod is woken.
+// their resources before one of them is requeued or another pod is woken. The
+// exception is a pod that joins a group that has already been rejected.
 //
 // Thread-safe. The lock of the waiting pods guards the group, so no pod of it
 // can be rejected while the others are allowed.
@@ -49,15 +50,15 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   using GiveBack = std::function<Executor::Task()>;
   enum class State { kWaiting, kAllowed, kRejected };
 
-  // Adds a pod. Rejects it if the group has been rejected: then the pod gives
-  // back its resources in a task of its own.
+  // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
+  // which then goes on alone.
   void Join(const std::shared_ptr<WaitingPod>& pod) REQUIRES(mu_);
   // The wait of one pod has ended with this result. Rejects the others if the
   // pod was rejected.
   void Ended(const WaitingPod& pod, const Status& result) REQUIRES(mu_);
   void RejectAll(const Status& status) REQUIRES(mu_);
   // If the group was rejected, takes the function of one pod, and returns true.
-  // The call for the last pod posts one task, which calls the functions of all
+  // The call for the last pod posts a task that calls the functions of all
   // pods.
   bool Finish(GiveBack give_back) REQUIRES(mu_);
   void PostRejection() REQUIRES(mu_);
@@ -67,10 +68,13 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   const std::string_view plugin_;
   const Executor::Task freed_;
   State state_ GUARDED_BY(mu_) = State::kWaiting;
-  // Empty once the group was allowed, or the task of its rejection was posted.
+  // Empty once the group was allowed or rejected.
   std::vector<std::shared_ptr<WaitingPod>> pods_ GUARDED_BY(mu_);
+  // If the group was rejected: why, how many of its pods have not called
+  // Finish() yet, and the functions of the others.
   Status rejection_ GUARDED_BY(mu_);
-  std::vector<GiveBack> give_backs_ GUARDED_BY(mu_);  // of rejected pods
+  std::size_t unfinished_ GUARDED_BY(mu_) = 0;
+  std::vector<GiveBack> give_backs_ GUARDED_BY(mu_);
 };
 
 // What a plugin's Permit writes to the CycleState before it returns Wait, so

@@ -152,7 +152,7 @@ void WaitingPods::Clear() {
   // Destroyed after the lock is released.
   decltype(pods_) pods;
   std::vector<WaitCallback> dropped;
-  MutexLock lock(mu_);  // for all pods at once: see WaitingGroup
+  MutexLock lock(mu_);
   pods.swap(pods_);
   for (const auto& [uid, pod] : pods) {
     pod->mu_.AssertHeld();

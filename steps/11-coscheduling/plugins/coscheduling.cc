@@ -116,10 +116,11 @@ Status Coscheduling::Reserve(CycleState& /*state*/, const Pod& pod,
 void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
                              const std::string& /*node_name*/) const {
   handle_.pod_groups->Forget(pod);
-  const auto group = PodGroup::Of(pod);  // Find() has no deleted pods.
-  if (!group) return;
+  const auto group = handle_.pod_groups->Find(pod);
+  const auto labels = PodGroup::Of(pod);  // if the pod was deleted
+  if (!group && !labels) return;
   MutexLock lock(mu_);
-  const auto waiting = waiting_.find(group->key);
+  const auto waiting = waiting_.find(group ? group->key : labels->key);
   if (waiting != waiting_.end()) {
     waiting->second->Reject("rejection in Unreserve");
   }
