@@ -107,7 +107,8 @@ TEST_F(PermitTest, ARejectedPodIsTriedAgainAfterAnEventOfThePlugin) {
   EXPECT_TRUE(AwaitWaiting("a")->Reject("A", "no quota"));
   const Move move = AwaitMove("a", Place::kUnschedulable);
   EXPECT_THAT(move.plugins, ElementsAre("A"));
-  EXPECT_THAT(move.wakes, ElementsAre("Node/UpdateNodeLabel", "Pod/Delete"));
+  EXPECT_THAT(move.wakes, ElementsAre("Node/UpdateNodeLabel", "Pod/Delete",
+                                      "Pod/UpdatePodLabel"));
   EXPECT_THAT(AwaitWrites(2),
               AllOf(SizeIs(2), ReportsFailure("Unschedulable",
                                               "0/1 nodes are available: "
