@@ -1,6 +1,7 @@
 """Builds a step with a planted bug, to show that scripts/soak can find it."""
 
 import hashlib
+import itertools
 import pathlib
 import re
 import shlex
@@ -86,8 +87,10 @@ def compile_and_link(source: pathlib.Path, copy: pathlib.Path,
         mine.write_text(text.replace(str(source), str(copy)), encoding="utf-8")
         built = words[words.index("-o") + 1]
         link = link.replace(built, shlex.quote(str(mine.with_suffix(".o"))))
-        run([words[0], *(word for word in words if re.match("-[DI]", word) and
-                         word != f"-I{source}"),
+        # A launcher such as ccache may come before the compiler.
+        compiler = itertools.takewhile(lambda word: word[0] != "-", words)
+        run([*compiler, *(word for word in words if re.match("-[DI]", word) and
+                          word != f"-I{source}"),
              f"-I{copy}", "-std=c++20", "-O1", "-c", str(mine), "-o",
              str(mine.with_suffix(".o"))], ROOT / "build")
     run(shlex.split(link), ROOT / "build")
