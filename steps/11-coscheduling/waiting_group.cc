@@ -28,6 +28,7 @@ bool WaitingGroup::IsRejected() const {
 }
 
 void WaitingGroup::Join(const std::shared_ptr<WaitingPod>& pod) {
+  mu_.AssertHeld();
   pod->mu_.AssertHeld();
   if (state_ == State::kRejected) {
     pod->End(rejection_);
@@ -40,6 +41,7 @@ void WaitingGroup::Join(const std::shared_ptr<WaitingPod>& pod) {
 }
 
 void WaitingGroup::Ended(const WaitingPod& pod, const Status& result) {
+  mu_.AssertHeld();
   if (result.IsSuccess()) {
     std::erase_if(pods_,
                   [&](const auto& other) { return other.get() == &pod; });
@@ -66,6 +68,7 @@ void WaitingGroup::RejectAll(const Status& status) {
 }
 
 bool WaitingGroup::Finish(GiveBack give_back) {
+  mu_.AssertHeld();
   if (state_ != State::kRejected) return false;
   give_backs_.push_back(std::move(give_back));
   if (--unfinished_ == 0) PostRejection();

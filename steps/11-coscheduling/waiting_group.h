@@ -50,17 +50,20 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   using GiveBack = std::function<Executor::Task()>;
   enum class State { kWaiting, kAllowed, kRejected };
 
+  // WaitingPod calls these three functions under mu_.
+
   // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
   // which then goes on alone.
-  void Join(const std::shared_ptr<WaitingPod>& pod) REQUIRES(mu_);
+  void Join(const std::shared_ptr<WaitingPod>& pod);
   // The wait of one pod has ended with this result. Rejects the others if the
   // pod was rejected.
-  void Ended(const WaitingPod& pod, const Status& result) REQUIRES(mu_);
-  void RejectAll(const Status& status) REQUIRES(mu_);
+  void Ended(const WaitingPod& pod, const Status& result);
   // If the group was rejected, takes the function of one pod, and returns true.
   // The call for the last pod posts a task that calls the functions of all
   // pods.
-  bool Finish(GiveBack give_back) REQUIRES(mu_);
+  bool Finish(GiveBack give_back);
+
+  void RejectAll(const Status& status) REQUIRES(mu_);
   void PostRejection() REQUIRES(mu_);
 
   Executor& executor_;
