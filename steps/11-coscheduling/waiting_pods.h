@@ -89,6 +89,8 @@ class WaitingPods {
   // `executor` must outlive the waiting pods. REQUIRES: when they are
   // destroyed, it runs none of their timers and callbacks.
   explicit WaitingPods(Executor& executor) : executor_(executor) {}
+  // Ends the references between groups and their pods.
+  ~WaitingPods() { Clear(); }
 
   // Returns a new group of pods that wait together. See WaitingGroup.
   std::shared_ptr<WaitingGroup> NewGroup(std::string_view plugin,
