@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 
 namespace minisched::scenario {
 namespace {

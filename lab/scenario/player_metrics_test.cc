@@ -14,7 +14,7 @@
 #include "lab/scenario/child_process.h"
 #include "lab/scenario/player_testing.h"
 #include "lab/scenario/reserved_port.h"
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 
 namespace minisched::scenario {
 namespace {

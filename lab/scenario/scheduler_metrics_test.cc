@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "lab/scenario/errors.h"
-#include "lab/testing/http_server.h"
-#include "lab/testing/pem.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 #include "minisched/client/errors.h"
 
 namespace minisched::scenario {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "lab/scenario/player_testing.h"
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 
 namespace minisched::scenario {
 namespace {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/http_server.h"
-#include "lab/testing/pem.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 #include "minisched/http/http_testing.h"
 
 namespace minisched {

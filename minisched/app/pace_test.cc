@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/testing/waiting_thread.h"
+#include "testing/waiting_thread.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/errors.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/testing/log_capture.h"
+#include "testing/log_capture.h"
 #include "minisched/base/fake_clock.h"
 
 namespace minisched {

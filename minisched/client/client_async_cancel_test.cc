@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_async_testing.h"
 #include "minisched/client/client_testing.h"

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_async_testing.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/client.h"

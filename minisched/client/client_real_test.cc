@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/pem.h"
-#include "lab/testing/real_cluster.h"
+#include "testing/pem.h"
+#include "testing/real_cluster.h"
 #include "minisched/api/node.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"

@@ -10,8 +10,8 @@
 #include <stop_token>
 #include <string>
 
-#include "lab/testing/http_server.h"
-#include "lab/testing/log_capture.h"
+#include "testing/http_server.h"
+#include "testing/log_capture.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"

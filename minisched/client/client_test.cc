@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/api/node.h"
 #include "minisched/client/client_testing.h"
 

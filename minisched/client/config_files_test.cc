@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-#include "lab/testing/log_capture.h"
+#include "testing/log_capture.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/kubeconfig_testing.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "lab/testing/pem.h"
-#include "lab/testing/real_cluster.h"
+#include "testing/pem.h"
+#include "testing/real_cluster.h"
 #include "minisched/client/client.h"
 #include "minisched/client/rest_config.h"
 

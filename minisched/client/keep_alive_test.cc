@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/http_server.h"
-#include "lab/testing/pem.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/transport.h"
 

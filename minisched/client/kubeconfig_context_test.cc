@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/pem.h"
+#include "testing/pem.h"
 #include "minisched/client/kubeconfig_testing.h"
 
 namespace minisched {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "lab/testing/pem.h"
+#include "testing/pem.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/kubeconfig.h"
 

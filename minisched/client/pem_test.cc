@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/pem.h"
+#include "testing/pem.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "lab/testing/embedded_server.h"
+#include "testing/embedded_server.h"
 #include "minisched/api/conditions.h"
 #include "minisched/client/errors.h"
 

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/http_server.h"
-#include "lab/testing/pem.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 #include "minisched/api/time.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/transport.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/transport.h"
 

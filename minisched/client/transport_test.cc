@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/errors.h"
 

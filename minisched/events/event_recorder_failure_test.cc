@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/log_capture.h"
-#include "lab/testing/scripted_api.h"
+#include "testing/log_capture.h"
+#include "testing/scripted_api.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/events/events_testing.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/real_cluster.h"
+#include "testing/real_cluster.h"
 #include "minisched/api/event.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/embedded_server.h"
+#include "testing/embedded_server.h"
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/events_testing.h"

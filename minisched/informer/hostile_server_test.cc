@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/informer/informer_testing.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/testing/scripted_api.h"
+#include "testing/scripted_api.h"
 #include "minisched/api/json.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/mutex.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/embedded_server.h"
+#include "testing/embedded_server.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/testing/real_cluster.h"
+#include "testing/real_cluster.h"
 #include "minisched/api/pod.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/informer_testing.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/embedded_server.h"
+#include "testing/embedded_server.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/informer/informer_testing.h"

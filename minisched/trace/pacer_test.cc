@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "lab/testing/waiting_thread.h"
+#include "testing/waiting_thread.h"
 #include "minisched/trace/trace_testing.h"
 
 namespace minisched {

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "lab/testing/embedded_server.h"
-#include "lab/testing/log_capture.h"
+#include "testing/embedded_server.h"
+#include "testing/log_capture.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "lab/testing/waiting_thread.h"
+#include "testing/waiting_thread.h"
 #include "minisched/base/mutex.h"
 #include "minisched/trace/trace.h"
 #include "minisched/trace/trace_testing.h"

@@ -112,15 +112,22 @@ def _diff_text(root: Path, pair: tuple[str, str]) -> str:
     """Returns a section for each file, in the order of scripts/diff."""
     before, after = pair
     text = sources.FRONT + f"# {_title(pair)}\n\n"
-    text += f"All changes from {before} to {after}, "
-    text += f"as `scripts/diff {before[:2]}` shows it; tests come last.\n"
-    whole = scripts_diff(root, before, after)
-    diffs = re.split(r"^(?=diff --git )", whole, flags=re.M)[1:]
-    for change, diff in zip(changes(root, before, after), diffs, strict=True):
-        body = re.sub(r"\A(?:(?!@@|Binary).*\n)*", "", diff).rstrip("\n")
+    text += f"All changes from {before} to {after}, as `scripts/diff --tests "
+    text += f"{before[:2]}` shows them: changed files, new files, the rest.\n"
+    whole = scripts_diff(root, "--tests", before, after)
+    parts = re.split(r"^(?=diff --git |new file \d\d-)", whole, flags=re.M)
+    for change, part in zip(
+        changes(root, before, after), parts[1:], strict=True
+    ):
         text += f"\n## {change.file}\n\n{change.lines}\n\n"
+        if change.kind == "new":
+            language = "cmake" if change.file.endswith("txt") else "cpp"
+            body = part.partition("\n\n")[2].rstrip("\n")
+        else:
+            language = "diff"
+            body = re.sub(r"\A(?:(?!@@|Binary).*\n)*", "", part).rstrip("\n")
         if body:
-            text += sources.fenced("diff", body)
+            text += sources.fenced(language, body)
     return text
 
 

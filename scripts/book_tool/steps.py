@@ -16,9 +16,7 @@ class Change:
 
     @property
     def is_test(self) -> bool:
-        return self.file.endswith(
-            ("_test.cc", "_testing.cc", "_testing.h", "_benchmark.cc")
-        )
+        return self.file.startswith("tests/")
 
     @property
     def lines(self) -> str:

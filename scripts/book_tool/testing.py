@@ -75,9 +75,9 @@ class RepositoryTest(unittest.TestCase):
             ).replace("    ScheduleOne();\n  }\n", "  ScheduleOne();\n"),
         )
         self.write("steps/02-watch/queue.h", "#pragma once\n\n")
-        self.write("steps/02-watch/queue_test.cc", "// A test.\n")
-        self.write("steps/02-watch/queue_testing.h", "// For tests.\n")
-        self.write("steps/02-watch/queue_benchmark.cc", "// Measures.\n")
+        self.write("steps/02-watch/tests/queue_test.cc", "// A test.\n")
+        self.write("steps/02-watch/tests/queue_testing.h", "// For tests.\n")
+        self.write("steps/02-watch/tests/queue_benchmark.cc", "// Measures.\n")
         self.write("steps/02-watch/README.md", "# 02\n")
         shutil.copytree(ROOT / "scripts/lib", self.root / "scripts/lib")
         shutil.copy(ROOT / "scripts/diff", self.root / "scripts/diff")

@@ -25,13 +25,15 @@ tools=$root/build/tools
 install_tools() { make_venv "$tools" "$root/scripts/lib/tools.txt"; }
 
 # build PRESET [TARGET...]: builds, and prints the errors if the build fails.
+# $MINISCHED_EVERY_STEP, ON or OFF, changes which tests are built.
 build() {
   local preset=$1 log
   shift
   log=$root/build/$preset.log
   mkdir -p "$root/build"
   info "building${1:+ $*} ($preset) …"
-  (cd "$root" && cmake --preset "$preset" &&
+  (cd "$root" && cmake --preset "$preset" \
+    ${MINISCHED_EVERY_STEP:+"-DMINISCHED_EVERY_STEP=$MINISCHED_EVERY_STEP"} &&
     cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
     grep -E 'error|FAILED|CMake Error' -A 6 "$log" | head -n 60 >&2
     die "the build failed: see the errors above, or all output in $log"

@@ -45,12 +45,12 @@ def build(name: str, step: str) -> pathlib.Path:
         return program
     shutil.rmtree(folder, ignore_errors=True)
     copy = folder / "steps" / source.name
-    shutil.copytree(source, copy)
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("tests"))
     run(["git", "apply", f"--directory={folder.relative_to(ROOT)}",
          str(patch)], ROOT)
-    touched = set(re.findall(r"^\+\+\+ b/(\S+)", patch.read_text("utf-8"),
-                             re.MULTILINE))
-    compile_and_link(source, copy, program, touched)
+    touched = set(re.findall(rf"^\+\+\+ b/steps/{source.name}/(\S+)",
+                             patch.read_text("utf-8"), re.MULTILINE))
+    compile_and_link(copy, program, touched)
     (folder / "stamp").write_text(stamp, encoding="ascii")
     return program
 
@@ -63,34 +63,47 @@ def stamp_of(paths: list[pathlib.Path]) -> str:
     return digest.hexdigest()
 
 
-def compile_and_link(source: pathlib.Path, copy: pathlib.Path,
-                     program: pathlib.Path, touched: set[str]) -> None:
+def compile_and_link(copy: pathlib.Path, program: pathlib.Path,
+                     touched: set[str]) -> None:
+    """Builds the program of a patched copy of a step.
+
+    Steps share objects, so the step's other objects may be those of any step.
+    """
     target, folder = program.name, program.parent
     everything = any(path.endswith(".h") for path in touched)
     output = run(["ninja", "-C", ROOT / "build", "-t", "commands", target],
                  ROOT)
-    commands = [line for line in output.splitlines()
-                if f"steps/{source.name}/" in line]
-    *compilations, link = commands
+    *compilations, link = output.splitlines()
     link = link.removeprefix(": && ").removesuffix(" && :")
     link = link.replace(f"-o bin/{target}", f"-o {shlex.quote(str(program))}")
+    objects = shlex.split(link)
     for i, line in enumerate(compilations):
         words = shlex.split(line)
         if "-c" not in words:
             continue
-        unity = pathlib.Path(words[words.index("-c") + 1])
-        text = unity.read_text(encoding="utf-8")
-        if not everything and not any(str(ROOT / path) in text
-                                      for path in touched):
+        built = words[words.index("-o") + 1]
+        if built not in objects:
+            continue
+        compiled = pathlib.Path(words[words.index("-c") + 1])
+        text = f'#include "{compiled}"\n'
+        if "Unity" in compiled.parts:
+            text = compiled.read_text(encoding="utf-8")
+        if not everything and not any(f'/{name}"' in text for name in touched):
             continue
         mine = folder / f"unity_{i}.cc"
-        mine.write_text(text.replace(str(source), str(copy)), encoding="utf-8")
-        built = words[words.index("-o") + 1]
+        mine.write_text(of_copy(text, copy), encoding="utf-8")
         link = link.replace(built, shlex.quote(str(mine.with_suffix(".o"))))
         # A launcher such as ccache may come before the compiler.
         compiler = itertools.takewhile(lambda word: word[0] != "-", words)
-        run([*compiler, *(word for word in words if re.match("-[DI]", word) and
-                          word != f"-I{source}"),
-             f"-I{copy}", "-std=c++20", "-O1", "-c", str(mine), "-o",
+        run([*compiler,
+             *(of_copy(word + "/", copy).removesuffix("/") for word in words
+               if re.match("-[DI]", word)),
+             "-std=c++20", "-O1", "-c", str(mine), "-o",
              str(mine.with_suffix(".o"))], ROOT / "build")
     run(shlex.split(link), ROOT / "build")
+
+
+def of_copy(text: str, copy: pathlib.Path) -> str:
+    """Replaces the folder of each step by the folder of the copy."""
+    return re.sub(rf"{re.escape(str(ROOT))}/steps/\d\d-[^/]+/", f"{copy}/",
+                  text)

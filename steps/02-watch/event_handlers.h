@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "minisched/informer/shared_informer_factory.h"
-#include "scheduling_queue.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

@@ -17,7 +17,7 @@
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/trace/trace.h"
-#include "scheduling_queue.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

@@ -8,9 +8,11 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "diagnosis.h"
+#include "cache/snapshot.h"
 #include "event_handlers.h"
-#include "framework.h"
+#include "framework/diagnosis.h"
+#include "framework/framework.h"
+#include "framework/status.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/app/app.h"
@@ -20,9 +22,7 @@
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/trace/trace.h"
-#include "scheduling_queue.h"
-#include "snapshot.h"
-#include "status.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "cache.h"
+#include "cache/cache.h"
 #include "minisched/informer/shared_informer_factory.h"
-#include "scheduling_queue.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

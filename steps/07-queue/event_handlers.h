@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "cache.h"
+#include "cache/cache.h"
 #include "minisched/api/node.h"
 #include "minisched/informer/shared_informer_factory.h"
-#include "scheduling_queue.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

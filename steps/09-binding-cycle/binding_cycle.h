@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "cycle_state.h"
+#include "framework/cycle_state.h"
+#include "framework/queued_pod_info.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/wait_group.h"
-#include "queued_pod_info.h"
 
 namespace minisched {
 

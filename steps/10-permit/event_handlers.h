@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "cache.h"
+#include "cache/cache.h"
+#include "framework/waiting_pods.h"
 #include "minisched/api/node.h"
 #include "minisched/informer/shared_informer_factory.h"
-#include "scheduling_queue.h"
-#include "waiting_pods.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

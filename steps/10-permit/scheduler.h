@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "binding_cycle.h"
-#include "cache.h"
-#include "diagnosis.h"
+#include "cache/cache.h"
+#include "cache/snapshot.h"
 #include "event_handlers.h"
-#include "framework.h"
+#include "framework/diagnosis.h"
+#include "framework/framework.h"
+#include "framework/status.h"
+#include "framework/waiting_pods.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/app/app.h"
@@ -25,10 +28,7 @@
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
-#include "scheduling_queue.h"
-#include "snapshot.h"
-#include "status.h"
-#include "waiting_pods.h"
+#include "queue/scheduling_queue.h"
 
 namespace minisched {
 

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "cycle_state.h"
-#include "framework.h"
+#include "framework/cycle_state.h"
+#include "framework/framework.h"
+#include "framework/queued_pod_info.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/wait_group.h"
-#include "queued_pod_info.h"
 
 namespace minisched {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framework.h"
+#include "framework/framework.h"
 #include "minisched/api/taints.h"
 
 namespace minisched {

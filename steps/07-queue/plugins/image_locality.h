@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framework.h"
-#include "handle.h"
+#include "framework/framework.h"
+#include "framework/handle.h"
 
 namespace minisched {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "framework.h"
+#include "framework/framework.h"
 
 namespace minisched {
 

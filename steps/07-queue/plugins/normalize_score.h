@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework.h"
+#include "framework/framework.h"
 
 namespace minisched {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framework.h"
+#include "framework/framework.h"
 
 namespace minisched {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "framework.h"
+#include "framework/framework.h"
 
 namespace minisched {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <variant>
 
-#include "waiting_pods.h"
+#include "framework/waiting_pods.h"
 
 namespace minisched {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <tuple>
 
+#include "framework/waiting_pods.h"
 #include "minisched/base/executor.h"
-#include "waiting_pods.h"
 
 namespace minisched {
 namespace {

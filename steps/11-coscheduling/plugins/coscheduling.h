@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "framework.h"
-#include "handle.h"
+#include "cache/pod_groups.h"
+#include "framework/framework.h"
+#include "framework/handle.h"
+#include "framework/waiting_group.h"
 #include "minisched/base/mutex.h"
-#include "pod_groups.h"
-#include "waiting_group.h"
 
 namespace minisched {
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "framework.h"
-#include "handle.h"
+#include "framework/framework.h"
+#include "framework/handle.h"
 
 namespace minisched {
 

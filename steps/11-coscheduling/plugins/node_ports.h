@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework.h"
+#include "framework/framework.h"
 
 namespace minisched {
 

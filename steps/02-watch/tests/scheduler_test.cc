@@ -1,0 +1,1 @@
+../../01-random-bind/tests/scheduler_test.cc

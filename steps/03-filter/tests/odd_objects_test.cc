@@ -1,0 +1,1 @@
+../../01-random-bind/tests/odd_objects_test.cc

@@ -1,0 +1,92 @@
+#include "framework/framework.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace minisched {
+namespace {
+
+// Narrows `result` down to the nodes that are in both results.
+void Merge(PreFilterResult& result, PreFilterResult other,
+           std::string_view plugin) {
+  if (!other.node_names) return;
+  result.plugins.insert(plugin);
+  if (result.node_names) {
+    std::erase_if(*other.node_names, [&](const std::string& name) {
+      return !result.node_names->contains(name);
+    });
+  }
+  result.node_names = std::move(other.node_names);
+}
+
+Status NoNodesLeft(const std::set<std::string_view>& plugins) {
+  return {
+      Code::kUnschedulableAndUnresolvable,
+      plugins.size() == 1
+          ? fmt::format("node(s) didn't satisfy plugin {}", *plugins.begin())
+          : fmt::format("node(s) didn't satisfy plugin(s) [{}] "
+                        "simultaneously",
+                        fmt::join(plugins, " "))};
+}
+
+}  // namespace
+
+void Framework::Add(std::unique_ptr<const Plugin> plugin) {
+  if (const PreFilterPlugin* pre_filter = plugin->AsPreFilter()) {
+    pre_filter_plugins_.push_back(pre_filter);
+  }
+  if (const FilterPlugin* filter = plugin->AsFilter()) {
+    filter_plugins_.push_back(filter);
+  }
+  plugins_.push_back(std::move(plugin));
+}
+
+Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
+                                      const Nodes& nodes,
+                                      PreFilterResult& result) const {
+  Status unschedulable;
+  for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
+    PreFilterResult left_over;
+    const Status status = plugin->PreFilter(state, pod, nodes, left_over);
+    switch (status.code()) {
+      case Code::kSkip:
+        state.SkipFilter(plugin->Name());
+        continue;
+      case Code::kUnschedulable:
+        unschedulable = status.WithPlugin(plugin->Name());
+        continue;
+      case Code::kUnschedulableAndUnresolvable:
+        return status.WithPlugin(plugin->Name());
+      case Code::kSuccess:
+        Merge(result, std::move(left_over), plugin->Name());
+        if (result.node_names && result.node_names->empty()) {
+          return NoNodesLeft(result.plugins);
+        }
+        continue;
+      default:
+        return Status(Code::kError,
+                      fmt::format("running PreFilter plugin \"{}\": {}",
+                                  plugin->Name(), status.Message()))
+            .WithPlugin(plugin->Name());
+    }
+  }
+  return unschedulable;
+}
+
+Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
+                                   const NodeInfo& node) const {
+  for (const FilterPlugin* plugin : filter_plugins_) {
+    if (state.SkipsFilter(plugin->Name())) continue;
+    const Status status = plugin->Filter(state, pod, node);
+    if (status.IsSuccess()) continue;
+    if (status.IsRejected()) return status.WithPlugin(plugin->Name());
+    return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                            plugin->Name(), status.Message()))
+        .WithPlugin(plugin->Name());
+  }
+  return {};
+}
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../03-filter/tests/scheduling_errors_test.cc

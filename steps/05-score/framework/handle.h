@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cache/snapshot.h"
+
+namespace minisched {
+
+// The parts of the scheduler that plugins can use. Follows Handle of
+// k8s.io/kube-scheduler/framework.
+struct Handle {
+  // All nodes in the present cycle. Must outlive the plugins.
+  const Snapshot& snapshot;
+};
+
+}  // namespace minisched

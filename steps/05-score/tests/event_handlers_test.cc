@@ -1,0 +1,1 @@
+../../02-watch/tests/event_handlers_test.cc

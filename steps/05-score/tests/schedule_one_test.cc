@@ -1,0 +1,1 @@
+../../03-filter/tests/schedule_one_test.cc

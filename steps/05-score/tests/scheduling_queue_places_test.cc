@@ -1,0 +1,1 @@
+../../02-watch/tests/scheduling_queue_places_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/snapshot_testing.h

@@ -1,0 +1,163 @@
+#include "framework/framework.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace minisched {
+namespace {
+
+// Narrows `result` down to the nodes that are in both results.
+void Merge(PreFilterResult& result, PreFilterResult other,
+           std::string_view plugin) {
+  if (!other.node_names) return;
+  result.plugins.insert(plugin);
+  if (result.node_names) {
+    std::erase_if(*other.node_names, [&](const std::string& name) {
+      return !result.node_names->contains(name);
+    });
+  }
+  result.node_names = std::move(other.node_names);
+}
+
+Status NoNodesLeft(const std::set<std::string_view>& plugins) {
+  return {
+      Code::kUnschedulableAndUnresolvable,
+      plugins.size() == 1
+          ? fmt::format("node(s) didn't satisfy plugin {}", *plugins.begin())
+          : fmt::format("node(s) didn't satisfy plugin(s) [{}] "
+                        "simultaneously",
+                        fmt::join(plugins, " "))};
+}
+
+Status ScoreError(std::string_view action, const Plugin& plugin,
+                  const std::string& message) {
+  return Status(Code::kError, fmt::format("{}: plugin \"{}\" failed with: {}",
+                                          action, plugin.Name(), message))
+      .WithPlugin(plugin.Name());
+}
+
+// Returns an error if a score is out of range after NormalizeScore.
+Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
+  for (const NodeScore& score : scores) {
+    if (score.score >= 0 && score.score <= kMaxNodeScore) continue;
+    return Status(
+               Code::kError,
+               fmt::format("applying score defaultWeights on Score plugins: "
+                           "plugin \"{}\" returns an invalid score {}, it "
+                           "should in the range of [0, {}] after normalizing",
+                           plugin.Name(), score.score, kMaxNodeScore))
+        .WithPlugin(plugin.Name());
+  }
+  return {};
+}
+
+}  // namespace
+
+void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
+  if (const PreFilterPlugin* pre_filter = plugin->AsPreFilter()) {
+    pre_filter_plugins_.push_back(pre_filter);
+  }
+  if (const FilterPlugin* filter = plugin->AsFilter()) {
+    filter_plugins_.push_back(filter);
+  }
+  if (const PreScorePlugin* pre_score = plugin->AsPreScore()) {
+    pre_score_plugins_.push_back(pre_score);
+  }
+  if (const ScorePlugin* score = plugin->AsScore()) {
+    score_plugins_.emplace_back(score, weight);
+  }
+  plugins_.push_back(std::move(plugin));
+}
+
+Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
+                                      const Nodes& nodes,
+                                      PreFilterResult& result) const {
+  Status unschedulable;
+  for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
+    PreFilterResult left_over;
+    const Status status = plugin->PreFilter(state, pod, nodes, left_over);
+    switch (status.code()) {
+      case Code::kSkip:
+        state.SkipFilter(plugin->Name());
+        continue;
+      case Code::kUnschedulable:
+        unschedulable = status.WithPlugin(plugin->Name());
+        continue;
+      case Code::kUnschedulableAndUnresolvable:
+        return status.WithPlugin(plugin->Name());
+      case Code::kSuccess:
+        Merge(result, std::move(left_over), plugin->Name());
+        if (result.node_names && result.node_names->empty()) {
+          return NoNodesLeft(result.plugins);
+        }
+        continue;
+      default:
+        return Status(Code::kError,
+                      fmt::format("running PreFilter plugin \"{}\": {}",
+                                  plugin->Name(), status.Message()))
+            .WithPlugin(plugin->Name());
+    }
+  }
+  return unschedulable;
+}
+
+Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
+                                   const NodeInfo& node) const {
+  for (const FilterPlugin* plugin : filter_plugins_) {
+    if (state.SkipsFilter(plugin->Name())) continue;
+    const Status status = plugin->Filter(state, pod, node);
+    if (status.IsSuccess()) continue;
+    if (status.IsRejected()) return status.WithPlugin(plugin->Name());
+    return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                            plugin->Name(), status.Message()))
+        .WithPlugin(plugin->Name());
+  }
+  return {};
+}
+
+Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
+                                     const Nodes& nodes) const {
+  for (const PreScorePlugin* plugin : pre_score_plugins_) {
+    const Status status = plugin->PreScore(state, pod, nodes);
+    if (status.code() == Code::kSkip) {
+      state.SkipScore(plugin->Name());
+    } else if (!status.IsSuccess()) {
+      return Status(Code::kError,
+                    fmt::format("running PreScore plugin \"{}\": {}",
+                                plugin->Name(), status.Message()))
+          .WithPlugin(plugin->Name());
+    }
+  }
+  return {};
+}
+
+tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
+    const CycleState& state, const Pod& pod, const Nodes& nodes) const {
+  std::vector<PluginNodeScores> all;
+  for (const auto& [plugin, weight] : score_plugins_) {
+    if (state.SkipsScore(plugin->Name())) continue;
+    PluginNodeScores scores{.plugin = plugin->Name(), .weight = weight};
+    for (const NodeInfo* node : nodes) {
+      std::int64_t& score = scores.raw.emplace_back(0);
+      const Status status = plugin->Score(state, pod, *node, score);
+      if (!status.IsSuccess()) {
+        return tl::unexpected(
+            ScoreError("running Score plugins", *plugin, status.Message()));
+      }
+      scores.normalized.push_back({node, score});
+    }
+    Status status = plugin->NormalizeScore(state, pod, scores.normalized);
+    if (!status.IsSuccess()) {
+      return tl::unexpected(ScoreError("running Normalize on Score plugins",
+                                       *plugin, status.Message()));
+    }
+    status = CheckRange(*plugin, scores.normalized);
+    if (!status.IsSuccess()) return tl::unexpected(status);
+    all.push_back(std::move(scores));
+  }
+  return all;
+}
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../05-score/tests/registry_test.cc

@@ -1,0 +1,171 @@
+#include "tests/scheduling_queue_model_testing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace minisched {
+namespace {
+
+constexpr std::chrono::minutes kLongestRest{5};
+
+}  // namespace
+
+int QueueModel::Number(const Pod& pod) { return std::stoi(pod.metadata.uid); }
+
+bool QueueModel::IsQueued(int number) const {
+  const Place place = pods_[number].place;
+  return place == Place::kActive || place == Place::kBackoff ||
+         place == Place::kUnschedulable;
+}
+
+Clock::TimePoint QueueModel::Until(int number) const {
+  const ModelPod& pod = pods_[number];
+  return pod.place == Place::kBackoff ? BackoffEnd(pod)
+                                      : pod.info.timestamp + kLongestRest;
+}
+
+void QueueModel::Update(const PodPtr& pod, bool relevant,
+                        std::string_view event) {
+  const int number = Number(*pod);
+  ModelPod& known = pods_[number];
+  if (known.place == Place::kInFlight) {
+    if (relevant) known.event_came = true;
+    return;
+  }
+  if (!IsQueued(number)) {
+    known.info = {.pod = pod, .timestamp = clock_.Now()};
+    MoveToActive(number, event);
+    return;
+  }
+  known.info.pod = pod;
+  if (known.place == Place::kActive) {
+    const auto at = std::find(active_.begin(), active_.end(), number);
+    Settle(static_cast<int>(at - active_.begin()));
+  } else if (known.place == Place::kUnschedulable && relevant) {
+    MoveToActiveOrBackoff(number, event);
+  }
+}
+
+void QueueModel::Delete(int number) {
+  if (!IsQueued(number)) return;
+  Leave(number);
+  pods_[number].place = Place::kGone;
+}
+
+void QueueModel::Activate(int number) {
+  ModelPod& pod = pods_[number];
+  if (pod.place == Place::kInFlight) {
+    pod.event_came = true;
+  } else if (IsQueued(number) && pod.place != Place::kActive) {
+    MoveToActive(number, "ForceActivate");
+  }
+}
+
+int QueueModel::Pop() {
+  const int number = active_.front();
+  Leave(number);
+  ModelPod& pod = pods_[number];
+  pod.place = Place::kInFlight;
+  pod.event_came = false;
+  ++pod.info.attempts;
+  return number;
+}
+
+void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
+                                              const PodPtr& newest) {
+  const int number = Number(*info.pod);
+  if (IsQueued(number)) return;
+  ModelPod& pod = pods_[number];
+  const bool event_came = pod.place != Place::kInFlight || pod.event_came;
+  pod.place = Place::kGone;
+  if (!newest) return;
+  pod.info = info;
+  pod.info.pod = newest;
+  pod.info.timestamp = clock_.Now();
+  if (info.unschedulable_plugins.empty()) {
+    ++pod.info.consecutive_errors_count;
+  } else {
+    pod.info.consecutive_errors_count = 0;
+    ++pod.info.unschedulable_count;
+    if (!event_came) {
+      pod.place = Place::kUnschedulable;
+      pod.event = "ScheduleAttemptFailure";
+      return;
+    }
+  }
+  MoveToActiveOrBackoff(number, "ScheduleAttemptFailure");
+}
+
+void QueueModel::MoveAllToActiveOrBackoffQueue(std::string_view event) {
+  for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
+    if (pods_[i].place == Place::kInFlight) pods_[i].event_came = true;
+    if (pods_[i].place == Place::kUnschedulable) {
+      MoveToActiveOrBackoff(i, event);
+    }
+  }
+}
+
+void QueueModel::FlushBackoffQCompleted() {
+  for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
+    if (pods_[i].place == Place::kBackoff && Until(i) <= clock_.Now()) {
+      MoveToActive(i, "BackoffComplete");
+    }
+  }
+}
+
+void QueueModel::FlushUnschedulablePodsLeftover() {
+  for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
+    if (pods_[i].place == Place::kUnschedulable && Until(i) < clock_.Now()) {
+      MoveToActiveOrBackoff(i, "UnschedulableTimeout");
+    }
+  }
+}
+
+Clock::TimePoint QueueModel::BackoffEnd(const ModelPod& pod) const {
+  constexpr int kSeconds[] = {1, 2, 4, 8, 10};
+  const int errors = pod.info.consecutive_errors_count;
+  const int failures = errors > 0 ? errors : pod.info.unschedulable_count;
+  return pod.info.timestamp +
+         std::chrono::seconds(kSeconds[std::min(failures, 5) - 1]);
+}
+
+bool QueueModel::IsBefore(int a, int b) const {
+  const QueuedPodInfo& first = pods_[a].info;
+  const QueuedPodInfo& second = pods_[b].info;
+  const int more = first.pod->spec.priority.value_or(0) -
+                   second.pod->spec.priority.value_or(0);
+  return more > 0 || (more == 0 && first.timestamp < second.timestamp);
+}
+
+void QueueModel::Settle(int index) {
+  for (; index > 0 && IsBefore(active_[index], active_[index - 1]); --index) {
+    std::swap(active_[index], active_[index - 1]);
+  }
+  const int last = static_cast<int>(active_.size()) - 1;
+  for (; index < last && IsBefore(active_[index + 1], active_[index]);
+       ++index) {
+    std::swap(active_[index], active_[index + 1]);
+  }
+}
+
+void QueueModel::Leave(int number) { std::erase(active_, number); }
+
+void QueueModel::MoveToActive(int number, std::string_view event) {
+  pods_[number].place = Place::kActive;
+  pods_[number].event = event;
+  active_.push_back(number);
+  Settle(static_cast<int>(active_.size()) - 1);
+}
+
+void QueueModel::MoveToActiveOrBackoff(int number, std::string_view event) {
+  if (BackoffEnd(pods_[number]) <= clock_.Now()) {
+    MoveToActive(number, event);
+  } else {
+    pods_[number].place = Place::kBackoff;
+    pods_[number].event = event;
+  }
+}
+
+}  // namespace minisched

@@ -1,0 +1,254 @@
+// Tests the hints and the PreEnqueue plugins of the framework.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/framework.h"
+#include "tests/hints_testing.h"
+#include "tests/status_testing.h"
+
+namespace minisched {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Registered = std::vector<ClusterEventWithHint>;
+
+QueueingHint NeverQueues(const Pod& /*pod*/, const ClusterChange& /*change*/) {
+  return QueueingHint::kSkip;
+}
+
+// A filter plugin that registers these events.
+class RegisteringPlugin : public virtual FilterPlugin {
+ public:
+  RegisteringPlugin(std::string name, Registered registered)
+      : name_(std::move(name)), registered_(std::move(registered)) {}
+  std::string_view Name() const override { return name_; }
+  Registered EventsToRegister() const override { return registered_; }
+  Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
+                const NodeInfo& /*node*/) const override {
+    return {};
+  }
+
+ private:
+  const std::string name_;
+  const Registered registered_;
+};
+
+// A plugin of two extension points at which plugins reject pods.
+class TwoPointsPlugin final : public RegisteringPlugin, public PreFilterPlugin {
+ public:
+  using RegisteringPlugin::RegisteringPlugin;
+  Status PreFilter(CycleState& /*state*/, const Pod& /*pod*/,
+                   const Nodes& /*nodes*/,
+                   PreFilterResult& /*result*/) const override {
+    return {};
+  }
+};
+
+// Plugins that use the default of EventsToRegister().
+class DefaultFilterPlugin final : public FilterPlugin {
+ public:
+  std::string_view Name() const override { return "DefaultFilter"; }
+  Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
+                const NodeInfo& /*node*/) const override {
+    return {};
+  }
+};
+
+class DefaultPreFilterPlugin final : public PreFilterPlugin {
+ public:
+  std::string_view Name() const override { return "DefaultPreFilter"; }
+  Status PreFilter(CycleState& /*state*/, const Pod& /*pod*/,
+                   const Nodes& /*nodes*/,
+                   PreFilterResult& /*result*/) const override {
+    return {};
+  }
+};
+
+class DefaultScorePlugin final : public ScorePlugin {
+ public:
+  std::string_view Name() const override { return "DefaultScore"; }
+  Status Score(const CycleState& /*state*/, const Pod& /*pod*/,
+               const NodeInfo& /*node*/,
+               std::int64_t& /*score*/) const override {
+    return {};
+  }
+};
+
+class DefaultQueueSortPlugin final : public QueueSortPlugin {
+ public:
+  std::string_view Name() const override { return "DefaultQueueSort"; }
+  bool Less(const QueuedPodInfo& /*a*/,
+            const QueuedPodInfo& /*b*/) const override {
+    return false;
+  }
+};
+
+// Returns the same status for each pod, and records that it was called.
+class FakePreEnqueuePlugin final : public PreEnqueuePlugin {
+ public:
+  FakePreEnqueuePlugin(std::string name, Status status,
+                       std::vector<std::string>& calls)
+      : name_(std::move(name)), status_(std::move(status)), calls_(calls) {}
+  std::string_view Name() const override { return name_; }
+  Status PreEnqueue(const Pod& /*pod*/) const override {
+    calls_.push_back(name_);
+    return status_;
+  }
+
+ private:
+  const std::string name_;
+  const Status status_;
+  std::vector<std::string>& calls_;
+};
+
+class FrameworkHintsTest : public ::testing::Test {
+ protected:
+  template <class Plugin, class... Args>
+  void Add(Args&&... args) {
+    framework_.Add(std::make_unique<Plugin>(std::forward<Args>(args)...));
+  }
+  void Register(const std::string& name, Registered registered) {
+    Add<RegisteringPlugin>(name, std::move(registered));
+  }
+
+  Framework framework_;
+};
+
+// Upstream's case "filter without EnqueueExtensions plugin".
+TEST_F(FrameworkHintsTest, ByDefaultEachEventQueuesThePod) {
+  Add<DefaultFilterPlugin>();
+  Add<DefaultPreFilterPlugin>();
+  EXPECT_THAT(
+      DescribeHints(framework_),
+      ElementsAre("DefaultFilter: Pod/All", "DefaultFilter: Node/All",
+                  "DefaultPreFilter: Pod/All", "DefaultPreFilter: Node/All"));
+}
+
+TEST_F(FrameworkHintsTest, PreEnqueuePluginsRegisterEventsToo) {
+  std::vector<std::string> calls;
+  Add<FakePreEnqueuePlugin>("Gate", Status(), calls);
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("Gate: Pod/All", "Gate: Node/All"));
+}
+
+TEST_F(FrameworkHintsTest, PluginsThatRejectNoPodRegisterNothing) {
+  Add<DefaultScorePlugin>();
+  Add<DefaultQueueSortPlugin>();
+  EXPECT_THAT(DescribeHints(framework_), IsEmpty());
+}
+
+// Upstream's case "register plugin with empty event".
+TEST_F(FrameworkHintsTest, AnEmptyListRegistersNothing) {
+  Register("Empty", {});
+  EXPECT_THAT(DescribeHints(framework_), IsEmpty());
+}
+
+// Upstream's case "node and pod plugin".
+TEST_F(FrameworkHintsTest, HintsAreInTheOrderOfThePluginsAndTheirEvents) {
+  Register("B", {{{EventResource::kPod, action::kDelete}, NeverQueues},
+                 {{EventResource::kPod, action::kAdd}}});
+  Register("Empty", {});
+  Register("A", {{{EventResource::kNode, action::kUpdateNodeLabel}}});
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("B: Pod/Delete with a hint", "B: Pod/Add",
+                          "A: Node/UpdateNodeLabel"));
+}
+
+TEST_F(FrameworkHintsTest, APluginOfTwoExtensionPointsRegistersOnce) {
+  Add<TwoPointsPlugin>(
+      "A", Registered{{{EventResource::kPod, action::kDelete}, NeverQueues}});
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("A: Pod/Delete with a hint"));
+}
+
+TEST_F(FrameworkHintsTest, KeepsThePluginsHint) {
+  Register("A", {{{EventResource::kPod, action::kDelete}, NeverQueues}});
+  const auto& hints = framework_.queueing_hints();
+  ASSERT_EQ(hints.size(), 1U);
+  EXPECT_EQ(hints[0].registered.hint({}, {}), QueueingHint::kSkip);
+}
+
+TEST_F(FrameworkHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
+  Register("A", {{{EventResource::kNode, action::kAdd}, NeverQueues}});
+  Register("B",
+           {{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
+             NeverQueues}});
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("A: Node/Add with a hint", "A: Node/UpdateNodeTaint",
+                          "B: Node/Add Node/UpdateNodeLabel with a hint",
+                          "B: Node/UpdateNodeTaint"));
+}
+
+TEST_F(FrameworkHintsTest, APluginWithUpdateNodeTaintGetsNoSecondOne) {
+  Register("Together",
+           {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
+             NeverQueues}});
+  Register("Before", {{{EventResource::kNode, action::kUpdateNodeTaint}},
+                      {{EventResource::kNode, action::kAdd}}});
+  Register("After", {{{EventResource::kNode, action::kAdd}},
+                     {{EventResource::kNode, action::kUpdateNodeTaint}}});
+  Register("All", {{{EventResource::kNode, action::kAll}, NeverQueues}});
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("Together: Node/Add Node/UpdateNodeTaint with a hint",
+                          "Before: Node/UpdateNodeTaint", "Before: Node/Add",
+                          "After: Node/Add", "After: Node/UpdateNodeTaint",
+                          "All: Node/All with a hint"));
+}
+
+TEST_F(FrameworkHintsTest, APluginWithoutNodeAddGetsNoUpdateNodeTaint) {
+  Register("Pods", {{{EventResource::kPod, action::kAll}}});
+  Register("Updates", {{{EventResource::kNode, action::kUpdateNodeLabel}},
+                       {{EventResource::kNode, action::kDelete}}});
+  EXPECT_THAT(DescribeHints(framework_),
+              ElementsAre("Pods: Pod/All", "Updates: Node/UpdateNodeLabel",
+                          "Updates: Node/Delete"));
+}
+
+class PreEnqueueTest : public ::testing::Test {
+ protected:
+  void Add(const std::string& name, Status status) {
+    framework_.Add(std::make_unique<FakePreEnqueuePlugin>(
+        name, std::move(status), calls_));
+  }
+  std::string Run() { return Describe(framework_.RunPreEnqueuePlugins({})); }
+
+  std::vector<std::string> calls_;
+  Framework framework_;
+};
+
+TEST_F(PreEnqueueTest, APodPassesWithoutPlugins) {
+  EXPECT_EQ(Run(), "Success");
+}
+
+TEST_F(PreEnqueueTest, APodPassesIfAllPluginsReturnSuccess) {
+  Add("B", {});
+  Add("A", {});
+  EXPECT_EQ(Run(), "Success");
+  EXPECT_THAT(calls_, ElementsAre("B", "A"));
+}
+
+TEST_F(PreEnqueueTest, TheFirstPluginThatRejectsStopsTheOthers) {
+  Add("C", {});
+  Add("B", {Code::kUnschedulableAndUnresolvable, "not yet"});
+  Add("A", {Code::kUnschedulable, "never"});
+  EXPECT_EQ(Run(), "UnschedulableAndUnresolvable by B: not yet");
+  EXPECT_THAT(calls_, ElementsAre("C", "B"));
+}
+
+TEST_F(PreEnqueueTest, AnErrorGatesThePodToo) {
+  Add("A", {Code::kError, "disk full"});
+  Add("B", {});
+  EXPECT_EQ(Run(), "Error by A: disk full");
+  EXPECT_THAT(calls_, ElementsAre("A"));
+}
+
+}  // namespace
+}  // namespace minisched

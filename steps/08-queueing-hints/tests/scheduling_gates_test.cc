@@ -1,0 +1,50 @@
+#include "plugins/scheduling_gates.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/hints_testing.h"
+#include "tests/plugin_testing.h"
+#include "tests/status_testing.h"
+
+namespace minisched {
+namespace {
+
+std::string PreEnqueueWithGates(const std::string& gates) {
+  return Describe(SchedulingGates().PreEnqueue(
+      PodOfSpec(R"({"schedulingGates":)" + gates + "}")));
+}
+
+TEST(SchedulingGatesTest, APodWithoutGatesPasses) {
+  EXPECT_EQ(PreEnqueueWithGates("[]"), "Success");
+}
+
+// Upstream's text.
+TEST(SchedulingGatesTest, APodWithGatesIsGated) {
+  const std::string prefix =
+      "UnschedulableAndUnresolvable: waiting for scheduling gates: ";
+  EXPECT_EQ(PreEnqueueWithGates(R"([{"name":"foo"}])"), prefix + "[foo]");
+  EXPECT_EQ(PreEnqueueWithGates(R"([{"name":"foo"},{"name":"bar"}])"),
+            prefix + "[foo bar]");
+}
+
+constexpr char kGatedPod[] = R"({"metadata":{"uid":"p"},
+    "spec":{"schedulingGates":[{"name":"a"}]}})";
+
+TEST(SchedulingGatesTest, QueuesThePodWhenItsLastGateIsRemoved) {
+  EXPECT_EQ(AfterPod<SchedulingGates>(kGatedPod, kGatedPod,
+                                      R"({"metadata":{"uid":"p"}})"),
+            QueueingHint::kQueue);
+}
+
+TEST(SchedulingGatesTest, SkipsThePodWhenAnotherPodsLastGateIsRemoved) {
+  EXPECT_EQ(AfterPod<SchedulingGates>(kGatedPod,
+                                      R"({"metadata":{"uid":"other"},
+                "spec":{"schedulingGates":[{"name":"a"}]}})",
+                                      R"({"metadata":{"uid":"other"}})"),
+            QueueingHint::kSkip);
+}
+
+}  // namespace
+}  // namespace minisched

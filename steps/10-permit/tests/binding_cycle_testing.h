@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/binding_cycle_testing.h

@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/default_binder_test.cc

@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/describe_attempt_test.cc

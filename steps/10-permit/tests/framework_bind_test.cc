@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/framework_bind_test.cc

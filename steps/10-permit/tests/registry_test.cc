@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/registry_test.cc

@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/schedule_one_test.cc

@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/scheduler_reports_test.cc

@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/scheduling_queue_model_testing.h

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "framework/waiting_pods.h"
+#include "minisched/base/executor.h"
+#include "minisched/base/fake_clock.h"
+#include "minisched/base/mutex.h"
+#include "tests/status_testing.h"
+
+// Helpers for tests of the waiting pods.
+
+namespace minisched {
+
+// Returns a pod whose uid is its name.
+inline PodPtr PodThatWaits(const std::string& name) {
+  Pod pod;
+  pod.metadata.namespace_name = "default";
+  pod.metadata.name = name;
+  pod.metadata.uid = name;
+  return std::make_shared<const Pod>(std::move(pod));
+}
+
+// Blocks until the timers that are due have run, and then the tasks that they
+// have posted. REQUIRES: the executor has one thread.
+inline void RunDueTasks(Executor& executor, const Clock& clock) {
+  std::latch ran(1);
+  executor.PostAt(clock.Now(),
+                  [&] { executor.Post([&] { ran.count_down(); }); });
+  ran.wait();
+}
+
+class WaitingPodsTest : public ::testing::Test {
+ protected:
+  // Far longer than a call on another thread takes if no lock blocks it.
+  static constexpr std::chrono::seconds kCallPatience{20};
+
+  std::shared_ptr<WaitingPod> Add(const std::string& name,
+                                  const PluginWaits& waits) {
+    return pods_.Add(PodThatWaits(name), "node-1", waits);
+  }
+
+  // Passes the end of the pod's wait to ends_.
+  void WaitOnPermit(const std::string& name) {
+    pods_.WaitOnPermit(*PodThatWaits(name), [this, name](const Status& status) {
+      MutexLock lock(mu_);
+      ends_.push_back(name + ": " + Describe(status));
+      return Executor::Task();
+    });
+  }
+
+  // Adds a pod and calls WaitOnPermit() for it.
+  std::shared_ptr<WaitingPod> AddAndWait(const std::string& name,
+                                         const PluginWaits& waits) {
+    auto pod = Add(name, waits);
+    WaitOnPermit(name);
+    return pod;
+  }
+
+  void Settle() { RunDueTasks(executor_, clock_); }
+  void AdvanceAndSettle(Clock::Duration duration) {
+    clock_.Advance(duration);
+    Settle();
+  }
+
+  // Returns the callbacks so far: "a: Success", "b: Unschedulable by X: full".
+  std::vector<std::string> Ends() EXCLUDES(mu_) {
+    Settle();
+    MutexLock lock(mu_);
+    return ends_;
+  }
+
+  // Removes a timer: the executor's timer number `number`, from 1 on, which
+  // runs `wait` after the start. Returns false if no such timer is left.
+  bool CancelTimer(Clock::Duration wait, std::uint64_t number) {
+    return executor_.Cancel({start_ + wait, number});
+  }
+
+  // Runs `call` on a thread of its own. Returns false if the call has not
+  // returned after 20 s, because the caller holds a lock.
+  bool Returns(const std::function<void()>& call) EXCLUDES(mu_) {
+    auto returned = std::async(std::launch::async, call);
+    const bool ready =
+        returned.wait_for(kCallPatience) == std::future_status::ready;
+    MutexLock lock(mu_);
+    calls_.push_back(std::move(returned));  // its destructor would block
+    return ready;
+  }
+
+  FakeClock clock_;
+  const Clock::TimePoint start_ = clock_.Now();
+  Mutex mu_;
+  std::vector<std::string> ends_ GUARDED_BY(mu_);
+  Executor executor_{1, clock_};
+  WaitingPods pods_{executor_};
+  std::vector<std::future<void>> calls_ GUARDED_BY(mu_);
+};
+
+}  // namespace minisched

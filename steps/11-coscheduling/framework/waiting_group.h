@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/status.h"
+#include "minisched/base/executor.h"
+#include "minisched/base/mutex.h"
+
+namespace minisched {
+
+class WaitingPod;
+
+// Pods that wait on Permit together, because they run together or not at all:
+// a plugin allows all of them, or all of them are rejected. If one of them is
+// rejected, for whatever reason, so are the others. Then all of them give back
+// their resources before one of them is requeued or another pod is woken. The
+// exception is a pod that joins a group that has already been rejected.
+//
+// Thread-safe. The lock of the waiting pods guards the group, so no pod of it
+// can be rejected while the others are allowed.
+class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
+ public:
+  // `plugin` lets the pods wait. `executor` calls `freed` after all pods have
+  // given back their resources, and before the first of them is requeued. `mu`
+  // is the lock of the waiting pods. `executor`, `mu` and the text of `plugin`
+  // must outlive the group.
+  WaitingGroup(Executor& executor, Mutex& mu, std::string_view plugin,
+               Executor::Task freed)
+      : executor_(executor),
+        mu_(mu),
+        plugin_(plugin),
+        freed_(std::move(freed)) {}
+
+  // Allows all pods for the plugin, and returns true. Later rejections of one
+  // pod don't concern the others. Returns false if the group has been rejected.
+  bool Allow() EXCLUDES(mu_);
+  // Rejects all pods, unless the group has been allowed or rejected.
+  void Reject(const std::string& message) EXCLUDES(mu_);
+  bool IsRejected() const EXCLUDES(mu_);
+
+ private:
+  friend class WaitingPod;
+  // Gives back a pod's resources, and returns what to do after that.
+  using GiveBack = std::function<Executor::Task()>;
+  enum class State { kWaiting, kAllowed, kRejected };
+
+  // WaitingPod calls these three functions under mu_.
+
+  // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
+  // which then goes on alone.
+  void Join(const std::shared_ptr<WaitingPod>& pod);
+  // The wait of one pod has ended with this result. Rejects the others if the
+  // pod was rejected.
+  void Ended(const WaitingPod& pod, const Status& result);
+  // If the group was rejected, takes the function of one pod, and returns true.
+  // The call for the last pod posts a task that calls the functions of all
+  // pods.
+  bool Finish(GiveBack give_back);
+
+  void RejectAll(const Status& status) REQUIRES(mu_);
+  void PostRejection() REQUIRES(mu_);
+
+  Executor& executor_;
+  Mutex& mu_;
+  const std::string_view plugin_;
+  const Executor::Task freed_;
+  State state_ GUARDED_BY(mu_) = State::kWaiting;
+  // Empty once the group was allowed or rejected.
+  std::vector<std::shared_ptr<WaitingPod>> pods_ GUARDED_BY(mu_);
+  // If the group was rejected: why, how many of its pods have not called
+  // Finish() yet, and the functions of the others.
+  Status rejection_ GUARDED_BY(mu_);
+  std::size_t unfinished_ GUARDED_BY(mu_) = 0;
+  std::vector<GiveBack> give_backs_ GUARDED_BY(mu_);
+};
+
+// What a plugin's Permit writes to the CycleState before it returns Wait, so
+// that the pod waits with the group.
+struct WaitsWith {
+  std::shared_ptr<WaitingGroup> group;
+};
+
+}  // namespace minisched

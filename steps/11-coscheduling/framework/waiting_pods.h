@@ -1,0 +1,135 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/framework.h"
+#include "framework/queued_pod_info.h"
+#include "framework/waiting_group.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/executor.h"
+#include "minisched/base/mutex.h"
+
+namespace minisched {
+
+// Receives the result of a wait. Returns the work that follows when the pod has
+// been removed from the waiting pods; may be empty.
+using WaitCallback = std::function<Executor::Task(const Status&)>;
+
+// A pod that waits on Permit: it is assumed on its node, and is bound as soon
+// as all plugins that asked to wait allow it. Each of these plugins has a timer
+// that rejects the pod. Thread-safe. Follows kube-scheduler's
+// framework/runtime/waiting_pods_map.go.
+class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
+ public:
+  // `executor` runs the timers and the callback. It and `mu` must outlive the
+  // pod.
+  WaitingPod(Executor& executor, Mutex& mu, PodPtr pod, std::string node_name)
+      : executor_(executor),
+        mu_(mu),
+        pod_(std::move(pod)),
+        node_name_(std::move(node_name)) {}
+
+  const PodPtr& pod() const { return pod_; }
+  const std::string& node_name() const { return node_name_; }
+  // Returns the plugins that have not allowed the pod yet.
+  std::vector<std::string> GetPendingPlugins() const EXCLUDES(mu_);
+
+  // Records that the plugin allows the pod, and ends the wait if no other
+  // plugin is pending. Does nothing if the plugin isn't pending.
+  void Allow(std::string_view plugin) EXCLUDES(mu_);
+  // End the wait: Reject() with a rejection by the plugin, Preempt() with an
+  // error, because a more important pod needs the room. Return false if the
+  // wait has already ended.
+  bool Reject(std::string_view plugin, const std::string& message)
+      EXCLUDES(mu_);
+  bool Preempt(std::string_view plugin, const std::string& message)
+      EXCLUDES(mu_);
+  // Returns true if the wait has ended without success. The pod's Unreserve may
+  // not have run yet.
+  bool IsRejected() const EXCLUDES(mu_);
+
+ private:
+  friend class WaitingGroup;
+  friend class WaitingPods;
+
+  void Start(const PluginWaits& waits,
+             const std::shared_ptr<WaitingGroup>& group) EXCLUDES(mu_);
+  void AllowLocked(std::string_view plugin) REQUIRES(mu_);
+  // Rejects the pod unless the plugin has allowed it.
+  void TimeOut(std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
+  void Await(WaitCallback done) EXCLUDES(mu_);
+  // Returns done_, to be destroyed after mu_ is released.
+  WaitCallback Drop() REQUIRES(mu_);
+  bool End(const Status& result) REQUIRES(mu_);
+  // Calls done_ with result_, on the executor.
+  void Finish() REQUIRES(mu_);
+  void StopTimers() REQUIRES(mu_);
+
+  Executor& executor_;
+  Mutex& mu_;  // of all waiting pods
+  const PodPtr pod_;
+  const std::string node_name_;
+  std::map<std::string_view, Executor::Timer> pending_ GUARDED_BY(mu_);
+  std::optional<Status> result_ GUARDED_BY(mu_);  // set: the wait has ended
+  WaitCallback done_ GUARDED_BY(mu_);
+  // Null unless the pod waits with a group, or was rejected with it.
+  std::shared_ptr<WaitingGroup> group_ GUARDED_BY(mu_);
+};
+
+// The pods that wait on Permit. They cost memory, but no threads. Thread-safe.
+class WaitingPods {
+ public:
+  // `executor` must outlive the waiting pods. REQUIRES: when they are
+  // destroyed, it runs none of their timers and callbacks.
+  explicit WaitingPods(Executor& executor) : executor_(executor) {}
+  // Ends the references between groups and their pods.
+  ~WaitingPods() { Clear(); }
+
+  // Returns a new group of pods that wait together. See WaitingGroup.
+  std::shared_ptr<WaitingGroup> NewGroup(std::string_view plugin,
+                                         Executor::Task freed) {
+    return std::make_shared<WaitingGroup>(executor_, mu_, plugin,
+                                          std::move(freed));
+  }
+
+  // Adds a waiting pod, starts its timers, and returns it. Without a group, the
+  // pod waits on its own. REQUIRES: the pod doesn't wait yet.
+  std::shared_ptr<WaitingPod> Add(
+      const PodPtr& pod, const std::string& node_name, const PluginWaits& waits,
+      const std::shared_ptr<WaitingGroup>& group = nullptr) EXCLUDES(mu_);
+
+  // Calls `done` on the executor when the pod's wait has ended, with its
+  // result: success, a rejection or an error. After success, removes the pod
+  // before this call, otherwise after it, so that Get() finds a rejected pod
+  // until `done` has given back its resources. Then runs the task that `done`
+  // has returned. If the pod doesn't wait, calls `done` with success, and runs
+  // its task, before it returns.
+  void WaitOnPermit(const Pod& pod, const WaitCallback& done) EXCLUDES(mu_);
+
+  // Returns null if the pod doesn't wait.
+  std::shared_ptr<WaitingPod> Get(const std::string& uid) const EXCLUDES(mu_);
+  // Calls `visit` for each waiting pod, without a lock.
+  void Iterate(const std::function<void(WaitingPod&)>& visit) const
+      EXCLUDES(mu_);
+
+  // Removes all pods and drops their callbacks, except those of ended waits,
+  // which the executor is about to call.
+  void Clear() EXCLUDES(mu_);
+
+ private:
+  void Remove(const std::string& uid) EXCLUDES(mu_);
+
+  Executor& executor_;
+  mutable Mutex mu_;  // Lock order: mu_, then the executor's lock.
+  std::unordered_map<std::string, std::shared_ptr<WaitingPod>> pods_
+      GUARDED_BY(mu_);  // by uid
+};
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../10-permit/tests/framework_permit_test.cc

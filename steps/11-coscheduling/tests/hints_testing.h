@@ -1,0 +1,107 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/framework.h"
+#include "minisched/api/json.h"
+
+// Helpers for tests of hints.
+
+namespace minisched {
+
+// Returns the plugins' events, in their order: "A: Node/Add Node/Delete", or
+// "A: Node/Add with a hint".
+inline std::vector<std::string> DescribeHints(const Framework& framework) {
+  std::vector<std::string> texts;
+  for (const auto& [plugin, registered] : framework.queueing_hints()) {
+    texts.push_back(fmt::format("{}: {}{}", plugin,
+                                fmt::join(registered.event.Names(), " "),
+                                registered.hint ? " with a hint" : ""));
+  }
+  return texts;
+}
+
+// Calls the plugin's hints for these events of one change. Returns kQueue if
+// one of them does. Fails the test if the plugin has no hint for the events.
+template <class Plugin>
+QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
+                       const EventObject& old_object,
+                       const EventObject& new_object) {
+  const Plugin plugin;
+  std::optional<QueueingHint> result;
+  for (const auto& [event, hint, concerns] : plugin.EventsToRegister()) {
+    for (const ClusterEvent& incoming : events) {
+      if (!hint || !event.Matches(incoming)) continue;
+      const QueueingHint one = hint(pod, {incoming, old_object, new_object});
+      if (result != QueueingHint::kQueue) result = one;
+    }
+  }
+  EXPECT_TRUE(result) << "the plugin has no hint for the change";
+  return result.value_or(QueueingHint::kSkip);
+}
+
+// The objects of these functions are JSON.
+
+// Returns the plugin's hint for a node that is added or, with `old`, updated.
+template <class Plugin>
+QueueingHint AfterNode(const char* pod, const char* old, const char* node) {
+  const auto now = std::make_shared<const Node>(FromJson<Node>(node));
+  if (!old) {
+    return HintAfter<Plugin>(FromJson<Pod>(pod),
+                             {{EventResource::kNode, action::kAdd}}, {}, now);
+  }
+  const auto before = std::make_shared<const Node>(FromJson<Node>(old));
+  return HintAfter<Plugin>(FromJson<Pod>(pod),
+                           NodeSchedulingPropertiesChange(*before, *now),
+                           before, now);
+}
+
+// Returns the plugin's hint for a pod that is updated or, without `now`,
+// deleted.
+template <class Plugin>
+QueueingHint AfterPod(const char* pod, const char* old, const char* now) {
+  const auto before = std::make_shared<const Pod>(FromJson<Pod>(old));
+  if (!now) {
+    return HintAfter<Plugin>(FromJson<Pod>(pod),
+                             {{EventResource::kAssignedPod, action::kDelete}},
+                             before, {});
+  }
+  const auto after = std::make_shared<const Pod>(FromJson<Pod>(now));
+  return HintAfter<Plugin>(FromJson<Pod>(pod),
+                           PodSchedulingPropertiesChange(*before, *after),
+                           before, after);
+}
+
+// A change, and the plugin's hint for the pod after this change.
+struct HintCase {
+  const char* name;
+  QueueingHint (*after)(const char* pod, const char* old, const char* now);
+  const char* pod;
+  const char* old_object;
+  const char* new_object;
+  QueueingHint hint;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const HintCase& test) {
+  return out << test.name;
+}
+
+inline std::string NameOfHintCase(
+    const ::testing::TestParamInfo<HintCase>& info) {
+  return info.param.name;
+}
+
+inline QueueingHint RunHintCase(const HintCase& test) {
+  return test.after(test.pod, test.old_object, test.new_object);
+}
+
+}  // namespace minisched

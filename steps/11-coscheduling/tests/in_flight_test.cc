@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/in_flight_test.cc

@@ -1,0 +1,1 @@
+../../10-permit/tests/no_lost_pod_testing.h

@@ -1,0 +1,1 @@
+../../10-permit/tests/node_number_test.cc

@@ -1,0 +1,1 @@
+../../10-permit/tests/permit_test.cc

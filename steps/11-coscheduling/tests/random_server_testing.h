@@ -1,0 +1,1 @@
+../../10-permit/tests/random_server_testing.h

@@ -1,0 +1,1 @@
+../../07-queue/tests/running_scheduler_testing.h

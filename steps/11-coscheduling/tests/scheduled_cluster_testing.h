@@ -1,0 +1,1 @@
+../../09-binding-cycle/tests/scheduled_cluster_testing.h

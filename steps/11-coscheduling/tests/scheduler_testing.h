@@ -1,0 +1,1 @@
+../../10-permit/tests/scheduler_testing.h

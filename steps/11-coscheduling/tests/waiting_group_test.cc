@@ -1,0 +1,55 @@
+#include "framework/waiting_group.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/waiting_pods.h"
+#include "tests/waiting_pods_testing.h"
+
+namespace minisched {
+namespace {
+
+using std::chrono::seconds;
+
+class WaitingGroupTest : public WaitingPodsTest {
+ protected:
+  // Lets the pod wait with the group. Its callback owns `owned`.
+  void AddAndOwn(const std::string& name, std::shared_ptr<void> owned) {
+    waiting_.push_back(
+        pods_.Add(PodThatWaits(name), "node-1", {{"P", seconds(10)}}, group_));
+    pods_.WaitOnPermit(*PodThatWaits(name),
+                       [owned = std::move(owned)](const Status& /*status*/) {
+                         return Executor::Task();
+                       });
+  }
+
+  std::vector<std::shared_ptr<WaitingPod>> waiting_;
+  const std::shared_ptr<WaitingGroup> group_ = pods_.NewGroup("P", [] {});
+};
+
+// The scheduler waits at its end for the binding cycles, which the callbacks
+// own.
+TEST_F(WaitingGroupTest, ClearDropsAllCallbacksIfAPodIsRejectedMeanwhile) {
+  // The first callback that Clear() drops rejects the other pod.
+  const auto reject = [this](void*) {
+    for (const auto& pod : waiting_) pod->Reject("P", "too late");
+  };
+  std::shared_ptr<void> of_a(nullptr, reject);
+  std::shared_ptr<void> of_b(nullptr, reject);
+  const std::weak_ptr<void> a_dropped = of_a;
+  const std::weak_ptr<void> b_dropped = of_b;
+  AddAndOwn("a", std::move(of_a));
+  AddAndOwn("b", std::move(of_b));
+  pods_.Clear();
+  Settle();
+  EXPECT_TRUE(a_dropped.expired());
+  EXPECT_TRUE(b_dropped.expired());
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../10-permit/tests/waiting_pods_many_test.cc

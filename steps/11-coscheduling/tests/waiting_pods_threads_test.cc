@@ -1,0 +1,1 @@
+../../10-permit/tests/waiting_pods_threads_test.cc
