@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/default_binder_test.cc

@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/describe_attempt_test.cc

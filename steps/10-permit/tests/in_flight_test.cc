@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/in_flight_test.cc

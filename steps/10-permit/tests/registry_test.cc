@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/registry_test.cc

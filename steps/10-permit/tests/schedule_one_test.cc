@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/schedule_one_test.cc

@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/scheduled_cluster_testing.h

@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/scheduling_queue_model_testing.cc

@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/binding_cycle_test.cc

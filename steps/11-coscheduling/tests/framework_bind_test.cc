@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/framework_bind_test.cc

@@ -1,1 +1,0 @@
-../../10-permit/tests/framework_permit_test.cc

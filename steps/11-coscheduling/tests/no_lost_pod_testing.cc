@@ -1,1 +1,0 @@
-../../10-permit/tests/no_lost_pod_testing.cc

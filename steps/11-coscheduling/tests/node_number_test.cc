@@ -1,1 +1,0 @@
-../../10-permit/tests/node_number_test.cc

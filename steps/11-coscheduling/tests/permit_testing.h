@@ -1,1 +1,0 @@
-../../10-permit/tests/permit_testing.h

@@ -1,1 +1,0 @@
-../../10-permit/tests/random_server_testing.h

@@ -1,1 +1,0 @@
-../../09-binding-cycle/tests/scheduler_reports_test.cc

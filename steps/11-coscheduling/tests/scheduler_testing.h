@@ -1,1 +1,0 @@
-../../10-permit/tests/scheduler_testing.h

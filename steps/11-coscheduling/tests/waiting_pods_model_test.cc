@@ -1,1 +1,0 @@
-../../10-permit/tests/waiting_pods_model_test.cc

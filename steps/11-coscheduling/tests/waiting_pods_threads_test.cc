@@ -1,1 +1,0 @@
-../../10-permit/tests/waiting_pods_threads_test.cc

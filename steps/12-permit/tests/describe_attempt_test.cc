@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/describe_attempt_test.cc

@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/registry_test.cc

@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/scheduler_reports_test.cc
