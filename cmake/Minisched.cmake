@@ -65,12 +65,12 @@ endfunction()
 # The .cc files of a folder that don't belong to its library or step.
 set(MINISCHED_NO_SOURCE "_(test|testing|benchmark|fuzz)\\.cc$|/main\\.cc$")
 
-# minisched_benchmark(NAME SOURCES file… DEPENDS target…) adds the program
-# NAME-benchmark. Each benchmark has a size as its last argument. CTest runs them
+# minisched_benchmark(NAME [ON_DEMAND] SOURCES file… DEPENDS target…) adds the
+# program NAME-benchmark; with ON_DEMAND, only as a target. Each benchmark has a size as its last argument. CTest runs them
 # with the smallest one, 100, so that they keep working. Sanitizers replace the
 # operator new that benchmarks count, so their builds have no benchmarks.
 function(minisched_benchmark name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg ON_DEMAND "" "SOURCES;DEPENDS")
   if(MINISCHED_SANITIZE OR NOT arg_SOURCES)
     return()
   endif()
@@ -79,6 +79,10 @@ function(minisched_benchmark name)
   target_link_libraries(${program}
     PRIVATE ${arg_DEPENDS} lab::benchmark benchmark::benchmark)
   set_target_properties(${program} PROPERTIES CXX_CLANG_TIDY "")
+  if(arg_ON_DEMAND)
+    set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   add_test(NAME ${program} COMMAND ${program}
     --benchmark_filter=/100$ --benchmark_min_time=0.001)
   # Without a benchmark of this size, the program prints this and exits with 0.

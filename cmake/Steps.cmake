@@ -191,9 +191,16 @@ function(minisched_step_tests step)
       PRIVATE ${arg_DEPENDS} minisched::testing GTest::gmock_main)
     minisched_register_tests(${program} unit)
   endif()
-  minisched_sources(benchmarks "_benchmark\\.cc$")
-  minisched_benchmark(minisched-${number}
-    SOURCES ${benchmarks} DEPENDS ${arg_DEPENDS})
+  file(GLOB benchmark CONFIGURE_DEPENDS
+    RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} tests/*_benchmark.cc)
+  if(benchmark)
+    minisched_runs(runs ${step} ${benchmark})
+    if(NOT runs)
+      set(on_demand ON_DEMAND)
+    endif()
+    minisched_benchmark(minisched-${number} ${on_demand} SOURCES ${benchmark}
+      DEPENDS ${arg_DEPENDS} minisched::testing)
+  endif()
 endfunction()
 
 # minisched_step([DEPENDS target…])
