@@ -91,13 +91,13 @@ link_tests() {
     for test in "$root/steps/$step/tests"/*; do
       file=$root/steps/$before/tests/${test##*/}
       [[ -n $before && -e $file ]] || continue
-      file=$(realpath "$file")
+      file=$(realpath --relative-to "${test%/*}" "$file")
       if [[ -L $test ]]; then
-        [[ $(realpath -m "$test") != "$file" ]] || continue
+        [[ $(readlink "$test") != "$file" ]] || continue
       else
-        cmp -s "$test" "$file" || continue
+        cmp -s "$test" "${test%/*}/$file" || continue
       fi
-      ln -s -f --relative "$file" "$test"
+      ln -s -f "$file" "$test"
       printf '%s\n' "${test#"$root/"}"
     done
     before=$step

@@ -4,18 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
-#include <map>
+#include <cstdint>
 #include <set>
-#include <sstream>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "minisched/api/conditions.h"
 #include "minisched/api/event.h"
-#include "minisched/base/fake_clock.h"
-#include "testing/embedded_server.h"
+#include "tests/running_scheduler_testing.h"
 
 namespace minisched {
 namespace {
@@ -24,25 +18,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
-
-// How long tests wait at most.
-constexpr std::chrono::seconds kPatience{20};
-
-// The scheduler's threads that sleep on the clock: one flushes the queue, one
-// writes events.
-constexpr std::size_t kSleepers = 2;
-
-std::string NodeYaml(const std::string& name) {
-  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
-         "}, status: {allocatable: {pods: 110}}}\n";
-}
-
-std::string PodYaml(const std::string& name, const std::string& more = "") {
-  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name +
-         "}, spec: {schedulerName: minisched, " + more +
-         "containers: [{name: c, image: i}]}}\n";
-}
 
 std::string NodesAndPods(int pods) {
   std::string yaml =
@@ -50,114 +25,6 @@ std::string NodesAndPods(int pods) {
   for (int i = 0; i < pods; ++i) yaml += PodYaml("web-" + std::to_string(i));
   return yaml;
 }
-
-// An API server and a scheduler. Only tests advance the scheduler's clock.
-class SchedulerTest : public ::testing::Test {
- protected:
-  void StartServer(const std::string& manifest) {
-    scheduler_.reset();
-    server_ = std::make_unique<EmbeddedServer>(manifest);
-    client_ = std::make_unique<Client>(server_->config());
-  }
-
-  // Starts a scheduler and blocks until its threads sleep.
-  void StartScheduler(const SchedulerOptions& options = {}) {
-    scheduler_ = std::make_unique<Running>(*client_, options, clock_);
-    clock_.AwaitSleepers(kSleepers);
-  }
-
-  void Start(const std::string& manifest) {
-    StartServer(manifest);
-    StartScheduler();
-  }
-
-  // Returns the nodes of the bound pods, by pod.
-  std::map<std::string, std::string> Places() {
-    std::map<std::string, std::string> places;
-    for (const auto& pod : client_->List<Pod>().items) {
-      if (pod->spec.node_name.empty()) continue;
-      places[pod->metadata.name] = pod->spec.node_name;
-    }
-    return places;
-  }
-
-  // Blocks until at least `count` pods are bound. Returns the same as Places().
-  std::map<std::string, std::string> AwaitPlaces(std::size_t count) {
-    AwaitThat([&] { return Places().size() >= count; });
-    return Places();
-  }
-
-  // Advances the scheduler's clock until `done` returns true.
-  void AwaitThat(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (!done()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-      clock_.Advance(std::chrono::milliseconds(100));
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
-
-  // Blocks until each pending pod has been tried again.
-  void AwaitTries() {
-    clock_.Advance(std::chrono::seconds(2));
-    clock_.AwaitSleepers(kSleepers);
-    // The scheduler tries this pod after the pods that are due now.
-    CreatePod("the-end");
-    AwaitThat([this] { return Places().contains("the-end"); });
-  }
-
-  // Returns the number of posted Bindings, successful or not.
-  int CountBindings() {
-    std::istringstream metrics(
-        client_->Send({.method = "GET", .path = "/metrics"}));
-    int count = 0;
-    for (std::string line; std::getline(metrics, line);) {
-      if (line.starts_with("apiserver_request_total{") &&
-          line.find(R"(subresource="binding")") != std::string::npos) {
-        count += std::stoi(line.substr(line.rfind(' ')));
-      }
-    }
-    return count;
-  }
-
-  void Label(const std::string& pod) {
-    client_->Patch<Pod>("default", pod, PatchType::kMerge,
-                        R"({"metadata":{"labels":{"colour":"red"}}})");
-  }
-
-  void CreateNode(const std::string& name) {
-    Node node;
-    node.metadata.name = name;
-    node.status.allocatable["pods"] = Quantity::FromValue(110);
-    client_->Create(node);
-  }
-
-  void CreatePod(const std::string& name) {
-    Pod pod;
-    pod.metadata.namespace_name = "default";
-    pod.metadata.name = name;
-    pod.spec.scheduler_name = "minisched";
-    pod.spec.containers = {{.name = "c", .image = "i"}};
-    client_->Create(pod);
-  }
-
-  FakeClock clock_;
-  std::unique_ptr<EmbeddedServer> server_;
-  std::unique_ptr<Client> client_;
-
- private:
-  struct Running {
-    Running(Client& client, const SchedulerOptions& options, Clock& clock)
-        : trace("minisched", clock),
-          scheduler({client, "minisched", trace, {}}, options, clock),
-          thread([this](std::stop_token stop) { scheduler.Run(stop); }) {}
-
-    Trace trace;
-    Scheduler scheduler;
-    std::jthread thread;
-  };
-  std::unique_ptr<Running> scheduler_;
-};
 
 TEST_F(SchedulerTest, BindsAPendingPod) {
   Start(NodeYaml("node-1") + PodYaml("web-0"));
@@ -255,90 +122,11 @@ TEST_F(SchedulerTest, DropsPodsThatAreDeletedOrBoundByOthers) {
   EXPECT_LE(CountBindings(), 5);
 }
 
-// Returns a pod's PodScheduled condition as "reason: message", or "" if the pod
-// has none.
-std::string WhyPending(Client& client, const std::string& pod) {
-  const auto object = client.Get<Pod>("default", pod);
-  const Condition* condition =
-      FindCondition(object->status.conditions, "PodScheduled");
-  return condition == nullptr ? ""
-                              : condition->reason + ": " + condition->message;
-}
-
-std::string CordonedNode(const std::string& name) {
-  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
-         "}, spec: {unschedulable: true}, "
-         "status: {allocatable: {pods: 110}}}\n";
-}
-
 TEST_F(SchedulerTest, UsesOnlyNodesThatFit) {
   std::string manifest = NodeYaml("open") + CordonedNode("closed");
   for (int i = 0; i < 20; ++i) manifest += PodYaml("web-" + std::to_string(i));
   Start(manifest);
   for (const auto& [pod, node] : AwaitPlaces(20)) EXPECT_EQ(node, "open");
-}
-
-TEST_F(SchedulerTest, ReportsWhyAPodIsPending) {
-  Start(CordonedNode("a") + CordonedNode("b") + PodYaml("web-0"));
-  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
-  EXPECT_EQ(WhyPending(*client_, "web-0"),
-            "Unschedulable: 0/2 nodes are available: 2 node(s) were "
-            "unschedulable.");
-  const auto pod = client_->Get<Pod>("default", "web-0");
-  EXPECT_EQ(FindCondition(pod->status.conditions, "PodScheduled")
-                ->observed_generation,
-            pod->metadata.generation);
-  EXPECT_GT(pod->metadata.generation, 0);
-  client_->Patch<Node>("", "b", PatchType::kMerge,
-                       R"({"spec":{"unschedulable":null}})");
-  EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web-0", "b")));
-}
-
-TEST_F(SchedulerTest, ReportsThatThereAreNoNodes) {
-  Start(PodYaml("web-0"));
-  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
-  EXPECT_EQ(WhyPending(*client_, "web-0"),
-            "Unschedulable: no nodes available to schedule pods");
-}
-
-// The pod is tried repeatedly; its condition is written once.
-TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
-  Start(CordonedNode("a") + PodYaml("web-0"));
-  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
-  const std::string version =
-      client_->Get<Pod>("default", "web-0")->metadata.resource_version;
-  const auto series = [&] {
-    clock_.Advance(std::chrono::seconds(1));  // a series is written every 30 s
-    const auto events = client_->List<Event>().items;
-    return events.size() == 1 && events[0]->series &&
-           events[0]->series->count >= 3;
-  };
-  AwaitThat(series);
-  EXPECT_EQ(client_->Get<Pod>("default", "web-0")->metadata.resource_version,
-            version);
-}
-
-// The API server sets that condition.
-TEST_F(SchedulerTest, KeepsTheConditionOfAGatedPod) {
-  Start(NodeYaml("node-1") +
-        PodYaml("gated", "schedulingGates: [{name: g}], "));
-  const std::string gated = WhyPending(*client_, "gated");
-  EXPECT_THAT(gated, StartsWith("SchedulingGated: "));
-  Label("gated");
-  CreatePod("web-0");
-  AwaitPlaces(1);
-  EXPECT_EQ(WhyPending(*client_, "gated"), gated);
-}
-
-TEST_F(SchedulerTest, ReportsTheNodeOfAPod) {
-  Start(NodeYaml("node-1") + PodYaml("web-0"));
-  AwaitThat([&] { return !client_->List<Event>().items.empty(); });
-  const auto event = client_->List<Event>().items[0];
-  EXPECT_EQ(event->reason, "Scheduled");
-  EXPECT_EQ(event->type, "Normal");
-  EXPECT_EQ(event->note, "Successfully assigned default/web-0 to node-1");
-  EXPECT_EQ(event->regarding.name, "web-0");
-  EXPECT_EQ(event->reporting_controller, "minisched");
 }
 
 TEST_F(SchedulerTest, SkipsPodsThatAreBeingDeleted) {

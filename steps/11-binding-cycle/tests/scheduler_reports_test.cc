@@ -1,4 +1,4 @@
-// Tests what the scheduler reports about pods: conditions, events and metrics.
+// Tests what the scheduler reports about pods: conditions and events.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,29 +61,6 @@ TEST_F(SchedulerTest, DoesNotWriteTheSameConditionAgain) {
   AwaitThat(series);
   EXPECT_EQ(client_->Get<Pod>("default", "web-0")->metadata.resource_version,
             version);
-}
-
-TEST_F(SchedulerTest, CountsAttemptsByTheirResult) {
-  StartServer(CordonedNode("a") + PodYaml("web-0"));
-  server_->server().SetFaults(
-      "faults: [{match: {resource: pods/binding}, times: 1, "
-      "error: {code: 500}}]");
-  StartScheduler();
-  AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
-  client_->Patch<Node>("", "a", PatchType::kMerge,
-                       R"({"spec":{"unschedulable":null}})");
-  AwaitPlaces(1);
-  const std::string attempts =
-      "scheduler_schedule_attempts_total{profile=\"minisched\",result=";
-  AwaitThat([&] {
-    const std::string text = metrics_.Text();
-    return text.find(attempts + "\"scheduled\"} 1\n") != std::string::npos &&
-           text.find(attempts + "\"unschedulable\"} 1\n") !=
-               std::string::npos &&
-           text.find(attempts + "\"error\"} 1\n") != std::string::npos &&
-           text.find("scheduler_pod_scheduling_attempts_sum 3\n") !=
-               std::string::npos;
-  });
 }
 
 // The Binding takes effect, but the scheduler receives an error, and its watch

@@ -1,1 +1,1 @@
-../../07-queue/tests/running_scheduler_testing.h
+../../03-filter/tests/running_scheduler_testing.h

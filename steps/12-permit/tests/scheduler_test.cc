@@ -1,1 +1,1 @@
-../../07-queue/tests/scheduler_test.cc
+../../03-filter/tests/scheduler_test.cc

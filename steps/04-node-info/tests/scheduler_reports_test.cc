@@ -1,0 +1,1 @@
+../../03-filter/tests/scheduler_reports_test.cc
