@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using Registered = std::vector<ClusterEventWithHint>;
+using RegisteredEvents = std::vector<ClusterEventWithHint>;
 
 QueueingHint NeverQueues(const Pod& /*pod*/, const ClusterChange& /*change*/) {
   return QueueingHint::kSkip;
@@ -27,10 +27,10 @@ QueueingHint NeverQueues(const Pod& /*pod*/, const ClusterChange& /*change*/) {
 // A filter plugin that registers these events.
 class RegisteringPlugin : public virtual FilterPlugin {
  public:
-  RegisteringPlugin(std::string name, Registered registered)
+  RegisteringPlugin(std::string name, RegisteredEvents registered)
       : name_(std::move(name)), registered_(std::move(registered)) {}
   std::string_view Name() const override { return name_; }
-  Registered EventsToRegister() const override { return registered_; }
+  RegisteredEvents EventsToRegister() const override { return registered_; }
   Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
                 const NodeInfo& /*node*/) const override {
     return {};
@@ -38,7 +38,7 @@ class RegisteringPlugin : public virtual FilterPlugin {
 
  private:
   const std::string name_;
-  const Registered registered_;
+  const RegisteredEvents registered_;
 };
 
 // A plugin of two extension points at which plugins reject pods.
@@ -115,7 +115,7 @@ class FrameworkHintsTest : public ::testing::Test {
   void Add(Args&&... args) {
     framework_.Add(std::make_unique<Plugin>(std::forward<Args>(args)...));
   }
-  void Register(const std::string& name, Registered registered) {
+  void Register(const std::string& name, RegisteredEvents registered) {
     Add<RegisteringPlugin>(name, std::move(registered));
   }
 
@@ -164,7 +164,8 @@ TEST_F(FrameworkHintsTest, HintsAreInTheOrderOfThePluginsAndTheirEvents) {
 
 TEST_F(FrameworkHintsTest, APluginOfTwoExtensionPointsRegistersOnce) {
   Add<TwoPointsPlugin>(
-      "A", Registered{{{EventResource::kPod, action::kDelete}, NeverQueues}});
+      "A",
+      RegisteredEvents{{{EventResource::kPod, action::kDelete}, NeverQueues}});
   EXPECT_THAT(DescribeHints(framework_),
               ElementsAre("A: Pod/Delete with a hint"));
 }
