@@ -25,8 +25,8 @@ RUN cmake --preset schedulers \
     && strip -o minisched "build/schedulers/bin/minisched-$STEP"
 
 FROM debian:12-slim
-# scripts/image_test compares these packages with the libraries that the programs
-# are linked to.
+# scripts/tests/image_test compares these packages with the libraries that the
+# programs are linked to.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
       libcpprest2.10 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 \

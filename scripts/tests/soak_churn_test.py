@@ -5,7 +5,7 @@ import random
 import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
 from soak_api import GROUP, PODS
 from soak_churn import Churn

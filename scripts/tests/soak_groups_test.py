@@ -4,7 +4,7 @@ import pathlib
 import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
 from soak_groups_model import HALF, PROGRESS, Judge, plan_of
 

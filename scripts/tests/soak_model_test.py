@@ -5,7 +5,7 @@ import pathlib
 import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
 import soak_model
 from soak_api import GROUP, MIN_AVAILABLE, WANT
