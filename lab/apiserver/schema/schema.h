@@ -59,8 +59,8 @@ struct SchemaType {
 };
 
 // The types of Kubernetes' API, which are needed to decode JSON and protobuf
-// and to apply strategic merge patches. They come from schema.json. The program
-// scripts/controlplane/schema.go generates this file from upstream's Go types.
+// and to apply strategic merge patches. They come from schema.json, which
+// schema.go generates from upstream's Go types.
 class Schema {
  public:
   // Returns the built-in schema, which lives as long as the program.

@@ -1,10 +1,12 @@
 //go:build ignore
 
 // schema prints the types of the Kubernetes API that minisched-apiserver
-// supports, in the format of lab/apiserver/schema/schema.json. Run it in
-// scripts/controlplane:
+// supports, in the format of schema.json. It uses the Go module in
+// scripts/controlplane, which has the version of Kubernetes. Run it at the root
+// of the repository:
 //
-//	go run schema.go >../../lab/apiserver/schema/schema.json
+//	go run -C scripts/controlplane ../../lab/apiserver/schema/schema.go \
+//		>lab/apiserver/schema/schema.json
 package main
 
 import (
