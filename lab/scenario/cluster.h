@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/scenario/cluster_state.h"
 #include "lab/scenario/scenario.h"
-#include "lab/scenario/world.h"
 #include "minisched/client/client.h"
 
 namespace minisched::scenario {

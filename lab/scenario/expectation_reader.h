@@ -21,8 +21,8 @@ struct Known {
 // Reads one expectation. Throws CannotPlay.
 Expectation ReadExpectation(const Field& field, const Known& known);
 
-// Formats a value for a line of the story: strings without quotes, lists joined
-// with commas.
+// Formats a value for a line of the report: strings without quotes, lists
+// joined with commas.
 std::string DescribeValue(const Json& value);
 
 // Returns true if the text matches the glob by the rules of fnmatch(3).

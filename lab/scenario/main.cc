@@ -11,7 +11,7 @@
 #include "lab/scenario/embedded.h"
 #include "lab/scenario/errors.h"
 #include "lab/scenario/player.h"
-#include "lab/scenario/story.h"
+#include "lab/scenario/report.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
@@ -21,7 +21,7 @@ namespace {
 
 using minisched::scenario::Result;
 using minisched::scenario::Scenario;
-using minisched::scenario::Story;
+using minisched::scenario::TextReport;
 
 constexpr int kPassed = 0;
 constexpr int kFailed = 1;
@@ -62,7 +62,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-Result PlayOne(Options options, const Scenario& scenario, Story& story,
+Result PlayOne(Options options, const Scenario& scenario, TextReport& report,
                const std::stop_token& stop) {
   const TemporaryDirectory directory;
   std::optional<minisched::scenario::Embedded> embedded;
@@ -75,7 +75,7 @@ Result PlayOne(Options options, const Scenario& scenario, Story& story,
   player.config = minisched::LoadRestConfig(options.config);
   player.config.user_agent = "minisched-scenario/" MINISCHED_VERSION;
   player.kubeconfig = options.config.kubeconfig;
-  return minisched::scenario::Player(player, story, stop).Play(scenario, stop);
+  return minisched::scenario::Player(player, report, stop).Play(scenario, stop);
 }
 
 void CheckOptions(const Options& options) {
@@ -122,12 +122,12 @@ int PlayAll(const Options& options) {
         "--embedded starts a server without a scheduler: pass the command that "
         "starts one with --scheduler");
   }
-  Story story(options.json ? std::cerr : std::cout,
-              isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0 &&
-                  std::getenv("NO_COLOR") == nullptr);
+  TextReport report(options.json ? std::cerr : std::cout,
+                    isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0 &&
+                        std::getenv("NO_COLOR") == nullptr);
   int code = kPassed;
   for (const Scenario& scenario : scenarios) {
-    const Result result = PlayOne(options, scenario, story, signals.token());
+    const Result result = PlayOne(options, scenario, report, signals.token());
     if (options.json) {
       std::cout << ToJsonLine(scenario, result) << std::endl;
     }
@@ -170,8 +170,8 @@ int main(int argc, char** argv) {
   flags.Add("--any-cluster", &options.player.any_cluster,
             "Allow scenarios to change the nodes of any cluster");
   flags.Add("--json", &options.json,
-            "Write one line of JSON per scenario to stdout and the story to "
-            "stderr");
+            "Write one line of JSON per scenario to stdout and the text report "
+            "to stderr");
   flags.Add("--check", &options.check,
             "Only read the files, and write what each needs as a line of JSON");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {

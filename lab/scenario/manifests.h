@@ -23,7 +23,7 @@ std::vector<Manifest> ReadNodeManifests(const Field& item);
 // Reads `faults` and returns the JSON document to send to the embedded server.
 std::string ReadFaultDocument(const Field& field);
 
-// Format objects for the story: "20 pods web-1 … web-20", "Deployment web".
+// Format objects for the report: "20 pods web-1 … web-20", "Deployment web".
 // `objects` must not be empty.
 std::string DescribeObjects(const std::vector<Manifest>& objects);
 std::string DescribeObject(const ObjectName& object);

@@ -38,9 +38,9 @@ Observer::~Observer() {
 template <class T>
 auto& Observer::Objects() {
   if constexpr (std::is_same_v<T, Pod>) {
-    return world_.pods;
+    return state_.pods;
   } else {
-    return world_.nodes;
+    return state_.nodes;
   }
 }
 
@@ -92,7 +92,7 @@ void Observer::Put(const std::shared_ptr<const T>& object, int moment) {
   if constexpr (std::is_same_v<T, Pod>) {
     seen_.insert(object->metadata.uid);
     if (!object->spec.node_name.empty()) {
-      world_.bound_at.emplace(object->metadata.uid, moment);
+      state_.bound_at.emplace(object->metadata.uid, moment);
     }
   }
 }
@@ -102,7 +102,7 @@ void Observer::Changed() {
   changed_.NotifyAll();
   if (violation_) return;
   for (const Expectation& rule : throughout_) {
-    const Verdict verdict = Evaluate(rule, world_);
+    const Verdict verdict = Evaluate(rule, state_);
     if (verdict.kind == Verdict::Kind::kBroken) {
       violation_ = {rule.text, verdict};
       return;
@@ -110,26 +110,26 @@ void Observer::Changed() {
   }
 }
 
-World Observer::Look() const {
+ClusterState Observer::State() const {
   MutexLock lock(mu_);
-  return world_;
+  return state_;
 }
 
 void Observer::NoteCreated(const std::string& pod) {
   MutexLock lock(mu_);
-  world_.created.insert(pod);
+  state_.created.insert(pod);
 }
 
 void Observer::NoteDeleted(const std::string& pod) {
   MutexLock lock(mu_);
-  world_.created.erase(pod);
+  state_.created.erase(pod);
 }
 
 template <class Done>
 void Observer::AwaitPods(Done done, const std::stop_token& stop) const {
   const auto deadline = RealClock().Now() + kWatchTimeout;
   MutexLock lock(mu_);
-  while (!done(world_.pods) && RealClock().Now() < deadline) {
+  while (!done(state_.pods) && RealClock().Now() < deadline) {
     changed_.WaitUntil(mu_, stop, deadline);
     if (stop.stop_requested()) throw Cancelled();
   }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/scenario/world.h"
+#include "lab/scenario/evaluation.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/client.h"
 
@@ -28,10 +28,10 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
-  // Returns the world without `events` and `requests`.
-  World Look() const EXCLUDES(mu_);
+  // Returns the state without `events`, `requests` and `metrics`.
+  ClusterState State() const EXCLUDES(mu_);
 
-  // Add a pod to World::created, and remove a pod from it.
+  // Add a pod to ClusterState::created, and remove a pod from it.
   void NoteCreated(const std::string& pod) EXCLUDES(mu_);
   void NoteDeleted(const std::string& pod) EXCLUDES(mu_);
 
@@ -67,7 +67,7 @@ class Observer {
   void Put(const std::shared_ptr<const T>& object, int moment) REQUIRES(mu_);
   template <class T>
   auto& Objects() REQUIRES(mu_);
-  // Records that the world has changed: wakes waiters and evaluates the rules.
+  // Records that the state has changed: wakes waiters and evaluates the rules.
   void Changed() REQUIRES(mu_);
 
   Client& client_;
@@ -79,7 +79,7 @@ class Observer {
 
   mutable Mutex mu_;
   mutable CondVar changed_;
-  World world_ GUARDED_BY(mu_);
+  ClusterState state_ GUARDED_BY(mu_);
   // The uids of all pods observed so far.
   std::set<std::string> seen_ GUARDED_BY(mu_);
   int moment_ GUARDED_BY(mu_) = 0;

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "lab/scenario/errors.h"
-#include "lab/scenario/performance.h"
+#include "lab/scenario/scenario_run.h"
 
 namespace minisched::scenario {
 
-Player::Player(PlayerOptions options, Story& story, const std::stop_token& stop)
+Player::Player(PlayerOptions options, TextReport& report,
+               const std::stop_token& stop)
     : options_(std::move(options)),
-      story_(story),
+      report_(report),
       cluster_(options_.config, stop) {}
 
 void Player::CheckPlayable(const Scenario& scenario) const {
@@ -41,21 +42,21 @@ void Player::CheckPlayable(const Scenario& scenario) const {
 
 Result Player::Play(const Scenario& scenario, const std::stop_token& stop) {
   CheckPlayable(scenario);
-  story_.Begin(scenario);
+  report_.Begin(scenario);
   const auto start = RealClock().Now();
   Result result;
-  Performance performance(options_, story_, cluster_, scenario, stop);
+  ScenarioRun run(options_, report_, cluster_, scenario, stop);
   try {
-    performance.Play();
+    run.Play();
   } catch (Failed& failed) {
     result.failure = std::move(failed.failure);
   } catch (...) {
-    performance.End();
+    run.CleanUp();
     throw;
   }
   result.took = RealClock().Now() - start;
-  performance.End();
-  story_.End(result);
+  run.CleanUp();
+  report_.End(result);
   return result;
 }
 

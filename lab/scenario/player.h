@@ -5,8 +5,8 @@
 #include <string>
 
 #include "lab/scenario/cluster.h"
+#include "lab/scenario/report.h"
 #include "lab/scenario/scenario.h"
-#include "lab/scenario/story.h"
 #include "minisched/client/rest_config.h"
 
 namespace minisched::scenario {
@@ -36,9 +36,10 @@ struct PlayerOptions {
 // after each. Call it on the main thread.
 class Player {
  public:
-  // Reads the server's version. Throws what Client throws. `story` must outlive
-  // the player.
-  Player(PlayerOptions options, Story& story, const std::stop_token& stop);
+  // Reads the server's version. Throws what Client throws. `report` must
+  // outlive the player.
+  Player(PlayerOptions options, TextReport& report,
+         const std::stop_token& stop);
 
   // Plays one scenario and returns its result. Throws CannotPlay, what Client
   // throws, and Cancelled on a stop request. Always cleans up.
@@ -50,7 +51,7 @@ class Player {
   void CheckPlayable(const Scenario& scenario) const;
 
   const PlayerOptions options_;
-  Story& story_;
+  TextReport& report_;
   Cluster cluster_;
 };
 

@@ -96,8 +96,8 @@ class PlayerTest : public testing::Test {
         "my-test.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));
     options_.config = PlayerConfig(Config());
     options_.directory = directory_.path();
-    Story story(output_, false);
-    return Player(options_, story, stop_.get_token())
+    TextReport report(output_, false);
+    return Player(options_, report, stop_.get_token())
         .Play(scenario, stop_.get_token());
   }
   // Returns the message of the CannotPlay that playing throws.

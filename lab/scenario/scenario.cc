@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "lab/scenario/errors.h"
+#include "lab/scenario/evaluation.h"
 #include "lab/scenario/expectation_reader.h"
 #include "lab/scenario/fields.h"
 #include "lab/scenario/manifests.h"
-#include "lab/scenario/world.h"
 #include "minisched/api/duration.h"
 #include "minisched/client/config_files.h"
 

@@ -95,7 +95,7 @@ struct Expectation {
   std::variant<PodExpectation, OrderExpectation, RequestExpectation,
                MetricExpectation, OvercommitExpectation>
       what;
-  std::string text;  // for the story: "pods web-*: node node-1"
+  std::string text;  // for the report: "pods web-*: node node-1"
 };
 
 // An object to create, as JSON.
@@ -166,7 +166,7 @@ struct Step {
   std::variant<Create, Patch, Delete, Wait, SchedulerAction, Faults, Compact,
                Away, MarkRequests, MarkMetrics, Expect>
       action;
-  std::string text;  // for the story
+  std::string text;  // for the report
 };
 
 struct Scenario {

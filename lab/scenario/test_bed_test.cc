@@ -1,6 +1,6 @@
 // Tests what a scenario may change in a cluster, and that the cluster is
 // restored.
-#include "lab/scenario/stage.h"
+#include "lab/scenario/test_bed.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class StageTest : public PlayerTest {};
+class TestBedTest : public PlayerTest {};
 
-TEST_F(StageTest, ReplacesTheClustersNodesAndRestoresThem) {
+TEST_F(TestBedTest, ReplacesTheClustersNodesAndRestoresThem) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"a","labels":{"mine":"yes"}}})");
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   const TinyScheduler scheduler(Config(), OnA);
@@ -36,7 +36,7 @@ steps:
   EXPECT_FALSE(GetJson("/api/v1/nodes/a")["spec"].contains("unschedulable"));
 }
 
-TEST_F(StageTest, WithoutNodesUsesTheClustersNodes) {
+TEST_F(TestBedTest, WithoutNodesUsesTheClustersNodes) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"a"}})");
   const std::string uid = GetJson("/api/v1/nodes/a")["metadata"]["uid"];
   const TinyScheduler scheduler(Config(), OnA);
@@ -47,7 +47,7 @@ TEST_F(StageTest, WithoutNodesUsesTheClustersNodes) {
   EXPECT_EQ(GetJson("/api/v1/nodes/a")["metadata"]["uid"], uid);
 }
 
-TEST_F(StageTest, RefusesToRemoveANodeWithAPod) {
+TEST_F(TestBedTest, RefusesToRemoveANodeWithAPod) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   Post("/api/v1/namespaces/default/pods",
        R"({"metadata":{"name":"p"},"spec":{"nodeName":"old",
@@ -58,7 +58,7 @@ TEST_F(StageTest, RefusesToRemoveANodeWithAPod) {
   EXPECT_THAT(Names("/api/v1/nodes"), ElementsAre("old"));
 }
 
-TEST_F(StageTest, ChangesOnlyItsOwnClusterScopedObjects) {
+TEST_F(TestBedTest, ChangesOnlyItsOwnClusterScopedObjects) {
   EXPECT_EQ(Refusal("steps:\n- patch: {apiVersion: v1, kind: Namespace, "
                     "name: default, merge: {}}\n"),
             "patch Namespace default: this scenario did not create it");
@@ -74,7 +74,7 @@ TEST_F(StageTest, ChangesOnlyItsOwnClusterScopedObjects) {
 
 // The server does not store Bindings, so the cleanup must not try to delete
 // them.
-TEST_F(StageTest, AScenarioMayCreateBindings) {
+TEST_F(TestBedTest, AScenarioMayCreateBindings) {
   const Result result = Play(R"(
 steps:
 - create: {pods: web}
@@ -89,7 +89,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(StageTest, ReplacesTheSchedulerNameInPodsAndTemplates) {
+TEST_F(TestBedTest, ReplacesTheSchedulerNameInPodsAndTemplates) {
   options_.scheduler_name = "mine";
   const TinyScheduler scheduler(Config(), OnA, "mine");
   const Result result = Play(R"(
@@ -117,7 +117,7 @@ steps:
   ExpectNothingLeft();
 }
 
-TEST_F(StageTest, CleansUpWhenCancelled) {
+TEST_F(TestBedTest, CleansUpWhenCancelled) {
   Post("/api/v1/nodes", R"({"metadata":{"name":"old"}})");
   std::jthread later([&] {
     while (Names("/api/v1/pods").size() < 3) std::this_thread::yield();
@@ -130,7 +130,7 @@ TEST_F(StageTest, CleansUpWhenCancelled) {
   ExpectNothingLeft({"old"});
 }
 
-TEST_F(StageTest, ThrowsCannotPlayIfTheServerRejectsARequest) {
+TEST_F(TestBedTest, ThrowsCannotPlayIfTheServerRejectsARequest) {
   EXPECT_THAT(Refusal("steps:\n- create: {apiVersion: v1, kind: Pod, "
                       "metadata: {name: p}}\n"),
               HasSubstr("create Pod p: "));
@@ -153,10 +153,10 @@ class ForeignClusterTest : public testing::Test {
         directory_.Write("s.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));
     options.config.server = server.url();
     std::ostringstream output;
-    Story story(output, false);
+    TextReport report(output, false);
     std::string refusal = "no refusal";
     try {
-      Player(options, story, {}).Play(scenario, {});
+      Player(options, report, {}).Play(scenario, {});
     } catch (const std::exception& error) {
       refusal = error.what();
     }

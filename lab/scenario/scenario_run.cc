@@ -1,4 +1,4 @@
-#include "lab/scenario/performance.h"
+#include "lab/scenario/scenario_run.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
@@ -52,11 +52,11 @@ auto Once(Function function) {
 
 // Calls Evaluate(). If the server is unreachable, sets `is_away` to true and
 // returns kNotYet.
-Verdict Judge(const Expectation& expectation, const World& world,
+Verdict Judge(const Expectation& expectation, const ClusterState& state,
               bool* is_away) {
   *is_away = false;
   try {
-    return Evaluate(expectation, world);
+    return Evaluate(expectation, state);
   } catch (const TransportError& error) {
     *is_away = true;
     return {Verdict::Kind::kNotYet, error.what()};
@@ -66,12 +66,12 @@ Verdict Judge(const Expectation& expectation, const World& world,
 // Returns a line for each of the first few pods and their events, then a line
 // for each of these pods' nodes that is cordoned or has a taint.
 std::vector<std::string> DescribePods(const std::vector<std::string>& names,
-                                      const World& world) {
+                                      const ClusterState& state) {
   std::vector<std::string> lines;
   std::set<std::string> nodes;
   std::vector<PodEvent> events;
   try {
-    events = world.events();
+    events = state.events();
   } catch (const std::exception& error) {
     lines.push_back(std::string("failed to list events: ") + error.what());
   }
@@ -81,8 +81,8 @@ std::vector<std::string> DescribePods(const std::vector<std::string>& names,
                       " more pods");
       break;
     }
-    const auto pod = world.pods.find(names[i]);
-    if (pod == world.pods.end()) continue;
+    const auto pod = state.pods.find(names[i]);
+    if (pod == state.pods.end()) continue;
     lines.push_back(DescribePod(*pod->second));
     nodes.insert(pod->second->spec.node_name);
     for (const PodEvent& event : events) {
@@ -92,8 +92,8 @@ std::vector<std::string> DescribePods(const std::vector<std::string>& names,
     }
   }
   for (const std::string& name : nodes) {
-    const auto node = world.nodes.find(name);
-    if (node == world.nodes.end()) continue;
+    const auto node = state.nodes.find(name);
+    if (node == state.nodes.end()) continue;
     const std::string text = DescribeNode(*node->second);
     if (!text.empty()) lines.push_back(text);
   }
@@ -102,18 +102,18 @@ std::vector<std::string> DescribePods(const std::vector<std::string>& names,
 
 }  // namespace
 
-Performance::Performance(const PlayerOptions& options, Story& story,
+ScenarioRun::ScenarioRun(const PlayerOptions& options, TextReport& report,
                          Cluster& cluster, const Scenario& scenario,
                          const std::stop_token& stop)
     : options_(options),
-      story_(story),
+      report_(report),
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
       command_(scenario.flags.empty() || options.no_flags
                    ? options.scheduler
                    : options.scheduler + " " + scenario.flags),
-      stage_(cluster, options.scheduler_name) {
+      test_bed_(cluster, options.scheduler_name) {
   std::string url =
       options.metrics_url.empty() ? kDefaultMetricsUrl : options.metrics_url;
   if (!options.scheduler.empty()) {
@@ -124,34 +124,34 @@ Performance::Performance(const PlayerOptions& options, Story& story,
   if (scenario.needs_metrics) metrics_.emplace(url);
 }
 
-void Performance::Play() {
-  stage_.SetUp(scenario_, stop_);
-  observer_.emplace(cluster_.client(), stage_.namespace_name(),
+void ScenarioRun::Play() {
+  test_bed_.SetUp(scenario_, stop_);
+  observer_.emplace(cluster_.client(), test_bed_.namespace_name(),
                     scenario_.throughout, stop_);
   if (scenario_.faults) {
-    story_.WriteStep("set the server's faults");
+    report_.WriteStep("set the server's faults");
     Do(*scenario_.faults);
   }
   if (scenario_.needs_embedded) Do(MarkRequests());
   if (!options_.scheduler.empty()) {
-    story_.WriteStep("start the scheduler: " + command_);
+    report_.WriteStep("start the scheduler: " + command_);
     StartScheduler();
   } else {
     if (!scenario_.flags.empty()) {
-      story_.WriteStep("the scheduler must run with " + scenario_.flags);
+      report_.WriteStep("the scheduler must run with " + scenario_.flags);
     }
     if (scenario_.needs_metrics) Do(MarkMetrics());
   }
   for (const Step& step : scenario_.steps) {
     if (!std::holds_alternative<Expect>(step.action)) {
-      story_.WriteStep(step.text);
+      report_.WriteStep(step.text);
     }
     std::visit([this](const auto& action) { Do(action); }, step.action);
     CheckRules();
   }
 }
 
-void Performance::End() {
+void ScenarioRun::CleanUp() {
   scheduler_.reset();
   observer_.reset();
   std::string failures;
@@ -160,24 +160,24 @@ void Performance::End() {
   } catch (const std::exception& error) {
     failures = std::string("faults: ") + error.what() + "; ";
   }
-  failures += stage_.TakeDown();
+  failures += test_bed_.TearDown();
   if (!failures.empty()) throw CannotPlay("failed to clean up: " + failures);
 }
 
-void Performance::Do(const Create& create) {
-  for (const auto& [pod, uid] : stage_.Create(create, stop_)) {
+void ScenarioRun::Do(const Create& create) {
+  for (const auto& [pod, uid] : test_bed_.Create(create, stop_)) {
     observer_->AwaitCreated(pod, uid, stop_);
     observer_->NoteCreated(pod);
   }
 }
 
-void Performance::Do(const Patch& patch) {
-  RunRequest([&] { stage_.Patch(patch, stop_); });
+void ScenarioRun::Do(const Patch& patch) {
+  RunRequest([&] { test_bed_.Patch(patch, stop_); });
 }
 
-void Performance::Do(const Delete& deletion) {
+void ScenarioRun::Do(const Delete& deletion) {
   std::vector<std::string> names;
-  RunRequest([&] { names = stage_.Delete(deletion, stop_); });
+  RunRequest([&] { names = test_bed_.Delete(deletion, stop_); });
   if (deletion.objects.kind != "Pod") return;
   for (const std::string& name : names) {
     observer_->NoteDeleted(name);
@@ -185,12 +185,12 @@ void Performance::Do(const Delete& deletion) {
   }
 }
 
-void Performance::Do(const Wait& wait) {
+void ScenarioRun::Do(const Wait& wait) {
   const auto deadline = RealClock().Now() + wait.duration;
   while (RealClock().Now() < deadline) AwaitChange(deadline);
 }
 
-void Performance::Do(SchedulerAction action) {
+void ScenarioRun::Do(SchedulerAction action) {
   if (action == SchedulerAction::kStart && scheduler_) return;
   if (action == SchedulerAction::kKill && scheduler_) scheduler_->Kill();
   scheduler_.reset();
@@ -200,22 +200,22 @@ void Performance::Do(SchedulerAction action) {
   }
 }
 
-void Performance::Do(const Faults& faults) {
+void ScenarioRun::Do(const Faults& faults) {
   faults_set_ = true;
   RunRequest([&] { cluster_.SetFaults(faults.document, stop_); });
 }
 
-void Performance::Do(const Compact&) { cluster_.Compact(stop_); }
+void ScenarioRun::Do(const Compact&) { cluster_.Compact(stop_); }
 
-void Performance::Do(const Away& away) {
+void ScenarioRun::Do(const Away& away) {
   cluster_.GoAway(away.duration, stop_);
 }
 
-void Performance::Do(const MarkRequests&) {
+void ScenarioRun::Do(const MarkRequests&) {
   requests_at_mark_ = cluster_.Requests(IfAway::kWait, stop_);
 }
 
-void Performance::Do(const MarkMetrics&) {
+void ScenarioRun::Do(const MarkMetrics&) {
   const auto deadline = RealClock().Now() + kLongestOutage;
   while (true) {
     try {
@@ -232,66 +232,66 @@ void Performance::Do(const MarkMetrics&) {
   }
 }
 
-void Performance::Do(const Expect& expect) {
+void ScenarioRun::Do(const Expect& expect) {
   for (const Expectation& expectation : expect.all) {
     Await(expectation, expect.within);
   }
   if (expect.hold_for.count() > 0) Hold(expect);
 }
 
-void Performance::Await(const Expectation& expectation,
+void ScenarioRun::Await(const Expectation& expectation,
                         std::chrono::nanoseconds within) {
-  story_.BeginExpectation(expectation.text);
+  report_.BeginExpectation(expectation.text);
   const auto start = RealClock().Now();
   while (true) {
-    const World world = Look();
+    const ClusterState state = CurrentState();
     bool is_away = false;
-    const Verdict verdict = Judge(expectation, world, &is_away);
+    const Verdict verdict = Judge(expectation, state, &is_away);
     const auto passed = RealClock().Now() - start;
     const bool met = verdict.kind == Verdict::Kind::kMet;
     if (met || verdict.kind == Verdict::Kind::kBroken || passed > within) {
-      story_.EndExpectation(passed, met);
+      report_.EndExpectation(passed, met);
       if (met) return;
-      Fail(expectation.text, verdict, world);
+      Fail(expectation.text, verdict, state);
     }
     AwaitChange(start + within);
   }
 }
 
-void Performance::Hold(const Expect& expect) {
+void ScenarioRun::Hold(const Expect& expect) {
   const auto start = RealClock().Now();
   const auto end = start + expect.hold_for;
   const std::string hold = "for " + FormatDuration(expect.hold_for);
-  story_.BeginExpectation("no change " + hold);
+  report_.BeginExpectation("no change " + hold);
   while (true) {
-    const World world = Look();
+    const ClusterState state = CurrentState();
     bool any_away = false;
     for (const Expectation& expectation : expect.all) {
       bool is_away = false;
-      const Verdict verdict = Judge(expectation, world, &is_away);
+      const Verdict verdict = Judge(expectation, state, &is_away);
       // Retry while the server is unreachable.
       any_away |= is_away;
       if (is_away && RealClock().Now() < end + kLongestOutage) continue;
       if (verdict.kind == Verdict::Kind::kMet) continue;
-      story_.EndExpectation(RealClock().Now() - start, false);
-      Fail(expectation.text + ", " + hold, verdict, world);
+      report_.EndExpectation(RealClock().Now() - start, false);
+      Fail(expectation.text + ", " + hold, verdict, state);
     }
     if (RealClock().Now() >= end && !any_away) break;
     AwaitChange(any_away ? end + kLongestOutage : end);
   }
-  story_.EndExpectation(RealClock().Now() - start, true);
+  report_.EndExpectation(RealClock().Now() - start, true);
 }
 
-void Performance::AwaitChange(Clock::TimePoint deadline) {
+void ScenarioRun::AwaitChange(Clock::TimePoint deadline) {
   observer_->AwaitChange(std::min(deadline, RealClock().Now() + kWakeEvery),
                          stop_);
   if (stop_.stop_requested()) throw Cancelled();
   CheckRules();
 }
 
-void Performance::CheckRules() {
+void ScenarioRun::CheckRules() {
   if (const auto violation = observer_->violation()) {
-    Fail("throughout: " + violation->text, violation->verdict, Look());
+    Fail("throughout: " + violation->text, violation->verdict, CurrentState());
   }
   if (!scheduler_) return;
   if (const auto ended = scheduler_->Ended()) {
@@ -301,17 +301,17 @@ void Performance::CheckRules() {
   }
 }
 
-World Performance::Look() {
-  World world = observer_->Look();
-  world.events = Once([this] {
-    return cluster_.Events(stage_.namespace_name(), IfAway::kThrow, stop_);
+ClusterState ScenarioRun::CurrentState() {
+  ClusterState state = observer_->State();
+  state.events = Once([this] {
+    return cluster_.Events(test_bed_.namespace_name(), IfAway::kThrow, stop_);
   });
-  world.requests = Once([this] { return RequestsSinceMark(); });
-  world.metrics = Once([this] { return MetricsSinceMark(); });
-  return world;
+  state.requests = Once([this] { return RequestsSinceMark(); });
+  state.metrics = Once([this] { return MetricsSinceMark(); });
+  return state;
 }
 
-std::vector<RequestCount> Performance::RequestsSinceMark() {
+std::vector<RequestCount> ScenarioRun::RequestsSinceMark() {
   std::map<std::pair<std::string, std::string>, int> counts;
   for (const RequestCount& r : cluster_.Requests(IfAway::kThrow, stop_)) {
     counts[{r.verb, r.resource}] += r.count;
@@ -326,15 +326,15 @@ std::vector<RequestCount> Performance::RequestsSinceMark() {
   return since;
 }
 
-std::vector<Sample> Performance::MetricsSinceMark() {
+std::vector<Sample> ScenarioRun::MetricsSinceMark() {
   std::vector<Sample> samples = metrics_->Read(stop_);
   SubtractCounters(metrics_at_mark_, samples);
   return samples;
 }
 
-void Performance::StartScheduler() {
+void ScenarioRun::StartScheduler() {
   metrics_at_mark_.clear();  // A new process counts from zero.
-  log_ = options_.directory / (stage_.namespace_name() + ".log");
+  log_ = options_.directory / (test_bed_.namespace_name() + ".log");
   std::map<std::string, std::string> environment = {
       {"SCHEDULER_NAME", options_.scheduler_name},
       {"METRICS_PORT", std::to_string(metrics_port_->number())}};
@@ -344,15 +344,15 @@ void Performance::StartScheduler() {
   scheduler_.emplace(command_, environment, log_);
 }
 
-std::string Performance::SchedulerLog() const {
+std::string ScenarioRun::SchedulerLog() const {
   return LastLines(log_, kLogLines);
 }
 
-void Performance::Fail(const std::string& expected, const Verdict& verdict,
-                       const World& world) {
+void ScenarioRun::Fail(const std::string& expected, const Verdict& verdict,
+                       const ClusterState& state) {
   throw Failed{{.expected = expected,
                 .found = verdict.found,
-                .pods = DescribePods(verdict.pods, world),
+                .pods = DescribePods(verdict.pods, state),
                 .log = SchedulerLog()}};
 }
 

@@ -10,17 +10,17 @@
 
 namespace minisched::scenario {
 
-// Prepares a cluster for a scenario: creates a namespace, and replaces the
-// cluster's nodes if the scenario has nodes. TakeDown() restores the cluster.
-// Not thread-safe.
-class Stage {
+// The cluster as a scenario needs it. SetUp() creates a namespace, and replaces
+// the cluster's nodes if the scenario has nodes. TearDown() restores the
+// cluster. Not thread-safe.
+class TestBed {
  public:
-  // `cluster` must outlive the stage.
-  Stage(Cluster& cluster, std::string scheduler_name);
+  // `cluster` must outlive the test bed.
+  TestBed(Cluster& cluster, std::string scheduler_name);
 
   // Creates the namespace and replaces the nodes. Throws CannotPlay if the
   // server rejects a request or nodes don't become Ready, and what Client
-  // throws. Call TakeDown() even after an exception.
+  // throws. Call TearDown() even after an exception.
   void SetUp(const Scenario& scenario, const std::stop_token& stop);
 
   const std::string& namespace_name() const { return namespace_; }
@@ -40,7 +40,7 @@ class Stage {
 
   // Restores the cluster's state from before SetUp(). Continues after a
   // failure, unless the server is unreachable. Returns the failures, or "".
-  std::string TakeDown();
+  std::string TearDown();
 
  private:
   void CreateNamespace(const std::string& file, const std::stop_token& stop);

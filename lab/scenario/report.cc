@@ -1,4 +1,4 @@
-#include "lab/scenario/story.h"
+#include "lab/scenario/report.h"
 
 #include <fmt/format.h>
 
@@ -33,11 +33,11 @@ std::string Wrap(const std::string& text, const std::string& indent) {
 
 }  // namespace
 
-std::string Story::Paint(const char* code, const std::string& text) const {
+std::string TextReport::Paint(const char* code, const std::string& text) const {
   return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }
 
-void Story::Begin(const Scenario& scenario) {
+void TextReport::Begin(const Scenario& scenario) {
   why_ = scenario.why;
   out_ << Paint(kBold, scenario.title) << "  " << Paint(kGrey, scenario.file)
        << "\n";
@@ -48,21 +48,21 @@ void Story::Begin(const Scenario& scenario) {
   if (!names.empty()) WriteStep("nodes " + names);
 }
 
-void Story::WriteStep(const std::string& what) {
+void TextReport::WriteStep(const std::string& what) {
   out_ << "  " << what << std::endl;
 }
 
-void Story::BeginExpectation(const std::string& what) {
+void TextReport::BeginExpectation(const std::string& what) {
   out_ << "  expect " << what << std::flush;
 }
 
-void Story::EndExpectation(std::chrono::duration<double> after,
-                           bool as_expected) {
+void TextReport::EndExpectation(std::chrono::duration<double> after,
+                                bool as_expected) {
   const std::string mark = as_expected ? Paint(kGreen, "✓") : Paint(kRed, "✗");
   out_ << " " << mark << fmt::format(" {:.1f} s", after.count()) << std::endl;
 }
 
-void Story::End(const Result& result) {
+void TextReport::End(const Result& result) {
   const std::string took = fmt::format(" in {:.1f} s", result.took.count());
   if (!result.failure) {
     out_ << "  " << Paint(kGreen, "passed") << took << "\n" << std::endl;

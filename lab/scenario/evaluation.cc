@@ -1,4 +1,4 @@
-#include "lab/scenario/world.h"
+#include "lab/scenario/evaluation.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
@@ -56,9 +56,9 @@ std::string DescribeSome(const Pods& pods, std::size_t of,
 // met yet.
 class PodsJudge {
  public:
-  PodsJudge(const PodExpectation& expected, const World& world)
-      : expected_(expected), world_(world) {
-    for (const auto& [name, pod] : world.pods) {
+  PodsJudge(const PodExpectation& expected, const ClusterState& state)
+      : expected_(expected), state_(state) {
+    for (const auto& [name, pod] : state.pods) {
       if (MatchesAnyGlob(expected.pods, name)) pods_.push_back(pod);
     }
   }
@@ -112,8 +112,8 @@ class PodsJudge {
   }
 
   void JudgePresence() {
-    for (const std::string& name : world_.created) {
-      if (MatchesAnyGlob(expected_.pods, name) && !world_.pods.contains(name)) {
+    for (const std::string& name : state_.created) {
+      if (MatchesAnyGlob(expected_.pods, name) && !state_.pods.contains(name)) {
         SetNotYet(name + " does not exist");
       }
     }
@@ -165,7 +165,7 @@ class PodsJudge {
       return;
     }
     std::map<std::string, int> counts;
-    for (const auto& [name, node] : world_.nodes) counts[name] = 0;
+    for (const auto& [name, node] : state_.nodes) counts[name] = 0;
     for (const auto& pod : pods_) {
       if (IsBound(*pod)) ++counts[pod->spec.node_name];
     }
@@ -198,7 +198,7 @@ class PodsJudge {
     return verdict_.kind == Kind::kMet &&
            std::all_of(pods_.begin(), pods_.end(), [&](const auto& pod) {
              return IsBound(*pod) &&
-                    world_.created.contains(pod->metadata.name);
+                    state_.created.contains(pod->metadata.name);
            });
   }
 
@@ -231,7 +231,7 @@ class PodsJudge {
   void JudgeEvents() {
     const PodExpectation::Event& expected = *expected_.event;
     std::map<std::string, int> counts;
-    for (const PodEvent& event : world_.events()) {
+    for (const PodEvent& event : state_.events()) {
       if (MatchesText(expected.type, event.type) &&
           MatchesText(expected.reason, event.reason) &&
           MatchesText(expected.message, event.message)) {
@@ -251,25 +251,25 @@ class PodsJudge {
   }
 
   const PodExpectation& expected_;
-  const World& world_;
+  const ClusterState& state_;
   Pods pods_;
   Verdict verdict_;
 };
 
-Verdict Judge(const PodExpectation& expected, const World& world) {
-  return PodsJudge(expected, world).Judge();
+Verdict Judge(const PodExpectation& expected, const ClusterState& state) {
+  return PodsJudge(expected, state).Judge();
 }
 
-Verdict Judge(const OrderExpectation& expected, const World& world) {
+Verdict Judge(const OrderExpectation& expected, const ClusterState& state) {
   Verdict verdict;
   // The moment and the name of the last pod of the previous globs.
   std::optional<std::pair<int, std::string>> last;
   for (const std::string& glob : expected.globs) {
     std::optional<std::pair<int, std::string>> latest = last;
-    for (const auto& [name, pod] : world.pods) {
+    for (const auto& [name, pod] : state.pods) {
       if (!MatchesGlob(glob, name)) continue;
-      const auto bound = world.bound_at.find(pod->metadata.uid);
-      if (bound == world.bound_at.end()) {
+      const auto bound = state.bound_at.find(pod->metadata.uid);
+      if (bound == state.bound_at.end()) {
         if (verdict.kind == Kind::kMet) {
           verdict = {Kind::kNotYet, "not bound: " + DescribePod(*pod), {name}};
         }
@@ -289,9 +289,9 @@ Verdict Judge(const OrderExpectation& expected, const World& world) {
   return verdict;
 }
 
-Verdict Judge(const RequestExpectation& expected, const World& world) {
+Verdict Judge(const RequestExpectation& expected, const ClusterState& state) {
   int count = 0;
-  for (const RequestCount& request : world.requests()) {
+  for (const RequestCount& request : state.requests()) {
     if ((expected.verb.empty() || request.verb == expected.verb) &&
         (expected.resource.empty() || request.resource == expected.resource)) {
       count += request.count;
@@ -307,10 +307,10 @@ Verdict Judge(const RequestExpectation& expected, const World& world) {
   return {};
 }
 
-Verdict Judge(const MetricExpectation& expected, const World& world) {
+Verdict Judge(const MetricExpectation& expected, const ClusterState& state) {
   MetricSum sum;
   try {
-    sum = SumSamples(expected, world.metrics());
+    sum = SumSamples(expected, state.metrics());
   } catch (const MetricsError& error) {
     return {Kind::kNotYet, error.what()};
   }
@@ -324,17 +324,17 @@ Verdict Judge(const MetricExpectation& expected, const World& world) {
   return {is_broken ? Kind::kBroken : Kind::kNotYet, sum.text};
 }
 
-Verdict Judge(const OvercommitExpectation&, const World& world) {
-  const std::string overcommitted = FindOvercommit(world.nodes, world.pods);
+Verdict Judge(const OvercommitExpectation&, const ClusterState& state) {
+  const std::string overcommitted = FindOvercommit(state.nodes, state.pods);
   if (overcommitted.empty()) return {};
   return {Kind::kBroken, overcommitted};
 }
 
 }  // namespace
 
-Verdict Evaluate(const Expectation& expectation, const World& world) {
+Verdict Evaluate(const Expectation& expectation, const ClusterState& state) {
   return std::visit(
-      [&](const auto& expected) { return Judge(expected, world); },
+      [&](const auto& expected) { return Judge(expected, state); },
       expectation.what);
 }
 

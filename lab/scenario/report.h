@@ -26,11 +26,11 @@ struct Result {
   std::chrono::duration<double> took{0};
 };
 
-// Writes the progress of a scenario as text. Not thread-safe.
-class Story {
+// Writes the progress and the result of a scenario as text. Not thread-safe.
+class TextReport {
  public:
-  // `out` must outlive the story.
-  Story(std::ostream& out, bool colour) : out_(out), colour_(colour) {}
+  // `out` must outlive the report.
+  TextReport(std::ostream& out, bool colour) : out_(out), colour_(colour) {}
 
   void Begin(const Scenario& scenario);
   void WriteStep(const std::string& what);

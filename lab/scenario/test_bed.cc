@@ -1,4 +1,4 @@
-#include "lab/scenario/stage.h"
+#include "lab/scenario/test_bed.h"
 
 #include <algorithm>
 #include <chrono>
@@ -85,10 +85,10 @@ void CheckNoPodIsOn(const Json& nodes, Client& client,
 
 }  // namespace
 
-Stage::Stage(Cluster& cluster, std::string scheduler_name)
+TestBed::TestBed(Cluster& cluster, std::string scheduler_name)
     : cluster_(cluster), scheduler_name_(std::move(scheduler_name)) {}
 
-void Stage::SetUp(const Scenario& scenario, const std::stop_token& stop) {
+void TestBed::SetUp(const Scenario& scenario, const std::stop_token& stop) {
   CreateNamespace(scenario.file, stop);
   if (scenario.nodes.empty()) return;
   SetNodesAside(stop);
@@ -96,8 +96,8 @@ void Stage::SetUp(const Scenario& scenario, const std::stop_token& stop) {
   AwaitReady(scenario.nodes, stop);
 }
 
-void Stage::CreateNamespace(const std::string& file,
-                            const std::stop_token& stop) {
+void TestBed::CreateNamespace(const std::string& file,
+                              const std::stop_token& stop) {
   std::string name = "scenario-";
   for (const char c : std::filesystem::path(file).stem().string()) {
     if (name.size() >= 50) break;
@@ -116,7 +116,7 @@ void Stage::CreateNamespace(const std::string& file,
   cluster_.Create({object.dump(), "v1", "Namespace", name}, "", "", stop);
 }
 
-void Stage::SetNodesAside(const std::stop_token& stop) {
+void TestBed::SetNodesAside(const std::stop_token& stop) {
   const Json nodes = Json::parse(
       cluster_.client().Send({.method = "GET", .path = "/api/v1/nodes"}, stop));
   const Json::json_pointer control_plane(
@@ -136,8 +136,8 @@ void Stage::SetNodesAside(const std::stop_token& stop) {
   }
 }
 
-void Stage::AwaitReady(const std::vector<Manifest>& nodes,
-                       const std::stop_token& stop) {
+void TestBed::AwaitReady(const std::vector<Manifest>& nodes,
+                         const std::stop_token& stop) {
   const bool ready = Await(
       [&] {
         for (const Manifest& manifest : nodes) {
@@ -155,8 +155,8 @@ void Stage::AwaitReady(const std::vector<Manifest>& nodes,
   }
 }
 
-std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
-                                                 const std::stop_token& stop) {
+std::map<std::string, std::string> TestBed::Create(
+    const scenario::Create& create, const std::stop_token& stop) {
   std::map<std::string, std::string> pods;
   for (const Manifest& object : create.objects) {
     if (stop.stop_requested()) throw Cancelled();
@@ -166,8 +166,8 @@ std::map<std::string, std::string> Stage::Create(const scenario::Create& create,
   return pods;
 }
 
-std::string Stage::CreateOne(const Manifest& object, bool apply,
-                             const std::stop_token& stop) {
+std::string TestBed::CreateOne(const Manifest& object, bool apply,
+                               const std::stop_token& stop) {
   // Kinds whose objects need no deletion at the end: the server deletes pods
   // and workloads with the namespace, and does not store Bindings. Objects of
   // all other kinds, even namespaced ones, are deleted one by one.
@@ -195,13 +195,13 @@ std::string Stage::CreateOne(const Manifest& object, bool apply,
   }
 }
 
-bool Stage::IsMade(const ObjectName& object) const {
+bool TestBed::IsMade(const ObjectName& object) const {
   return std::any_of(made_.begin(), made_.end(), [&](const ObjectName& made) {
     return made.kind == object.kind && made.name == object.name;
   });
 }
 
-void Stage::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
+void TestBed::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
   const ObjectName& object = patch.object;
   if (!cluster_.IsNamespaced(object, stop) && !IsMade(object)) {
     throw CannotPlay("patch " + object.kind + " " + object.name +
@@ -210,8 +210,8 @@ void Stage::Patch(const scenario::Patch& patch, const std::stop_token& stop) {
   cluster_.Patch(patch, namespace_, stop);
 }
 
-std::vector<std::string> Stage::Delete(const scenario::Delete& deletion,
-                                       const std::stop_token& stop) {
+std::vector<std::string> TestBed::Delete(const scenario::Delete& deletion,
+                                         const std::stop_token& stop) {
   const ObjectName& pattern = deletion.objects;
   if (cluster_.IsNamespaced(pattern, stop)) {
     return cluster_.Delete(deletion, namespace_, stop);
@@ -228,7 +228,7 @@ std::vector<std::string> Stage::Delete(const scenario::Delete& deletion,
   return deleted;
 }
 
-void Stage::PutBack(const Manifest& node) {
+void TestBed::PutBack(const Manifest& node) {
   try {
     cluster_.Create(node, "", "", {});
   } catch (const ApiError& error) {
@@ -237,13 +237,13 @@ void Stage::PutBack(const Manifest& node) {
   }
 }
 
-void Stage::AwaitGone(const ObjectName& object, const std::stop_token& stop) {
+void TestBed::AwaitGone(const ObjectName& object, const std::stop_token& stop) {
   const bool gone =
       Await([&] { return !cluster_.Get(object, "", stop).has_value(); }, stop);
   if (!gone) throw CannotPlay("it is still being deleted");
 }
 
-std::string Stage::TakeDown() {
+std::string TestBed::TearDown() {
   std::string failures;
   bool reachable = true;
   const auto attempt = [&](const ObjectName& object, const auto& action) {

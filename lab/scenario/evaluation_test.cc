@@ -1,4 +1,4 @@
-#include "lab/scenario/world.h"
+#include "lab/scenario/evaluation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,12 +17,12 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Kind = Verdict::Kind;
 
-// A world with two nodes, a and b, to which tests add pods.
-class WorldTest : public testing::Test {
+// A cluster with two nodes, a and b, to which tests add pods.
+class EvaluationTest : public testing::Test {
  protected:
-  WorldTest() {
+  EvaluationTest() {
     for (const std::string name : {"a", "b"}) {
-      world_.nodes[name] = std::make_shared<Node>(
+      state_.nodes[name] = std::make_shared<Node>(
           FromJson<Node>(R"({"metadata":{"name":")" + name +
                          R"("},"status":{"allocatable":{"pods":"2"}}})"));
     }
@@ -32,13 +32,13 @@ class WorldTest : public testing::Test {
   // calls.
   void AddPod(const std::string& name, const std::string& node = "",
               const std::string& status = "{}") {
-    world_.created.insert(name);
-    world_.pods[name] = std::make_shared<Pod>(
+    state_.created.insert(name);
+    state_.pods[name] = std::make_shared<Pod>(
         FromJson<Pod>(R"({"metadata":{"uid":")" + name + R"(","name":")" +
                       name + R"("},"spec":{"nodeName":")" + node +
                       R"("},"status":)" + status + "}"));
-    const int moment = static_cast<int>(world_.bound_at.size());
-    if (!node.empty()) world_.bound_at[name] = moment;
+    const int moment = static_cast<int>(state_.bound_at.size());
+    if (!node.empty()) state_.bound_at[name] = moment;
   }
   void AddUnschedulable(const std::string& name, const std::string& message) {
     AddPod(name, "",
@@ -50,7 +50,7 @@ class WorldTest : public testing::Test {
   Verdict Judge(const std::string& expectation) const {
     const Document document("test", expectation);
     return Evaluate(ReadExpectation(Field(document), Known{.other_pods = true}),
-                    world_);
+                    state_);
   }
   // Returns "met", "not yet: …" or "broken: …".
   std::string Outcome(const std::string& expectation) const {
@@ -60,24 +60,24 @@ class WorldTest : public testing::Test {
            verdict.found;
   }
 
-  World world_;
+  ClusterState state_;
 };
 
-TEST_F(WorldTest, AMissingPodMayAppearLater) {
+TEST_F(EvaluationTest, AMissingPodMayAppearLater) {
   EXPECT_EQ(Outcome("{pods: p*, bound: false}"), "not yet: no such pods exist");
   EXPECT_EQ(Outcome("{pods: p*, gone: true}"), "met");
   EXPECT_EQ(Outcome("{pods: p*, count: 0}"), "not yet: no such pods exist");
 }
 
-TEST_F(WorldTest, EveryCreatedPodMustExist) {
+TEST_F(EvaluationTest, EveryCreatedPodMustExist) {
   AddPod("p1", "a");
   AddPod("p2", "b");
-  world_.pods.erase("p2");
+  state_.pods.erase("p2");
   EXPECT_EQ(Outcome("{pods: p*, bound: true}"), "not yet: p2 does not exist");
   EXPECT_EQ(Outcome("{pods: p1, bound: true}"), "met");
 }
 
-TEST_F(WorldTest, CountIsExact) {
+TEST_F(EvaluationTest, CountIsExact) {
   AddPod("p1");
   AddPod("p2");
   AddPod("q");
@@ -87,7 +87,7 @@ TEST_F(WorldTest, CountIsExact) {
             "not yet: 2 of 2 still exist: p1: no node; p2: no node");
 }
 
-TEST_F(WorldTest, JudgesBound) {
+TEST_F(EvaluationTest, JudgesBound) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Outcome("{pods: p*, bound: true}"),
@@ -105,7 +105,7 @@ TEST_F(WorldTest, JudgesBound) {
   EXPECT_EQ(Outcome("{pods: p2, bound: false}"), "met");
 }
 
-TEST_F(WorldTest, JudgesNodes) {
+TEST_F(EvaluationTest, JudgesNodes) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Outcome("{pods: p*, node: a}"),
@@ -118,21 +118,21 @@ TEST_F(WorldTest, JudgesNodes) {
             "broken: 1 of 1 are on other nodes: p1: on a");
 }
 
-TEST_F(WorldTest, AVerdictNamesThePodsThatExplainIt) {
+TEST_F(EvaluationTest, AVerdictNamesThePodsThatExplainIt) {
   AddPod("p1", "a");
   AddPod("p2", "b");
   AddPod("p3", "a");
   EXPECT_THAT(Judge("{pods: p*, node: b}").pods, ElementsAre("p1", "p3"));
 }
 
-TEST_F(WorldTest, NamesTheFirstFewOfManyPods) {
+TEST_F(EvaluationTest, NamesTheFirstFewOfManyPods) {
   for (const std::string name : {"p1", "p2", "p3", "p4", "p5"}) AddPod(name);
   EXPECT_THAT(Outcome("{pods: p*, bound: true}"),
               HasSubstr("5 of 5 are not bound: p1: no node; p2: no node; "
                         "p3: no node; …"));
 }
 
-TEST_F(WorldTest, PendingMatchesTheMessageByPrefixOrGlob) {
+TEST_F(EvaluationTest, PendingMatchesTheMessageByPrefixOrGlob) {
   AddUnschedulable("p1", "0/2 nodes are available: 2 Too many pods. More.");
   AddPod("p2");
   AddPod("p3", "a");
@@ -150,7 +150,7 @@ TEST_F(WorldTest, PendingMatchesTheMessageByPrefixOrGlob) {
               StartsWith("broken: 1 of 1 are bound"));
 }
 
-TEST_F(WorldTest, JudgesConditions) {
+TEST_F(EvaluationTest, JudgesConditions) {
   AddUnschedulable("p1", "m");
   EXPECT_EQ(Outcome("{pods: p1, condition: {type: PodScheduled}}"), "met");
   EXPECT_EQ(
@@ -164,17 +164,17 @@ TEST_F(WorldTest, JudgesConditions) {
               StartsWith("not yet: 1 of 1 have no such condition"));
 }
 
-TEST_F(WorldTest, JudgesPhases) {
+TEST_F(EvaluationTest, JudgesPhases) {
   AddPod("p1", "a", R"({"phase":"Running"})");
   EXPECT_EQ(Outcome("{pods: p1, phase: Running}"), "met");
   EXPECT_EQ(Outcome("{pods: p1, phase: Failed}"),
             "not yet: 1 of 1 are not Failed: p1: on a, Running");
 }
 
-TEST_F(WorldTest, JudgesEvents) {
+TEST_F(EvaluationTest, JudgesEvents) {
   AddPod("p1");
   AddPod("p2");
-  world_.events = [] {
+  state_.events = [] {
     return std::vector<PodEvent>{
         {"p1", "Warning", "FailedScheduling", "0/2 nodes are available"},
         {"p1", "Warning", "FailedScheduling", "0/1 nodes are available"},
@@ -190,7 +190,7 @@ TEST_F(WorldTest, JudgesEvents) {
             "not yet: 1 of 2 have no such event: p1: no node");
 }
 
-TEST_F(WorldTest, JudgesTheSpreadOverNodes) {
+TEST_F(EvaluationTest, JudgesTheSpreadOverNodes) {
   AddPod("p1", "a");
   AddPod("p2", "a");
   EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 1}}"), "met");
@@ -207,17 +207,17 @@ TEST_F(WorldTest, JudgesTheSpreadOverNodes) {
             "met");
 }
 
-TEST_F(WorldTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
+TEST_F(EvaluationTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
   AddPod("p1", "a");
-  world_.created.insert("p2");
+  state_.created.insert("p2");
   EXPECT_EQ(Outcome("{pods: p*, spread: {nodes: 2}}"),
             "not yet: p2 does not exist");
   // p1 now counts as the pod of a workload, and the workload may create more.
-  world_.created.clear();
+  state_.created.clear();
   EXPECT_THAT(Outcome("{pods: p*, spread: {nodes: 2}}"), StartsWith("not yet"));
 }
 
-TEST_F(WorldTest, JudgesTheOrderOfBindings) {
+TEST_F(EvaluationTest, JudgesTheOrderOfBindings) {
   AddPod("low-1");
   AddPod("high-1");
   EXPECT_EQ(Outcome("{order: [high-*, low-*]}"),
@@ -232,23 +232,23 @@ TEST_F(WorldTest, JudgesTheOrderOfBindings) {
               ElementsAre("high-1", "low-1"));
 }
 
-TEST_F(WorldTest, ABoundPodBreaksTheOrderIfAnEarlierPodIsUnbound) {
+TEST_F(EvaluationTest, ABoundPodBreaksTheOrderIfAnEarlierPodIsUnbound) {
   AddPod("high-1");
   AddPod("low-1", "a");
   EXPECT_EQ(Outcome("{order: [high-*, low-*]}"),
             "broken: low-1 was bound before high-1");
 }
 
-TEST_F(WorldTest, PodsBoundAtTheSameMomentSatisfyAnyOrder) {
+TEST_F(EvaluationTest, PodsBoundAtTheSameMomentSatisfyAnyOrder) {
   AddPod("high-1", "a");
   AddPod("low-1", "a");
-  world_.bound_at["high-1"] = world_.bound_at["low-1"];
+  state_.bound_at["high-1"] = state_.bound_at["low-1"];
   EXPECT_EQ(Outcome("{order: [high-*, low-*]}"), "met");
   EXPECT_EQ(Outcome("{order: [low-*, high-*]}"), "met");
 }
 
-TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
-  world_.requests = [] {
+TEST_F(EvaluationTest, CountsRequestsByVerbAndResource) {
+  state_.requests = [] {
     return std::vector<RequestCount>{{"list", "pods", 3},
                                      {"create", "pods/binding", 2},
                                      {"list", "nodes", 1}};
@@ -261,8 +261,8 @@ TEST_F(WorldTest, CountsRequestsByVerbAndResource) {
   EXPECT_EQ(Outcome("{requests: {atMost: 6, atLeast: 6}}"), "met");
 }
 
-TEST_F(WorldTest, JudgesMetrics) {
-  world_.metrics = [] {
+TEST_F(EvaluationTest, JudgesMetrics) {
+  state_.metrics = [] {
     return std::vector<Sample>{{"tries_total", {{"event", "Failure"}}, 3},
                                {"tries_total", {{"event", "Add"}}, 4},
                                {"pending", {}, 2},
@@ -280,8 +280,8 @@ TEST_F(WorldTest, JudgesMetrics) {
   EXPECT_EQ(Outcome("{metric: odd_total, atMost: 7}"), "not yet: nan: nan {}");
 }
 
-TEST_F(WorldTest, OnlyACounterBreaksAnUpperBound) {
-  world_.metrics = [] {
+TEST_F(EvaluationTest, OnlyACounterBreaksAnUpperBound) {
+  state_.metrics = [] {
     return std::vector<Sample>{{"tries_total", {}, 3}, {"pending", {}, 3}};
   };
   EXPECT_EQ(Outcome("{metric: tries_total, atMost: 2}"), "broken: 3: 3 {}");
@@ -291,12 +291,12 @@ TEST_F(WorldTest, OnlyACounterBreaksAnUpperBound) {
   EXPECT_EQ(Outcome("{metric: pending, equals: 2}"), "not yet: 3: 3 {}");
 }
 
-TEST_F(WorldTest, UnreadableMetricsMeetNoExpectation) {
-  world_.metrics = []() -> std::vector<Sample> { throw MetricsError("oh"); };
+TEST_F(EvaluationTest, UnreadableMetricsMeetNoExpectation) {
+  state_.metrics = []() -> std::vector<Sample> { throw MetricsError("oh"); };
   EXPECT_EQ(Outcome("{metric: tries_total, atMost: 7}"), "not yet: oh");
 }
 
-TEST_F(WorldTest, JudgesOvercommit) {
+TEST_F(EvaluationTest, JudgesOvercommit) {
   AddPod("p1", "a");
   AddPod("p2", "a");
   EXPECT_EQ(Outcome("{overcommitted: false}"), "met");
@@ -305,24 +305,24 @@ TEST_F(WorldTest, JudgesOvercommit) {
             "broken: a: 3 pods requested, 2 allocatable");
 }
 
-TEST_F(WorldTest, BrokenTakesPrecedenceOverNotYet) {
+TEST_F(EvaluationTest, BrokenTakesPrecedenceOverNotYet) {
   AddPod("p1", "a");
   AddPod("p2");
   EXPECT_EQ(Outcome("{pods: p*, count: 3, node: b}"),
             "broken: 1 of 2 are on other nodes: p1: on a");
 }
 
-TEST_F(WorldTest, FormatsAPod) {
+TEST_F(EvaluationTest, FormatsAPod) {
   AddPod("p", "a", R"({"phase":"Failed","reason":"OutOfcpu"})");
-  EXPECT_EQ(DescribePod(*world_.pods["p"]), "p: on a, Failed, OutOfcpu");
+  EXPECT_EQ(DescribePod(*state_.pods["p"]), "p: on a, Failed, OutOfcpu");
   EXPECT_EQ(DescribePod(FromJson<Pod>(R"({"metadata":{"name":"q",
       "deletionTimestamp":"2024-01-01T00:00:00Z"},
       "status":{"phase":"Pending"}})")),
             "q: no node, being deleted");
 }
 
-TEST_F(WorldTest, FormatsTheTaintsOfANode) {
-  EXPECT_EQ(DescribeNode(*world_.nodes["a"]), "");
+TEST_F(EvaluationTest, FormatsTheTaintsOfANode) {
+  EXPECT_EQ(DescribeNode(*state_.nodes["a"]), "");
   EXPECT_EQ(DescribeNode(FromJson<Node>(R"({"metadata":{"name":"n"},
       "spec":{"unschedulable":true,"taints":[
           {"key":"gpu","value":"yes","effect":"NoSchedule"},

@@ -10,26 +10,27 @@
 #include "lab/scenario/cluster.h"
 #include "lab/scenario/observer.h"
 #include "lab/scenario/player.h"
+#include "lab/scenario/report.h"
 #include "lab/scenario/reserved_port.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/scheduler_metrics.h"
-#include "lab/scenario/stage.h"
-#include "lab/scenario/story.h"
+#include "lab/scenario/test_bed.h"
 
 namespace minisched::scenario {
 
-// Thrown by Performance::Play() when the scheduler does not meet an
+// Thrown by ScenarioRun::Play() when the scheduler does not meet an
 // expectation, or exits.
 struct Failed {
   Failure failure;
 };
 
 // Plays one scenario once. Not thread-safe.
-class Performance {
+class ScenarioRun {
  public:
-  // All arguments must outlive the performance.
-  Performance(const PlayerOptions& options, Story& story, Cluster& cluster,
-              const Scenario& scenario, const std::stop_token& stop);
+  // All arguments must outlive the run.
+  ScenarioRun(const PlayerOptions& options, TextReport& report,
+              Cluster& cluster, const Scenario& scenario,
+              const std::stop_token& stop);
 
   // Plays the scenario. Throws Failed, CannotPlay, Cancelled, and what Client
   // throws.
@@ -37,7 +38,7 @@ class Performance {
 
   // Cleans up after Play(), also after an exception. Throws CannotPlay if the
   // cleanup fails.
-  void End();
+  void CleanUp();
 
  private:
   void Do(const Create& create);
@@ -63,25 +64,25 @@ class Performance {
   // Throws Failed if a rule of `throughout` was broken or the scheduler exited.
   void CheckRules();
 
-  // Returns the current world, which reads events and requests from the server,
+  // Returns the current state, which reads events and requests from the server,
   // and metrics from the scheduler, when they are first needed, and at most
   // once.
-  World Look();
+  ClusterState CurrentState();
   std::vector<RequestCount> RequestsSinceMark();
   std::vector<Sample> MetricsSinceMark();
 
   void StartScheduler();
   [[noreturn]] void Fail(const std::string& expected, const Verdict& verdict,
-                         const World& world);
+                         const ClusterState& state);
   std::string SchedulerLog() const;
 
   const PlayerOptions& options_;
-  Story& story_;
+  TextReport& report_;
   Cluster& cluster_;
   const Scenario& scenario_;
   const std::stop_token& stop_;
   const std::string command_;  // starts the scheduler
-  Stage stage_;
+  TestBed test_bed_;
   std::optional<Observer> observer_;
   std::optional<ReservedPort> metrics_port_;  // of the scheduler to start
   std::optional<SchedulerMetrics> metrics_;
