@@ -74,7 +74,7 @@ TEST(SchedulerMetricsTest, ErrorsNameTheUrlAndTheReason) {
     EXPECT_EQ(Complaint(url), what + url + ": HTTP status 403");
   }
   EXPECT_EQ(Complaint(url),
-            what + url + ": connection refused, or no route to it");
+            what + url + ": connection refused");
   const HttpServer server(Replies(200, "a 1\n<html>"));
   url = server.url() + "/";
   EXPECT_EQ(Complaint(url),

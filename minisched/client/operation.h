@@ -1,11 +1,8 @@
 #pragma once
 
-// How transport.cc runs what cpprestsdk does. For that file only, because it
-// includes cpprestsdk.
+// For the client's own .cc files, because it includes Asio.
 
-#include <openssl/ssl.h>
-#include <pplx/pplxtasks.h>
-#include <pplx/threadpool.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -19,31 +16,11 @@
 #include <stop_token>
 #include <utility>
 
+#include "minisched/client/io_thread.h"
 #include "minisched/client/result.h"
 #include "minisched/client/transport_errors.h"
 
 namespace minisched {
-
-// cpprestsdk runs its connections on a thread pool. Ours has one thread, and
-// nothing else touches a connection, not even to cancel it: closing a socket
-// that another thread reads from is a race.
-inline boost::asio::io_service& IoService() {
-  static boost::asio::io_service& service = []() -> boost::asio::io_service& {
-    // Initialized before the thread that uses it, so that it is destroyed
-    // after that thread at exit.
-    OPENSSL_init_ssl(0, nullptr);
-    crossplat::threadpool::initialize_with_threads(1);
-    return crossplat::threadpool::shared_instance().service();
-  }();
-  return service;
-}
-
-using Cancel = pplx::cancellation_token_source;
-
-// Cancels on the I/O thread, where a connection may be closed.
-inline void CancelLater(const Cancel& cancel) {
-  boost::asio::post(IoService(), [cancel] { cancel.cancel(); });
-}
 
 // Limits how many requests are in flight. On the I/O thread.
 class RequestGate {
@@ -67,7 +44,7 @@ class RequestGate {
   void Admit() {
     const auto admits = [this] { return most_ <= 0 || in_flight_ < most_; };
     for (; admits() && !waiting_.empty(); ++in_flight_) {
-      boost::asio::post(IoService(), std::move(waiting_.front()));
+      boost::asio::post(IoContext(), std::move(waiting_.front()));
       waiting_.pop_front();
     }
   }
@@ -86,24 +63,25 @@ struct OperationOptions {
   // Limits the requests in flight. The operation enters the gate first, and
   // leaves it when it is done. Null: there is no limit.
   std::shared_ptr<RequestGate> gate;
-  // Ends what cpprestsdk does. Cancelled when the operation fails before that.
-  Cancel cancel;
-  std::shared_ptr<TransportErrors> errors;
+  std::shared_ptr<const TransportErrors> errors;
 };
 
-// Something that cpprestsdk does, until it is done, fails, is too late, or is
-// stopped. Lives on the I/O thread: all its functions but Start() run there.
+// Something that is done on a connection, until it is done, fails, is too late,
+// or is stopped. Lives on the I/O thread: all its functions but Start() run
+// there.
 template <class T>
 class Operation : public std::enable_shared_from_this<Operation<T>> {
  public:
-  using Begin = std::function<pplx::task<T>(const std::shared_ptr<Operation>&)>;
+  // Begins what is to be done, which ends with a Finish().
+  using Begin = std::function<void(const std::shared_ptr<Operation>&)>;
 
-  // Begins the operation on the I/O thread; calls `done` there at its end.
+  // Begins the operation on the I/O thread; calls `done` there at its end. If
+  // the operation ends with an error, `done` must end what was begun, if it was.
   static void Start(OperationOptions options, Begin begin,
                     ClientCallback<T> done) {
     auto operation =
         std::make_shared<Operation>(std::move(options), std::move(done));
-    boost::asio::post(IoService(),
+    boost::asio::post(IoContext(),
                       [operation = std::move(operation),
                        begin = std::move(begin)] { operation->Run(begin); });
   }
@@ -112,23 +90,36 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
       : options_(std::move(options)), done_(std::move(done)) {}
 
   // Records that the connection is made, and that the request is on its way.
-  // Returns true the first time.
-  bool MarkSent() {
-    if (!done_ || std::exchange(sent_, true)) return false;
+  void MarkSent() {
+    if (!done_ || std::exchange(sent_, true)) return;
     SetTimer();
-    return true;
+  }
+
+  // Ends the operation, unless it has ended.
+  void Finish(ClientResult<T> result) {
+    if (!done_) return;
+    LeaveGate();
+    timer_.cancel();
+    on_stop_.reset();
+    const ClientCallback<T> done = std::exchange(done_, nullptr);
+    try {
+      done(std::move(result));
+    } catch (const std::exception& error) {
+      spdlog::error("internal error of a request's callback, continuing: {}",
+                    error.what());
+    }
   }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
 
   void Run(const Begin& begin) {
-    if (options_.stop.stop_requested()) return GiveUp(ClientError(Cancelled()));
+    if (options_.stop.stop_requested()) return Fail(ClientError(Cancelled()));
     const auto self = this->shared_from_this();
     on_stop_.emplace(options_.stop, [weak = std::weak_ptr<Operation>(self)] {
-      boost::asio::post(IoService(), [weak] {
+      boost::asio::post(IoContext(), [weak] {
         if (const auto operation = weak.lock()) {
-          operation->GiveUp(ClientError(Cancelled()));
+          operation->Fail(ClientError(Cancelled()));
         }
       });
     });
@@ -140,27 +131,13 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   }
 
   void Proceed(const Begin& begin) {
-    if (!done_) return LeaveGate();  // given up in the meantime
+    if (!done_) return LeaveGate();  // stopped in the meantime
     start_ = std::chrono::steady_clock::now();
     SetTimer();
     try {
-      begin(this->shared_from_this())
-          .then([self = this->shared_from_this()](pplx::task<T> task) {
-            self->Take(task);
-          });
-    } catch (...) {
-      Finish(tl::make_unexpected(
-          options_.errors->Explain(std::current_exception())));
-    }
-  }
-
-  // Takes the result of a task that has ended.
-  void Take(const pplx::task<T>& task) {
-    try {
-      Finish(task.get());
-    } catch (...) {
-      Finish(tl::make_unexpected(
-          options_.errors->Explain(std::current_exception())));
+      begin(this->shared_from_this());
+    } catch (const std::exception& error) {
+      Fail(ClientError(options_.errors->Other(error)));
     }
   }
 
@@ -181,28 +158,16 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   void Expire() {
     // The timer may have been set again when this was already on its way.
     if (std::chrono::steady_clock::now() < start_ + Limit()) return;
-    GiveUp(ClientError(
+    Fail(ClientError(
         options_.errors->Late(sent_ ? "no answer" : "no connection", Limit())));
   }
 
-  // Ends the operation before cpprestsdk does, and closes the connection.
-  void GiveUp(ClientError error) {
-    if (!done_) return;
+  void Fail(ClientError error) {
     Finish(tl::make_unexpected(std::move(error)));
-    options_.cancel.cancel();
   }
 
   void LeaveGate() {
     if (std::exchange(in_gate_, false)) options_.gate->Leave();
-  }
-
-  void Finish(ClientResult<T> result) {
-    if (!done_) return;
-    LeaveGate();
-    timer_.cancel();
-    on_stop_.reset();
-    const ClientCallback<T> done = std::exchange(done_, nullptr);
-    done(std::move(result));
   }
 
   const OperationOptions options_;
@@ -210,7 +175,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   std::chrono::steady_clock::time_point start_;
   bool in_gate_ = false;
   bool sent_ = false;
-  boost::asio::steady_timer timer_{IoService()};
+  boost::asio::steady_timer timer_{IoContext()};
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -83,10 +83,6 @@ struct RestConfig {
   // received but not yet read. 512 MiB are enough for 15,000 nodes of 20 KiB in
   // one response. They are also enough for 150,000 pods of 3 KiB in one
   // response; the pages of a list are smaller.
-  //
-  // cpprestsdk reports the size of a body once the headers are complete, and
-  // then after each chunk. The headers, and a chunk, which has less than 2 GiB,
-  // are therefore limited only by request_timeout or watch_idle_timeout.
   std::size_t max_response_bytes = std::size_t{512} << 20;
   // The longest line of a watch, which is one event. By default, etcd stores
   // objects of at most 1.5 MiB.

@@ -12,12 +12,6 @@
 #include "minisched/client/errors.h"
 #include "minisched/client/pem.h"
 
-// Replaces OpenSSL's function in the whole program. cpprestsdk calls it for
-// each connection, and OpenSSL's function reads all of the system's trusted
-// authorities, which takes 30 ms. Tls::Configure() sets the authorities
-// instead.
-extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
-
 namespace minisched {
 namespace {
 
@@ -54,20 +48,32 @@ std::string Explain(X509_STORE_CTX* chain, const std::string& server_name) {
   }
 }
 
-// Returns the index of the Tls in an SSL_CTX's extra data. The app data can't
-// be used, because asio owns it.
-int ContextIndex() {
+// Returns the index of the pointer to the refusal in an SSL's extra data.
+int RefusalIndex() {
   static const int index =
-      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+      SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return index;
 }
 
-// Called when a handshake starts. Adds the server's name to it (SNI).
-void SendServerName(const SSL* ssl, int where, int) {
-  if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
-  const auto* tls = static_cast<const Tls*>(
-      SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ContextIndex()));
-  SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), tls->server_name().c_str());
+// Verifies the server's certificate, instead of OpenSSL, which gives no reason.
+// Returns 1 if the certificate is trusted, else 0. `name` is the std::string
+// that the certificate must have.
+int Verify(X509_STORE_CTX* chain, void* name) {
+  const auto& server_name = *static_cast<const std::string*>(name);
+  X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
+  if (IsIpAddress(server_name)) {
+    X509_VERIFY_PARAM_set1_ip_asc(param, server_name.c_str());
+  } else {
+    X509_VERIFY_PARAM_set1_host(param, server_name.c_str(), 0);
+  }
+  X509_STORE_CTX_set_verify_cb(chain,
+                               [](int ok, X509_STORE_CTX*) { return ok; });
+  if (X509_verify_cert(chain) == 1) return 1;
+  const auto* connection = static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(
+      chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  *static_cast<std::string*>(SSL_get_ex_data(connection, RefusalIndex())) =
+      Explain(chain, server_name);
+  return 0;
 }
 
 // Returns the system's trusted authorities. Reads them at the first call.
@@ -89,28 +95,51 @@ std::string WithoutBrackets(std::string host) {
   return host;
 }
 
-}  // namespace
+// Returns the authorities that the configuration trusts.
+std::shared_ptr<X509_STORE> ReadAuthorities(const RestConfig& config) {
+  const std::shared_ptr<X509_STORE> trusted(X509_STORE_new(), X509_STORE_free);
+  for (const CertificatePtr& authority : ReadCertificates(
+           {config.ca_data, config.source + ": certificate-authority"})) {
+    X509_STORE_add_cert(trusted.get(), authority.get());
+  }
+  return trusted;
+}
 
-struct Tls::Material {
-  std::shared_ptr<X509_STORE> trusted;  // null: SystemStore()
-  std::vector<CertificatePtr> certificates;
-  KeyPtr key;
-
-  // Adds the client's certificates and key to the context. Returns false if
-  // OpenSSL refuses one, because it is too weak for the security level.
-  bool AddTo(SSL_CTX* context) const {
-    if (!key) return true;
-    if (SSL_CTX_use_certificate(context, certificates.front().get()) != 1) {
+// Adds the client's certificates and key to the context. Returns false if
+// OpenSSL refuses one, because it is too weak for the security level.
+bool AddClient(SSL_CTX* context,
+               const std::vector<CertificatePtr>& certificates, EVP_PKEY* key) {
+  if (SSL_CTX_use_certificate(context, certificates.front().get()) != 1) {
+    return false;
+  }
+  for (std::size_t i = 1; i < certificates.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) {
       return false;
     }
-    for (std::size_t i = 1; i < certificates.size(); ++i) {
-      if (SSL_CTX_add1_chain_cert(context, certificates[i].get()) != 1) {
-        return false;
-      }
-    }
-    return SSL_CTX_use_PrivateKey(context, key.get()) == 1;
   }
-};
+  return SSL_CTX_use_PrivateKey(context, key) == 1;
+}
+
+// The same, from the configuration. Throws ConfigError if that is not possible.
+void ReadClient(const RestConfig& config, SSL_CTX* context) {
+  const auto certificates = ReadCertificates(
+      {config.client_certificate_data, config.source + ": client-certificate"});
+  const KeyPtr key =
+      ReadKey({config.client_key_data, config.source + ": client-key"});
+  if (X509_check_private_key(certificates.front().get(), key.get()) != 1) {
+    ERR_clear_error();
+    throw ConfigError(config.source + ": client-key: the key does not belong " +
+                      "to the client certificate");
+  }
+  if (!AddClient(context, certificates, key.get())) {
+    const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+    ERR_clear_error();
+    throw ConfigError(config.source + ": client-certificate: " +
+                      (reason == nullptr ? "refused by OpenSSL" : reason));
+  }
+}
+
+}  // namespace
 
 bool IsIpAddress(const std::string& host) {
   in6_addr address;
@@ -119,81 +148,31 @@ bool IsIpAddress(const std::string& host) {
          inet_pton(AF_INET6, bare.c_str(), &address) == 1;
 }
 
-Tls::Tls(const RestConfig& config, std::string host)
-    : server_name_(config.tls_server_name.empty()
-                       ? WithoutBrackets(std::move(host))
-                       : config.tls_server_name),
-      verify_(!config.insecure_skip_tls_verify),
-      material_(std::make_unique<Material>()) {
+Tls::Tls(const RestConfig& config, const ServerAddress& server)
+    : server_name_(config.tls_server_name.empty() ? server.host
+                                                  : config.tls_server_name),
+      context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
+  SSL_CTX_set_min_proto_version(context(), TLS1_2_VERSION);
+  const bool verifies = !config.insecure_skip_tls_verify;
   if (!config.ca_data.empty()) {
-    material_->trusted.reset(X509_STORE_new(), X509_STORE_free);
-    for (const CertificatePtr& authority : ReadCertificates(
-             {config.ca_data, config.source + ": certificate-authority"})) {
-      X509_STORE_add_cert(material_->trusted.get(), authority.get());
-    }
+    const auto trusted = ReadAuthorities(config);
+    SSL_CTX_set1_cert_store(context(), trusted.get());
+  } else if (verifies && server.is_https) {
+    SSL_CTX_set1_cert_store(context(), SystemStore());
   }
-  if (config.client_certificate_data.empty()) return;
-  material_->certificates = ReadCertificates(
-      {config.client_certificate_data, config.source + ": client-certificate"});
-  material_->key =
-      ReadKey({config.client_key_data, config.source + ": client-key"});
-  if (X509_check_private_key(material_->certificates.front().get(),
-                             material_->key.get()) != 1) {
-    ERR_clear_error();
-    throw ConfigError(config.source + ": client-key: the key does not belong " +
-                      "to the client certificate");
+  if (verifies) {
+    SSL_CTX_set_verify(context(), SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_cert_verify_callback(context(), Verify,
+                                     const_cast<std::string*>(&server_name_));
   }
-  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> trial(
-      SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
-  if (!material_->AddTo(trial.get())) {
-    const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
-    ERR_clear_error();
-    throw ConfigError(config.source + ": client-certificate: " +
-                      (reason == nullptr ? "refused by OpenSSL" : reason));
-  }
+  if (!config.client_certificate_data.empty()) ReadClient(config, context());
 }
 
-Tls::~Tls() = default;
-
-void Tls::Configure(ssl_ctx_st* context) {
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  SSL_CTX_set_ex_data(context, ContextIndex(), this);
+void Tls::Prepare(ssl_st* connection, std::string* refusal) const {
+  SSL_set_ex_data(connection, RefusalIndex(), refusal);
   if (!IsIpAddress(server_name_)) {
-    SSL_CTX_set_info_callback(context, SendServerName);
+    SSL_set_tlsext_host_name(connection, server_name_.c_str());
   }
-  if (verify_) {
-    // Replaces the HTTP library's check, which supports no other server name
-    // and gives no reason.
-    SSL_CTX_set_cert_verify_callback(
-        context,
-        [](X509_STORE_CTX* chain, void* self) {
-          return static_cast<Tls*>(self)->Verify(chain);
-        },
-        this);
-    SSL_CTX_set1_cert_store(
-        context, material_->trusted ? material_->trusted.get() : SystemStore());
-  }
-  material_->AddTo(context);  // as in the constructor, so it succeeds
-}
-
-int Tls::Verify(x509_store_ctx_st* chain) {
-  X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
-  if (IsIpAddress(server_name_)) {
-    X509_VERIFY_PARAM_set1_ip_asc(param, server_name_.c_str());
-  } else {
-    X509_VERIFY_PARAM_set1_host(param, server_name_.c_str(), 0);
-  }
-  X509_STORE_CTX_set_verify_cb(chain,
-                               [](int ok, X509_STORE_CTX*) { return ok; });
-  if (X509_verify_cert(chain) == 1) return 1;
-  MutexLock lock(mu_);
-  error_ = Explain(chain, server_name_);
-  return 0;
-}
-
-std::string Tls::TakeError() {
-  MutexLock lock(mu_);
-  return std::exchange(error_, "");
 }
 
 }  // namespace minisched

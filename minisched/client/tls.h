@@ -3,11 +3,11 @@
 #include <memory>
 #include <string>
 
-#include "minisched/base/mutex.h"
 #include "minisched/client/rest_config.h"
+#include "minisched/client/server_address.h"
 
-struct ssl_ctx_st;         // OpenSSL's SSL_CTX
-struct x509_store_ctx_st;  // OpenSSL's X509_STORE_CTX
+struct ssl_ctx_st;  // OpenSSL's SSL_CTX
+struct ssl_st;      // OpenSSL's SSL
 
 namespace minisched {
 
@@ -15,40 +15,28 @@ namespace minisched {
 // server name, client certificate. Thread-safe.
 class Tls {
  public:
-  // `host` is the host of the server's URL. Throws ConfigError if a certificate
-  // or the key can't be read, or if OpenSSL refuses the client's certificates
-  // or key, for example because they are too weak or don't belong together.
-  Tls(const RestConfig& config, std::string host);
-  ~Tls();
+  // Throws ConfigError if a certificate or the key can't be read, or if OpenSSL
+  // refuses the client's certificates or key, for example because they are too
+  // weak or don't belong together.
+  Tls(const RestConfig& config, const ServerAddress& server);
 
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
 
-  // Applies the settings to the context of a new connection. The context must
-  // not outlive this object. Doesn't throw, because the constructor has checked
-  // the settings.
-  void Configure(ssl_ctx_st* context);
+  // Returns the settings for a new connection, which must not outlive this
+  // object.
+  ssl_ctx_st* context() const { return context_.get(); }
 
-  // Returns why the last certificate was rejected, as a message for users.
-  // Empty if none was rejected since the last call.
-  std::string TakeError() EXCLUDES(mu_);
-
-  // Returns the name that the server's certificate must have, unless
-  // certificates are not verified.
-  const std::string& server_name() const { return server_name_; }
+  // Prepares the handshake of a new connection: sends the server's name with it,
+  // and sets `*refusal` if the server's certificate is rejected, to the reason,
+  // as a message for users. `*refusal` must outlive the handshake.
+  void Prepare(ssl_st* connection, std::string* refusal) const;
 
  private:
-  struct Material;
-
-  // Verifies the server's certificate. Returns 1 if it is trusted, else 0.
-  int Verify(x509_store_ctx_st* chain) EXCLUDES(mu_);
-
+  // The name that the server's certificate must have, unless certificates are
+  // not verified.
   const std::string server_name_;
-  const bool verify_;
-  std::unique_ptr<Material> material_;
-
-  Mutex mu_;
-  std::string error_ GUARDED_BY(mu_);
+  const std::shared_ptr<ssl_ctx_st> context_;
 };
 
 // Returns true if `host` is an IPv4 or IPv6 address, also in brackets:

@@ -18,7 +18,7 @@
 namespace minisched {
 
 // HTTP to one server, with deadlines and cancellation. The Client knows what
-// the bytes mean. cpprestsdk stays behind this file.
+// the bytes mean. Boost.Beast and Asio stay behind this file.
 
 // Receives what a request waits for: "a connection", "the response", … Is
 // called on any thread, whenever this changes, and must not block. May be
@@ -75,7 +75,12 @@ class HttpStream {
 // RestConfig::max_in_flight requests are in flight, not counting streams,
 // further requests wait. Their deadlines begin after this wait. A response that
 // is larger than RestConfig::max_response_bytes, or a line of a stream that is
-// longer than max_line_bytes, is a TransportError (kProtocol). Thread-safe.
+// longer than max_line_bytes, is a TransportError (kProtocol). So are headers of
+// more than 1 MiB. Thread-safe.
+//
+// A request that breaks a connection is not sent again, because it may have had
+// its effect: this is a TransportError (kLost). Only a GET is sent again, once,
+// if the connection was a kept one that ended before the response.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. A request goes on when its Transport is destroyed, until its callback.
@@ -104,9 +109,7 @@ class Transport {
 
  private:
   class Impl;
-  class Stream;
-  // Shared with the requests that are under way.
-  std::shared_ptr<Impl> impl_;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace minisched

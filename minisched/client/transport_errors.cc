@@ -1,37 +1,64 @@
 #include "minisched/client/transport_errors.h"
 
-#include <cpprest/http_msg.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/beast/http/error.hpp>
 #include <sstream>
-#include <system_error>
 #include <utility>
+
+#include "minisched/client/response_parser.h"
 
 namespace minisched {
 namespace {
 
+using boost::system::error_code;
+using HttpError = boost::beast::http::error;
 using Kind = TransportError::Kind;
 
-// cpprestsdk passes OpenSSL's codes as int.
-unsigned long ToOpenSslCode(int code) {
-  return static_cast<unsigned long>(static_cast<unsigned int>(code));
+// Returns OpenSSL's code; 0 if the error is not OpenSSL's.
+unsigned long OpenSslCode(error_code error) {
+  if (error.category() != boost::asio::error::get_ssl_category()) return 0;
+  return static_cast<unsigned long>(static_cast<unsigned int>(error.value()));
+}
+
+bool IsHttpError(error_code error) {
+  return error.category() == error_code(HttpError::bad_version).category();
 }
 
 // Returns true if the handshake failed because the connection ended, and not
-// because one side rejected the other. The error code of a socket is a small
-// number, which has no number of an OpenSSL library in its upper bits.
-bool IsConnectionEnd(int code) {
-  const unsigned long error = ToOpenSslCode(code);
-  return ERR_GET_LIB(error) == 0 ||
-         (ERR_GET_LIB(error) == ERR_LIB_SSL &&
-          ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+// because one side rejected the other.
+bool IsConnectionEnd(error_code error) {
+  const unsigned long code = OpenSslCode(error);
+  return code == 0 ||
+         (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+          ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+}
+
+// Returns true if the peer has sent an alert, which rejects us.
+bool IsAlert(error_code error) {
+  const unsigned long code = OpenSslCode(error);
+  return ERR_GET_LIB(code) == ERR_LIB_SSL &&
+         ERR_GET_REASON(code) > SSL_AD_REASON_OFFSET;
+}
+
+std::string ExplainHandshake(error_code error) {
+  const unsigned long code = OpenSslCode(error);
+  if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+      ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER) {
+    return "the server does not speak TLS; is it an http:// one?";
+  }
+  const char* const reason = ERR_reason_error_string(code);
+  return "TLS handshake failed: " +
+         (reason == nullptr ? error.message() : reason);
 }
 
 }  // namespace
 
-TransportErrors::TransportErrors(std::string server, Tls& tls)
-    : server_(std::move(server)), tls_(tls) {}
+TransportErrors::TransportErrors(std::string server, std::size_t max_response)
+    : server_(std::move(server)), max_response_(max_response) {}
 
 TransportError TransportErrors::Late(const std::string& what,
                                      std::chrono::milliseconds limit) const {
@@ -49,66 +76,56 @@ TransportError TransportErrors::TooLarge(const std::string& what,
                                  : std::to_string(kib / 1024) + " MiB"));
 }
 
-ClientError TransportErrors::Explain(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const web::http::http_exception& error) {
-    return ClientError(Translate(error.what(), error.error_code().value()));
-  } catch (const TransportError& error) {
-    return ClientError(error);
-  } catch (const std::exception& error) {
-    return ClientError(Make(Kind::kProtocol, error.what()));
+TransportError TransportErrors::ResponseTooLarge() const {
+  return TooLarge("the response is larger than ", max_response_);
+}
+
+TransportError TransportErrors::NotConnected(Connection::Step step,
+                                             error_code error,
+                                             const std::string& refusal) const {
+  switch (step) {
+    case Connection::Step::kResolve:
+      return Make(Kind::kConnect, "no such host");
+    case Connection::Step::kConnect:
+      return Make(Kind::kConnect, error == boost::asio::error::connection_refused
+                                      ? "connection refused"
+                                      : error.message());
+    case Connection::Step::kHandshake:
+      break;
   }
+  if (!refusal.empty()) return Make(Kind::kTls, refusal);
+  return IsConnectionEnd(error)
+             ? Make(Kind::kConnect, "connection closed during the TLS handshake")
+             : Make(Kind::kTls, ExplainHandshake(error));
+}
+
+TransportError TransportErrors::NotReceived(error_code error,
+                                            int status) const {
+  if (error == HttpError::body_limit) return ResponseTooLarge();
+  if (error == HttpError::header_limit) {
+    return TooLarge("the headers of the response are larger than ",
+                    kMaxHeadBytes);
+  }
+  // With TLS 1.3 the server sees our certificate after the handshake.
+  if (IsAlert(error)) return Make(Kind::kTls, ExplainHandshake(error));
+  if (error == HttpError::end_of_stream || error == HttpError::partial_message) {
+    return Make(Kind::kLost, "connection lost: the server closed it");
+  }
+  if (!IsHttpError(error)) {
+    return Make(Kind::kLost, "connection lost: " + error.message());
+  }
+  return Make(Kind::kProtocol, status != 0
+                                   ? "malformed response: " + error.message()
+                                   : "does not speak HTTP");
+}
+
+TransportError TransportErrors::Other(const std::exception& error) const {
+  return Make(Kind::kProtocol, error.what());
 }
 
 TransportError TransportErrors::Make(Kind kind,
                                      const std::string& message) const {
   return {kind, server_ + ": " + message};
-}
-
-// cpprestsdk's message is the only source for what has failed. The reason may
-// be in `code`, whose category is lost.
-TransportError TransportErrors::Translate(std::string_view what, int code) {
-  if (what.starts_with("Error in SSL handshake")) {
-    if (IsConnectionEnd(code)) {
-      return Make(Kind::kConnect, "connection closed during the TLS handshake");
-    }
-    return Make(Kind::kTls, ExplainHandshake(code));
-  }
-  if (what.starts_with("Error resolving address") ||
-      what.starts_with("Failed to resolve address")) {
-    return Make(Kind::kConnect, "no such host");
-  }
-  if (what.starts_with("Failed to connect")) {
-    // cpprestsdk also reports "refused" as "unreachable".
-    return Make(Kind::kConnect,
-                code == static_cast<int>(std::errc::host_unreachable)
-                    ? "connection refused, or no route to it"
-                    : std::generic_category().message(code));
-  }
-  if (what.starts_with("Invalid HTTP status line")) {
-    return Make(Kind::kProtocol, "does not speak HTTP");
-  }
-  // With TLS 1.3 the server sees our certificate after the handshake.
-  const unsigned long error = ToOpenSslCode(code);
-  if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
-      ERR_GET_REASON(error) > SSL_AD_REASON_OFFSET) {
-    return Make(Kind::kTls, ExplainHandshake(code));
-  }
-  return Make(Kind::kLost, "connection lost: " + std::string(what));
-}
-
-std::string TransportErrors::ExplainHandshake(int code) {
-  std::string refused = tls_.TakeError();
-  if (!refused.empty()) return refused;
-  const unsigned long error = ToOpenSslCode(code);
-  if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
-      ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER) {
-    return "the server does not speak TLS; is it an http:// one?";
-  }
-  const char* reason = ERR_reason_error_string(error);
-  return std::string("TLS handshake failed: ") +
-         (reason == nullptr ? "error " + std::to_string(code) : reason);
 }
 
 }  // namespace minisched

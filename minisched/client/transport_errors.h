@@ -1,22 +1,25 @@
 #pragma once
 
+// For the client's own .cc files, because it includes Asio.
+
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstddef>
 #include <exception>
 #include <string>
-#include <string_view>
 
+#include "minisched/client/connection.h"
 #include "minisched/client/errors.h"
-#include "minisched/client/result.h"
-#include "minisched/client/tls.h"
 
 namespace minisched {
 
 // Turns the failures of requests to one server into errors for users.
 class TransportErrors {
  public:
-  // `tls`, which explains refused certificates, must outlive this.
-  TransportErrors(std::string server, Tls& tls);
+  using error_code = boost::system::error_code;
+
+  // `max_response` is the limit that RestConfig::max_response_bytes sets.
+  TransportErrors(std::string server, std::size_t max_response);
 
   // `what` ("no answer") lasted until the time limit.
   TransportError Late(const std::string& what,
@@ -25,19 +28,26 @@ class TransportErrors {
   // The message is `what` ("the response is larger than ") and `limit`, which
   // is in bytes.
   TransportError TooLarge(const std::string& what, std::size_t limit) const;
+  TransportError ResponseTooLarge() const;
 
-  // Explains an exception that cpprestsdk has thrown. Returns a TransportError
-  // as it is.
-  ClientError Explain(const std::exception_ptr& thrown);
+  // There is no connection, because this step failed. `refusal` is why the
+  // client rejected the server's certificate, or empty.
+  TransportError NotConnected(Connection::Step step, error_code error,
+                              const std::string& refusal) const;
+
+  // A response can't be read any further. `status` is 0 if its status line was
+  // not yet read.
+  TransportError NotReceived(error_code error, int status) const;
+
+  // An exception that is not one of the client's errors.
+  TransportError Other(const std::exception& error) const;
 
  private:
   TransportError Make(TransportError::Kind kind,
                       const std::string& message) const;
-  TransportError Translate(std::string_view what, int code);
-  std::string ExplainHandshake(int code);
 
   const std::string server_;
-  Tls& tls_;
+  const std::size_t max_response_;
 };
 
 }  // namespace minisched

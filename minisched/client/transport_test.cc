@@ -142,7 +142,7 @@ TEST(TransportTest, ExplainsARefusedConnection) {
   Transport transport(ConfigFor(url));
   const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kConnect");
-  EXPECT_EQ(outcome.message, url + ": connection refused, or no route to it");
+  EXPECT_EQ(outcome.message, url + ": connection refused");
 }
 
 TEST(TransportTest, ExplainsAnUnknownHost) {
@@ -167,12 +167,13 @@ TEST(TransportTest, RefusesMalformedAnswers) {
   const std::vector<std::pair<std::string, std::string>> answers = {
       {"HTTP/1.1 abc\r\n\r\n", "kProtocol"},
       {"HTTP/1.1\r\n\r\n", "kProtocol"},
-      {"\r\n\r\n", "kProtocol"},
-      {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", "kLost"},
+      {"\r\n\r\n", "kLost"},  // no status line yet
+      {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", "kProtocol"},
       {ok + "Content-Length: 99999999\r\n\r\n{}", "kLost"},
-      // cpprestsdk reads these until the connection ends.
-      {ok + "Content-Length: abc\r\n\r\n{}", "ok"},
-      {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "ok"},
+      {ok + "Content-Length: abc\r\n\r\n{}", "kProtocol"},
+      {ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", "kProtocol"},
+      {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "kProtocol"},
+      // Ends with the connection.
       {ok + "\r\n{}", "ok"},
       // An odd number of bytes can't be in this charset.
       {ok + "Content-Type: text/html; charset=utf-16\r\n"

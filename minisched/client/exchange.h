@@ -1,0 +1,70 @@
+#pragma once
+
+// For the client's own .cc files, because it includes Asio and Beast.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "minisched/client/connection.h"
+#include "minisched/client/response_parser.h"
+#include "minisched/client/result.h"
+#include "minisched/client/server.h"
+#include "minisched/client/stream_body.h"
+#include "minisched/client/transport.h"
+
+namespace minisched {
+
+// A response. Of a stream that succeeds: its head and the rest of its body.
+struct Answer {
+  HttpResponse response;
+  std::shared_ptr<StreamBody> body;
+};
+
+// Sends one request and receives its response, over a connection that was kept
+// or a new one. On the I/O thread, except for the constructor.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(std::shared_ptr<const Server> server, HttpRequest request,
+           bool is_stream);
+
+  // Calls `on_send` when the connection is made, and `done` at the end. Throws
+  // std::invalid_argument if the request can't be sent.
+  void Start(std::function<void()> on_send, ClientCallback<Answer> done);
+
+  // Closes the connection. Then, `done` is not called any more.
+  void Abort();
+
+ private:
+  using error_code = boost::system::error_code;
+
+  // Runs one step. If the step throws, the request fails.
+  template <class Step>
+  void Try(const Step& step);
+  // Returns a handler that runs a step through Try().
+  Connection::Handler Then(void (Exchange::*step)(error_code));
+
+  void Connect();
+  void Send();
+  void OnSent(error_code error);
+  void Read();
+  void OnRead(error_code error);
+  // Sends the request again if that is safe, else fails.
+  void Retry(error_code error);
+  void MakeParser();
+  bool IsInformational() const;
+  void Finish();
+  void Fail(const TransportError& error);
+
+  const std::shared_ptr<const Server> server_;
+  const HttpRequest request_;
+  const bool is_stream_;
+  std::string text_;  // of the request
+  std::function<void()> on_send_;
+  ClientCallback<Answer> done_;  // empty once called
+  std::shared_ptr<Connection> connection_;
+  bool was_kept_ = false;  // the connection
+  std::unique_ptr<ResponseParser> parser_;
+};
+
+}  // namespace minisched

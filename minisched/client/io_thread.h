@@ -1,0 +1,27 @@
+#pragma once
+
+// For the client's own .cc files, because it includes Asio.
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <utility>
+
+namespace minisched {
+
+// Returns the event loop of all connections, which one thread runs. Only this
+// thread touches a connection, also to cancel it: closing a socket that another
+// thread reads from is a race. The first call starts the thread. At the
+// program's exit, the thread ends, and what is still in the loop is abandoned.
+boost::asio::io_context& IoContext();
+
+// Makes a T that the I/O thread destroys, whichever thread drops the last
+// reference.
+template <class T, class... Args>
+std::shared_ptr<T> MakeForIoThread(Args&&... args) {
+  return std::shared_ptr<T>(new T(std::forward<Args>(args)...), [](T* object) {
+    boost::asio::post(IoContext(), [object] { delete object; });
+  });
+}
+
+}  // namespace minisched

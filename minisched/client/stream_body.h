@@ -1,0 +1,65 @@
+#pragma once
+
+// For the client's own .cc files, because it includes Asio and Beast.
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "minisched/client/connection.h"
+#include "minisched/client/response_parser.h"
+#include "minisched/client/result.h"
+#include "minisched/client/server.h"
+
+namespace minisched {
+
+// The body of a response without end. It is received whether or not it is read,
+// until Server::max_response bytes were not read. On the I/O thread, except for
+// the destructor.
+class StreamBody : public std::enable_shared_from_this<StreamBody> {
+ public:
+  // A part of the body.
+  struct Part {
+    std::string bytes;  // empty: the body has ended
+    bool has_more = false;  // another part is there already
+  };
+
+  // `parser` has parsed the head of the response.
+  StreamBody(std::shared_ptr<const Server> server,
+             std::shared_ptr<Connection> connection,
+             std::unique_ptr<ResponseParser> parser);
+
+  // Begins to receive.
+  void Start();
+
+  // Calls back with the next part, of at most 64 KiB, when it is there. One call
+  // at a time.
+  void Read(ClientCallback<Part> done);
+
+  // Closes the connection. Then, Read() does not call back any more.
+  void Close();
+
+ private:
+  using error_code = boost::system::error_code;
+
+  void Receive();
+  void OnRead(error_code error);
+  // Takes what the parser has parsed.
+  void Store();
+  void End();
+  void Fail(const TransportError& error);
+  // Answers Read(), if there is something to answer.
+  void Deliver();
+
+  const std::shared_ptr<const Server> server_;
+  std::shared_ptr<Connection> connection_;  // null: closed
+  const std::unique_ptr<ResponseParser> parser_;
+  std::deque<std::string> parts_;
+  std::size_t unread_ = 0;  // the size of all parts
+  std::optional<TransportError> error_;
+  ClientCallback<Part> done_;  // of Read(); empty: there is none
+};
+
+}  // namespace minisched
