@@ -24,10 +24,10 @@ using asio::ip::tcp;
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 
 // The settings that client-go's connections have. Keepalive finds out that the
-// server is gone, which a watch, or a connection that is kept, would not notice:
-// after 30 s of silence the kernel probes the server every 15 s, and breaks the
-// connection when nine probes have no answer. Ignores failures: a connection
-// works without these settings, too.
+// server is gone, which a watch, or a connection that is kept, would not
+// notice: after 30 s of silence the kernel probes the server every 15 s, and
+// breaks the connection when nine probes have no answer. Ignores failures: a
+// connection works without these settings, too.
 void Configure(tcp::socket& socket) {
   constexpr int kIdleSeconds = 30;
   constexpr int kIntervalSeconds = 15;
@@ -72,12 +72,11 @@ void Connection::Connect(ConnectHandler done) {
 void Connection::ConnectTo(const Resolver::results_type& addresses) {
   // Connecting would open the socket again.
   if (closed_) return Finish(Step::kConnect, asio::error::operation_aborted);
-  asio::async_connect(
-      socket_, addresses,
-      [self = shared_from_this()](error_code error,
-                                  const tcp::endpoint& /*address*/) {
-        self->OnConnected(error);
-      });
+  asio::async_connect(socket_, addresses,
+                      [self = shared_from_this()](
+                          error_code error, const tcp::endpoint& /*address*/) {
+                        self->OnConnected(error);
+                      });
 }
 
 void Connection::OnConnected(error_code error) {
@@ -89,11 +88,10 @@ void Connection::OnConnected(error_code error) {
   asio::ssl::context context(tls_->context());
   tls_stream_.emplace(socket_, context);
   tls_->Prepare(tls_stream_->native_handle(), &refusal_);
-  tls_stream_->async_handshake(
-      asio::ssl::stream_base::client,
-      [self = shared_from_this()](error_code failure) {
-        self->Finish(Step::kHandshake, failure);
-      });
+  tls_stream_->async_handshake(asio::ssl::stream_base::client,
+                               [self = shared_from_this()](error_code failure) {
+                                 self->Finish(Step::kHandshake, failure);
+                               });
 }
 
 void Connection::Finish(Step step, error_code error) {
@@ -108,25 +106,23 @@ void Connection::WithStream(Call call) {
 
 void Connection::Write(const std::string& text, Handler done) {
   WithStream([&](auto& stream) {
-    asio::async_write(
-        stream, asio::buffer(text),
-        [self = shared_from_this(), done = std::move(done)](
-            error_code error, std::size_t /*size*/) {
-          if (error) self->is_broken_ = true;
-          done(error);
-        });
+    asio::async_write(stream, asio::buffer(text),
+                      [self = shared_from_this(), done = std::move(done)](
+                          error_code error, std::size_t /*size*/) {
+                        if (error) self->is_broken_ = true;
+                        done(error);
+                      });
   });
 }
 
 void Connection::Read(Handler done) {
   WithStream([&](auto& stream) {
-    stream.async_read_some(
-        input_.prepare(kReadAtOnce),
-        [self = shared_from_this(), done = std::move(done)](error_code error,
-                                                            std::size_t size) {
-          self->input_.commit(size);
-          done(error);
-        });
+    stream.async_read_some(input_.prepare(kReadAtOnce),
+                           [self = shared_from_this(), done = std::move(done)](
+                               error_code error, std::size_t size) {
+                             self->input_.commit(size);
+                             done(error);
+                           });
   });
 }
 

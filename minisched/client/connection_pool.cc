@@ -3,18 +3,10 @@
 #include <utility>
 
 namespace minisched {
-namespace {
-
-// How long a connection is kept at least, and about half of the longest time.
-// kube-apiserver closes a connection after 90 s without a request. It must not
-// do so just when we send one, so we must be earlier.
-constexpr std::chrono::seconds kKeepFor{30};
-
-}  // namespace
-
 ConnectionPool::ConnectionPool(ServerAddress server,
-                               std::shared_ptr<const Tls> tls)
-    : server_(std::move(server)), tls_(std::move(tls)) {}
+                               std::shared_ptr<const Tls> tls,
+                               std::chrono::milliseconds keep_for)
+    : server_(std::move(server)), tls_(std::move(tls)), keep_for_(keep_for) {}
 
 std::shared_ptr<Connection> ConnectionPool::Take() {
   while (!kept_.empty()) {
@@ -38,7 +30,7 @@ void ConnectionPool::Return(std::shared_ptr<Connection> connection,
 }
 
 void ConnectionPool::CloseOldLater() {
-  timer_.expires_after(kKeepFor);
+  timer_.expires_after(keep_for_);
   timer_.async_wait([weak = weak_from_this()](const auto& error) {
     const auto self = weak.lock();
     if (!error && self) self->CloseOld();
@@ -46,7 +38,7 @@ void ConnectionPool::CloseOldLater() {
 }
 
 void ConnectionPool::CloseOld() {
-  const TimePoint oldest = std::chrono::steady_clock::now() - kKeepFor;
+  const TimePoint oldest = std::chrono::steady_clock::now() - keep_for_;
   std::erase_if(kept_, [oldest](const Kept& kept) {
     return kept.since < oldest || !kept.connection->IsUsable();
   });

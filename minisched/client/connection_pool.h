@@ -18,7 +18,13 @@ namespace minisched {
 // for the constructor, and destroyed there.
 class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
  public:
-  ConnectionPool(ServerAddress server, std::shared_ptr<const Tls> tls);
+  // How long a connection is kept at least, and half of the longest time.
+  // kube-apiserver closes a connection after 90 s without a request. It must
+  // not do so just when we send one, so we must be earlier.
+  static constexpr std::chrono::seconds kKeepFor{30};
+
+  ConnectionPool(ServerAddress server, std::shared_ptr<const Tls> tls,
+                 std::chrono::milliseconds keep_for = kKeepFor);
 
   // Returns the connection that was used last, because the server will close it
   // last; null if there is none.
@@ -28,7 +34,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   std::shared_ptr<Connection> Make() const;
 
   // Takes a connection whose request has ended. If `keep_alive`, keeps it for a
-  // later request, for about a minute at most; else closes it.
+  // later request; else closes it.
   void Return(std::shared_ptr<Connection> connection, bool keep_alive);
 
  private:
@@ -44,6 +50,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
 
   const ServerAddress server_;
   const std::shared_ptr<const Tls> tls_;
+  const std::chrono::milliseconds keep_for_;
   std::vector<Kept> kept_;  // by `since`
   bool closes_old_ = false;
   boost::asio::steady_timer timer_{IoContext()};

@@ -47,8 +47,8 @@ void LineStream::SetReadDelay(std::chrono::milliseconds delay, Clock& clock) {
 
 void LineStream::CheckLine(std::size_t size) const {
   if (size > options_.max_line) {
-    throw server_->errors->TooLarge(
-        "a line of the response is longer than ", options_.max_line);
+    throw server_->errors->TooLarge("a line of the response is longer than ",
+                                    options_.max_line);
   }
 }
 

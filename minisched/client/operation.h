@@ -76,7 +76,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   using Begin = std::function<void(const std::shared_ptr<Operation>&)>;
 
   // Begins the operation on the I/O thread; calls `done` there at its end. If
-  // the operation ends with an error, `done` must end what was begun, if it was.
+  // the operation ends with an error, `done` must end what was begun, if it
+  // was.
   static void Start(OperationOptions options, Begin begin,
                     ClientCallback<T> done) {
     auto operation =

@@ -65,8 +65,7 @@ void ResponseParser::on_trailer_field_impl(field /*name*/,
                                            error_code& /*error*/) {}
 
 void ResponseParser::on_header_impl(error_code& error) {
-  const bool succeeds_as_stream =
-      options_.is_stream && IsSuccess(status_);
+  const bool succeeds_as_stream = options_.is_stream && IsSuccess(status_);
   if (is_done() || succeeds_as_stream) return;
   if (content_length().value_or(0) > options_.max_body) {
     error = HttpError::body_limit;
@@ -89,9 +88,10 @@ void ResponseParser::on_chunk_header_impl(std::uint64_t /*size*/,
                                           string_view /*extensions*/,
                                           error_code& /*error*/) {}
 
-std::size_t ResponseParser::on_chunk_body_impl(std::uint64_t /*remain*/,
+std::size_t ResponseParser::on_chunk_body_impl(std::uint64_t remain,
                                                string_view body,
                                                error_code& error) {
+  is_within_chunk_ = body.size() < remain;
   return on_body_impl(body, error);
 }
 

@@ -36,9 +36,10 @@ class ResponseParser : private boost::beast::http::basic_parser<false> {
   };
   explicit ResponseParser(const Options& options);
 
-  // Parses the bytes of `input` that a read has added, and removes them. `error`
-  // is the read's; at the end of the connection, `input` must be empty. Returns
-  // why the response can't be read any further: `error`, or one of Beast's.
+  // Parses the bytes of `input` that a read has added, and removes them.
+  // `error` is the read's; at the end of the connection, `input` must be empty.
+  // Returns why the response can't be read any further: `error`, or one of
+  // Beast's.
   error_code Receive(error_code error, boost::beast::flat_buffer& input);
 
   // True if the parser has had a byte of the response.
@@ -50,6 +51,9 @@ class ResponseParser : private boost::beast::http::basic_parser<false> {
   using basic_parser::is_header_done;
   // True if the connection can be used again. REQUIRES: is_header_done().
   using basic_parser::keep_alive;
+
+  // True if a part of a chunk has come, and the rest of it has not.
+  bool is_within_chunk() const { return is_within_chunk_; }
 
   // Status and headers. The body is empty.
   HttpResponse TakeHead() {
@@ -90,6 +94,7 @@ class ResponseParser : private boost::beast::http::basic_parser<false> {
   const Options options_;
   int status_ = 0;
   std::size_t head_size_ = 0;
+  bool is_within_chunk_ = false;
   std::map<std::string, std::string> headers_;
   std::string body_;
 };

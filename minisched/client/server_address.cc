@@ -58,9 +58,9 @@ std::optional<std::uint16_t> ParsePort(const std::string& text) {
 bool ParseAuthority(ServerAddress& address) {
   const std::string& text = address.authority;
   const std::size_t bracket = text.find(']');
-  const std::size_t host_end =
-      text.starts_with('[') && bracket != text.npos ? bracket + 1
-                                                    : text.find(':');
+  const std::size_t host_end = text.starts_with('[') && bracket != text.npos
+                                   ? bracket + 1
+                                   : text.find(':');
   address.host = text.substr(0, host_end);
   const bool is_ipv6 = address.host.starts_with('[');
   if (is_ipv6 ? !IsIpAddress(address.host) : !IsHostName(address.host)) {

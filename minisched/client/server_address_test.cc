@@ -40,14 +40,36 @@ TEST(ServerAddressTest, HasThePartsOfTheUrl) {
 }
 
 TEST(ServerAddressTest, RefusesWhatIsNoServer) {
-  for (const std::string url :
-       {"", "h", "h:80", "://h", "ftp://h", "unix:///run/k.sock", "https:h",
-        "https://", "https:///path", "https://:80", "https://h:", "https://h:0",
-        "https://h:65536", "https://h:-1", "https://h:1x", "https://a b",
-        "https://h/a b", "https://h/\n", "https://h\r\nX: y", "https://u@h",
-        "https://h?x", "https://h/?x", "https://h/#x", "https://::1",
-        "https://[::1", "https://[::1]x", "https://[]", "https://[h]",
-        "https://[::1]]:1", "https://]:1"}) {
+  for (const std::string url : {"",
+                                "h",
+                                "h:80",
+                                "://h",
+                                "ftp://h",
+                                "unix:///run/k.sock",
+                                "https:h",
+                                "https://",
+                                "https:///path",
+                                "https://:80",
+                                "https://h:",
+                                "https://h:0",
+                                "https://h:65536",
+                                "https://h:-1",
+                                "https://h:1x",
+                                "https://a b",
+                                "https://h/a b",
+                                "https://h/\n",
+                                "https://h\r\nX: y",
+                                "https://u@h",
+                                "https://h?x",
+                                "https://h/?x",
+                                "https://h/#x",
+                                "https://::1",
+                                "https://[::1",
+                                "https://[::1]x",
+                                "https://[]",
+                                "https://[h]",
+                                "https://[::1]]:1",
+                                "https://]:1"}) {
     const Outcome outcome = OutcomeOf([&] { ParseServerAddress(url, "test"); });
     EXPECT_EQ(outcome.kind, "ConfigError") << url;
     EXPECT_EQ(outcome.message, "test: the server \"" + url +

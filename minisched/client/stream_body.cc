@@ -46,7 +46,8 @@ void StreamBody::Receive() {
 void StreamBody::OnRead(error_code error) {
   error = parser_->Receive(error, connection_->input());
   Store();
-  if (error) return Fail(server_->errors->NotReceived(error, parser_->status()));
+  if (error)
+    return Fail(server_->errors->NotReceived(error, parser_->status()));
   if (unread_ > server_->max_response) {
     parts_.clear();
     return Fail(server_->errors->ResponseTooLarge());
@@ -84,10 +85,10 @@ void StreamBody::Deliver() {
     part.bytes = std::move(parts_.front());
     parts_.pop_front();
     unread_ -= part.bytes.size();
-    part.has_more = !parts_.empty();
+    part.has_more = !parts_.empty() || parser_->is_within_chunk();
   } else if (error_) {
-    return std::exchange(done_, nullptr)(
-        tl::make_unexpected(ClientError(*error_)));
+    return std::exchange(done_,
+                         nullptr)(tl::make_unexpected(ClientError(*error_)));
   } else if (connection_) {
     return;
   }

@@ -22,8 +22,8 @@ class StreamBody : public std::enable_shared_from_this<StreamBody> {
  public:
   // A part of the body.
   struct Part {
-    std::string bytes;  // empty: the body has ended
-    bool has_more = false;  // another part is there already
+    std::string bytes;      // empty: the body has ended
+    bool has_more = false;  // another part is there, or on its way
   };
 
   // `parser` has parsed the head of the response.
@@ -34,8 +34,8 @@ class StreamBody : public std::enable_shared_from_this<StreamBody> {
   // Begins to receive.
   void Start();
 
-  // Calls back with the next part, of at most 64 KiB, when it is there. One call
-  // at a time.
+  // Calls back with the next part, of at most 64 KiB, when it is there. One
+  // call at a time.
   void Read(ClientCallback<Part> done);
 
   // Closes the connection. Then, Read() does not call back any more.

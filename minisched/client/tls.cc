@@ -69,8 +69,8 @@ int Verify(X509_STORE_CTX* chain, void* name) {
   X509_STORE_CTX_set_verify_cb(chain,
                                [](int ok, X509_STORE_CTX*) { return ok; });
   if (X509_verify_cert(chain) == 1) return 1;
-  const auto* connection = static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(
-      chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const auto* connection = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
   *static_cast<std::string*>(SSL_get_ex_data(connection, RefusalIndex())) =
       Explain(chain, server_name);
   return 0;

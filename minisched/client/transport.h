@@ -75,8 +75,8 @@ class HttpStream {
 // RestConfig::max_in_flight requests are in flight, not counting streams,
 // further requests wait. Their deadlines begin after this wait. A response that
 // is larger than RestConfig::max_response_bytes, or a line of a stream that is
-// longer than max_line_bytes, is a TransportError (kProtocol). So are headers of
-// more than 1 MiB. Thread-safe.
+// longer than max_line_bytes, is a TransportError (kProtocol). So are headers
+// of more than 1 MiB. Thread-safe.
 //
 // A request that breaks a connection is not sent again, because it may have had
 // its effect: this is a TransportError (kLost). Only a GET is sent again, once,

@@ -87,15 +87,17 @@ TransportError TransportErrors::NotConnected(Connection::Step step,
     case Connection::Step::kResolve:
       return Make(Kind::kConnect, "no such host");
     case Connection::Step::kConnect:
-      return Make(Kind::kConnect, error == boost::asio::error::connection_refused
-                                      ? "connection refused"
-                                      : error.message());
+      return Make(Kind::kConnect,
+                  error == boost::asio::error::connection_refused
+                      ? "connection refused"
+                      : error.message());
     case Connection::Step::kHandshake:
       break;
   }
   if (!refusal.empty()) return Make(Kind::kTls, refusal);
   return IsConnectionEnd(error)
-             ? Make(Kind::kConnect, "connection closed during the TLS handshake")
+             ? Make(Kind::kConnect,
+                    "connection closed during the TLS handshake")
              : Make(Kind::kTls, ExplainHandshake(error));
 }
 
@@ -108,7 +110,8 @@ TransportError TransportErrors::NotReceived(error_code error,
   }
   // With TLS 1.3 the server sees our certificate after the handshake.
   if (IsAlert(error)) return Make(Kind::kTls, ExplainHandshake(error));
-  if (error == HttpError::end_of_stream || error == HttpError::partial_message) {
+  if (error == HttpError::end_of_stream ||
+      error == HttpError::partial_message) {
     return Make(Kind::kLost, "connection lost: the server closed it");
   }
   if (!IsHttpError(error)) {

@@ -12,6 +12,7 @@
 
 #include "testing/http_server.h"
 #include "minisched/client/client_testing.h"
+#include "minisched/client/endless_server_testing.h"
 #include "minisched/client/transport.h"
 
 namespace minisched {
@@ -22,12 +23,14 @@ using namespace std::chrono_literals;
 constexpr std::size_t kKiB = 1024;
 constexpr char kTooLarge[] = ": the response is larger than 100 KiB";
 
-RestConfig Limited(const HttpServer& server) {
-  RestConfig config = ConfigFor(server.url());
+RestConfig Limited(const std::string& url) {
+  RestConfig config = ConfigFor(url);
   config.max_response_bytes = 100 * kKiB;
   config.max_line_bytes = 10 * kKiB;
   return config;
 }
+
+RestConfig Limited(const HttpServer& server) { return Limited(server.url()); }
 
 // Answers with the beginning of a body that never ends.
 using Begin = std::function<void(ServerReply&)>;
@@ -145,6 +148,72 @@ TEST_F(TransportLimitTest, EndsAStreamThatIsReadTooSlowly) {
   EXPECT_EQ(outcome.kind, "kProtocol") << outcome;
   EXPECT_EQ(outcome.message, server.url() + kTooLarge);
 }
+
+// A response that doesn't end, before its body or within it.
+struct Endless {
+  std::string name;
+  std::string begin;
+  std::string rest;
+  std::string message;
+};
+
+class TransportEndlessTest : public testing::TestWithParam<Endless> {
+ protected:
+  // Expects that the error is the limit's, and that the client has read only a
+  // little more than the limit: the rest is in the kernel's buffers.
+  void ExpectEnd(const Outcome& outcome) {
+    EXPECT_EQ(outcome.kind, "kProtocol") << outcome;
+    EXPECT_EQ(outcome.message, server_.url() + GetParam().message);
+    EXPECT_LT(server_.AwaitSent(), EndlessServer::kMost / 2);
+  }
+
+  EndlessServer server_{GetParam().begin, GetParam().rest};
+  Transport transport_{Limited(server_.url())};
+};
+
+TEST_P(TransportEndlessTest, EndsARequest) {
+  ExpectEnd(OutcomeOf([&] { transport_.Send(kGetPods, {}); }));
+}
+
+TEST_P(TransportEndlessTest, EndsAStreamThatIsNotRead) {
+  std::unique_ptr<HttpStream> stream;
+  const Outcome outcome =
+      OutcomeOf([&] { stream = transport_.Open(kGetPods, 1h, {}); });
+  if (!stream) return ExpectEnd(outcome);
+  server_.AwaitSent();
+  ExpectEnd(OutcomeOf([&] {
+    while (stream->ReadLine()) {
+    }
+  }));
+}
+
+std::vector<Endless> EndlessResponses() {
+  constexpr char kHeadTooLarge[] =
+      ": the headers of the response are larger than 1 MiB";
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string filler(64 * kKiB, 'x');
+  std::string headers, lines;
+  for (int i = 0; i < 1000; ++i)
+    headers += "X-" + std::to_string(i) + ": y\r\n";
+  for (int i = 0; i < 1000; ++i) lines += std::string(63, 'x') + "\n";
+  return {
+      {"StatusLine", "HTTP/1.1 200 ", filler, kHeadTooLarge},
+      {"Headers", ok, headers, kHeadTooLarge},
+      {"SameHeader", ok, "X: y\r\n", kHeadTooLarge},
+      {"HeaderName", ok, filler, kHeadTooLarge},
+      {"HeaderValue", ok + "X: ", filler, kHeadTooLarge},
+      {"ChunkExtension", chunked + "1;x=", filler, kHeadTooLarge},
+      {"Trailers", chunked + "0\r\n", headers, kHeadTooLarge},
+      {"ChunkOf2GiB", chunked + "7fffffff\r\n", lines, kTooLarge},
+      {"ChunkOf16EiB", chunked + "ffffffffffffffff\r\n", lines, kTooLarge},
+      {"BodyWithoutLength", ok + "\r\n", lines, kTooLarge},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(, TransportEndlessTest,
+                         testing::ValuesIn(EndlessResponses()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace minisched

@@ -126,6 +126,61 @@ TEST(TransportTest, DoesNotFollowRedirects) {
   EXPECT_EQ(other.requests().size(), 0);
 }
 
+TEST(TransportTest, SkipsResponsesThatAnnounceAnother) {
+  const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+  HttpServer server([&](const ServerRequest&, ServerReply reply) {
+    reply.Raw("HTTP/1.1 100 Continue\r\n\r\n" + hints + hints.substr(0, 9));
+    reply.Raw(hints.substr(9));
+    reply.Send(200, "x");
+  });
+  Transport transport(ConfigFor(server.url()));
+  for (int i = 0; i < 2; ++i) {
+    const HttpResponse response = transport.Send(kGetPods, {});
+    EXPECT_EQ(response.status, 200);
+    EXPECT_FALSE(response.headers.contains("link"));
+    EXPECT_EQ(response.body, "x");
+  }
+  EXPECT_EQ(server.accepted_connections(), 1);
+}
+
+TEST(TransportTest, JoinsTheValuesOfAHeader) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(200, "", {{"Warning", "299 - a"}, {"WARNING", "299 - b"}});
+  });
+  Transport transport(ConfigFor(server.url()));
+  EXPECT_EQ(transport.Send(kGetPods, {}).headers.at("warning"),
+            "299 - a, 299 - b");
+}
+
+TEST(TransportTest, ReadsNoBodyIfThereIsNone) {
+  HttpServer server([](const ServerRequest& request, ServerReply reply) {
+    reply.Raw(request.method == "HEAD"
+                  ? "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+                  : "HTTP/1.1 204 No Content\r\n\r\n");
+  });
+  Transport transport(ConfigFor(server.url()));
+  for (const std::string method : {"HEAD", "DELETE", "HEAD"}) {
+    EXPECT_EQ(transport.Send({.method = method, .path = "/"}, {}).body, "");
+  }
+  EXPECT_EQ(server.accepted_connections(), 1);
+}
+
+// A line break would add a header, or a request.
+TEST(TransportTest, RefusesAHeaderWithALineBreak) {
+  HttpServer server(
+      [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
+  Transport transport(ConfigFor(server.url()));
+  for (const std::string token : {"a\r\nX: y", "a\n"}) {
+    const Outcome outcome =
+        Send(transport,
+             {.method = "GET", .path = "/", .headers = {{"Token", token}}});
+    EXPECT_EQ(outcome.kind, "kProtocol");
+    EXPECT_EQ(outcome.message,
+              server.url() + ": the header Token has a line break");
+  }
+  EXPECT_EQ(server.accepted_connections(), 0);
+}
+
 TEST(TransportTest, RefusesAnInvalidUrl) {
   for (const std::string url :
        {"", "127.0.0.1:6443", "ftp://127.0.0.1", "https://", "http://a b/"}) {
@@ -255,6 +310,27 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The server may end a kept connection at any time.
 
+TEST(TransportTest, ClosesAConnectionAsTheServerAsks) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(200, "x", {{"Connection", "close"}});
+  });
+  Transport transport(ConfigFor(server.url()));
+  transport.Send(kGetPods, {});
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
+// What the server sends without a request is no response to the next one.
+TEST(TransportTest, DoesNotReuseAConnectionWithMoreThanAResponse) {
+  HttpServer server([](const ServerRequest& request, ServerReply reply) {
+    reply.Raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + request.target +
+              "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfalse");
+  });
+  Transport transport(ConfigFor(server.url()));
+  for (const std::string path : {"/a", "/b", "/c"}) {
+    EXPECT_EQ(transport.Send({.method = "GET", .path = path}, {}).body, path);
+  }
+}
+
 TEST(TransportTest, AGetSurvivesAKeptConnectionThatWasClosed) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Send(200, "x");
@@ -264,6 +340,35 @@ TEST(TransportTest, AGetSurvivesAKeptConnectionThatWasClosed) {
   transport.Send(kGetPods, {});
   ASSERT_TRUE(server.AwaitOpenConnections(0));
   EXPECT_EQ(transport.Send(kGetPods, {}).body, "x");
+}
+
+// The server closes the connection when the request is already on its way.
+TEST(TransportTest, SendsAGetAgainOnceIfAKeptConnectionEnds) {
+  for (const bool recovers : {true, false}) {
+    HttpServer server([=](const ServerRequest& request, ServerReply reply) {
+      if (request.target == "/first" || (request.connection > 0 && recovers)) {
+        return reply.Send(200, "x");
+      }
+      reply.Close();
+    });
+    Transport transport(ConfigFor(server.url()));
+    transport.Send({.method = "GET", .path = "/first"}, {});
+    EXPECT_EQ(Send(transport, kGetPods).kind, recovers ? "ok" : "kLost");
+    EXPECT_EQ(server.requests().size(), 3);
+    EXPECT_EQ(server.accepted_connections(), 2);
+  }
+}
+
+TEST(TransportTest, DoesNotSendAGetAgainOnceTheResponseHasBegun) {
+  HttpServer server([](const ServerRequest& request, ServerReply reply) {
+    if (request.target == "/first") return reply.Send(200, "x");
+    reply.Raw("H");
+    reply.Close();
+  });
+  Transport transport(ConfigFor(server.url()));
+  transport.Send({.method = "GET", .path = "/first"}, {});
+  EXPECT_EQ(Send(transport, kGetPods).kind, "kLost");
+  EXPECT_EQ(server.requests().size(), 2);
 }
 
 // The server may have executed the request before it broke the connection.
