@@ -7,7 +7,7 @@
 #include <future>
 #include <memory>
 
-#include "lab/testing/http_server.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {
