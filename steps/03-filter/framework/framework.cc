@@ -3,13 +3,23 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 namespace minisched {
+namespace {
+
+// Appends the plugin to the list if it implements the list's interface.
+template <class T>
+void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
+  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+    list.push_back(implementation);
+  }
+}
+
+}  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin) {
-  if (const FilterPlugin* filter = plugin->AsFilter()) {
-    filter_plugins_.push_back(filter);
-  }
+  AddTo(filter_plugins_, *plugin);
   plugins_.push_back(std::move(plugin));
 }
 

@@ -1,39 +1,15 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "framework/cycle_state.h"
 #include "framework/node_info.h"
+#include "framework/plugin.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
 
 namespace minisched {
-
-class FilterPlugin;
-
-// An extension of the scheduler that runs at one or more extension points.
-// Follows k8s.io/kube-scheduler/framework.
-class Plugin {
- public:
-  virtual ~Plugin() = default;
-
-  virtual std::string_view Name() const = 0;
-
-  // Returns the plugin as a filter plugin, or null if it isn't one.
-  virtual const FilterPlugin* AsFilter() const { return nullptr; }
-};
-
-// A plugin that rejects the nodes that a pod can't run on.
-class FilterPlugin : public virtual Plugin {
- public:
-  const FilterPlugin* AsFilter() const final { return this; }
-
-  // Returns success if the pod fits the node.
-  virtual Status Filter(const CycleState& state, const Pod& pod,
-                        const NodeInfo& node) const = 0;
-};
 
 // Holds the plugins by extension point, and runs them. Follows kube-scheduler's
 // framework/runtime.

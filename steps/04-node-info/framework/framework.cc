@@ -8,6 +8,14 @@
 namespace minisched {
 namespace {
 
+// Appends the plugin to the list if it implements the list's interface.
+template <class T>
+void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
+  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+    list.push_back(implementation);
+  }
+}
+
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
@@ -34,12 +42,8 @@ Status NoNodesLeft(const std::set<std::string_view>& plugins) {
 }  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin) {
-  if (const PreFilterPlugin* pre_filter = plugin->AsPreFilter()) {
-    pre_filter_plugins_.push_back(pre_filter);
-  }
-  if (const FilterPlugin* filter = plugin->AsFilter()) {
-    filter_plugins_.push_back(filter);
-  }
+  AddTo(pre_filter_plugins_, *plugin);
+  AddTo(filter_plugins_, *plugin);
   plugins_.push_back(std::move(plugin));
 }
 

@@ -8,6 +8,14 @@
 namespace minisched {
 namespace {
 
+// Appends the plugin to the list if it implements the list's interface.
+template <class T>
+void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
+  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+    list.push_back(implementation);
+  }
+}
+
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
@@ -56,18 +64,11 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 }  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
-  if (const PreFilterPlugin* pre_filter = plugin->AsPreFilter()) {
-    pre_filter_plugins_.push_back(pre_filter);
-  }
-  if (const FilterPlugin* filter = plugin->AsFilter()) {
-    filter_plugins_.push_back(filter);
-  }
-  if (const PreScorePlugin* pre_score = plugin->AsPreScore()) {
-    pre_score_plugins_.push_back(pre_score);
-  }
-  if (const ScorePlugin* score = plugin->AsScore()) {
-    score_plugins_.emplace_back(score, weight);
-  }
+  AddTo(pre_filter_plugins_, *plugin);
+  AddTo(filter_plugins_, *plugin);
+  AddTo(pre_score_plugins_, *plugin);
+  AddTo(score_plugins_, *plugin);
+  score_plugin_weight_[plugin->Name()] = weight;
   plugins_.push_back(std::move(plugin));
 }
 
@@ -136,9 +137,10 @@ Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
 tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
     const CycleState& state, const Pod& pod, const Nodes& nodes) const {
   std::vector<PluginNodeScores> all;
-  for (const auto& [plugin, weight] : score_plugins_) {
+  for (const ScorePlugin* plugin : score_plugins_) {
     if (state.SkipsScore(plugin->Name())) continue;
-    PluginNodeScores scores{.plugin = plugin->Name(), .weight = weight};
+    PluginNodeScores scores{.plugin = plugin->Name(),
+                            .weight = score_plugin_weight_.at(plugin->Name())};
     for (const NodeInfo* node : nodes) {
       std::int64_t& score = scores.raw.emplace_back(0);
       const Status status = plugin->Score(state, pod, *node, score);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 #include "tests/plugin_testing.h"
 #include "tests/snapshot_testing.h"
 
@@ -51,17 +51,18 @@ inline Scores RunScore(const Plugin& plugin, const Pod& pod,
                        const Snapshot& snapshot) {
   Scores scores;
   CycleState state;
-  if (const PreScorePlugin* pre_score = plugin.AsPreScore()) {
+  if (const auto* pre_score = dynamic_cast<const PreScorePlugin*>(&plugin)) {
     scores.pre_score = pre_score->PreScore(state, pod, snapshot.List());
     if (!scores.pre_score.IsSuccess()) return scores;
   }
+  const auto& score = dynamic_cast<const ScorePlugin&>(plugin);
   std::vector<NodeScore> list;
   for (const NodeInfo* node : snapshot.List()) {
     NodeScore& entry = list.emplace_back(NodeScore{node, 0});
-    plugin.AsScore()->Score(state, pod, *node, entry.score);
+    score.Score(state, pod, *node, entry.score);
     scores.raw.push_back(entry.score);
   }
-  plugin.AsScore()->NormalizeScore(state, pod, list);
+  score.NormalizeScore(state, pod, list);
   for (const NodeScore& entry : list) scores.normalized.push_back(entry.score);
   return scores;
 }

@@ -1,111 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
-#include <set>
-#include <string>
 #include <string_view>
 #include <tl/expected.hpp>
-#include <utility>
 #include <vector>
 
 #include "cache/snapshot.h"
 #include "framework/cycle_state.h"
 #include "framework/node_info.h"
+#include "framework/plugin.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
 
 namespace minisched {
-
-class FilterPlugin;
-class PreFilterPlugin;
-class PreScorePlugin;
-class ScorePlugin;
-
-// An extension of the scheduler that runs at one or more extension points.
-// Follows k8s.io/kube-scheduler/framework.
-class Plugin {
- public:
-  virtual ~Plugin() = default;
-
-  virtual std::string_view Name() const = 0;
-
-  // Return the plugin as a plugin of the extension point, or null if it isn't
-  // one.
-  virtual const PreFilterPlugin* AsPreFilter() const { return nullptr; }
-  virtual const FilterPlugin* AsFilter() const { return nullptr; }
-  virtual const PreScorePlugin* AsPreScore() const { return nullptr; }
-  virtual const ScorePlugin* AsScore() const { return nullptr; }
-};
-
-// The nodes that remain after one PreFilter plugin, or after all of them.
-struct PreFilterResult {
-  // The names of the nodes that may fit the pod. Unset: all nodes may.
-  std::optional<std::set<std::string>> node_names;
-  // The names of the plugins that set node_names. Only the framework sets it.
-  std::set<std::string_view> plugins;
-};
-
-// A plugin that prepares the filtering of nodes for one pod.
-class PreFilterPlugin : public virtual Plugin {
- public:
-  const PreFilterPlugin* AsPreFilter() const final { return this; }
-
-  // Runs at most once in a cycle, before Filter. `nodes` has all nodes. Can
-  // narrow them down by setting result.node_names. Returns Skip if the plugin's
-  // Filter need not run for this pod.
-  virtual Status PreFilter(CycleState& state, const Pod& pod,
-                           const Nodes& nodes,
-                           PreFilterResult& result) const = 0;
-};
-
-// A plugin that rejects the nodes that a pod can't run on.
-class FilterPlugin : public virtual Plugin {
- public:
-  const FilterPlugin* AsFilter() const final { return this; }
-
-  // Returns success if the pod fits the node.
-  virtual Status Filter(const CycleState& state, const Pod& pod,
-                        const NodeInfo& node) const = 0;
-};
-
-// A plugin that prepares the scoring of nodes for one pod.
-class PreScorePlugin : public virtual Plugin {
- public:
-  const PreScorePlugin* AsPreScore() const final { return this; }
-
-  // Runs at most once in a cycle, before Score. `nodes` has the nodes that the
-  // pod fits. Returns Skip if the plugin's Score need not run for this pod.
-  virtual Status PreScore(CycleState& state, const Pod& pod,
-                          const Nodes& nodes) const = 0;
-};
-
-// The highest score of a node after NormalizeScore. The lowest is 0.
-constexpr std::int64_t kMaxNodeScore = 100;
-
-struct NodeScore {
-  const NodeInfo* node;
-  std::int64_t score;
-};
-
-// A plugin that ranks the nodes that a pod fits.
-class ScorePlugin : public virtual Plugin {
- public:
-  const ScorePlugin* AsScore() const final { return this; }
-
-  // Sets the node's score, which is 0 before the call.
-  virtual Status Score(const CycleState& state, const Pod& pod,
-                       const NodeInfo& node, std::int64_t& score) const = 0;
-
-  // Converts the scores of all feasible nodes to the range from 0 to
-  // kMaxNodeScore, where higher is better. Not needed if Score() sets such
-  // scores.
-  virtual Status NormalizeScore(const CycleState& /*state*/, const Pod& /*pod*/,
-                                std::vector<NodeScore>& /*scores*/) const {
-    return {};
-  }
-};
 
 // The scores of a plugin, in the order of the nodes.
 struct PluginNodeScores {
@@ -162,7 +71,8 @@ class Framework {
   std::vector<const PreFilterPlugin*> pre_filter_plugins_;
   std::vector<const FilterPlugin*> filter_plugins_;
   std::vector<const PreScorePlugin*> pre_score_plugins_;
-  std::vector<std::pair<const ScorePlugin*, std::int64_t>> score_plugins_;
+  std::vector<const ScorePlugin*> score_plugins_;
+  std::map<std::string_view, std::int64_t> score_plugin_weight_;  // by name
 };
 
 }  // namespace minisched

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framework/framework.h"
 #include "framework/handle.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

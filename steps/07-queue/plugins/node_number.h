@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

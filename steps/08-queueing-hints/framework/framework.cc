@@ -8,6 +8,20 @@
 namespace minisched {
 namespace {
 
+// Appends the plugin to the list if it implements the list's interface.
+template <class T>
+void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
+  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+    list.push_back(implementation);
+  }
+}
+
+// Returns true if the plugin implements one of the interfaces.
+template <class... Interfaces>
+bool ImplementsAny(const Plugin& plugin) {
+  return ((dynamic_cast<const Interfaces*>(&plugin) != nullptr) || ...);
+}
+
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
@@ -56,24 +70,14 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 }  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
-  const PreEnqueuePlugin* pre_enqueue = plugin->AsPreEnqueue();
-  if (pre_enqueue) pre_enqueue_plugins_.push_back(pre_enqueue);
-  if (const QueueSortPlugin* queue_sort = plugin->AsQueueSort()) {
-    queue_sort_plugin_ = queue_sort;
-  }
-  if (const PreFilterPlugin* pre_filter = plugin->AsPreFilter()) {
-    pre_filter_plugins_.push_back(pre_filter);
-  }
-  if (const FilterPlugin* filter = plugin->AsFilter()) {
-    filter_plugins_.push_back(filter);
-  }
-  if (const PreScorePlugin* pre_score = plugin->AsPreScore()) {
-    pre_score_plugins_.push_back(pre_score);
-  }
-  if (const ScorePlugin* score = plugin->AsScore()) {
-    score_plugins_.emplace_back(score, weight);
-  }
-  if (pre_enqueue || plugin->AsPreFilter() || plugin->AsFilter()) {
+  AddTo(pre_enqueue_plugins_, *plugin);
+  AddTo(queue_sort_plugins_, *plugin);
+  AddTo(pre_filter_plugins_, *plugin);
+  AddTo(filter_plugins_, *plugin);
+  AddTo(pre_score_plugins_, *plugin);
+  AddTo(score_plugins_, *plugin);
+  score_plugin_weight_[plugin->Name()] = weight;
+  if (ImplementsAny<PreEnqueuePlugin, PreFilterPlugin, FilterPlugin>(*plugin)) {
     AddQueueingHints(*plugin);
   }
   plugins_.push_back(std::move(plugin));
@@ -168,9 +172,10 @@ Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
 tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
     const CycleState& state, const Pod& pod, const Nodes& nodes) const {
   std::vector<PluginNodeScores> all;
-  for (const auto& [plugin, weight] : score_plugins_) {
+  for (const ScorePlugin* plugin : score_plugins_) {
     if (state.SkipsScore(plugin->Name())) continue;
-    PluginNodeScores scores{.plugin = plugin->Name(), .weight = weight};
+    PluginNodeScores scores{.plugin = plugin->Name(),
+                            .weight = score_plugin_weight_.at(plugin->Name())};
     for (const NodeInfo* node : nodes) {
       std::int64_t& score = scores.raw.emplace_back(0);
       const Status status = plugin->Score(state, pod, *node, score);

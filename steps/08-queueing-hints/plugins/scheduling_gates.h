@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "framework/framework.h"
 #include "framework/handle.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

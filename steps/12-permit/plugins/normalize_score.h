@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 
 namespace minisched {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "framework/framework.h"
+#include "framework/plugin.h"
 #include "framework/queued_pod_info.h"
 #include "framework/waiting_group.h"
 #include "minisched/base/clock.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cache/pod_groups.h"
-#include "framework/framework.h"
 #include "framework/handle.h"
+#include "framework/plugin.h"
 #include "framework/waiting_group.h"
 #include "minisched/base/mutex.h"
 
