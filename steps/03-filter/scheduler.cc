@@ -87,7 +87,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   const CycleState state;
-  const auto result = SchedulePod(state, pod);
+  const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
   if (!result) {
     HandleSchedulingFailure(*info, result.error(), stop);
@@ -110,14 +110,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 }
 
 tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
-    const CycleState& state, const Pod& pod) {
+    const Framework& framework, const CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.Of<Node>().store().List());
   if (snapshot_.List().empty()) {
     return Failed({Code::kUnschedulableAndUnresolvable,
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  const auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
+  const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -129,10 +129,11 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
-    const CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
+    const Framework& framework, const CycleState& state, const Pod& pod,
+    Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : snapshot_.List()) {
-    const Status status = framework_.RunFilterPlugins(state, pod, *node);
+    const Status status = framework.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
       feasible.push_back(node);
     } else if (status.IsRejected()) {

@@ -62,12 +62,17 @@ class Scheduler {
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns the only framework. Upstream has one per scheduler name.
+  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
+    return framework_;
+  }
   // Selects a node for the pod from the present nodes, and returns it.
   tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
-      const CycleState& state, const Pod& pod);
+      const Framework& framework, const CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
-  tl::expected<Nodes, Status> FindNodesThatFitPod(const CycleState& state,
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
+                                                  const CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
   std::string SelectHost(const Nodes& nodes);

@@ -87,7 +87,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     return true;
   }
   CycleState state;
-  const auto result = SchedulePod(state, pod);
+  const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
   if (!result) {
     HandleSchedulingFailure(*info, result.error(), stop);
@@ -110,7 +110,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 }
 
 tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
-    CycleState& state, const Pod& pod) {
+    const Framework& framework, CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.Of<Node>().store().List(),
                    informers_.Of<Pod>().store().List());
   if (snapshot_.List().empty()) {
@@ -118,7 +118,7 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  const auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
+  const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -130,10 +130,11 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
-    CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
+    const Framework& framework, CycleState& state, const Pod& pod,
+    Diagnosis& diagnosis) const {
   PreFilterResult left_over;
   const Status status =
-      framework_.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+      framework.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
   if (status.IsRejected()) {
     diagnosis.node_to_status.SetAbsentNodesStatus(status);
     diagnosis.pre_filter_message = status.Message();
@@ -141,7 +142,8 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   }
   if (!status.IsSuccess()) return tl::unexpected(status);
   if (!left_over.node_names) {
-    return FindNodesThatPassFilters(state, pod, snapshot_.List(), diagnosis);
+    return FindNodesThatPassFilters(framework, state, pod, snapshot_.List(),
+                                    diagnosis);
   }
   Nodes nodes;
   for (const std::string& name : *left_over.node_names) {
@@ -152,15 +154,15 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
        fmt::format("node(s) didn't satisfy plugin(s) [{}]",
                    fmt::join(left_over.plugins, " "))},
       *std::move(left_over.node_names));
-  return FindNodesThatPassFilters(state, pod, nodes, diagnosis);
+  return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
-    const CycleState& state, const Pod& pod, const Nodes& nodes,
-    Diagnosis& diagnosis) const {
+    const Framework& framework, const CycleState& state, const Pod& pod,
+    const Nodes& nodes, Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : nodes) {
-    const Status status = framework_.RunFilterPlugins(state, pod, *node);
+    const Status status = framework.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
       feasible.push_back(node);
     } else if (status.IsRejected()) {

@@ -62,18 +62,23 @@ class Scheduler {
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns the only framework. Upstream has one per scheduler name.
+  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
+    return framework_;
+  }
   // Selects a node for the pod from the present nodes, and returns it.
-  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(CycleState& state,
-                                                              const Pod& pod);
+  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+      const Framework& framework, CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
-  tl::expected<Nodes, Status> FindNodesThatFitPod(CycleState& state,
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
+                                                  CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
   // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
   tl::expected<Nodes, Status> FindNodesThatPassFilters(
-      const CycleState& state, const Pod& pod, const Nodes& nodes,
-      Diagnosis& diagnosis) const;
+      const Framework& framework, const CycleState& state, const Pod& pod,
+      const Nodes& nodes, Diagnosis& diagnosis) const;
   std::string SelectHost(const Nodes& nodes);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
