@@ -1,4 +1,5 @@
 // Describes a try for the trace: from this step's types to an Attempt.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,20 @@ Attempt Scheduler::DescribeAttempt(
   }
   const NodeToStatus& statuses =
       (result ? result->diagnosis : result.error().diagnosis).node_to_status;
+  std::set<const NodeInfo*> feasible;
+  if (result) {
+    feasible.insert(result->feasible_nodes.begin(),
+                    result->feasible_nodes.end());
+  }
   std::vector<NodeVerdict> verdicts;
   verdicts.reserve(snapshot_.List().size());
   for (const NodeInfo* node : snapshot_.List()) {
-    NodeVerdict& verdict = verdicts.emplace_back();
-    verdict.node = node->node().metadata.name;
-    if (const Status* first = statuses.Find(verdict.node)) {
+    const std::string& name = node->node().metadata.name;
+    if (feasible.contains(node)) {
+      verdicts.push_back({.node = name});
+    } else if (const Status* first = statuses.Find(name)) {
+      NodeVerdict& verdict = verdicts.emplace_back();
+      verdict.node = name;
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
       for (const FilterPlugin* plugin : framework_.filter_plugins()) {
         if (!attempt.all_objections || plugin->Name() == first->plugin()) {
@@ -51,7 +60,7 @@ Attempt Scheduler::DescribeAttempt(
           verdict.objections.push_back(ToObjection(plugin->Name(), later));
         }
       }
-    }
+    }  // Otherwise the node was not checked.
   }
   attempt.nodes = std::move(verdicts);
   return attempt;

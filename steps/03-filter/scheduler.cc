@@ -117,14 +117,16 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
     return Failed({Code::kUnschedulable, std::move(message)},
                   std::move(diagnosis));
   }
-  return ScheduleResult{.suggested_host = SelectHost(*feasible),
+  std::string host = SelectHost(*feasible);
+  return ScheduleResult{.suggested_host = std::move(host),
+                        .feasible_nodes = *std::move(feasible),
                         .diagnosis = std::move(diagnosis)};
 }
 

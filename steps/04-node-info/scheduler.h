@@ -37,6 +37,7 @@ struct SchedulerOptions {
 // The node that was selected for a pod.
 struct ScheduleResult {
   std::string suggested_host;
+  Nodes feasible_nodes;
   Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
 };
 

@@ -122,7 +122,7 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  const auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -137,6 +137,7 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
   }
   std::string host = SelectHost(*feasible, scores);
   return ScheduleResult{.suggested_host = std::move(host),
+                        .feasible_nodes = *std::move(feasible),
                         .diagnosis = std::move(diagnosis),
                         .scores = std::move(scores)};
 }

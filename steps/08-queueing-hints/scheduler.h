@@ -41,8 +41,9 @@ struct SchedulerOptions {
 // The node that was selected for a pod.
 struct ScheduleResult {
   std::string suggested_host;
+  Nodes feasible_nodes;
   Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
-  // The scores of the nodes that the pod fits; empty if it fits only one.
+  // The scores of feasible_nodes; empty if there is only one.
   std::vector<PluginNodeScores> scores;
 };
 

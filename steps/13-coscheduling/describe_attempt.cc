@@ -1,4 +1,5 @@
 // Describes a try for the trace: from this step's types to an Attempt.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -94,20 +95,28 @@ Attempt Scheduler::DescribeAttempt(
   attempt.points = DescribePreFilter(framework_, state, diagnosis);
   if (!diagnosis.pre_filter_message.empty()) return attempt;
   const NodeToStatus& statuses = diagnosis.node_to_status;
+  std::map<const NodeInfo*, std::size_t> feasible;  // and their positions
+  if (result) {
+    for (const NodeInfo* node : result->feasible_nodes) {
+      feasible.emplace(node, feasible.size());
+    }
+  }
   std::vector<NodeVerdict> verdicts;
   verdicts.reserve(snapshot_.List().size());
-  std::size_t scored = 0;  // the number of feasible nodes before this one
   for (const NodeInfo* node : snapshot_.List()) {
-    NodeVerdict& verdict = verdicts.emplace_back();
-    verdict.node = node->node().metadata.name;
-    if (const Status* first = statuses.Find(verdict.node)) {
+    const std::string& name = node->node().metadata.name;
+    if (const auto found = feasible.find(node); found != feasible.end()) {
+      verdicts.push_back(
+          {.node = name,
+           .scores = DescribeScores(result->scores, found->second)});
+    } else if (const Status* first = statuses.Find(name)) {
+      NodeVerdict& verdict = verdicts.emplace_back();
+      verdict.node = name;
       verdict.objections.push_back(ToObjection(first->plugin(), *first));
       if (attempt.all_objections && !first->plugin().empty()) {
         AddOtherObjections(framework_, state, *info.pod, *node, verdict);
       }
-    } else if (result && !result->scores.empty()) {
-      verdict.scores = DescribeScores(result->scores, scored++);
-    }
+    }  // Otherwise the node was not checked.
   }
   attempt.nodes = std::move(verdicts);
   return attempt;
