@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "framework/plugin.h"
 
 namespace minisched {
@@ -12,28 +10,9 @@ class NodeNumber final : public PreScorePlugin, public ScorePlugin {
  public:
   std::string_view Name() const override { return "NodeNumber"; }
   Status PreScore(CycleState& state, const Pod& pod,
-                  const Nodes& /*nodes*/) const override {
-    const auto digit = LastDigit(pod.metadata.name);
-    if (!digit) return Code::kSkip;
-    state.Write(PodNumber{*digit});
-    return {};
-  }
-  Status Score(const CycleState& state, const Pod& /*pod*/,
-               const NodeInfo& node, std::int64_t& score) const override {
-    const auto digit = LastDigit(node.node().metadata.name);
-    if (digit == state.Read<PodNumber>().digit) score = kMaxNodeScore;
-    return {};
-  }
-
- private:
-  struct PodNumber {
-    char digit;
-  };
-
-  static std::optional<char> LastDigit(const std::string& name) {
-    if (name.empty() || name.back() < '0' || name.back() > '9') return {};
-    return name.back();
-  }
+                  const Nodes& nodes) const override;
+  Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
+               std::int64_t& score) const override;
 };
 
 }  // namespace minisched

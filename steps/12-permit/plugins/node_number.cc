@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "framework/waiting_pods.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "framework/handle.h"
 #include "framework/plugin.h"
 
