@@ -48,9 +48,10 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
              }),
       event_handlers_(queue_, scheduler_name_),
       informers_(context.client, clock) {
-  AddDefaultPlugins(framework_);
+  // First the informers, because a plugin's constructor may ask for one.
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
+  AddDefaultPlugins(framework_);
   event_handlers_.AddAllEventHandlers(informers_);
 }
 

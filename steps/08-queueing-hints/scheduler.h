@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 #include <stop_token>
@@ -13,6 +14,7 @@
 #include "event_handlers.h"
 #include "framework/diagnosis.h"
 #include "framework/framework.h"
+#include "framework/handle.h"
 #include "framework/status.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
@@ -33,6 +35,8 @@ struct SchedulerOptions {
   std::optional<std::uint64_t> seed;
   // The weight of the plugin NodeNumber. 0 leaves the plugin out.
   int node_number = 0;
+  // Adds plugins of your own, after the default ones. May be empty.
+  std::function<void(Framework&, const Handle&)> add_plugins;
 
   // Registers a flag for each option.
   void AddFlags(Flags& flags);

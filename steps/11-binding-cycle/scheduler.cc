@@ -53,10 +53,14 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
              }),
       event_handlers_(queue_, cache_, scheduler_name_),
       informers_(context.client, clock) {
-  AddDefaultPlugins(framework_, {.snapshot = snapshot_, .client = &client_});
-  if (options.node_number != 0) AddNodeNumber(framework_, options.node_number);
+  // First the informers, because a plugin's constructor may ask for one.
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
+  const Handle handle{
+      .snapshot = snapshot_, .informers = &informers_, .client = &client_};
+  AddDefaultPlugins(framework_, handle);
+  if (options.node_number != 0) AddNodeNumber(framework_, options.node_number);
+  if (options.add_plugins) options.add_plugins(framework_, handle);
   event_handlers_.AddAllEventHandlers(informers_);
 }
 

@@ -58,7 +58,11 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       waiting_pods_(executor_),
       event_handlers_(queue_, cache_, waiting_pods_, scheduler_name_),
       informers_(context.client, clock) {
+  // First the informers, because a plugin's constructor may ask for one.
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
   const Handle handle{.snapshot = snapshot_,
+                      .informers = &informers_,
                       .client = &client_,
                       .waiting_pods = &waiting_pods_,
                       .executor = &executor_};
@@ -66,8 +70,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   if (options.node_number != 0) {
     AddNodeNumber(framework_, handle, options.node_number);
   }
-  informers_.Add<Pod>({.field_selector = kNotEnded});
-  informers_.Add<Node>({});
+  if (options.add_plugins) options.add_plugins(framework_, handle);
   event_handlers_.AddAllEventHandlers(informers_);
 }
 

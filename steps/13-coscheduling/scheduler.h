@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -16,6 +17,7 @@
 #include "event_handlers.h"
 #include "framework/diagnosis.h"
 #include "framework/framework.h"
+#include "framework/handle.h"
 #include "framework/status.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/node.h"
@@ -40,6 +42,8 @@ struct SchedulerOptions {
   int node_number = 0;
   // Adds the plugin Coscheduling, and sorts pods as it does.
   bool coscheduling = false;
+  // Adds plugins of your own, after the default ones. May be empty.
+  std::function<void(Framework&, const Handle&)> add_plugins;
 
   // Registers a flag for each option.
   void AddFlags(Flags& flags);
