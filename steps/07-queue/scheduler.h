@@ -59,6 +59,10 @@ struct SchedulingFailure {
 
 // Binds each pending pod of this scheduler to a node that it fits, and reports
 // why if it fits none. Not thread-safe. Call Run() once.
+//
+//   failure_handler.cc   what happens to a pod that could not be scheduled
+//   describe_attempt.cc  describes tries for the trace
+//   scheduler.cc         everything else
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
