@@ -30,7 +30,7 @@ class Framework {
 
  private:
   std::vector<std::unique_ptr<const Plugin>> plugins_;
-  // The elements of plugins_ that are filter plugins.
+  // The elements of plugins_, by extension point.
   std::vector<const FilterPlugin*> filter_plugins_;
 };
 
