@@ -57,7 +57,7 @@ bool LineStream::ReadMore() {
   if (!has_more_ && read_delay_ > std::chrono::milliseconds(0)) {
     clock_->SleepFor(read_delay_, options_.stop);
   }
-  const Part part = Await<Part>([this](auto done) {
+  const Part part = Await<Part>([this](const auto& done) {
     Operation<Part>::Start(
         {.stop = options_.stop,
          .send_timeout = options_.idle_timeout,

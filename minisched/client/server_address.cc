@@ -28,7 +28,7 @@ std::optional<std::string> CutBefore(std::string_view separator,
                                      std::string& rest) {
   const std::size_t at = rest.find(separator);
   if (at == std::string::npos) return std::nullopt;
-  const std::string before = rest.substr(0, at);
+  std::string before = rest.substr(0, at);
   rest.erase(0, at + separator.size());
   return before;
 }

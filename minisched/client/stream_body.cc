@@ -46,8 +46,9 @@ void StreamBody::Receive() {
 void StreamBody::OnRead(error_code error) {
   error = parser_->Receive(error, connection_->input());
   Store();
-  if (error)
+  if (error) {
     return Fail(server_->errors->NotReceived(error, parser_->status()));
+  }
   if (unread_ > server_->max_response) {
     parts_.clear();
     return Fail(server_->errors->ResponseTooLarge());
@@ -74,7 +75,7 @@ void StreamBody::End() {
 
 void StreamBody::Fail(const TransportError& error) {
   error_ = error;
-  std::exchange(connection_, nullptr)->Close();
+  if (connection_) std::exchange(connection_, nullptr)->Close();
   Deliver();
 }
 
