@@ -185,6 +185,13 @@ TEST_F(TlsTest, SkipsTheCheckWithInsecureSkipTlsVerify) {
   EXPECT_EQ(Send().kind, "ok");
 }
 
+TEST_F(TlsTest, ReusesItsConnection) {
+  const auto server = Serve(subject_);
+  Transport transport(config_);
+  for (int i = 0; i < 10; ++i) transport.Send(kGetPods, {});
+  EXPECT_EQ(server->accepted_connections(), 1);
+}
+
 // The server's name.
 
 TEST_F(TlsTest, RejectsAnotherAddress) {
