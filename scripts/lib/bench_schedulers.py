@@ -45,7 +45,7 @@ def cases(text: str) -> list[Case]:
 
 
 def steps(text: str) -> list[str]:
-    """Parses "03,11", "all" or "none"."""
+    """Parses "03,13", "all" or "none"."""
     every = sorted(path.name[:2]
                    for path in (ROOT / "steps").glob("[0-9][0-9]-*"))
     if text in ("all", "none"):
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         affinity or a toleration. The defaults take about 15 minutes on two
         cores."""
     parser.add_argument("--steps", type=steps, default=[LAST_STEP],
-                        help="the steps' numbers: 03,11, or all or none; "
+                        help="the steps' numbers: 03,13, or all or none; "
                         f"default: {LAST_STEP}")
     parser.add_argument("--cases", type=cases, default=",".join(DEFAULT),
                         help="the loads, kinds of pods and numbers of nodes: "

@@ -20,8 +20,9 @@ void EventHandlers::AddAllEventHandlers(SharedInformerFactory& informers) {
        .on_delete = [this](const PodPtr& pod) { DeletePod(pod); }}));
   registrations_.push_back(informers.Of<Node>().AddEventHandler(
       {.on_add = [this](const NodePtr& node, bool) { AddNodeToCache(node); },
-       .on_update = [this](const NodePtr& /*old*/,
-                           const NodePtr& node) { UpdateNodeInCache(node); },
+       .on_update = [this](
+                        const NodePtr& old,
+                        const NodePtr& node) { UpdateNodeInCache(old, node); },
        .on_delete =
            [this](const NodePtr& node) { DeleteNodeFromCache(node); }}));
 }
@@ -37,7 +38,8 @@ void EventHandlers::AddNodeToCache(const NodePtr& node) {
   queue_.MoveAllToActiveOrBackoffQueue("NodeAdd");
 }
 
-void EventHandlers::UpdateNodeInCache(const NodePtr& node) {
+void EventHandlers::UpdateNodeInCache(const NodePtr& /*old*/,
+                                      const NodePtr& node) {
   cache_.UpdateNode(node);
   queue_.MoveAllToActiveOrBackoffQueue("NodeUpdate");
 }
@@ -57,7 +59,7 @@ void EventHandlers::AddPod(const PodPtr& pod) {
 
 void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
   if (AssignedPod(*old)) {
-    UpdateAssignedPodInCache(pod);
+    UpdateAssignedPodInCache(old, pod);
   } else if (AssignedPod(*pod)) {
     AddAssignedPodToCache(pod);
     // The pod was bound, by this scheduler or by another one.
@@ -78,15 +80,17 @@ void EventHandlers::AddAssignedPodToCache(const PodPtr& pod) {
   queue_.MoveAllToActiveOrBackoffQueue("AssignedPodAdd");
 }
 
-void EventHandlers::UpdateAssignedPodInCache(const PodPtr& pod) {
+void EventHandlers::UpdateAssignedPodInCache(const PodPtr& /*old*/,
+                                             const PodPtr& pod) {
   cache_.UpdatePod(pod);
   queue_.MoveAllToActiveOrBackoffQueue("AssignedPodUpdate");
 }
 
 void EventHandlers::DeleteAssignedPodFromCache(const PodPtr& pod) {
-  const bool takes_room = AssignedPod(*pod) || cache_.IsAssumedPod(*pod);
-  cache_.RemovePod(*pod);
-  if (takes_room) queue_.MoveAllToActiveOrBackoffQueue("AssignedPodDelete");
+  // If the pod is assumed, only the cache has its node.
+  if (cache_.RemovePod(*pod)) {
+    queue_.MoveAllToActiveOrBackoffQueue("AssignedPodDelete");
+  }
 }
 
 void EventHandlers::AddPodToSchedulingQueue(const PodPtr& pod) {

@@ -38,7 +38,7 @@ class EventHandlers {
   using NodePtr = std::shared_ptr<const Node>;
 
   void AddNodeToCache(const NodePtr& node);
-  void UpdateNodeInCache(const NodePtr& node);
+  void UpdateNodeInCache(const NodePtr& old, const NodePtr& node);
   void DeleteNodeFromCache(const NodePtr& node);
 
   void AddPod(const PodPtr& pod);
@@ -46,7 +46,7 @@ class EventHandlers {
   void DeletePod(const PodPtr& pod);
 
   void AddAssignedPodToCache(const PodPtr& pod);
-  void UpdateAssignedPodInCache(const PodPtr& pod);
+  void UpdateAssignedPodInCache(const PodPtr& old, const PodPtr& pod);
   void DeleteAssignedPodFromCache(const PodPtr& pod);
 
   void AddPodToSchedulingQueue(const PodPtr& pod);

@@ -7,6 +7,9 @@ namespace {
 
 bool AssignedPod(const Pod& pod) { return !pod.spec.node_name.empty(); }
 
+// A gated pod must not be tried. Gates can be removed but never added.
+bool IsGated(const Pod& pod) { return !pod.spec.scheduling_gates.empty(); }
+
 }  // namespace
 
 void EventHandlers::AddAllEventHandlers(SharedInformerFactory& informers) {
@@ -98,12 +101,12 @@ void EventHandlers::DeleteAssignedPodFromCache(const PodPtr& pod) {
 }
 
 void EventHandlers::AddPodToSchedulingQueue(const PodPtr& pod) {
-  queue_.Add(pod);
+  if (!IsGated(*pod)) queue_.Add(pod);
 }
 
 void EventHandlers::UpdatePodInSchedulingQueue(const PodPtr& old,
                                                const PodPtr& pod) {
-  queue_.Update(old, pod);
+  if (!IsGated(*pod)) queue_.Update(old, pod);
 }
 
 void EventHandlers::DeletePodFromSchedulingQueue(const PodPtr& pod) {

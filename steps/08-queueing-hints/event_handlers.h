@@ -14,9 +14,9 @@
 namespace minisched {
 
 // Updates the queue and the cache when informers report changes. The queue gets
-// the pods of this scheduler that have no node. The cache gets all nodes, and
-// all pods that have a node. Thread-safe after AddAllEventHandlers(). Follows
-// kube-scheduler's eventhandlers.go.
+// the pods of this scheduler that have neither a node nor scheduling gates. The
+// cache gets all nodes, and all pods that have a node. Thread-safe after
+// AddAllEventHandlers(). Follows kube-scheduler's eventhandlers.go.
 class EventHandlers {
  public:
   // `queue` and `cache` must outlive the informers that call the handlers.

@@ -41,9 +41,9 @@ void Cache::AddPod(const std::shared_ptr<const Pod>& pod) {
 
 void Cache::UpdatePod(const std::shared_ptr<const Pod>& pod) { AddPod(pod); }
 
-void Cache::RemovePod(const Pod& pod) {
+std::shared_ptr<const Pod> Cache::RemovePod(const Pod& pod) {
   MutexLock lock(mu_);
-  RemovePodState(pod.metadata.uid);
+  return RemovePodState(pod.metadata.uid);
 }
 
 void Cache::AddNode(const std::shared_ptr<const Node>& node) {
@@ -105,12 +105,13 @@ void Cache::SetPod(PodInfoPtr pod, bool assumed) {
   pods_[uid] = {.pod = std::move(pod), .assumed = assumed};
 }
 
-void Cache::RemovePodState(const std::string& uid) {
+std::shared_ptr<const Pod> Cache::RemovePodState(const std::string& uid) {
   const auto state = pods_.extract(uid);
-  if (state.empty()) return;
-  const Pod& pod = *state.mapped().pod->pod;
-  ChangedNode(pod.spec.node_name).RemovePod(pod.metadata.uid);
-  RemoveIfEmpty(pod.spec.node_name);
+  if (state.empty()) return nullptr;
+  std::shared_ptr<const Pod> pod = state.mapped().pod->pod;
+  ChangedNode(pod->spec.node_name).RemovePod(uid);
+  RemoveIfEmpty(pod->spec.node_name);
+  return pod;
 }
 
 void Cache::RemoveIfEmpty(const std::string& name) {

@@ -44,8 +44,9 @@ class Cache {
   void AddPod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
   // The same as AddPod().
   void UpdatePod(const std::shared_ptr<const Pod>& pod) EXCLUDES(mu_);
-  // Removes a pod, assumed or not. Does nothing if the cache doesn't have it.
-  void RemovePod(const Pod& pod) EXCLUDES(mu_);
+  // Removes a pod, assumed or not, and returns its last state in the cache,
+  // with its node. Returns null if the cache doesn't have the pod.
+  std::shared_ptr<const Pod> RemovePod(const Pod& pod) EXCLUDES(mu_);
 
   // Adds a node, or replaces its state.
   void AddNode(const std::shared_ptr<const Node>& node) EXCLUDES(mu_);
@@ -74,8 +75,9 @@ class Cache {
   NodeInfo& ChangedNode(const std::string& name) REQUIRES(mu_);
   // Adds the pod, which the cache doesn't have.
   void SetPod(PodInfoPtr pod, bool assumed) REQUIRES(mu_);
-  // Removes the pod if the cache has it.
-  void RemovePodState(const std::string& uid) REQUIRES(mu_);
+  // Removes the pod if the cache has it, and returns its state.
+  std::shared_ptr<const Pod> RemovePodState(const std::string& uid)
+      REQUIRES(mu_);
   // Removes the NodeInfo if it has neither a node nor pods.
   void RemoveIfEmpty(const std::string& name) REQUIRES(mu_);
 

@@ -132,12 +132,12 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
     ++info.consecutive_errors_count;
   }
   // After Done(), the queue can't tell whether an event came, so assume one.
-  const bool event_came =
-      in_flight.empty() || in_flight.mapped() < event_count_;
-  if (rejected && !event_came) {
-    AddToUnschedulablePods(std::move(info));
-  } else {
+  const bool retry =
+      !rejected || in_flight.empty() || in_flight.mapped() < event_count_;
+  if (retry) {
     MoveToActiveOrBackoffQueue(std::move(info), "ScheduleAttemptFailure");
+  } else {
+    AddToUnschedulablePods(std::move(info), "ScheduleAttemptFailure");
   }
   return newest;
 }
@@ -224,10 +224,11 @@ void SchedulingQueue::MoveToBackoffQ(QueuedPodInfo info,
   backoff_.Add(std::move(info));
 }
 
-void SchedulingQueue::AddToUnschedulablePods(QueuedPodInfo info) {
+void SchedulingQueue::AddToUnschedulablePods(QueuedPodInfo info,
+                                             const std::string& event) {
   const auto& plugins = info.unschedulable_plugins;
   trace_.Moved(*info.pod, Place::kUnschedulable,
-               {.event = "ScheduleAttemptFailure",
+               {.event = event,
                 .plugins = {plugins.begin(), plugins.end()},
                 .attempts = info.attempts,
                 .until = info.timestamp + kMaxInUnschedulablePods});

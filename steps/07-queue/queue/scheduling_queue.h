@@ -125,7 +125,8 @@ class SchedulingQueue {
       REQUIRES(mu_);
   void MoveToBackoffQ(QueuedPodInfo info, const std::string& event)
       REQUIRES(mu_);
-  void AddToUnschedulablePods(QueuedPodInfo info) REQUIRES(mu_);
+  void AddToUnschedulablePods(QueuedPodInfo info, const std::string& event)
+      REQUIRES(mu_);
 
   Clock& clock_;
   Trace& trace_;

@@ -2,25 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "plugins/priority_sort.h"
 #include "queue/scheduling_queue.h"
+#include "tests/queue_framework_testing.h"
 
 // Helpers for tests of the queue.
 
 namespace minisched {
-
-inline Framework FrameworkWithPrioritySort() {
-  Framework framework;
-  framework.Add(std::make_unique<PrioritySort>());
-  return framework;
-}
 
 // Reads the private parts of a queue.
 class SchedulingQueuePeer {

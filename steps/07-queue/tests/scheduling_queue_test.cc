@@ -147,7 +147,7 @@ class RequeueRaceTest : public ::testing::Test {
   FakeClock clock_;
   const PodPtr pod_ = MakePod("a");
   Trace trace_{"minisched", clock_};
-  const Framework framework_ = FrameworkWithPrioritySort();
+  const Framework framework_ = FrameworkWithFakeFilter();
   SchedulingQueue queue_{clock_, trace_, framework_, [this](const ObjectMeta&) {
                            thread_.emplace(std::move(change_));
                            EXPECT_TRUE(thread_->AwaitSleep());
@@ -165,7 +165,7 @@ TEST_F(RequeueRaceTest, AnUpdateIsNotLost) {
 }
 
 TEST_F(RequeueRaceTest, AnEventIsNotLost) {
-  Reject([this] { queue_.MoveAllToActiveOrBackoffQueue("NodeAdd"); });
+  Reject([this] { queue_.MoveAllToActiveOrBackoffQueue(NodeAdded()); });
   EXPECT_EQ(queue_.Pop()->attempts, 2);
 }
 

@@ -86,7 +86,7 @@ class SchedulingQueueTest : public ::testing::Test {
     queue_.AddUnschedulableIfNotPresent(std::move(info));
   }
 
-  void Event() { queue_.MoveAllToActiveOrBackoffQueue("NodeAdd"); }
+  void Event() { queue_.MoveAllToActiveOrBackoffQueue(NodeAdded()); }
 
   // Advances the clock, flushes backoffQ and returns the names of the pods that
   // are in activeQ then.
@@ -117,7 +117,7 @@ class SchedulingQueueTest : public ::testing::Test {
   FakeClock clock_;
   Store<Pod> store_;
   Trace trace_{"minisched", clock_};
-  const Framework framework_ = FrameworkWithPrioritySort();
+  Framework framework_ = FrameworkWithFakeFilter();
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [this](const ObjectMeta& pod) {
                            return store_.Get(pod.namespace_name, pod.name);

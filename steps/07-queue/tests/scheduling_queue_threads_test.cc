@@ -15,7 +15,6 @@
 
 #include "minisched/base/fake_clock.h"
 #include "minisched/informer/store.h"
-#include "plugins/priority_sort.h"
 #include "tests/scheduling_queue_peer_testing.h"
 
 namespace minisched {
@@ -152,7 +151,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
         continue;
       }
       info->unschedulable_plugins.clear();
-      if (choice < 8) info->unschedulable_plugins.insert("NodePorts");
+      if (choice < 8) info->unschedulable_plugins.insert("NodeResourcesFit");
       SetInFlight(pod, false);
       queue_.AddUnschedulableIfNotPresent(*std::move(info));
     }
@@ -162,7 +161,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   void MovePods(const std::stop_token& stop) {
     for (int i = 0; !stop.stop_requested(); ++i) {
       if (i % 4 == 0) {
-        queue_.MoveAllToActiveOrBackoffQueue("NodeAdd");
+        queue_.MoveAllToActiveOrBackoffQueue(NodeAdded());
       } else {
         const int number = i % (kReporters * kPodsPerReporter);
         const PodPtr pod = store_.Get("shop", "pod-" + std::to_string(number));
@@ -207,7 +206,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
   FakeClock clock_;
   Store<Pod> store_;
   Trace trace_{"minisched", clock_};
-  const Framework framework_ = FrameworkWithPrioritySort();
+  const Framework framework_ = FrameworkWithFakeFilter();
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [this](const ObjectMeta& pod) {
                            return store_.Get(pod.namespace_name, pod.name);

@@ -70,14 +70,13 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 }  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
-  AddTo(pre_enqueue_plugins_, *plugin);
   AddTo(queue_sort_plugins_, *plugin);
   AddTo(pre_filter_plugins_, *plugin);
   AddTo(filter_plugins_, *plugin);
   AddTo(pre_score_plugins_, *plugin);
   AddTo(score_plugins_, *plugin);
   score_plugin_weight_[plugin->Name()] = weight;
-  if (ImplementsAny<PreEnqueuePlugin, PreFilterPlugin, FilterPlugin>(*plugin)) {
+  if (ImplementsAny<PreFilterPlugin, FilterPlugin>(*plugin)) {
     AddQueueingHints(*plugin);
   }
   plugins_.push_back(std::move(plugin));
@@ -97,14 +96,6 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
     queueing_hints_.push_back(
         {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});
   }
-}
-
-Status Framework::RunPreEnqueuePlugins(const Pod& pod) const {
-  for (const PreEnqueuePlugin* plugin : pre_enqueue_plugins_) {
-    const Status status = plugin->PreEnqueue(pod);
-    if (!status.IsSuccess()) return status.WithPlugin(plugin->Name());
-  }
-  return {};
 }
 
 Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,

@@ -57,10 +57,6 @@ class Framework {
     return queueing_hints_;
   }
 
-  // Runs the PreEnqueue plugins in order, and returns the first non-success
-  // status, with the plugin's name.
-  Status RunPreEnqueuePlugins(const Pod& pod) const;
-
   // Runs the PreFilter plugins in order, and puts the nodes that all of them
   // allow into `result`. Stops and returns UnschedulableAndUnresolvable if a
   // plugin returns this or if no nodes are left. Continues after Unschedulable,
@@ -92,7 +88,6 @@ class Framework {
   std::vector<std::unique_ptr<const Plugin>> plugins_;
   std::vector<QueueingHintFunction> queueing_hints_;
   // The elements of plugins_, by extension point.
-  std::vector<const PreEnqueuePlugin*> pre_enqueue_plugins_;
   std::vector<const QueueSortPlugin*> queue_sort_plugins_;
   std::vector<const PreFilterPlugin*> pre_filter_plugins_;
   std::vector<const FilterPlugin*> filter_plugins_;

@@ -35,15 +35,6 @@ class Plugin {
   }
 };
 
-// A plugin that can keep pods from being tried.
-class PreEnqueuePlugin : public virtual Plugin {
- public:
-  // Returns success if the pod may be tried. Otherwise the pod is gated: it
-  // waits for an event of EventsToRegister(), and then this function runs
-  // again. Called under the queue's lock, so it must be quick.
-  virtual Status PreEnqueue(const Pod& pod) const = 0;
-};
-
 // The plugin that orders the pods of activeQ. A framework has one.
 class QueueSortPlugin : public virtual Plugin {
  public:

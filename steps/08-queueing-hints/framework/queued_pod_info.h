@@ -24,11 +24,8 @@ struct QueuedPodInfo {
   // How many tries in a row have failed although no plugin rejected the pod:
   // with an error, or because the cluster has no nodes.
   int consecutive_errors_count = 0;
-  // The names of the plugins that rejected the pod in its last try, or that
-  // have gated it since.
+  // The names of the plugins that rejected the pod in its last try.
   std::set<std::string_view> unschedulable_plugins = {};
-  // The name of the plugin that gates the pod; empty if none does.
-  std::string_view gating_plugin = {};
 };
 
 }  // namespace minisched

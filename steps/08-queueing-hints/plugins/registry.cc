@@ -11,7 +11,6 @@
 #include "plugins/node_resources_fit.h"
 #include "plugins/node_unschedulable.h"
 #include "plugins/priority_sort.h"
-#include "plugins/scheduling_gates.h"
 #include "plugins/taint_toleration.h"
 #include "plugins/unsupported.h"
 
@@ -19,7 +18,6 @@ namespace minisched {
 
 void AddDefaultPlugins(Framework& framework, const Handle& handle) {
   framework.Add(std::make_unique<Unsupported>());
-  framework.Add(std::make_unique<SchedulingGates>());
   framework.Add(std::make_unique<PrioritySort>());
   framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<NodeName>());

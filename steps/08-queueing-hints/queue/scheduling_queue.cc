@@ -14,12 +14,22 @@ constexpr std::chrono::seconds kFlushBackoffPeriod{1};
 constexpr int kFlushUnschedulablePeriods = 30;
 constexpr std::chrono::minutes kMaxInUnschedulablePods{5};
 
-// Returns true if the plugin keeps the pod from being tried, so that its hints
-// decide when the pod moves.
+// Returns false if only the status has changed, or metadata without influence
+// on scheduling. The scheduler itself writes the status of pods that fail.
+bool IsPodUpdated(const Pod& old, const Pod& pod) {
+  const auto strip = [](ObjectMeta metadata) {
+    metadata.resource_version.clear();
+    metadata.generation = 0;
+    metadata.finalizers.clear();
+    return metadata;
+  };
+  return old.spec != pod.spec || strip(old.metadata) != strip(pod.metadata);
+}
+
+// Returns true if the plugin rejected the pod, so that its hints decide when
+// the pod moves.
 bool HoldsPod(std::string_view plugin, const QueuedPodInfo& info) {
-  return info.gating_plugin.empty()
-             ? info.unschedulable_plugins.contains(plugin)
-             : info.gating_plugin == plugin;
+  return info.unschedulable_plugins.contains(plugin);
 }
 
 // Returns the names of the events that may move the pod, for the trace.
@@ -62,6 +72,7 @@ void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 
 void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
+  const bool updated = !old || IsPodUpdated(*old, *pod);
   const char* event = old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd";
   std::vector<ClusterChange> changes;
   if (old) {
@@ -71,14 +82,15 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
     }
   }
   MutexLock lock(mu_);
-  if (in_flight_.Has(uid)) {
-    for (const ClusterChange& change : changes) in_flight_.Record(change);
+  const auto in_flight = in_flight_.find(uid);
+  if (in_flight != in_flight_.end()) {
+    if (updated) in_flight->second = 0;
     return;
   }
   if (active_.Update(pod) || backoff_.Update(pod)) return;
   const auto unschedulable = unschedulable_.find(uid);
   if (unschedulable == unschedulable_.end()) {
-    MoveToActiveOrBackoffQueue({.pod = pod, .timestamp = clock_.Now()}, event);
+    MoveToActiveQ({.pod = pod, .timestamp = clock_.Now()}, event);
     return;
   }
   unschedulable->second.pod = pod;
@@ -102,14 +114,11 @@ void SchedulingQueue::Delete(const Pod& pod) {
 void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
   MutexLock lock(mu_);
   for (const PodPtr& pod : pods) {
-    if (in_flight_.Has(pod->metadata.uid)) {
-      in_flight_.Record({{EventResource::kWildCard, action::kAll}, {}, pod});
+    const auto in_flight = in_flight_.find(pod->metadata.uid);
+    if (in_flight != in_flight_.end()) {
+      in_flight->second = 0;
     } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
-      if (PassesPreEnqueue(*info)) {
-        MoveToActiveQ(*std::move(info), "ForceActivate");
-      } else {
-        AddToUnschedulablePods(*std::move(info), "ForceActivate");
-      }
+      MoveToActiveQ(*std::move(info), "ForceActivate");
     }
   }
 }
@@ -119,7 +128,7 @@ std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   while (active_.empty() && !closed_) changed_.Wait(mu_);
   if (closed_) return std::nullopt;
   QueuedPodInfo info = active_.Pop();
-  in_flight_.Add(info.pod->metadata.uid);
+  in_flight_[info.pod->metadata.uid] = event_count_;
   ++info.attempts;
   trace_.Moved(*info.pod, Place::kInFlight, {.attempts = info.attempts});
   return info;
@@ -127,16 +136,16 @@ std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
 
 void SchedulingQueue::Done(const std::string& uid) {
   MutexLock lock(mu_);
-  in_flight_.Remove(uid);
+  in_flight_.erase(uid);
 }
 
 PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
+  const auto in_flight = in_flight_.extract(uid);
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    in_flight_.Remove(uid);
     // The queue still has the pod if Done() was called before, and an update
     // has added the pod again. No caller in this step does so.
     if (!Has(uid)) {
@@ -154,13 +163,9 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't have the changes, so assume that one helps.
+  // After Done(), the queue can't tell whether an event came, so assume one.
   const bool retry =
-      !rejected || !in_flight_.Has(uid) ||
-      in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
-        return IsPodWorthRequeuing(info, change, HintsFor(change));
-      });
-  in_flight_.Remove(uid);
+      !rejected || in_flight.empty() || in_flight.mapped() < event_count_;
   if (retry) {
     MoveToActiveOrBackoffQueue(std::move(info), "ScheduleAttemptFailure");
   } else {
@@ -172,14 +177,13 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
 void SchedulingQueue::MoveAllToActiveOrBackoffQueue(
     const ClusterChange& change) {
   const Hints hints = HintsFor(change);
-  if (hints.empty()) return;
   MutexLock lock(mu_);
+  ++event_count_;
   MoveUnschedulablePods(
       [&](const QueuedPodInfo& info) {
         return IsPodWorthRequeuing(info, change, hints);
       },
       change.event.Label());
-  in_flight_.Record(change);
 }
 
 void SchedulingQueue::FlushBackoffQCompleted() {
@@ -193,8 +197,7 @@ void SchedulingQueue::FlushUnschedulablePodsLeftover() {
   MutexLock lock(mu_);
   MoveUnschedulablePods(
       [now = clock_.Now()](const QueuedPodInfo& info) {
-        return info.gating_plugin.empty() &&
-               now - info.timestamp > kMaxInUnschedulablePods;
+        return now - info.timestamp > kMaxInUnschedulablePods;
       },
       "UnschedulableTimeout");
 }
@@ -223,22 +226,11 @@ SchedulingQueue::Hints SchedulingQueue::HintsFor(
 bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
                                           const ClusterChange& change,
                                           const Hints& hints) const {
-  if (change.event.resource == EventResource::kWildCard) {
-    return change.New<Pod>()->metadata.uid == info.pod->metadata.uid;
-  }
   return std::any_of(hints.begin(), hints.end(), [&](const auto* function) {
     const auto& hint = function->registered.hint;
     return HoldsPod(function->plugin, info) &&
            (!hint || hint(*info.pod, change) == QueueingHint::kQueue);
   });
-}
-
-bool SchedulingQueue::PassesPreEnqueue(QueuedPodInfo& info) const {
-  const Status status = framework_.RunPreEnqueuePlugins(*info.pod);
-  info.gating_plugin = status.plugin();
-  if (status.IsSuccess()) return true;
-  info.unschedulable_plugins.insert(status.plugin());
-  return false;
 }
 
 std::optional<QueuedPodInfo> SchedulingQueue::RemoveWaiting(
@@ -252,26 +244,20 @@ std::optional<QueuedPodInfo> SchedulingQueue::RemoveWaiting(
 template <class Predicate>
 void SchedulingQueue::MoveUnschedulablePods(const Predicate& predicate,
                                             const std::string& event) {
-  std::vector<QueuedPodInfo> moved;
   for (auto pod = unschedulable_.begin(); pod != unschedulable_.end();) {
     if (!predicate(pod->second)) {
       ++pod;
       continue;
     }
-    moved.push_back(std::move(pod->second));
+    QueuedPodInfo info = std::move(pod->second);
     pod = unschedulable_.erase(pod);
-  }
-  // A pod that is still gated returns to unschedulablePods.
-  for (QueuedPodInfo& info : moved) {
     MoveToActiveOrBackoffQueue(std::move(info), event);
   }
 }
 
 void SchedulingQueue::MoveToActiveOrBackoffQueue(QueuedPodInfo info,
                                                  const std::string& event) {
-  if (!PassesPreEnqueue(info)) {
-    AddToUnschedulablePods(std::move(info), event);
-  } else if (BackoffTime(info) > clock_.Now()) {
+  if (BackoffTime(info) > clock_.Now()) {
     MoveToBackoffQ(std::move(info), event);
   } else {
     MoveToActiveQ(std::move(info), event);
@@ -299,14 +285,13 @@ void SchedulingQueue::MoveToBackoffQ(QueuedPodInfo info,
 
 void SchedulingQueue::AddToUnschedulablePods(QueuedPodInfo info,
                                              const std::string& event) {
-  const bool gated = !info.gating_plugin.empty();
   const auto& plugins = info.unschedulable_plugins;
-  Move move{.event = event,
-            .plugins = {plugins.begin(), plugins.end()},
-            .wakes = Wakes(framework_, info),
-            .attempts = info.attempts};
-  if (!gated) move.until = info.timestamp + kMaxInUnschedulablePods;
-  trace_.Moved(*info.pod, gated ? Place::kGated : Place::kUnschedulable, move);
+  trace_.Moved(*info.pod, Place::kUnschedulable,
+               {.event = event,
+                .plugins = {plugins.begin(), plugins.end()},
+                .wakes = Wakes(framework_, info),
+                .attempts = info.attempts,
+                .until = info.timestamp + kMaxInUnschedulablePods});
   const std::string uid = info.pod->metadata.uid;
   unschedulable_.emplace(uid, std::move(info));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -15,7 +16,6 @@
 #include "minisched/base/mutex.h"
 #include "minisched/trace/trace.h"
 #include "queue/heap.h"
-#include "queue/in_flight.h"
 
 namespace minisched {
 
@@ -40,20 +40,17 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 //                     └───┴───────────── unschedulablePods
 //
 // An event moves a pod only if a plugin that rejected the pod has registered
-// the event, and the plugin's hint doesn't skip it. The PreEnqueue plugins run
-// before a pod enters activeQ or backoffQ, except at the end of its backoff. If
-// one of them rejects the pod, the pod is gated: it goes to unschedulablePods,
-// and does not leave after 5 minutes.
+// the event, and the plugin's hint doesn't skip it.
 //
 // Invariant: a pod is in at most one of activeQ, backoffQ, unschedulablePods
 // and in flight.
 class SchedulingQueue {
  public:
-  // The QueueSort plugin of `framework` orders activeQ, its PreEnqueue plugins
-  // gate pods, and its hints decide which changes move a pod. `clock`, `trace`
-  // and `framework` must outlive the queue. The queue calls `lister` under its
-  // lock, so `lister` must not use the queue. The states that `lister` returns
-  // must be at least as new as those that the event handlers have received.
+  // The QueueSort plugin of `framework` orders activeQ, and its hints decide
+  // which changes move a pod. `clock`, `trace` and `framework` must outlive the
+  // queue. The queue calls `lister` under its lock, so `lister` must not use
+  // the queue. The states that `lister` returns must be at least as new as
+  // those that the event handlers have received.
   SchedulingQueue(Clock& clock, Trace& trace, const Framework& framework,
                   PodLister lister);
 
@@ -74,9 +71,9 @@ class SchedulingQueue {
   // until its try ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
-  // Moves the pods to activeQ, whatever their backoff, unless they are gated. A
-  // pod in flight goes to backoffQ instead of unschedulablePods if its try
-  // fails. Ignores pods that the queue doesn't have.
+  // Moves the pods to activeQ, whatever their backoff. A pod in flight goes to
+  // backoffQ instead of unschedulablePods if its try fails. Ignores pods that
+  // the queue doesn't have.
   void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_);
 
   // Returns the first pod of activeQ, blocking until there is one. The pod is
@@ -92,9 +89,8 @@ class SchedulingQueue {
   // meanwhile. In both cases the pod is no longer in flight.
   //
   // The pod goes to unschedulablePods if plugins rejected it, and otherwise to
-  // backoffQ. If an event that can help the pod came while it was in flight,
-  // plugins may have seen an old state of the cluster, so the pod goes to
-  // backoffQ too.
+  // backoffQ. If an event came while the pod was in flight, plugins may have
+  // seen an old state of the cluster, so the pod goes to backoffQ too.
   //
   // Calls the lister under the lock. If the lister doesn't have a change yet,
   // the event handlers call Update() or Delete() later, so no change is lost.
@@ -126,9 +122,6 @@ class SchedulingQueue {
   bool IsPodWorthRequeuing(const QueuedPodInfo& info,
                            const ClusterChange& change,
                            const Hints& hints) const;
-  // Runs the PreEnqueue plugins and records in `info` which of them gates the
-  // pod. Returns false if one does.
-  bool PassesPreEnqueue(QueuedPodInfo& info) const;
   // Removes and returns the pod if it waits in backoffQ or unschedulablePods.
   std::optional<QueuedPodInfo> RemoveWaiting(const std::string& uid)
       REQUIRES(mu_);
@@ -155,9 +148,13 @@ class SchedulingQueue {
   CondVar changed_;
   Heap active_ GUARDED_BY(mu_);
   Heap backoff_ GUARDED_BY(mu_);
-  // Keyed by uid.
+  // Keyed by uid, as is in_flight_.
   std::unordered_map<std::string, QueuedPodInfo> unschedulable_ GUARDED_BY(mu_);
-  InFlight in_flight_ GUARDED_BY(mu_);
+  // Counts the calls of MoveAllToActiveOrBackoffQueue(), from 1.
+  std::uint64_t event_count_ GUARDED_BY(mu_) = 1;
+  // The value of event_count_ when the pod was popped. 0 if an event for this
+  // pod alone came later.
+  std::unordered_map<std::string, std::uint64_t> in_flight_ GUARDED_BY(mu_);
   bool closed_ GUARDED_BY(mu_) = false;
 };
 

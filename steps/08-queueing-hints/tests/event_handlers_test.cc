@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 constexpr char kTwoGates[] =
     "schedulerName: minisched, schedulingGates: [{name: a}, {name: b}]";
@@ -34,11 +33,6 @@ TEST_F(EventHandlersTest, IgnoresUpdatesOfAnotherSchedulersPod) {
   Start(WithSpec("other", "schedulerName: somebody-else"));
   Label("other");
   EXPECT_THAT(PopUpTo("last"), IsEmpty());
-}
-
-TEST_F(EventHandlersTest, QueuesAGatedPodAsGated) {
-  Start(WithSpec("gated", kTwoGates));
-  EXPECT_THAT(PlaceOf("gated"), Pair(Place::kGated, "UnschedulablePodAdd"));
 }
 
 TEST_F(EventHandlersTest, QueuesAGatedPodWhenItsLastGateIsRemoved) {

@@ -1,4 +1,4 @@
-// Tests the hints and the PreEnqueue plugins of the framework.
+// Tests the hints of the framework.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,6 @@
 
 #include "framework/framework.h"
 #include "tests/hints_testing.h"
-#include "tests/status_testing.h"
 
 namespace minisched {
 namespace {
@@ -91,24 +90,6 @@ class DefaultQueueSortPlugin final : public QueueSortPlugin {
   }
 };
 
-// Returns the same status for each pod, and records that it was called.
-class FakePreEnqueuePlugin final : public PreEnqueuePlugin {
- public:
-  FakePreEnqueuePlugin(std::string name, Status status,
-                       std::vector<std::string>& calls)
-      : name_(std::move(name)), status_(std::move(status)), calls_(calls) {}
-  std::string_view Name() const override { return name_; }
-  Status PreEnqueue(const Pod& /*pod*/) const override {
-    calls_.push_back(name_);
-    return status_;
-  }
-
- private:
-  const std::string name_;
-  const Status status_;
-  std::vector<std::string>& calls_;
-};
-
 class FrameworkHintsTest : public ::testing::Test {
  protected:
   template <class Plugin, class... Args>
@@ -130,13 +111,6 @@ TEST_F(FrameworkHintsTest, ByDefaultEachEventQueuesThePod) {
       DescribeHints(framework_),
       ElementsAre("DefaultFilter: Pod/All", "DefaultFilter: Node/All",
                   "DefaultPreFilter: Pod/All", "DefaultPreFilter: Node/All"));
-}
-
-TEST_F(FrameworkHintsTest, PreEnqueuePluginsRegisterEventsToo) {
-  std::vector<std::string> calls;
-  Add<FakePreEnqueuePlugin>("Gate", Status(), calls);
-  EXPECT_THAT(DescribeHints(framework_),
-              ElementsAre("Gate: Pod/All", "Gate: Node/All"));
 }
 
 TEST_F(FrameworkHintsTest, PluginsThatRejectNoPodRegisterNothing) {
@@ -211,44 +185,6 @@ TEST_F(FrameworkHintsTest, APluginWithoutNodeAddGetsNoUpdateNodeTaint) {
   EXPECT_THAT(DescribeHints(framework_),
               ElementsAre("Pods: Pod/All", "Updates: Node/UpdateNodeLabel",
                           "Updates: Node/Delete"));
-}
-
-class PreEnqueueTest : public ::testing::Test {
- protected:
-  void Add(const std::string& name, Status status) {
-    framework_.Add(std::make_unique<FakePreEnqueuePlugin>(
-        name, std::move(status), calls_));
-  }
-  std::string Run() { return Describe(framework_.RunPreEnqueuePlugins({})); }
-
-  std::vector<std::string> calls_;
-  Framework framework_;
-};
-
-TEST_F(PreEnqueueTest, APodPassesWithoutPlugins) {
-  EXPECT_EQ(Run(), "Success");
-}
-
-TEST_F(PreEnqueueTest, APodPassesIfAllPluginsReturnSuccess) {
-  Add("B", {});
-  Add("A", {});
-  EXPECT_EQ(Run(), "Success");
-  EXPECT_THAT(calls_, ElementsAre("B", "A"));
-}
-
-TEST_F(PreEnqueueTest, TheFirstPluginThatRejectsStopsTheOthers) {
-  Add("C", {});
-  Add("B", {Code::kUnschedulableAndUnresolvable, "not yet"});
-  Add("A", {Code::kUnschedulable, "never"});
-  EXPECT_EQ(Run(), "UnschedulableAndUnresolvable by B: not yet");
-  EXPECT_THAT(calls_, ElementsAre("C", "B"));
-}
-
-TEST_F(PreEnqueueTest, AnErrorGatesThePodToo) {
-  Add("A", {Code::kError, "disk full"});
-  Add("B", {});
-  EXPECT_EQ(Run(), "Error by A: disk full");
-  EXPECT_THAT(calls_, ElementsAre("A"));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "minisched/api/json.h"
 #include "tests/hints_testing.h"
 #include "tests/snapshot_testing.h"
-#include "tests/status_testing.h"
 
 namespace minisched {
 namespace {
@@ -41,18 +40,6 @@ TEST(RegistryTest, PluginsRunInTheOrderOfKubeScheduler) {
                           "NodeAffinity", "NodePorts", "NodeResourcesFit"));
 }
 
-TEST(RegistryTest, SchedulingGatesGatesPods) {
-  const Snapshot snapshot;
-  Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
-  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins({})), "Success");
-  const auto gated =
-      FromJson<Pod>(R"({"spec":{"schedulingGates":[{"name":"a"}]}})");
-  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins(gated)),
-            "UnschedulableAndUnresolvable by SchedulingGates: "
-            "waiting for scheduling gates: [a]");
-}
-
 // Each plugin with Node/Add has Node/UpdateNodeTaint too, which the framework
 // adds for four of them. Unsupported and the plugins that only score have no
 // events.
@@ -63,7 +50,6 @@ TEST(RegistryTest, PluginsRegisterTheEventsOfKubeScheduler) {
   EXPECT_THAT(
       DescribeHints(framework),
       ElementsAre(
-          "SchedulingGates: Pod/UpdatePodSchedulingGatesEliminated with a hint",
           "NodeUnschedulable: Node/Add Node/UpdateNodeTaint with a hint",
           "NodeUnschedulable: Pod/UpdatePodToleration with a hint",
           "NodeName: Node/Add", "NodeName: Node/UpdateNodeTaint",

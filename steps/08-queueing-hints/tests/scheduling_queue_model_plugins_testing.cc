@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "plugins/priority_sort.h"
-#include "plugins/scheduling_gates.h"
-#include "tests/scheduling_queue_peer_testing.h"
+#include "tests/queue_framework_testing.h"
 
 namespace minisched {
 namespace {
@@ -41,10 +40,6 @@ struct HintRule {
   bool (*can_help)(const Pod& pod, const ClusterChange& change);
 };
 constexpr HintRule kHintRules[] = {
-    {"SchedulingGates", "UnschedulablePodUpdatePodSchedulingGatesEliminated",
-     "Pod/UpdatePodSchedulingGatesEliminated", IsOwnUpdate},
-    {"TeamQuota", "NodeUpdateNodeAnnotation", "Node/UpdateNodeAnnotation",
-     IsLucky},
     {"NodeResourcesFit", "NodeAdd", "Node/Add", IsLucky},
     {"NodeResourcesFit", "NodeUpdateNodeAllocatable",
      "Node/UpdateNodeAllocatable", IsLucky},
@@ -68,27 +63,6 @@ ClusterEventWithHint Registered(EventResource resource, ActionType action,
           }};
 }
 
-bool IsClosed(const Pod& pod, const ClosedTeams& closed) {
-  return closed.at(std::stoi(pod.metadata.uid) % closed.size());
-}
-
-class TeamQuota final : public PreEnqueuePlugin {
- public:
-  explicit TeamQuota(const ClosedTeams& closed) : closed_(closed) {}
-
-  std::string_view Name() const override { return "TeamQuota"; }
-  std::vector<ClusterEventWithHint> EventsToRegister() const override {
-    return {Registered(EventResource::kNode, action::kUpdateNodeAnnotation,
-                       IsLucky)};
-  }
-  Status PreEnqueue(const Pod& pod) const override {
-    return IsClosed(pod, closed_) ? Code::kUnschedulable : Code::kSuccess;
-  }
-
- private:
-  const ClosedTeams& closed_;
-};
-
 std::unique_ptr<Plugin> NewFakeFilter(
     std::string_view name, std::vector<ClusterEventWithHint> events) {
   return std::make_unique<FakeFilter>(name, std::move(events));
@@ -103,13 +77,11 @@ EventObject RandomVersion(std::mt19937& random) {
 
 }  // namespace
 
-Framework ModelFramework(const ClosedTeams& closed) {
+Framework ModelFramework() {
   constexpr EventResource kPod = EventResource::kPod;
   constexpr EventResource kNode = EventResource::kNode;
   Framework framework;
   framework.Add(std::make_unique<PrioritySort>());
-  framework.Add(std::make_unique<SchedulingGates>());
-  framework.Add(std::make_unique<TeamQuota>(closed));
   framework.Add(NewFakeFilter(
       "NodeResourcesFit",
       {Registered(kNode, action::kAdd | action::kUpdateNodeAllocatable,
@@ -120,11 +92,6 @@ Framework ModelFramework(const ClosedTeams& closed) {
       "NodePorts", {Registered(kPod, action::kUpdatePodLabel, IsLucky),
                     Registered(kNode, action::kUpdateNodeTaint, IsLucky)}));
   return framework;
-}
-
-std::string_view GatingPlugin(const Pod& pod, const ClosedTeams& closed) {
-  if (!pod.spec.scheduling_gates.empty()) return "SchedulingGates";
-  return IsClosed(pod, closed) ? "TeamQuota" : "";
 }
 
 bool CanHelp(std::string_view plugin, const Pod& pod,
@@ -180,11 +147,6 @@ std::vector<ClusterEvent> ChangeRandomly(Pod& pod, std::mt19937& random) {
   if (in_one_of(5)) {
     pod.metadata.labels["version"] = version;
     add(action::kUpdatePodLabel);
-  }
-  auto& gates = pod.spec.scheduling_gates;
-  if (!gates.empty() && in_one_of(2)) {
-    gates.pop_back();
-    if (gates.empty()) add(action::kUpdatePodSchedulingGatesEliminated);
   }
   if (in_one_of(5)) {
     pod.spec.tolerations.push_back({.operation = "Exists"});

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <random>
 #include <set>
 #include <string>
@@ -15,20 +14,13 @@
 
 namespace minisched {
 
-// The teams whose pods the plugin TeamQuota gates. A pod's uid is a number, and
-// its remainder is the number of the team.
-using ClosedTeams = std::array<bool, 3>;
-
-// Returns a framework with SchedulingGates, TeamQuota, NodeResourcesFit and
-// NodePorts. The last two are fakes that register events and filter no node.
-// `closed` must outlive the framework.
-Framework ModelFramework(const ClosedTeams& closed);
+// Returns a framework with NodeResourcesFit and NodePorts. They are fakes that
+// register events and filter no node.
+Framework ModelFramework();
 
 // The rules of these plugins. They use neither the framework nor
 // ClusterEvent::Matches().
 
-// Returns the name of the plugin that gates the pod, or "".
-std::string_view GatingPlugin(const Pod& pod, const ClosedTeams& closed);
 // Returns true if the change can help a pod that the plugin rejected.
 bool CanHelp(std::string_view plugin, const Pod& pod,
              const ClusterChange& change);

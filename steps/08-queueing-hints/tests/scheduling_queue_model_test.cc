@@ -60,11 +60,10 @@ class RandomRun {
         {2, "Assume", &RandomRun::Assume},
         {2, "FailAfterDone", &RandomRun::FailAfterDone},
         {7, "MoveAll", &RandomRun::MoveAll},
-        {1, "ChangeQuota", &RandomRun::ChangeQuota},
         {3, "Activate", &RandomRun::Activate},
         {5, "FlushBackoffQ", &RandomRun::FlushBackoffQ},
         {3, "FlushUnschedulable", &RandomRun::FlushUnschedulable},
-        {3, "Wait", &RandomRun::Wait}};
+        {4, "Wait", &RandomRun::Wait}};
     int roll = Below(100);
     for (const Operation& operation : kOperations) {
       roll -= operation.percent;
@@ -91,7 +90,6 @@ class RandomRun {
     expect(pods.active, Place::kActive);
     expect(pods.backoff, Place::kBackoff);
     expect(pods.unschedulable, Place::kUnschedulable);
-    expect(pods.gated, Place::kGated);
     for (const std::string& uid : pods.in_flight) {
       places[std::stoi(uid)] += PlaceName(Place::kInFlight);
     }
@@ -127,13 +125,11 @@ class RandomRun {
     EXPECT_EQ(record.move.attempts, pod.info.attempts);
     if (!queued) return;
     EXPECT_EQ(record.move.event, pod.event);
-    EXPECT_EQ(
-        record.move.until.has_value(),
-        pod.place == Place::kBackoff || pod.place == Place::kUnschedulable);
+    EXPECT_EQ(record.move.until.has_value(), pod.place != Place::kActive);
     if (record.move.until) {
       EXPECT_EQ(*record.move.until, model_.Until(number));
     }
-    if (pod.place == Place::kUnschedulable || pod.place == Place::kGated) {
+    if (pod.place == Place::kUnschedulable) {
       EXPECT_EQ(std::set<std::string>(record.move.wakes.begin(),
                                       record.move.wakes.end()),
                 model_.Wakes(number));
@@ -213,7 +209,6 @@ class RandomRun {
       return;
     }
     if (Below(2) == 0) pod->spec.priority = Below(3);
-    if (Below(3) == 0) pod->spec.scheduling_gates.resize(1 + Below(2));
     SetStored(store_[name], pod);
   }
 
@@ -312,11 +307,6 @@ class RandomRun {
     model_.MoveAllToActiveOrBackoffQueue(change);
   }
 
-  void ChangeQuota() {
-    bool& closed = closed_teams_.at(Below(closed_teams_.size()));
-    closed = !closed;
-  }
-
   void Activate() {
     std::vector<PodPtr> pods;
     for (int i = Below(4); i > 0; --i) {
@@ -359,13 +349,12 @@ class RandomRun {
   std::vector<QueuedPodInfo> tries_;    // that have not ended
   std::vector<QueuedPodInfo> assumed_;  // pods whose Binding may fail
   int version_ = 0;                     // of the last change
-  ClosedTeams closed_teams_{};
-  const Framework framework_ = ModelFramework(closed_teams_);
+  const Framework framework_ = ModelFramework();
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [this](const ObjectMeta& metadata) {
                            return Stored(Pod{.metadata = metadata});
                          }};
-  QueueModel model_{clock_, closed_teams_, kModelUids};
+  QueueModel model_{clock_, kModelUids};
 };
 
 TEST(SchedulingQueueModelTest, AgreesAfterManyOperations) {

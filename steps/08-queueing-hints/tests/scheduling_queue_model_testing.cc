@@ -17,7 +17,7 @@ int QueueModel::Number(const Pod& pod) { return std::stoi(pod.metadata.uid); }
 bool QueueModel::IsQueued(int number) const {
   const Place place = pods_[number].place;
   return place == Place::kActive || place == Place::kBackoff ||
-         place == Place::kUnschedulable || place == Place::kGated;
+         place == Place::kUnschedulable;
 }
 
 Clock::TimePoint QueueModel::Until(int number) const {
@@ -28,7 +28,8 @@ Clock::TimePoint QueueModel::Until(int number) const {
 
 std::set<std::string> QueueModel::Wakes(int number) const {
   std::set<std::string> wakes;
-  for (const std::string_view plugin : HoldingPlugins(pods_[number].info)) {
+  const QueuedPodInfo& info = pods_[number].info;
+  for (const std::string_view plugin : info.unschedulable_plugins) {
     wakes.merge(EventNames(plugin));
   }
   return wakes;
@@ -39,7 +40,11 @@ void QueueModel::Update(const PodPtr& old, const PodPtr& pod,
   const int number = Number(*pod);
   ModelPod& known = pods_[number];
   if (known.place == Place::kInFlight) {
-    for (const ClusterEvent& event : events) Record({event, old, pod});
+    // More than the status has changed.
+    if (!old || old->spec != pod->spec ||
+        old->metadata.labels != pod->metadata.labels) {
+      known.event_came = true;
+    }
     return;
   }
   if (!IsQueued(number)) {
@@ -52,7 +57,7 @@ void QueueModel::Update(const PodPtr& old, const PodPtr& pod,
   if (known.place == Place::kActive) {
     const auto at = std::find(active_.begin(), active_.end(), number);
     Settle(static_cast<int>(at - active_.begin()));
-  } else if (known.place != Place::kBackoff) {
+  } else if (known.place == Place::kUnschedulable) {
     for (const ClusterEvent& event : events) {
       if (!CanHelp(known.info, {event, old, pod})) continue;
       MoveToActiveOrBackoff(number, event.Label());
@@ -70,11 +75,9 @@ void QueueModel::Delete(int number) {
 void QueueModel::Activate(int number) {
   ModelPod& pod = pods_[number];
   if (pod.place == Place::kInFlight) {
-    pod.activated = true;
+    pod.event_came = true;
   } else if (IsQueued(number) && pod.place != Place::kActive) {
-    if (!MoveToGated(number, "ForceActivate")) {
-      MoveToActive(number, "ForceActivate");
-    }
+    MoveToActive(number, "ForceActivate");
   }
 }
 
@@ -83,8 +86,7 @@ int QueueModel::Pop() {
   Leave(number);
   ModelPod& pod = pods_[number];
   pod.place = Place::kInFlight;
-  pod.changes.clear();
-  pod.activated = false;
+  pod.event_came = false;
   ++pod.info.attempts;
   return number;
 }
@@ -94,7 +96,7 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   const int number = Number(*info.pod);
   if (IsQueued(number)) return;
   ModelPod& pod = pods_[number];
-  const bool was_in_flight = pod.place == Place::kInFlight;
+  const bool event_came = pod.place != Place::kInFlight || pod.event_came;
   pod.place = Place::kGone;
   if (!newest) return;
   pod.info = info;
@@ -105,12 +107,7 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   } else {
     pod.info.consecutive_errors_count = 0;
     ++pod.info.unschedulable_count;
-    const bool may_fit = !was_in_flight || pod.activated ||
-                         std::any_of(pod.changes.begin(), pod.changes.end(),
-                                     [&](const auto& change) {
-                                       return CanHelp(pod.info, change);
-                                     });
-    if (!may_fit) {
+    if (!event_came) {
       pod.place = Place::kUnschedulable;
       pod.event = "ScheduleAttemptFailure";
       return;
@@ -120,10 +117,9 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
 }
 
 void QueueModel::MoveAllToActiveOrBackoffQueue(const ClusterChange& change) {
-  Record(change);
   for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
-    const Place place = pods_[i].place;
-    if (place != Place::kUnschedulable && place != Place::kGated) continue;
+    if (pods_[i].place == Place::kInFlight) pods_[i].event_came = true;
+    if (pods_[i].place != Place::kUnschedulable) continue;
     if (CanHelp(pods_[i].info, change)) {
       MoveToActiveOrBackoff(i, change.event.Label());
     }
@@ -155,24 +151,12 @@ Clock::TimePoint QueueModel::BackoffEnd(const ModelPod& pod) {
          std::chrono::seconds(kSeconds[std::min(failures, 5) - 1]);
 }
 
-std::set<std::string_view> QueueModel::HoldingPlugins(
-    const QueuedPodInfo& info) {
-  if (info.gating_plugin.empty()) return info.unschedulable_plugins;
-  return {info.gating_plugin};
-}
-
 bool QueueModel::CanHelp(const QueuedPodInfo& info,
                          const ClusterChange& change) {
-  const auto plugins = HoldingPlugins(info);
+  const auto& plugins = info.unschedulable_plugins;
   return std::any_of(plugins.begin(), plugins.end(), [&](const auto& plugin) {
     return minisched::CanHelp(plugin, *info.pod, change);
   });
-}
-
-void QueueModel::Record(const ClusterChange& change) {
-  for (ModelPod& pod : pods_) {
-    if (pod.place == Place::kInFlight) pod.changes.push_back(change);
-  }
 }
 
 bool QueueModel::IsBefore(int a, int b) const {
@@ -196,16 +180,6 @@ void QueueModel::Settle(int index) {
 
 void QueueModel::Leave(int number) { std::erase(active_, number); }
 
-bool QueueModel::MoveToGated(int number, std::string_view event) {
-  ModelPod& pod = pods_[number];
-  pod.info.gating_plugin = GatingPlugin(*pod.info.pod, closed_);
-  if (pod.info.gating_plugin.empty()) return false;
-  pod.info.unschedulable_plugins.insert(pod.info.gating_plugin);
-  pod.place = Place::kGated;
-  pod.event = event;
-  return true;
-}
-
 void QueueModel::MoveToActive(int number, std::string_view event) {
   pods_[number].place = Place::kActive;
   pods_[number].event = event;
@@ -214,7 +188,6 @@ void QueueModel::MoveToActive(int number, std::string_view event) {
 }
 
 void QueueModel::MoveToActiveOrBackoff(int number, std::string_view event) {
-  if (MoveToGated(number, event)) return;
   if (BackoffEnd(pods_[number]) <= clock_.Now()) {
     MoveToActive(number, event);
   } else {

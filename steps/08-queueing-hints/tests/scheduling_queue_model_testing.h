@@ -18,10 +18,8 @@ namespace minisched {
 // What the queue should know about a pod.
 struct ModelPod {
   Place place = Place::kGone;
-  std::string event;  // of the move to this place
-  // All changes since the pod was popped, and whether it was activated.
-  std::vector<ClusterChange> changes{};
-  bool activated = false;
+  std::string event;        // of the move to this place
+  bool event_came = false;  // since the pod is in flight
   QueuedPodInfo info{};
 };
 
@@ -29,9 +27,8 @@ struct ModelPod {
 // the queue's method of that name.
 class QueueModel {
  public:
-  // `clock` and `closed` must outlive the model.
-  QueueModel(const Clock& clock, const ClosedTeams& closed, int pods)
-      : clock_(clock), closed_(closed), pods_(pods) {}
+  // `clock` must outlive the model.
+  QueueModel(const Clock& clock, int pods) : clock_(clock), pods_(pods) {}
 
   static int Number(const Pod& pod);
 
@@ -64,22 +61,15 @@ class QueueModel {
 
  private:
   static Clock::TimePoint BackoffEnd(const ModelPod& pod);
-  // Returns the plugins whose hints decide when the pod moves.
-  static std::set<std::string_view> HoldingPlugins(const QueuedPodInfo& info);
   static bool CanHelp(const QueuedPodInfo& info, const ClusterChange& change);
-  // Adds the change to each pod in flight.
-  void Record(const ClusterChange& change);
   bool IsBefore(int a, int b) const;
   // Moves the pod at this index past others until activeQ is in order.
   void Settle(int index);
   void Leave(int number);
-  // Moves the pod and returns true if a plugin gates the pod.
-  bool MoveToGated(int number, std::string_view event);
   void MoveToActive(int number, std::string_view event);
   void MoveToActiveOrBackoff(int number, std::string_view event);
 
   const Clock& clock_;
-  const ClosedTeams& closed_;
   std::vector<ModelPod> pods_;
   std::vector<int> active_;
 };

@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/cache_remove_pod_test.cc
+../../07-queue/tests/cache_remove_pod_test.cc

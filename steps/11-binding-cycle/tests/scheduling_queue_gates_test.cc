@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_queue_gates_test.cc
+../../10-scheduling-gates/tests/scheduling_queue_gates_test.cc

@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/event_handlers_test.cc
+../../10-scheduling-gates/tests/event_handlers_test.cc

@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_queue_peer_testing.h
+../../10-scheduling-gates/tests/scheduling_queue_peer_testing.h

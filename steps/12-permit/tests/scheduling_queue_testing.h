@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_queue_testing.h
+../../07-queue/tests/scheduling_queue_testing.h

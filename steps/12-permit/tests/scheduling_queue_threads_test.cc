@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_queue_threads_test.cc
+../../10-scheduling-gates/tests/scheduling_queue_threads_test.cc

@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_gates_test.cc
+../../10-scheduling-gates/tests/scheduling_gates_test.cc

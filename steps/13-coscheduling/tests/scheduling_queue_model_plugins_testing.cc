@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/scheduling_queue_model_plugins_testing.cc
+../../10-scheduling-gates/tests/scheduling_queue_model_plugins_testing.cc

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/snapshot.h"
+#include "framework/cluster_event.h"
+#include "framework/cycle_state.h"
+#include "framework/node_info.h"
+#include "framework/queued_pod_info.h"
+#include "framework/status.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// An extension of the scheduler that runs at one or more extension points.
+// Follows k8s.io/kube-scheduler/framework.
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+
+  virtual std::string_view Name() const = 0;
+
+  // Returns the events that can help pods that this plugin has rejected. Such a
+  // pod is tried again after one of these events, or after five minutes. Called
+  // once, and not at all for a plugin that can't reject pods, such as one that
+  // only scores.
+  virtual std::vector<ClusterEventWithHint> EventsToRegister() const {
+    return {{{EventResource::kPod, action::kAll}},
+            {{EventResource::kNode, action::kAll}}};
+  }
+};
+
+// The plugin that orders the pods of activeQ. A framework has one.
+class QueueSortPlugin : public virtual Plugin {
+ public:
+  // Returns true if the first pod must be tried before the second. Called under
+  // the queue's lock.
+  virtual bool Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const = 0;
+};
+
+// The nodes that remain after one PreFilter plugin, or after all of them.
+struct PreFilterResult {
+  // The names of the nodes that may fit the pod. Unset: all nodes may.
+  std::optional<std::set<std::string>> node_names;
+  // The names of the plugins that set node_names. Only the framework sets it.
+  std::set<std::string_view> plugins;
+};
+
+// A plugin that prepares the filtering of nodes for one pod.
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  // Runs at most once in a cycle, before Filter. `nodes` has all nodes. Can
+  // narrow them down by setting result.node_names. Returns Skip if the plugin's
+  // Filter need not run for this pod.
+  virtual Status PreFilter(CycleState& state, const Pod& pod,
+                           const Nodes& nodes,
+                           PreFilterResult& result) const = 0;
+};
+
+// A plugin that rejects the nodes that a pod can't run on.
+class FilterPlugin : public virtual Plugin {
+ public:
+  // Returns success if the pod fits the node.
+  virtual Status Filter(const CycleState& state, const Pod& pod,
+                        const NodeInfo& node) const = 0;
+};
+
+// A plugin that prepares the scoring of nodes for one pod.
+class PreScorePlugin : public virtual Plugin {
+ public:
+  // Runs at most once in a cycle, before Score. `nodes` has the nodes that the
+  // pod fits. Returns Skip if the plugin's Score need not run for this pod.
+  virtual Status PreScore(CycleState& state, const Pod& pod,
+                          const Nodes& nodes) const = 0;
+};
+
+// The highest score of a node after NormalizeScore. The lowest is 0.
+constexpr std::int64_t kMaxNodeScore = 100;
+
+struct NodeScore {
+  const NodeInfo* node;
+  std::int64_t score;
+};
+
+// A plugin that ranks the nodes that a pod fits.
+class ScorePlugin : public virtual Plugin {
+ public:
+  // Sets the node's score, which is 0 before the call.
+  virtual Status Score(const CycleState& state, const Pod& pod,
+                       const NodeInfo& node, std::int64_t& score) const = 0;
+
+  // Converts the scores of all feasible nodes to the range from 0 to
+  // kMaxNodeScore, where higher is better. Not needed if Score() sets such
+  // scores.
+  virtual Status NormalizeScore(const CycleState& /*state*/, const Pod& /*pod*/,
+                                std::vector<NodeScore>& /*scores*/) const {
+    return {};
+  }
+};
+
+}  // namespace minisched

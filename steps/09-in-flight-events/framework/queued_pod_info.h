@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "minisched/api/pod.h"
+#include "minisched/base/clock.h"
+
+namespace minisched {
+
+using PodPtr = std::shared_ptr<const Pod>;
+
+// A pod and what the queue records about it. Follows kube-scheduler's
+// framework/types.go.
+struct QueuedPodInfo {
+  PodPtr pod;
+  // When the pod was added to the queue, or returned to it after its last try.
+  Clock::TimePoint timestamp;
+  // How often the pod has been popped.
+  int attempts = 0;
+  // How many of the tries ended because plugins rejected the pod.
+  int unschedulable_count = 0;
+  // How many tries in a row have failed although no plugin rejected the pod:
+  // with an error, or because the cluster has no nodes.
+  int consecutive_errors_count = 0;
+  // The names of the plugins that rejected the pod in its last try.
+  std::set<std::string_view> unschedulable_plugins = {};
+};
+
+}  // namespace minisched

@@ -1,0 +1,258 @@
+#include "scheduler.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "minisched/app/logging.h"
+#include "plugins/registry.h"
+
+namespace minisched {
+namespace {
+
+// Selects the pods that have not ended: the others need no node and use none.
+constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
+
+// The API server never binds a pod that is being deleted.
+bool SkipPodSchedule(const Pod& pod) {
+  return pod.metadata.deletion_timestamp.has_value();
+}
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
+void SchedulerOptions::AddFlags(Flags& flags) {
+  flags.Add("--seed", &seed, "Seed for random choices");
+  flags.Add("--node-number", &node_number,
+            "Weight of the plugin NodeNumber; 0: off");
+}
+
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
+      clock_(clock),
+      trace_(context.trace),
+      metrics_(context.metrics),
+      random_(options.seed ? *options.seed : std::random_device{}()),
+      event_client_(client_.config(), clock),
+      recorder_(event_client_, scheduler_name_),
+      queue_(clock, trace_, framework_,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
+      event_handlers_(queue_, cache_, scheduler_name_),
+      informers_(context.client, clock) {
+  // First the informers, because a plugin's constructor may ask for one.
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
+  const Handle handle{.snapshot = snapshot_, .informers = &informers_};
+  AddDefaultPlugins(framework_, handle);
+  if (options.node_number != 0) AddNodeNumber(framework_, options.node_number);
+  if (options.add_plugins) options.add_plugins(framework_, handle);
+  event_handlers_.AddAllEventHandlers(informers_);
+}
+
+void Scheduler::Run(std::stop_token stop) {
+  spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
+  informers_.Start(stop);
+  if (!informers_.WaitForCacheSync(stop) ||
+      !event_handlers_.WaitForHandlersSync(stop)) {
+    return;
+  }
+  const std::stop_callback close(stop, [this] { queue_.Close(); });
+  const std::jthread flush(
+      [this](const std::stop_token& done) { queue_.Run(done); });
+  try {
+    while (ScheduleOne(stop)) {
+    }
+  } catch (const Cancelled&) {
+    // `stop` cancelled a request.
+  }
+  informers_.Shutdown();
+}
+
+bool Scheduler::ScheduleOne(const std::stop_token& stop) {
+  const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
+  if (!info) return false;
+  const Pod& pod = *info->pod;
+  if (SkipPodSchedule(pod)) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
+    queue_.Done(pod.metadata.uid);
+    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                     "Scheduling",
+                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
+    return true;
+  }
+  if (cache_.IsAssumedPod(pod)) {
+    // An event handler checked IsAssumedPod() before the pod was assumed, and
+    // queued the pod again after its Binding.
+    trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
+    queue_.Done(pod.metadata.uid);
+    return true;
+  }
+  const auto start = clock_.Now();
+  CycleState state;
+  const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
+  trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
+  if (!result) {
+    HandleSchedulingFailure(*info, result.error(), start, stop);
+    return true;
+  }
+  const std::string& host = result->suggested_host;
+  const Status assumed = Assume(pod, host);
+  if (!assumed.IsSuccess()) {
+    HandleSchedulingFailure(*info, {.status = assumed}, start, stop);
+    return true;
+  }
+  trace_.Moved(pod, Place::kAssumed,
+               {.attempts = info->attempts, .node = host});
+  const Status bound = Bind(pod, host, stop);
+  trace_.Tried([&] { return DescribeBinding(*info, host, bound); });
+  if (!bound.IsSuccess()) {
+    cache_.ForgetPod(pod);
+    HandleSchedulingFailure(*info, {.status = bound}, start, stop);
+    return true;
+  }
+  spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
+  metrics_.PodScheduled(clock_.Now() - start);
+  metrics_.PodSchedulingAttempts(info->attempts);
+  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
+                   fmt::format("Successfully assigned {} to {}",
+                               ObjectName(pod.metadata), host));
+  return true;
+}
+
+tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+    const Framework& framework, CycleState& state, const Pod& pod) {
+  cache_.UpdateSnapshot(snapshot_);
+  if (snapshot_.List().empty()) {
+    return Failed({Code::kUnschedulableAndUnresolvable,
+                   "no nodes available to schedule pods"});
+  }
+  Diagnosis diagnosis;
+  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  if (!feasible) return Failed(feasible.error());
+  if (feasible->empty()) {
+    std::string message = FitError(snapshot_.List().size(), diagnosis);
+    return Failed({Code::kUnschedulable, std::move(message)},
+                  std::move(diagnosis));
+  }
+  std::vector<PluginNodeScores> scores;
+  if (feasible->size() > 1) {
+    auto prioritized = PrioritizeNodes(framework, state, pod, *feasible);
+    if (!prioritized) return Failed(prioritized.error());
+    scores = *std::move(prioritized);
+  }
+  std::string host = SelectHost(*feasible, scores);
+  return ScheduleResult{.suggested_host = std::move(host),
+                        .feasible_nodes = *std::move(feasible),
+                        .diagnosis = std::move(diagnosis),
+                        .scores = std::move(scores)};
+}
+
+tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
+    const Framework& framework, CycleState& state, const Pod& pod,
+    Diagnosis& diagnosis) const {
+  PreFilterResult left_over;
+  const Status status =
+      framework.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+  diagnosis.unschedulable_plugins = left_over.plugins;
+  if (status.IsRejected()) {
+    diagnosis.node_to_status.SetAbsentNodesStatus(status);
+    diagnosis.pre_filter_message = status.Message();
+    diagnosis.AddPluginStatus(status);
+    return Nodes{};
+  }
+  if (!status.IsSuccess()) return tl::unexpected(status);
+  if (!left_over.node_names) {
+    return FindNodesThatPassFilters(framework, state, pod, snapshot_.List(),
+                                    diagnosis);
+  }
+  Nodes nodes;
+  for (const std::string& name : *left_over.node_names) {
+    if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
+  }
+  diagnosis.node_to_status.SetAbsentNodesStatus(
+      {Code::kUnschedulableAndUnresolvable,
+       fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                   fmt::join(left_over.plugins, " "))},
+      *std::move(left_over.node_names));
+  return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
+}
+
+tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
+    const Framework& framework, const CycleState& state, const Pod& pod,
+    const Nodes& nodes, Diagnosis& diagnosis) const {
+  Nodes feasible;
+  for (const NodeInfo* node : nodes) {
+    const Status status = framework.RunFilterPlugins(state, pod, *node);
+    if (status.IsSuccess()) {
+      feasible.push_back(node);
+    } else if (status.IsRejected()) {
+      diagnosis.node_to_status.Set(node->node().metadata.name, status);
+      diagnosis.AddPluginStatus(status);
+    } else {
+      return tl::unexpected(status);
+    }
+  }
+  return feasible;
+}
+
+tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
+    const Framework& framework, CycleState& state, const Pod& pod,
+    const Nodes& nodes) {
+  const Status status = framework.RunPreScorePlugins(state, pod, nodes);
+  if (!status.IsSuccess()) return tl::unexpected(status);
+  return framework.RunScorePlugins(state, pod, nodes);
+}
+
+std::string Scheduler::SelectHost(const Nodes& nodes,
+                                  const std::vector<PluginNodeScores>& scores) {
+  std::vector<std::int64_t> totals(nodes.size());
+  for (const PluginNodeScores& plugin : scores) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      totals[i] += plugin.weight * plugin.normalized[i].score;
+    }
+  }
+  const std::int64_t highest = *std::max_element(totals.begin(), totals.end());
+  Nodes best;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (totals[i] == highest) best.push_back(nodes[i]);
+  }
+  std::uniform_int_distribution<std::size_t> any(0, best.size() - 1);
+  return best[any(random_)]->node().metadata.name;
+}
+
+Status Scheduler::Assume(const Pod& pod, const std::string& host) {
+  auto assumed = std::make_shared<Pod>(pod);
+  assumed->spec.node_name = host;
+  return cache_.AssumePod(NewPodInfo(std::move(assumed)));
+}
+
+Status Scheduler::Bind(const Pod& pod, const std::string& host,
+                       const std::stop_token& stop) {
+  Binding binding;
+  binding.metadata.namespace_name = pod.metadata.namespace_name;
+  binding.metadata.name = pod.metadata.name;
+  // The uid keeps a newer pod of the same name from being bound.
+  binding.metadata.uid = pod.metadata.uid;
+  binding.target.kind = "Node";
+  binding.target.name = host;
+  try {
+    client_.Bind(binding, stop);
+  } catch (const std::exception& error) {
+    return {Code::kError, error.what()};
+  }
+  return {};
+}
+
+}  // namespace minisched

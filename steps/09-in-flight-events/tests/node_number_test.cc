@@ -1,0 +1,1 @@
+../../05-score/tests/node_number_test.cc

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/registry_test.cc

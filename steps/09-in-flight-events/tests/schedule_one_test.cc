@@ -1,0 +1,1 @@
+../../07-queue/tests/schedule_one_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/scheduled_cluster_testing.h

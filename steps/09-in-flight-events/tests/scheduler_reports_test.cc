@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/scheduler_reports_test.cc

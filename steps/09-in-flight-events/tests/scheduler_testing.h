@@ -1,0 +1,1 @@
+../../06-cache/tests/scheduler_testing.h

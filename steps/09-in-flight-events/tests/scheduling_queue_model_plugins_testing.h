@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/scheduling_queue_model_plugins_testing.h

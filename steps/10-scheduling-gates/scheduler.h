@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "cache/cache.h"
+#include "cache/snapshot.h"
+#include "event_handlers.h"
+#include "framework/diagnosis.h"
+#include "framework/framework.h"
+#include "framework/handle.h"
+#include "framework/status.h"
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/app/app.h"
+#include "minisched/app/flags.h"
+#include "minisched/base/clock.h"
+#include "minisched/client/client.h"
+#include "minisched/events/event_recorder.h"
+#include "minisched/informer/shared_informer_factory.h"
+#include "minisched/metrics/metrics.h"
+#include "minisched/trace/trace.h"
+#include "queue/scheduling_queue.h"
+
+namespace minisched {
+
+struct SchedulerOptions {
+  // Seed for random choices. Unset: a different one in each run.
+  std::optional<std::uint64_t> seed;
+  // The weight of the plugin NodeNumber. 0 leaves the plugin out.
+  int node_number = 0;
+  // Adds plugins of your own, after the default ones. May be empty.
+  std::function<void(Framework&, const Handle&)> add_plugins;
+
+  // Registers a flag for each option.
+  void AddFlags(Flags& flags);
+};
+
+// The node that was selected for a pod.
+struct ScheduleResult {
+  std::string suggested_host;
+  Nodes feasible_nodes;
+  Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
+  // The scores of feasible_nodes; empty if there is only one.
+  std::vector<PluginNodeScores> scores;
+};
+
+// Why a pod could not be scheduled.
+struct SchedulingFailure {
+  Status status;
+  Diagnosis diagnosis;  // empty after an error
+};
+
+// Binds each pending pod of this scheduler to a node that it fits, and reports
+// why if it fits none. Not thread-safe. Call Run() once.
+//
+//   failure_handler.cc   what happens to a pod that could not be scheduled
+//   describe_attempt.cc  describes tries for the trace
+//   scheduler.cc         everything else
+class Scheduler {
+ public:
+  // What `context` refers to, and `clock`, must outlive the scheduler.
+  Scheduler(const AppContext& context, const SchedulerOptions& options,
+            Clock& clock = RealClock());
+
+  // Schedules pods until `stop` asks to stop. Logs each pod that fails, and
+  // tries the pod again after its backoff. A pod that was rejected also waits
+  // for an event in the cluster.
+  void Run(std::stop_token stop);
+
+ private:
+  friend class SchedulerPeer;  // for benchmarks
+
+  // Pops the next pod, blocking until there is one, and binds it. Returns false
+  // once the queue is closed or `stop` asks to stop. Throws Cancelled.
+  bool ScheduleOne(const std::stop_token& stop);
+  // Returns the only framework. Upstream has one per scheduler name.
+  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
+    return framework_;
+  }
+  // Selects a node for the pod from the present nodes, and returns it.
+  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+      const Framework& framework, CycleState& state, const Pod& pod);
+  // Returns the nodes that the pod fits, or the first error. Puts the statuses
+  // of the other nodes into the diagnosis.
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
+                                                  CycleState& state,
+                                                  const Pod& pod,
+                                                  Diagnosis& diagnosis) const;
+  // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
+  tl::expected<Nodes, Status> FindNodesThatPassFilters(
+      const Framework& framework, const CycleState& state, const Pod& pod,
+      const Nodes& nodes, Diagnosis& diagnosis) const;
+  // Returns the scores of the nodes, or the first error.
+  static tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
+      const Framework& framework, CycleState& state, const Pod& pod,
+      const Nodes& nodes);
+  // Returns the name of a random node among those with the highest sum of
+  // weighted scores.
+  std::string SelectHost(const Nodes& nodes,
+                         const std::vector<PluginNodeScores>& scores);
+  // Counts the pod on the node until the informer reports its Binding.
+  Status Assume(const Pod& pod, const std::string& host);
+  Status Bind(const Pod& pod, const std::string& host,
+              const std::stop_token& stop);
+  // Describe a try for the trace: its scheduling cycle, and its Binding.
+  Attempt DescribeAttempt(
+      const QueuedPodInfo& info, const CycleState& state,
+      const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
+  static Attempt DescribeBinding(const QueuedPodInfo& info,
+                                 const std::string& host, const Status& bound);
+  // Requeues the pod unless it is bound or deleted, and reports the failure in
+  // an event and in the pod's condition PodScheduled. `start` is when the try
+  // began. Throws Cancelled.
+  void HandleSchedulingFailure(QueuedPodInfo info,
+                               const SchedulingFailure& failure,
+                               Clock::TimePoint start,
+                               const std::stop_token& stop);
+
+  Client& client_;
+  const std::string scheduler_name_;
+  Clock& clock_;
+  Trace& trace_;
+  Metrics& metrics_;
+  std::mt19937_64 random_;
+  Client event_client_;  // with a rate limit of its own
+  EventRecorder recorder_;
+  Cache cache_;
+  Snapshot snapshot_;
+  Framework framework_;
+  SchedulingQueue queue_;
+  EventHandlers event_handlers_;
+  SharedInformerFactory informers_;  // last: it calls the event handlers
+};
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../04-node-info/tests/describe_attempt_test.cc

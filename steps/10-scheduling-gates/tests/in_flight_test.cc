@@ -1,0 +1,1 @@
+../../09-in-flight-events/tests/in_flight_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/odd_objects_test.cc
