@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "testing/pem.h"
 #include "minisched/client/client.h"
 #include "minisched/client/rest_config.h"
 #include "minisched/client/transport.h"
+#include "testing/pem.h"
 
 namespace minisched {
 

@@ -4,9 +4,9 @@
 #include <deque>
 #include <string>
 
-#include "testing/http_server.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/rest_config.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "testing/http_server.h"
-#include "testing/scripted_api.h"
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/rest_config.h"
+#include "testing/http_server.h"
+#include "testing/scripted_api.h"
 
 namespace minisched {
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "lab/scenario/errors.h"
+#include "minisched/client/errors.h"
 #include "testing/http_server.h"
 #include "testing/pem.h"
-#include "minisched/client/errors.h"
 
 namespace minisched::scenario {
 namespace {
@@ -73,8 +73,7 @@ TEST(SchedulerMetricsTest, ErrorsNameTheUrlAndTheReason) {
     url = server.url() + "/metrics";
     EXPECT_EQ(Complaint(url), what + url + ": HTTP status 403");
   }
-  EXPECT_EQ(Complaint(url),
-            what + url + ": connection refused");
+  EXPECT_EQ(Complaint(url), what + url + ": connection refused");
   const HttpServer server(Replies(200, "a 1\n<html>"));
   url = server.url() + "/";
   EXPECT_EQ(Complaint(url),

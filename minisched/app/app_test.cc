@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "minisched/http/http_testing.h"
 #include "testing/http_server.h"
 #include "testing/pem.h"
-#include "minisched/http/http_testing.h"
 
 namespace minisched {
 namespace {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "testing/waiting_thread.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/errors.h"
+#include "testing/waiting_thread.h"
 
 namespace minisched {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "testing/log_capture.h"
 #include "minisched/base/fake_clock.h"
+#include "testing/log_capture.h"
 
 namespace minisched {
 namespace {

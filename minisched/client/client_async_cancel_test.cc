@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
-#include "testing/http_server.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_async_testing.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "testing/real_cluster.h"
 #include "minisched/api/pod.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_async_testing.h"
+#include "testing/real_cluster.h"
 
 namespace minisched {
 namespace {

@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "testing/http_server.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_async_testing.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

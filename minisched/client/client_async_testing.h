@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "testing/http_server.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 

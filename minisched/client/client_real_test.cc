@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "testing/pem.h"
-#include "testing/real_cluster.h"
 #include "minisched/api/node.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
+#include "testing/pem.h"
+#include "testing/real_cluster.h"
 
 namespace minisched {
 namespace {

@@ -10,11 +10,11 @@
 #include <stop_token>
 #include <string>
 
-#include "testing/http_server.h"
-#include "testing/log_capture.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
+#include "testing/log_capture.h"
 
 namespace minisched {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "testing/http_server.h"
 #include "minisched/api/node.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -7,11 +7,11 @@
 #include <stop_token>
 #include <string>
 
-#include "testing/http_server.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/exec_testing.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -12,9 +12,9 @@
 #include <system_error>
 #include <thread>
 
-#include "testing/log_capture.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/kubeconfig_testing.h"
+#include "testing/log_capture.h"
 
 namespace minisched {
 namespace {

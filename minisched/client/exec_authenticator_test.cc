@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "testing/http_server.h"
-#include "testing/pem.h"
 #include "minisched/client/client_async_testing.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/exec_testing.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 
 namespace minisched {
 namespace {

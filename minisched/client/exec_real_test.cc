@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <string>
 
-#include "testing/pem.h"
-#include "testing/real_cluster.h"
 #include "minisched/client/client.h"
 #include "minisched/client/rest_config.h"
+#include "testing/pem.h"
+#include "testing/real_cluster.h"
 
 namespace minisched {
 namespace {

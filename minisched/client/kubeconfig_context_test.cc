@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "testing/pem.h"
 #include "minisched/client/kubeconfig_testing.h"
+#include "testing/pem.h"
 
 namespace minisched {
 namespace {

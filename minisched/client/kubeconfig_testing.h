@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
-#include "testing/pem.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/kubeconfig.h"
+#include "testing/pem.h"
 
 namespace minisched {
 

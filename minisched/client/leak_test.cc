@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "testing/http_server.h"
-#include "testing/pem.h"
 #include "minisched/client/client.h"
 #include "minisched/client/client_testing.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "testing/pem.h"
 #include "minisched/client/errors.h"
+#include "testing/pem.h"
 
 namespace minisched {
 namespace {

@@ -5,9 +5,9 @@
 #include <stop_token>
 #include <string>
 
-#include "testing/embedded_server.h"
 #include "minisched/api/conditions.h"
 #include "minisched/client/errors.h"
+#include "testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "testing/http_server.h"
-#include "testing/pem.h"
 #include "minisched/api/time.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/transport.h"
+#include "testing/http_server.h"
+#include "testing/pem.h"
 
 namespace minisched {
 namespace {

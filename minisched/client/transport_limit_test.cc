@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "testing/http_server.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/endless_server_testing.h"
 #include "minisched/client/transport.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

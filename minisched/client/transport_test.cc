@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "testing/http_server.h"
 #include "minisched/client/client_testing.h"
 #include "minisched/client/errors.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "testing/log_capture.h"
-#include "testing/scripted_api.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/events/events_testing.h"
+#include "testing/log_capture.h"
+#include "testing/scripted_api.h"
 
 namespace minisched {
 namespace {

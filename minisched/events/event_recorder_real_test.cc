@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "testing/real_cluster.h"
 #include "minisched/api/event.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
+#include "testing/real_cluster.h"
 
 namespace minisched {
 namespace {

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "testing/embedded_server.h"
 #include "minisched/api/json.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/events/events_testing.h"
+#include "testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "testing/http_server.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/informer/informer_testing.h"
 #include "minisched/informer/shared_informer.h"
+#include "testing/http_server.h"
 
 namespace minisched {
 namespace {

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "testing/scripted_api.h"
 #include "minisched/api/json.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/mutex.h"
 #include "minisched/informer/shared_informer.h"
+#include "testing/scripted_api.h"
 
 namespace minisched {
 

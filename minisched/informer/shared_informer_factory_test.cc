@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "testing/embedded_server.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
+#include "testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "testing/real_cluster.h"
 #include "minisched/api/pod.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/informer_testing.h"
 #include "minisched/informer/shared_informer.h"
+#include "testing/real_cluster.h"
 
 namespace minisched {
 namespace {

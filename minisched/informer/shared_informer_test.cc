@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "testing/embedded_server.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/informer/informer_testing.h"
+#include "testing/embedded_server.h"
 
 namespace minisched {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "testing/waiting_thread.h"
 #include "minisched/trace/trace_testing.h"
+#include "testing/waiting_thread.h"
 
 namespace minisched {
 namespace {

@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "testing/embedded_server.h"
-#include "testing/log_capture.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/client/errors.h"
+#include "testing/embedded_server.h"
+#include "testing/log_capture.h"
 
 namespace minisched {
 namespace {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <stop_token>
 
-#include "testing/waiting_thread.h"
 #include "minisched/base/mutex.h"
 #include "minisched/trace/trace.h"
 #include "minisched/trace/trace_testing.h"
+#include "testing/waiting_thread.h"
 
 namespace minisched {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "testing/waiting_thread.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/trace/trace_testing.h"
+#include "testing/waiting_thread.h"
 
 namespace minisched {
 namespace {
