@@ -122,13 +122,13 @@ Attempt Scheduler::DescribeAttempt(
   return attempt;
 }
 
-Attempt Scheduler::DescribeBinding(const BindingCycle& cycle,
+Attempt Scheduler::DescribeBinding(const PodAttempt& pod_attempt,
                                    std::string_view point,
                                    const SchedulingFailure& result) {
-  const Status* own = result.diagnosis.node_to_status.Find(cycle.host);
+  const Status* own = result.diagnosis.node_to_status.Find(pod_attempt.host);
   const Status& status = own != nullptr ? *own : result.status;
-  Attempt attempt = NewAttempt(cycle.info);
-  attempt.node = cycle.host;
+  Attempt attempt = NewAttempt(pod_attempt.info);
+  attempt.node = pod_attempt.host;
   attempt.failure = result.status.Message();
   attempt.points.push_back({.point = std::string(point),
                             .plugin = std::string(status.plugin()),

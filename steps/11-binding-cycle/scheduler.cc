@@ -114,35 +114,27 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(*info);
     return true;
   }
-  const auto cycle = std::make_shared<BindingCycle>(
-      BindingCycle{.under_way = binding_cycles_.Begin(),
-                   .info = *info,
-                   .start = clock_.Now()});
-  const Framework& framework = FrameworkForPod(pod);
-  const auto result = SchedulePod(framework, cycle->state, pod);
-  trace_.Tried([&] { return DescribeAttempt(*info, cycle->state, result); });
-  if (!result) {
-    HandleSchedulingFailure(*info, result.error(), cycle->start, stop);
+  PodAttempt attempt{.under_way = binding_cycles_.Begin(),
+                     .info = *info,
+                     .start = clock_.Now()};
+  const auto scheduled = SchedulingCycle(attempt);
+  if (!scheduled) {
+    HandleSchedulingFailure(*info, scheduled.error(), attempt.start, stop);
     return true;
   }
-  cycle->host = result->suggested_host;
-  const Status assumed = Assume(pod, cycle->host);
-  if (!assumed.IsSuccess()) {
-    HandleSchedulingFailure(*info, {.status = assumed}, cycle->start, stop);
-    return true;
-  }
-  trace_.Moved(pod, Place::kAssumed,
-               {.attempts = info->attempts, .node = cycle->host});
-  const Status reserved =
-      framework.RunReservePluginsReserve(cycle->state, pod, cycle->host);
-  if (!reserved.IsSuccess()) {
-    const auto failure = RejectedOn(cycle->host, reserved);
-    UnreserveAndForget(*cycle, "Reserve", failure);
-    HandleSchedulingFailure(*info, failure, cycle->start, stop);
-    return true;
-  }
-  RunBindingCycle(cycle);
+  RunBindingCycle(std::move(attempt)).Start();
   return true;
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  const auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  trace_.Tried(
+      [&] { return DescribeAttempt(attempt.info, attempt.state, result); });
+  if (!result) return tl::unexpected(result.error());
+  attempt.host = result->suggested_host;
+  return AssumeAndReserve(attempt);
 }
 
 tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
@@ -244,6 +236,21 @@ std::string Scheduler::SelectHost(const Nodes& nodes,
   }
   std::uniform_int_distribution<std::size_t> any(0, best.size() - 1);
   return best[any(random_)]->node().metadata.name;
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::AssumeAndReserve(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  const Status assumed = Assume(pod, attempt.host);
+  if (!assumed.IsSuccess()) return Failed(assumed);
+  trace_.Moved(pod, Place::kAssumed,
+               {.attempts = attempt.info.attempts, .node = attempt.host});
+  const Status reserved = FrameworkForPod(pod).RunReservePluginsReserve(
+      attempt.state, pod, attempt.host);
+  if (reserved.IsSuccess()) return {};
+  const auto failure = RejectedOn(attempt.host, reserved);
+  UnreserveAndForget(attempt, "Reserve", failure);
+  return tl::unexpected(failure);
 }
 
 Status Scheduler::Assume(const Pod& pod, const std::string& host) {

@@ -10,7 +10,6 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "binding_cycle.h"
 #include "cache/cache.h"
 #include "cache/snapshot.h"
 #include "event_handlers.h"
@@ -23,12 +22,14 @@
 #include "minisched/app/app.h"
 #include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
+#include "minisched/base/task.h"
 #include "minisched/base/wait_group.h"
 #include "minisched/client/client.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
+#include "pod_attempt.h"
 #include "queue/scheduling_queue.h"
 
 namespace minisched {
@@ -88,6 +89,9 @@ class Scheduler {
   // begins its binding cycle. Returns false once the queue is closed or `stop`
   // asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Selects a node for the pod, and puts it into the attempt. Then assumes the
+  // pod there, and reserves what it needs.
+  tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);
   // Returns the only framework. Upstream has one per scheduler name.
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
     return framework_;
@@ -113,26 +117,30 @@ class Scheduler {
   // weighted scores.
   std::string SelectHost(const Nodes& nodes,
                          const std::vector<PluginNodeScores>& scores);
+  // Assumes the pod on its node, and runs the Reserve plugins. Undoes both if a
+  // plugin fails.
+  tl::expected<void, SchedulingFailure> AssumeAndReserve(PodAttempt& attempt);
   // Counts the pod on the node until the informer reports its Binding.
   Status Assume(const Pod& pod, const std::string& host);
 
-  // Begins to bind the pod. Its success or failure is usually reported later,
-  // on the client's threads.
-  void RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle);
-  void FinishBindingCycle(BindingCycle& cycle, const Status& bound);
+  // Binds the pod, or handles the failure. Usually ends later, on the client's
+  // threads.
+  Task<> RunBindingCycle(PodAttempt attempt);
+  void FinishBindingCycle(PodAttempt& attempt, const Status& bound);
   // `point` is the extension point that has failed.
-  void HandleBindingCycleError(const std::shared_ptr<BindingCycle>& cycle,
-                               std::string_view point,
+  void HandleBindingCycleError(PodAttempt& attempt, std::string_view point,
                                const SchedulingFailure& failure);
-  // Wakes the pods that the freed room may help. Then requeues the pod and
-  // reports the failure, like HandleSchedulingFailure(), but does not block.
-  // REQUIRES: UnreserveAndForget() has been called.
-  void RequeueAndReport(const BindingCycle& cycle,
-                        const SchedulingFailure& failure);
-  // Records the failed try in the trace, and gives back what Reserve and Assume
-  // took.
-  void UnreserveAndForget(BindingCycle& cycle, std::string_view point,
+  // Records the failed attempt in the trace, and gives back what Reserve and
+  // Assume took.
+  void UnreserveAndForget(PodAttempt& attempt, std::string_view point,
                           const SchedulingFailure& failure);
+  // Wakes the pods that the freed room may help. REQUIRES: the pod has been
+  // forgotten.
+  void WakeOtherPods(const PodAttempt& attempt);
+  // Requeues the pod and reports the failure, like HandleSchedulingFailure(),
+  // but does not block. REQUIRES: the pod has been forgotten.
+  void RequeueAndReport(const PodAttempt& attempt,
+                        const SchedulingFailure& failure);
   // Returns the failure of a pod that a plugin has rejected on its node after
   // the node was selected. As upstream, the message counts only this node.
   static SchedulingFailure RejectedOn(const std::string& node,
@@ -142,7 +150,7 @@ class Scheduler {
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
-  static Attempt DescribeBinding(const BindingCycle& cycle,
+  static Attempt DescribeBinding(const PodAttempt& pod_attempt,
                                  std::string_view point,
                                  const SchedulingFailure& result);
   // Requeues the pod unless it is bound or deleted, and reports the failure in

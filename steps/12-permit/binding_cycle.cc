@@ -1,6 +1,5 @@
-// What happens to a pod after a node was selected for it. No thread waits for
-// the answers: each function passes the next one on as a callback. Follows
-// bindingCycle of kube-scheduler's schedule_one.go.
+// What happens to a pod after a node was selected for it. Follows bindingCycle
+// of kube-scheduler's schedule_one.go.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -12,105 +11,117 @@
 
 namespace minisched {
 
-void Scheduler::AddWaitingPod(const BindingCycle& cycle) {
-  const Pod& pod = *cycle.info.pod;
-  Move move{.attempts = cycle.info.attempts, .node = cycle.host};
-  for (const auto& [plugin, wait] : cycle.waits) {
+void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  Move move{.attempts = attempt.info.attempts, .node = attempt.host};
+  for (const auto& [plugin, wait] : attempt.waits) {
     move.plugins.emplace_back(plugin);
     const auto until = clock_.Now() + wait;
     move.until = std::min(until, move.until.value_or(until));
   }
   trace_.Moved(pod, Place::kWaiting, std::move(move));
   const auto waiting =
-      waiting_pods_.Add(cycle.info.pod, cycle.host, cycle.waits);
+      waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits);
   // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);
   if (!now || now->metadata.uid != pod.metadata.uid ||
       now->metadata.deletion_timestamp) {
     waiting->Reject("", "removed");
-  } else if (!informers_.Of<Node>().store().Get("", cycle.host)) {
+  } else if (!informers_.Of<Node>().store().Get("", attempt.host)) {
     waiting->Reject("", "node deleted");
   }
 }
 
-void Scheduler::RunBindingCycle(const std::shared_ptr<BindingCycle>& cycle) {
-  const auto after_permit = [this, cycle](const Status& status) {
-    if (status.IsSuccess()) {
-      PreBindAndBind(cycle);
-      return Executor::Task();
-    }
-    const auto failure = RejectedOn(cycle->host, status);
-    UnreserveAndForget(*cycle, "Permit", failure);
-    return Executor::Task(
-        [this, cycle, failure] { RequeueAndReport(*cycle, failure); });
-  };
-  waiting_pods_.WaitOnPermit(*cycle->info.pod, after_permit);
-}
+Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
+  const Pod& pod = *attempt.info.pod;
+  const Framework& framework = FrameworkForPod(pod);
+  const std::stop_token stop = requests_.get_token();
 
-void Scheduler::PreBindAndBind(const std::shared_ptr<BindingCycle>& cycle) {
-  const Pod& pod = *cycle->info.pod;
-  if (!cycle->waits.empty()) {
-    trace_.Moved(pod, Place::kAssumed,
-                 {.attempts = cycle->info.attempts, .node = cycle->host});
+  const Status permitted =
+      co_await waiting_pods_.WaitOnPermit(attempt.info.pod);
+  if (!permitted.IsSuccess()) {
+    const auto failure = RejectedOn(attempt.host, permitted);
+    UnreserveAndForget(attempt, "Permit", failure);
+    waiting_pods_.Remove(pod);
+    WakeOtherPods(attempt);
+    RequeueAndReport(attempt, failure);
+    co_return;
   }
+  if (!attempt.waits.empty()) {
+    trace_.Moved(pod, Place::kAssumed,
+                 {.attempts = attempt.info.attempts, .node = attempt.host});
+  }
+
   // If PreBind or Bind fails, the pod waits for a backoff, not for an event. So
   // the queue need not keep events for this pod any longer.
   queue_.Done(pod.metadata.uid);
-  const Framework& framework = FrameworkForPod(pod);
-  const auto after_bind = [this, cycle](const Status& status) {
-    if (status.IsSuccess()) return FinishBindingCycle(*cycle, status);
-    HandleBindingCycleError(cycle, "Bind", {.status = status});
-  };
-  const auto after_pre_bind = [=, this, &framework](const Status& status) {
-    if (!status.IsSuccess()) {
-      HandleBindingCycleError(cycle, "PreBind", {.status = status});
-      return;
-    }
-    framework.RunBindPlugins(cycle->state, *cycle->info.pod, cycle->host,
-                             requests_.get_token(), after_bind);
-  };
-  framework.RunPreBindPlugins(cycle->state, pod, cycle->host,
-                              requests_.get_token(), after_pre_bind);
+
+  const Status prepared = co_await framework.RunPreBindPlugins(
+      attempt.state, pod, attempt.host, stop);
+  if (!prepared.IsSuccess()) {
+    HandleBindingCycleError(attempt, "PreBind", {.status = prepared});
+    co_return;
+  }
+  const Status bound =
+      co_await framework.RunBindPlugins(attempt.state, pod, attempt.host, stop);
+  if (!bound.IsSuccess()) {
+    HandleBindingCycleError(attempt, "Bind", {.status = bound});
+    co_return;
+  }
+  FinishBindingCycle(attempt, bound);
 }
 
-void Scheduler::FinishBindingCycle(BindingCycle& cycle, const Status& bound) {
-  const Pod& pod = *cycle.info.pod;
-  spdlog::info("bound {} to {}", ObjectName(pod.metadata), cycle.host);
-  metrics_.PodScheduled(clock_.Now() - cycle.start);
-  metrics_.PodSchedulingAttempts(cycle.info.attempts);
+void Scheduler::FinishBindingCycle(PodAttempt& attempt, const Status& bound) {
+  const Pod& pod = *attempt.info.pod;
+  spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
+  metrics_.PodScheduled(clock_.Now() - attempt.start);
+  metrics_.PodSchedulingAttempts(attempt.info.attempts);
   trace_.Tried(
-      [&] { return DescribeBinding(cycle, "Bind", {.status = bound}); });
+      [&] { return DescribeBinding(attempt, "Bind", {.status = bound}); });
   trace_.Moved(pod, Place::kBound,
-               {.attempts = cycle.info.attempts, .node = cycle.host});
+               {.attempts = attempt.info.attempts, .node = attempt.host});
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
                    fmt::format("Successfully assigned {} to {}",
-                               ObjectName(pod.metadata), cycle.host));
-  FrameworkForPod(pod).RunPostBindPlugins(cycle.state, pod, cycle.host);
+                               ObjectName(pod.metadata), attempt.host));
+  FrameworkForPod(pod).RunPostBindPlugins(attempt.state, pod, attempt.host);
 }
 
-void Scheduler::HandleBindingCycleError(
-    const std::shared_ptr<BindingCycle>& cycle, std::string_view point,
-    const SchedulingFailure& failure) {
+void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
+                                        std::string_view point,
+                                        const SchedulingFailure& failure) {
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
-  UnreserveAndForget(*cycle, point, failure);
-  RequeueAndReport(*cycle, failure);
+  UnreserveAndForget(attempt, point, failure);
+  WakeOtherPods(attempt);
+  RequeueAndReport(attempt, failure);
 }
 
-void Scheduler::RequeueAndReport(const BindingCycle& cycle,
-                                 const SchedulingFailure& failure) {
+void Scheduler::UnreserveAndForget(PodAttempt& attempt, std::string_view point,
+                                   const SchedulingFailure& failure) {
+  const Pod& pod = *attempt.info.pod;
+  trace_.Tried([&] { return DescribeBinding(attempt, point, failure); });
+  FrameworkForPod(pod).RunReservePluginsUnreserve(attempt.state, pod,
+                                                  attempt.host);
+  cache_.ForgetPod(pod);
+}
+
+void Scheduler::WakeOtherPods(const PodAttempt& attempt) {
   // Other pods may have been rejected because this pod had the room. Send the
   // event even if the informers have confirmed the pod: it may have been bound
   // to another node. The event doesn't move this pod, so it may be sent before
   // or after Requeue().
-  Pod assumed = *cycle.info.pod;
-  assumed.spec.node_name = cycle.host;
+  Pod assumed = *attempt.info.pod;
+  assumed.spec.node_name = attempt.host;
   queue_.MoveAllToActiveOrBackoffQueue(
       {{EventResource::kAssignedPod, action::kDelete},
        std::make_shared<const Pod>(std::move(assumed)),
        {}});
-  const auto report = Requeue(cycle.info, failure, cycle.start);
+}
+
+void Scheduler::RequeueAndReport(const PodAttempt& attempt,
+                                 const SchedulingFailure& failure) {
+  const auto report = Requeue(attempt.info, failure, attempt.start);
   if (!report) return;
   const auto& [pod, condition] = *report;
   const auto warn = [name = ObjectName(pod->metadata)](std::string_view why) {
@@ -128,14 +139,6 @@ void Scheduler::RequeueAndReport(const BindingCycle& cycle,
   } catch (const std::invalid_argument& error) {  // an impossible name
     warn(error.what());
   }
-}
-
-void Scheduler::UnreserveAndForget(BindingCycle& cycle, std::string_view point,
-                                   const SchedulingFailure& failure) {
-  const Pod& pod = *cycle.info.pod;
-  trace_.Tried([&] { return DescribeBinding(cycle, point, failure); });
-  FrameworkForPod(pod).RunReservePluginsUnreserve(cycle.state, pod, cycle.host);
-  cache_.ForgetPod(pod);
 }
 
 SchedulingFailure Scheduler::RejectedOn(const std::string& node,

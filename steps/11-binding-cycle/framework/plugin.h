@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -16,6 +15,7 @@
 #include "framework/queued_pod_info.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
+#include "minisched/base/task.h"
 
 namespace minisched {
 
@@ -130,7 +130,7 @@ class ReservePlugin : public virtual Plugin {
 };
 
 // Receives the result of a plugin that doesn't block.
-using StatusCallback = std::function<void(const Status&)>;
+using StatusCallback = Callback<Status>;
 
 // A plugin that prepares a Binding, for example by providing a volume.
 class PreBindPlugin : public virtual Plugin {

@@ -2,8 +2,6 @@
 // TestScheduleOneMarksPodAsProcessedBeforePreBind and TestSchedulerScheduleOne
 // of upstream's schedule_one_test.go, and of
 // test/integration/scheduler/plugins.
-#include "binding_cycle.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler.h"
 #include "tests/binding_cycle_testing.h"
 
 namespace minisched {

@@ -118,11 +118,11 @@ class FrameworkBindTest : public ::testing::Test {
   // Return the statuses that the callback has received so far. It should
   // receive one.
   std::vector<std::string> PreBind() {
-    framework_.RunPreBindPlugins(state_, pod_, node_, {}, Recorder());
+    framework_.RunPreBindPlugins(state_, pod_, node_, {}).Start(Recorder());
     return statuses_;
   }
   std::vector<std::string> Bind() {
-    framework_.RunBindPlugins(state_, pod_, node_, {}, Recorder());
+    framework_.RunBindPlugins(state_, pod_, node_, {}).Start(Recorder());
     return statuses_;
   }
   // Calls the oldest callback that a plugin has kept, on another thread.

@@ -55,9 +55,9 @@ TEST(RegistryTest, DefaultBinderBindsPods) {
   pod.metadata.namespace_name = "shop";
   pod.metadata.name = "a";
   std::promise<std::string> status;
-  framework.RunBindPlugins(state, pod, "node-1", {}, [&](const Status& bound) {
-    status.set_value(Describe(bound));
-  });
+  const std::string node = "node-1";
+  framework.RunBindPlugins(state, pod, node, {})
+      .Start([&](const Status& bound) { status.set_value(Describe(bound)); });
   auto binding = api.Take();
   EXPECT_EQ(binding.request.target, "/api/v1/namespaces/shop/pods/a/binding");
   binding.reply.Send(201, R"({"kind":"Status"})");

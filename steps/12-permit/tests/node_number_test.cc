@@ -72,10 +72,10 @@ class NodeNumberPermitTest : public ::testing::Test {
     const Status status = plugin_.Permit(*state_, *pod_, node, timeout);
     if (status.code() != Code::kWait) return status;
     waiting_pods_.Add(pod_, node, {{plugin_.Name(), timeout}});
-    waiting_pods_.WaitOnPermit(*pod_, [this](const Status& result) {
+    waiting_pods_.WaitOnPermit(pod_).Start([this](const Status& result) {
       ends_.push_back(Describe(result));
       state_.reset();
-      return Executor::Task();
+      if (!result.IsSuccess()) waiting_pods_.Remove(*pod_);
     });
     return status;
   }

@@ -41,12 +41,13 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
       const auto pod = Add(std::to_string(i), {{"X", Wait(i)}, {"Y", 1min}});
       waiting_.emplace_back(pod);
       pod_objects_.emplace_back(pod->pod());
-      pods_.WaitOnPermit(*pod->pod(),
-                         [this, i, token = token_](const Status& status) {
-                           MutexLock lock(mu_);
-                           results_[i].push_back(Describe(status));
-                           return Executor::Task();
-                         });
+      pods_.WaitOnPermit(pod->pod())
+          .Start([this, i, object = pod->pod(),
+                  token = token_](const Status& status) {
+            if (!status.IsSuccess()) pods_.Remove(*object);
+            MutexLock lock(mu_);
+            results_[i].push_back(Describe(status));
+          });
     }
   }
 

@@ -207,28 +207,24 @@ class WaitingPodsModelTest : public ::testing::Test {
     if (wait.has_callback) return;  // WaitOnPermit() is called once for a wait
     bool called = false;
     bool returned = false;
-    pods_.WaitOnPermit(*pods_of_[number],
-                       [&, number, in_map = wait.in_map,
-                        token = token_](const Status& status) {
-                         if (in_map) return AddCall(number, status);
-                         EXPECT_EQ(Describe(status), "Success");
-                         EXPECT_FALSE(returned);
-                         called = true;
-                         return Executor::Task();
-                       });
+    pods_.WaitOnPermit(pods_of_[number])
+        .Start([&, number, in_map = wait.in_map,
+                token = token_](const Status& status) {
+          if (in_map) return AddCall(number, status);
+          EXPECT_EQ(Describe(status), "Success");
+          EXPECT_FALSE(returned);
+          called = true;
+        });
     returned = true;
     EXPECT_EQ(called, !wait.in_map);
     wait.has_callback = wait.in_map;
   }
 
-  Executor::Task AddCall(int number, const Status& status) EXCLUDES(mu_) {
-    if (status.IsSuccess()) ExpectRemoved(number);
+  void AddCall(int number, const Status& status) EXCLUDES(mu_) {
+    if (!status.IsSuccess()) pods_.Remove(*pods_of_[number]);
+    EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
     MutexLock lock(mu_);
     calls_.emplace(number, Describe(status));
-    return [this, number] { ExpectRemoved(number); };
-  }
-  void ExpectRemoved(int number) const {
-    EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
   }
 
   // Calls `act` with a pod that waits or has waited, and with its model.

@@ -242,10 +242,9 @@ TEST_F(WaitingPodsTest, WaitOnPermitReturnsTheResultOfAnEndedWait) {
 TEST_F(WaitingPodsTest, WaitOnPermitSucceedsAtOnceForAPodThatDoesNotWait) {
   Add("b", {{"X", 10s}});
   std::thread::id called_by;
-  pods_.WaitOnPermit(*PodThatWaits("a"), [&](const Status& status) {
+  pods_.WaitOnPermit(PodThatWaits("a")).Start([&](const Status& status) {
     EXPECT_EQ(Describe(status), "Success");
     called_by = std::this_thread::get_id();
-    return Executor::Task();
   });
   EXPECT_EQ(called_by, std::this_thread::get_id());
   EXPECT_NE(pods_.Get("b"), nullptr);
@@ -271,14 +270,13 @@ TEST_F(WaitingPodsTest, TheExecutorCallsTheCallback) {
 TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterAnAllowedPodIsRemoved) {
   const auto pod = Add("a", {{"X", 10s}});
   bool called = false;
-  pods_.WaitOnPermit(*pod->pod(), [&](const Status&) {
+  pods_.WaitOnPermit(pod->pod()).Start([&](const Status&) {
     called = true;
     EXPECT_TRUE(Returns([&] {
       EXPECT_EQ(pods_.Get("a"), nullptr);
       EXPECT_FALSE(pod->Reject("X", "too late"));
       Add("b", {{"X", 10s}});
     }));
-    return Executor::Task();
   });
   pod->Allow("X");
   Settle();
@@ -288,23 +286,21 @@ TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterAnAllowedPodIsRemoved) {
 
 // Until then, an event handler that finds the pod leaves its resources to the
 // binding cycle.
-TEST_F(WaitingPodsTest, ARejectedPodIsRemovedAfterItsCallback) {
+TEST_F(WaitingPodsTest, ARejectedPodIsFoundUntilTheBindingCycleRemovesIt) {
   const auto pod = Add("a", {{"X", 10s}});
-  std::vector<std::string> calls;
-  pods_.WaitOnPermit(*pod->pod(), [&](const Status&) {
+  bool called = false;
+  pods_.WaitOnPermit(pod->pod()).Start([&](const Status&) {
     EXPECT_TRUE(Returns([&] {
       EXPECT_EQ(pods_.Get("a"), pod);
       EXPECT_FALSE(pod->Reject("X", "too late"));
     }));
-    calls.emplace_back("callback");
-    return [&] {
-      EXPECT_TRUE(Returns([&] { EXPECT_EQ(pods_.Get("a"), nullptr); }));
-      calls.emplace_back("then");
-    };
+    pods_.Remove(*pod->pod());
+    EXPECT_TRUE(Returns([&] { EXPECT_EQ(pods_.Get("a"), nullptr); }));
+    called = true;
   });
   pod->Reject("X", "no");
   Settle();
-  EXPECT_THAT(calls, ElementsAre("callback", "then"));
+  EXPECT_TRUE(called);
 }
 
 TEST_F(WaitingPodsTest, IterateVisitsEachPod) {
@@ -374,8 +370,7 @@ TEST_F(WaitingPodsTest, ClearDestroysTheCallbacksWithoutALock) {
       EXPECT_FALSE(pod->Reject("X", "too late"));
     }));
   });
-  pods_.WaitOnPermit(*pod->pod(), [last = std::move(last)](const Status&) {
-    return Executor::Task();
+  pods_.WaitOnPermit(pod->pod()).Start([last = std::move(last)](const Status&) {
   });
   EXPECT_FALSE(destroyed);
   pods_.Clear();
@@ -387,8 +382,10 @@ TEST_F(WaitingPodsTest, AnEndedWaitFreesThePodAndTheCallback) {
   std::vector<std::weak_ptr<WaitingPod>> waiting;
   for (const char* name : {"allowed", "rejected", "timed out", "cleared"}) {
     const auto pod = Add(name, {{"X", 10s}, {"Y", 20s}});
-    pods_.WaitOnPermit(*pod->pod(),
-                       [token](const Status&) { return Executor::Task(); });
+    pods_.WaitOnPermit(pod->pod())
+        .Start([this, object = pod->pod(), token](const Status& status) {
+          if (!status.IsSuccess()) pods_.Remove(*object);
+        });
     waiting.push_back(pod);
   }
   pods_.Get("allowed")->Allow("X");

@@ -50,12 +50,16 @@ class WaitingPodsTest : public ::testing::Test {
     return pods_.Add(PodThatWaits(name), "node-1", waits);
   }
 
-  // Passes the end of the pod's wait to ends_.
+  // Passes the end of the pod's wait to ends_. Then removes the pod, as the
+  // scheduler does when it has given back a rejected pod's resources.
   void WaitOnPermit(const std::string& name) {
-    pods_.WaitOnPermit(*PodThatWaits(name), [this, name](const Status& status) {
-      MutexLock lock(mu_);
-      ends_.push_back(name + ": " + Describe(status));
-      return Executor::Task();
+    const PodPtr pod = PodThatWaits(name);
+    pods_.WaitOnPermit(pod).Start([this, pod](const Status& status) {
+      {
+        MutexLock lock(mu_);
+        ends_.push_back(pod->metadata.name + ": " + Describe(status));
+      }
+      if (!status.IsSuccess()) pods_.Remove(*pod);
     });
   }
 

@@ -118,14 +118,13 @@ class WaitingPodsThreadsTest : public ::testing::TestWithParam<std::size_t> {
       ++callbacks_left_;
       const std::shared_ptr<void> left(nullptr,
                                        [this](void*) { --callbacks_left_; });
-      pods_.WaitOnPermit(*pod, [this, number, left](const Status& status) {
-        if (status.IsSuccess()) {
-          EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
-        }
-        ++facts_[number].callbacks;
-        facts_[number].end = Describe(status);
-        return Executor::Task();
-      });
+      pods_.WaitOnPermit(pod).Start(
+          [this, pod, number, left](const Status& status) {
+            if (!status.IsSuccess()) pods_.Remove(*pod);
+            EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
+            ++facts_[number].callbacks;
+            facts_[number].end = Describe(status);
+          });
     }
   }
 

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <chrono>
-#include <span>
 #include <utility>
 
 namespace minisched {
@@ -24,9 +21,6 @@ template <class... Interfaces>
 bool ImplementsAny(const Plugin& plugin) {
   return ((dynamic_cast<const Interfaces*>(&plugin) != nullptr) || ...);
 }
-
-// The longest wait on Permit.
-constexpr std::chrono::minutes kMaxTimeout{15};
 
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
@@ -71,35 +65,6 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
         .WithPlugin(plugin.Name());
   }
   return {};
-}
-
-// Returns the status with the plugin's name. A status that is neither success
-// nor a rejection becomes an error, and its message names the plugin and the
-// extension point too.
-Status FromPlugin(const Status& status, std::string_view point,
-                  std::string_view plugin) {
-  if (status.IsSuccess() || status.IsRejected()) {
-    return status.WithPlugin(plugin);
-  }
-  return Status(Code::kError, fmt::format("running {} plugin \"{}\": {}", point,
-                                          plugin, status.Message()))
-      .WithPlugin(plugin);
-}
-
-// Calls run(plugin, callback) for the first plugin, and for the next one when
-// the callback gets a status with the code `go_on`. Passes any other status to
-// `done`, and `end` if no plugin is left.
-template <class Plugins, class Run>
-void RunInOrder(Plugins plugins, std::string_view point, Code go_on,
-                const Status& end, const Run& run, const StatusCallback& done) {
-  if (plugins.empty()) return done(end);
-  const auto* plugin = plugins.front();
-  run(*plugin, [=](const Status& status) {
-    if (status.code() != go_on) {
-      return done(FromPlugin(status, point, plugin->Name()));
-    }
-    RunInOrder(plugins.subspan(1), point, go_on, end, run, done);
-  });
 }
 
 }  // namespace
@@ -236,74 +201,6 @@ tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
     all.push_back(std::move(scores));
   }
   return all;
-}
-
-Status Framework::RunReservePluginsReserve(CycleState& state, const Pod& pod,
-                                           const std::string& node_name) const {
-  for (const ReservePlugin* plugin : reserve_plugins_) {
-    const Status status = plugin->Reserve(state, pod, node_name);
-    if (!status.IsSuccess()) {
-      return FromPlugin(status, "Reserve", plugin->Name());
-    }
-  }
-  return {};
-}
-
-void Framework::RunReservePluginsUnreserve(CycleState& state, const Pod& pod,
-                                           const std::string& node_name) const {
-  std::for_each(reserve_plugins_.rbegin(), reserve_plugins_.rend(),
-                [&](const ReservePlugin* plugin) {
-                  plugin->Unreserve(state, pod, node_name);
-                });
-}
-
-Status Framework::RunPermitPlugins(CycleState& state, const Pod& pod,
-                                   const std::string& node_name,
-                                   PluginWaits& waits) const {
-  for (const PermitPlugin* plugin : permit_plugins_) {
-    Clock::Duration timeout{};
-    const Status status = plugin->Permit(state, pod, node_name, timeout);
-    if (status.code() == Code::kWait) {
-      waits[plugin->Name()] = std::min<Clock::Duration>(timeout, kMaxTimeout);
-    } else if (!status.IsSuccess()) {
-      return FromPlugin(status, "Permit", plugin->Name());
-    }
-  }
-  return waits.empty() ? Code::kSuccess : Code::kWait;
-}
-
-void Framework::RunPreBindPlugins(CycleState& state, const Pod& pod,
-                                  const std::string& node_name,
-                                  const std::stop_token& stop,
-                                  const StatusCallback& done) const {
-  RunInOrder(
-      std::span(pre_bind_plugins_), "PreBind", Code::kSuccess, {},
-      [&state, &pod, &node_name, stop](const PreBindPlugin& plugin,
-                                       StatusCallback next) {
-        plugin.PreBind(state, pod, node_name, stop, std::move(next));
-      },
-      done);
-}
-
-void Framework::RunBindPlugins(CycleState& state, const Pod& pod,
-                               const std::string& node_name,
-                               const std::stop_token& stop,
-                               const StatusCallback& done) const {
-  RunInOrder(
-      std::span(bind_plugins_), "Bind", Code::kSkip,
-      {Code::kError, "no Bind plugin has bound the pod"},
-      [&state, &pod, &node_name, stop](const BindPlugin& plugin,
-                                       StatusCallback next) {
-        plugin.Bind(state, pod, node_name, stop, std::move(next));
-      },
-      done);
-}
-
-void Framework::RunPostBindPlugins(CycleState& state, const Pod& pod,
-                                   const std::string& node_name) const {
-  for (const PostBindPlugin* plugin : post_bind_plugins_) {
-    plugin->PostBind(state, pod, node_name);
-  }
 }
 
 }  // namespace minisched

@@ -16,6 +16,7 @@
 #include "framework/plugin.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
+#include "minisched/base/task.h"
 
 namespace minisched {
 
@@ -105,17 +106,15 @@ class Framework {
                           PluginWaits& waits) const;
 
   // Run the plugins in order, each after the callback of the plugin before it.
-  // Pass the first status other than success (PreBind) or Skip (Bind) to
-  // `done`, with the plugin's name. If no plugin is left, pass success
-  // (PreBind) or an error (Bind). `state`, `pod` and `node_name` must live
-  // until `done` is called.
-  void RunPreBindPlugins(CycleState& state, const Pod& pod,
-                         const std::string& node_name,
-                         const std::stop_token& stop,
-                         const StatusCallback& done) const;
-  void RunBindPlugins(CycleState& state, const Pod& pod,
-                      const std::string& node_name, const std::stop_token& stop,
-                      const StatusCallback& done) const;
+  // Return the first status other than success (PreBind) or Skip (Bind), with
+  // the plugin's name. If no plugin is left, return success (PreBind) or an
+  // error (Bind). `state`, `pod` and `node_name` must live until the task ends.
+  Task<Status> RunPreBindPlugins(CycleState& state, const Pod& pod,
+                                 const std::string& node_name,
+                                 std::stop_token stop) const;
+  Task<Status> RunBindPlugins(CycleState& state, const Pod& pod,
+                              const std::string& node_name,
+                              std::stop_token stop) const;
 
   void RunPostBindPlugins(CycleState& state, const Pod& pod,
                           const std::string& node_name) const;

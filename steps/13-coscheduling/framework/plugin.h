@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +17,7 @@
 #include "framework/status.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
+#include "minisched/base/task.h"
 
 namespace minisched {
 
@@ -152,7 +152,7 @@ class PermitPlugin : public virtual Plugin {
 using PluginWaits = std::map<std::string_view, Clock::Duration>;
 
 // Receives the result of a plugin that doesn't block.
-using StatusCallback = std::function<void(const Status&)>;
+using StatusCallback = Callback<Status>;
 
 // A plugin that prepares a Binding, for example by providing a volume.
 class PreBindPlugin : public virtual Plugin {

@@ -59,32 +59,33 @@ void WaitingGroup::RejectAll(const Status& status) {
   state_ = State::kRejected;
   rejection_ = status;
   const auto pods = std::exchange(pods_, {});
-  unfinished_ = pods.size();
+  for (const auto& pod : pods) holders_.insert(pod->pod()->metadata.uid);
   for (const auto& pod : pods) {
     pod->mu_.AssertHeld();
     pod->End(status);
   }
-  if (pods.empty()) PostRejection();
+  if (pods.empty()) executor_.Post(freed_);
 }
 
-bool WaitingGroup::Finish(GiveBack give_back) {
-  mu_.AssertHeld();
-  if (state_ != State::kRejected) return false;
-  give_backs_.push_back(std::move(give_back));
-  if (--unfinished_ == 0) PostRejection();
-  return true;
+CallbackResult<void> WaitingGroup::AllGaveBack(const Pod& pod) {
+  return CallbackResult<void>(
+      [this, uid = pod.metadata.uid](Executor::Task go_on) {
+        GaveBack(uid, std::move(go_on));
+      });
 }
 
-void WaitingGroup::PostRejection() {
-  executor_.Post([&executor = executor_, freed = freed_,
-                  give_backs = std::exchange(give_backs_, {})] {
-    std::vector<Executor::Task> rest;
-    for (const auto& give_back : give_backs) rest.push_back(give_back());
-    freed();
-    for (Executor::Task& then : rest) {
-      if (then) executor.Post(std::move(then));
-    }
-  });
+void WaitingGroup::GaveBack(const std::string& uid, Executor::Task go_on) {
+  std::vector<Executor::Task> all;
+  bool is_last = false;
+  {
+    MutexLock lock(mu_);
+    is_last = holders_.erase(uid) == 1 && holders_.empty();
+    go_on_.push_back(std::move(go_on));
+    if (!holders_.empty()) return;
+    all = std::exchange(go_on_, {});
+  }
+  if (is_last) freed_();
+  for (Executor::Task& task : all) executor_.Post(std::move(task));
 }
 
 }  // namespace minisched

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "framework/status.h"
+#include "minisched/api/pod.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
+#include "minisched/base/task.h"
 
 namespace minisched {
 
@@ -44,13 +45,17 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   void Reject(const std::string& message) EXCLUDES(mu_);
   bool IsRejected() const EXCLUDES(mu_);
 
+  // Called for each pod of the group that was rejected, after the pod has given
+  // back its resources. Waits until all pods that were rejected with the group
+  // have done so, and `freed` has returned. Then the caller runs on the
+  // executor. The group must live until then.
+  CallbackResult<void> AllGaveBack(const Pod& pod) EXCLUDES(mu_);
+
  private:
   friend class WaitingPod;
-  // Gives back a pod's resources, and returns what to do after that.
-  using GiveBack = std::function<Executor::Task()>;
   enum class State { kWaiting, kAllowed, kRejected };
 
-  // WaitingPod calls these three functions under mu_.
+  // WaitingPod calls these two functions under mu_.
 
   // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
   // which then goes on alone.
@@ -58,13 +63,9 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   // The wait of one pod has ended with this result. Rejects the others if the
   // pod was rejected.
   void Ended(const WaitingPod& pod, const Status& result);
-  // If the group was rejected, takes the function of one pod, and returns true.
-  // The call for the last pod posts a task that calls the functions of all
-  // pods.
-  bool Finish(GiveBack give_back);
 
   void RejectAll(const Status& status) REQUIRES(mu_);
-  void PostRejection() REQUIRES(mu_);
+  void GaveBack(const std::string& uid, Executor::Task go_on) EXCLUDES(mu_);
 
   Executor& executor_;
   Mutex& mu_;
@@ -73,11 +74,11 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   State state_ GUARDED_BY(mu_) = State::kWaiting;
   // Empty once the group was allowed or rejected.
   std::vector<std::shared_ptr<WaitingPod>> pods_ GUARDED_BY(mu_);
-  // If the group was rejected: why, how many of its pods have not called
-  // Finish() yet, and the functions of the others.
-  Status rejection_ GUARDED_BY(mu_);
-  std::size_t unfinished_ GUARDED_BY(mu_) = 0;
-  std::vector<GiveBack> give_backs_ GUARDED_BY(mu_);
+  Status rejection_ GUARDED_BY(mu_);  // if the group was rejected
+  // The pods that were rejected with the group and still hold their resources,
+  // by uid, and what resumes the others.
+  std::set<std::string> holders_ GUARDED_BY(mu_);
+  std::vector<Executor::Task> go_on_ GUARDED_BY(mu_);
 };
 
 // What a plugin's Permit writes to the CycleState before it returns Wait, so

@@ -68,13 +68,13 @@ void WaitingPod::TimeOut(std::string_view plugin, Clock::Duration wait) {
           .WithPlugin(plugin));
 }
 
-void WaitingPod::Await(WaitCallback done) {
+void WaitingPod::Await(StatusCallback done) {
   MutexLock lock(mu_);
   done_ = std::move(done);
   if (result_) Finish();
 }
 
-WaitCallback WaitingPod::Drop() {
+StatusCallback WaitingPod::Drop() {
   StopTimers();
   if (!result_) result_ = Status();
   group_ = nullptr;
@@ -91,11 +91,8 @@ bool WaitingPod::End(const Status& result) {
 }
 
 void WaitingPod::Finish() {
-  const auto finish = [done = std::exchange(done_, nullptr),
-                       result = *result_] { return done(result); };
-  if (group_ && group_->Finish(finish)) return;
-  executor_.Post([finish] {
-    if (const auto then = finish()) then();
+  executor_.Post([done = std::exchange(done_, nullptr), result = *result_] {
+    done(result);
   });
 }
 
@@ -114,18 +111,20 @@ std::shared_ptr<WaitingPod> WaitingPods::Add(
   return waiting;
 }
 
-void WaitingPods::WaitOnPermit(const Pod& pod, const WaitCallback& done) {
-  const auto waiting = Get(pod.metadata.uid);
-  if (!waiting) {
-    if (const auto then = done({})) then();
-    return;
-  }
-  waiting->Await([this, uid = pod.metadata.uid, done](const Status& status) {
-    if (status.IsSuccess()) Remove(uid);
-    auto then = done(status);
-    if (!status.IsSuccess()) Remove(uid);
-    return then;
-  });
+Task<Status> WaitingPods::WaitOnPermit(PodPtr pod) {
+  const auto wait = [&](StatusCallback done) {
+    const auto waiting = Get(pod->metadata.uid);
+    if (waiting) return waiting->Await(std::move(done));
+    done({});
+  };
+  const Status result = co_await CallbackResult<Status>(wait);
+  if (result.IsSuccess()) Remove(*pod);
+  co_return result;
+}
+
+void WaitingPods::Remove(const Pod& pod) {
+  MutexLock lock(mu_);
+  pods_.erase(pod.metadata.uid);
 }
 
 std::shared_ptr<WaitingPod> WaitingPods::Get(const std::string& uid) const {
@@ -143,15 +142,10 @@ void WaitingPods::Iterate(const std::function<void(WaitingPod&)>& visit) const {
   for (const auto& pod : pods) visit(*pod);
 }
 
-void WaitingPods::Remove(const std::string& uid) {
-  MutexLock lock(mu_);
-  pods_.erase(uid);
-}
-
 void WaitingPods::Clear() {
   // Destroyed after the lock is released.
   decltype(pods_) pods;
-  std::vector<WaitCallback> dropped;
+  std::vector<StatusCallback> dropped;
   MutexLock lock(mu_);
   pods.swap(pods_);
   for (const auto& [uid, pod] : pods) {

@@ -15,12 +15,9 @@
 #include "minisched/base/clock.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
+#include "minisched/base/task.h"
 
 namespace minisched {
-
-// Receives the result of a wait. Returns the work that follows when the pod has
-// been removed from the waiting pods; may be empty.
-using WaitCallback = std::function<Executor::Task(const Status&)>;
 
 // A pod that waits on Permit: it is assumed on its node, and is bound as soon
 // as all plugins that asked to wait allow it. Each of these plugins has a timer
@@ -64,9 +61,9 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   void AllowLocked(std::string_view plugin) REQUIRES(mu_);
   // Rejects the pod unless the plugin has allowed it.
   void TimeOut(std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
-  void Await(WaitCallback done) EXCLUDES(mu_);
+  void Await(StatusCallback done) EXCLUDES(mu_);
   // Returns done_, to be destroyed after mu_ is released.
-  WaitCallback Drop() REQUIRES(mu_);
+  StatusCallback Drop() REQUIRES(mu_);
   bool End(const Status& result) REQUIRES(mu_);
   // Calls done_ with result_, on the executor.
   void Finish() REQUIRES(mu_);
@@ -78,8 +75,8 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   const std::string node_name_;
   std::map<std::string_view, Executor::Timer> pending_ GUARDED_BY(mu_);
   std::optional<Status> result_ GUARDED_BY(mu_);  // set: the wait has ended
-  WaitCallback done_ GUARDED_BY(mu_);
-  // Null unless the pod waits with a group, or was rejected with it.
+  StatusCallback done_ GUARDED_BY(mu_);
+  // Null unless the pod waits with a group.
   std::shared_ptr<WaitingGroup> group_ GUARDED_BY(mu_);
 };
 
@@ -105,13 +102,13 @@ class WaitingPods {
       const PodPtr& pod, const std::string& node_name, const PluginWaits& waits,
       const std::shared_ptr<WaitingGroup>& group = nullptr) EXCLUDES(mu_);
 
-  // Calls `done` on the executor when the pod's wait has ended, with its
-  // result: success, a rejection or an error. After success, removes the pod
-  // before this call, otherwise after it, so that Get() finds a rejected pod
-  // until `done` has given back its resources. Then runs the task that `done`
-  // has returned. If the pod doesn't wait, calls `done` with success, and runs
-  // its task, before it returns.
-  void WaitOnPermit(const Pod& pod, const WaitCallback& done) EXCLUDES(mu_);
+  // Waits until the pod's wait has ended, and returns its result: success, a
+  // rejection or an error. Then the caller runs on the executor. After success,
+  // the pod has been removed. Otherwise the caller must call Remove() as soon
+  // as it has given back the pod's resources. If the pod doesn't wait, returns
+  // success at once.
+  Task<Status> WaitOnPermit(PodPtr pod) EXCLUDES(mu_);
+  void Remove(const Pod& pod) EXCLUDES(mu_);
 
   // Returns null if the pod doesn't wait.
   std::shared_ptr<WaitingPod> Get(const std::string& uid) const EXCLUDES(mu_);
@@ -124,8 +121,6 @@ class WaitingPods {
   void Clear() EXCLUDES(mu_);
 
  private:
-  void Remove(const std::string& uid) EXCLUDES(mu_);
-
   Executor& executor_;
   mutable Mutex mu_;  // Lock order: mu_, then the executor's lock.
   std::unordered_map<std::string, std::shared_ptr<WaitingPod>> pods_

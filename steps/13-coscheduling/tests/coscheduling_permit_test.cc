@@ -52,6 +52,10 @@ class CoschedulingPermitTest : public CoschedulingTest {
   void RejectWaiting(const std::string& name) {
     ASSERT_TRUE(waiting_pods_.Get(name)->Reject("", "removed"));
   }
+  void ExpectRequeued(const std::vector<std::string>& names) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    EXPECT_THAT(requeued_, ::testing::UnorderedElementsAreArray(names));
+  }
 };
 
 TEST_F(CoschedulingPermitTest, PodsWithoutAGroupPassAtOnce) {
@@ -310,15 +314,19 @@ TEST_F(CoschedulingPermitTest, ALateMemberIsUnreservedBeforeOneIsRequeued) {
   waiting_pods_.Add(b, "node-1", {{"Coscheduling", timeout}},
                     state.Read<WaitsWith>().group);
   RejectWaiting("a");
-  EXPECT_THAT(TakeEnds(), IsEmpty());
-  std::size_t requeued = 0;
-  waiting_pods_.WaitOnPermit(*b, [&](const Status& /*end*/) {
-    MutexLock lock(mu_);
-    requeued = requeued_.size();
-    return Executor::Task();
-  });
   EXPECT_THAT(TakeEnds(), ElementsAre("a: Unschedulable: removed"));
-  EXPECT_EQ(requeued, 0);
+  ExpectRequeued({});
+  std::size_t requeued_at_end = 0;
+  on_end_ = [&] {
+    MutexLock lock(mu_);
+    requeued_at_end = requeued_.size();
+  };
+  AwaitEnd(b, state.Read<WaitsWith>().group).Start();
+  EXPECT_THAT(TakeEnds(), ElementsAre("b: Unschedulable by Coscheduling: "
+                                      "rejection in Unreserve"));
+  EXPECT_EQ(requeued_at_end, 0);
+  TakeEnds();
+  ExpectRequeued({"a", "b"});
 }
 
 // Members of two groups have the resources that a third group needs. When one

@@ -78,14 +78,20 @@ class CoschedulingTest : public ::testing::Test {
       before_wait_();
       waiting_pods_.Add(pod, "node-1", {{"Coscheduling", timeout}},
                         state.Read<WaitsWith>().group);
-      waiting_pods_.WaitOnPermit(*pod, [this, pod](const Status& end) {
-        EndWait(pod, end);
-        return [this, pod] { Requeue(pod); };
-      });
+      AwaitEnd(pod, state.Read<WaitsWith>().group).Start();
     } else if (!status.IsSuccess()) {
       Unreserve(name);
     }
     return Describe(status);
+  }
+  // What the scheduler does after Permit.
+  Task<> AwaitEnd(PodPtr pod, std::shared_ptr<WaitingGroup> group) {
+    const Status end = co_await waiting_pods_.WaitOnPermit(pod);
+    EndWait(pod, end);
+    if (end.IsSuccess()) co_return;
+    waiting_pods_.Remove(*pod);
+    co_await group->AllGaveBack(*pod);
+    Requeue(pod);
   }
   // Returns true from the wait of a pod until it is unreserved or may be bound.
   bool IsBeingTried(const std::string& name) EXCLUDES(mu_) {

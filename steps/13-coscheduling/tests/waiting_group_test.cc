@@ -22,10 +22,8 @@ class WaitingGroupTest : public WaitingPodsTest {
   void AddAndOwn(const std::string& name, std::shared_ptr<void> owned) {
     waiting_.push_back(
         pods_.Add(PodThatWaits(name), "node-1", {{"P", seconds(10)}}, group_));
-    pods_.WaitOnPermit(*PodThatWaits(name),
-                       [owned = std::move(owned)](const Status& /*status*/) {
-                         return Executor::Task();
-                       });
+    pods_.WaitOnPermit(PodThatWaits(name))
+        .Start([owned = std::move(owned)](const Status& /*status*/) {});
   }
 
   std::vector<std::shared_ptr<WaitingPod>> waiting_;
