@@ -54,9 +54,9 @@ constexpr HintRule kHintRules[] = {
     {"NodePorts", "NodeUpdateNodeTaint", "Node/UpdateNodeTaint", IsLucky},
 };
 
-ClusterEventWithHint Registered(EventResource resource, ActionType action,
-                                bool (*can_help)(const Pod&,
-                                                 const ClusterChange&)) {
+ClusterEventWithHint EventWithHint(EventResource resource, ActionType action,
+                                   bool (*can_help)(const Pod&,
+                                                    const ClusterChange&)) {
   return {{resource, action},
           [can_help](const Pod& pod, const ClusterChange& change) {
             return QueueIf(can_help(pod, change));
@@ -84,13 +84,13 @@ Framework ModelFramework() {
   framework.Add(std::make_unique<PrioritySort>());
   framework.Add(NewFakeFilter(
       "NodeResourcesFit",
-      {Registered(kNode, action::kAdd | action::kUpdateNodeAllocatable,
-                  IsLucky),
-       Registered(kPod, action::kDelete, IsLucky),
-       Registered(kPod, action::kUpdatePodToleration, IsOwnUpdate)}));
+      {EventWithHint(kNode, action::kAdd | action::kUpdateNodeAllocatable,
+                     IsLucky),
+       EventWithHint(kPod, action::kDelete, IsLucky),
+       EventWithHint(kPod, action::kUpdatePodToleration, IsOwnUpdate)}));
   framework.Add(NewFakeFilter(
-      "NodePorts", {Registered(kPod, action::kUpdatePodLabel, IsLucky),
-                    Registered(kNode, action::kUpdateNodeTaint, IsLucky)}));
+      "NodePorts", {EventWithHint(kPod, action::kUpdatePodLabel, IsLucky),
+                    EventWithHint(kNode, action::kUpdateNodeTaint, IsLucky)}));
   return framework;
 }
 
