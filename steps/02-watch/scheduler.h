@@ -33,7 +33,7 @@ struct SchedulerOptions {
 // Call Run() once.
 //
 //   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes tries for the trace
+//   describe_attempt.cc  describes attempts for the trace
 //   scheduler.cc         everything else
 class Scheduler {
  public:
@@ -54,7 +54,7 @@ class Scheduler {
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);
-  // Describes a try for the trace. `nodes` are those to select from.
+  // Describes an attempt for the trace. `nodes` are those to select from.
   static Attempt DescribeAttempt(const QueuedPodInfo& info, const Nodes& nodes,
                                  const std::string& host,
                                  const std::string& failure);

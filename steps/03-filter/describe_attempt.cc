@@ -1,4 +1,4 @@
-// Describes a try for the trace: from this step's types to an Attempt.
+// Describes an attempt for the trace: from this step's types to an Attempt.
 #include <set>
 #include <string>
 #include <vector>

@@ -59,7 +59,7 @@ struct SchedulingFailure {
 // why if it fits none. Not thread-safe. Call Run() once.
 //
 //   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes tries for the trace
+//   describe_attempt.cc  describes attempts for the trace
 //   scheduler.cc         everything else
 class Scheduler {
  public:
@@ -104,7 +104,7 @@ class Scheduler {
                          const std::vector<PluginNodeScores>& scores);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
-  // Describe a try for the trace: its scheduling cycle, and its Binding.
+  // Describe an attempt for the trace: its scheduling cycle, and its Binding.
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;

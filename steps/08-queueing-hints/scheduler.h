@@ -61,7 +61,7 @@ struct SchedulingFailure {
 // why if it fits none. Not thread-safe. Call Run() once.
 //
 //   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes tries for the trace
+//   describe_attempt.cc  describes attempts for the trace
 //   scheduler.cc         everything else
 class Scheduler {
  public:
@@ -109,15 +109,15 @@ class Scheduler {
   Status Assume(const Pod& pod, const std::string& host);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
-  // Describe a try for the trace: its scheduling cycle, and its Binding.
+  // Describe an attempt for the trace: its scheduling cycle, and its Binding.
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
   static Attempt DescribeBinding(const QueuedPodInfo& info,
                                  const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. `start` is when the try
-  // began. Throws Cancelled.
+  // an event and in the pod's condition PodScheduled. `start` is when the
+  // attempt began. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
                                Clock::TimePoint start,

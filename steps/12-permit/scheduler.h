@@ -67,7 +67,7 @@ struct SchedulingFailure {
 //
 //   binding_cycle.cc     from the end of the scheduling cycle to the Binding
 //   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes tries for the trace
+//   describe_attempt.cc  describes attempts for the trace
 //   scheduler.cc         everything else
 class Scheduler {
  public:
@@ -154,7 +154,8 @@ class Scheduler {
   static SchedulingFailure RejectedOn(const std::string& node,
                                       const Status& status);
 
-  // Describe a try for the trace: its scheduling cycle, and what follows it.
+  // Describe an attempt for the trace: its scheduling cycle, and what follows
+  // it.
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
@@ -162,8 +163,8 @@ class Scheduler {
                                  std::string_view point,
                                  const SchedulingFailure& result);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. `start` is when the try
-  // began. Throws Cancelled.
+  // an event and in the pod's condition PodScheduled. `start` is when the
+  // attempt began. Throws Cancelled.
   void HandleSchedulingFailure(QueuedPodInfo info,
                                const SchedulingFailure& failure,
                                Clock::TimePoint start,

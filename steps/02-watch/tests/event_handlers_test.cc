@@ -107,7 +107,7 @@ class EventHandlersTest : public ::testing::Test {
   // Pops the next pod and requeues it as failed.
   void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
 
-  // Makes the failed pods due for another try and returns their names.
+  // Makes the failed pods due for another attempt and returns their names.
   std::vector<std::string> PopRetries() {
     EXPECT_THAT(PopUpTo("now"), IsEmpty());
     clock_.Advance(std::chrono::seconds(1));

@@ -49,7 +49,7 @@ class FailingLog {
   const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
 
-// The pod is bound, so another try would not help.
+// The pod is bound, so another attempt would not help.
 TEST(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   const FailingLog log;
   FakeClock clock;

@@ -207,10 +207,10 @@ class SchedulingQueuePlacesTest : public ::testing::Test {
     return info;
   }
 
-  // Ends a try as ScheduleOne does.
+  // Ends an attempt as ScheduleOne does.
   std::string EndWith(Place place) {
     const auto info = EndTry();
-    if (!info) return "no try";
+    if (!info) return "no attempt";
     trace_.Moved(*info->pod, place, {.attempts = info->attempts});
     queue_.Done(info->pod->metadata.uid);
     return "Done " + info->pod->metadata.uid;
@@ -220,7 +220,7 @@ class SchedulingQueuePlacesTest : public ::testing::Test {
 
   std::string Fail() {
     const auto info = EndTry();
-    if (!info) return "no try";
+    if (!info) return "no attempt";
     queue_.AddUnschedulableIfNotPresent(*info);
     return "fail " + info->pod->metadata.uid;
   }
@@ -229,7 +229,7 @@ class SchedulingQueuePlacesTest : public ::testing::Test {
   // the store may change.
   std::string FailAfterDone() {
     const auto info = EndTry();
-    if (!info) return "no try";
+    if (!info) return "no attempt";
     trace_.Moved(*info->pod, Place::kAssumed);
     queue_.Done(info->pod->metadata.uid);
     if (Random(2) == 0) queue_.Update(info->pod, info->pod);

@@ -57,12 +57,12 @@ class SchedulingQueue {
   void Add(const PodPtr& pod) EXCLUDES(mu_);
 
   // Replaces a pod's state; the pod keeps its place. Adds the pod if the queue
-  // doesn't have it. Does nothing for a pod in flight: if its try fails, the
-  // queue gets the newest state from the lister.
+  // doesn't have it. Does nothing for a pod in flight: if its attempt fails,
+  // the queue gets the newest state from the lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
-  // until its try ends.
+  // until its attempt ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
   // Returns the next pod, blocking until there is one. The pod is in flight

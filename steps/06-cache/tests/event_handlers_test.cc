@@ -115,7 +115,7 @@ class EventHandlersTest : public ::testing::Test {
     return names;
   }
 
-  // Assumes the next pod on the node and ends its try. Returns the pod.
+  // Assumes the next pod on the node and ends its attempt. Returns the pod.
   PodPtr Assume(const std::string& node) {
     auto pod = std::make_shared<Pod>(*queue_.Pop()->pod);
     pod->spec.node_name = node;
@@ -127,7 +127,7 @@ class EventHandlersTest : public ::testing::Test {
   // Pops the next pod and requeues it as failed.
   void Fail() { queue_.AddUnschedulableIfNotPresent(*queue_.Pop()); }
 
-  // Makes the failed pods due for another try and returns their names.
+  // Makes the failed pods due for another attempt and returns their names.
   std::vector<std::string> PopRetries() {
     EXPECT_THAT(PopUpTo("now"), IsEmpty());
     clock_.Advance(std::chrono::seconds(1));

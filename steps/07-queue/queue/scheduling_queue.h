@@ -59,17 +59,17 @@ class SchedulingQueue {
   // Replaces a pod's state. The pod keeps its place, with one exception: a pod
   // of unschedulablePods moves to activeQ or backoffQ if more than its status
   // has changed. Adds the pod if the queue doesn't have it. A pod in flight is
-  // not added: if its try fails, the queue gets the newest state from the
+  // not added: if its attempt fails, the queue gets the newest state from the
   // lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
-  // until its try ends.
+  // until its attempt ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
   // Moves the pods to activeQ, whatever their backoff. A pod in flight goes to
-  // backoffQ instead of unschedulablePods if its try fails. Ignores pods that
-  // the queue doesn't have.
+  // backoffQ instead of unschedulablePods if its attempt fails. Ignores pods
+  // that the queue doesn't have.
   void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_);
 
   // Returns the first pod of activeQ, blocking until there is one. The pod is

@@ -1,4 +1,5 @@
-// Tests which changes in the middle of a try count, and how long they are kept.
+// Tests which changes in the middle of an attempt count, and how long they are
+// kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -140,7 +141,7 @@ TEST_F(QueueingHintsTest, DropsTheChangesBeforeTheOldestPopInFlight) {
   EXPECT_EQ(count(), 0);
 }
 
-// If a pod is deleted in flight, its changes are dropped when its try ends.
+// If a pod is deleted in flight, its changes are dropped when its attempt ends.
 TEST_F(QueueingHintsTest, DropsTheChangesOfADeletedPod) {
   Add("a");
   const QueuedPodInfo info = Pop();

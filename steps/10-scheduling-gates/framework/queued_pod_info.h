@@ -15,16 +15,17 @@ using PodPtr = std::shared_ptr<const Pod>;
 // framework/types.go.
 struct QueuedPodInfo {
   PodPtr pod;
-  // When the pod was added to the queue, or returned to it after its last try.
+  // When the pod was added to the queue, or returned to it after its last
+  // attempt.
   Clock::TimePoint timestamp;
   // How often the pod has been popped.
   int attempts = 0;
-  // How many of the tries ended because plugins rejected the pod.
+  // How many of the attempts ended because plugins rejected the pod.
   int unschedulable_count = 0;
-  // How many tries in a row have failed although no plugin rejected the pod:
+  // How many attempts in a row have failed although no plugin rejected the pod:
   // with an error, or because the cluster has no nodes.
   int consecutive_errors_count = 0;
-  // The names of the plugins that rejected the pod in its last try, or that
+  // The names of the plugins that rejected the pod in its last attempt, or that
   // have gated it since.
   std::set<std::string_view> unschedulable_plugins = {};
   // The name of the plugin that gates the pod; empty if none does.

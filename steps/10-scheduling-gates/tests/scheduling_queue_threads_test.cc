@@ -147,7 +147,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
       const Pod& pod = *info->pod;
       SetInFlight(pod, true);
       const int choice = static_cast<int>(random() % 10);
-      std::this_thread::yield();  // so that changes come during the try
+      std::this_thread::yield();  // so that changes come during the attempt
       if (binds_all_ || choice == 0 || IsBound(pod)) {
         trace_.Moved(pod, Place::kBound);
         AddBound(pod);
@@ -185,7 +185,7 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
     }
   }
 
-  // Two tries of one pod must not overlap.
+  // Two attempts of one pod must not overlap.
   void SetInFlight(const Pod& pod, bool in_flight) EXCLUDES(mu_) {
     MutexLock lock(mu_);
     if (in_flight) {

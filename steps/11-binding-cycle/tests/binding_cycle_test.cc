@@ -108,7 +108,7 @@ TEST_F(BindingCycleTest, APodWhosePreBindFailsBacksOff) {
   clock_.AwaitSleepers(kSleepers);
   // Advances the clock by a second, which ends the backoff of a.
   cluster_.Send("ADDED", NewPod("b"));
-  // The first try has sent no Binding.
+  // The first attempt has sent no Binding.
   EXPECT_THAT(TakeBindings(2), UnorderedElementsAre("a", "b"));
 }
 

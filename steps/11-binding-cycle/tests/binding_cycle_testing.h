@@ -270,7 +270,7 @@ class BindingCycleTest : public ::testing::Test {
     throw std::runtime_error(fmt::format("{} isn't {}", pod, PlaceName(place)));
   }
 
-  // Returns the last try that this reader of trace_ has not yet read.
+  // Returns the last attempt that this reader of trace_ has not yet read.
   static Attempt LastAttempt(TraceReader& reader) {
     std::optional<Attempt> last;
     for (const RecordPtr& record : reader.Poll()) {

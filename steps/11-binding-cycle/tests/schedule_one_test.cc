@@ -169,7 +169,7 @@ class ScheduleOneTest : public ::testing::Test {
   std::future<void> run_;  // last: Run() uses the other members
 };
 
-// The pod is bound, so another try would not help.
+// The pod is bound, so another attempt would not help.
 TEST_F(ScheduleOneTest, AnErrorAfterTheBindingIsNotASchedulingFailure) {
   FailingLog log;
   Start();

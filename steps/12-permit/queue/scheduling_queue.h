@@ -67,7 +67,8 @@ class SchedulingQueue {
   // Replaces a pod's state. The pod keeps its place, with one exception: a pod
   // of unschedulablePods moves to activeQ or backoffQ if the update can help
   // it. Adds the pod if the queue doesn't have it. A pod in flight is not
-  // added: if its try fails, the queue gets the newest state from the lister.
+  // added: if its attempt fails, the queue gets the newest state from the
+  // lister.
   void Update(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // The same for an assumed pod, which the queue must not add: does nothing
@@ -75,11 +76,11 @@ class SchedulingQueue {
   void UpdateInFlight(const PodPtr& old, const PodPtr& pod) EXCLUDES(mu_);
 
   // Removes a pod that was deleted or bound. A pod in flight stays in flight
-  // until its try ends.
+  // until its attempt ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
   // Moves the pods to activeQ, whatever their backoff, unless they are gated. A
-  // pod in flight goes to backoffQ instead of unschedulablePods if its try
+  // pod in flight goes to backoffQ instead of unschedulablePods if its attempt
   // fails. Ignores pods that the queue doesn't have.
   void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_);
 
@@ -94,7 +95,7 @@ class SchedulingQueue {
   // Requeues a pod that could not be scheduled, and returns its newest state.
   // Returns null and doesn't requeue the pod if it has been deleted or bound
   // meanwhile. In both cases the pod is no longer in flight, unless it was
-  // popped again after Done(): that later try goes on, and the pod isn't
+  // popped again after Done(): that later attempt goes on, and the pod isn't
   // requeued.
   //
   // The pod goes to unschedulablePods if plugins rejected it, and otherwise to

@@ -65,7 +65,8 @@ class NodeNumberPermitTest : public ::testing::Test {
  protected:
   NodeNumberPermitTest() { pod_->metadata.uid = "uid-1"; }
 
-  // Runs Permit in a new try of the pod. If the status is Wait, the pod waits.
+  // Runs Permit in a new attempt of the pod. If the status is Wait, the pod
+  // waits.
   Status Permit(const std::string& node) {
     state_.emplace();
     Clock::Duration timeout{};
@@ -138,7 +139,7 @@ TEST_F(NodeNumberPermitTest, APodOnANodeWithADigitAboveFiveTimesOut) {
   }
 }
 
-// The timer of the first try fires while the pod waits again.
+// The timer of the first attempt fires while the pod waits again.
 TEST_F(NodeNumberPermitTest, TheTimerOfAnEarlierTryDoesNotAllowThePod) {
   Permit("node-7");
   EXPECT_THAT(EndsAfter(std::chrono::seconds(6)), ElementsAre(kTimedOut));

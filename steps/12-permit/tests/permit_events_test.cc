@@ -76,7 +76,7 @@ class PermitEventsTest : public PermitTest {
 
   // Blocks until the event handlers have processed what was sent so far. Adds
   // the pod `marker`, which doesn't fit, and the node `marker` without room.
-  // REQUIRES: the scheduler is in the middle of a try.
+  // REQUIRES: the scheduler is in the middle of an attempt.
   void AwaitHandlers(const std::string& marker) {
     cluster_.Send("ADDED", NewPod(marker));
     cluster_.Send("ADDED", NewNode(marker, /*allowed_pods=*/0));

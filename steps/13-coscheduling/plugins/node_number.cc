@@ -16,7 +16,7 @@ struct PodNumber {
   int digit;
 };
 
-// Lives until the end of the try.
+// Lives until the end of the attempt.
 using Try = std::shared_ptr<const std::monostate>;
 
 std::optional<int> LastDigit(const std::string& name) {
@@ -46,12 +46,12 @@ Status NodeNumber::Permit(CycleState& state, const Pod& pod,
                           Clock::Duration& timeout) const {
   const std::chrono::seconds wait(LastDigit(node_name).value_or(0));
   if (wait.count() == 0) return {};
-  const auto this_try = std::make_shared<const std::monostate>();
-  state.Write(Try(this_try));
+  const auto this_attempt = std::make_shared<const std::monostate>();
+  state.Write(Try(this_attempt));
   const auto allow = [name = Name(), uid = pod.metadata.uid,
-                      this_try = std::weak_ptr(this_try),
+                      this_attempt = std::weak_ptr(this_attempt),
                       &waiting_pods = *handle_.waiting_pods] {
-    if (this_try.expired()) return;  // the pod may wait again, in another try
+    if (this_attempt.expired()) return;  // the pod may wait again by now
     if (const auto waiting = waiting_pods.Get(uid)) waiting->Allow(name);
   };
   handle_.executor->PostAfter(wait, allow);

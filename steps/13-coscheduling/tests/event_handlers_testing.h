@@ -147,7 +147,7 @@ class EventHandlersTest : public ::testing::Test {
     return names;
   }
 
-  // Assumes the next pod on the node and ends its try. Returns the pod.
+  // Assumes the next pod on the node and ends its attempt. Returns the pod.
   PodPtr Assume(const std::string& node) {
     auto pod = std::make_shared<Pod>(*queue_.Pop()->pod);
     pod->spec.node_name = node;
