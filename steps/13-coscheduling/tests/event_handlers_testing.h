@@ -20,7 +20,6 @@
 #include "framework/waiting_pods.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/fake_clock.h"
-#include "plugins/scheduling_gates.h"
 #include "testing/embedded_server.h"
 #include "tests/scheduling_queue_peer_testing.h"
 
@@ -220,6 +219,7 @@ class EventHandlersTest : public ::testing::Test {
   }
 
   FakeClock clock_;
+  Framework framework_ = NewFramework();
   Cache cache_;
   Snapshot snapshot_;
   PodGroups pod_groups_{clock_};
@@ -229,7 +229,6 @@ class EventHandlersTest : public ::testing::Test {
  private:
   Framework NewFramework() {
     Framework framework = FrameworkWithPrioritySort();
-    framework.Add(std::make_unique<SchedulingGates>());
     framework.Add(std::make_unique<InterestedPlugin>("Hopeful"));
     framework.Add(std::make_unique<InterestedPlugin>(
         "Recorder", [this](const Pod& /*pod*/, const ClusterChange& change) {
@@ -240,7 +239,6 @@ class EventHandlersTest : public ::testing::Test {
 
   Trace trace_{"minisched", clock_};
   TraceReader places_{trace_};
-  const Framework framework_ = NewFramework();
   SchedulingQueue queue_{
       clock_, trace_, framework_, [this](const ObjectMeta& pod) {
         return informers_->Of<Pod>().store().Get(pod.namespace_name, pod.name);
