@@ -159,6 +159,21 @@ std::vector<Manifest> ReadPodManifests(const Field& item) {
   field.FailBelow(place, message);
 }
 
+// Returns the names of the nodes of one item: "a" or, with replicas, "a-1",
+// "a-2", …
+std::vector<std::string> NodeNames(const Field& item) {
+  const auto replicas = item.Find("replicas");
+  if (!replicas) return item["names"].Strings();
+  std::vector<std::string> names;
+  const int count = replicas->Count(1);
+  for (const std::string& name : item["names"].Strings()) {
+    for (int i = 1; i <= count; ++i) {
+      names.push_back(name + "-" + std::to_string(i));
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<Manifest> ReadManifests(const Field& item,
@@ -174,10 +189,10 @@ std::vector<Manifest> ReadManifests(const Field& item,
 }
 
 std::vector<Manifest> ReadNodeManifests(const Field& item) {
-  item.AllowOnly(
-      {"names", "allocatable", "images", "labels", "taints", "unschedulable"});
+  item.AllowOnly({"names", "replicas", "allocatable", "images", "labels",
+                  "taints", "unschedulable"});
   std::vector<Manifest> nodes;
-  for (const std::string& name : item["names"].Strings()) {
+  for (const std::string& name : NodeNames(item)) {
     Json node = {{"apiVersion", "v1"}, {"kind", "Node"}};
     node["metadata"] = {{"name", name},
                         {"labels",

@@ -255,6 +255,17 @@ TEST_F(ScenarioTest, AddsRequestsToResourcesThatAreNull) {
               HasSubstr(R"("requests":{"cpu":"1"})"));
 }
 
+TEST_F(ScenarioTest, NumbersNodesWithReplicas) {
+  const Scenario scenario = Read(std::string(kHead) +
+                                 "nodes: [{names: [a, b], replicas: 2}, "
+                                 "{names: c}]\nsteps: [{wait: 1s}]\n");
+  std::vector<std::string> names;
+  for (const Manifest& node : scenario.nodes) names.push_back(node.name);
+  EXPECT_THAT(names, ElementsAre("a-1", "a-2", "b-1", "b-2", "c"));
+  EXPECT_THAT(ComplaintOf("nodes: [{names: a, replicas: 0}]\n"),
+              HasSubstr("replicas: expected a whole number from 1"));
+}
+
 TEST_F(ScenarioTest, RejectsNodesTheScenarioDoesNotDeclare) {
   EXPECT_EQ(ComplaintOf("nodes: [{names: [a, a]}]\n"), "4:9: duplicate node a");
   EXPECT_EQ(ComplaintOf("nodes: [{names: a}]\nsteps:\n- cordon: b\n"),
