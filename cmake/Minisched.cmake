@@ -62,13 +62,15 @@ function(minisched_sources variable regex)
   set(${variable} ${files} PARENT_SCOPE)
 endfunction()
 
-# The .cc files of a folder that don't belong to its library or step.
+# The .cc files of a folder that don't belong to its library.
 set(MINISCHED_NO_SOURCE "_(test|testing|benchmark|fuzz)\\.cc$|/main\\.cc$")
 
 # minisched_benchmark(NAME [ON_DEMAND] SOURCES file… DEPENDS target…) adds the
-# program NAME-benchmark; with ON_DEMAND, only as a target. Each benchmark has a size as its last argument. CTest runs them
-# with the smallest one, 100, so that they keep working. Sanitizers replace the
-# operator new that benchmarks count, so their builds have no benchmarks.
+# program NAME-benchmark; with ON_DEMAND, the default build leaves it out, and
+# CTest does not run it. The last argument of each benchmark is a size. CTest
+# runs the benchmarks with the smallest size, 100, so that they keep working.
+# Sanitizers replace the operator new whose calls the benchmarks count, so their
+# builds have no benchmarks.
 function(minisched_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg ON_DEMAND "" "SOURCES;DEPENDS")
   if(MINISCHED_SANITIZE OR NOT arg_SOURCES)

@@ -1,12 +1,12 @@
 # minisched_step() adds the scheduler of a step. Most files of a step are the
-# same in the step before, so an object is compiled once for all steps for which
-# it would be the same: the file, and all files of the step that it includes,
-# directly or not, must be the same.
+# same as in the step before. A file is compiled only once for all steps in
+# which the file, and all files of the step that it includes, directly or not,
+# are the same.
 #
-# A test is a file in the step that brings or changes it, and a link to this file
-# in the later steps. It runs in the first and the last step that has it, or, with
-# MINISCHED_EVERY_STEP, in all of them. With sanitizers, which slow tests down, it
-# runs only in the last one.
+# A test is a regular file in the step that adds or changes it, and a link to
+# this file in the later steps. It runs in the first and the last of these
+# steps, or, with MINISCHED_EVERY_STEP, in all of them. With sanitizers, which
+# slow tests down, it runs only in the last one.
 
 option(MINISCHED_EVERY_STEP "run each test in every step that has it" OFF)
 
@@ -55,8 +55,8 @@ function(minisched_neighbour variable step offset)
   set(${variable} ${neighbour} PARENT_SCOPE)
 endfunction()
 
-# minisched_is_linked(VARIABLE STEP NAME) is true if the test in this step is the
-# file of an earlier one.
+# minisched_is_linked(VARIABLE STEP NAME) is true if the test in this step is a
+# link to the file of an earlier step.
 function(minisched_is_linked variable step name)
   set(${variable} OFF PARENT_SCOPE)
   if(IS_SYMLINK ${PROJECT_SOURCE_DIR}/steps/${step}/${name})
@@ -64,8 +64,8 @@ function(minisched_is_linked variable step name)
   endif()
 endfunction()
 
-# minisched_runs(VARIABLE STEP NAME) is true if this test, or helper of tests, is
-# built and run in this step.
+# minisched_runs(VARIABLE STEP NAME) is true if this test, or helper of tests,
+# is built and run in this step.
 function(minisched_runs variable step name)
   set(${variable} ON PARENT_SCOPE)
   if(name MATCHES "_testing\\.cc$" OR MINISCHED_EVERY_STEP)
@@ -106,8 +106,8 @@ function(minisched_is_carried variable step name)
 endfunction()
 
 # minisched_step_objects(VARIABLE STEP [TESTS] NAMES file… DEPENDS target…)
-# returns the object libraries of these files. A library holds files that the
-# same steps use. Adds those that no earlier step has added.
+# returns the object libraries of these files, and adds those that no earlier
+# step has added. The files of a library are used by the same steps.
 function(minisched_step_objects variable step)
   cmake_parse_arguments(PARSE_ARGV 2 arg TESTS "" "NAMES;DEPENDS")
   list(FIND MINISCHED_STEPS ${step} index)
@@ -164,8 +164,8 @@ function(minisched_step_objects variable step)
   set(${variable} ${objects} PARENT_SCOPE)
 endfunction()
 
-# minisched_step_tests(STEP DEPENDS target…) adds the test program of a step and
-# its benchmarks.
+# minisched_step_tests(STEP DEPENDS target…) adds the test program of a step
+# and its benchmarks.
 function(minisched_step_tests step)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   string(REGEX MATCH "^[0-9]+" number ${step})

@@ -9,8 +9,7 @@
 #include <utility>
 
 // Coroutines that wait for callbacks: sequences of asynchronous calls that read
-// like functions that block. A coroutine that waits costs memory, but no
-// thread.
+// like functions that block. A waiting coroutine costs memory, but no thread.
 
 namespace minisched {
 
@@ -37,7 +36,8 @@ class SuspendedCoroutine {
   SuspendedCoroutine(const SuspendedCoroutine&) = delete;
   SuspendedCoroutine& operator=(const SuspendedCoroutine&) = delete;
 
-  // Returns false if the wait has already ended, so that the coroutine goes on.
+  // Begins the wait. Returns false if it has already ended: then the coroutine
+  // goes on.
   bool Suspend() {
     auto state = State::kStarting;
     return state_.compare_exchange_strong(state, State::kSuspended);
@@ -54,16 +54,17 @@ class SuspendedCoroutine {
   std::atomic<State> state_ = State::kStarting;
 };
 
-// What `co_await` waits for: the call of a callback. The value of the co_await
-// is what the callback receives.
+// An object to `co_await`: waits until a callback is called, and returns what
+// the callback received.
 //
-// `start` begins an operation, and passes the callback on to it. The coroutine
-// goes on when `start` has returned and the callback has been called, on the
-// thread where the later of the two happened. So a callback may be called at
-// once, or on another thread while `start` still runs.
+// `start` begins an operation, and passes the callback on to it. The callback
+// may be called before `start` returns, also on another thread. The coroutine
+// goes on once `start` has returned and the callback has been called, on the
+// thread on which the later of the two happened.
 //
-// The callback owns the coroutine meanwhile. If all copies of the callback are
-// destroyed without a call, so are the coroutine and its variables.
+// While the coroutine waits, the callback owns it: if all copies of the
+// callback are destroyed without a call, so are the coroutine and its
+// variables.
 //
 // REQUIRES: the callback is called at most once.
 template <class T>
@@ -102,17 +103,17 @@ class [[nodiscard]] CallbackResult {
 // It may wait for callbacks, and for other tasks. It begins when another
 // coroutine awaits it, or with Start().
 //
-// What its parameters refer to must live until it ends. An exception that
-// leaves the coroutine is a bug: it is logged as an error, and the coroutine
-// and those that await it are destroyed.
+// Objects that its parameters refer to must live until it ends. An exception
+// that leaves the coroutine is a bug: it is logged as an error, and the
+// coroutine and those that await it are destroyed.
 //
 // Write each `co_await` as a statement of its own, or as the whole right side
-// of an assignment: older compilers have bugs in other places.
+// of an assignment: older compilers have bugs with other uses.
 template <class T = void>
 class [[nodiscard]] Task {
  public:
   class Promise;
-  using promise_type = Promise;  // the name that the language asks for
+  using promise_type = Promise;  // the name that the language requires
 
   Task(Task&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
   Task& operator=(Task&&) = delete;
@@ -145,7 +146,7 @@ class [[nodiscard]] Task {
 // Logs the exception that is being handled.
 void LogFailedTask();
 
-// Receives what a coroutine returns.
+// The part of a promise that holds the result of the coroutine.
 template <class T>
 class ReturnedResult {
  public:

@@ -23,11 +23,11 @@ using asio::ip::tcp;
 // Enough for most responses and for several records of TLS.
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 
-// The settings that client-go's connections have. Keepalive finds out that the
-// server is gone, which a watch, or a connection that is kept, would not
-// notice: after 30 s of silence the kernel probes the server every 15 s, and
-// breaks the connection when nine probes have no answer. Ignores failures: a
-// connection works without these settings, too.
+// The settings that client-go's connections have. Keepalive detects a server
+// that is gone, which a watch or an idle connection would not notice: after
+// 30 s of silence the kernel probes the server every 15 s, and breaks the
+// connection when nine probes get no response. Ignores failures: a connection
+// works without these settings, too.
 void Configure(tcp::socket& socket) {
   constexpr int kIdleSeconds = 30;
   constexpr int kIntervalSeconds = 15;
@@ -60,7 +60,7 @@ void Connection::Connect(ConnectHandler done) {
     return ConnectTo(
         Resolver::results_type::create(tcp::endpoint(address, port_), "", ""));
   }
-  // On a thread of Asio's.
+  // The lookup runs on a thread of Asio.
   resolver_.async_resolve(
       host_, std::to_string(port_), Resolver::numeric_service,
       [self = shared_from_this()](error_code error, const auto& addresses) {
@@ -98,7 +98,7 @@ void Connection::Finish(Step step, error_code error) {
   std::exchange(connected_, nullptr)(step, error);
 }
 
-// Calls `call` with the stream that has the bytes of HTTP.
+// Calls `call` with the stream that carries HTTP: the TLS stream or the socket.
 template <class Call>
 void Connection::WithStream(Call call) {
   tls_stream_ ? call(*tls_stream_) : call(socket_);

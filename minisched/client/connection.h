@@ -15,27 +15,27 @@
 
 namespace minisched {
 
-// A connection to a server, with TLS if the server has it. On the I/O thread,
-// except for the constructor. Close() ends what is under way, with an error.
+// A connection to a server, with TLS if the server's URL is https. Used on the
+// I/O thread, except for the constructor. Operations under way fail at Close().
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using error_code = boost::system::error_code;
   using Handler = std::function<void(error_code)>;
 
-  // The steps that lead to a connection, of which one may fail.
+  // The steps of connecting. Each of them may fail.
   enum class Step { kResolve, kConnect, kHandshake };
   using ConnectHandler = std::function<void(Step, error_code)>;
 
   Connection(const ServerAddress& server, std::shared_ptr<const Tls> tls);
 
-  // Each calls back once, later, and never from within the call.
+  // Each of these functions calls back once, after it has returned.
 
   // Looks up the host and connects to the first of its addresses that accepts.
   void Connect(ConnectHandler done);
   // Sends the whole text, which must live until the callback. After an error,
   // the connection can still be read.
   void Write(const std::string& text, Handler done);
-  // Appends to input() what has come, at least one byte.
+  // Waits for at least one byte, and appends the received bytes to input().
   void Read(Handler done);
 
   void Close();
@@ -44,7 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // neither closed it nor sent anything.
   bool IsUsable();
 
-  // What was read and not yet removed.
+  // The bytes that were read and not yet removed.
   boost::beast::flat_buffer& input() { return input_; }
 
   // Returns why the server's certificate was rejected, as a message for users;

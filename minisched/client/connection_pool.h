@@ -14,27 +14,28 @@
 
 namespace minisched {
 
-// The connections to a server that no request uses. On the I/O thread, except
-// for the constructor, and destroyed there.
+// The idle connections to a server. Used on the I/O thread, except for the
+// constructor, and destroyed there.
 class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
  public:
-  // How long a connection is kept at least, and half of the longest time.
-  // kube-apiserver closes a connection after 90 s without a request. It must
-  // not do so just when we send one, so we must be earlier.
+  // An idle connection is kept for at least this time, and for at most twice as
+  // long. kube-apiserver closes a connection after 90 s without a request. The
+  // client closes it earlier, so that the server does not close it just when
+  // the client sends a request.
   static constexpr std::chrono::seconds kKeepFor{30};
 
   ConnectionPool(ServerAddress server, std::shared_ptr<const Tls> tls,
                  std::chrono::milliseconds keep_for = kKeepFor);
 
   // Returns the connection that was used last, because the server will close it
-  // last; null if there is none.
+  // last; null if there is no usable connection.
   std::shared_ptr<Connection> Take();
 
-  // Makes a connection that is not yet connected.
+  // Returns a new connection, which is not yet connected.
   std::shared_ptr<Connection> Make() const;
 
-  // Takes a connection whose request has ended. If `keep_alive`, keeps it for a
-  // later request; else closes it.
+  // Takes back a connection whose request has ended. If `keep_alive`, keeps it
+  // for a later request; else closes it.
   void Return(std::shared_ptr<Connection> connection, bool keep_alive);
 
  private:
@@ -44,7 +45,8 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
     TimePoint since;
   };
 
-  // Closes old connections now and then, as long as there are any.
+  // Close connections that were idle for too long, every `keep_for`, as long as
+  // there are idle connections.
   void CloseOldLater();
   void CloseOld();
 

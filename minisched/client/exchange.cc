@@ -66,7 +66,8 @@ void Exchange::Send() {
 }
 
 void Exchange::OnSent(error_code /*error*/) {
-  // The server may have closed the connection after a response that says why.
+  // Read even after an error: the server may have sent a response with the
+  // reason before it closed the connection.
   Read();
 }
 
@@ -85,8 +86,8 @@ void Exchange::OnRead(error_code error) {
 }
 
 // The server may close a kept connection when a request is already on its way.
-// Then a request without effects is sent again, on a new connection. Others may
-// have had their effect.
+// Then a request without effects is sent again, on a new connection. Other
+// requests fail, because the server may have carried them out.
 void Exchange::Retry(error_code error) {
   const bool is_read = request_.method == "GET" || request_.method == "HEAD";
   const bool was_closed = was_kept_ && !parser_->got_some();

@@ -15,30 +15,32 @@
 
 namespace minisched {
 
-// A response. Of a stream that succeeds: its head and the rest of its body.
+// A response. For a stream that succeeds, `response` has no body: `body`
+// receives it.
 struct Answer {
   HttpResponse response;
   std::shared_ptr<StreamBody> body;
 };
 
-// Sends one request and receives its response, over a connection that was kept
-// or a new one. On the I/O thread, except for the constructor.
+// Sends one request and receives its response, over an idle connection of
+// the pool or a new one. Used on the I/O thread, except for the constructor.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   Exchange(std::shared_ptr<const Server> server, HttpRequest request,
            bool is_stream);
 
-  // Calls `on_send` when the connection is made, and `done` at the end. Throws
-  // std::invalid_argument if the request can't be sent.
+  // Calls `on_send` whenever it begins to send the request, and `done` once, at
+  // the end. Throws std::invalid_argument if the request can't be sent.
   void Start(std::function<void()> on_send, ClientCallback<Answer> done);
 
-  // Closes the connection. Then, `done` is not called any more.
+  // Closes the connection. After this, `done` is not called.
   void Abort();
 
  private:
   using error_code = boost::system::error_code;
 
-  // Runs one step. If the step throws, the request fails.
+  // Runs one step, unless the request has ended. If the step throws, the
+  // request fails.
   template <class Step>
   void Try(const Step& step);
   // Returns a handler that runs a step through Try().
@@ -63,7 +65,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::function<void()> on_send_;
   ClientCallback<Answer> done_;  // empty once called
   std::shared_ptr<Connection> connection_;
-  bool was_kept_ = false;  // the connection
+  bool was_kept_ = false;  // connection_ comes from the pool
   std::unique_ptr<ResponseParser> parser_;
 };
 

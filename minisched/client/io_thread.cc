@@ -13,7 +13,7 @@ namespace {
 class IoThread {
  public:
   IoThread() {
-    // What the thread uses is initialized before it, so that at exit it is
+    // Initialize what the thread uses before the thread, so that at exit it is
     // destroyed after the thread has ended.
     OPENSSL_init_ssl(0, nullptr);
     spdlog::default_logger_raw();

@@ -10,9 +10,10 @@
 namespace minisched {
 
 // Returns the event loop of all connections, which one thread runs. Only this
-// thread touches a connection, also to cancel it: closing a socket that another
-// thread reads from is a race. The first call starts the thread. At the
-// program's exit, the thread ends, and what is still in the loop is abandoned.
+// thread uses a connection, even to cancel a request, because closing a socket
+// that another thread reads from is a race. The first call starts the thread.
+// At the program's exit, the thread ends, and abandons what is left in the
+// loop.
 boost::asio::io_context& IoContext();
 
 // Makes a T that the I/O thread destroys, whichever thread drops the last

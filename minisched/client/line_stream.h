@@ -16,7 +16,7 @@
 
 namespace minisched {
 
-// The HttpStream of a Transport.
+// The HttpStream that a Transport returns.
 class LineStream final : public HttpStream {
  public:
   struct Options {
@@ -46,7 +46,7 @@ class LineStream final : public HttpStream {
   Clock* clock_ = nullptr;  // for read_delay_
   bool has_more_ = false;   // the last read has left some data
   std::string read_;        // what was read
-  std::size_t line_ = 0;    // where its first line begins that wasn't returned
+  std::size_t line_ = 0;    // where in read_ the next line begins
 };
 
 }  // namespace minisched

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-// The characters that stand for themselves: in a value of the query, and in a
-// path. The path omits "+", which some servers decode to a space.
+// The characters that are not encoded: the first ones in a query, both kinds in
+// a path. "+" is encoded, because some servers decode it to a space.
 constexpr std::string_view kUnreserved =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 constexpr std::string_view kAlsoInPaths = "!$&'()*,;=:@/";

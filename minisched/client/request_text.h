@@ -8,8 +8,8 @@
 namespace minisched {
 
 // Returns the request as HTTP/1.1 sends it: request line, headers and body in
-// one text, so that they are sent with one write. Throws std::invalid_argument
-// if a header has a line break, which would end the header.
+// one text, so that one write sends them. Throws std::invalid_argument if a
+// header has a line break, which would end the header.
 std::string ToRequestText(const HttpRequest& request,
                           const ServerAddress& server);
 

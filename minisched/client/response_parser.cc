@@ -12,9 +12,9 @@ using HttpError = boost::beast::http::error;
 ResponseParser::ResponseParser(const Options& options) : options_(options) {
   eager(true);  // parse all of the input, not only the headers
   skip(options.is_head);
-  // The limits are ours. Beast's limit for headers is one for each read if the
-  // reads end where the fields end, and its limit for bodies is one for streams
-  // too.
+  // This class has limits of its own. Beast's limit for headers applies to each
+  // read alone if the reads end where the fields end, and its limit for bodies
+  // applies to streams too.
   header_limit(kMaxHeadBytes);
   body_limit(std::numeric_limits<std::uint64_t>::max());
 }
@@ -98,7 +98,7 @@ std::size_t ResponseParser::on_chunk_body_impl(std::uint64_t remain,
 void ResponseParser::on_finish_impl(error_code& /*error*/) {}
 
 void ResponseParser::AddToHead(std::size_t size, error_code& error) {
-  // A field without name and value takes memory, too.
+  // A field takes memory even without name and value.
   constexpr std::size_t kOfField = 4;
   head_size_ += size + kOfField;
   if (head_size_ > kMaxHeadBytes) error = HttpError::header_limit;

@@ -14,21 +14,21 @@
 
 namespace minisched {
 
-// The largest status line and headers of a response together. An API server
+// The limit for a response's status line and headers together. An API server
 // sends less than 1 KiB. Go's net/http has the same limit for requests, and a
 // limit of 10 MiB for responses. The smaller limit is enough, and headers take
 // several times their size in memory.
 inline constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 20;
 
-// Parses one response, as its bytes come. Takes memory only for bytes that have
-// come, whatever sizes the response claims.
+// Parses one response, as its bytes come. Allocates memory only for bytes that
+// have come, whatever size the response announces.
 class ResponseParser : private boost::beast::http::basic_parser<false> {
  public:
   using error_code = boost::system::error_code;
 
   struct Options {
-    // The largest body. Of the body of a stream that succeeds: the largest part
-    // that was parsed and not taken.
+    // The largest body. For a stream that succeeds: the most bytes of the body
+    // that were parsed and not yet taken.
     std::size_t max_body;
     bool is_stream = false;
     // The response to a HEAD request has no body, whatever its headers say.
@@ -37,12 +37,12 @@ class ResponseParser : private boost::beast::http::basic_parser<false> {
   explicit ResponseParser(const Options& options);
 
   // Parses the bytes of `input` that a read has added, and removes them.
-  // `error` is the read's; at the end of the connection, `input` must be empty.
-  // Returns why the response can't be read any further: `error`, or one of
-  // Beast's.
+  // `error` is the result of the read; at the end of the connection, `input`
+  // must be empty. Returns why the response can't be read any further: `error`,
+  // or an error of Beast.
   error_code Receive(error_code error, boost::beast::flat_buffer& input);
 
-  // True if the parser has had a byte of the response.
+  // True if the parser has received a byte of the response.
   using basic_parser::got_some;
   // Returns 0 if the status line was not yet parsed.
   int status() const { return status_; }
@@ -66,7 +66,7 @@ class ResponseParser : private boost::beast::http::basic_parser<false> {
   using field = boost::beast::http::field;
   using string_view = boost::beast::string_view;
 
-  // What Beast has found.
+  // Beast calls these functions with the parts of the response.
   void on_request_impl(boost::beast::http::verb method, string_view method_text,
                        string_view target, int version,
                        error_code& error) override;

@@ -5,20 +5,20 @@
 
 namespace minisched {
 
-// The parts of a server's URL, "https://h:6443/path". A value.
+// The parts of a server's URL, "https://h:6443/path".
 struct ServerAddress {
   bool is_https = false;
   // A name in lower case, or an address without brackets.
   std::string host;
-  std::uint16_t port = 0;  // of the URL, or the scheme's
+  std::uint16_t port = 0;  // of the URL, or the scheme's default
   // The Host header: "h:6443", "[::1]:80"; without a port if the URL has none.
   std::string authority;
-  // Before the path of each request: "" or "/path", without a slash at its end.
+  // The prefix of all request paths: "" or "/path", without a slash at the end.
   std::string path;
 };
 
 // Parses an http:// or https:// URL without user, query and fragment. Throws
-// ConfigError if it is anything else; `source` names the configuration.
+// ConfigError if `url` is anything else; `source` names the configuration.
 ServerAddress ParseServerAddress(const std::string& url,
                                  const std::string& source);
 

@@ -15,9 +15,9 @@
 
 namespace minisched {
 
-// The body of a response without end. It is received whether or not it is read,
-// until Server::max_response bytes were not read. On the I/O thread, except for
-// the destructor.
+// The body of a stream. Receives the body whether or not it is read, and fails
+// if more than Server::max_response bytes are unread. Used on the I/O thread,
+// except for the destructor.
 class StreamBody : public std::enable_shared_from_this<StreamBody> {
  public:
   // A part of the body.
@@ -34,11 +34,11 @@ class StreamBody : public std::enable_shared_from_this<StreamBody> {
   // Begins to receive.
   void Start();
 
-  // Calls back with the next part, of at most 64 KiB, when it is there. One
+  // Calls back with the next part, of at most 64 KiB, once it has come. One
   // call at a time.
   void Read(ClientCallback<Part> done);
 
-  // Closes the connection. Then, Read() does not call back any more.
+  // Closes the connection. After this, Read() does not call back.
   void Close();
 
  private:
@@ -46,11 +46,11 @@ class StreamBody : public std::enable_shared_from_this<StreamBody> {
 
   void Receive();
   void OnRead(error_code error);
-  // Takes what the parser has parsed.
+  // Moves the parsed bytes from the parser to parts_.
   void Store();
   void End();
   void Fail(const TransportError& error);
-  // Answers Read(), if there is something to answer.
+  // Calls done_ if there is a part, the end or an error to report.
   void Deliver();
 
   const std::shared_ptr<const Server> server_;
@@ -59,7 +59,7 @@ class StreamBody : public std::enable_shared_from_this<StreamBody> {
   std::deque<std::string> parts_;
   std::size_t unread_ = 0;  // the size of all parts
   std::optional<TransportError> error_;
-  ClientCallback<Part> done_;  // of Read(); empty: there is none
+  ClientCallback<Part> done_;  // of a pending Read(), else empty
 };
 
 }  // namespace minisched

@@ -56,8 +56,8 @@ int RefusalIndex() {
 }
 
 // Verifies the server's certificate, instead of OpenSSL, which gives no reason.
-// Returns 1 if the certificate is trusted, else 0. `name` is the std::string
-// that the certificate must have.
+// Returns 1 if the certificate is trusted, else 0. `name` points to the
+// std::string with the name that the certificate must have.
 int Verify(X509_STORE_CTX* chain, void* name) {
   const auto& server_name = *static_cast<const std::string*>(name);
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
@@ -120,7 +120,8 @@ bool AddClient(SSL_CTX* context,
   return SSL_CTX_use_PrivateKey(context, key) == 1;
 }
 
-// The same, from the configuration. Throws ConfigError if that is not possible.
+// Adds the client's certificates and key from the configuration to the context.
+// Throws ConfigError if they can't be read or used.
 void ReadClient(const RestConfig& config, SSL_CTX* context) {
   const auto certificates = ReadCertificates(
       {config.client_certificate_data, config.source + ": client-certificate"});

@@ -27,9 +27,10 @@ class Tls {
   // object.
   ssl_ctx_st* context() const { return context_.get(); }
 
-  // Prepares the handshake of a new connection: sends the server's name with
-  // it, and sets `*refusal` if the server's certificate is rejected, to the
-  // reason, as a message for users. `*refusal` must outlive the handshake.
+  // Prepares the handshake of a new connection, which then sends the server's
+  // name. If the server's certificate is rejected, the handshake sets
+  // `*refusal` to the reason, as a message for users. `*refusal` must outlive
+  // the handshake.
   void Prepare(ssl_st* connection, std::string* refusal) const;
 
  private:

@@ -17,12 +17,11 @@
 
 namespace minisched {
 
-// HTTP to one server, with deadlines and cancellation. The Client knows what
-// the bytes mean. Boost.Beast and Asio stay behind this file.
+// HTTP to one server, with deadlines and cancellation. The Client interprets
+// the bytes. Hides Boost.Beast and Asio from its users.
 
-// Receives what a request waits for: "a connection", "the response", … Is
-// called on any thread, whenever this changes, and must not block. May be
-// empty.
+// Receives what a request waits for: "a connection", "the response", … Called
+// on any thread, whenever this changes. Must not block. May be empty.
 using WaitObserver = std::function<void(const std::string& what)>;
 
 struct HttpRequest {
@@ -54,8 +53,8 @@ class HttpStream {
  public:
   virtual ~HttpStream() = default;
 
-  // Status and headers. If the answer is no success, also the whole body: then
-  // there are no lines.
+  // Status and headers. If the status is not a success, also the whole body:
+  // then there are no lines.
   virtual const HttpResponse& head() const = 0;
 
   // Returns the next line of the body, without its end; nullopt at the end of
@@ -78,30 +77,30 @@ class HttpStream {
 // longer than max_line_bytes, is a TransportError (kProtocol). So are headers
 // of more than 1 MiB. Thread-safe.
 //
-// A request that breaks a connection is not sent again, because it may have had
-// its effect: this is a TransportError (kLost). Only a GET is sent again, once,
-// if the connection was a kept one that ended before the response.
+// If its connection breaks, a request is not sent again, because the server may
+// have carried it out: it fails with TransportError (kLost). Only a GET is sent
+// again, once, if the connection had been kept and ended before the response.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
-// soon. A request goes on when its Transport is destroyed, until its callback.
+// soon. If a Transport is destroyed, its requests go on until their callbacks.
 class Transport {
  public:
   // Throws ConfigError if the URL or the certificates can't be used.
   explicit Transport(const RestConfig& config);
   ~Transport();
 
-  // Sends a request and calls back with the whole answer, whatever its status;
+  // Sends a request and calls back with the whole response, of any status;
   // with TransportError; or, when `stop` asks to stop, with Cancelled.
   void SendAsync(const HttpRequest& request, std::stop_token stop,
                  ClientCallback<HttpResponse> done);
 
-  // The same for an answer without end. The stream lives until `stop` asks to
-  // stop, and fails with TransportError after `idle_timeout` of silence.
+  // Opens a stream in the same way. The stream lives until `stop` asks to stop,
+  // and fails with TransportError after `idle_timeout` of silence.
   void OpenAsync(const HttpRequest& request,
                  std::chrono::milliseconds idle_timeout, std::stop_token stop,
                  ClientCallback<std::unique_ptr<HttpStream>> done);
 
-  // Block until the answer is there. Throw TransportError and Cancelled.
+  // Block until the callback. Throw TransportError and Cancelled.
   HttpResponse Send(const HttpRequest& request, std::stop_token stop);
   std::unique_ptr<HttpStream> Open(const HttpRequest& request,
                                    std::chrono::milliseconds idle_timeout,

@@ -53,7 +53,7 @@ changes() {
 files_of() { (cd "$1" && find . '(' -type f -o -type l ')' -printf '%P\n'); }
 
 # diff_file FOLDER FOLDER FILE OPTION...: prints git's diff of one file, without
-# the user's git settings. A test that is a link is the file that it links to.
+# the user's git settings. A link counts as the file that it links to.
 diff_file() {
   local before=$1/$3 after=$2/$3
   before=$(resolve "$before" "$1/..")
@@ -64,8 +64,8 @@ diff_file() {
     "$before" "$after" || (($? == 1))
 }
 
-# resolve FILE FOLDER: prints the path of the file, relative to FOLDER if it is a
-# link; /dev/null if it does not exist.
+# resolve FILE FOLDER: prints the path of the file. For a link, the path of its
+# target, relative to FOLDER; for a file that does not exist, /dev/null.
 resolve() {
   if [[ -L $1 ]]; then
     realpath --relative-to "$2" "$1"
@@ -82,9 +82,9 @@ code_of() {
     grep -vE '^[[:space:]]*(//.*)?$|^#(include|pragma once)' "$1" || true
 }
 
-# link_tests: replaces each test that is the same in the step before by a link to
-# the file of the step that brought it, and points links to that file. Prints the
-# paths of the links that it makes.
+# link_tests: replaces each test that is the same in the step before by a link
+# to the file in the step that added or changed it, and makes existing links
+# point there. Prints the paths of the links that it makes.
 link_tests() {
   local step before='' test file
   while read -r step; do

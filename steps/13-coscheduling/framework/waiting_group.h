@@ -60,8 +60,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
   // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
   // which then goes on alone.
   void Join(const std::shared_ptr<WaitingPod>& pod);
-  // The wait of one pod has ended with this result. Rejects the others if the
-  // pod was rejected.
+  // Reports that the wait of one pod has ended with this result. Rejects the
+  // others if the pod was rejected.
   void Ended(const WaitingPod& pod, const Status& result);
 
   void RejectAll(const Status& status) REQUIRES(mu_);
