@@ -47,8 +47,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
 
   // Called for each pod of the group that was rejected, after the pod has given
   // back its resources. Waits until all pods that were rejected with the group
-  // have done so, and `freed` has returned. Then the caller runs on the
-  // executor. The group must live until then.
+  // have done so. Then these pods go on, on the executor, after `freed` has
+  // returned. The group must live until then.
   CallbackResult<void> AllGaveBack(const Pod& pod) EXCLUDES(mu_);
 
  private:
