@@ -38,9 +38,10 @@ QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
                        const EventObject& new_object) {
   const Plugin plugin;
   std::optional<QueueingHint> result;
-  for (const auto& [event, hint] : plugin.EventsToRegister()) {
+  for (const ClusterEventWithHint& registered : plugin.EventsToRegister()) {
+    const QueueingHintFn& hint = registered.hint;
     for (const ClusterEvent& incoming : events) {
-      if (!hint || !event.Matches(incoming)) continue;
+      if (!hint || !registered.event.Matches(incoming)) continue;
       const QueueingHint one = hint(pod, {incoming, old_object, new_object});
       if (result != QueueingHint::kQueue) result = one;
     }
