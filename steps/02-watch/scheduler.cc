@@ -14,11 +14,6 @@ constexpr std::chrono::seconds kFlushPeriod{1};
 // Selects the pods that have not ended: the others need no node and use none.
 constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 
-// The API server never binds a pod that is being deleted.
-bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp.has_value();
-}
-
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
@@ -67,12 +62,8 @@ void Scheduler::Run(std::stop_token stop) {
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
+  if (SkipPodSchedule(*info)) return true;
   const Pod& pod = *info->pod;
-  if (SkipPodSchedule(pod)) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
-    queue_.Done(pod.metadata.uid);
-    return true;
-  }
   const Nodes nodes = informers_.Of<Node>().store().List();
   if (nodes.empty()) {
     HandleSchedulingFailure(*info, "no nodes available to schedule pods");
@@ -90,6 +81,16 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
   queue_.Done(pod.metadata.uid);
   return true;
+}
+
+bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (pod.metadata.deletion_timestamp) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+    queue_.Done(pod.metadata.uid);
+    return true;
+  }
+  return false;
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes) {

@@ -51,6 +51,9 @@ class Scheduler {
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns true if the pod needs no node, and ends its attempt. The API server
+  // never binds a pod that is being deleted.
+  bool SkipPodSchedule(const QueuedPodInfo& info);
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);

@@ -16,11 +16,6 @@ constexpr std::chrono::seconds kFlushPeriod{1};
 // Selects the pods that have not ended: the others need no node and use none.
 constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 
-// The API server never binds a pod that is being deleted.
-bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp.has_value();
-}
-
 tl::unexpected<SchedulingFailure> Failed(Status status,
                                          Diagnosis diagnosis = {}) {
   return tl::unexpected(
@@ -84,15 +79,8 @@ void Scheduler::Run(std::stop_token stop) {
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
+  if (SkipPodSchedule(*info)) return true;
   const Pod& pod = *info->pod;
-  if (SkipPodSchedule(pod)) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                     "Scheduling",
-                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
-    return true;
-  }
   CycleState state;
   const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
   trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
@@ -114,6 +102,19 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
                    fmt::format("Successfully assigned {} to {}",
                                ObjectName(pod.metadata), host));
   return true;
+}
+
+bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (pod.metadata.deletion_timestamp) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+    queue_.Done(pod.metadata.uid);
+    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                     "Scheduling",
+                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
+    return true;
+  }
+  return false;
 }
 
 tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(

@@ -8,9 +8,10 @@
 
 namespace minisched {
 
-void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
                                         const SchedulingFailure& failure,
                                         const std::stop_token& stop) {
+  QueuedPodInfo info = attempt.info;
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);

@@ -13,11 +13,6 @@ namespace {
 // Selects the pods that have not ended: the others need no node and use none.
 constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 
-// The API server never binds a pod that is being deleted.
-bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp.has_value();
-}
-
 tl::unexpected<SchedulingFailure> Failed(Status status,
                                          Diagnosis diagnosis = {}) {
   return tl::unexpected(
@@ -81,9 +76,21 @@ void Scheduler::Run(std::stop_token stop) {
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
-  const Pod& pod = *info->pod;
-  if (SkipPodSchedule(pod)) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
+  if (SkipPodSchedule(*info)) return true;
+  PodAttempt attempt{.info = *info, .start = clock_.Now()};
+  const auto scheduled = SchedulingCycle(attempt);
+  if (!scheduled) {
+    HandleSchedulingFailure(attempt, scheduled.error(), stop);
+    return true;
+  }
+  RunBindingCycle(attempt, stop);
+  return true;
+}
+
+bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (pod.metadata.deletion_timestamp) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
     queue_.Done(pod.metadata.uid);
     recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
                      "Scheduling",
@@ -93,42 +100,26 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (cache_.IsAssumedPod(pod)) {
     // An event handler checked IsAssumedPod() before the pod was assumed, and
     // queued the pod again after its Binding.
-    trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
+    trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
     queue_.Done(pod.metadata.uid);
     return true;
   }
-  const auto start = clock_.Now();
-  CycleState state;
-  const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
-  trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
-  if (!result) {
-    HandleSchedulingFailure(*info, result.error(), start, stop);
-    return true;
-  }
-  const std::string& host = result->suggested_host;
-  const Status assumed = Assume(pod, host);
-  if (!assumed.IsSuccess()) {
-    HandleSchedulingFailure(*info, {.status = assumed}, start, stop);
-    return true;
-  }
+  return false;
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  const auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  trace_.Tried(
+      [&] { return DescribeAttempt(attempt.info, attempt.state, result); });
+  if (!result) return tl::unexpected(result.error());
+  attempt.host = result->suggested_host;
+  const Status assumed = Assume(pod, attempt.host);
+  if (!assumed.IsSuccess()) return Failed(assumed);
   trace_.Moved(pod, Place::kAssumed,
-               {.attempts = info->attempts, .node = host});
-  const Status bound = Bind(pod, host, stop);
-  trace_.Tried([&] { return DescribeBinding(*info, host, bound); });
-  if (!bound.IsSuccess()) {
-    cache_.ForgetPod(pod);
-    HandleSchedulingFailure(*info, {.status = bound}, start, stop);
-    return true;
-  }
-  spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
-  metrics_.PodScheduled(clock_.Now() - start);
-  metrics_.PodSchedulingAttempts(info->attempts);
-  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
-  queue_.Done(pod.metadata.uid);
-  recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
-                   fmt::format("Successfully assigned {} to {}",
-                               ObjectName(pod.metadata), host));
-  return true;
+               {.attempts = attempt.info.attempts, .node = attempt.host});
+  return {};
 }
 
 tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
@@ -236,23 +227,6 @@ Status Scheduler::Assume(const Pod& pod, const std::string& host) {
   auto assumed = std::make_shared<Pod>(pod);
   assumed->spec.node_name = host;
   return cache_.AssumePod(NewPodInfo(std::move(assumed)));
-}
-
-Status Scheduler::Bind(const Pod& pod, const std::string& host,
-                       const std::stop_token& stop) {
-  Binding binding;
-  binding.metadata.namespace_name = pod.metadata.namespace_name;
-  binding.metadata.name = pod.metadata.name;
-  // The uid keeps a newer pod of the same name from being bound.
-  binding.metadata.uid = pod.metadata.uid;
-  binding.target.kind = "Node";
-  binding.target.name = host;
-  try {
-    client_.Bind(binding, stop);
-  } catch (const std::exception& error) {
-    return {Code::kError, error.what()};
-  }
-  return {};
 }
 
 }  // namespace minisched

@@ -26,6 +26,7 @@
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
+#include "pod_attempt.h"
 #include "queue/scheduling_queue.h"
 
 namespace minisched {
@@ -60,6 +61,7 @@ struct SchedulingFailure {
 // Binds each pending pod of this scheduler to a node that it fits, and reports
 // why if it fits none. Not thread-safe. Call Run() once.
 //
+//   binding_cycle.cc     from the end of the scheduling cycle to the Binding
 //   failure_handler.cc   what happens to a pod that could not be scheduled
 //   describe_attempt.cc  describes attempts for the trace
 //   scheduler.cc         everything else
@@ -80,6 +82,12 @@ class Scheduler {
   // Pops the next pod, blocking until there is one, and binds it. Returns false
   // once the queue is closed or `stop` asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns true if the pod needs no node, and ends its attempt. The API server
+  // never binds a pod that is being deleted.
+  bool SkipPodSchedule(const QueuedPodInfo& info);
+  // Selects a node for the pod, puts it into the attempt, and assumes the pod
+  // there.
+  tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);
   // Returns the only framework. Upstream has one per scheduler name.
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
     return framework_;
@@ -107,8 +115,12 @@ class Scheduler {
                          const std::vector<PluginNodeScores>& scores);
   // Counts the pod on the node until the informer reports its Binding.
   Status Assume(const Pod& pod, const std::string& host);
+
+  // Binds the pod, or handles the failure. Throws Cancelled.
+  void RunBindingCycle(PodAttempt& attempt, const std::stop_token& stop);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
+
   // Describe an attempt for the trace: its scheduling cycle, and its Binding.
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
@@ -116,11 +128,9 @@ class Scheduler {
   static Attempt DescribeBinding(const QueuedPodInfo& info,
                                  const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. `start` is when the
-  // attempt began. Throws Cancelled.
-  void HandleSchedulingFailure(QueuedPodInfo info,
+  // an event and in the pod's condition PodScheduled. Throws Cancelled.
+  void HandleSchedulingFailure(const PodAttempt& attempt,
                                const SchedulingFailure& failure,
-                               Clock::TimePoint start,
                                const std::stop_token& stop);
 
   Client& client_;

@@ -8,15 +8,15 @@
 
 namespace minisched {
 
-void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
                                         const SchedulingFailure& failure,
-                                        Clock::TimePoint start,
                                         const std::stop_token& stop) {
   if (failure.status.IsRejected()) {
-    metrics_.PodUnschedulable(clock_.Now() - start);
+    metrics_.PodUnschedulable(clock_.Now() - attempt.start);
   } else {
-    metrics_.PodScheduleError(clock_.Now() - start);
+    metrics_.PodScheduleError(clock_.Now() - attempt.start);
   }
+  QueuedPodInfo info = attempt.info;
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);

@@ -8,29 +8,14 @@
 
 namespace minisched {
 
-void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
-                                        const SchedulingFailure& failure,
-                                        Clock::TimePoint start,
-                                        const std::stop_token& stop) {
-  const auto report = Requeue(std::move(info), failure, start);
-  if (!report) return;
-  const auto& [pod, condition] = *report;
-  try {
-    PatchPodCondition(client_, pod, condition, clock_.WallNow(), stop);
-  } catch (const std::exception& error) {
-    spdlog::warn("failed to patch PodScheduled of pod {}: {}",
-                 ObjectName(pod->metadata), error.what());
-  }
-}
-
 std::optional<std::pair<PodPtr, Condition>> Scheduler::Requeue(
-    QueuedPodInfo info, const SchedulingFailure& failure,
-    Clock::TimePoint start) {
+    const PodAttempt& attempt, const SchedulingFailure& failure) {
   if (failure.status.IsRejected()) {
-    metrics_.PodUnschedulable(clock_.Now() - start);
+    metrics_.PodUnschedulable(clock_.Now() - attempt.start);
   } else {
-    metrics_.PodScheduleError(clock_.Now() - start);
+    metrics_.PodScheduleError(clock_.Now() - attempt.start);
   }
+  QueuedPodInfo info = attempt.info;
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
@@ -40,13 +25,28 @@ std::optional<std::pair<PodPtr, Condition>> Scheduler::Requeue(
 
   recorder_.Eventf(GetReference(*pod), {}, "Warning", "FailedScheduling",
                    "Scheduling", message);
-  return std::pair(
-      pod, Condition{.type = "PodScheduled",
-                     .status = "False",
-                     .reason = failure.status.IsRejected() ? "Unschedulable"
-                                                           : "SchedulerError",
-                     .message = message,
-                     .observed_generation = pod->metadata.generation});
+  const Condition condition{.type = "PodScheduled",
+                            .status = "False",
+                            .reason = failure.status.IsRejected()
+                                          ? "Unschedulable"
+                                          : "SchedulerError",
+                            .message = message,
+                            .observed_generation = pod->metadata.generation};
+  return std::pair(pod, condition);
+}
+
+void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
+                                        const SchedulingFailure& failure,
+                                        const std::stop_token& stop) {
+  const auto report = Requeue(attempt, failure);
+  if (!report) return;
+  const auto& [pod, condition] = *report;
+  try {
+    PatchPodCondition(client_, pod, condition, clock_.WallNow(), stop);
+  } catch (const std::exception& error) {
+    spdlog::warn("failed to patch PodScheduled of pod {}: {}",
+                 ObjectName(pod->metadata), error.what());
+  }
 }
 
 }  // namespace minisched

@@ -89,6 +89,9 @@ class Scheduler {
   // begins its binding cycle. Returns false once the queue is closed or `stop`
   // asks to stop. Throws Cancelled.
   bool ScheduleOne(const std::stop_token& stop);
+  // Returns true if the pod needs no node, and ends its attempt. The API server
+  // never binds a pod that is being deleted.
+  bool SkipPodSchedule(const QueuedPodInfo& info);
   // Selects a node for the pod, and puts it into the attempt. Then assumes the
   // pod there, and reserves what it needs.
   tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);
@@ -155,18 +158,15 @@ class Scheduler {
                                  std::string_view point,
                                  const SchedulingFailure& result);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
-  // an event and in the pod's condition PodScheduled. `start` is when the
-  // attempt began. Throws Cancelled.
-  void HandleSchedulingFailure(QueuedPodInfo info,
+  // an event and in the pod's condition PodScheduled. Throws Cancelled.
+  void HandleSchedulingFailure(const PodAttempt& attempt,
                                const SchedulingFailure& failure,
-                               Clock::TimePoint start,
                                const std::stop_token& stop);
   // The same without the PATCH of the condition. Does not block. Thread-safe.
   // Returns the pod and its condition, or nullopt if the pod is bound or
   // deleted.
   std::optional<std::pair<PodPtr, Condition>> Requeue(
-      QueuedPodInfo info, const SchedulingFailure& failure,
-      Clock::TimePoint start);
+      const PodAttempt& attempt, const SchedulingFailure& failure);
 
   Client& client_;
   const std::string scheduler_name_;

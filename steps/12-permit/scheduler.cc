@@ -14,11 +14,6 @@ namespace {
 // Selects the pods that have not ended: the others need no node and use none.
 constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 
-// The API server never binds a pod that is being deleted.
-bool SkipPodSchedule(const Pod& pod) {
-  return pod.metadata.deletion_timestamp.has_value();
-}
-
 // How long Run() waits for Bindings when it has to stop.
 constexpr std::chrono::seconds kBindingDeadline{5};
 
@@ -108,9 +103,23 @@ void Scheduler::Run(std::stop_token stop) {
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
-  const Pod& pod = *info->pod;
-  if (SkipPodSchedule(pod)) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info->attempts});
+  if (SkipPodSchedule(*info)) return true;
+  PodAttempt attempt{.under_way = binding_cycles_.Begin(),
+                     .info = *info,
+                     .start = clock_.Now()};
+  const auto scheduled = SchedulingCycle(attempt);
+  if (!scheduled) {
+    HandleSchedulingFailure(attempt, scheduled.error(), stop);
+    return true;
+  }
+  RunBindingCycle(std::move(attempt)).Start();
+  return true;
+}
+
+bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (pod.metadata.deletion_timestamp) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
     queue_.Done(pod.metadata.uid);
     recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
                      "Scheduling",
@@ -121,23 +130,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     // An event handler checked IsAssumedPod() before the pod was assumed, and
     // queued the pod again after Done(). The trace shows the pod as bound,
     // although its Binding may be under way.
-    trace_.Moved(pod, Place::kBound, {.attempts = info->attempts});
+    trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
     queue_.Done(pod.metadata.uid);
     // If the Binding has failed since the check, the pod may not have been
     // requeued, because it was in flight again.
-    if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(*info);
+    if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(info);
     return true;
   }
-  PodAttempt attempt{.under_way = binding_cycles_.Begin(),
-                     .info = *info,
-                     .start = clock_.Now()};
-  const auto scheduled = SchedulingCycle(attempt);
-  if (!scheduled) {
-    HandleSchedulingFailure(*info, scheduled.error(), attempt.start, stop);
-    return true;
-  }
-  RunBindingCycle(std::move(attempt)).Start();
-  return true;
+  return false;
 }
 
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(

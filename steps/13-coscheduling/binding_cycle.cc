@@ -125,7 +125,7 @@ void Scheduler::WakeOtherPods(const PodAttempt& attempt) {
 
 void Scheduler::RequeueAndReport(const PodAttempt& attempt,
                                  const SchedulingFailure& failure) {
-  const auto report = Requeue(attempt.info, failure, attempt.start);
+  const auto report = Requeue(attempt, failure);
   if (!report) return;
   const auto& [pod, condition] = *report;
   const auto warn = [name = ObjectName(pod->metadata)](std::string_view why) {
