@@ -8,7 +8,7 @@
 
 namespace minisched::apiserver {
 
-// A form of the answer that a client accepts: the requested kind, or the kind
+// A form of the response that a client accepts: the requested kind, or the kind
 // that the parameters of a media range name, as in
 // "application/json;as=Table;v=v1;g=meta.k8s.io".
 struct AcceptedForm {

@@ -43,7 +43,7 @@ Reply AggregatedDiscovery(const Json& document) {
   Reply reply = JsonReply(document);
   reply.content_type =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  // The answer at this path depends on the Accept header, and a cache must
+  // The response at this path depends on the Accept header, and a cache must
   // respect that.
   reply.headers.emplace_back("Vary", "Accept");
   return reply;

@@ -9,7 +9,7 @@
 
 namespace minisched::apiserver {
 
-// The form of objects in answers: the objects themselves, or a table for
+// The form of objects in responses: the objects themselves, or a table for
 // `kubectl get`. The Accept header determines the form. Follows kubernetes
 // pkg/printers/tablegenerator.go.
 class Encoding {
@@ -18,7 +18,7 @@ class Encoding {
   // StatusError (406) if there is none.
   static Encoding Negotiate(const Request& request);
 
-  // Encodes one object as JSON, for an answer or a watch event. A table has
+  // Encodes one object as JSON, for a response or a watch event. A table has
   // column definitions only if `first`: a watch sends them with its first
   // object only.
   std::string Object(const ResourceRow& row, const apiserver::Object& object,

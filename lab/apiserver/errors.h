@@ -25,7 +25,7 @@ class StatusError : public std::runtime_error {
   const std::string& reason() const { return reason_; }
   // Returns the Status.
   Json ToJson() const;
-  // Returns the Status as an answer, with a Retry-After header if the details
+  // Returns the Status as a response, with a Retry-After header if the details
   // have retryAfterSeconds.
   Reply ToReply() const;
 

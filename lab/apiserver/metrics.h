@@ -19,8 +19,8 @@ class Metrics {
   ~Metrics();
 
   // Counts a request for a resource. Call it when the request is answered, or
-  // when a watch begins. `code` is 0 if a fault withheld or dropped the answer.
-  // `seconds` is the time that the answer took.
+  // when a watch begins. `code` is 0 if a fault withheld or dropped the
+  // response. `seconds` is the time that the response took.
   void Count(const Request& request, const RequestInfo& info, int code,
              std::chrono::duration<double> seconds);
 

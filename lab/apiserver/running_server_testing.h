@@ -61,7 +61,7 @@ inline std::string ReadAll(asio::ip::tcp::socket& socket) {
   return text;
 }
 
-// Sends a request and returns the whole answer, including its headers.
+// Sends a request and returns the whole response, including its headers.
 inline std::string Exchange(
     RunningServer& server, const std::string& method, const std::string& target,
     const std::string& body = "",

@@ -41,7 +41,7 @@ class Server {
   // Call Load() before Run().
   void Load(const std::string& manifest, const std::string& source);
 
-  // Serves until Stop() is called. Then completes the answers in progress and
+  // Serves until Stop() is called. Then completes the responses in progress and
   // ends open watches properly, within one second.
   void Run();
 

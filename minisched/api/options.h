@@ -6,7 +6,7 @@
 
 namespace minisched {
 
-// Types of requests and answers that aren't objects of the API.
+// Types of requests and responses that aren't objects of the API.
 
 struct DeleteOptions {
   // Seconds until the removal; 0: at once; nullopt: the kind's default.
@@ -15,7 +15,7 @@ struct DeleteOptions {
   std::string uid;
 };
 
-// The answer of /version.
+// The response of /version.
 struct VersionInfo {
   std::string git_version;  // "v1.36.3"
   std::string platform;     // "linux/amd64"

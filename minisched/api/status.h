@@ -23,7 +23,7 @@ struct StatusDetails {
   std::int32_t retry_after_seconds = 0;
 };
 
-// The API server's answer if there is no object to return: meta/v1's Status.
+// The API server's response if there is no object to return: meta/v1's Status.
 // Named ApiStatus because Status is a type of the scheduling framework.
 struct ApiStatus {
   std::string status;  // "Success" or "Failure"

@@ -22,7 +22,7 @@ constexpr seconds kLongestRetryAfter{60};
 constexpr seconds kLongWait{5};  // worth a warning
 
 // Returns how long the server asks us to wait before the next attempt; nullopt
-// if the server doesn't ask. As in client-go, an answer with Retry-After means
+// if the server doesn't ask. As in client-go, a response with Retry-After means
 // that the request had no effect, so this holds for every verb.
 std::optional<seconds> RetryAfter(const HttpResponse& response) {
   if (response.status != 429 && response.status < 500) return std::nullopt;
@@ -63,8 +63,9 @@ std::string ReasonOf(int code) {
   }
 }
 
-// Returns the Status that was answered. If the answer is not a Status, because
-// it is not from an API server, the error has the first line of its text.
+// Returns the Status that was answered. If the response is not a Status,
+// because it is not from an API server, the error has the first line of its
+// text.
 ApiError ToApiError(const HttpResponse& response) {
   ApiStatus status;
   try {
@@ -119,22 +120,22 @@ void Call::Send() {
   // Posted, because Start() may be the caller, and must not call back itself.
   options_.attempt(
       cancelled_.get_token(),
-      [self = shared_from_this()](ClientResult<HttpResponse> answer) {
+      [self = shared_from_this()](ClientResult<HttpResponse> result) {
         self->options_.executor.Post(
-            [self, answer = std::move(answer)]() mutable {
-              self->Receive(std::move(answer));
+            [self, result = std::move(result)]() mutable {
+              self->Receive(std::move(result));
             });
       });
 }
 
-void Call::Receive(ClientResult<HttpResponse> answer) {
-  if (const auto wait = RetryIn(answer)) {
-    ReportWait(answer, *wait);
+void Call::Receive(ClientResult<HttpResponse> result) {
+  if (const auto wait = RetryIn(result)) {
+    ReportWait(result, *wait);
     SleepUntil(options_.clock.Now() + *wait, &Call::AwaitTurn);
-  } else if (answer && !IsSuccess(answer->status)) {
-    Finish(tl::make_unexpected(ClientError(ToApiError(*answer))));
+  } else if (result && !IsSuccess(result->status)) {
+    Finish(tl::make_unexpected(ClientError(ToApiError(*result))));
   } else {
-    Finish(std::move(answer));
+    Finish(std::move(result));
   }
 }
 
@@ -180,29 +181,29 @@ void Call::Cancel() {
 }
 
 std::optional<Clock::Duration> Call::RetryIn(
-    const ClientResult<HttpResponse>& answer) {
+    const ClientResult<HttpResponse>& result) {
   if (retries_++ == kMaxRetries) return std::nullopt;
-  if (answer) {
-    const auto asked = RetryAfter(*answer);
+  if (result) {
+    const auto asked = RetryAfter(*result);
     if (!asked) return std::nullopt;
     return std::min(*asked, kLongestRetryAfter);
   }
   const bool is_read = options_.request->method == "GET";
-  if (is_read && IsLost(answer.error())) return backoff_.Next();
+  if (is_read && IsLost(result.error())) return backoff_.Next();
   return std::nullopt;
 }
 
-void Call::ReportWait(const ClientResult<HttpResponse>& answer,
+void Call::ReportWait(const ClientResult<HttpResponse>& result,
                       Clock::Duration wait) const {
   const HttpRequest& request = *options_.request;
   const std::string cause =
-      answer ? fmt::format("the server answered {} with Retry-After {} s",
-                           answer->status, RetryAfter(*answer)->count())
-             : answer.error().what();
+      result ? fmt::format("the server answered {} with Retry-After {} s",
+                           result->status, RetryAfter(*result)->count())
+             : result.error().what();
   const std::string until = fmt::format(
       "sending it again in {:.3g} s ({} of {})",
       std::chrono::duration<double>(wait).count(), retries_, kMaxRetries);
-  const bool is_long = answer && wait >= kLongWait;
+  const bool is_long = result && wait >= kLongWait;
   spdlog::log(is_long ? spdlog::level::warn : spdlog::level::debug,
               "{} {}: {}; {}", request.method, request.path, cause, until);
   request.WaitsFor(cause + "; " + until);

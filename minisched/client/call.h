@@ -18,7 +18,7 @@ namespace minisched {
 
 // One request of a Client, from SendAsync() to its callback. Blocks no thread:
 // it waits for its turn at the rate limit, is under way, perhaps waits to be
-// sent again, until its answer is final or it is cancelled.
+// sent again, until its response is final or it is cancelled.
 //
 // A request is sent again where nothing can happen twice: after 429 or 5xx with
 // a Retry-After, as the server asks but after a minute at the latest, and if
@@ -29,7 +29,7 @@ namespace minisched {
 // server asks for, and logs this only with high verbosity.
 //
 // The first attempt begins on the caller's thread if its turn is now; all else
-// runs on the executor. Send() may still be returning when the answer is
+// runs on the executor. Send() may still be returning when the response is
 // processed. Cancel() runs on the thread that asks to stop, at any time.
 class Call : public std::enable_shared_from_this<Call> {
  public:
@@ -47,7 +47,8 @@ class Call : public std::enable_shared_from_this<Call> {
     // The caller's, and that of the client, which its destructor stops.
     std::stop_token stop;
     std::stop_token client_stop;
-    // Calls back on the executor, with an answer that is a success or an error.
+    // Calls back on the executor, with a response that is a success or an
+    // error.
     ClientCallback<HttpResponse> done;
     // Destroyed when `done` has returned and been destroyed.
     WaitGroup::Token under_way;
@@ -62,7 +63,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
   void AwaitTurn();
   void Send();
-  void Receive(ClientResult<HttpResponse> answer);
+  void Receive(ClientResult<HttpResponse> result);
   void Finish(ClientResult<HttpResponse> result);
 
   // Calls `next` on the executor at `time`; Finish(Cancelled) if the call is
@@ -71,9 +72,9 @@ class Call : public std::enable_shared_from_this<Call> {
   void Cancel() EXCLUDES(mu_);
   // How long to wait before sending the request again; nullopt: never.
   std::optional<Clock::Duration> RetryIn(
-      const ClientResult<HttpResponse>& answer);
+      const ClientResult<HttpResponse>& result);
   // Logs such a wait.
-  void ReportWait(const ClientResult<HttpResponse>& answer,
+  void ReportWait(const ClientResult<HttpResponse>& result,
                   Clock::Duration wait) const;
 
   Options options_;

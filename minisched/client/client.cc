@@ -86,8 +86,8 @@ void Client::Bind(const Binding& binding, std::stop_token stop) {
 void Client::BindAsync(const Binding& binding, std::stop_token stop,
                        ClientCallback<void> callback) {
   SendAsync(BindRequest(binding), std::move(stop),
-            [callback = std::move(callback)](ClientResult<std::string> answer) {
-              callback(std::move(answer).map([](const std::string&) {}));
+            [callback = std::move(callback)](ClientResult<std::string> result) {
+              callback(std::move(result).map([](const std::string&) {}));
             });
 }
 
@@ -191,8 +191,8 @@ void Client::SendAsync(Request request, std::stop_token stop,
         transport.SendAsync(http, cancelled, std::move(done));
       },
       std::move(stop),
-      [callback = std::move(callback)](ClientResult<HttpResponse> answer) {
-        callback(std::move(answer).map(
+      [callback = std::move(callback)](ClientResult<HttpResponse> result) {
+        callback(std::move(result).map(
             [](HttpResponse&& response) { return std::move(response.body); }));
       });
 }

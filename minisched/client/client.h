@@ -68,7 +68,7 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // in one. Thread-safe.
 //
 // Each call waits for its turn at the rate limit. It fails with ApiError if the
-// server refuses the request, with TransportError if no answer comes or the
+// server refuses the request, with TransportError if no response comes or the
 // answer can't be read, with ConfigError if the token file holds no token or
 // RestConfig::exec fails, and with Cancelled if `stop` asks to stop. A call
 // sends its request again by itself where nothing can happen twice: after 429
@@ -116,9 +116,9 @@ class Client {
   // Runs the callbacks. Follows the client's clock.
   Executor& executor() { return executor_; }
 
-  // Returns the version of the server, such as "v1.36.3"; "" if its answer has
-  // none. Blocks, and throws the errors above. `on_wait` may still be called
-  // for a moment after this returns.
+  // Returns the version of the server, such as "v1.36.3"; "" if its response
+  // has none. Blocks, and throws the errors above. `on_wait` may still be
+  // called for a moment after this returns.
   std::string ServerVersion(std::stop_token stop = {},
                             WaitObserver on_wait = {});
 

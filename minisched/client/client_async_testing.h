@@ -107,7 +107,7 @@ class ClientAsyncTest : public testing::Test {
 
   std::size_t Requests() const { return server_.requests().size(); }
 
-  // Leaves requests without an answer.
+  // Leaves requests without a response.
   const Answer silence_ = [](const ServerRequest&, ServerReply) {};
 
   FakeClock clock_;

@@ -52,7 +52,7 @@ class ClientRealTest : public RealClusterTest {
     return config;
   }
 
-  // The server's answer to a user who may not list pods.
+  // The server's response to a user who may not list pods.
   std::string Forbidden(Client& client) {
     const Outcome outcome = OutcomeOf(
         [&] { client.List<Pod>({.namespace_name = namespace_name()}); });

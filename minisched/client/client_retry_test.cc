@@ -71,7 +71,7 @@ class ClientRetryTest : public testing::TestWithParam<Verb> {
     return [](ServerReply& reply) { reply.Close(); };
   }
 
-  // Starts the call. Its first `failures` requests get this answer.
+  // Starts the call. Its first `failures` requests get this response.
   void Start(const Verb& verb, Answer answer, int failures) {
     answer_ = std::move(answer);
     failures_ = failures;
@@ -298,7 +298,7 @@ TEST_F(ClientRetryTest, CancelledPassesHandlersOfErrors) {
       Cancelled);
 }
 
-// The answer may still come: the request is not sent again.
+// The response may still come: the request is not sent again.
 TEST_F(ClientRetryTest, ADeadlineIsFinal) {
   RestConfig config = ConfigFor(server_.url());
   config.request_timeout = 1s;

@@ -23,7 +23,7 @@ using testing::Not;
 constexpr char kPod[] =
     R"({"kind": "Pod", "metadata": {"namespace": "ns", "name": "web"}})";
 
-// A client of a server that gives every request the same answer.
+// A client of a server that gives every request the same response.
 class ClientTest : public testing::Test {
  protected:
   std::string Target(std::size_t request = 0) const {
@@ -269,7 +269,7 @@ TEST_F(ClientTest, ServesManyThreads) {
   EXPECT_LE(server_.accepted_connections(), 8);
 }
 
-// Refusals, and answers that are not the Kubernetes API's.
+// Refusals, and responses that are not the Kubernetes API's.
 
 TEST_F(ClientTest, AStatusBecomesAnApiError) {
   status_ = 409;

@@ -31,6 +31,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Each of these functions calls back once, after it has returned.
 
   // Looks up the host and connects to the first of its addresses that accepts.
+  // REQUIRES: not closed.
   void Connect(ConnectHandler done);
   // Sends the whole text, which must live until the callback. After an error,
   // the connection can still be read.

@@ -89,12 +89,12 @@ void Credentials::TryAsync(std::shared_ptr<const HttpRequest> request,
     }
     send(*credential->transport, authorized, stop,
          [this, request, send, is_first, stop, done,
-          credential](ClientResult<HttpResponse> answer) {
-           const bool refused = answer && answer->status == kUnauthorized;
+          credential](ClientResult<HttpResponse> result) {
+           const bool refused = result && result->status == kUnauthorized;
            if (refused && is_first && Replace(credential)) {
              TryAsync(request, send, false, stop, done);
            } else {
-             done(std::move(answer));
+             done(std::move(result));
            }
          });
   });

@@ -41,10 +41,10 @@ class Credentials {
 
   // Sends a request with a credential. If the server refuses the credential
   // (401), the request had no effect. If the credential can be replaced, sends
-  // the request once more with another one. Calls back with the last answer, or
-  // with TransportError, ConfigError or, when `stop` asks to stop, Cancelled.
-  // The callback runs on any thread, perhaps before SendAsync() returns.
-  // REQUIRES: this object lives until the callback.
+  // the request once more with another one. Calls back with the last response,
+  // or with TransportError, ConfigError or, when `stop` asks to stop,
+  // Cancelled. The callback runs on any thread, perhaps before SendAsync()
+  // returns. REQUIRES: this object lives until the callback.
   void SendAsync(std::shared_ptr<const HttpRequest> request, Send send,
                  std::stop_token stop, ClientCallback<HttpResponse> done);
 

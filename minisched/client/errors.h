@@ -27,17 +27,17 @@ class ApiError : public std::runtime_error {
   ApiStatus status_;
 };
 
-// There is no answer from the API server: the connection failed, was not
-// trusted, broke or took too long, or the answer isn't the Kubernetes API's.
+// There is no response from the API server: the connection failed, was not
+// trusted, broke or took too long, or the response isn't the Kubernetes API's.
 class TransportError : public std::runtime_error {
  public:
   enum class Kind {
     kConnect,  // no connection: refused, no such host, no route, closed during
                // the TLS handshake
     kTls,      // connected, but one side does not trust the other
-    kLost,     // the connection broke before the answer was complete
+    kLost,     // the connection broke before the response was complete
     kTimeout,  // a deadline passed
-    kProtocol  // the answer is not the Kubernetes API's
+    kProtocol  // the response is not the Kubernetes API's
   };
 
   TransportError(Kind kind, const std::string& message)

@@ -14,7 +14,7 @@ Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequest request,
       is_stream_(is_stream) {}
 
 void Exchange::Start(std::function<void()> on_send,
-                     ClientCallback<Answer> done) {
+                     ClientCallback<IncomingResponse> done) {
   request_.WaitsFor("a connection");
   text_ = ToRequestText(request_, server_->address);
   on_send_ = std::move(on_send);
@@ -114,18 +114,18 @@ bool Exchange::IsInformational() const {
 }
 
 void Exchange::Finish() {
-  Answer answer{.response = parser_->TakeHead()};
-  if (is_stream_ && IsSuccess(answer.response.status)) {
-    answer.body = std::make_shared<StreamBody>(
+  IncomingResponse response{.head = parser_->TakeHead()};
+  if (is_stream_ && IsSuccess(response.head.status)) {
+    response.body = std::make_shared<StreamBody>(
         server_, std::exchange(connection_, nullptr), std::move(parser_));
-    answer.body->Start();
+    response.body->Start();
   } else {
-    answer.response.body = parser_->TakeBody();
+    response.head.body = parser_->TakeBody();
     server_->pool->Return(std::exchange(connection_, nullptr),
                           parser_->keep_alive());
   }
   on_send_ = nullptr;
-  std::exchange(done_, nullptr)(std::move(answer));
+  std::exchange(done_, nullptr)(std::move(response));
 }
 
 void Exchange::Fail(const TransportError& error) {

@@ -15,10 +15,10 @@
 
 namespace minisched {
 
-// A response. For a stream that succeeds, `response` has no body: `body`
-// receives it.
-struct Answer {
-  HttpResponse response;
+// A response. For a stream that succeeds, `head` has no body: `body` receives
+// it.
+struct IncomingResponse {
+  HttpResponse head;
   std::shared_ptr<StreamBody> body;
 };
 
@@ -31,7 +31,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // Calls `on_send` whenever it begins to send the request, and `done` once, at
   // the end. Throws std::invalid_argument if the request can't be sent.
-  void Start(std::function<void()> on_send, ClientCallback<Answer> done);
+  void Start(std::function<void()> on_send,
+             ClientCallback<IncomingResponse> done);
 
   // Closes the connection. After this, `done` is not called.
   void Abort();
@@ -63,7 +64,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const bool is_stream_;
   std::string text_;  // of the request
   std::function<void()> on_send_;
-  ClientCallback<Answer> done_;  // empty once called
+  ClientCallback<IncomingResponse> done_;  // empty once called
   std::shared_ptr<Connection> connection_;
   bool was_kept_ = false;  // connection_ comes from the pool
   std::unique_ptr<ResponseParser> parser_;

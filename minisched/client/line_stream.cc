@@ -10,16 +10,16 @@ namespace minisched {
 
 using Part = StreamBody::Part;
 
-LineStream::LineStream(std::shared_ptr<const Server> server, Answer answer,
-                       Options options)
+LineStream::LineStream(std::shared_ptr<const Server> server,
+                       IncomingResponse response, Options options)
     : server_(std::move(server)),
-      answer_(std::move(answer)),
+      response_(std::move(response)),
       options_(std::move(options)) {}
 
 LineStream::~LineStream() {
-  if (!answer_.body) return;
+  if (!response_.body) return;
   boost::asio::post(IoContext(),
-                    [body = std::move(answer_.body)] { body->Close(); });
+                    [body = std::move(response_.body)] { body->Close(); });
 }
 
 std::optional<std::string> LineStream::ReadLine() {
@@ -53,7 +53,7 @@ void LineStream::CheckLine(std::size_t size) const {
 }
 
 bool LineStream::ReadMore() {
-  if (!answer_.body) return false;
+  if (!response_.body) return false;
   if (!has_more_ && read_delay_ > std::chrono::milliseconds(0)) {
     clock_->SleepFor(read_delay_, options_.stop);
   }
@@ -63,13 +63,13 @@ bool LineStream::ReadMore() {
          .send_timeout = options_.idle_timeout,
          .timeout = options_.idle_timeout,
          .errors = server_->errors},
-        [body = answer_.body](const auto& reading) {
+        [body = response_.body](const auto& reading) {
           reading->MarkSent();  // the request was sent before
           body->Read([reading](ClientResult<Part> result) {
             reading->Finish(std::move(result));
           });
         },
-        [body = answer_.body, done](ClientResult<Part> result) {
+        [body = response_.body, done](ClientResult<Part> result) {
           if (!result) body->Close();
           done(std::move(result));
         });

@@ -25,11 +25,11 @@ class LineStream final : public HttpStream {
     std::chrono::milliseconds idle_timeout;
     std::stop_token stop;
   };
-  LineStream(std::shared_ptr<const Server> server, Answer answer,
+  LineStream(std::shared_ptr<const Server> server, IncomingResponse response,
              Options options);
   ~LineStream() override;
 
-  const HttpResponse& head() const override { return answer_.response; }
+  const HttpResponse& head() const override { return response_.head; }
   std::optional<std::string> ReadLine() override;
   void SetReadDelay(std::chrono::milliseconds delay, Clock& clock) override;
 
@@ -40,7 +40,7 @@ class LineStream final : public HttpStream {
   bool ReadMore();
 
   const std::shared_ptr<const Server> server_;
-  Answer answer_;  // without a body: there are no lines
+  IncomingResponse response_;  // without a body: there are no lines
   const Options options_;
   std::chrono::milliseconds read_delay_{0};
   Clock* clock_ = nullptr;  // for read_delay_

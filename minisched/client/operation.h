@@ -159,8 +159,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
   void Expire() {
     // The timer may have been set again when this was already on its way.
     if (std::chrono::steady_clock::now() < start_ + Limit()) return;
-    Fail(ClientError(
-        options_.errors->Late(sent_ ? "no answer" : "no connection", Limit())));
+    Fail(ClientError(options_.errors->Late(
+        sent_ ? "no response" : "no connection", Limit())));
   }
 
   void Fail(ClientError error) {

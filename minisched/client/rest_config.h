@@ -94,7 +94,7 @@ struct RestConfig {
   // Deadlines, which begin when qps and max_in_flight allow the request.
   // For resolving the name, connecting and the TLS handshake.
   std::chrono::milliseconds connect_timeout{10'000};
-  // For the complete answer; for a watch, for the headers of the answer.
+  // For the complete response; for a watch, for the headers of the response.
   std::chrono::milliseconds request_timeout{30'000};
   // How long a watch that asks for bookmarks may be silent. The server sends a
   // bookmark about once a minute.

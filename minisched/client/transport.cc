@@ -47,11 +47,11 @@ class Transport::Impl {
     OperationOptions options = RequestOptions(std::move(stop));
     options.gate = gate_;
     Start(request, /*is_stream=*/false, std::move(options),
-          [done = std::move(done)](ClientResult<Answer> answer) {
-            if (!answer) {
-              return done(tl::make_unexpected(std::move(answer).error()));
+          [done = std::move(done)](ClientResult<IncomingResponse> result) {
+            if (!result) {
+              return done(tl::make_unexpected(std::move(result).error()));
             }
-            done(std::move(answer->response));
+            done(std::move(result->head));
           });
   }
 
@@ -63,11 +63,11 @@ class Transport::Impl {
            options = LineStream::Options{.max_line = max_line_,
                                          .idle_timeout = idle_timeout,
                                          .stop = stop},
-           done = std::move(done)](ClientResult<Answer> answer) {
-            if (!answer) {
-              return done(tl::make_unexpected(std::move(answer).error()));
+           done = std::move(done)](ClientResult<IncomingResponse> result) {
+            if (!result) {
+              return done(tl::make_unexpected(std::move(result).error()));
             }
-            done(std::make_unique<LineStream>(server, *std::move(answer),
+            done(std::make_unique<LineStream>(server, *std::move(result),
                                               options));
           });
   }
@@ -81,20 +81,22 @@ class Transport::Impl {
   }
 
   void Start(const HttpRequest& request, bool is_stream,
-             OperationOptions options, ClientCallback<Answer> done) const {
+             OperationOptions options,
+             ClientCallback<IncomingResponse> done) const {
     const auto exchange =
         std::make_shared<Exchange>(server_, request, is_stream);
-    Operation<Answer>::Start(
+    Operation<IncomingResponse>::Start(
         std::move(options),
         [exchange](const auto& sending) {
           exchange->Start([sending] { sending->MarkSent(); },
-                          [sending](ClientResult<Answer> answer) {
-                            sending->Finish(std::move(answer));
+                          [sending](ClientResult<IncomingResponse> result) {
+                            sending->Finish(std::move(result));
                           });
         },
-        [exchange, done = std::move(done)](ClientResult<Answer> answer) {
-          if (!answer) exchange->Abort();
-          done(std::move(answer));
+        [exchange,
+         done = std::move(done)](ClientResult<IncomingResponse> result) {
+          if (!result) exchange->Abort();
+          done(std::move(result));
         });
   }
 

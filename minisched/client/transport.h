@@ -78,8 +78,9 @@ class HttpStream {
 // of more than 1 MiB. Thread-safe.
 //
 // If its connection breaks, a request is not sent again, because the server may
-// have carried it out: it fails with TransportError (kLost). Only a GET is sent
-// again, once, if the connection had been kept and ended before the response.
+// have carried it out: it fails with TransportError (kLost). Only a GET or HEAD
+// is sent again, once, if the connection had been kept and ended before the
+// response.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. If a Transport is destroyed, its requests go on until their callbacks.

@@ -21,7 +21,7 @@ class TransportErrors {
   // `max_response` is the limit that RestConfig::max_response_bytes sets.
   TransportErrors(std::string server, std::size_t max_response);
 
-  // `what` ("no answer") lasted until the time limit.
+  // `what` ("no response") lasted until the time limit.
   TransportError Late(const std::string& what,
                       std::chrono::milliseconds limit) const;
 

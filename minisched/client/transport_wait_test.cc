@@ -75,7 +75,7 @@ class FullListener {
   sockaddr_in address_{};
 };
 
-// Configurations with a short deadline for connecting and for answers.
+// Configurations with a short deadline for connecting and for responses.
 RestConfig ImpatientToConnect(const std::string& url) {
   RestConfig config = ConfigFor(url);
   config.connect_timeout = 300ms;

@@ -33,7 +33,7 @@ using testing::Le;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-// A server whose answers and failures the test chooses.
+// A server whose responses and failures the test chooses.
 class EventRecorderFailureTest : public testing::Test {
  protected:
   // Answers the next request, which must have this method. Returns its body.
@@ -99,7 +99,7 @@ class EventRecorderFailureTest : public testing::Test {
   }
 
   // Destroys the recorder while the server hangs.
-  // REQUIRES: a request has no answer yet.
+  // REQUIRES: a request has no response yet.
   void DestroyInTime() {
     std::future<void> destroyed = Destroy();
     clock_.AwaitDeadline(clock_.Now() + seconds(5));
@@ -167,7 +167,7 @@ TEST_F(EventRecorderFailureTest, RetriesARefusedEventAfterThirtySeconds) {
   }
 }
 
-// The recorder can't forget a series while its write has no answer.
+// The recorder can't forget a series while its write has no response.
 TEST_F(EventRecorderFailureTest, ASeriesEndsThoughTheServerHangs) {
   RecordFailed(*recorder_, "a");
   auto [request, reply] = api_.Take();

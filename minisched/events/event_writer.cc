@@ -88,7 +88,7 @@ void EventWriter::Settle(const Event& event,
   }
   const auto* refusal = error.As<ApiError>();
   if (refusal != nullptr && refusal->reason() == "AlreadyExists") {
-    // An earlier try succeeded, but its answer got lost.
+    // An earlier try succeeded, but its response got lost.
     return done(event.series ? Outcome::kTryLater : Outcome::kWritten, true);
   }
   spdlog::warn("failed to write the event \"{}: {}\" of {}: {}", event.reason,

@@ -43,7 +43,7 @@ class Stream {
   std::function<void()> on_ready;
 };
 
-// The answer to a request.
+// The response to a request.
 struct Reply {
   // What the client gets. The embedded API server withholds and drops replies
   // to imitate a faulty server.

@@ -45,8 +45,8 @@ class HttpServer {
   std::string url() const;
 
   // Stops accepting connections, and ends the open ones. Streams get a proper
-  // end. A connection on which an answer is being sent ends after the answer.
-  // The other connections end at once, without an answer.
+  // end. A connection on which a response is being sent ends after the
+  // response. The other connections end at once, without a response.
   void Close();
   // Closes all connections and refuses new ones for `duration`, as if the
   // server were down. A further call replaces the rest of the duration.

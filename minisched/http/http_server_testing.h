@@ -89,7 +89,7 @@ class HttpServerTest : public ::testing::Test {
     return http::Exchange(server_.url(), request);
   }
 
-  // Requests `path`, sends `more` before there is an answer, disconnects, and
+  // Requests `path`, sends `more` before there is a response, disconnects, and
   // waits until the server has closed the connection.
   void RequestAndDisconnect(const std::string& path,
                             const std::string& more = "") {

@@ -44,7 +44,7 @@ inline std::string Exchange(const std::string& url,
   return ReadAll(socket);
 }
 
-// Sends a request without a body. Returns the whole answer, with its headers.
+// Sends a request without a body. Returns the whole response, with its headers.
 inline std::string Ask(const std::string& url, const std::string& method,
                        const std::string& target) {
   return Exchange(url, method + " " + target +

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxHeader = 1 << 20;
 constexpr std::size_t kMaxField = (1 << 16) - 3;
 // Time limits of a connection.
 constexpr seconds kReading{180};  // until the next request is complete
-constexpr seconds kWriting{30};   // until a part of an answer has been sent
+constexpr seconds kWriting{30};   // until a part of a response has been sent
 constexpr seconds kDraining{30};  // for DrainAndClose()
 constexpr std::size_t kReadAtOnce = 4 << 10;
 constexpr std::size_t kMaxReadAhead = 16 << 10;  // by AwaitDisconnect()

@@ -19,7 +19,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   ~Session();
 
   void Start();
-  // Ends the connection because the server closes. An answer in progress is
+  // Ends the connection because the server closes. A response in progress is
   // completed.
   void Close();
   // Closes the connection at once, as if it were lost.
@@ -52,7 +52,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   // Returns the request's method and path, as they appear in the log.
   std::string Shown() const;
-  // Answers with a 500, or closes the connection if an answer has begun.
+  // Answers with a 500, or closes the connection if a response has begun.
   void Fail(const std::exception& error);
 
   // Reads the next request.
@@ -71,24 +71,24 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   void Refuse(Reply reply);
   void Handle();
   // Starts to read, in order to detect a disconnect while the client waits for
-  // an answer or for the next part of a stream. Read() gets the bytes that
+  // a response or for the next part of a stream. Read() gets the bytes that
   // arrive, because they stay in the buffer.
   void AwaitDisconnect();
   void OnReadAhead(error_code error, std::size_t size);
-  // Cancels the read of AwaitDisconnect() before an answer ends, so that Read()
-  // can start. The bytes that have already arrived stay in the buffer.
+  // Cancels the read of AwaitDisconnect() before a response ends, so that
+  // Read() can start. The bytes that have already arrived stay in the buffer.
   void StopAwaitingDisconnect();
 
   void Answer(Reply reply);
   void StartStream();
   void OnStarted(error_code error, std::size_t size);
-  // Sends the part of the answer that is ready. If no part is ready, on_ready
+  // Sends the part of the response that is ready. If no part is ready, on_ready
   // schedules another call of Write().
   void Write();
   void OnWritten(error_code error, std::size_t size);
   // Reads and drops what the client still sends, and then closes the
   // connection. The client may still be sending a refused body. It could lose
-  // the answer if the connection were closed at once.
+  // the response if the connection were closed at once.
   void DrainAndClose();
   void Drain();
   void OnDrained(error_code error, std::size_t size);
@@ -102,11 +102,11 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
       boost::beast::http::response_serializer<boost::beast::http::buffer_body>>
       serializer_;
   Reply reply_;           // its body is the part being sent
-  bool waiting_ = false;  // for the handler's answer
+  bool waiting_ = false;  // for the handler's response
   bool awaiting_disconnect_ = false;
-  bool begun_ = false;  // part of the answer may have been sent
+  bool begun_ = false;  // part of the response may have been sent
   bool writing_ = false;
-  bool closing_ = false;  // the connection ends after this answer
+  bool closing_ = false;  // the connection ends after this response
 };
 
 }  // namespace minisched::http

@@ -56,7 +56,7 @@ class ReflectorTest : public testing::Test {
     reply.Send(200, list);
   }
 
-  // Expects a watch request from `version` and leaves it without an answer.
+  // Expects a watch request from `version` and leaves it without a response.
   ServerReply TakeWatch(int version) {
     auto [request, reply] = api_.Take();
     EXPECT_THAT(request.target,

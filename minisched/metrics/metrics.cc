@@ -60,7 +60,7 @@ void Sort(std::vector<MetricFamily>& families) {
 
 }  // namespace
 
-// The help texts begin with the stability, as in kube-scheduler's answers.
+// The help texts begin with the stability, as in kube-scheduler's responses.
 struct Metrics::Families {
   prometheus::Registry registry;
   Family<Counter>& schedule_attempts =

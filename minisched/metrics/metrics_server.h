@@ -7,7 +7,7 @@
 namespace minisched {
 
 // Serves /metrics, /healthz and /livez without TLS and authentication, on a
-// thread of its own. The answers are those of kube-scheduler (apiserver
+// thread of its own. The responses are those of kube-scheduler (apiserver
 // pkg/server/healthz/healthz.go).
 class MetricsServer {
  public:

@@ -38,7 +38,7 @@ TEST(MetricsTest, CountsAttemptsByResult) {
           R"(scheduler_schedule_attempts_total{profile="mine",result="unschedulable"} 1)"));
 }
 
-// The texts of kube-scheduler's answers.
+// The texts of kube-scheduler's responses.
 TEST(MetricsTest, HasUpstreamsTypesAndHelpTexts) {
   Metrics metrics("mine");
   metrics.PodScheduled(milliseconds(3));

@@ -99,7 +99,7 @@ def play(server: Server, nodes: int, pods: int) -> tuple[float, float]:
                     {"status": {"phase": "Running"}}, MERGE)
     for _ in range(5):
         client.call("GET", PODS)
-    time.sleep(1)  # for work that continues after the last answer
+    time.sleep(1)  # for work that continues after the last response
     return server.cpu_seconds() - before, server.resident_mib()
 
 

@@ -45,9 +45,9 @@ class Api:
 
     def call(self, method: str, path: str, body: object = None,
              kind: str = "application/json") -> tuple[int, Object]:
-        """Returns the status code and the answer.
+        """Returns the status code and the response.
 
-        Sends the request again while there is no answer, so a request may take
+        Sends the request again while there is no response, so a request may take
         effect twice. Raises TimeoutError after PATIENCE seconds.
         """
         deadline = time.monotonic() + PATIENCE
@@ -68,7 +68,7 @@ class Api:
             self.connection = self.connect()
             if time.monotonic() > deadline:
                 raise TimeoutError(
-                    f"no answer to {method} {path} for {PATIENCE} s: {error}")
+                    f"no response to {method} {path} for {PATIENCE} s: {error}")
             time.sleep(0.2)
 
     def get(self, path: str) -> Object:

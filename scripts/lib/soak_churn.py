@@ -93,7 +93,7 @@ class Churn:
 
     def post(self, path: str, body: Object) -> None:
         status, answer = self.api.call("POST", path, body)
-        # 409: an earlier request has had no answer.
+        # 409: an earlier request has had no response.
         if status not in (201, 409):
             raise RuntimeError(f"POST {path}: {answer.get('message')}")
 

@@ -16,7 +16,7 @@ def millis(rng: random.Random, low: int, high: int) -> str:
 
 
 def binding_fault(rng: random.Random) -> Object:
-    """Only Bindings of AMBIGUOUS pods take effect without a good answer."""
+    """Only Bindings of AMBIGUOUS pods take effect without a good response."""
     after = rng.choice([
         {"error": {"code": 500, "after": True}},
         {"drop": "after"}, {"hang": "after", "times": 2}])
@@ -71,7 +71,7 @@ class Faults:
     def change(self, watches: bool) -> bool:
         """Replaces the faults by one to three new ones.
 
-        Returns true if Bindings of AMBIGUOUS pods may lose their answers.
+        Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
         kinds = [binding_fault, report_fault]
         if watches:

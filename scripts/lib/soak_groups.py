@@ -72,7 +72,7 @@ class Run:
             self.go_on()
         except (OSError, http.client.HTTPException) as error:
             if not self.stopped.is_set():
-                raise RuntimeError(f"seed {self.seed}: no answer from the "
+                raise RuntimeError(f"seed {self.seed}: no response from the "
                                    f"server: {error}: see {self.folder}"
                                    ) from error
         finally:

@@ -57,7 +57,7 @@ class Model:
         """Notes which faults are injected from now on.
 
         watches: in lists and watches. losing: Bindings of AMBIGUOUS pods may
-        take effect without an answer.
+        take effect without a response.
         """
         if self.losing:
             self.lost.append((now, False))
@@ -204,7 +204,7 @@ class Model:
                        now: float) -> bool:
         """True if the scheduler may not know that the pod has been bound.
 
-        The answer to its Binding may be lost, and the watch is late.
+        The response to its Binding may be lost, and the watch is late.
         """
         if pod is newest or pod.bound_at is None:
             return False

@@ -9,6 +9,16 @@ list_steps() {
   (cd "$root/steps" 2>/dev/null && printf '%s\n' [0-9][0-9]-*/) | sed 's|/$||'
 }
 
+# Reads folders of steps from its input. Prints the first and the last one, or
+# all of them if $MINISCHED_EVERY_STEP is ON.
+steps_to_try() {
+  if [[ ${MINISCHED_EVERY_STEP-} == ON ]]; then
+    cat
+  else
+    sed -n '1p; $p'
+  fi
+}
+
 # find_step NAME: prints the folder of "1", "01", "01-random-bind" or
 # "steps/01-random-bind/".
 find_step() {

@@ -82,7 +82,7 @@ void Scheduler::Run(std::stop_token stop) {
   }
   informers_.Shutdown();
   if (!binding_cycles_.WaitUntil(clock_, clock_.Now() + kBindingDeadline)) {
-    spdlog::warn("cancelling the Bindings that have not been answered");
+    spdlog::warn("cancelling the Bindings that are still under way");
   }
 }
 

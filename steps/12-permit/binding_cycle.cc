@@ -107,10 +107,10 @@ void Scheduler::UnreserveAndForget(PodAttempt& attempt, std::string_view point,
 }
 
 void Scheduler::WakeOtherPods(const PodAttempt& attempt) {
-  // Other pods may have been rejected because this pod had the room. Send the
-  // event even if the informers have confirmed the pod: it may have been bound
-  // to another node. The event doesn't move this pod, so it may be sent before
-  // or after Requeue().
+  // Other pods may have been rejected because this pod had the resources. Send
+  // the event even if the informers have confirmed the pod: it may have been
+  // bound to another node. The event doesn't move this pod, so it may be sent
+  // before or after Requeue().
   Pod assumed = *attempt.info.pod;
   assumed.spec.node_name = attempt.host;
   queue_.MoveAllToActiveOrBackoffQueue(

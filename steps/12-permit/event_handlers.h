@@ -58,7 +58,7 @@ class EventHandlers {
 
   // Ends the pod's wait on Permit, because the pod is being deleted. Returns
   // true if the wait ends, or has ended, with a rejection: then the pod's
-  // binding cycle gives back its room.
+  // binding cycle gives back its resources.
   bool RejectWaitingPod(const Pod& pod);
 
   bool ResponsibleForPod(const Pod& pod) const;

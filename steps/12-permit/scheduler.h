@@ -145,8 +145,8 @@ class Scheduler {
   // Assume took.
   void UnreserveAndForget(PodAttempt& attempt, std::string_view point,
                           const SchedulingFailure& failure);
-  // Wakes the pods that the freed room may help. REQUIRES: the pod has been
-  // forgotten.
+  // Wakes the pods that the freed resources may help. REQUIRES: the pod has
+  // been forgotten.
   void WakeOtherPods(const PodAttempt& attempt);
   // Requeues the pod and reports the failure, like HandleSchedulingFailure(),
   // but does not block. REQUIRES: the pod has been forgotten.

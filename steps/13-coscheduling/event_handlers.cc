@@ -83,8 +83,9 @@ void EventHandlers::UpdatePod(const PodPtr& old, const PodPtr& pod) {
 }
 
 void EventHandlers::DeletePod(const PodPtr& pod) {
-  // The binding cycle of a rejected pod gives back its room after Unreserve,
-  // but only if the pod is assumed, not if another scheduler has bound it.
+  // The binding cycle of a rejected pod gives back its resources after
+  // Unreserve, but only if the pod is assumed, not if another scheduler has
+  // bound it.
   if (!RejectWaitingPod(*pod) || AssignedPod(*pod)) {
     // Also if the pod has no node: the informer may have missed its Binding.
     DeleteAssignedPodFromCache(pod);

@@ -18,7 +18,7 @@ struct Control {
   Faults& faults;
   Store& store;
   const Metrics& metrics;
-  // Makes the server unavailable for a time. Called when the answer to the
+  // Makes the server unavailable for a time. Called when the response to the
   // client's request has been sent.
   std::function<void(std::chrono::milliseconds)> go_away;
 

@@ -36,7 +36,7 @@ void PutFaults(RunningServer& server, const std::string& faults) {
       StartsWith("HTTP/1.1 200"));
 }
 
-// Starts a watch and reads the header of the answer.
+// Starts a watch and reads the header of the response.
 asio::ip::tcp::socket Watch(RunningServer& server) {
   auto socket = server.Connect();
   Send(socket, "GET", kMaps + std::string("?watch=1"), "");

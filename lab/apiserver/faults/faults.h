@@ -21,18 +21,18 @@ namespace minisched::apiserver {
 struct FaultEffect {
   // The delay before the request is handled.
   std::chrono::milliseconds latency{0};
-  // What the client gets instead of the answer: an error, or nothing.
+  // What the client gets instead of the response: an error, or nothing.
   std::optional<StatusError> error;
   Reply::Delivery delivery = Reply::Delivery::kSent;
   // True if the handler is called although the client does not get the
-  // handler's answer.
+  // handler's response.
   bool after = false;
   // For watches: the delay of each event, and the time after which the
   // connection is closed.
   std::chrono::milliseconds watch_delay{0};
   std::optional<std::chrono::milliseconds> watch_cut;
 
-  // True if the client does not get the handler's answer.
+  // True if the client does not get the handler's response.
   bool EndsRequest() const {
     return error || delivery != Reply::Delivery::kSent;
   }

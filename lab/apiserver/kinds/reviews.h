@@ -7,13 +7,13 @@
 namespace minisched::apiserver {
 
 // A function that answers a review by changing it. `review` is the normalized
-// object that the client sent. Clients create reviews only to get an answer,
+// object that the client sent. Clients create reviews only to get a response,
 // and servers do not store them. `now` is the present time as metav1.Time.
 // Throws StatusError.
 using Review = void (*)(Json& review, const std::string& now);
 
 // Answer whether the client (ReviewSelfAccess) or a subject in the review
-// (ReviewAccess) may do something. The answer is always yes, because this
+// (ReviewAccess) may do something. The response is always yes, because this
 // server has no authorization. Follow kubernetes pkg/registry/authorization and
 // pkg/apis/authorization/validation, without the validation of selectors.
 void ReviewSelfAccess(Json& review, const std::string& now);

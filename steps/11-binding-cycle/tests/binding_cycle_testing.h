@@ -167,7 +167,7 @@ inline Pod NewPod(const std::string& name) {
   return pod;
 }
 
-// A scheduler with the plugin Volumes, and a server whose answers to Bindings
+// A scheduler with the plugin Volumes, and a server whose responses to Bindings
 // come from the test. Only tests advance the scheduler's clock.
 class BindingCycleTest : public ::testing::Test {
  protected:

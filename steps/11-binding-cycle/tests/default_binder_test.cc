@@ -42,7 +42,7 @@ class DefaultBinderTest : public ::testing::Test {
     return status.wait_for(std::chrono::seconds(20)) ==
                    std::future_status::ready
                ? status.get()
-               : "no answer";
+               : "no response";
   }
   std::string Bind(const Pod& pod) { return Await(Begin(client_, pod)); }
 

@@ -41,8 +41,8 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
   // plugin is pending. Does nothing if the plugin isn't pending.
   void Allow(std::string_view plugin) EXCLUDES(mu_);
   // End the wait: Reject() with a rejection by the plugin, Preempt() with an
-  // error, because a more important pod needs the room. Return false if the
-  // wait has already ended.
+  // error, because a more important pod needs the resources. Return false if
+  // the wait has already ended.
   bool Reject(std::string_view plugin, const std::string& message)
       EXCLUDES(mu_);
   bool Preempt(std::string_view plugin, const std::string& message)

@@ -238,7 +238,7 @@ bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
   if (change.event.resource == EventResource::kWildCard) {
     return change.New<Pod>()->metadata.uid == info.pod->metadata.uid;
   }
-  // The room that a pod gives back doesn't help the pod itself.
+  // The resources that a pod gives back don't help the pod itself.
   const auto left = change.Old<Pod>();
   if (!change.New<Pod>() && left &&
       left->metadata.uid == info.pod->metadata.uid) {

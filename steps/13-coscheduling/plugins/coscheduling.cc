@@ -14,10 +14,10 @@ namespace {
 // How long the first member waits for the others. As in scheduler-plugins.
 constexpr std::chrono::seconds kPermitWaitingTime{10};
 // How long a group isn't tried after it has failed, so that other pods can use
-// the room that it has given back. Longer than the wait of another group, and
-// longer than the backoff of any pod: ten seconds, plus one until the queue
-// flushes backoffQ. Otherwise two groups could take turns for ever, and leave
-// no time in which other pods find room.
+// the resources that it has given back. Longer than the wait of another group,
+// and longer than the backoff of any pod: ten seconds, plus one until the queue
+// flushes backoffQ. Otherwise two groups could take turns for ever, and the
+// resources would never be free for other pods.
 constexpr std::chrono::seconds kGroupBackoff{15};
 
 const std::string kNoGroup;

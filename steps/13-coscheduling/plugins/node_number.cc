@@ -17,7 +17,7 @@ struct PodNumber {
 };
 
 // Lives until the end of the attempt.
-using Try = std::shared_ptr<const std::monostate>;
+using AttemptMarker = std::shared_ptr<const std::monostate>;
 
 std::optional<int> LastDigit(const std::string& name) {
   if (name.empty() || name.back() < '0' || name.back() > '9') return {};
@@ -47,7 +47,7 @@ Status NodeNumber::Permit(CycleState& state, const Pod& pod,
   const std::chrono::seconds wait(LastDigit(node_name).value_or(0));
   if (wait.count() == 0) return {};
   const auto this_attempt = std::make_shared<const std::monostate>();
-  state.Write(Try(this_attempt));
+  state.Write(AttemptMarker(this_attempt));
   const auto allow = [name = Name(), uid = pod.metadata.uid,
                       this_attempt = std::weak_ptr(this_attempt),
                       &waiting_pods = *handle_.waiting_pods] {
