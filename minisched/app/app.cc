@@ -230,7 +230,7 @@ int App::Run(int argc, const char* const* argv,
     std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
-      reader.emplace(trace, AttemptDetail::kAllObjections);
+      reader.emplace(trace, AttemptDetail::kAllRejections);
       log = std::jthread(
           [&reader](const std::stop_token& stop) { LogTrace(*reader, stop); });
     }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <concepts>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -108,22 +107,21 @@ void WriteMembers(JsonLine& line, const PodRecord& pod) {
   line.MemberIfAny("node", move.node);
 }
 
-void WriteMembers(JsonLine& line, const Objection& objection) {
-  line.Member("plugin", objection.plugin);
-  line.Member("reasons", objection.reasons);
+void WriteMembers(JsonLine& line, const Rejection& rejection) {
+  line.Member("plugin", rejection.plugin);
+  line.Member("reasons", rejection.reasons);
 }
 
-void WriteMembers(JsonLine& line, const PluginScore& score) {
-  line.Member("plugin", score.plugin);
-  line.Member("raw", score.raw);
-  line.Member("normalized", score.normalized);
-  line.Member("weighted", score.weighted);
+void WriteMembers(JsonLine& line, const ScoreColumn& column) {
+  line.Member("plugin", column.plugin);
+  line.Member("weight", column.weight);
+  line.Member("raw", column.raw);
+  line.Member("normalized", column.normalized);
 }
 
-void WriteMembers(JsonLine& line, const NodeVerdict& verdict) {
-  line.Member("node", verdict.node);
-  line.MemberIfAny("objections", verdict.objections);
-  line.MemberIfAny("scores", verdict.scores);
+void WriteMembers(JsonLine& line, const RejectedNode& node) {
+  line.Member("node", node.node);
+  line.Member("rejections", node.rejections);
 }
 
 void WriteMembers(JsonLine& line, const PointResult& result) {
@@ -133,34 +131,24 @@ void WriteMembers(JsonLine& line, const PointResult& result) {
   line.MemberIfAny("message", result.message);
 }
 
-void WriteMembers(JsonLine& line, const ObjectionCount& count) {
+void WriteMembers(JsonLine& line, const ReasonCount& count) {
   line.Member("plugin", count.plugin);
   line.Member("reason", count.reason);
   line.Member("nodes", count.nodes);
 }
 
 void WriteMembers(JsonLine& line, const Attempt& attempt) {
-  // In a large cluster, most nodes have no objections and no scores. The record
-  // lists only their names.
-  std::vector<std::string_view> fits;
-  std::vector<std::reference_wrapper<const NodeVerdict>> others;
-  for (const NodeVerdict& verdict : attempt.nodes) {
-    if (verdict.objections.empty() && verdict.scores.empty()) {
-      fits.emplace_back(verdict.node);
-    } else {
-      others.emplace_back(verdict);
-    }
-  }
   line.Member("pod", attempt.pod);
   line.Member("uid", attempt.uid);
   line.Member("attempt", attempt.number);
   line.Member("allNodes", attempt.all_nodes);
   line.Member("feasibleNodes", attempt.feasible_nodes);
-  line.MemberIfAny("objections", attempt.objections);
+  line.MemberIfAny("reasons", attempt.reasons);
   line.MemberIfAny("filters", attempt.filters);
-  if (attempt.all_objections) line.Member("allObjections", true);
-  line.MemberIfAny("fits", fits);
-  line.MemberIfAny("nodes", others);
+  if (attempt.all_rejections) line.Member("allRejections", true);
+  line.MemberIfAny("fits", attempt.fits.get());
+  line.MemberIfAny("scores", attempt.scores.get());
+  line.MemberIfAny("rejected", attempt.rejected.get());
   line.MemberIfAny("points", attempt.points);
   line.MemberIfAny("node", attempt.node);
   line.MemberIfAny("failure", attempt.failure);
@@ -176,7 +164,7 @@ const char* Kind(const Attempt&) { return "attempt"; }
 const char* Kind(const SchedulerRecord&) { return "scheduler"; }
 
 void WriteMembers(JsonLine& line, const Record& record) {
-  line.Member("v", 1);
+  line.Member("v", 2);
   line.Member("sequence", record.sequence);
   line.Member("time", FormatMicroTime(record.time));
   std::visit([&line](const auto& state) { line.Member(Kind(state), state); },

@@ -47,19 +47,22 @@ std::size_t BytesOf(const SharedList<T>& values) {
   return BytesOf(values.get());
 }
 
-std::size_t BytesOf(const Objection& objection) {
-  return BytesOf(objection.plugin) + BytesOf(objection.reasons);
+std::size_t BytesOf(const Rejection& rejection) {
+  return BytesOf(rejection.plugin) + BytesOf(rejection.reasons);
 }
-std::size_t BytesOf(const PluginScore& score) { return BytesOf(score.plugin); }
-std::size_t BytesOf(const NodeVerdict& verdict) {
-  return BytesOf(verdict.node) + BytesOf(verdict.objections) +
-         BytesOf(verdict.scores);
+std::size_t BytesOf(std::int64_t /*number*/) { return 0; }
+std::size_t BytesOf(const ScoreColumn& column) {
+  return BytesOf(column.plugin) + BytesOf(column.raw) +
+         BytesOf(column.normalized);
+}
+std::size_t BytesOf(const RejectedNode& node) {
+  return BytesOf(node.node) + BytesOf(node.rejections);
 }
 std::size_t BytesOf(const PointResult& result) {
   return BytesOf(result.point) + BytesOf(result.plugin) +
          BytesOf(result.status) + BytesOf(result.message);
 }
-std::size_t BytesOf(const ObjectionCount& count) {
+std::size_t BytesOf(const ReasonCount& count) {
   return BytesOf(count.plugin) + BytesOf(count.reason);
 }
 std::size_t BytesOf(const PodRecord& pod) {
@@ -69,9 +72,10 @@ std::size_t BytesOf(const PodRecord& pod) {
 }
 std::size_t BytesOf(const Attempt& attempt) {
   return BytesOf(attempt.pod) + BytesOf(attempt.uid) +
-         BytesOf(attempt.filters) + BytesOf(attempt.nodes) +
+         BytesOf(attempt.filters) + BytesOf(attempt.fits) +
+         BytesOf(attempt.scores) + BytesOf(attempt.rejected) +
          BytesOf(attempt.points) + BytesOf(attempt.node) +
-         BytesOf(attempt.failure) + BytesOf(attempt.objections);
+         BytesOf(attempt.failure) + BytesOf(attempt.reasons);
 }
 std::size_t BytesOf(const SchedulerRecord& scheduler) {
   return BytesOf(scheduler.name);

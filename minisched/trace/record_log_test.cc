@@ -175,6 +175,7 @@ TEST_F(RecordLogTest, RemovedRecordsNoLongerCountAsBytes) {
 
 TEST_F(RecordLogTest, CountsEachPartOfARecordAsBytes) {
   const std::string big(10'000, '.');
+  const std::vector<std::int64_t> numbers(1250);
   const std::vector<Record> records = {
       {.state = PodRecord{.pod = big}},
       {.state = PodRecord{.uid = big}},
@@ -184,19 +185,22 @@ TEST_F(RecordLogTest, CountsEachPartOfARecordAsBytes) {
       {.state = Attempt{.pod = big}},
       {.state = Attempt{.uid = big}},
       {.state = Attempt{.filters = {big}}},
-      {.state = Attempt{.nodes = {{.node = big}}}},
-      {.state = Attempt{.nodes = {{.objections = {{.plugin = big}}}}}},
-      {.state = Attempt{.nodes = {{.objections = {{.reasons = {big}}}}}}},
-      {.state = Attempt{.nodes = {{.scores = {{.plugin = big}}}}}},
-      {.state = Attempt{.nodes = std::vector<NodeVerdict>(200)}},
+      {.state = Attempt{.fits = {big}}},
+      {.state = Attempt{.scores = {{.plugin = big}}}},
+      {.state = Attempt{.scores = {{.raw = numbers}}}},
+      {.state = Attempt{.scores = {{.normalized = numbers}}}},
+      {.state = Attempt{.rejected = {{.node = big}}}},
+      {.state = Attempt{.rejected = {{.rejections = {{.plugin = big}}}}}},
+      {.state = Attempt{.rejected = {{.rejections = {{.reasons = {big}}}}}}},
+      {.state = Attempt{.rejected = std::vector<RejectedNode>(200)}},
       {.state = Attempt{.points = {{.point = big}}}},
       {.state = Attempt{.points = {{.plugin = big}}}},
       {.state = Attempt{.points = {{.status = big}}}},
       {.state = Attempt{.points = {{.message = big}}}},
       {.state = Attempt{.node = big}},
       {.state = Attempt{.failure = big}},
-      {.state = Attempt{.objections = {{.plugin = big}}}},
-      {.state = Attempt{.objections = {{.reason = big}}}},
+      {.state = Attempt{.reasons = {{.plugin = big}}}},
+      {.state = Attempt{.reasons = {{.reason = big}}}},
       {.state = SchedulerRecord{.name = big}}};
   for (std::size_t i = 0; i < records.size(); ++i) {
     RecordLog log({.bytes = 10'000});

@@ -94,7 +94,7 @@ Recorder::Recorder(Trace& trace, Client& client, const std::string& path,
                    Clock& clock)
     : clock_(clock),
       path_(path),
-      reader_(trace, AttemptDetail::kAllObjections),
+      reader_(trace, AttemptDetail::kAllRejections),
       file_(Create(path)),
       informers_(client, clock) {
   const BlockSigpipe block;

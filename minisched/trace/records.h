@@ -60,26 +60,26 @@ struct PodRecord {
 };
 
 // The reasons why a filter plugin rejected a node.
-struct Objection {
+struct Rejection {
   std::string plugin;
   std::vector<std::string> reasons;  // at least one
 };
 
-// The score of a node by one plugin.
-struct PluginScore {
+// The scores by one plugin, in the order of the nodes that the pod fits. What
+// counts is the normalized score times the weight.
+struct ScoreColumn {
   std::string plugin;
-  std::int64_t raw = 0;
-  std::int64_t normalized = 0;  // 0 to 100
-  std::int64_t weighted = 0;
+  std::int64_t weight = 1;
+  std::vector<std::int64_t> raw;
+  std::vector<std::int64_t> normalized;  // 0 to 100
 };
 
-// The verdict of the plugins on a node.
-struct NodeVerdict {
+// A node that the pod doesn't fit.
+struct RejectedNode {
   std::string node;
-  // Empty if the pod fits. Only the first objection counts. Later objections
-  // follow if a reader asked for all.
-  std::vector<Objection> objections;
-  std::vector<PluginScore> scores;
+  // At least one. Only the first rejection counts. Later rejections follow if a
+  // reader asked for all.
+  std::vector<Rejection> rejections;
 };
 
 // The result of a plugin at an extension point other than Filter and Score.
@@ -90,9 +90,9 @@ struct PointResult {
   std::string message;
 };
 
-// The number of nodes whose first objection is from this plugin and has this
+// The number of nodes whose first rejection is from this plugin and has this
 // reason.
-struct ObjectionCount {
+struct ReasonCount {
   std::string plugin;
   std::string reason;
   std::size_t nodes = 0;
@@ -104,10 +104,12 @@ struct Attempt {
   std::string uid;
   int number = 0;                    // 1 is the pod's first attempt
   std::vector<std::string> filters;  // the filter plugins in their order
-  SharedList<NodeVerdict> nodes;     // in the order of the checks
-  // True if each node has the objections of all plugins, not only the first
-  // one.
-  bool all_objections = false;
+  SharedList<std::string> fits;      // the nodes that the pod fits
+  SharedList<ScoreColumn> scores;    // of these nodes, unless there is only one
+  SharedList<RejectedNode> rejected;  // all other nodes that were checked
+  // True if each rejected node has the rejections of all plugins, not only the
+  // first one.
+  bool all_rejections = false;
   std::vector<PointResult> points;
   std::string node;     // the chosen node; empty if there is none
   std::string failure;  // the message of the failure; empty if there is none
@@ -117,7 +119,7 @@ struct Attempt {
   int reports = 0;  // how often the attempt has been reported
   std::size_t all_nodes = 0;
   std::size_t feasible_nodes = 0;
-  std::vector<ObjectionCount> objections;
+  std::vector<ReasonCount> reasons;
 };
 
 // The state of the scheduler itself.

@@ -32,7 +32,7 @@ TEST(ToJsonLineTest, WritesAPod) {
                                .node = "node-1"},
                       .until = ParseTime("2026-01-01T00:00:01.5Z")};
   EXPECT_EQ(ToJsonLine(RecordOf(pod)),
-            R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
+            R"({"v":2,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
             R"("pod":{"name":"shop/web","uid":"u1","place":"unschedulable",)"
             R"("event":"ScheduleAttemptFailure",)"
             R"("plugins":["NodeName","NodeResourcesFit"],"wakes":["Node/Add"],)"
@@ -55,15 +55,15 @@ TEST(ToJsonLineTest, WritesAnAttempt) {
       .uid = "u1",
       .number = 2,
       .filters = {"NodeName", "NodeResourcesFit"},
-      .nodes = {{.node = "node-1",
-                 .objections = {{"NodeName", {"wrong name"}},
-                                {"NodeResourcesFit", {"cpu", "memory"}}}},
-                {.node = "node-2",
-                 .scores = {{.plugin = "ImageLocality",
-                             .raw = -3,
-                             .normalized = 20,
-                             .weighted = 40}}}},
-      .all_objections = true,
+      .fits = {"node-2", "node-3"},
+      .scores = {{.plugin = "ImageLocality",
+                  .weight = 2,
+                  .raw = {-3, 0},
+                  .normalized = {20, 10}}},
+      .rejected = {{.node = "node-1",
+                    .rejections = {{"NodeName", {"wrong name"}},
+                                   {"NodeResourcesFit", {"cpu", "memory"}}}}},
+      .all_rejections = true,
       .points = {{.point = "Bind",
                   .plugin = "DefaultBinder",
                   .status = "Error",
@@ -71,44 +71,30 @@ TEST(ToJsonLineTest, WritesAnAttempt) {
                  {.point = "PostFilter"}},
       .node = "node-2",
       .failure = "conflict",
-      .all_nodes = 2,
-      .feasible_nodes = 1,
-      .objections = {{"NodeName", "wrong name", 1}}};
+      .all_nodes = 3,
+      .feasible_nodes = 2,
+      .reasons = {{"NodeName", "wrong name", 1}}};
   EXPECT_EQ(Parsed(attempt), Json::parse(R"({
-    "v": 1, "sequence": 7, "time": "2026-01-01T00:00:00.250000Z",
+    "v": 2, "sequence": 7, "time": "2026-01-01T00:00:00.250000Z",
     "attempt": {
       "pod": "shop/web", "uid": "u1", "attempt": 2,
-      "allNodes": 2, "feasibleNodes": 1,
-      "objections":
+      "allNodes": 3, "feasibleNodes": 2,
+      "reasons":
         [{"plugin": "NodeName", "reason": "wrong name", "nodes": 1}],
       "filters": ["NodeName", "NodeResourcesFit"],
-      "allObjections": true,
-      "nodes": [
-        {"node": "node-1", "objections": [
+      "allRejections": true,
+      "fits": ["node-2", "node-3"],
+      "scores": [{"plugin": "ImageLocality", "weight": 2,
+                  "raw": [-3, 0], "normalized": [20, 10]}],
+      "rejected": [
+        {"node": "node-1", "rejections": [
           {"plugin": "NodeName", "reasons": ["wrong name"]},
-          {"plugin": "NodeResourcesFit", "reasons": ["cpu", "memory"]}]},
-        {"node": "node-2", "scores": [
-          {"plugin": "ImageLocality",
-           "raw": -3, "normalized": 20, "weighted": 40}]}],
+          {"plugin": "NodeResourcesFit", "reasons": ["cpu", "memory"]}]}],
       "points": [
         {"point": "Bind", "plugin": "DefaultBinder", "status": "Error",
          "message": "conflict"},
         {"point": "PostFilter"}],
       "node": "node-2", "failure": "conflict"}})"));
-}
-
-TEST(ToJsonLineTest, WritesTheNodesThatFitByName) {
-  const Attempt attempt{
-      .uid = "u1",
-      .nodes = {{.node = "a"},
-                {.node = "b", .objections = {{"NodeName", {"wrong name"}}}},
-                {.node = "c"}}};
-  EXPECT_EQ(ToJsonLine(RecordOf(attempt)),
-            R"({"v":1,"sequence":7,"time":"2026-01-01T00:00:00.250000Z",)"
-            R"("attempt":{"pod":"","uid":"u1","attempt":0,"allNodes":0,)"
-            R"("feasibleNodes":0,"fits":["a","c"],"nodes":[{"node":"b",)"
-            R"("objections":[{"plugin":"NodeName",)"
-            R"("reasons":["wrong name"]}]}]}})");
 }
 
 TEST(ToJsonLineTest, WritesTheScheduler) {
@@ -152,8 +138,8 @@ TEST(ToJsonLineTest, TextCannotBreakTheLine) {
       {"a\xc3", "a\xef\xbf\xbd"},
   };
   for (const auto& [text, parsed] : cases) {
-    const std::string line = ToJsonLine(RecordOf(
-        Attempt{.pod = text, .nodes = {{.node = text}}, .failure = text}));
+    const std::string line = ToJsonLine(
+        RecordOf(Attempt{.pod = text, .fits = {text}, .failure = text}));
     EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) {
       return c >= ' ' && c <= '~';
     })) << line;

@@ -67,67 +67,52 @@ bool SkippedFilter(const Attempt& attempt, const std::string& plugin) {
 
 // Returns the mark of a filter plugin for a node. `ran` is true if the
 // plugin ran for the node.
-std::string Mark(const std::string& plugin, const NodeVerdict& node, bool ran) {
-  const auto& objections = node.objections;
-  const auto objection =
-      std::find_if(objections.begin(), objections.end(),
-                   [&](const Objection& o) { return o.plugin == plugin; });
-  if (objection == objections.end()) return ran ? "✓" : "·";
-  return objection == objections.begin() ? "✗" : "(✗)";
-}
-
-// Returns the names of the plugins that scored at least one node.
-std::vector<std::string> Scorers(const Attempt& attempt) {
-  std::vector<std::string> names;
-  for (const NodeVerdict& node : attempt.nodes) {
-    for (const PluginScore& score : node.scores) {
-      if (std::find(names.begin(), names.end(), score.plugin) == names.end()) {
-        names.push_back(score.plugin);
-      }
-    }
-  }
-  return names;
+std::string Mark(const std::string& plugin, const RejectedNode& node,
+                 bool ran) {
+  const auto& rejections = node.rejections;
+  const auto rejection =
+      std::find_if(rejections.begin(), rejections.end(),
+                   [&](const Rejection& r) { return r.plugin == plugin; });
+  if (rejection == rejections.end()) return ran ? "✓" : "·";
+  return rejection == rejections.begin() ? "✗" : "(✗)";
 }
 
 // Appends a cell for each plugin that scores, and one for the total.
-void AddScores(const NodeVerdict& node, const std::vector<std::string>& scorers,
-               Row& row) {
+void AddScores(const Attempt& attempt, std::size_t node, Row& row) {
   std::int64_t total = 0;
-  for (const std::string& plugin : scorers) {
-    const auto score =
-        std::find_if(node.scores.begin(), node.scores.end(),
-                     [&](const PluginScore& s) { return s.plugin == plugin; });
-    if (score == node.scores.end()) {
-      row.emplace_back("·");
-      continue;
-    }
-    total += score->weighted;
-    row.push_back(fmt::format("{}/{}/{}", score->raw, score->normalized,
-                              score->weighted));
+  for (const ScoreColumn& plugin : attempt.scores) {
+    const std::int64_t weighted = plugin.normalized[node] * plugin.weight;
+    total += weighted;
+    row.push_back(fmt::format("{}/{}/{}", plugin.raw[node],
+                              plugin.normalized[node], weighted));
   }
-  if (!scorers.empty()) {
-    row.push_back(node.scores.empty() ? "·" : std::to_string(total));
-  }
+  if (!attempt.scores.empty()) row.push_back(std::to_string(total));
 }
 
-Row NodeRow(const Attempt& attempt, const NodeVerdict& node,
-            const std::vector<std::string>& scorers) {
+// Returns the row of the node at this index among those that the pod fits.
+Row FeasibleRow(const Attempt& attempt, std::size_t node) {
+  Row row{Printable(attempt.fits[node])};
+  for (const std::string& plugin : attempt.filters) {
+    row.emplace_back(SkippedFilter(attempt, plugin) ? "·" : "✓");
+  }
+  AddScores(attempt, node, row);
+  if (attempt.fits[node] == attempt.node) row.emplace_back("◀ selected");
+  return row;
+}
+
+Row RejectedRow(const Attempt& attempt, const RejectedNode& node) {
   Row row{Printable(node.node)};
-  // A node that PreFilter excludes has an objection without a plugin.
-  bool runs =
-      node.objections.empty() || !node.objections.front().plugin.empty();
+  const Rejection& first = node.rejections.front();
+  // PreFilter has excluded a node whose rejection has no plugin.
+  bool runs = !first.plugin.empty();
   for (const std::string& plugin : attempt.filters) {
     row.push_back(Mark(plugin, node, runs && !SkippedFilter(attempt, plugin)));
-    const bool objects =
-        !node.objections.empty() && node.objections.front().plugin == plugin;
-    runs = runs && (attempt.all_objections || !objects);
+    runs = runs && (attempt.all_rejections || first.plugin != plugin);
   }
-  AddScores(node, scorers, row);
-  if (!node.objections.empty()) {
-    row.push_back(Join(node.objections.front().reasons));
-  } else if (node.node == attempt.node) {
-    row.emplace_back("◀ selected");
+  if (!attempt.scores.empty()) {
+    row.insert(row.end(), attempt.scores.size() + 1, "·");
   }
+  row.push_back(Join(first.reasons));
   return row;
 }
 
@@ -142,7 +127,7 @@ std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
   std::string line =
       fmt::format("\n  … and {} more. Of all {}: {} feasible", not_shown,
                   attempt.all_nodes, attempt.feasible_nodes);
-  for (const ObjectionCount& count : attempt.objections) {
+  for (const ReasonCount& count : attempt.reasons) {
     line += fmt::format("; {} {}: {}", count.nodes, count.plugin,
                         Printable(count.reason));
   }
@@ -181,17 +166,22 @@ std::string Details(const PodRecord& pod) {
 std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
   std::string text = fmt::format("{}, attempt {}: {}", Printable(attempt.pod),
                                  attempt.number, Outcome(attempt));
-  const std::vector<std::string> scorers = Scorers(attempt);
   Row header{"NODE"};
-  for (const auto& names : {attempt.filters, scorers}) {
-    header.insert(header.end(), names.begin(), names.end());
+  header.insert(header.end(), attempt.filters.begin(), attempt.filters.end());
+  for (const ScoreColumn& plugin : attempt.scores) {
+    header.push_back(plugin.plugin);
   }
-  if (!scorers.empty()) header.emplace_back("TOTAL");
+  if (!attempt.scores.empty()) header.emplace_back("TOTAL");
   std::vector<Row> rows{header};
-  const std::size_t shown = std::min(max_nodes, attempt.nodes.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back(NodeRow(attempt, attempt.nodes[i], scorers));
+  const std::size_t fits = std::min(max_nodes, attempt.fits.size());
+  for (std::size_t i = 0; i < fits; ++i)
+    rows.push_back(FeasibleRow(attempt, i));
+  const std::size_t rejected =
+      std::min(max_nodes - fits, attempt.rejected.size());
+  for (std::size_t i = 0; i < rejected; ++i) {
+    rows.push_back(RejectedRow(attempt, attempt.rejected[i]));
   }
+  const std::size_t shown = fits + rejected;
   if (shown > 0) text += Align(rows);
   if (shown < attempt.all_nodes) {
     text += CountsOfAll(attempt, attempt.all_nodes - shown);

@@ -12,8 +12,8 @@ namespace minisched {
 // line for each result at another extension point. The last line has no line
 // end.
 //
-//   ✓  the pod fits          ✗   the first objection: only this one counts
-//   ·  the plugin did not    (✗) a later objection
+//   ✓  the pod fits          ✗   the first rejection: only this one counts
+//   ·  the plugin did not    (✗) a later rejection
 //      run for this node
 //
 // A score is shown as raw/normalized/weighted. The table has at most

@@ -14,41 +14,42 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Objection kName{"NodeName", {"wrong name"}};
-const Objection kPorts{"NodePorts", {"port in use"}};
-const Objection kFit{"NodeResourcesFit", {"too little cpu", "no memory"}};
+const Rejection kName{"NodeName", {"wrong name"}};
+const Rejection kPorts{"NodePorts", {"port in use"}};
+const Rejection kFit{"NodeResourcesFit", {"too little cpu", "no memory"}};
 
 Attempt AttemptOnThreeNodes() {
   return {.pod = "shop/web",
           .uid = "u1",
           .number = 2,
           .filters = {"NodeName", "NodePorts", "NodeResourcesFit"},
-          .nodes = {{.node = "node-1", .objections = {kPorts}},
-                    {.node = "node-22"},
-                    {.node = "node-3", .objections = {kFit}}},
+          .fits = {"node-22"},
+          .rejected = {{.node = "node-1", .rejections = {kPorts}},
+                       {.node = "node-3", .rejections = {kFit}}},
           .node = "node-22",
           .all_nodes = 3,
           .feasible_nodes = 1};
 }
 
-TEST(FormatAttemptTest, MarksTheFirstObjections) {
+TEST(FormatAttemptTest, MarksTheFirstRejections) {
   EXPECT_EQ(
       FormatAttempt(AttemptOnThreeNodes()),
       "shop/web, attempt 2: 1 of 3 nodes feasible, selected node-22\n"
       "  NODE     NodeName  NodePorts  NodeResourcesFit\n"
-      "  node-1   ✓         ✗          ·                 port in use\n"
       "  node-22  ✓         ✓          ✓                 ◀ selected\n"
+      "  node-1   ✓         ✗          ·                 port in use\n"
       "  node-3   ✓         ✓          ✗                 too little cpu, no "
       "memory");
 }
 
-TEST(FormatAttemptTest, MarksTheLaterObjections) {
+TEST(FormatAttemptTest, MarksTheLaterRejections) {
   Attempt attempt = AttemptOnThreeNodes();
-  attempt.all_objections = true;
-  // A later objection may come from an earlier filter plugin.
-  attempt.nodes = {{.node = "node-1", .objections = {kPorts, kName}},
-                   {.node = "node-22", .objections = {kName, kFit}},
-                   {.node = "node-3", .objections = {kFit}}};
+  attempt.all_rejections = true;
+  // A later rejection may come from an earlier filter plugin.
+  attempt.fits = {};
+  attempt.rejected = {{.node = "node-1", .rejections = {kPorts, kName}},
+                      {.node = "node-22", .rejections = {kName, kFit}},
+                      {.node = "node-3", .rejections = {kFit}}};
   attempt.node = "";
   attempt.failure = "0/3 nodes are available";
   EXPECT_EQ(
@@ -66,35 +67,31 @@ TEST(FormatAttemptTest, ShowsScoresAndTotals) {
       .pod = "shop/web",
       .number = 1,
       .filters = {"NodeName"},
-      .nodes = {{.node = "a", .objections = {kName}},
-                {.node = "b",
-                 .scores = {{"Fit", -5, 0, 0}, {"Image", 7, 70, 140}}},
-                {.node = "c",
-                 .scores = {{"Image", 9, 100, 200}, {"Fit", 4, 50, 51}}},
-                {.node = "d", .scores = {{"Fit", 1, 2, 3}}}},
+      .fits = {"b", "c"},
+      .scores = {{"Fit", 1, {-5, 4}, {0, 51}}, {"Image", 2, {7, 9}, {70, 100}}},
+      .rejected = {{.node = "a", .rejections = {kName}}},
       .node = "c",
-      .all_nodes = 4,
-      .feasible_nodes = 3};
+      .all_nodes = 3,
+      .feasible_nodes = 2};
   EXPECT_EQ(FormatAttempt(attempt),
-            "shop/web, attempt 1: 3 of 4 nodes feasible, selected c\n"
+            "shop/web, attempt 1: 2 of 3 nodes feasible, selected c\n"
             "  NODE  NodeName  Fit      Image      TOTAL\n"
-            "  a     ✗         ·        ·          ·      wrong name\n"
             "  b     ✓         -5/0/0   7/70/140   140\n"
-            "  c     ✓         4/50/51  9/100/200  251    ◀ selected\n"
-            "  d     ✓         1/2/3    ·          3");
+            "  c     ✓         4/51/51  9/100/200  251    ◀ selected\n"
+            "  a     ✗         ·        ·          ·      wrong name");
 }
 
 TEST(FormatAttemptTest, CountsTheNodesThatAreNotShown) {
   Attempt attempt = AttemptOnThreeNodes();
   attempt.all_nodes = 1000;
   attempt.feasible_nodes = 900;
-  attempt.objections = {{"NodeName", "wrong name", 60},
-                        {"NodePorts", "port in use", 40}};
+  attempt.reasons = {{"NodeName", "wrong name", 60},
+                     {"NodePorts", "port in use", 40}};
   EXPECT_EQ(FormatAttempt(attempt, /*max_nodes=*/1),
             "shop/web, attempt 2: 900 of 1000 nodes feasible, selected "
             "node-22\n"
-            "  NODE    NodeName  NodePorts  NodeResourcesFit\n"
-            "  node-1  ✓         ✗          ·                 port in use\n"
+            "  NODE     NodeName  NodePorts  NodeResourcesFit\n"
+            "  node-22  ✓         ✓          ✓                 ◀ selected\n"
             "  … and 999 more. Of all 1000: 900 feasible; 60 NodeName: wrong "
             "name; 40 NodePorts: port in use");
   EXPECT_TRUE(FormatAttempt(attempt, 0)
@@ -125,11 +122,11 @@ TEST(FormatAttemptTest, TextCannotBreakTheTable) {
   const Attempt attempt{
       .pod = bad,
       .filters = {"P"},
-      .nodes = {{.node = bad, .objections = {{"P", {bad, bad}}}}},
+      .rejected = {{.node = bad, .rejections = {{"P", {bad, bad}}}}},
       .points = {{.point = "Bind", .message = bad}},
       .failure = bad,
       .all_nodes = 2,
-      .objections = {{"P", bad, 2}}};
+      .reasons = {{"P", bad, 2}}};
   const std::string text = FormatAttempt(attempt);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
   for (const char* control : {"\x1b", "\x7f", "\xc2\x9b", "\xff"}) {

@@ -18,26 +18,43 @@ void Append(std::vector<T>& to, std::vector<T> from) {
             std::make_move_iterator(from.end()));
 }
 
-// Sets all_nodes, feasible_nodes and objections of the attempt.
+// Sets all_nodes, feasible_nodes and reasons of the attempt.
 void CountNodes(Attempt& attempt) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
-  for (const NodeVerdict& node : attempt.nodes) {
-    if (node.objections.empty()) {
-      ++attempt.feasible_nodes;
-      continue;
-    }
-    const Objection& first = node.objections.front();
+  for (const RejectedNode& node : attempt.rejected) {
+    const Rejection& first = node.rejections.front();
     for (const std::string& reason : first.reasons) {
       ++counts[{first.plugin, reason}];
     }
   }
-  attempt.all_nodes = attempt.nodes.size();
-  for (const auto& [objection, count] : counts) {
-    const auto& [plugin, reason] = objection;
-    attempt.objections.push_back({.plugin = std::string(plugin),
-                                  .reason = std::string(reason),
-                                  .nodes = count});
+  attempt.feasible_nodes = attempt.fits.size();
+  attempt.all_nodes = attempt.fits.size() + attempt.rejected.size();
+  for (const auto& [why, count] : counts) {
+    const auto& [plugin, reason] = why;
+    attempt.reasons.push_back({.plugin = std::string(plugin),
+                               .reason = std::string(reason),
+                               .nodes = count});
   }
+}
+
+template <class T>
+void KeepFirst(SharedList<T>& list, std::size_t count) {
+  if (list.size() <= count) return;
+  list = std::vector<T>(list.begin(), list.begin() + count);
+}
+
+// Keeps `count` nodes, first those that the pod fits, and their scores.
+void KeepNodes(Attempt& attempt, std::size_t count) {
+  if (attempt.fits.size() > count) {
+    std::vector<ScoreColumn> scores = attempt.scores.get();
+    for (ScoreColumn& column : scores) {
+      column.raw.resize(count);
+      column.normalized.resize(count);
+    }
+    attempt.scores = std::move(scores);
+  }
+  KeepFirst(attempt.fits, count);
+  KeepFirst(attempt.rejected, count - attempt.fits.size());
 }
 
 // Returns the attempt extended by a later report.
@@ -77,7 +94,8 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
 }
 
 void Trace::Add(Attempt report) {
-  if (report.filters.empty() && report.nodes.empty()) {
+  if (report.filters.empty() && report.fits.empty() &&
+      report.rejected.empty()) {
     const RecordPtr earlier = FindAttempt(report);
     if (earlier) {
       report = Join(std::get<Attempt>(earlier->state), std::move(report));
@@ -87,11 +105,7 @@ void Trace::Add(Attempt report) {
   } else {
     CountNodes(report);
   }
-  if (report.nodes.size() > limits_.nodes_per_attempt) {
-    const auto first =
-        std::span(report.nodes.get()).first(limits_.nodes_per_attempt);
-    report.nodes = std::vector<NodeVerdict>(first.begin(), first.end());
-  }
+  KeepNodes(report, limits_.nodes_per_attempt);
   ++report.reports;
   MutexLock lock(mu_);
   AddRecord(std::move(report));
@@ -145,8 +159,8 @@ void Trace::ReportScheduler() {
 TraceReader::TraceReader(Trace& trace, AttemptDetail detail)
     : trace_(trace), detail_(detail) {
   if (detail_ != AttemptDetail::kNone) ++trace_.attempt_readers_;
-  if (detail_ == AttemptDetail::kAllObjections) {
-    ++trace_.all_objections_readers_;
+  if (detail_ == AttemptDetail::kAllRejections) {
+    ++trace_.all_rejections_readers_;
   }
   MutexLock lock(trace_.mu_);
   first_ = trace_.log_.LastOfEach();
@@ -155,8 +169,8 @@ TraceReader::TraceReader(Trace& trace, AttemptDetail detail)
 
 TraceReader::~TraceReader() {
   if (detail_ != AttemptDetail::kNone) --trace_.attempt_readers_;
-  if (detail_ == AttemptDetail::kAllObjections) {
-    --trace_.all_objections_readers_;
+  if (detail_ == AttemptDetail::kAllRejections) {
+    --trace_.all_rejections_readers_;
   }
 }
 

@@ -60,10 +60,10 @@ class Trace {
     if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
   }
 
-  // True if a reader asks for all objections to each node in failed attempts,
+  // True if a reader asks for all rejections of each node in failed attempts,
   // not only for the first ones.
-  bool wants_all_objections() const {
-    return all_objections_readers_.load(std::memory_order_relaxed) > 0;
+  bool wants_all_rejections() const {
+    return all_rejections_readers_.load(std::memory_order_relaxed) > 0;
   }
 
   // Calls `pop`, which returns the next pod in an optional, and returns the
@@ -107,7 +107,7 @@ class Trace {
   const MoveObserver on_moved_;
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
-  std::atomic<int> all_objections_readers_ = 0;
+  std::atomic<int> all_rejections_readers_ = 0;
   // Lock order: the locks of the scheduler, mu_, the lock of pacer_.
   mutable Mutex mu_;
   CondVar added_;
@@ -117,8 +117,8 @@ class Trace {
 // What a reader asks for besides the moves of pods.
 enum class AttemptDetail {
   kNone,             // no attempts
-  kFirstObjections,  // attempts, with the first objection to each node
-  kAllObjections     // the same, with all objections in failed attempts
+  kFirstRejections,  // attempts, with the first rejection of each node
+  kAllRejections     // the same, with all rejections in failed attempts
 };
 
 // Reads a trace. First returns the last record of each pod, of each attempt and

@@ -66,7 +66,7 @@ class TraceLogTest : public ::testing::Test {
   const std::shared_ptr<spdlog::logger> logger_before_;
   FakeClock clock_;
   Trace trace_{"minisched", clock_, {.records = 3}};
-  TraceReader reader_{trace_, AttemptDetail::kFirstObjections};
+  TraceReader reader_{trace_, AttemptDetail::kFirstRejections};
 };
 
 TEST_F(TraceLogTest, LogsEachAttemptOnceAsATable) {

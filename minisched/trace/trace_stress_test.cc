@@ -31,8 +31,8 @@ void Write(Trace& trace, const std::string& writer) {
       trace.Tried([&] {
         return Attempt{.uid = pod.metadata.uid,
                        .number = 1,
-                       .nodes = std::vector<NodeVerdict>(5),
-                       .all_objections = trace.wants_all_objections()};
+                       .fits = std::vector<std::string>(5),
+                       .all_rejections = trace.wants_all_rejections()};
       });
     }
     trace.Moved(pod, i % 100 == 0 ? Place::kUnschedulable : Place::kBound);
@@ -70,7 +70,7 @@ void ChangePace(Trace& trace) {
     trace.Pause();
     trace.Step();
     trace.Resume();
-    TraceReader reader(trace, AttemptDetail::kAllObjections);
+    TraceReader reader(trace, AttemptDetail::kAllRejections);
     trace.Step();
     if (i % 10 != 0) continue;
     std::stop_source stop;

@@ -103,7 +103,7 @@ TEST_F(TraceTest, MovedCallsTheObserver) {
 
 TEST_F(TraceTest, ReturnsTheLastRecordOfEachPod) {
   EXPECT_THAT(trace_.LastOfEachPod(), IsEmpty());
-  const TraceReader reader(trace_, AttemptDetail::kFirstObjections);
+  const TraceReader reader(trace_, AttemptDetail::kFirstRejections);
   Move("a", Place::kActive);
   Move("b", Place::kActive);
   Move("a", Place::kInFlight);
@@ -170,7 +170,7 @@ class TriedTest : public TraceTest {
     trace_.Tried([&] { return attempt; });
   }
 
-  TraceReader reader_{trace_, AttemptDetail::kFirstObjections};
+  TraceReader reader_{trace_, AttemptDetail::kFirstRejections};
 };
 
 TEST_F(TraceTest, TriedCallsDescribeOnlyForAReaderOfAttempts) {
@@ -184,7 +184,7 @@ TEST_F(TraceTest, TriedCallsDescribeOnlyForAReaderOfAttempts) {
   trace_.Tried(attempt);
   EXPECT_EQ(calls, 0);
   for (const auto detail :
-       {AttemptDetail::kFirstObjections, AttemptDetail::kAllObjections}) {
+       {AttemptDetail::kFirstRejections, AttemptDetail::kAllRejections}) {
     calls = 0;
     {
       const TraceReader reader(trace_, detail);
@@ -196,26 +196,27 @@ TEST_F(TraceTest, TriedCallsDescribeOnlyForAReaderOfAttempts) {
   }
 }
 
-TEST_F(TraceTest, WantsAllObjectionsWhileAReaderAsksForThem) {
+TEST_F(TraceTest, WantsAllRejectionsWhileAReaderAsksForThem) {
   const TraceReader moves_only(trace_);
-  const TraceReader first(trace_, AttemptDetail::kFirstObjections);
-  EXPECT_FALSE(trace_.wants_all_objections());
+  const TraceReader first(trace_, AttemptDetail::kFirstRejections);
+  EXPECT_FALSE(trace_.wants_all_rejections());
   {
-    const TraceReader all(trace_, AttemptDetail::kAllObjections);
-    EXPECT_TRUE(trace_.wants_all_objections());
-    { const TraceReader another(trace_, AttemptDetail::kAllObjections); }
-    EXPECT_TRUE(trace_.wants_all_objections());
+    const TraceReader all(trace_, AttemptDetail::kAllRejections);
+    EXPECT_TRUE(trace_.wants_all_rejections());
+    { const TraceReader another(trace_, AttemptDetail::kAllRejections); }
+    EXPECT_TRUE(trace_.wants_all_rejections());
   }
-  EXPECT_FALSE(trace_.wants_all_objections());
+  EXPECT_FALSE(trace_.wants_all_rejections());
 }
 
 TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   Attempt first = AttemptOf("a");
   first.filters = {"NodeName"};
-  first.nodes = {{.node = "node-1", .objections = {{"NodeName", {"wrong"}}}},
-                 {.node = "node-2"}};
+  first.fits = {"node-2"};
+  first.rejected = {
+      {.node = "node-1", .rejections = {{"NodeName", {"wrong"}}}}};
   first.points = {{.point = "PreFilter"}};
-  first.all_objections = true;
+  first.all_rejections = true;
   first.node = "node-2";
   Try(first);
   Try(AttemptOf("b"));
@@ -228,11 +229,12 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
   const auto whole = Last<Attempt>(reader_);
   EXPECT_EQ(whole.pod, "shop/a");
   EXPECT_THAT(whole.filters, ElementsAre("NodeName"));
-  EXPECT_THAT(whole.nodes, SizeIs(2));
-  EXPECT_TRUE(whole.all_objections);
+  EXPECT_THAT(whole.fits, SizeIs(1));
+  EXPECT_THAT(whole.rejected, SizeIs(1));
+  EXPECT_TRUE(whole.all_rejections);
   EXPECT_EQ(whole.all_nodes, 2U);
   EXPECT_EQ(whole.feasible_nodes, 1U);
-  EXPECT_THAT(whole.objections, SizeIs(1));
+  EXPECT_THAT(whole.reasons, SizeIs(1));
   ASSERT_THAT(whole.points, SizeIs(2));
   EXPECT_EQ(whole.points[0].point, "PreFilter");
   EXPECT_EQ(whole.points[1].point, "Bind");
@@ -244,14 +246,14 @@ TEST_F(TriedTest, ASecondReportAddsToTheFirst) {
 // A thousand nodes are too many to copy for each Binding.
 TEST_F(TriedTest, TheReportsOfAnAttemptShareItsNodes) {
   Attempt attempt = AttemptOf("a");
-  attempt.nodes = {{.node = "node-1"}};
+  attempt.fits = {"node-1"};
   Try(attempt);
   Attempt binding = AttemptOf("a");
   binding.points = {{.point = "Bind"}};
   Try(binding);
   const Attempt last = Last<Attempt>(reader_);
   EXPECT_EQ(last.reports, 2);
-  EXPECT_EQ(&last.nodes[0], &attempt.nodes[0]);
+  EXPECT_EQ(&last.fits[0], &attempt.fits[0]);
 }
 
 TEST_F(TriedTest, DropsASecondReportWithoutAFirst) {
@@ -264,12 +266,12 @@ TEST_F(TriedTest, DropsASecondReportWithoutAFirst) {
 // A scheduler that has forgotten a pod reports attempt 1 of the pod again.
 TEST_F(TriedTest, AReportWithNodesReplacesTheAttempt) {
   Attempt attempt = AttemptOf("a");
-  attempt.nodes = {{.node = "node-1"}};
+  attempt.fits = {"node-1"};
   attempt.points = {{.point = "PreFilter"}};
   Try(attempt);
   Try(attempt);
   const auto last = Last<Attempt>(reader_);
-  EXPECT_THAT(last.nodes, SizeIs(1));
+  EXPECT_THAT(last.fits, SizeIs(1));
   EXPECT_THAT(last.points, SizeIs(1));
   EXPECT_EQ(last.all_nodes, 1U);
   EXPECT_EQ(last.reports, 1);
@@ -277,7 +279,7 @@ TEST_F(TriedTest, AReportWithNodesReplacesTheAttempt) {
 
 TEST_F(TriedTest, AnotherAttemptOfThePodIsAnotherRecord) {
   Attempt attempt = AttemptOf("a");
-  attempt.nodes = {{.node = "node-1"}};
+  attempt.fits = {"node-1"};
   Try(attempt);
   attempt.number = 2;
   Try(attempt);
@@ -287,21 +289,21 @@ TEST_F(TriedTest, AnotherAttemptOfThePodIsAnotherRecord) {
   EXPECT_EQ(Last<Attempt>(late).all_nodes, 1U);
 }
 
-// A node counts once for each reason of its first objection, as in FitError.
-TEST_F(TriedTest, CountsTheFirstObjections) {
+// A node counts once for each reason of its first rejection, as in FitError.
+TEST_F(TriedTest, CountsTheFirstRejections) {
   Attempt attempt = AttemptOf("a");
-  const Objection name{"NodeName", {"wrong"}};
-  const Objection fit{"NodeResourcesFit", {"cpu", "memory"}};
-  attempt.nodes = {{.node = "node-1", .objections = {name, fit}},
-                   {.node = "node-2", .objections = {fit}},
-                   {.node = "node-3"},
-                   {.node = "node-4", .objections = {name}}};
+  const Rejection name{"NodeName", {"wrong"}};
+  const Rejection fit{"NodeResourcesFit", {"cpu", "memory"}};
+  attempt.fits = {"node-3"};
+  attempt.rejected = {{.node = "node-1", .rejections = {name, fit}},
+                      {.node = "node-2", .rejections = {fit}},
+                      {.node = "node-4", .rejections = {name}}};
   Try(attempt);
   const auto counted = Last<Attempt>(reader_);
   EXPECT_EQ(counted.all_nodes, 4U);
   EXPECT_EQ(counted.feasible_nodes, 1U);
   std::map<std::string, std::size_t> counts;
-  for (const ObjectionCount& count : counted.objections) {
+  for (const ReasonCount& count : counted.reasons) {
     counts[count.plugin + ": " + count.reason] = count.nodes;
   }
   EXPECT_EQ(counts, (std::map<std::string, std::size_t>{
@@ -313,32 +315,52 @@ TEST_F(TriedTest, CountsTheFirstObjections) {
 class LimitedTraceTest : public TriedTest {
  protected:
   Trace limited_{"minisched", clock_, {.nodes_per_attempt = 3}};
-  TraceReader reader_{limited_, AttemptDetail::kFirstObjections};
+  TraceReader reader_{limited_, AttemptDetail::kFirstRejections};
 
-  // Reports nodes that are alternately feasible and infeasible.
-  void TryNodes(int count) {
-    std::vector<NodeVerdict> nodes;
-    for (int i = 0; i < count; ++i) {
-      nodes.push_back({.node = std::to_string(i)});
-      if (i % 2 == 1) nodes.back().objections = {{"P", {"odd"}}};
+  void TryNodes(int feasible, int rejected) {
+    std::vector<std::string> fits;
+    ScoreColumn scores{.plugin = "P"};
+    for (int i = 0; i < feasible; ++i) {
+      fits.push_back("fits-" + std::to_string(i));
+      scores.raw.push_back(i);
+      scores.normalized.push_back(i % 100);
+    }
+    std::vector<RejectedNode> others;
+    for (int i = 0; i < rejected; ++i) {
+      others.push_back(
+          {.node = "no-" + std::to_string(i), .rejections = {{"P", {"odd"}}}});
     }
     Attempt attempt = AttemptOf("a");
-    attempt.nodes = std::move(nodes);
+    attempt.fits = std::move(fits);
+    attempt.scores = {std::move(scores)};
+    attempt.rejected = std::move(others);
     limited_.Tried([&] { return attempt; });
   }
 };
 
 TEST_F(LimitedTraceTest, CountsTheNodesBeyondTheLimit) {
-  TryNodes(1001);
-  const auto records = Read(reader_);
-  const auto& attempt = std::get<Attempt>(records.back()->state);
-  ASSERT_THAT(attempt.nodes, SizeIs(3));
-  EXPECT_EQ(attempt.nodes[2].node, "2");
-  EXPECT_EQ(attempt.nodes.get().capacity(), 3U);  // the others' memory is freed
-  EXPECT_EQ(attempt.all_nodes, 1001U);
-  EXPECT_EQ(attempt.feasible_nodes, 501U);
-  ASSERT_THAT(attempt.objections, SizeIs(1));
-  EXPECT_EQ(attempt.objections[0].nodes, 500U);
+  TryNodes(2, 500);
+  const auto attempt = Last<Attempt>(reader_);
+  EXPECT_THAT(attempt.fits.get(), ElementsAre("fits-0", "fits-1"));
+  ASSERT_THAT(attempt.rejected, SizeIs(1));
+  EXPECT_EQ(attempt.rejected[0].node, "no-0");
+  // The memory of the others is freed.
+  EXPECT_EQ(attempt.rejected.get().capacity(), 1U);
+  EXPECT_EQ(attempt.all_nodes, 502U);
+  EXPECT_EQ(attempt.feasible_nodes, 2U);
+  ASSERT_THAT(attempt.reasons, SizeIs(1));
+  EXPECT_EQ(attempt.reasons[0].nodes, 500U);
+}
+
+TEST_F(LimitedTraceTest, KeepsTheScoresOfTheNodesThatItKeeps) {
+  TryNodes(1000, 1);
+  const auto attempt = Last<Attempt>(reader_);
+  EXPECT_THAT(attempt.fits, SizeIs(3));
+  EXPECT_THAT(attempt.rejected, SizeIs(0));
+  ASSERT_THAT(attempt.scores, SizeIs(1));
+  EXPECT_THAT(attempt.scores[0].raw, ElementsAre(0, 1, 2));
+  EXPECT_THAT(attempt.scores[0].normalized, ElementsAre(0, 1, 2));
+  EXPECT_EQ(attempt.feasible_nodes, 1000U);
 }
 
 // Compares a slow reader with a prompt one.

@@ -6,15 +6,13 @@ namespace minisched {
 Attempt Scheduler::DescribeAttempt(const QueuedPodInfo& info,
                                    const Nodes& nodes, const std::string& host,
                                    const std::string& failure) {
-  std::vector<NodeVerdict> verdicts;
-  verdicts.reserve(nodes.size());
-  for (const auto& node : nodes) {
-    verdicts.emplace_back().node = node->metadata.name;
-  }
+  std::vector<std::string> fits;
+  fits.reserve(nodes.size());
+  for (const auto& node : nodes) fits.push_back(node->metadata.name);
   return {.pod = ObjectName(info.pod->metadata),
           .uid = info.pod->metadata.uid,
           .number = info.attempts,
-          .nodes = std::move(verdicts),
+          .fits = std::move(fits),
           .node = host,
           .failure = failure};
 }

@@ -1,5 +1,4 @@
 // Describes an attempt for the trace: from this step's types to an Attempt.
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,16 @@ Attempt NewAttempt(const QueuedPodInfo& info) {
           .number = info.attempts};
 }
 
-Objection ToObjection(std::string_view plugin, const Status& status) {
+std::vector<std::string> NamesOf(const Nodes& nodes) {
+  std::vector<std::string> names;
+  names.reserve(nodes.size());
+  for (const NodeInfo* node : nodes) {
+    names.push_back(node->node().metadata.name);
+  }
+  return names;
+}
+
+Rejection ToRejection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
@@ -29,40 +37,32 @@ Attempt Scheduler::DescribeAttempt(
   }
   if (result) {
     attempt.node = result->suggested_host;
+    attempt.fits = NamesOf(result->feasible_nodes);
   } else {
     attempt.failure = result.error().status.Message();
     if (!result.error().status.IsRejected()) return attempt;
-    attempt.all_objections = trace_.wants_all_objections();
+    attempt.all_rejections = trace_.wants_all_rejections();
   }
   const NodeToStatus& statuses =
       (result ? result->diagnosis : result.error().diagnosis).node_to_status;
-  std::set<const NodeInfo*> feasible;
-  if (result) {
-    feasible.insert(result->feasible_nodes.begin(),
-                    result->feasible_nodes.end());
-  }
-  std::vector<NodeVerdict> verdicts;
-  verdicts.reserve(snapshot_.List().size());
+  std::vector<RejectedNode> rejected;
   for (const NodeInfo* node : snapshot_.List()) {
     const std::string& name = node->node().metadata.name;
-    if (feasible.contains(node)) {
-      verdicts.push_back({.node = name});
-    } else if (const Status* first = statuses.Find(name)) {
-      NodeVerdict& verdict = verdicts.emplace_back();
-      verdict.node = name;
-      verdict.objections.push_back(ToObjection(first->plugin(), *first));
-      for (const FilterPlugin* plugin : framework_.filter_plugins()) {
-        if (!attempt.all_objections || plugin->Name() == first->plugin()) {
-          continue;
-        }
-        const Status later = plugin->Filter(state, *info.pod, *node);
-        if (later.IsRejected()) {
-          verdict.objections.push_back(ToObjection(plugin->Name(), later));
-        }
+    const Status* first = statuses.Find(name);
+    if (first == nullptr) continue;  // fits, or was not checked
+    std::vector<Rejection> rejections{ToRejection(first->plugin(), *first)};
+    for (const FilterPlugin* plugin : framework_.filter_plugins()) {
+      if (!attempt.all_rejections || plugin->Name() == first->plugin()) {
+        continue;
       }
-    }  // Otherwise the node was not checked.
+      const Status later = plugin->Filter(state, *info.pod, *node);
+      if (later.IsRejected()) {
+        rejections.push_back(ToRejection(plugin->Name(), later));
+      }
+    }
+    rejected.push_back({name, std::move(rejections)});
   }
-  attempt.nodes = std::move(verdicts);
+  attempt.rejected = std::move(rejected);
   return attempt;
 }
 

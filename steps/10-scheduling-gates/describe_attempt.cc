@@ -1,5 +1,4 @@
 // Describes an attempt for the trace: from this step's types to an Attempt.
-#include <map>
 #include <string>
 #include <vector>
 
@@ -39,37 +38,47 @@ std::vector<PointResult> DescribePreFilter(const Framework& framework,
   return points;
 }
 
-Objection ToObjection(std::string_view plugin, const Status& status) {
+std::vector<std::string> NamesOf(const Nodes& nodes) {
+  std::vector<std::string> names;
+  names.reserve(nodes.size());
+  for (const NodeInfo* node : nodes) {
+    names.push_back(node->node().metadata.name);
+  }
+  return names;
+}
+
+Rejection ToRejection(std::string_view plugin, const Status& status) {
   return {.plugin = std::string(plugin), .reasons = status.reasons()};
 }
 
 // Runs the filter plugins, except the one that rejected the node first, and
-// appends their objections to the verdict.
-void AddOtherObjections(const Framework& framework, const CycleState& state,
+// appends their rejections.
+void AddOtherRejections(const Framework& framework, const CycleState& state,
                         const Pod& pod, const NodeInfo& node,
-                        NodeVerdict& verdict) {
-  const std::string first = verdict.objections.front().plugin;
+                        std::vector<Rejection>& rejections) {
+  const std::string first = rejections.front().plugin;
   for (const FilterPlugin* plugin : framework.filter_plugins()) {
     if (plugin->Name() == first || state.SkipsFilter(plugin->Name())) continue;
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsRejected()) {
-      verdict.objections.push_back(ToObjection(plugin->Name(), status));
+      rejections.push_back(ToRejection(plugin->Name(), status));
     }
   }
 }
 
-// Returns the scores of the node at this index among the feasible nodes.
-std::vector<PluginScore> DescribeScores(
-    const std::vector<PluginNodeScores>& all, std::size_t index) {
-  std::vector<PluginScore> scores;
-  for (const PluginNodeScores& plugin : all) {
-    const std::int64_t normalized = plugin.normalized[index].score;
-    scores.push_back({.plugin = std::string(plugin.plugin),
-                      .raw = plugin.raw[index],
-                      .normalized = normalized,
-                      .weighted = normalized * plugin.weight});
+std::vector<ScoreColumn> DescribeScores(
+    const std::vector<PluginNodeScores>& scores) {
+  std::vector<ScoreColumn> columns;
+  for (const PluginNodeScores& plugin : scores) {
+    ScoreColumn& column = columns.emplace_back();
+    column.plugin = plugin.plugin;
+    column.weight = plugin.weight;
+    column.raw = plugin.raw;
+    for (const NodeScore& node : plugin.normalized) {
+      column.normalized.push_back(node.score);
+    }
   }
-  return scores;
+  return columns;
 }
 
 }  // namespace
@@ -83,42 +92,32 @@ Attempt Scheduler::DescribeAttempt(
   }
   if (result) {
     attempt.node = result->suggested_host;
+    attempt.fits = NamesOf(result->feasible_nodes);
+    attempt.scores = DescribeScores(result->scores);
   } else {
     attempt.failure = result.error().status.Message();
     if (!result.error().status.IsRejected() || snapshot_.List().empty()) {
       return attempt;
     }
-    attempt.all_objections = trace_.wants_all_objections();
+    attempt.all_rejections = trace_.wants_all_rejections();
   }
   const Diagnosis& diagnosis =
       result ? result->diagnosis : result.error().diagnosis;
   attempt.points = DescribePreFilter(framework_, state, diagnosis);
   if (!diagnosis.pre_filter_message.empty()) return attempt;
   const NodeToStatus& statuses = diagnosis.node_to_status;
-  std::map<const NodeInfo*, std::size_t> feasible;  // and their positions
-  if (result) {
-    for (const NodeInfo* node : result->feasible_nodes) {
-      feasible.emplace(node, feasible.size());
-    }
-  }
-  std::vector<NodeVerdict> verdicts;
-  verdicts.reserve(snapshot_.List().size());
+  std::vector<RejectedNode> rejected;
   for (const NodeInfo* node : snapshot_.List()) {
     const std::string& name = node->node().metadata.name;
-    if (const auto found = feasible.find(node); found != feasible.end()) {
-      verdicts.push_back(
-          {.node = name,
-           .scores = DescribeScores(result->scores, found->second)});
-    } else if (const Status* first = statuses.Find(name)) {
-      NodeVerdict& verdict = verdicts.emplace_back();
-      verdict.node = name;
-      verdict.objections.push_back(ToObjection(first->plugin(), *first));
-      if (attempt.all_objections && !first->plugin().empty()) {
-        AddOtherObjections(framework_, state, *info.pod, *node, verdict);
-      }
-    }  // Otherwise the node was not checked.
+    const Status* first = statuses.Find(name);
+    if (first == nullptr) continue;  // fits, or was not checked
+    std::vector<Rejection> rejections{ToRejection(first->plugin(), *first)};
+    if (attempt.all_rejections && !first->plugin().empty()) {
+      AddOtherRejections(framework_, state, *info.pod, *node, rejections);
+    }
+    rejected.push_back({name, std::move(rejections)});
   }
-  attempt.nodes = std::move(verdicts);
+  attempt.rejected = std::move(rejected);
   return attempt;
 }
 

@@ -36,19 +36,16 @@ T NewObject(const std::string& name, const std::string& rest) {
   return object;
 }
 
-// Returns the verdict on a node as text: "node-1 fits", or the objections.
-std::string ToText(const NodeVerdict& verdict) {
-  std::string text = verdict.node;
-  if (verdict.objections.empty()) text += " fits";
-  for (const auto& [plugin, reasons] : verdict.objections) {
-    text += fmt::format("; {}: {}", plugin, fmt::join(reasons, ", "));
-  }
-  return text;
-}
-
+// Returns a text for each node: "node-1 fits", or the rejections.
 std::vector<std::string> Verdicts(const Attempt& attempt) {
   std::vector<std::string> texts;
-  for (const auto& verdict : attempt.nodes) texts.push_back(ToText(verdict));
+  for (const auto& name : attempt.fits) texts.push_back(name + " fits");
+  for (const auto& [name, rejections] : attempt.rejected) {
+    std::string& text = texts.emplace_back(name);
+    for (const auto& [plugin, reasons] : rejections) {
+      text += fmt::format("; {}: {}", plugin, fmt::join(reasons, ", "));
+    }
+  }
   return texts;
 }
 
@@ -71,7 +68,7 @@ class DescribeAttemptTest : public ::testing::Test {
 
   // Adds the pod, starts the scheduler and returns its first attempt.
   Attempt Try(const std::string& spec,
-              AttemptDetail detail = AttemptDetail::kFirstObjections) {
+              AttemptDetail detail = AttemptDetail::kFirstRejections) {
     Pod pod = NewObject<Pod>("web-0", R"("spec":)" + spec);
     pod.spec.scheduler_name = "minisched";
     cluster_.Add(pod);
@@ -114,12 +111,13 @@ TEST_F(DescribeAttemptTest, APodThatNamesANodeIsBoundThere) {
   for (const char* name : {"node-1", "node-2", "node-3"}) AddNode(name);
   const Attempt attempt = Try(NamesNode("node-2"));
   EXPECT_EQ(attempt.node, "node-2");
-  EXPECT_EQ(FromJson<Binding>(cluster_.TakeBinding().request.body).target.name,
-            "node-2");
+  ScriptedApi::Exchange binding = cluster_.TakeBinding();
+  EXPECT_EQ(FromJson<Binding>(binding.request.body).target.name, "node-2");
+  binding.reply.Send(201, R"({"kind":"Status"})");  // lets the scheduler stop
   EXPECT_THAT(
       Verdicts(attempt),
-      ElementsAre("node-1; : node(s) didn't satisfy plugin(s) [NodeAffinity]",
-                  "node-2 fits",
+      ElementsAre("node-2 fits",
+                  "node-1; : node(s) didn't satisfy plugin(s) [NodeAffinity]",
                   "node-3; : node(s) didn't satisfy plugin(s) [NodeAffinity]"));
 }
 
@@ -176,10 +174,10 @@ TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
 constexpr char kCordonedTaintedFullNode[] = R"("spec":{
     "unschedulable":true,"taints":[{"key":"a","effect":"NoSchedule"}]})";
 
-TEST_F(DescribeAttemptTest, ListsTheFirstObjectionToEachNode) {
+TEST_F(DescribeAttemptTest, ListsTheFirstRejectionToEachNode) {
   AddNode("node-1", kCordonedTaintedFullNode);
   const Attempt attempt = Try("{}");
-  EXPECT_FALSE(attempt.all_objections);
+  EXPECT_FALSE(attempt.all_rejections);
   EXPECT_THAT(
       Verdicts(attempt),
       ElementsAre("node-1; NodeUnschedulable: node(s) were unschedulable"));
@@ -187,10 +185,10 @@ TEST_F(DescribeAttemptTest, ListsTheFirstObjectionToEachNode) {
 
 // NodeAffinity and NodePorts are skipped: without the data from their
 // PreFilter, their Filter would throw.
-TEST_F(DescribeAttemptTest, ListsAllObjectionsExceptOfSkippedPlugins) {
+TEST_F(DescribeAttemptTest, ListsAllRejectionsExceptOfSkippedPlugins) {
   AddNode("node-1", kCordonedTaintedFullNode);
-  const Attempt attempt = Try("{}", AttemptDetail::kAllObjections);
-  EXPECT_TRUE(attempt.all_objections);
+  const Attempt attempt = Try("{}", AttemptDetail::kAllRejections);
+  EXPECT_TRUE(attempt.all_rejections);
   EXPECT_THAT(Verdicts(attempt),
               ElementsAre("node-1; NodeUnschedulable: node(s) were "
                           "unschedulable; TaintToleration: node(s) had "
@@ -201,7 +199,7 @@ TEST_F(DescribeAttemptTest, ListsAllObjectionsExceptOfSkippedPlugins) {
 TEST_F(DescribeAttemptTest, FilterDoesNotRunForNodesThatPreFilterExcludes) {
   AddNode("node-1", kCordonedTaintedFullNode);
   const Attempt attempt =
-      Try(NamesNode("node-9"), AttemptDetail::kAllObjections);
+      Try(NamesNode("node-9"), AttemptDetail::kAllRejections);
   EXPECT_THAT(
       Verdicts(attempt),
       ElementsAre("node-1; : node(s) didn't satisfy plugin(s) [NodeAffinity]"));

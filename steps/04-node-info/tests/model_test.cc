@@ -132,10 +132,13 @@ void ExpectAgrees(const Attempt& attempt,
   if (fits) {
     EXPECT_TRUE(statuses.at(attempt.node).IsSuccess());
   }
-  for (const NodeVerdict& verdict : attempt.nodes) {
-    const Status& status = statuses.at(verdict.node);
-    EXPECT_EQ(verdict.objections.empty(), status.IsSuccess());
-    for (const auto& [plugin, reasons] : verdict.objections) {
+  for (const std::string& name : attempt.fits) {
+    EXPECT_TRUE(statuses.at(name).IsSuccess());
+  }
+  for (const auto& [name, rejections] : attempt.rejected) {
+    const Status& status = statuses.at(name);
+    EXPECT_FALSE(status.IsSuccess());
+    for (const auto& [plugin, reasons] : rejections) {
       EXPECT_EQ(plugin, status.plugin());
       EXPECT_EQ(reasons, status.reasons());
     }

@@ -41,13 +41,10 @@ TEST(DescribeCheckedNodesTest, ANodeFitsOnlyIfTheSearchFoundIt) {
 
   const Attempt attempt =
       SchedulerPeer::Describe(scheduler, {.pod = pod}, state, result);
-  std::vector<std::string> nodes;
-  for (const NodeVerdict& verdict : attempt.nodes) {
-    EXPECT_TRUE(verdict.objections.empty());
-    ASSERT_EQ(verdict.scores.size(), 1);
-    nodes.push_back(verdict.node + " " + std::to_string(verdict.scores[0].raw));
-  }
-  EXPECT_EQ(nodes, (std::vector<std::string>{"node-1 1", "node-3 3"}));
+  EXPECT_TRUE(attempt.rejected.empty());
+  EXPECT_EQ(attempt.fits.get(), (std::vector<std::string>{"node-3", "node-1"}));
+  ASSERT_EQ(attempt.scores.size(), 1);
+  EXPECT_EQ(attempt.scores[0].raw, (std::vector<std::int64_t>{3, 1}));
 }
 
 }  // namespace

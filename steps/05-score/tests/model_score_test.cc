@@ -98,11 +98,12 @@ TEST(ModelScoreTest, PluginsAgreeOnEveryNode) {
 // Returns the scores of an attempt.
 ModelScores ScoresOf(const Attempt& attempt) {
   ModelScores scores;
-  for (const NodeVerdict& verdict : attempt.nodes) {
-    for (const PluginScore& score : verdict.scores) {
-      scores[score.plugin][verdict.node] = {.raw = score.raw,
-                                            .normalized = score.normalized,
-                                            .weighted = score.weighted};
+  for (const ScoreColumn& column : attempt.scores) {
+    for (std::size_t i = 0; i < attempt.fits.size(); ++i) {
+      scores[column.plugin][attempt.fits[i]] = {
+          .raw = column.raw.at(i),
+          .normalized = column.normalized.at(i),
+          .weighted = column.normalized.at(i) * column.weight};
     }
   }
   return scores;

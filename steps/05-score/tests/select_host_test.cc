@@ -27,10 +27,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// Returns the score as "plugin raw normalized weighted".
-std::string ScoreText(const PluginScore& score) {
-  return fmt::format("{} {} {} {}", score.plugin, score.raw, score.normalized,
-                     score.weighted);
+// Returns the score of a node as "plugin raw normalized weighted".
+std::string ScoreText(const ScoreColumn& column, std::size_t node) {
+  const std::int64_t normalized = column.normalized.at(node);
+  return fmt::format("{} {} {} {}", column.plugin, column.raw.at(node),
+                     normalized, normalized * column.weight);
 }
 
 // A scheduler whose Bindings the test answers. The cluster's pods stay pending,
@@ -95,12 +96,12 @@ class SelectHostTest : public ::testing::Test {
     for (const RecordPtr& record : reader_.Poll()) {
       const auto* attempt = std::get_if<Attempt>(&record->state);
       if (attempt == nullptr) continue;
-      for (const NodeVerdict& verdict : attempt->nodes) {
-        if (verdict.scores.empty()) continue;
-        std::vector<std::string>& texts = scores[verdict.node];
+      if (attempt->scores.empty()) continue;
+      for (std::size_t i = 0; i < attempt->fits.size(); ++i) {
+        std::vector<std::string>& texts = scores[attempt->fits[i]];
         texts.clear();  // a later record repeats the scores
-        for (const PluginScore& score : verdict.scores) {
-          texts.push_back(ScoreText(score));
+        for (const ScoreColumn& column : attempt->scores) {
+          texts.push_back(ScoreText(column, i));
         }
       }
     }
@@ -113,7 +114,7 @@ class SelectHostTest : public ::testing::Test {
  private:
   std::unique_ptr<Client> client_;
   Trace trace_{"minisched", clock_};
-  TraceReader reader_{trace_, AttemptDetail::kFirstObjections};
+  TraceReader reader_{trace_, AttemptDetail::kFirstRejections};
   std::unique_ptr<Scheduler> scheduler_;
   std::stop_source stop_;
   std::jthread run_;  // last: Run() uses the other members

@@ -191,7 +191,7 @@ TEST_F(BindingCycleTest, ReserveRejectsAPodUntilAnEventOfItsPlugin) {
 
 TEST_F(BindingCycleTest, TheTraceHasTheRejectionByReserve) {
   volumes_.set_reserve({Code::kUnschedulable, "no volume"});
-  TraceReader attempts(trace_, AttemptDetail::kFirstObjections);
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
   Start({NewNode("n")}, {NewPod("a")});
   AwaitMove("a", Place::kUnschedulable);
   const Attempt last = LastAttempt(attempts);

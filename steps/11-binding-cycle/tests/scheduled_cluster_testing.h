@@ -27,7 +27,7 @@ class ScheduledCluster {
 
   // Returns the first attempt of each pod, by the pod's uid.
   std::map<std::string, Attempt> Try(std::size_t pods) {
-    TraceReader reader(trace_, AttemptDetail::kFirstObjections);
+    TraceReader reader(trace_, AttemptDetail::kFirstRejections);
     trace_.Step();
     Client client(api_.config());
     Scheduler scheduler({client, "minisched", trace_, {}}, {}, clock_);

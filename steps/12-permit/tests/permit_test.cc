@@ -227,7 +227,7 @@ TEST_F(PermitTest, TheTraceFollowsAPodThatDoesNotWait) {
 
 TEST_F(PermitTest, TheTraceHasTheRejection) {
   a_.Set("a", Code::kWait, kTimeout);
-  TraceReader attempts(trace_, AttemptDetail::kFirstObjections);
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
   Start({NewNode("n")}, {NewPod("a")});
   AwaitWaiting("a")->Reject("A", "no quota");
   AwaitMove("a", Place::kUnschedulable);

@@ -1,1 +1,1 @@
-../../11-binding-cycle/tests/describe_attempt_test.cc
+../../04-node-info/tests/describe_attempt_test.cc
