@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from book_tool import sources
 from book_tool.listings import FREE_STANDING
+from book_tool.nav import nav
 from book_tool.page import Page
 from book_tool.steps import changes, linked_diff, pairs, scripts_diff
 from mkdocs.config.defaults import MkDocsConfig
@@ -31,17 +32,8 @@ def _root(config: MkDocsConfig) -> Path:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     root = _root(config)
-    docs = Path(config.docs_dir)
-    reference = sorted(p.name for p in docs.glob("reference/*.md"))
     diffs = [{_title(p): _diff_name(p)} for p in pairs(root)]
-    config.nav = [
-        {"Start": "index.md"},
-        *sorted(page.name for page in docs.glob("[0-9][0-9]-*.md")),
-    ]
-    if reference:
-        config.nav.append({"Reference": [f"reference/{n}" for n in reference]})
-    if diffs:
-        config.nav.append({"From step to step": diffs})
+    config.nav = nav(Path(config.docs_dir), diffs)
     # Material would ask the host for the number of stars.
     config.extra["repository"] = config.repo_url
     config.repo_url = config.repo_name = config.edit_uri = None

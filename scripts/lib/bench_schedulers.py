@@ -19,7 +19,7 @@ from bench_control_plane import ControlPlane
 from bench_run import Case, Scheduler, Size
 from embedded import ROOT, fail, program_of
 
-PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
+PAGE = ROOT / "docs" / "maintaining" / "benchmarks.md"
 LOADS = ("backlog", "arrival")
 PODS = ("plain", "mix")
 NODES = (100, 1000, 5000)

@@ -4,7 +4,7 @@ import dataclasses
 import random
 from collections.abc import Mapping
 
-# Seconds without a start, while each group alone fits. docs/reference/soak.md
+# Seconds without a start, while each group alone fits. docs/maintaining/soak.md
 # derives it.
 PROGRESS = 75
 LIFE = 12  # the longest time for which a group runs

@@ -1,7 +1,7 @@
 """What the checker of scripts/soak believes about the cluster, and its rules.
 
 Fed with the events of watches, in their order. Does no I/O and reads no clock.
-docs/reference/soak.md explains the rules and derives the bounds.
+docs/maintaining/soak.md explains the rules and derives the bounds.
 """
 
 import collections
