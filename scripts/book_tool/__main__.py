@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TextIO
 
 from . import console
+from .details import check_details
+from .form import check_form
 from .links import check_links
 from .listings import check_listings
 from .page import Page
@@ -66,6 +68,8 @@ def _check(
     if not _is_of_the_book(path):
         return
     check_listings(root, path, page, report)
+    check_details(path, page, report)
+    check_form(root, path, page, report, fix)
     check_table(root, path, page, report, fix)
 
 

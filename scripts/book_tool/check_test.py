@@ -20,18 +20,26 @@ class CheckTest(RepositoryTest):
 
     def test_no_fault(self) -> None:
         code, output = self.check("--no-run")
-        self.assertEqual((code, output), (0, "8 passed, 0 failed\n"))
+        self.assertEqual((code, output), (0, "16 passed, 0 failed\n"))
 
     def test_reports_a_changed_line_of_a_listing(self) -> None:
         self.edit(
             "steps/01-poll/scheduler.cc", "while (!stop", "while (!stopped"
         )
         self.edit("steps/02-watch/scheduler.cc", "ScheduleOne", "ScheduleOne")
-        self.assert_reports(16, "not in steps/01-poll/scheduler.cc")
+        self.assert_reports(18, "not in steps/01-poll/scheduler.cc")
 
     def test_reports_a_dead_link(self) -> None:
         (self.root / "steps/01-poll/scheduler.cc").unlink()
         self.assert_reports(3, "dead link: ../steps/01-poll/scheduler.cc")
+
+    def test_reports_a_dead_link_in_an_answer(self) -> None:
+        self.edit(CHAPTER, "[queue](../steps/02-watch/", "[queue](")
+        self.assert_reports(41, "dead link: queue.h")
+
+    def test_reports_an_incomplete_details_block(self) -> None:
+        self.edit(CHAPTER, "</details>", "")
+        self.assert_reports(31, "<details> without </details>")
 
     def test_reports_a_dead_anchor(self) -> None:
         self.edit(CHAPTER, "## What changes", "## What has changed")
@@ -39,17 +47,17 @@ class CheckTest(RepositoryTest):
 
     def test_reports_a_file_that_the_table_lacks(self) -> None:
         self.edit(CHAPTER, "| `queue.h` | the queue | new, 2 |\n", "")
-        self.assert_reports(8, "queue.h is missing in the table (new, 2)")
+        self.assert_reports(10, "queue.h is missing in the table (new, 2)")
 
     def test_reports_unchanged_and_duplicate_files_in_the_table(self) -> None:
         self.edit(CHAPTER, "`queue.h`", "`stack.h`")
-        self.assert_reports(12, "stack.h is the same in 01-poll and 02-watch")
+        self.assert_reports(14, "stack.h is the same in 01-poll and 02-watch")
         self.edit(CHAPTER, "`stack.h`", "[`scheduler.cc`](x)")
-        self.assert_reports(12, "scheduler.cc is in the table twice")
+        self.assert_reports(14, "scheduler.cc is in the table twice")
 
     def test_reports_a_wrong_count(self) -> None:
         self.edit(CHAPTER, "+1 −3", "+1 −4")
-        self.assert_reports(11, "scheduler.cc: expected +1 −3, found +1 −4")
+        self.assert_reports(13, "scheduler.cc: expected +1 −3, found +1 −4")
 
     def test_fix_corrects_only_counts(self) -> None:
         before = (self.root / CHAPTER).read_text(encoding="utf-8")
@@ -69,7 +77,7 @@ class CheckTest(RepositoryTest):
         self.edit(CHAPTER, "<!-- changed-files -->", "")
         self.assert_reports(1, "expected one table of changed files")
         self.edit(CHAPTER, "## What changes", "<!-- changed-files -->")
-        self.assert_reports(6, "expected a table")
+        self.assert_reports(8, "expected a table")
 
     def test_reports_a_chapter_without_a_step(self) -> None:
         (self.root / CHAPTER).rename(self.root / "docs/03-filter.md")
@@ -81,7 +89,7 @@ class CheckTest(RepositoryTest):
 
     def test_reports_code_without_a_title(self) -> None:
         self.edit(CHAPTER, ' title="steps/01-poll/scheduler.cc"', "")
-        self.assert_reports(15, "a cpp block without a title")
+        self.assert_reports(17, "a cpp block without a title")
 
     def test_checks_only_the_named_pages(self) -> None:
         self.write("docs/index.md", "[dead](link)\n")
@@ -110,17 +118,21 @@ class RunTest(RepositoryTest):
 
     def test_no_fault(self) -> None:
         code, output = self.check(*self.options)
-        self.assertEqual((code, output), (0, "9 passed, 0 failed\n"))
+        self.assertEqual((code, output), (0, "18 passed, 0 failed\n"))
 
     def test_reports_different_output(self) -> None:
         self.edit(CHAPTER, "one\n…\n", "one\nthree\n")
-        self.assert_reports(24, "output differs: echo one; echo two\n")
+        self.assert_reports(26, "output differs: echo one; echo two\n")
         self.edit(CHAPTER, "one\nthree\n", "one\n")
-        self.assert_reports(22, "output differs: echo one; echo two\n")
+        self.assert_reports(24, "output differs: echo one; echo two\n")
 
     def test_reports_an_unexpected_failure(self) -> None:
         self.edit(CHAPTER, "$ echo", "$ false\n$ echo")
-        self.assert_reports(22, "failed with status 1: false\n")
+        self.assert_reports(24, "failed with status 1: false\n")
+
+    def test_runs_the_commands_in_an_answer(self) -> None:
+        self.edit(CHAPTER, "stop\n```", "started\n```")
+        self.assert_reports(52, "output differs: echo stop\n")
 
     def test_accepts_a_failure_whose_output_is_shown(self) -> None:
         self.edit(CHAPTER, "$ echo one", "$ false || ! echo one")
@@ -128,7 +140,7 @@ class RunTest(RepositoryTest):
 
     def test_reports_the_end_of_the_shell(self) -> None:
         self.edit(CHAPTER, "$ echo", "$ exit\n$ echo")
-        self.assert_reports(22, "ended the shell: exit\n")
+        self.assert_reports(24, "ended the shell: exit\n")
 
     def test_runs_commands_on_an_embedded_server(self) -> None:
         self.edit(
@@ -140,7 +152,7 @@ class RunTest(RepositoryTest):
 
     def test_reports_missing_programs(self) -> None:
         self.options = ("--binaries", str(self.root))
-        self.assert_reports(22, "failed to start ")
+        self.assert_reports(24, "failed to start ")
 
     def test_skips_a_page_with_kubectl_if_there_is_none(self) -> None:
         self.edit(CHAPTER, "$ echo one; ", "$ kubectl get nodes; ")

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from book_tool import sources
+from book_tool.details import enable_markdown
 from book_tool.listings import FREE_STANDING
 from book_tool.nav import nav
 from book_tool.page import Page
@@ -74,7 +75,7 @@ def on_page_markdown(
         lambda target: _site_target(root, uri, target, repository)
     )
     text = text.replace(f' title="{FREE_STANDING}"', "")
-    text = re.sub(r"^<details>", '<details markdown="1">', text, flags=re.M)
+    text = enable_markdown(text)
     source = _site_target(root, uri, Path(uri).name, repository, own=True)
     return f"{text}\n[Source of this page]({source}){{ .book-source }}\n"
 

@@ -11,7 +11,7 @@ from typing import Callable, Iterator
 
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})[ \t]*([^\s`{]*)[ \t]*([^`]*)$")
 _TITLE = re.compile(r'title="([^"]*)"')
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _ID = re.compile(r"""<[a-z]+\s[^>]*\b(?:id|name)=["']([^"']+)["']""")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n\s*\n).)+?)(?<!`)\1(?!`)", re.S)
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
@@ -39,6 +39,13 @@ class Mention:
     """A link's target or the text between backticks, with its line."""
 
     line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Heading:
+    line: int
+    level: int
     text: str
 
 
@@ -92,8 +99,16 @@ class Page:
         return "\n".join(self._prose)
 
     @cached_property
+    def headings(self) -> list[Heading]:
+        return [
+            Heading(number, len(m[1]), m[2])
+            for number, m in enumerate(map(_HEADING.match, self._prose), 1)
+            if m
+        ]
+
+    @cached_property
     def anchors(self) -> set[str]:
-        found = {slug(m[1]) for m in map(_HEADING.match, self._prose) if m}
+        found = {slug(heading.text) for heading in self.headings}
         return found | set(_ID.findall(self.prose))
 
     @cached_property
@@ -105,12 +120,13 @@ class Page:
         ]
 
     @cached_property
-    def _no_code(self) -> str:
+    def no_code(self) -> str:
+        """The prose with blanks in place of code spans and comments."""
         return _SPAN.sub(_blank, _COMMENT.sub(_blank, self.prose))
 
     @cached_property
     def links(self) -> list[Mention]:
-        text = self._no_code
+        text = self.no_code
         found = [
             Mention(_line(text, m.start(1)), m[1])
             for pattern in (_INLINE_LINK, _AUTOLINK, _HTML_LINK)
@@ -124,7 +140,7 @@ class Page:
 
     @cached_property
     def undefined_references(self) -> list[Mention]:
-        text = self._no_code
+        text = self.no_code
         defined = {m[1].lower() for m in _REFERENCE.finditer(text)}
         return [
             Mention(_line(text, m.start(1)), m[1])
@@ -132,9 +148,13 @@ class Page:
             if m[1].lower() not in defined
         ]
 
+    def write(self, file: Path) -> None:
+        """Writes `lines`, which may have been changed."""
+        file.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+
     def replace_links(self, replace: Callable[[str], str]) -> str:
         """Returns the page with new targets for inline and reference links."""
-        text, result, at = self._no_code, [], 0
+        text, result, at = self.no_code, [], 0
         source = "\n".join(self.lines)
         # Blanks replace code of the same length, but the lines of fences are
         # empty. So translate positions line by line.

@@ -1,6 +1,6 @@
 import unittest
 
-from .page import Page, slug
+from .page import Heading, Page, slug
 
 
 class PageTest(unittest.TestCase):
@@ -23,6 +23,7 @@ class PageTest(unittest.TestCase):
         )
         self.assertEqual(second.lines, ("~~~", "  deeper"))
         self.assertEqual(page.anchors, {"one"})
+        self.assertEqual(page.headings, [Heading(1, 1, "One")])
         self.assertEqual([(m.line, m.text) for m in page.links], [(5, "y")])
 
     def test_finds_an_unclosed_fence(self) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+
+_CHAPTER = re.compile(r"(\d\d)-[^/]+\.md")
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,12 @@ class Change:
         if self.kind == "new":
             return f"new, {self.added}"
         return f"+{self.added} −{self.removed}"
+
+
+def chapter_number(path: Path) -> int | None:
+    """Returns the NN of docs/NN-title.md, or None for any other page."""
+    match = _CHAPTER.fullmatch(path.name)
+    return int(match[1]) if match and path.parent == Path("docs") else None
 
 
 def list_steps(root: Path) -> list[str]:

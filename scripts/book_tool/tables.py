@@ -8,11 +8,10 @@ from pathlib import Path
 
 from .page import Page
 from .report import Report
-from .steps import Change, changes, pairs
+from .steps import Change, changes, chapter_number, pairs
 
 _MARK = "<!-- changed-files -->"
 _HEADER = ["file", "what changes", "lines"]
-_CHAPTER = re.compile(r"(\d\d)-[^/]+\.md")
 _NAME = re.compile(r"\[?`([^`]+)`\]?(?:\([^)]*\))?$")
 
 
@@ -28,12 +27,12 @@ def check_table(
 ) -> None:
     """Checks docs/NN-title.md from 02 on. With `fix`, corrects wrong counts in
     the file."""
-    chapter = _CHAPTER.fullmatch(path.name)
-    if path.parent != Path("docs") or not chapter or int(chapter[1]) < 2:
+    chapter = chapter_number(path)
+    if chapter is None or chapter < 2:
         return
-    pair = next((p for p in pairs(root) if p[1][:2] == chapter[1]), None)
+    pair = next((p for p in pairs(root) if int(p[1][:2]) == chapter), None)
     if not pair:
-        report.fault(path, 1, f"no step {chapter[1]}, or none before it")
+        report.fault(path, 1, f"no step {chapter:02}, or none before it")
         return
     marks = [i for i, line in enumerate(page.lines) if line.strip() == _MARK]
     if len(marks) != 1:
@@ -56,7 +55,8 @@ def check_table(
     }
     fixes = _compare(pair, path, marks[0] + 1, rows, real, report, fix)
     if fixes:
-        _write_counts(root / path, page.lines, fixes)
+        _set_counts(page.lines, fixes)
+        page.write(root / path)
 
 
 def _read(lines: list[str], start: int) -> list[Row]:
@@ -136,8 +136,7 @@ def _meaning(lines: str) -> tuple[str, ...] | str:
     return tuple(count or "0" for count in counts.groups())
 
 
-def _write_counts(file: Path, lines: list[str], fixes: dict[int, str]) -> None:
+def _set_counts(lines: list[str], fixes: dict[int, str]) -> None:
     for number, count in fixes.items():
         head, _, _ = lines[number - 1].rstrip().rstrip("|").rpartition("|")
         lines[number - 1] = f"{head}| {count} |"
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -35,6 +35,8 @@ CHAPTER = """\
 From [the last step](../steps/01-poll/scheduler.cc#L5) to
 [this one](../steps/02-watch#diff): [what changes](#what-changes), in `steps/02-watch/`.
 
+**5 minutes.** Skip nothing.
+
 ## What changes
 
 <!-- changed-files -->
@@ -55,6 +57,42 @@ $ echo one; echo two
 one
 …
 ```
+
+## Questions
+
+<details>
+<summary>What waits in the queue?</summary>
+
+Pods.
+
+</details>
+
+<details>
+<summary>What does <code>Run</code> wait for?</summary>
+
+The [queue](../steps/02-watch/queue.h).
+
+</details>
+
+<details>
+<summary>What ends it?</summary>
+
+The stop token:
+
+```console
+$ echo stop
+stop
+```
+
+</details>
+
+## Exercises
+
+None.
+
+## Why it is right
+
+A first reading may skip this.
 """
 
 
