@@ -47,7 +47,10 @@ void WaitingGroup::Ended(const WaitingPod& pod, const Status& result) {
                   [&](const auto& other) { return other.get() == &pod; });
     return;
   }
-  // Other reasons, such as the deletion of one pod, don't apply to the others.
+  // The others get this status if it is about the group. Otherwise, as after
+  // the deletion of one pod, they get the message of the plugin in
+  // scheduler-plugins. The pod is still in pods_, so RejectAll() counts it
+  // among the holders.
   RejectAll(result.plugin() == plugin_
                 ? result
                 : Status(Code::kUnschedulable, "rejection in Unreserve")
@@ -79,6 +82,7 @@ void WaitingGroup::GaveBack(const std::string& uid, Executor::Task go_on) {
   bool is_last = false;
   {
     MutexLock lock(mu_);
+    // A pod that was not rejected with the group is never the last.
     is_last = holders_.erase(uid) == 1 && holders_.empty();
     go_on_.push_back(std::move(go_on));
     if (!holders_.empty()) return;

@@ -21,13 +21,14 @@ class WaitingPod;
 // a plugin allows all of them, or all of them are rejected. If one of them is
 // rejected, for whatever reason, so are the others. Then all of them give back
 // their resources before one of them is requeued or another pod is woken. The
-// exception is a pod that joins a group that has already been rejected.
+// exceptions: a pod that joins a group after its rejection, and a pod that all
+// of its plugins have allowed, which no longer waits.
 //
 // Thread-safe. The lock of the waiting pods guards the group, so no pod of it
 // can be rejected while the others are allowed.
 class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
  public:
-  // `plugin` lets the pods wait. `executor` calls `freed` after all pods have
+  // `plugin` lets the pods wait. `freed` runs on `executor` after all pods have
   // given back their resources, and before the first of them is requeued. `mu`
   // is the lock of the waiting pods. `executor`, `mu` and the text of `plugin`
   // must outlive the group.
@@ -57,8 +58,8 @@ class WaitingGroup : public std::enable_shared_from_this<WaitingGroup> {
 
   // WaitingPod calls these two functions under mu_.
 
-  // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod,
-  // which then goes on alone.
+  // Adds a pod. If the group was allowed or rejected meanwhile, so is the pod.
+  // The others don't wait for such a pod to give back its resources.
   void Join(const std::shared_ptr<WaitingPod>& pod);
   // Reports that the wait of one pod has ended with this result. Rejects the
   // others if the pod was rejected.
