@@ -10,7 +10,7 @@ from .report import Report
 
 FREE_STANDING = "not in the repository"
 _CODE = {"cpp", "c++", "cc", "h", "yaml", "yml", "sh", "bash", "shell", "cmake"}
-_CODE |= {"python", "py"}
+_CODE |= {"go", "python", "py"}
 _NO_LISTING = {"text", "mermaid", "diff", "console"}
 _ELISION = re.compile(r"\s*(//|#)?\s*…\s*$")
 

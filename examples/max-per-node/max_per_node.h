@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/plugin.h"
+
+namespace minisched {
+
+// Puts at most N pods of a group on each node, and prefers the nodes that have
+// the fewest of them. N is the value of the pod's label kLabel; other pods are
+// not limited. A group is the pods of one namespace with the same value of the
+// label `group_label`. An example: no scheduler of this book has the plugin.
+class MaxPerNode final : public PreFilterPlugin,
+                         public FilterPlugin,
+                         public ScorePlugin {
+ public:
+  static constexpr std::string_view kLabel = "example.com/max-per-node";
+
+  explicit MaxPerNode(std::string group_label = "app")
+      : group_label_(std::move(group_label)) {}
+
+  std::string_view Name() const override { return "MaxPerNode"; }
+
+  Status PreFilter(CycleState& state, const Pod& pod, const Nodes& /*nodes*/,
+                   PreFilterResult& /*result*/) const override {
+    const std::string text = Label(pod, kLabel);
+    if (text.empty()) return Code::kSkip;
+    std::int32_t most = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, most);
+    if (error != std::errc() || rest != end || most < 1) {
+      return {Code::kUnschedulableAndUnresolvable,
+              "invalid label " + std::string(kLabel)};
+    }
+    state.Write(Limit{most});
+    return {};
+  }
+
+  Status Filter(const CycleState& state, const Pod& pod,
+                const NodeInfo& node) const override {
+    if (CountOn(node, pod) < state.Read<Limit>().pods) return {};
+    return {Code::kUnschedulable, "node(s) reached max-per-node"};
+  }
+
+  Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
+               std::int64_t& score) const override {
+    const auto* limit = state.Find<Limit>();
+    if (!limit) return {};
+    score = kMaxNodeScore * (limit->pods - CountOn(node, pod)) / limit->pods;
+    return {};
+  }
+
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    const auto after_pod_change = [this](const Pod& pod,
+                                         const ClusterChange& change) {
+      return AfterPodChange(pod, change);
+    };
+    return {{{EventResource::kNode, action::kAdd}},
+            {{EventResource::kPod, action::kDelete | action::kUpdatePodLabel},
+             after_pod_change}};
+  }
+
+ private:
+  struct Limit {
+    std::int64_t pods;
+  };
+
+  // Returns kQueue if the pod's own labels have changed, or if a node has one
+  // pod less of the pod's group.
+  QueueingHint AfterPodChange(const Pod& pod,
+                              const ClusterChange& change) const {
+    const auto before = change.Old<Pod>();
+    const auto after = change.New<Pod>();
+    if (after && after->metadata.uid == pod.metadata.uid) {
+      return QueueingHint::kQueue;
+    }
+    const bool counted =
+        !before->spec.node_name.empty() && SameGroup(*before, pod);
+    return QueueIf(counted && !(after && SameGroup(*after, pod)));
+  }
+
+  bool SameGroup(const Pod& a, const Pod& b) const {
+    return a.metadata.namespace_name == b.metadata.namespace_name &&
+           Label(a, group_label_) == Label(b, group_label_);
+  }
+
+  std::int64_t CountOn(const NodeInfo& node, const Pod& pod) const {
+    const auto& pods = node.pods();
+    return std::count_if(pods.begin(), pods.end(), [&](const PodInfoPtr& info) {
+      return SameGroup(*info->pod, pod);
+    });
+  }
+
+  // Returns the label's value, or "" if the pod doesn't have the label.
+  static std::string Label(const Pod& pod, std::string_view key) {
+    const auto label = pod.metadata.labels.find(key);
+    return label == pod.metadata.labels.end() ? "" : label->second;
+  }
+
+  const std::string group_label_;
+};
+
+}  // namespace minisched
