@@ -139,7 +139,7 @@ TEST(TransportDeadlineTest, BeginsWhenTheRequestMayBeSent) {
 
 TEST(TransportDeadlineTest, HoldsForHeaders) {
   HttpServer server([](const ServerRequest&, ServerReply) {});
-  ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
+  ExpectTimeout(ImpatientForAnswers(server.url()), "no response within 1 s");
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
@@ -148,7 +148,7 @@ TEST(TransportDeadlineTest, HoldsForTheBody) {
     reply.Start();
     reply.Chunk("{");
   });
-  ExpectTimeout(ImpatientForAnswers(server.url()), "no answer within 1 s");
+  ExpectTimeout(ImpatientForAnswers(server.url()), "no response within 1 s");
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
@@ -171,7 +171,7 @@ TEST(TransportDeadlineTest, EndsAStreamThatIsSilent) {
   const auto start = steady_clock::now();
   const Outcome outcome = OutcomeOf([&] { stream->ReadLine(); });
   EXPECT_EQ(outcome.kind, "kTimeout");
-  EXPECT_EQ(outcome.message, server.url() + ": no answer within 1 s");
+  EXPECT_EQ(outcome.message, server.url() + ": no response within 1 s");
   EXPECT_LT(steady_clock::now() - start, kPrompt);
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
