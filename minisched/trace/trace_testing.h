@@ -13,6 +13,10 @@
 
 namespace minisched {
 
+// The prefix of the annotations with an attempt's results.
+inline const std::string kAnnotationPrefix =
+    "kube-scheduler-simulator.sigs.k8s.io/";
+
 // Returns a pod whose uid is its name.
 inline Pod TracedPod(const std::string& name) {
   Pod pod;
