@@ -22,6 +22,7 @@
 #include "minisched/app/slow_start.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/metrics/metrics_server.h"
+#include "minisched/trace/annotator.h"
 #include "minisched/trace/recorder.h"
 #include "minisched/trace/tables.h"
 #include "minisched/trace/trace_log.h"
@@ -195,6 +196,9 @@ App::App(const std::string& description) : flags_(description) {
       "FILE",
       "Record the scheduler's work and the changes of pods and nodes in this "
       "new file, as JSON lines");
+  flags_.Add("--annotate-results", &annotate_results_,
+             "Write the results of each attempt to the pod, as annotations of "
+             "kube-scheduler-simulator; needs the right to patch pods");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");
@@ -236,6 +240,8 @@ int App::Run(int argc, const char* const* argv,
     }
     std::optional<Recorder> recorder;
     if (record_) recorder.emplace(trace, client, *record_);
+    std::optional<Annotator> annotator;
+    if (annotate_results_) annotator.emplace(trace, config);
     body({client, scheduler_name_, trace, signals.token(), metrics});
     return 0;
   } catch (const Cancelled&) {

@@ -32,9 +32,9 @@ struct AppContext {
 // signals, the connection to the server, and exit codes.
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
-// --kube-api-burst, --metrics-port, --metrics-address, --pace, --record, -v,
-// --help, --version, and the program's own. After SIGUSR2, the program logs the
-// places of the pods.
+// --kube-api-burst, --metrics-port, --metrics-address, --pace, --record,
+// --annotate-results, -v, --help, --version, and the program's own. After
+// SIGUSR2, the program logs the places of the pods.
 //
 // The exit codes: 0 when the body returns or throws Cancelled, and after --help
 // and --version; 1 after an error (one line on stderr); 2 for wrong flags.
@@ -71,6 +71,7 @@ class App {
   std::string metrics_address_ = "127.0.0.1";
   Pace pace_;
   std::optional<std::string> record_;
+  bool annotate_results_ = false;
   int verbosity_ = 0;
 };
 
