@@ -135,10 +135,12 @@ std::string CountsOfAll(const Attempt& attempt, std::size_t not_shown) {
 }
 
 // Returns a line for each extension point, with the results of its plugins.
+// Leaves out PreScore: a plugin that skips has no column of scores.
 std::string PointLines(const std::vector<PointResult>& results) {
   std::string lines;
   std::string_view last;
   for (const PointResult& result : results) {
+    if (result.point == "PreScore") continue;
     lines += result.point == last ? "," : "\n  " + result.point + ":";
     last = result.point;
     if (!result.plugin.empty()) lines += " " + result.plugin;

@@ -9,8 +9,8 @@
 namespace minisched {
 
 // Returns a line with the attempt's outcome, a table of nodes × plugins, and a
-// line for each result at another extension point. The last line has no line
-// end.
+// line for each other extension point except PreScore, with the results of its
+// plugins. The last line has no line end.
 //
 //   ✓  the pod fits          ✗   the first rejection: only this one counts
 //   ·  the plugin did not    (✗) a later rejection

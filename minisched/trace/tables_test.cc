@@ -105,6 +105,7 @@ TEST(FormatAttemptTest, ShowsTheOtherExtensionPoints) {
       .pod = "shop/web",
       .number = 1,
       .points = {{.point = "PreFilter", .plugin = "Fit", .status = "Skip"},
+                 {.point = "PreScore", .plugin = "Fit", .status = "Success"},
                  {.point = "Bind",
                   .status = "Error",
                   .message = "conflict\nwith others"}},

@@ -66,6 +66,17 @@ void AddOtherRejections(const Framework& framework, const CycleState& state,
   }
 }
 
+// Appends the results of the PreScore plugins, which have all succeeded.
+void AddPreScore(const Framework& framework, const CycleState& state,
+                 std::vector<PointResult>& points) {
+  for (const PreScorePlugin* plugin : framework.pre_score_plugins()) {
+    points.push_back(
+        {.point = "PreScore",
+         .plugin = std::string(plugin->Name()),
+         .status = state.SkipsScore(plugin->Name()) ? "Skip" : "Success"});
+  }
+}
+
 std::vector<ScoreColumn> DescribeScores(
     const std::vector<PluginNodeScores>& scores) {
   std::vector<ScoreColumn> columns;
@@ -104,6 +115,7 @@ Attempt Scheduler::DescribeAttempt(
   const Diagnosis& diagnosis =
       result ? result->diagnosis : result.error().diagnosis;
   attempt.points = DescribePreFilter(framework_, state, diagnosis);
+  if (attempt.fits.size() > 1) AddPreScore(framework_, state, attempt.points);
   if (!diagnosis.pre_filter_message.empty()) return attempt;
   const NodeToStatus& statuses = diagnosis.node_to_status;
   std::vector<RejectedNode> rejected;
