@@ -1,7 +1,9 @@
 // Describes an attempt for the trace: from this step's types to an Attempt.
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "minisched/api/duration.h"
 #include "scheduler.h"
 
 namespace minisched {
@@ -92,6 +94,36 @@ std::vector<ScoreColumn> DescribeScores(
   return columns;
 }
 
+// Appends the success of the plugins at an extension point, up to the plugin
+// with the result `last`, which is the last one that ran.
+template <class T>
+void AddSuccesses(std::string_view point, const std::vector<const T*>& plugins,
+                  const PointResult& last, std::vector<PointResult>& points) {
+  for (const T* plugin : plugins) {
+    if (last.point == point && last.plugin == plugin->Name()) return;
+    points.push_back({.point = std::string(point),
+                      .plugin = std::string(plugin->Name()),
+                      .status = "Success"});
+  }
+}
+
+// Does the same for Permit, where a plugin may have asked to wait. Its timeout
+// is the message. If `last` is the end of a wait, all plugins ran.
+void AddPermits(const Framework& framework, const PluginWaits& waits,
+                const PointResult& last, std::vector<PointResult>& points) {
+  for (const PermitPlugin* plugin : framework.permit_plugins()) {
+    PointResult point{"Permit", std::string(plugin->Name()), "Success", ""};
+    const auto wait = waits.find(plugin->Name());
+    if (wait != waits.end()) {
+      point.status = "Wait";
+      point.message = FormatGoDuration(wait->second);
+    } else if (last.point == "Permit" && last.plugin == point.plugin) {
+      return;
+    }
+    points.push_back(std::move(point));
+  }
+}
+
 }  // namespace
 
 Attempt Scheduler::DescribeAttempt(
@@ -135,18 +167,27 @@ Attempt Scheduler::DescribeAttempt(
 
 Attempt Scheduler::DescribeBinding(const PodAttempt& pod_attempt,
                                    std::string_view point,
-                                   const SchedulingFailure& result) {
+                                   const SchedulingFailure& result) const {
   const Status* own = result.diagnosis.node_to_status.Find(pod_attempt.host);
   const Status& status = own != nullptr ? *own : result.status;
   Attempt attempt = NewAttempt(pod_attempt.info);
   attempt.node = pod_attempt.host;
   attempt.failure = result.status.Message();
-  attempt.points.push_back({.point = std::string(point),
-                            .plugin = std::string(status.plugin()),
-                            .status = status.IsSuccess()    ? "Success"
-                                      : status.IsRejected() ? "Unschedulable"
-                                                            : "Error",
-                            .message = status.Message()});
+  PointResult last{.point = std::string(point),
+                   .plugin = std::string(status.plugin()),
+                   .status = status.IsSuccess()    ? "Success"
+                             : status.IsRejected() ? "Unschedulable"
+                                                   : "Error",
+                   .message = status.Message()};
+  std::vector<PointResult>& points = attempt.points;
+  AddSuccesses("Reserve", framework_.reserve_plugins(), last, points);
+  if (point != "Reserve") {
+    AddPermits(framework_, pod_attempt.waits, last, points);
+  }
+  if (point != "Reserve" && point != "Permit") {
+    AddSuccesses("PreBind", framework_.pre_bind_plugins(), last, points);
+  }
+  points.push_back(std::move(last));
   return attempt;
 }
 

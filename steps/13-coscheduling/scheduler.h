@@ -165,9 +165,8 @@ class Scheduler {
   Attempt DescribeAttempt(
       const QueuedPodInfo& info, const CycleState& state,
       const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
-  static Attempt DescribeBinding(const PodAttempt& pod_attempt,
-                                 std::string_view point,
-                                 const SchedulingFailure& result);
+  Attempt DescribeBinding(const PodAttempt& pod_attempt, std::string_view point,
+                          const SchedulingFailure& result) const;
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. Throws Cancelled.
   void HandleSchedulingFailure(const PodAttempt& attempt,

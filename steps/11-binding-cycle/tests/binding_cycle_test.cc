@@ -195,13 +195,33 @@ TEST_F(BindingCycleTest, TheTraceHasTheRejectionByReserve) {
   Start({NewNode("n")}, {NewPod("a")});
   AwaitMove("a", Place::kUnschedulable);
   const Attempt last = LastAttempt(attempts);
-  ASSERT_THAT(last.points, Not(IsEmpty()));
-  EXPECT_EQ(last.points.back().point, "Reserve");
-  EXPECT_EQ(last.points.back().plugin, "Volumes");
-  EXPECT_EQ(last.points.back().status, "Unschedulable");
-  EXPECT_EQ(last.points.back().message, "no volume");
+  EXPECT_THAT(ResultsAfterFilter(last),
+              ElementsAre("Reserve Volumes: Unschedulable, no volume"));
   EXPECT_EQ(last.failure, "0/1 nodes are available: 1 no volume.");
   EXPECT_EQ(last.node, "n");
+}
+
+TEST_F(BindingCycleTest, TheTraceHasTheErrorOfPreBind) {
+  volumes_.set_pre_bind(Status(Code::kError, "disk full"));
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
+  Start({NewNode("n")}, {NewPod("a")});
+  AwaitMove("a", Place::kBackoff);
+  EXPECT_THAT(ResultsAfterFilter(LastAttempt(attempts)),
+              ElementsAre("Reserve Volumes: Success",
+                          "PreBind Volumes: Error, running PreBind plugin "
+                          "\"Volumes\": disk full"));
+}
+
+TEST_F(BindingCycleTest, TheTraceHasThePluginsOfABoundPod) {
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
+  Start({NewNode("n")}, {NewPod("a")});
+  TakeBinding();
+  Succeed("a");
+  AwaitMove("a", Place::kBound);
+  EXPECT_THAT(
+      ResultsAfterFilter(LastAttempt(attempts)),
+      ElementsAre("Reserve Volumes: Success", "PreBind Volumes: Success",
+                  "Bind DefaultBinder: Success"));
 }
 
 TEST_F(BindingCycleTest, APodWhoseReserveFailsBacksOff) {

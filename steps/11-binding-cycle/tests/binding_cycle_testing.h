@@ -279,6 +279,18 @@ class BindingCycleTest : public ::testing::Test {
     }
     return last.value();
   }
+  // Returns the results of the plugins that ran after Filter, such as "Reserve
+  // Volumes: Success".
+  static std::vector<std::string> ResultsAfterFilter(const Attempt& attempt) {
+    std::vector<std::string> results;
+    for (const PointResult& result : attempt.points) {
+      if (result.point == "PreFilter") continue;
+      results.push_back(
+          fmt::format("{} {}: {}", result.point, result.plugin, result.status));
+      if (!result.message.empty()) results.back() += ", " + result.message;
+    }
+    return results;
+  }
 
   SchedulingQueuePeer::Pods Queued() {
     return SchedulingQueuePeer::Read(SchedulerPeer::Queue(*scheduler_));

@@ -232,13 +232,40 @@ TEST_F(PermitTest, TheTraceHasTheRejection) {
   AwaitWaiting("a")->Reject("A", "no quota");
   AwaitMove("a", Place::kUnschedulable);
   const Attempt last = LastAttempt(attempts);
-  ASSERT_THAT(last.points, Not(IsEmpty()));
-  EXPECT_EQ(last.points.back().point, "Permit");
-  EXPECT_EQ(last.points.back().plugin, "A");
-  EXPECT_EQ(last.points.back().status, "Unschedulable");
-  EXPECT_EQ(last.points.back().message, "no quota");
+  EXPECT_THAT(
+      ResultsAfterFilter(last),
+      ElementsAre("Reserve Volumes: Success", "Reserve A: Success",
+                  "Reserve B: Success", "Permit A: Wait, 10s",
+                  "Permit B: Success", "Permit A: Unschedulable, no quota"));
   EXPECT_EQ(last.failure, "0/1 nodes are available: 1 no quota.");
   EXPECT_EQ(last.node, "n");
+}
+
+TEST_F(PermitTest, TheTraceEndsAtTheFirstRejection) {
+  a_.Set("a", Code::kWait, kTimeout);
+  b_.Set("a", {Code::kUnschedulable, "no quota"});
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
+  Start({NewNode("n")}, {NewPod("a")});
+  AwaitMove("a", Place::kUnschedulable);
+  EXPECT_THAT(ResultsAfterFilter(LastAttempt(attempts)),
+              ElementsAre("Reserve Volumes: Success", "Reserve A: Success",
+                          "Reserve B: Success", "Permit A: Wait, 10s",
+                          "Permit B: Unschedulable, no quota"));
+}
+
+TEST_F(PermitTest, TheTraceHasTheWaitOfABoundPod) {
+  b_.Set("a", Code::kWait, kTimeout);
+  TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
+  Start({NewNode("n")}, {NewPod("a")});
+  AwaitWaiting("a")->Allow("B");
+  TakeBinding();
+  Succeed("a");
+  AwaitMove("a", Place::kBound);
+  EXPECT_THAT(ResultsAfterFilter(LastAttempt(attempts)),
+              ElementsAre("Reserve Volumes: Success", "Reserve A: Success",
+                          "Reserve B: Success", "Permit A: Success",
+                          "Permit B: Wait, 10s", "PreBind Volumes: Success",
+                          "Bind DefaultBinder: Success"));
 }
 
 TEST_F(PermitTest, StoppingDoesNotWaitForPodsThatWait) {
