@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -126,6 +127,28 @@ TEST_F(AppTest, ASignalEndsTheWaitForAKubeconfigThatIsAPipe) {
   ended.set_value();
   EXPECT_FALSE(ran_);
   EXPECT_THAT(err_, HasSubstr("stopping on SIGTERM"));
+}
+
+TEST_F(AppTest, AnnotatesResultsIfAskedTo) {
+  const HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Send(200, R"({"gitVersion":"v1.36.3","metadata":{"uid":"1"}})");
+  });
+  WriteKubeconfig(server.url());
+  for (const bool annotate : {false, true}) {
+    Run(std::vector<std::string>(annotate ? 1 : 0, "--annotate-results"),
+        [](const AppContext& context) {
+          context.trace.Tried([] {
+            return Attempt{.pod = "shop/web", .uid = "1", .failure = "no cpu"};
+          });
+        });
+  }
+  std::vector<std::string> requests;
+  for (const ServerRequest& request : server.requests()) {
+    requests.push_back(request.method + " " + request.target);
+  }
+  EXPECT_THAT(requests, ElementsAre("GET /version", "GET /version",
+                                    "GET /api/v1/namespaces/shop/pods/web",
+                                    "PATCH /api/v1/namespaces/shop/pods/web"));
 }
 
 TEST_F(AppTest, Sigusr2LogsThePlacesOfThePods) {
