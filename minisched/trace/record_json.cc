@@ -16,6 +16,10 @@ bool NeedsNoEscape(char c) {
 // a tree of JSON values would take ten times as long.
 class JsonLine {
  public:
+  explicit JsonLine(JsonDetail detail) : detail_(detail) {}
+
+  JsonDetail detail() const { return detail_; }
+
   // Writes a member of an object.
   template <class T>
   void Member(std::string_view key, const T& value) {
@@ -91,6 +95,7 @@ class JsonLine {
     if (last != '{' && last != '[' && last != ':') text_ += ',';
   }
 
+  const JsonDetail detail_;
   std::string text_;
 };
 
@@ -146,21 +151,30 @@ void WriteMembers(JsonLine& line, const Attempt& attempt) {
   line.MemberIfAny("reasons", attempt.reasons);
   line.MemberIfAny("filters", attempt.filters);
   if (attempt.all_rejections) line.Member("allRejections", true);
-  line.MemberIfAny("fits", attempt.fits.get());
-  line.MemberIfAny("scores", attempt.scores.get());
-  line.MemberIfAny("rejected", attempt.rejected.get());
+  if (line.detail() == JsonDetail::kFull) {
+    line.MemberIfAny("fits", attempt.fits.get());
+    line.MemberIfAny("scores", attempt.scores.get());
+    line.MemberIfAny("rejected", attempt.rejected.get());
+  }
   line.MemberIfAny("points", attempt.points);
   line.MemberIfAny("node", attempt.node);
   line.MemberIfAny("failure", attempt.failure);
 }
 
+void WriteMembers(JsonLine& line, const QueueRecord& queue) {
+  line.Member("active", queue.active);
+  line.Member("length", queue.length);
+}
+
 void WriteMembers(JsonLine& line, const SchedulerRecord& scheduler) {
   line.Member("name", scheduler.name);
+  line.MemberIfAny("program", scheduler.program);
   line.Member("paused", scheduler.paused);
 }
 
 const char* Kind(const PodRecord&) { return "pod"; }
 const char* Kind(const Attempt&) { return "attempt"; }
+const char* Kind(const QueueRecord&) { return "queue"; }
 const char* Kind(const SchedulerRecord&) { return "scheduler"; }
 
 void WriteMembers(JsonLine& line, const Record& record) {
@@ -173,8 +187,8 @@ void WriteMembers(JsonLine& line, const Record& record) {
 
 }  // namespace
 
-std::string ToJsonLine(const Record& record) {
-  JsonLine line;
+std::string ToJsonLine(const Record& record, JsonDetail detail) {
+  JsonLine line(detail);
   line.Value(record);
   return std::move(line).Take();
 }

@@ -16,6 +16,7 @@ std::string KeyOf(const Record& record) {
   if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
     return AttemptKey(attempt->uid, attempt->number);
   }
+  if (std::holds_alternative<QueueRecord>(record.state)) return "queue";
   return "scheduler";
 }
 
@@ -24,7 +25,7 @@ bool IsLasting(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     return pod->place != Place::kBound && pod->place != Place::kGone;
   }
-  return std::holds_alternative<SchedulerRecord>(record.state);
+  return !std::holds_alternative<Attempt>(record.state);
 }
 
 // The overhead of malloc() for each block, rounded up.
@@ -77,8 +78,9 @@ std::size_t BytesOf(const Attempt& attempt) {
          BytesOf(attempt.points) + BytesOf(attempt.node) +
          BytesOf(attempt.failure) + BytesOf(attempt.reasons);
 }
+std::size_t BytesOf(const QueueRecord& queue) { return BytesOf(queue.active); }
 std::size_t BytesOf(const SchedulerRecord& scheduler) {
-  return BytesOf(scheduler.name);
+  return BytesOf(scheduler.name) + BytesOf(scheduler.program);
 }
 
 template <class T>

@@ -22,8 +22,8 @@ struct TraceLimits {
 };
 
 // Holds the newest records of a trace. Also holds the last record of the
-// scheduler and of each pod that is neither bound nor gone, however old that
-// record is. Not thread-safe.
+// scheduler, of activeQ, and of each pod that is neither bound nor gone,
+// however old that record is. Not thread-safe.
 class RecordLog {
  public:
   explicit RecordLog(const TraceLimits& limits) : limits_(limits) {}
@@ -40,8 +40,8 @@ class RecordLog {
   // that the log has removed.
   std::vector<RecordPtr> After(std::uint64_t sequence) const;
 
-  // Returns the last record of each pod, of each attempt and of the scheduler,
-  // in order.
+  // Returns the last record of each pod, of each attempt, of activeQ and of the
+  // scheduler, in order.
   std::vector<RecordPtr> LastOfEach() const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
@@ -49,7 +49,7 @@ class RecordLog {
  private:
   struct Entry {
     RecordPtr record;
-    std::string key;  // identifies the pod, the attempt or the scheduler
+    std::string key;  // identifies the pod or the attempt, or names the kind
     std::size_t bytes = 0;
   };
   using Entries = std::map<std::uint64_t, Entry>;  // by sequence number
@@ -65,8 +65,8 @@ class RecordLog {
   const TraceLimits limits_;
   std::uint64_t last_sequence_ = 0;
   std::size_t bytes_ = 0;  // of newest_
-  // The last records of pending pods and of the scheduler that are older than
-  // all records of newest_.
+  // The last records of pending pods, of activeQ and of the scheduler that are
+  // older than all records of newest_.
   Entries kept_;
   Entries newest_;
   // The sequence number of the last record for each key.

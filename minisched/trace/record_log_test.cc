@@ -103,6 +103,15 @@ TEST_F(RecordLogTest, KeepsTheLastRecordOfAPendingPod) {
   EXPECT_THAT(Describe(log.LastOfEach()), ElementsAre("ended bound"));
 }
 
+TEST_F(RecordLogTest, KeepsTheLastRecordOfTheQueue) {
+  RecordLog log({.records = 2});
+  log.Add({.state = QueueRecord{{"a"}, 1}});
+  log.Add({.state = QueueRecord{{"b", "a"}, 2}});
+  AddBoundRecords(log, 100);
+  EXPECT_THAT(Describe(log.LastOfEach()),
+              ElementsAre("queue b a, 2 pods", "ended bound"));
+}
+
 TEST_F(RecordLogTest, KeepsTheLastRecordsOfPendingPodsInOrder) {
   RecordLog log({.records = 2});
   log.Add({.state = SchedulerRecord{}});

@@ -92,7 +92,8 @@ std::string Reference(const ObjectMeta& metadata) {
 
 Recorder::Recorder(Trace& trace, Client& client, const std::string& path,
                    Clock& clock)
-    : clock_(clock),
+    : trace_(trace),
+      clock_(clock),
       path_(path),
       reader_(trace, AttemptDetail::kAllRejections),
       file_(Create(path)),
@@ -140,6 +141,7 @@ void Recorder::WriteRecords(const std::stop_token& stop) {
   bool more = true;
   while (more) {
     more = clock_.SleepFor(kPeriod, stop);
+    trace_.ReportQueue();
     const std::vector<RecordPtr> records = reader_.Poll();
     if (reader_.missing() > 0) {
       spdlog::warn("the recording is too slow: {} records are missing",

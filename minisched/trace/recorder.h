@@ -17,7 +17,8 @@
 namespace minisched {
 
 // Writes a trace to a file while the object exists, as JSON lines: the records,
-// and a line for each change of a pod or node in the cluster. These lines have
+// with those of the order of activeQ about every 20 ms if it changes, and a
+// line for each change of a pod or node in the cluster. The latter lines have
 // the form of kube-scheduler-simulator's recorder: they contain the object as
 // the server sent it or, after a deletion, only its kind and name.
 // docs/reference/trace.md describes the lines.
@@ -51,6 +52,7 @@ class Recorder {
   // Logs an error if `written` is false, unless a write has failed before.
   void Check(bool written) REQUIRES(mu_);
 
+  Trace& trace_;
   Clock& clock_;
   const std::string path_;
   TraceReader reader_;

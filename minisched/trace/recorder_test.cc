@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -135,6 +137,27 @@ TEST_F(RecorderTest, ASecondReportThatComesAtOnceReplacesTheFirst) {
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[0]["attempt"]["node"], "node-1");
   EXPECT_EQ(lines[1]["attempt"]["attempt"], 2);
+}
+
+TEST_F(RecorderTest, RecordsTheOrderOfActiveQ) {
+  std::atomic<std::size_t> length = 0;
+  const Trace::Offer offer(trace_, [&](std::size_t) {
+    const std::size_t now = length;
+    return QueueRecord{std::vector<std::string>(now, "a"), now};
+  });
+  FakeClock clock;
+  {
+    const Recorder recorder(trace_, client_, path_, clock);
+    clock.AwaitSleepers(1);
+    length = 2;
+    clock.Advance(std::chrono::milliseconds(20));
+    AwaitLines("queue", 1);
+    length = 1;
+  }
+  const std::vector<nlohmann::json> lines = Lines("queue");
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0]["queue"]["active"], nlohmann::json({"a", "a"}));
+  EXPECT_EQ(lines[1]["queue"]["length"], 1);
 }
 
 TEST_F(RecorderTest, LogsAnErrorIfThePipeHasNoReader) {

@@ -14,7 +14,7 @@
 #include "minisched/trace/shared_list.h"
 
 // The records of a trace: the reports of a scheduler on its own work. Each
-// record holds the whole present state of one pod, one attempt or the
+// record holds the whole present state of one pod, one attempt, activeQ or the
 // scheduler, so a reader needs only the last record of each.
 // docs/reference/trace.md describes the records as JSON.
 
@@ -122,9 +122,19 @@ struct Attempt {
   std::vector<ReasonCount> reasons;
 };
 
+// The order of activeQ.
+struct QueueRecord {
+  // The uids of the first pods, in the order in which they would be popped.
+  std::vector<std::string> active;
+  std::size_t length = 0;  // the number of all pods in activeQ
+
+  bool operator==(const QueueRecord&) const = default;
+};
+
 // The state of the scheduler itself.
 struct SchedulerRecord {
-  std::string name;  // the spec.schedulerName of its pods
+  std::string name;     // the spec.schedulerName of its pods
+  std::string program;  // such as "minisched-13"; may be empty
   bool paused = false;
 };
 
@@ -132,11 +142,18 @@ struct SchedulerRecord {
 struct Record {
   std::uint64_t sequence = 0;  // 1 for the first record, then 2, 3, …
   Time time;
-  std::variant<PodRecord, Attempt, SchedulerRecord> state;
+  std::variant<PodRecord, Attempt, QueueRecord, SchedulerRecord> state;
 };
 using RecordPtr = std::shared_ptr<const Record>;
 
+// What the JSON of an attempt has.
+enum class JsonDetail {
+  kSummary,  // no node by name, except the chosen one: only the counts
+  kFull
+};
+
 // Returns the record as a line of JSON without control characters.
-std::string ToJsonLine(const Record& record);
+std::string ToJsonLine(const Record& record,
+                       JsonDetail detail = JsonDetail::kFull);
 
 }  // namespace minisched

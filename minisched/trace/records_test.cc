@@ -101,6 +101,45 @@ TEST(ToJsonLineTest, WritesTheScheduler) {
   EXPECT_EQ(
       Parsed(SchedulerRecord{.name = "minisched", .paused = true})["scheduler"],
       Json::parse(R"({"name":"minisched","paused":true})"));
+  EXPECT_EQ(
+      Parsed(SchedulerRecord{.name = "mine", .program = "p"})["scheduler"],
+      Json::parse(R"({"name":"mine","program":"p","paused":false})"));
+}
+
+TEST(ToJsonLineTest, WritesTheQueue) {
+  EXPECT_EQ(Parsed(QueueRecord{.active = {"u2", "u1"}, .length = 7}),
+            Json::parse(R"({
+    "v": 2, "sequence": 7, "time": "2026-01-01T00:00:00.250000Z",
+    "queue": {"active": ["u2", "u1"], "length": 7}})"));
+  EXPECT_EQ(Parsed(QueueRecord())["queue"],
+            Json::parse(R"({"active":[],"length":0})"));
+}
+
+TEST(ToJsonLineTest, ASummaryOmitsTheNodes) {
+  const Attempt attempt{
+      .pod = "shop/web",
+      .uid = "u1",
+      .number = 2,
+      .filters = {"NodeName"},
+      .fits = {"node-2", "node-3"},
+      .scores = {{.plugin = "P", .raw = {1, 2}, .normalized = {1, 2}}},
+      .rejected = {{.node = "node-1",
+                    .rejections = {{"NodeName", {"wrong name"}}}}},
+      .points = {{.point = "Bind"}},
+      .node = "node-2",
+      .all_nodes = 3,
+      .feasible_nodes = 2,
+      .reasons = {{"NodeName", "wrong name", 1}}};
+  const auto line = ToJsonLine(RecordOf(attempt), JsonDetail::kSummary);
+  EXPECT_EQ(Json::parse(line)["attempt"], Json::parse(R"({
+      "pod": "shop/web", "uid": "u1", "attempt": 2,
+      "allNodes": 3, "feasibleNodes": 2,
+      "reasons":
+        [{"plugin": "NodeName", "reason": "wrong name", "nodes": 1}],
+      "filters": ["NodeName"], "points": [{"point": "Bind"}],
+      "node": "node-2"})"));
+  const Record pod = RecordOf(PodRecord{.pod = "shop/web", .uid = "u1"});
+  EXPECT_EQ(ToJsonLine(pod, JsonDetail::kSummary), ToJsonLine(pod));
 }
 
 TEST(ToJsonLineTest, NamesEachPlace) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 #include "minisched/api/duration.h"
 
@@ -191,12 +193,22 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
   return text + PointLines(attempt.points);
 }
 
-std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now) {
-  std::map<std::pair<Place, std::uint64_t>, Row> rows;
+std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now,
+                         const std::vector<std::string>& active_order) {
+  std::unordered_map<std::string_view, std::size_t> turns;
+  for (const std::string& uid : active_order) {
+    turns.try_emplace(uid, turns.size());
+  }
+  const auto turn = [&](const PodRecord& pod) {
+    const auto known = turns.find(pod.uid);
+    const bool has_turn = pod.place == Place::kActive && known != turns.end();
+    return has_turn ? known->second : turns.size();
+  };
+  std::map<std::tuple<Place, std::size_t, std::uint64_t>, Row> rows;
   for (const RecordPtr& record : pods) {
     const auto& pod = std::get<PodRecord>(record->state);
     if (pod.place == Place::kBound || pod.place == Place::kGone) continue;
-    rows[{pod.place, record->sequence}] = {
+    rows[{pod.place, turn(pod), record->sequence}] = {
         std::string(PlaceName(pod.place)),
         Printable(pod.pod),
         Short(now - record->time),

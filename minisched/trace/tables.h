@@ -24,8 +24,11 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes = 20);
 // Returns a table of the pods that are neither bound nor gone. For each pod, it
 // shows the place, how long the pod has been there, and how long the pod will
 // wait there, both relative to `now`. `pods` is what Trace::LastOfEachPod()
-// returns. Each line begins with a line end.
-std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now);
+// returns. `active_order` has the uids of active pods in the queue's order. In
+// each place, pods that are not in it follow by age. Each line begins with a
+// line end.
+std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now,
+                         const std::vector<std::string>& active_order = {});
 
 // Returns a pod's move as one line: "default/web → active (BackoffComplete)".
 // The remaining wait is relative to `now`.

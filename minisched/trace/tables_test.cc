@@ -205,6 +205,24 @@ TEST_F(FormatPlacesTest, ShowsPendingPodsByPlaceAndAge) {
       "\n  assumed        shop/a  123ms  -      1         on node-1");
 }
 
+TEST_F(FormatPlacesTest, ShowsActivePodsInTheOrderOfTheQueue) {
+  for (const char* uid : {"a", "b", "c", "d", "e"}) {
+    Add({.pod = uid, .uid = uid, .place = Place::kActive}, 1s);
+  }
+  Add({.pod = "f", .uid = "f", .place = Place::kInFlight}, 1s);
+  Add({.pod = "g", .uid = "g", .place = Place::kInFlight}, 1s);
+  // The order is of another moment: "g" was active, "gone" is unknown.
+  EXPECT_EQ(FormatPlaces(pods_, now_, {"d", "gone", "g", "b", "e"}),
+            "\n  PLACE      POD  SINCE  UNTIL  ATTEMPTS  REASON"
+            "\n  active     d    1s     -      0"
+            "\n  active     b    1s     -      0"
+            "\n  active     e    1s     -      0"
+            "\n  active     a    1s     -      0"
+            "\n  active     c    1s     -      0"
+            "\n  in flight  f    1s     -      0"
+            "\n  in flight  g    1s     -      0");
+}
+
 TEST_F(FormatPlacesTest, ShowsNoneIfNoPodIsPending) {
   EXPECT_EQ(FormatPlaces({}, now_), "\n  none");
   Add({.pod = "shop/a", .uid = "a", .place = Place::kBound}, 1s);

@@ -1,12 +1,16 @@
 #include "minisched/trace/trace.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <span>
 #include <utility>
 
 namespace minisched {
 namespace {
+
+// The highest number of pods in a record of activeQ.
+constexpr std::size_t kRecordedOrder = 100;
 
 template <class T>
 void Append(std::vector<T>& to, std::vector<T> from) {
@@ -68,8 +72,10 @@ Attempt Join(Attempt attempt, Attempt report) {
 }  // namespace
 
 Trace::Trace(std::string scheduler_name, Clock& clock,
-             const TraceLimits& limits, MoveObserver on_moved)
+             const TraceLimits& limits, MoveObserver on_moved,
+             std::string program)
     : scheduler_name_(std::move(scheduler_name)),
+      program_(std::move(program)),
       clock_(clock),
       limits_(limits),
       on_moved_(std::move(on_moved)),
@@ -96,7 +102,7 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
 void Trace::Add(Attempt report) {
   if (report.filters.empty() && report.fits.empty() &&
       report.rejected.empty()) {
-    const RecordPtr earlier = FindAttempt(report);
+    const RecordPtr earlier = FindAttempt(report.uid, report.number);
     if (earlier) {
       report = Join(std::get<Attempt>(earlier->state), std::move(report));
     } else if (!report.points.empty()) {
@@ -111,9 +117,43 @@ void Trace::Add(Attempt report) {
   AddRecord(std::move(report));
 }
 
-RecordPtr Trace::FindAttempt(const Attempt& report) const {
+RecordPtr Trace::FindAttempt(const std::string& uid, int number) const {
   MutexLock lock(mu_);
-  return log_.FindAttempt(report.uid, report.number);
+  return log_.FindAttempt(uid, number);
+}
+
+QueueRecord Trace::ActiveOrder(std::size_t count) const {
+  MutexLock lock(offer_mu_);
+  return offer_ == nullptr ? QueueRecord() : offer_->active_order_(count);
+}
+
+void Trace::ReportQueue() {
+  MutexLock offer_lock(offer_mu_);
+  if (offer_ == nullptr) return;
+  QueueRecord order = offer_->active_order_(kRecordedOrder);
+  if (order == last_order_) return;
+  last_order_ = order;
+  MutexLock lock(mu_);
+  AddRecord(std::move(order));
+}
+
+bool Trace::EndWait(const std::string& uid, bool allow) {
+  MutexLock lock(offer_mu_);
+  return offer_ != nullptr && offer_->end_wait_ &&
+         offer_->end_wait_(uid, allow);
+}
+
+Trace::Offer::Offer(Trace& trace, ActiveOrder active_order, EndWait end_wait)
+    : trace_(trace),
+      active_order_(std::move(active_order)),
+      end_wait_(std::move(end_wait)) {
+  MutexLock lock(trace_.offer_mu_);
+  trace_.offer_ = this;
+}
+
+Trace::Offer::~Offer() {
+  MutexLock lock(trace_.offer_mu_);
+  if (trace_.offer_ == this) trace_.offer_ = nullptr;
 }
 
 std::vector<RecordPtr> Trace::LastOfEachPod() const {
@@ -152,18 +192,19 @@ void Trace::Step() {
 }
 
 void Trace::ReportScheduler() {
-  AddRecord(
-      SchedulerRecord{.name = scheduler_name_, .paused = pacer_.paused()});
+  AddRecord(SchedulerRecord{
+      .name = scheduler_name_, .program = program_, .paused = pacer_.paused()});
 }
 
-TraceReader::TraceReader(Trace& trace, AttemptDetail detail)
+TraceReader::TraceReader(Trace& trace, AttemptDetail detail, TraceStart start)
     : trace_(trace), detail_(detail) {
   if (detail_ != AttemptDetail::kNone) ++trace_.attempt_readers_;
   if (detail_ == AttemptDetail::kAllRejections) {
     ++trace_.all_rejections_readers_;
   }
   MutexLock lock(trace_.mu_);
-  first_ = trace_.log_.LastOfEach();
+  first_ = start == TraceStart::kOldest ? trace_.log_.After(0)
+                                        : trace_.log_.LastOfEach();
   sequence_ = trace_.log_.last_sequence();
 }
 

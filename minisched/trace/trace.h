@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
@@ -19,11 +20,15 @@
 namespace minisched {
 
 // The reports of a scheduler on its own work. The scheduler makes three calls:
-// Moved(), Tried() and Paced(). Any number of TraceReaders read the trace.
+// Moved(), Tried() and Paced(). It also offers functions to readers: see Offer.
+// Any number of TraceReaders read the trace.
+//
 // Thread-safe. The caller of Moved() and Tried() may hold locks: both take the
 // trace's lock only. Before they take it, Moved() calls the observer, and
 // Tried() calls `describe`. The observer and `describe` may take further locks,
-// but none that the caller holds.
+// but none that the caller holds. The functions of an offer may take locks of
+// the scheduler, so the callers of ActiveOrder(), ReportQueue() and EndWait()
+// must hold none of these.
 //
 // Moves of pods are always recorded, because a reader that is made later needs
 // the place of each pod. Attempts are described only while a reader asks for
@@ -36,9 +41,11 @@ class Trace {
   // `scheduler_name` is the spec.schedulerName of the scheduler's pods. `clock`
   // must outlive the trace. Moved() calls `on_moved`, if there is one, on the
   // thread of its caller. `on_moved` must be thread-safe and fast, since the
-  // callers of Moved() may hold locks.
+  // callers of Moved() may hold locks. `program` is the scheduler's program,
+  // such as "minisched-13".
   explicit Trace(std::string scheduler_name, Clock& clock = RealClock(),
-                 const TraceLimits& limits = {}, MoveObserver on_moved = {});
+                 const TraceLimits& limits = {}, MoveObserver on_moved = {},
+                 std::string program = "");
 
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -82,6 +89,24 @@ class Trace {
   // that are bound or gone.
   std::vector<RecordPtr> LastOfEachPod() const EXCLUDES(mu_);
 
+  // Returns the last record of the attempt with this number of the pod with
+  // this uid, or null.
+  RecordPtr FindAttempt(const std::string& uid, int number) const EXCLUDES(mu_);
+
+  // Functions of a scheduler that readers of the trace can call.
+  class Offer;
+
+  // Returns the first `count` pods of activeQ and its length. Empty if no
+  // scheduler offers to return them.
+  QueueRecord ActiveOrder(std::size_t count) const EXCLUDES(offer_mu_, mu_);
+  // Records the order of activeQ, with the first 100 pods, if this order has
+  // changed since its last record. No move causes such a record: a reader that
+  // wants the order calls this function before it reads.
+  void ReportQueue() EXCLUDES(offer_mu_, mu_);
+  // Ends a pod's wait on Permit: allows the pod for all plugins that it still
+  // waits for, or rejects it. Returns false if the pod doesn't wait.
+  bool EndWait(const std::string& uid, bool allow) EXCLUDES(offer_mu_, mu_);
+
   // Returns the time of day by the trace's clock.
   Time Now() const { return clock_.WallNow(); }
 
@@ -96,22 +121,54 @@ class Trace {
   friend class TraceReader;
 
   void Add(Attempt report) EXCLUDES(mu_);
-  // Returns the last record of the reported attempt, or null.
-  RecordPtr FindAttempt(const Attempt& report) const EXCLUDES(mu_);
   void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
 
   const std::string scheduler_name_;
+  const std::string program_;
   Clock& clock_;
   const TraceLimits limits_;
   const MoveObserver on_moved_;
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
   std::atomic<int> all_rejections_readers_ = 0;
-  // Lock order: the locks of the scheduler, mu_, the lock of pacer_.
+  // Lock order: offer_mu_, the locks of the scheduler, mu_, the lock of pacer_.
+  // offer_mu_ is held while a function of the offer runs.
+  mutable Mutex offer_mu_;
+  const Offer* offer_ GUARDED_BY(offer_mu_) = nullptr;
+  QueueRecord last_order_ GUARDED_BY(offer_mu_);  // of the last record
   mutable Mutex mu_;
   CondVar added_;
   RecordLog log_ GUARDED_BY(mu_);
+};
+
+// The functions of a scheduler that readers of the trace can call while the
+// object exists. The scheduler has it as a member, declared after what the
+// functions use. The newest offer of a trace counts.
+class Trace::Offer {
+ public:
+  // Returns the first `count` pods of activeQ and its length.
+  using ActiveOrder = std::function<QueueRecord(std::size_t count)>;
+  // What Trace::EndWait() does.
+  using EndWait = std::function<bool(const std::string& uid, bool allow)>;
+
+  // The functions are called on other threads, one call at a time. They may
+  // call Trace::Moved() and take locks. Without `end_wait`, no pod waits on
+  // Permit. `trace` must outlive the offer.
+  Offer(Trace& trace, ActiveOrder active_order, EndWait end_wait = {});
+  // Blocks until a call under way has returned. So the caller must hold no lock
+  // that a function takes.
+  ~Offer();
+
+  Offer(const Offer&) = delete;
+  Offer& operator=(const Offer&) = delete;
+
+ private:
+  friend class Trace;
+
+  Trace& trace_;
+  const ActiveOrder active_order_;
+  const EndWait end_wait_;
 };
 
 // What a reader asks for besides the moves of pods.
@@ -121,17 +178,25 @@ enum class AttemptDetail {
   kAllRejections     // the same, with all rejections in failed attempts
 };
 
-// Reads a trace. First returns the last record of each pod, of each attempt and
-// of the scheduler at the time when the reader was made, and then each later
-// record. A reader that is much slower than the scheduler misses records: the
-// sequence numbers have gaps. Such a reader never misses the last record of a
-// pending pod, but may miss that a pod was bound or is gone. For one thread at
-// a time.
+// The records that a reader returns first.
+enum class TraceStart {
+  // The last record of each pod, of each attempt, of activeQ and of the
+  // scheduler.
+  kLastOfEach,
+  kOldest  // all records that the trace still has
+};
+
+// Reads a trace. First returns the earlier records that `start` selects, as of
+// the time when the reader was made, and then each later record. A reader that
+// is much slower than the scheduler misses records: the sequence numbers have
+// gaps. Such a reader never misses the last record of a pending pod, but may
+// miss that a pod was bound or is gone. For one thread at a time.
 class TraceReader {
  public:
   // `trace` must outlive the reader.
   explicit TraceReader(Trace& trace,
-                       AttemptDetail detail = AttemptDetail::kNone);
+                       AttemptDetail detail = AttemptDetail::kNone,
+                       TraceStart start = TraceStart::kLastOfEach);
   ~TraceReader();
 
   TraceReader(const TraceReader&) = delete;

@@ -2,6 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cstddef>
+#include <limits>
+
 #include "minisched/trace/tables.h"
 
 namespace minisched {
@@ -31,8 +34,10 @@ void LogTrace(TraceReader& reader, const std::stop_token& stop) {
 }
 
 void LogPlaces(const Trace& trace) {
+  const QueueRecord order =
+      trace.ActiveOrder(std::numeric_limits<std::size_t>::max());
   spdlog::info("the pods of the scheduling queue:{}",
-               FormatPlaces(trace.LastOfEachPod(), trace.Now()));
+               FormatPlaces(trace.LastOfEachPod(), trace.Now(), order.active));
 }
 
 }  // namespace minisched

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstddef>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -127,6 +128,19 @@ TEST_F(TraceLogTest, LogsThePlaces) {
                 "info the pods of the scheduling queue:\n"
                 "  PLACE          POD         SINCE  UNTIL  ATTEMPTS  REASON\n"
                 "  unschedulable  shop/web{}  1s     2s     2\n");
+}
+
+TEST_F(TraceLogTest, LogsThePlacesInTheOrderOfTheQueue) {
+  for (const char* pod : {"a", "b"}) Move(pod, Place::kActive);
+  const Trace::Offer offer(trace_, [](std::size_t) {
+    return QueueRecord{{"b", "a"}, 2};
+  });
+  LogPlaces(trace_);
+  EXPECT_EQ(sink_->text(),
+            "info the pods of the scheduling queue:\n"
+            "  PLACE   POD     SINCE  UNTIL  ATTEMPTS  REASON\n"
+            "  active  shop/b  0s     -      0\n"
+            "  active  shop/a  0s     -      0\n");
 }
 
 }  // namespace

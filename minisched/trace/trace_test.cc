@@ -119,6 +119,7 @@ TEST_F(TraceTest, RecordsTheScheduler) {
   TraceReader reader(trace_);
   const auto scheduler = Last<SchedulerRecord>(reader);
   EXPECT_EQ(scheduler.name, "minisched");
+  EXPECT_EQ(scheduler.program, "");
   EXPECT_FALSE(scheduler.paused);
   trace_.Pause();
   EXPECT_TRUE(Last<SchedulerRecord>(reader).paused);
@@ -126,6 +127,9 @@ TEST_F(TraceTest, RecordsTheScheduler) {
   EXPECT_FALSE(Last<SchedulerRecord>(reader).paused);
   trace_.Step();
   EXPECT_TRUE(Last<SchedulerRecord>(reader).paused);
+  Trace named("minisched", clock_, {}, {}, "minisched-13");
+  TraceReader of_named(named);
+  EXPECT_EQ(Last<SchedulerRecord>(of_named).program, "minisched-13");
 }
 
 TEST_F(TraceTest, NextBlocksUntilThereIsARecord) {

@@ -26,13 +26,19 @@ inline Pod TracedPod(const std::string& name) {
   return pod;
 }
 
-// Returns the subject of a record: "web active", "web #1" or "scheduler".
+// Returns the subject of a record: "web active", "web #1", "queue web db, 2
+// pods" or "scheduler".
 inline std::string Describe(const Record& record) {
   if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
     return fmt::format("{} {}", pod->uid, PlaceName(pod->place));
   }
   if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
     return fmt::format("{} #{}", attempt->uid, attempt->number);
+  }
+  if (const auto* queue = std::get_if<QueueRecord>(&record.state)) {
+    std::string text = "queue";
+    for (const std::string& uid : queue->active) text += " " + uid;
+    return fmt::format("{}, {} pods", text, queue->length);
   }
   return "scheduler";
 }
