@@ -214,10 +214,12 @@ int App::Run(int argc, const char* const* argv,
     SetUpLogging(verbosity_);
     ShareFreedMemory();
     Metrics metrics(scheduler_name_);
-    Trace trace(scheduler_name_, RealClock(), {},
-                [&metrics](Place place, const std::string& event) {
-                  CountMove(metrics, place, event);
-                });
+    Trace trace(
+        scheduler_name_, RealClock(), {},
+        [&metrics](Place place, const std::string& event) {
+          CountMove(metrics, place, event);
+        },
+        program);
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
     std::unique_ptr<MetricsServer> server;
     if (metrics_port_) {

@@ -194,8 +194,9 @@ TEST_F(AppTest, PausesTheSchedulerForADuration) {
     Run({"--pace", pace}, [&](const AppContext& context) {
       TraceReader reader(context.trace);
       const auto records = reader.Next(context.stop);
-      EXPECT_EQ(std::get<SchedulerRecord>(records.back()->state).paused,
-                pace == "1h");
+      const auto& scheduler = std::get<SchedulerRecord>(records.back()->state);
+      EXPECT_EQ(scheduler.paused, pace == "1h");
+      EXPECT_EQ(scheduler.program, "minisched-07");
     });
     EXPECT_TRUE(ran_);
   }
