@@ -70,6 +70,7 @@ class Scheduler {
   Trace& trace_;
   std::mt19937_64 random_;
   SchedulingQueue queue_;
+  Trace::Offer offer_;  // after queue_, which it calls
   EventHandlers event_handlers_;
   SharedInformerFactory informers_;  // last: it calls the event handlers
 };

@@ -42,6 +42,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                return informers_.Of<Pod>().store().Get(pod.namespace_name,
                                                        pod.name);
              }),
+      offer_(trace_, [this](auto n) { return queue_.ActiveOrder(n); }),
       event_handlers_(queue_, cache_, scheduler_name_),
       informers_(context.client, clock) {
   // First the informers, because a plugin's constructor may ask for one.

@@ -145,6 +145,7 @@ class Scheduler {
   Snapshot snapshot_;
   Framework framework_;
   SchedulingQueue queue_;
+  Trace::Offer offer_;  // after queue_, which it calls
   EventHandlers event_handlers_;
   SharedInformerFactory informers_;  // last: it calls the event handlers
 };

@@ -179,6 +179,7 @@ class Scheduler {
   Snapshot snapshot_;
   Framework framework_;
   SchedulingQueue queue_;
+  Trace::Offer offer_;  // after queue_, which it calls
   EventHandlers event_handlers_;
   std::stop_source requests_;  // cancels Bindings and patches
   WaitGroup binding_cycles_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
@@ -84,6 +85,10 @@ class SchedulingQueue {
   // Moves pods that failed at least a second ago to activeQ. Call it regularly.
   void FlushUnschedulablePods() EXCLUDES(mu_);
 
+  // Returns the uids of the first `n` pods of activeQ, in the order in which
+  // Pop() would return them, and the length of activeQ. Takes O(n) time.
+  QueueRecord ActiveOrder(std::size_t n) const EXCLUDES(mu_);
+
   // Makes Pop() return nullopt from now on, also in threads that it blocks.
   void Close() EXCLUDES(mu_);
 
@@ -97,7 +102,7 @@ class SchedulingQueue {
   Clock& clock_;
   Trace& trace_;
   const PodLister lister_;
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar changed_;
   std::list<QueuedPodInfo> active_ GUARDED_BY(mu_);
   // Keyed by uid, as are the next two.

@@ -1,0 +1,1 @@
+../../02-watch/tests/active_order_test.cc
