@@ -51,6 +51,12 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
              }),
       executor_(kPermitThreads, clock),
       waiting_pods_(executor_),
+      offer_(
+          trace_, [this](auto n) { return queue_.ActiveOrder(n); },
+          [this](const std::string& uid, bool allow) {
+            const auto pod = waiting_pods_.Get(uid);
+            return pod && pod->EndWait(allow);
+          }),
       event_handlers_(queue_, cache_, waiting_pods_, scheduler_name_),
       informers_(context.client, clock) {
   // First the informers, because a plugin's constructor may ask for one.

@@ -189,6 +189,7 @@ class Scheduler {
   SchedulingQueue queue_;
   Executor executor_;
   WaitingPods waiting_pods_;
+  Trace::Offer offer_;  // after queue_ and waiting_pods_, which it calls
   EventHandlers event_handlers_;
   std::stop_source requests_;  // cancels Bindings and patches
   WaitGroup binding_cycles_;

@@ -53,6 +53,12 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
              }),
       executor_(kPermitThreads, clock),
       waiting_pods_(executor_),
+      offer_(
+          trace_, [this](auto n) { return queue_.ActiveOrder(n); },
+          [this](const std::string& uid, bool allow) {
+            const auto pod = waiting_pods_.Get(uid);
+            return pod && pod->EndWait(allow);
+          }),
       pod_groups_(clock),
       event_handlers_(queue_, cache_, waiting_pods_, pod_groups_,
                       scheduler_name_),

@@ -192,6 +192,7 @@ class Scheduler {
   SchedulingQueue queue_;
   Executor executor_;
   WaitingPods waiting_pods_;
+  Trace::Offer offer_;  // after queue_ and waiting_pods_, which it calls
   PodGroups pod_groups_;
   EventHandlers event_handlers_;
   std::stop_source requests_;  // cancels Bindings and patches

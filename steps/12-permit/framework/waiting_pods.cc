@@ -34,6 +34,13 @@ bool WaitingPod::Preempt(std::string_view plugin, const std::string& message) {
                  .WithPlugin(plugin));
 }
 
+bool WaitingPod::EndWait(bool allow) {
+  MutexLock lock(mu_);
+  if (pending_.empty()) return false;  // the wait has ended
+  const Status rejection(Code::kUnschedulable, "rejected by hand");
+  return End(allow ? Status() : rejection.WithPlugin(pending_.begin()->first));
+}
+
 bool WaitingPod::IsRejected() const {
   MutexLock lock(mu_);
   return result_ && !result_->IsSuccess();

@@ -47,6 +47,9 @@ class WaitingPod : public std::enable_shared_from_this<WaitingPod> {
       EXCLUDES(mu_);
   bool Preempt(std::string_view plugin, const std::string& message)
       EXCLUDES(mu_);
+  // Ends the wait for all pending plugins: allows the pod for each of them, or
+  // rejects it in the name of one. Returns false if the wait has already ended.
+  bool EndWait(bool allow) EXCLUDES(mu_);
   // Returns true if the wait has ended without success. The pod's Unreserve may
   // not have run yet.
   bool IsRejected() const EXCLUDES(mu_);

@@ -211,6 +211,16 @@ void SchedulingQueue::FlushUnschedulablePodsLeftover() {
       "UnschedulableTimeout");
 }
 
+QueueRecord SchedulingQueue::ActiveOrder(std::size_t n) const {
+  MutexLock lock(mu_);
+  QueueRecord order{.length = active_.size()};
+  for (const QueuedPodInfo& info : active_) {
+    if (order.active.size() == n) break;
+    order.active.push_back(info.pod->metadata.uid);
+  }
+  return order;
+}
+
 void SchedulingQueue::Close() {
   MutexLock lock(mu_);
   closed_ = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -118,6 +119,10 @@ class SchedulingQueue {
   // Moves the pods that have been in unschedulablePods for more than five
   // minutes, in case no event comes.
   void FlushUnschedulablePodsLeftover() EXCLUDES(mu_);
+
+  // Returns the uids of the first `n` pods of activeQ, in the order in which
+  // Pop() would return them, and the length of activeQ. Takes O(n) time.
+  QueueRecord ActiveOrder(std::size_t n) const EXCLUDES(mu_);
 
   // Makes Pop() return nullopt from now on, also in threads that it blocks.
   void Close() EXCLUDES(mu_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -60,6 +61,11 @@ class Heap {
 
   bool Has(const std::string& uid) const { return by_uid_.contains(uid); }
   bool empty() const { return pods_.empty(); }
+  std::size_t size() const { return pods_.size(); }
+
+  // Iterators over all pods, in the order in which Pop() would return them.
+  auto begin() const { return pods_.begin(); }
+  auto end() const { return pods_.end(); }
 
  private:
   using Pods = std::multiset<QueuedPodInfo, Less>;

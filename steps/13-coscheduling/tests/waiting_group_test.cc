@@ -1,5 +1,6 @@
 #include "framework/waiting_group.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,6 +16,8 @@ namespace minisched {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 class WaitingGroupTest : public WaitingPodsTest {
  protected:
@@ -24,6 +27,14 @@ class WaitingGroupTest : public WaitingPodsTest {
         pods_.Add(PodThatWaits(name), "node-1", {{"P", seconds(10)}}, group_));
     pods_.WaitOnPermit(PodThatWaits(name))
         .Start([owned = std::move(owned)](const Status& /*status*/) {});
+  }
+
+  // Lets the pod wait with the group. Ends() has the end of its wait.
+  std::shared_ptr<WaitingPod> AddToGroup(const std::string& name) {
+    auto pod =
+        pods_.Add(PodThatWaits(name), "node-1", {{"P", seconds(10)}}, group_);
+    WaitOnPermit(name);
+    return pod;
   }
 
   std::vector<std::shared_ptr<WaitingPod>> waiting_;
@@ -47,6 +58,22 @@ TEST_F(WaitingGroupTest, ClearDropsAllCallbacksIfAPodIsRejectedMeanwhile) {
   Settle();
   EXPECT_TRUE(a_dropped.expired());
   EXPECT_TRUE(b_dropped.expired());
+}
+
+TEST_F(WaitingGroupTest, EndWaitAllowsOnlyThePodItself) {
+  const auto a = AddToGroup("a");
+  AddToGroup("b");
+  EXPECT_TRUE(a->EndWait(/*allow=*/true));
+  EXPECT_THAT(Ends(), ElementsAre("a: Success"));
+}
+
+TEST_F(WaitingGroupTest, EndWaitRejectsTheWholeGroup) {
+  AddToGroup("a");
+  const auto b = AddToGroup("b");
+  EXPECT_TRUE(b->EndWait(/*allow=*/false));
+  EXPECT_THAT(Ends(),
+              UnorderedElementsAre("a: Unschedulable by P: rejected by hand",
+                                   "b: Unschedulable by P: rejected by hand"));
 }
 
 }  // namespace
