@@ -60,6 +60,7 @@ TEST_F(PermitTest, AReaderOfTheTraceRejectsAWaitingPod) {
   EXPECT_EQ(move.event, "ScheduleAttemptFailure");
   EXPECT_THAT(move.plugins, ElementsAre("B"));
   EXPECT_FALSE(trace_.EndWait("a", /*allow=*/true));
+  EndBackoff();
   EXPECT_EQ(TakeBinding(), "b");  // gets the room of "a"
   EXPECT_THAT(AwaitWrites(4), ReportsFailure("Unschedulable",
                                              "0/1 nodes are available: "
