@@ -178,8 +178,9 @@ std::string FormatAttempt(const Attempt& attempt, std::size_t max_nodes) {
   if (!attempt.scores.empty()) header.emplace_back("TOTAL");
   std::vector<Row> rows{header};
   const std::size_t fits = std::min(max_nodes, attempt.fits.size());
-  for (std::size_t i = 0; i < fits; ++i)
+  for (std::size_t i = 0; i < fits; ++i) {
     rows.push_back(FeasibleRow(attempt, i));
+  }
   const std::size_t rejected =
       std::min(max_nodes - fits, attempt.rejected.size());
   for (std::size_t i = 0; i < rejected; ++i) {
