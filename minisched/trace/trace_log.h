@@ -11,8 +11,8 @@ namespace minisched {
 // when `stop` asks to stop and all records are logged.
 void LogTrace(TraceReader& reader, const std::stop_token& stop);
 
-// Logs the places of the pods that are neither bound nor gone (level info), with
-// the active pods in the order of the queue.
+// Logs the places of the pods that are neither bound nor gone (level info),
+// with the active pods in the order of the queue.
 void LogPlaces(const Trace& trace);
 
 }  // namespace minisched
