@@ -1,0 +1,115 @@
+#include "minisched/live/rows.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "minisched/api/conditions.h"
+#include "minisched/api/pod_requests.h"
+#include "minisched/api/resource.h"
+
+namespace minisched::live {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The label with the name of a pod's group.
+constexpr const char* kGroupLabel = "pod-group.scheduling.sigs.k8s.io/name";
+
+// Escapes everything but ASCII: names and messages may contain anything.
+std::string Dump(const Json& json) {
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace);
+}
+
+void SetIfAny(Json& json, const char* key, const std::string& value) {
+  if (!value.empty()) json[key] = value;
+}
+
+void SetIfAny(Json& json, const std::string& key, std::int64_t value) {
+  if (value != 0) json[key] = value;
+}
+
+Json AmountsOf(const Resource& resource) {
+  Json json{{"cpu", resource.milli_cpu}, {"memory", resource.memory}};
+  SetIfAny(json, "ephemeral-storage", resource.ephemeral_storage);
+  SetIfAny(json, "pods", resource.allowed_pod_number);
+  for (const auto& [name, amount] : resource.scalar_resources) {
+    SetIfAny(json, name, amount);
+  }
+  return json;
+}
+
+Json Identity(const ObjectMeta& metadata) {
+  Json json{{"uid", metadata.uid}};
+  SetIfAny(json, "namespace", metadata.namespace_name);
+  json["name"] = metadata.name;
+  return json;
+}
+
+template <class T>
+Item MakeItem(const T& object, Time time, std::string_view row,
+              Remains remains) {
+  const char* const kind = std::is_same_v<T, Node> ? "node" : "pod";
+  return {.key = object.metadata.uid + "/row",
+          .json = fmt::format(R"({{"time":"{}","cluster":{{"{}":{}}}}})",
+                              FormatMicroTime(time), kind, row),
+          .remains = remains};
+}
+
+}  // namespace
+
+std::string RowOf(const Node& node) {
+  Json row = Identity(node.metadata);
+  if (node.spec.unschedulable) row["cordoned"] = true;
+  for (const Taint& taint : node.spec.taints) {
+    Json& json = row["taints"].emplace_back(Json{{"key", taint.key}});
+    SetIfAny(json, "value", taint.value);
+    json["effect"] = taint.effect;
+  }
+  row["allocatable"] =
+      AmountsOf(Resource(node.status.allocatable, Resource::kMaxAllocatable));
+  return Dump(row);
+}
+
+std::string RowOf(const Pod& pod) {
+  Json row = Identity(pod.metadata);
+  SetIfAny(row, "node", pod.spec.node_name);
+  SetIfAny(row, "phase", pod.status.phase);
+  SetIfAny(row, "scheduler", pod.spec.scheduler_name);
+  if (pod.spec.priority) row["priority"] = *pod.spec.priority;
+  row["requests"] =
+      AmountsOf(Resource(PodRequests(pod, {.use_status_resources = true})));
+  for (const PodSchedulingGate& gate : pod.spec.scheduling_gates) {
+    row["gates"].push_back(gate.name);
+  }
+  const auto group = pod.metadata.labels.find(kGroupLabel);
+  if (group != pod.metadata.labels.end()) row["group"] = group->second;
+  const Condition* scheduled =
+      FindCondition(pod.status.conditions, "PodScheduled");
+  if (scheduled != nullptr && scheduled->status == "False") {
+    row["condition"] = {{"reason", scheduled->reason},
+                        {"message", scheduled->message}};
+  }
+  if (pod.metadata.deletion_timestamp) row["terminating"] = true;
+  return Dump(row);
+}
+
+template <class T>
+Item RowItem(const T& object, Time time) {
+  return MakeItem(object, time, RowOf(object), Remains::kItem);
+}
+
+template <class T>
+Item DeletionItem(const T& object, Time time) {
+  Json row = Identity(object.metadata);
+  row["deleted"] = true;
+  return MakeItem(object, time, Dump(row), Remains::kNoOwner);
+}
+
+template Item RowItem(const Node& node, Time time);
+template Item RowItem(const Pod& pod, Time time);
+template Item DeletionItem(const Node& node, Time time);
+template Item DeletionItem(const Pod& pod, Time time);
+
+}  // namespace minisched::live
