@@ -266,7 +266,8 @@ int App::Run(int argc, const char* const* argv,
                                    .control = live_control_,
                                    .program = program,
                                    .scheduler_name = scheduler_name_,
-                                   .server_version = version});
+                                   .server_version = version},
+                   signals.token());
       spdlog::info("live page: {}", live->url());
     }
     body({client, scheduler_name_, trace, signals.token(), metrics});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "minisched/live/collector.h"
 #include "minisched/live/history.h"
 #include "minisched/live/live_server.h"
+#include "minisched/live/transfer.h"
 #include "minisched/trace/trace.h"
 
 namespace minisched {
@@ -28,21 +30,28 @@ struct LivePageOptions {
 // On the embedded API server, which its version tells, a page needs no token
 // and may change everything. On every other server, and if the version is not
 // known, it needs a token, and may change something only with options.control.
+//
+// It may import objects and reset the cluster only on the embedded API server
+// and on clusters of scripts/cluster, which have labelled their namespace
+// kube-system with minisched-cluster=disposable.
 class LivePage {
  public:
   // Throws ConfigError if the port can't be used. `trace` and `pace` must
   // outlive the page.
+  // Throws Cancelled when `stop` asks to stop.
   LivePage(Trace& trace, PaceSetter& pace, const RestConfig& config,
-           const LivePageOptions& options);
+           const LivePageOptions& options, const std::stop_token& stop);
 
   // Returns the URL to open.
-  const std::string& url() const { return server_.url(); }
+  const std::string& url() const { return server_->url(); }
 
  private:
   Client client_;
   live::History history_;
   live::Collector collector_;
-  live::LiveServer server_;  // last: its thread uses the others
+  live::Transfer transfer_;
+  // Last: its thread uses the others.
+  std::optional<live::LiveServer> server_;
 };
 
 }  // namespace minisched

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <boost/algorithm/string.hpp>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string_view>
+
+#include "minisched/live/json.h"
 
 namespace minisched::live {
 namespace {
@@ -119,9 +120,7 @@ std::vector<std::pair<std::string, std::string>> SecurityHeaders() {
 
 Reply ErrorReply(int status, const std::string& message) {
   const nlohmann::json error = {{"error", message}};
-  return {.status = status,
-          .body = error.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
-                             nlohmann::json::error_handler_t::replace)};
+  return {.status = status, .body = Dump(error)};
 }
 
 }  // namespace minisched::live

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 #include <utility>
 #include <variant>
 
+#include "minisched/live/json.h"
 #include "minisched/live/rows.h"
 
 namespace minisched::live {
@@ -49,12 +49,6 @@ std::size_t KeepLast(std::vector<Item>& items) {
   return dropped;
 }
 
-std::string JsonString(const std::string& text) {
-  return nlohmann::json(text).dump(
-      /*indent=*/-1, ' ', /*ensure_ascii=*/true,
-      nlohmann::json::error_handler_t::replace);
-}
-
 }  // namespace
 
 Collector::Collector(Trace& trace, Client& client, History& history,
@@ -79,7 +73,7 @@ bool Collector::Collect(std::size_t pages) {
   Probe();
   if (const std::string every = every_(); every != last_every_) {
     last_every_ = every;
-    AddLive("every", JsonString(every));
+    AddLive("every", Dump(every));
   }
   trace_.ReportQueue();
   std::vector<Item> items = TakeItems();
@@ -201,7 +195,7 @@ void Collector::SetServer(const std::string& state) {
     if (state == server_) return;
     server_ = state;
   }
-  AddLive("server", JsonString(state));
+  AddLive("server", Dump(state));
 }
 
 }  // namespace minisched::live

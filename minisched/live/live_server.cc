@@ -8,7 +8,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "minisched/http/http_server.h"
 #include "minisched/live/access.h"
 #include "minisched/live/event_stream.h"
+#include "minisched/live/json.h"
 #include "minisched/live/page.h"
 
 namespace minisched::live {
@@ -27,7 +27,6 @@ namespace {
 namespace asio = boost::asio;
 using http::Reply;
 using http::Request;
-using Json = nlohmann::ordered_json;
 using HttpRespond = http::HttpServer::Respond;
 
 constexpr std::chrono::milliseconds kTick{50};
@@ -226,8 +225,7 @@ struct LiveServer::Impl {
                         {"api", bool(actions.api)},
                         {"export", bool(actions.export_objects)},
                         {"reset", bool(actions.reset)}};
-    return start.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
-                      Json::error_handler_t::replace);
+    return Dump(start);
   }
 
   void Tick() {

@@ -2,25 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "minisched/api/conditions.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/resource.h"
+#include "minisched/live/json.h"
 
 namespace minisched::live {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The label with the name of a pod's group.
 constexpr const char* kGroupLabel = "pod-group.scheduling.sigs.k8s.io/name";
-
-// Escapes everything but ASCII: names and messages may contain anything.
-std::string Dump(const Json& json) {
-  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true,
-                   Json::error_handler_t::replace);
-}
 
 void SetIfAny(Json& json, const char* key, const std::string& value) {
   if (!value.empty()) json[key] = value;
