@@ -69,10 +69,9 @@ function attemptItem({ attempt, time }, chosen) {
       onclick: () => openAttempt(uid, number) },
     h("span", { class: "pod-line" },
       h("span", { class: "pod-name" }, nameParts(attempt.pod, false)),
-      h("span", { class: "aside" }, `attempt ${number}`)),
+      h("span", { class: "aside" }, `attempt ${number} · ${clockText(time)}`)),
     h("span", { class: "small" }, outcomeMark(attempt),
-      attempt.failure ?? attempt.node ?? ""),
-    h("span", { class: "small time" }, clockText(time))));
+      attempt.failure ?? attempt.node ?? "")));
 }
 
 function outcomeMark(attempt) {
@@ -136,8 +135,8 @@ function attemptTable(attempt) {
         nodeRow(row, attempt, scores, supposed, tie))))),
     moreLine("attempt", Math.min(limit, found.length), found.length),
     scores.length > 0 && h("p", { key: "key", class: "legend" },
-      "Scores: raw → normalized × weight = weighted. Change a weight to see ",
-      "which node would win."),
+      "Scores: normalized × weight, and below raw → normalized × weight. ",
+      "Change a weight to see which node would win."),
     (attempt.filters ?? []).length > 0 && h("p", { key: "marks",
       class: "legend" },
     "✓ passes · ✗ rejects, and this rejection counts · (✗) would reject too ",
@@ -150,14 +149,20 @@ function tableHead(attempt, scores) {
     h("tr", null,
       h("th", { scope: "col" }, "node"),
       (attempt.filters ?? []).map((plugin) =>
-        h("th", { key: `filter ${plugin}`, scope: "col", class: "plugin" },
+        h("th", { key: `filter ${plugin}`, scope: "col", class: "filter" },
           h("code", null, plugin))),
       scores.map((column) =>
         h("th", { key: `score ${column.plugin}`, scope: "col",
-          class: "plugin score" },
-        h("code", null, column.plugin), weightField(column))),
+          class: "score" },
+        h("code", null, breakable(column.plugin)), weightField(column))),
       scores.length > 0 && h("th", { scope: "col", class: "number" }, "total"),
       h("th", { scope: "col" }, "result")));
+}
+
+// Returns a name that may be broken before its words.
+function breakable(name) {
+  return name.split(/(?=[A-Z][a-z])/).map((word, i) => [i > 0 && h("wbr"),
+    word]);
 }
 
 function weightField({ plugin, weight }) {
@@ -189,8 +194,9 @@ function scoreParts(index, { plugin, weight, raw, normalized }) {
   if (index === undefined) return "·";
   const w = ui.weights[plugin] ?? weight;
   return [
-    h("span", { class: "dim" }, `${raw[index]} → ${normalized[index]} × ${w} = `),
     h("b", null, normalized[index] * w),
+    h("span", { class: "small" },
+      `${raw[index]} → ${normalized[index]} × ${w}`),
   ];
 }
 

@@ -41,7 +41,11 @@ export function describeMove(record) {
   return parts.join(" ");
 }
 
-// Returns true if the entry is a step of the story: not a mere new order.
-export function isMove({ item }) {
-  return Boolean(item.pod || item.attempt || item.cluster);
+// Returns true if the entry is a step of the story: not a new order of activeQ,
+// and no change of a pod other than its node.
+export function isMove({ item, changes }) {
+  const row = item.cluster?.pod;
+  if (!row) return Boolean(item.pod || item.attempt || item.cluster);
+  return row.deleted ? changes.length > 0 : changes[2]?.row?.node !== row.node
+    || !changes[2]?.row;
 }

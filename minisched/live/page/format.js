@@ -56,17 +56,17 @@ function bytesText(n) {
   return `${Math.round(n * 10) / 10}${kUnits[unit]}`;
 }
 
-// Returns an amount of a resource as Kubernetes writes it. CPU is counted in
-// thousandths, memory and storage in bytes.
+// Returns an amount of a resource. CPU comes in thousandths, memory and storage
+// come in bytes.
 export function amountText(resource, n) {
-  if (resource === "cpu") return n % 100 === 0 ? `${n / 1000}` : `${n}m`;
+  if (resource === "cpu") return String(n / 1000);
   if (/^(memory|ephemeral-storage|hugepages-)/.test(resource)) {
     return bytesText(n);
   }
   return String(n);
 }
 
-// Returns the requests of a pod: "cpu 500m, memory 1Gi".
+// Returns the requests of a pod: "cpu 0.5, memory 1Gi".
 export function requestsText(requests) {
   return Object.entries(requests ?? {})
     .filter(([, n]) => n > 0)

@@ -100,16 +100,15 @@ function resourceLine({ resource, allocatable, requested, assumed, free }) {
   const part = (n) => `${allocatable > 0 ? (100 * n) / allocatable : 0}%`;
   const text = (n) => amountText(resource, n);
   return h("div", { key: resource, class: "resource" },
-    h("span", { class: "resource-name" }, resource),
-    h("span", { class: "bar", "aria-hidden": "true", "data-over": free < 0 },
-      h("span", { class: "requested", styles: { width: part(requested) } }),
-      h("span", { class: "assumed", styles: { width: part(assumed) } })),
-    h("span", { class: "resource-text" },
-      h("span", { class: "hidden" }, "requested "), text(requested),
+    h("span", null, h("span", { class: "label" }, `${resource} `),
+      text(requested), h("span", { class: "hidden" }, " requested"),
       assumed > 0 && ` + ${text(assumed)}`,
       assumed > 0 && h("span", { class: "hidden" }, " assumed"),
-      " of ", text(allocatable),
-      h("span", { class: "free" }, ` · ${text(free)} free`)));
+      ` of ${text(allocatable)}`),
+    h("span", { class: "free" }, `${text(free)} free`),
+    h("span", { class: "bar", "aria-hidden": "true", "data-over": free < 0 },
+      h("span", { class: "requested", styles: { width: part(requested) } }),
+      h("span", { class: "assumed", styles: { width: part(assumed) } })));
 }
 
 // Returns a square for each node. The arrow keys go from one to the next, and

@@ -14,7 +14,8 @@ const kFirst = 60;
 const kLateMs = 1500;
 
 // The places: how they are called, and how pods come and go there. `rare` ones
-// are shown from the first pod on.
+// are shown from the first pod on. In those of the second row, pods wait for
+// something.
 const kPlaces = [
   { place: "unscheduled", title: "unscheduled", rare: true,
     hint: "known to the API server only" },
@@ -23,16 +24,15 @@ const kPlaces = [
   { place: "waiting", title: "waiting", rare: true,
     hint: "on Permit, with a node held" },
   { place: "assumed", title: "assumed", rare: true,
-    hint: "the Binding has no response yet →" },
+    hint: "the Binding is under way →" },
   { place: "bound", title: "bound", hint: "newest first" },
-  { place: "gated", title: "gated", rare: true, hint: "↑ when ungated" },
-  { place: "backoff", title: "backoffQ", rare: true,
+  { place: "gated", title: "gated", rare: true, waits: true,
+    hint: "↑ when ungated" },
+  { place: "backoff", title: "backoffQ", rare: true, waits: true,
     hint: "↑ when the time is over" },
-  { place: "unschedulable", title: "unschedulable",
+  { place: "unschedulable", title: "unschedulable", waits: true,
     hint: "← when an event may help" },
 ];
-
-const seen = new Set();
 
 // Returns the view of the queue.
 export function queueView() {
@@ -40,7 +40,6 @@ export function queueView() {
   const places = arrangePods(tables, feed.hello.scheduler);
   const withNamespace = hasNamespaces(places);
   const shown = kPlaces.filter((p) => isShown(p, places, tables));
-  const names = shown.map((p) => p.place.replace(" ", "-"));
   return h("section", { key: "queue", class: "queue", "aria-label": "Queue" },
     h("div", { class: "section-head" },
       h("h2", null, "Scheduling queue"),
@@ -48,14 +47,16 @@ export function queueView() {
       isSilent(tables, places) && h("p", { class: "quiet" },
         "This scheduler reports nothing of its own work. The page shows what ",
         "the API server has.")),
-    h("div", { class: `places has-${names.join(" has-")}` },
-      shown.map((p) => placeCard(p, places.get(p.place) ?? [], tables,
-        withNamespace))));
+    h("div", { class: "places" }, [false, true].map((waits) =>
+      h("div", { key: waits, class: "places-row" }, shown
+        .filter((p) => Boolean(p.waits) === waits)
+        .map((p) => placeCard(p, places.get(p.place) ?? [], tables,
+          withNamespace))))));
 }
 
 // Returns true if the scheduler binds pods but reports no pod. Step 01 does so.
 function isSilent(tables, places) {
-  return !tables.meta.get("records") && places.has("bound");
+  return tables.seen.size === 0 && places.has("bound");
 }
 
 function isShown({ place, rare }, places, tables) {
@@ -63,8 +64,7 @@ function isShown({ place, rare }, places, tables) {
     return place === "unscheduled" || place === "bound";
   }
   if (place === "unscheduled") return isLate(places.get(place) ?? []);
-  if (places.has(place)) seen.add(place);
-  return !rare || seen.has(place);
+  return !rare || tables.seen.has(place);
 }
 
 // Returns true if the scheduler should have had one of the pods by now.

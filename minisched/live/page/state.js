@@ -13,6 +13,7 @@ const kAttempts = 1000;
 export function createTables() {
   return {
     version: 0,
+    seen: new Set(),  // the places that pods have been in, now or ever
     nodes: new Map(),  // uid → row
     pods: new Map(),  // uid → {row, added, record, since, deleted}
     attempts: new Map(),  // "uid/number" → {time, order, attempt}
@@ -88,6 +89,7 @@ export function applyItem(tables, item) {
 
 function applyPodRecord(changes, item) {
   const { uid, place } = item.pod;
+  changes.tables.seen.add(place);
   const pod = changes.tables.pods.get(uid);
   if (pod?.deleted) return;
   const next = { ...pod, record: item.pod, since: parseTime(item.time) };
@@ -96,7 +98,6 @@ function applyPodRecord(changes, item) {
   } else {
     changes.set("pods", uid, next);
   }
-  if (!changes.tables.meta.get("records")) changes.set("meta", "records", true);
 }
 
 function applyPodRow(changes, row, time) {

@@ -67,11 +67,11 @@ export function timelineView() {
   const sentence = ui.rewound && entry ? describe(entry) : "";
   return [
     h("div", { class: "transport" },
-      button("⏮", "Previous move", isEmpty, () => step(-1)),
+      button("←", "Previous move", isEmpty, () => step(-1)),
       ui.playing
-        ? button("⏸", "Pause playing", false, pauseHere)
-        : button("▶", "Play from here", isEmpty, play),
-      button("⏭", "Next move", isEmpty || !ui.rewound, () => step(1)),
+        ? h("button", { class: "primary", onclick: pauseHere }, "Stop")
+        : h("button", { disabled: isEmpty, onclick: play }, "Play"),
+      button("→", "Next move", isEmpty || !ui.rewound, () => step(1)),
       h("label", null, h("span", { class: "hidden" }, "Speed"),
         h("select", { value: String(ui.speed),
           onchange: (event) => change({ speed: Number(event.target.value) }) },
@@ -92,12 +92,16 @@ export function timelineView() {
     h("div", { class: "moment" },
       h("strong", null, isEmpty ? "–" : clockText(shown)),
       ui.rewound
-        ? h("span", null, ` ${durationText(to - shown)} before the end `)
+        ? h("span", null, ` ${durationText(endNow(to) - shown)} ago `)
         : h("span", null, feed.hello.recording ? " the end" : " now"),
       ui.rewound && h("button", { class: "primary", onclick: showNow },
         feed.hello.recording ? "To the end" : "Back to now")),
     h("p", { class: "sentence", title: sentence }, sentence),
   ];
+}
+
+function endNow(last) {
+  return feed.hello.recording ? last : Math.max(feed.now(), last);
 }
 
 function button(sign, label, disabled, onclick) {
