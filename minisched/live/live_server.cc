@@ -218,6 +218,7 @@ struct LiveServer::Impl {
                   {"program", options.program},
                   {"scheduler", options.scheduler},
                   {"source", options.source},
+                  {"recording", options.recording},
                   {"control", options.control},
                   {"attempts", bool(actions.attempt)},
                   {"pace", bool(actions.pace)},

@@ -23,6 +23,8 @@ struct LiveOptions {
   std::string program;
   std::string scheduler;
   std::string source;
+  // Whether the items are a recording, to which nothing is added.
+  bool recording = false;
 };
 
 // What a page can do besides showing items. Each function may be absent: then

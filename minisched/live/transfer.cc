@@ -119,22 +119,6 @@ Json Select(const Json& from, std::initializer_list<const char*> names) {
   return selected;
 }
 
-// Returns the object without what a server has added.
-Json Clean(Json object) {
-  object["metadata"] = Select(object["metadata"],
-                              {"name", "namespace", "labels", "annotations"});
-  Json status = std::move(object["status"]);
-  object.erase("status");
-  if (TextAt(object, "/kind") == "Node" && status.is_object()) {
-    object["status"] = Select(status, {"capacity", "allocatable", "images"});
-  }
-  const Json::json_pointer claim("/spec/claimRef");  // of a PersistentVolume
-  if (object.contains(claim)) {
-    object[claim] = Select(object[claim], {"namespace", "name"});
-  }
-  return object;
-}
-
 // The calls of one transfer. They block, and throw the client's errors.
 class Cluster {
  public:
@@ -161,7 +145,7 @@ class Cluster {
     Json exported = Json::array();
     for (const ApiResource& resource : ShownResources()) {
       for (Json& object : List(resource)) {
-        if (IsExported(object)) exported.push_back(Clean(std::move(object)));
+        if (IsExported(object)) exported.push_back(Exported(std::move(object)));
       }
     }
     return exported;
@@ -193,7 +177,7 @@ class Cluster {
 
   // Makes an object what it was, unless it is.
   void Restore(Json object, const Json& start, Summary& summary) {
-    if (Clean(object) == start) return;
+    if (Exported(object) == start) return;
     for (const char* name : {"labels", "annotations"}) {
       object["metadata"].erase(name);
     }
@@ -251,7 +235,7 @@ void Flatten(Json object, std::vector<Json>& objects, Summary& summary) {
     ++summary.skipped[kind + " of the system"];
   } else {
     object["apiVersion"] = resource->ApiVersion();
-    objects.push_back(Clean(std::move(object)));
+    objects.push_back(Exported(std::move(object)));
   }
 }
 
@@ -309,6 +293,21 @@ Reply DoReset(Cluster cluster, const Json& start) {
 }
 
 }  // namespace
+
+Json Exported(Json object) {
+  object["metadata"] = Select(object["metadata"],
+                              {"name", "namespace", "labels", "annotations"});
+  Json status = std::move(object["status"]);
+  object.erase("status");
+  if (TextAt(object, "/kind") == "Node" && status.is_object()) {
+    object["status"] = Select(status, {"capacity", "allocatable", "images"});
+  }
+  const Json::json_pointer claim("/spec/claimRef");  // of a PersistentVolume
+  if (object.contains(claim)) {
+    object[claim] = Select(object[claim], {"namespace", "name"});
+  }
+  return object;
+}
 
 void Transfer::Remember(const std::stop_token& stop) {
   start_ = Cluster(client_, stop).ListExported().dump();
