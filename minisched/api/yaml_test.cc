@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "minisched/api/document.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched {

@@ -21,31 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// Reads a stream until the text contains `end`.
-class StreamReader {
- public:
-  explicit StreamReader(const std::string& page_url,
-                        const std::string& headers = "")
-      : socket_(http::Connect(io_, Origin(page_url))) {
-    http::Send(socket_, "GET /live/events HTTP/1.1\r\nHost: localhost\r\n" +
-                            headers + "\r\n");
-  }
-
-  const std::string& ReadUntil(const std::string& end) {
-    while (text_.find(end) == text_.npos) {
-      std::string part(4096, '\0');
-      part.resize(socket_.read_some(http::asio::buffer(part)));
-      text_ += part;
-    }
-    return text_;
-  }
-
- private:
-  http::asio::io_context io_;
-  http::asio::ip::tcp::socket socket_;
-  std::string text_;
-};
-
 TEST_F(LiveServerTest, ServesTheFilesOfThePage) {
   Start();
   EXPECT_THAT(Get("/"), AllOf(HasSubstr("Content-Type: text/html;"),

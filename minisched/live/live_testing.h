@@ -83,4 +83,30 @@ inline std::vector<Event> ParseEvents(std::string_view text) {
   return events;
 }
 
+// A page that is connected to a server, and reads its events.
+class StreamReader {
+ public:
+  explicit StreamReader(const std::string& page_url,
+                        const std::string& headers = "")
+      : socket_(http::Connect(io_, Origin(page_url))) {
+    http::Send(socket_, "GET /live/events HTTP/1.1\r\nHost: localhost\r\n" +
+                            headers + "\r\n");
+  }
+
+  // Returns all text so far. Blocks until it contains `end`.
+  const std::string& ReadUntil(const std::string& end) {
+    while (text_.find(end) == text_.npos) {
+      std::string part(4096, '\0');
+      part.resize(socket_.read_some(http::asio::buffer(part)));
+      text_ += part;
+    }
+    return text_;
+  }
+
+ private:
+  http::asio::io_context io_;
+  http::asio::ip::tcp::socket socket_;
+  std::string text_;
+};
+
 }  // namespace minisched::live
