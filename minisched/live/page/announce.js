@@ -7,32 +7,38 @@ import { fullName, placeOf } from "./places.js";
 const kMostGhosts = 30;
 const kFlightMs = 420;
 const kQuietMsBetween = 1000;
+const kNamed = 3;
+const kMostForgotten = 1000;
 
-let shownPods = new Map();  // uid → the pod as it was last shown
-let shownVersion = -1;
+const shownPods = new Map();  // uid → the pod as it was last shown
+let shownTable = null;
 let news = [];
+let newsCount = 0;
 let lastNews = 0;
 
 // Returns [uid, pod] of each pod whose place has changed since the last call.
-function movedPods(tables) {
-  if (tables.version === shownVersion && tables.pods.size === shownPods.size) {
-    return [];
-  }
+// Other tables, those of a past moment, are no moves.
+function movedPods(tables, isQuiet) {
   const moved = [];
-  const isFirst = shownPods.size === 0;
-  for (const [uid, pod] of tables.pods) {
-    const before = shownPods.get(uid);
-    if (before === pod || isFirst) continue;
-    if (!before || placeOf(before) !== placeOf(pod)) moved.push([uid, pod]);
+  const isOther = isQuiet || shownTable !== tables.pods;
+  if (isOther || shownPods.size > tables.pods.size + kMostForgotten) {
+    shownPods.clear();
   }
-  shownPods = new Map(tables.pods);
-  shownVersion = tables.version;
+  shownTable = tables.pods;
+  for (const entry of tables.pods) {
+    const before = shownPods.get(entry[0]);
+    if (before === entry[1]) continue;
+    shownPods.set(entry[0], entry[1]);
+    if (isOther || (before && placeOf(before) === placeOf(entry[1]))) continue;
+    moved.push(entry);
+  }
   return moved;
 }
 
-// Renders, and shows the moves since the last time.
-export function renderWithMoves(tables, render, layer) {
-  const moved = movedPods(tables);
+// Renders, and shows the moves since the last time, unless they are old ones
+// that the page catches up with.
+export function renderWithMoves(tables, isQuiet, render, layer) {
+  const moved = movedPods(tables, isQuiet);
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const ghosts = calm || moved.length > kMostGhosts ? [] : moved;
   const from = positionsOf(ghosts);
@@ -42,9 +48,9 @@ export function renderWithMoves(tables, render, layer) {
     const target = to.get(uid);
     if (target) fly(from.get(uid), target, fullName(pod), layer);
   }
-  for (const [, pod] of moved) {
-    news.push(`${fullName(pod)}: ${placeOf(pod)}`);
-  }
+  newsCount += moved.length;
+  news = [...news, ...moved.slice(-kNamed).map(([, pod]) =>
+    `${fullName(pod)}: ${placeOf(pod)}`)].slice(-kNamed);
 }
 
 function positionsOf(pods) {
@@ -77,9 +83,11 @@ function fly(from, to, name, layer) {
 // Puts the news into the live region if the last ones are a second old.
 export function announce(region) {
   const now = Date.now();
-  if (news.length === 0 || now - lastNews < kQuietMsBetween) return;
-  const more = news.length > 3 ? `; ${plural(news.length - 3, "more move")}` : "";
-  region.textContent = news.slice(-3).join(", ") + more;
+  if (newsCount === 0 || now - lastNews < kQuietMsBetween) return;
+  const others = newsCount - news.length;
+  const more = others > 0 ? `, and ${plural(others, "more move")}` : "";
+  region.textContent = news.join(", ") + more;
   news = [];
+  newsCount = 0;
   lastNews = now;
 }

@@ -3,9 +3,10 @@
 
 import { h } from "./dom.js";
 import { clockText, plural } from "./format.js";
-import { badge, moreLine, nameParts, rowLimit, searchField } from "./parts.js";
+import { badge, hidden, link, moreLine, nameParts, quiet } from "./parts.js";
+import { rowLimit, scrollBox, searchField } from "./parts.js";
 import { isSupposed, rowsOf } from "./supposing.js";
-import { change, feed, openAttempt, openPod, server } from "./ui.js";
+import { change, openAttempt, openPod, server } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
 const kListed = 80;
@@ -50,11 +51,10 @@ export function attemptsView() {
   h("div", { class: "attempt-list" },
     h("div", { class: "section-head" }, h("h2", null, "Attempts"),
       searchField("Search attempts", "attemptSearch"),
-      ui.attempt && h("button", { class: "link",
-        onclick: () => change({ attempt: null, weights: {} }) },
-      "Follow the newest")),
-    attempts.length === 0 && h("p", { class: "quiet" },
-      "The scheduler has reported no attempts yet."),
+      ui.attempt && link("Follow the newest",
+        () => change({ attempt: null, weights: {} }))),
+    attempts.length === 0 &&
+      quiet("The scheduler has reported no attempts yet."),
     h("ul", null, found.slice(0, limit).map((entry) =>
       attemptItem(entry, chosen))),
     moreLine("attempts", Math.min(limit, found.length), found.length)),
@@ -85,18 +85,17 @@ function attemptPanel({ uid, number }) {
   const full = fullAttempt(key, known);
   const summary = known?.attempt ?? full.attempt;
   if (!summary) {
-    return h("div", { class: "attempt-panel" }, h("p", { class: "quiet" },
-      full.error ?? "Loading the attempt …"));
+    return quiet(full.error ?? "Loading the attempt …");
   }
   const attempt = { ...full.attempt, ...summary };
   return h("div", { key, class: "attempt-panel" },
     h("h2", null,
-      h("button", { class: "link", onclick: () => openAttemptsPod(attempt) },
-        attempt.pod), `, attempt ${number}`),
+      link(attempt.pod, () => openAttemptsPod(attempt)),
+      `, attempt ${number}`),
     h("p", { class: "outcome" }, outcomeMark(attempt), outcomeText(attempt)),
-    full.attempt ? attemptTable(attempt) : null,
-    !full.attempt && h("p", { class: "quiet" },
-      full.error ?? "Loading the nodes …"),
+    full.attempt
+      ? attemptTable(attempt)
+      : quiet(full.error ?? "Loading the nodes …"),
     countsOfAll(attempt, full.attempt),
     pointsView(attempt.points ?? []));
 }
@@ -125,10 +124,8 @@ function attemptTable(attempt) {
       supposed && h("p", { class: "supposed-note", role: "status" },
         badge("supposed", "warn"),
         " These are not the scheduler's own weights. ",
-        h("button", { class: "link", onclick: () => change({ weights: {} }) },
-          "Back to its weights"))),
-    h("div", { key: "table", class: "scroll", tabindex: "0", role: "region",
-      "aria-label": `Nodes and plugins of ${attempt.pod}` },
+        link("Back to its weights", () => change({ weights: {} })))),
+    scrollBox(`Nodes and plugins of ${attempt.pod}`,
     h("table", { class: supposed ? "grid supposed" : "grid" },
       tableHead(attempt, scores),
       h("tbody", null, found.slice(0, limit).map((row) =>
@@ -168,7 +165,7 @@ function breakable(name) {
 function weightField({ plugin, weight }) {
   const value = ui.weights[plugin] ?? weight;
   return h("label", { class: value === weight ? "weight" : "weight changed" },
-    "× ", h("span", { class: "hidden" }, `weight of ${plugin}`),
+    "× ", hidden(`weight of ${plugin}`),
     h("input", { type: "number", min: "0", max: "1000", step: "1",
       value: String(value), oninput: (event) => {
         const n = Number.parseInt(event.target.value, 10);
@@ -231,8 +228,7 @@ function pointsView(points) {
   if (points.length === 0) return null;
   return h("div", { class: "points" },
     h("h3", null, "Other extension points"),
-    h("div", { class: "scroll", tabindex: "0", role: "region",
-      "aria-label": "Other extension points" },
+    scrollBox("Other extension points",
     h("table", null, h("tbody", null, points.map((point, i) =>
       h("tr", { key: i },
         h("th", { scope: "row" },
@@ -251,10 +247,7 @@ export function attemptsOfPod(uid) {
   return h("div", { key: "attempts" }, h("h3", null, "Attempts"),
     h("ul", { class: "plain" }, attempts.map(({ attempt }) =>
       h("li", { key: attempt.attempt },
-        feed.hello.attempts === false
-          ? `${attempt.attempt}`
-          : h("button", { class: "link",
-            onclick: () => openAttempt(uid, attempt.attempt) },
-          `attempt ${attempt.attempt}`),
+        link(`attempt ${attempt.attempt}`,
+          () => openAttempt(uid, attempt.attempt)),
         ": ", outcomeMark(attempt), attempt.failure ?? attempt.node ?? ""))));
 }

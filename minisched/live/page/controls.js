@@ -3,6 +3,7 @@
 
 import { h } from "./dom.js";
 import { durationText, plural } from "./format.js";
+import { button, hidden, link, select } from "./parts.js";
 import { act, canControl, change, feed, past, server, ui } from "./ui.js";
 
 const kPaces = ["100ms", "250ms", "500ms", "1s", "2s", "5s"];
@@ -46,8 +47,7 @@ export function noticesView() {
       `${plural(dropped, "change")} came too fast and are left out of the past.`),
     ui.notice && h("p", { class: `notice ${ui.notice.isError ? "error" : ""}`,
       role: "status" }, ui.notice.text, " ",
-    h("button", { class: "link", onclick: () => change({ notice: null }) },
-      "Close")),
+    link("Close", () => change({ notice: null }))),
   ];
 }
 
@@ -61,21 +61,15 @@ function paceView() {
   const every = past.tables.meta.get("every");
   const disabled = !canControl();
   const isRunning = paused === false && !every;
+  const paces = [["run", "every …"], ...new Set([...kPaces, every || "1s"])];
   return h("div", { class: "pace", role: "group", "aria-label": "Pace" },
-    h("button", { disabled, "aria-pressed": String(isRunning),
-      onclick: () => setPace("run") }, "Run"),
-    h("button", { disabled, "aria-pressed": String(Boolean(paused)),
-      onclick: () => setPace("pause") }, "Pause"),
-    h("button", { disabled, title: "Take one pod from activeQ",
-      onclick: () => setPace("step") }, "Step"),
-    h("label", null, h("span", { class: "hidden" }, "One pod every"),
-      h("select", { disabled, onchange: (event) =>
-        setPace(event.target.value) },
-      h("option", { value: "run", selected: !every }, "every …"),
-      kPaces.map((pace) => h("option",
-        { key: pace, value: pace, selected: pace === every }, pace)),
-      every && !kPaces.includes(every) &&
-        h("option", { value: every, selected: true }, every))),
+    button("Run", () => setPace("run"),
+      { disabled, "aria-pressed": String(isRunning) }),
+    button("Pause", () => setPace("pause"),
+      { disabled, "aria-pressed": String(Boolean(paused)) }),
+    button("Step", () => setPace("step"),
+      { disabled, title: "Take one pod from activeQ" }),
+    select("One pod every", every || "run", paces, setPace, { disabled }),
     h("label", { class: "check" },
       h("input", { type: "checkbox", disabled, checked: ui.allRejections,
         onchange: (event) => setAllRejections(event.target.checked) }),
@@ -90,8 +84,8 @@ async function setAllRejections(on) {
 function clusterMenu() {
   const disabled = !canControl();
   return h("div", { class: "cluster", role: "group", "aria-label": "Cluster" },
-    h("button", { id: "create", disabled,
-      onclick: () => change({ drawer: { create: "Pod" } }) }, "Create …"),
+    button("Create …", () => change({ drawer: { create: "Pod" } }),
+      { id: "create", disabled }),
     h("details", { class: "menu", onkeydown: (event) => {
       if (event.key !== "Escape") return;
       event.currentTarget.open = false;
@@ -109,16 +103,16 @@ function clusterMenu() {
 
 function resetPart(disabled) {
   if (!ui.asksReset) {
-    return h("button", { key: "ask", disabled,
-      onclick: () => change({ asksReset: true }) }, "Reset …");
+    return button("Reset …", () => change({ asksReset: true }),
+      { key: "ask", disabled });
   }
   return h("div", { key: "sure", class: "sure" },
     "All objects return to those of the start. ",
-    h("button", { class: "danger", onclick: () => {
+    button("Reset the cluster", () => {
       change({ asksReset: false });
       act(server.source.post("reset"), "The cluster is as at the start.");
-    } }, "Reset the cluster"),
-    h("button", { onclick: () => change({ asksReset: false }) }, "Keep"));
+    }, { class: "danger" }),
+    button("Keep", () => change({ asksReset: false })));
 }
 
 async function importFile(input) {

@@ -7,8 +7,9 @@ import { h } from "./dom.js";
 import { clockText, plural, requestsText } from "./format.js";
 import { isNamespaced, kKindNames, pathOf, templateOf } from "./kinds.js";
 import { nodeFacts, podsOnNode } from "./nodes.js";
-import { pluginNames, timer } from "./parts.js";
-import { fullName, nodeOf, placeOf } from "./places.js";
+import { button, link, pluginNames, quiet, select } from "./parts.js";
+import { timer } from "./parts.js";
+import { nodeOf, placeOf } from "./places.js";
 import { eventsTable } from "./tables.js";
 import { canControl, change, feed, past, server } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
@@ -18,6 +19,12 @@ const kMoves = 20;
 // The texts of objects: path → {text, loaded, row, error, line, isLoading}.
 // `text` is in the textarea, `loaded` is what the server has sent.
 const editors = new Map();
+
+let editorCount = 0;
+
+function newEditor(text) {
+  return { id: ++editorCount, text, loaded: text };
+}
 
 // Returns true if a text would be lost with the page.
 export function hasDrafts() {
@@ -36,8 +43,8 @@ export function drawerView() {
     h("h2", { id: "drawer-title", tabindex: "-1",
       hook: (node) => queueMicrotask(() => node.focus()) },
     !drawer.create && h("span", { class: "quiet" }, `${drawer.kind} `), title),
-    h("button", { "aria-label": "Close", title: "Close (Escape)",
-      onclick: closeDrawer }, "✕")),
+    button("✕", closeDrawer,
+      { "aria-label": "Close", title: "Close (Escape)" })),
   drawer.create ? createView(drawer) : objectView(drawer));
 }
 
@@ -109,7 +116,7 @@ function editorView(drawer, row) {
   const path = pathOf(drawer.kind, drawer.namespace, drawer.name);
   const key = `${path} ${drawer.uid}`;
   let editor = editors.get(key);
-  if (!editor) editors.set(key, editor = {});
+  if (!editor) editors.set(key, editor = newEditor());
   const isClean = editor.text === editor.loaded;
   if (isClean && !editor.isLoading &&
       (editor.text === undefined ? !editor.error : editor.row !== row)) {
@@ -118,15 +125,12 @@ function editorView(drawer, row) {
   const save = () => sendYaml(editor, "PUT", path, () => loadYaml(editor, path));
   return h("div", { key: `editor ${key}`, class: "editor" },
     h("h3", null, "YAML"),
-    !isClean && editor.row !== row && h("p", { class: "quiet" },
-      "The object has changed since you began."),
+    !isClean && editor.row !== row && quiet("The object has changed since you began."),
     textArea(editor, "YAML of the object", !canControl()),
     canControl() && h("div", { class: "actions" },
-      h("button", { class: "primary", disabled: isClean, onclick: save },
-        "Save"),
-      h("button", { disabled: isClean && !editor.error,
-        onclick: () => loadYaml(editor, path, row) },
-      "Load what the server has"),
+      button("Save", save, { class: "primary", disabled: isClean }),
+      button("Load what the server has", () => loadYaml(editor, path, row),
+        { disabled: isClean && !editor.error }),
       deletePart(drawer, editor, path)));
 }
 
@@ -173,7 +177,7 @@ function showPosition({ node, line, column, text }) {
 function textArea(editor, label, isReadOnly) {
   const { error, line, column } = editor;
   return [
-    h("textarea", { key: "text", "aria-label": label, spellcheck: "false",
+    h("textarea", { key: `text ${editor.id}`, "aria-label": label, spellcheck: "false",
       rows: "16", readonly: isReadOnly, "aria-invalid": error ? "true" : null,
       "aria-describedby": "editor-error",
       hook: (node) => {
@@ -185,18 +189,19 @@ function textArea(editor, label, isReadOnly) {
         change({});
       } }),
     h("p", { id: "editor-error", class: "error", role: "alert" }, error,
-      line && h("button", { class: "link", onclick: () => showPosition(editor) },
-        ` Go to line ${line}, column ${column ?? 1}`)),
+      line && link(` Go to line ${line}, column ${column ?? 1}`,
+        () => showPosition(editor))),
   ];
 }
 
 // Returns the button that deletes the object, and the question after it.
 function deletePart(drawer, editor, path) {
+  const ask = (asks) => {
+    editor.asks = asks;
+    change({});
+  };
   if (!editor.asks) {
-    return h("button", { key: "ask", class: "danger", onclick: () => {
-      editor.asks = true;
-      change({});
-    } }, "Delete …");
+    return button("Delete …", () => ask(true), { key: "ask", class: "danger" });
   }
   const pods = drawer.kind === "Node"
     ? podsOnNode(past.tables, drawer.name).filter(([, pod]) => pod.row)
@@ -206,13 +211,10 @@ function deletePart(drawer, editor, path) {
       h("input", { type: "checkbox", checked: Boolean(editor.withPods),
         onchange: (event) => { editor.withPods = event.target.checked; } }),
       ` also its ${plural(pods.length, "pod")}`),
-    h("button", { class: "danger", hook: (node) => node.focus(),
-      onclick: () => deleteObjects(drawer, editor, path, pods) },
-    `Delete ${drawer.name}`),
-    h("button", { onclick: () => {
-      editor.asks = false;
-      change({});
-    } }, "Keep"));
+    button(`Delete ${drawer.name}`,
+      () => deleteObjects(drawer, editor, path, pods),
+      { class: "danger", hook: (node) => queueMicrotask(() => node.focus()) }),
+    button("Keep", () => ask(false)));
 }
 
 async function deleteObjects(drawer, editor, path, pods) {
@@ -234,25 +236,22 @@ function createView({ create: kind, namespace = "default" }) {
   let editor = editors.get(key);
   if (!editor) {
     const text = templateOf(kind, feed.hello.scheduler);
-    editors.set(key, editor = { text, loaded: text });
+    editors.set(key, editor = newEditor(text));
   }
   const set = (values) => change({ drawer: { ...ui.drawer, ...values } });
   return h("div", { key, class: "editor" },
     h("div", { class: "tools" },
-      h("label", null, "Kind ", h("select", { onchange: (event) =>
-        set({ create: event.target.value }) },
-      kKindNames.map((name) => h("option",
-        { key: name, value: name, selected: name === kind }, name)))),
+      select("Kind", kind, kKindNames, (create) => set({ create })),
       isNamespaced(kind) && h("label", null, "Namespace ",
         h("input", { value: namespace, spellcheck: "false",
           oninput: (event) => set({ namespace: event.target.value }) }))),
     textArea(editor, "YAML of the new object", false),
     h("div", { class: "actions" },
-      h("button", { class: "primary", disabled: !canControl(),
-        onclick: () => sendYaml(editor, "POST", pathOf(kind, namespace), () =>
-          change({ notice: { text: `Created a ${kind}.` } })) }, "Create"),
-      h("button", { disabled: editor.text === editor.loaded, onclick: () => {
+      button("Create", () => sendYaml(editor, "POST", pathOf(kind, namespace),
+        () => change({ notice: { text: `Created a ${kind}.` } })),
+      { class: "primary", disabled: !canControl() }),
+      button("Back to the template", () => {
         editors.delete(key);
-        set({ namespace: "default" });
-      } }, "Back to the template")));
+        change({});
+      }, { disabled: editor.text === editor.loaded })));
 }

@@ -19,7 +19,7 @@ const kTimersMs = 100;
 const kRefreshTablesMs = 3000;
 // After a frame, the page rests for this many times as long as the frame took,
 // so that a large cluster does not keep the browser busy.
-const kRest = 6;
+const kRest = 3;
 
 const parts = {};
 for (const id of ["head", "notices", "main", "drawer", "timeline", "news",
@@ -28,28 +28,27 @@ for (const id of ["head", "notices", "main", "drawer", "timeline", "news",
 }
 
 let isDue = false;
-let restUntil = 0;
+let isResting = false;
 
 function requestRender() {
   if (isDue) return;
   isDue = true;
-  const rest = restUntil - performance.now();
-  if (rest > 17) {
-    setTimeout(() => requestAnimationFrame(render), rest);
-  } else {
-    requestAnimationFrame(render);
-  }
+  if (!isResting) requestAnimationFrame(render);
 }
 
 function render() {
-  isDue = false;
   const begin = performance.now();
-  const tables = shownTables();
-  renderWithMoves(tables, renderViews, parts.ghosts);
+  isDue = false;
+  isResting = true;
+  const isQuiet = feed.status !== "live" && !ui.rewound;
+  renderWithMoves(shownTables(), isQuiet, renderViews, parts.ghosts);
   updateTimers(document);
   announce(parts.news);
-  const end = performance.now();
-  restUntil = end + (end - begin) * kRest;
+  // The browser lays out and paints before the first of these functions runs.
+  setTimeout(() => setTimeout(() => {
+    isResting = false;
+    if (isDue) requestAnimationFrame(render);
+  }, (performance.now() - begin) * kRest));
 }
 
 const kMain = {

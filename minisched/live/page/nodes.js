@@ -2,15 +2,17 @@
 
 import { h, lazy } from "./dom.js";
 import { amountText, countText, plural, taintText } from "./format.js";
-import { badge, moreLine, rowLimit, searchField } from "./parts.js";
+import { badge, hidden, moreLine, quiet, rowLimit } from "./parts.js";
+import { scrollBox, searchField } from "./parts.js";
 import { fullName, fullness, nodeOf, resourcesOf } from "./places.js";
 import { usageOfNodes } from "./places.js";
-import { openNode, openPod, shownTables, ui } from "./ui.js";
+import { change, openNode, openPod, shownTables, ui } from "./ui.js";
 
 // Up to this many nodes have a card each; more become squares.
 const kCards = 200;
 const kFoundCards = 24;
 const kFirstPods = 24;
+const kSquaresAtOnce = 250;
 
 // Returns the view of all nodes.
 export function nodesView() {
@@ -28,9 +30,8 @@ export function nodesView() {
       h("span", { class: "count" }, countText(rows.length)),
       searchField("Search nodes", "nodeSearch"),
       h("p", { class: "legend" }, legend(asCards))),
-    rows.length === 0 && h("p", { class: "quiet" }, "The cluster has no nodes."),
-    wanted !== "" && found.length === 0 && h("p", { class: "quiet" },
-      "No node matches."),
+    found.length === 0 && quiet(
+      rows.length === 0 ? "The cluster has no nodes." : "No node matches."),
     asCards ? cards(found, usage, tables) : squares(found, usage));
 }
 
@@ -101,9 +102,9 @@ function resourceLine({ resource, allocatable, requested, assumed, free }) {
   const text = (n) => amountText(resource, n);
   return h("div", { key: resource, class: "resource" },
     h("span", null, h("span", { class: "label" }, `${resource} `),
-      text(requested), h("span", { class: "hidden" }, " requested"),
+      text(requested), hidden(" requested"),
       assumed > 0 && ` + ${text(assumed)}`,
-      assumed > 0 && h("span", { class: "hidden" }, " assumed"),
+      assumed > 0 && hidden(" assumed"),
       ` of ${text(allocatable)}`),
     h("span", { class: "free" }, `${text(free)} free`),
     h("span", { class: "bar", "aria-hidden": "true", "data-over": free < 0 },
@@ -111,11 +112,15 @@ function resourceLine({ resource, allocatable, requested, assumed, free }) {
       h("span", { class: "assumed", styles: { width: part(assumed) } })));
 }
 
-// Returns a square for each node. The arrow keys go from one to the next, and
+let squaresShown = 0;
+
+// Returns a square for each node, some more each time. The arrow keys go from one to the next, and
 // only one of the squares is in the order of the Tab key.
 function squares(rows, usage) {
+  squaresShown = Math.min(squaresShown + kSquaresAtOnce, rows.length);
+  if (squaresShown < rows.length) setTimeout(change, 0, {});
   return h("ul", { key: "squares", class: "squares", onkeydown: moveFocus },
-    rows.map((row, i) => {
+    rows.slice(0, squaresShown).map((row, i) => {
       const level = Math.ceil(fullness(row, usage.get(row.name)) * 10);
       const isCurrent = ui.drawer?.uid === row.uid;
       const pods = usage.get(row.name)?.pods.length ?? 0;
@@ -153,6 +158,8 @@ function moveFocus(event) {
   next.focus();
 }
 
+const kAmounts = ["requested", "assumed", "free", "allocatable"];
+
 // Returns the facts of a node for the drawer.
 export function nodeFacts(row, tables) {
   const usage = usageOfNodes(tables).get(row.name);
@@ -161,18 +168,14 @@ export function nodeFacts(row, tables) {
       row.taints
         ? `Taints: ${row.taints.map(taintText).join(", ")}`
         : "No taints."),
-    h("div", { class: "scroll", tabindex: "0", role: "region",
-      "aria-label": "Resources" },
-    h("table", null,
-      h("thead", null, h("tr", null,
-        ["resource", "requested", "assumed", "free", "allocatable"].map((text) =>
-          h("th", { key: text, scope: "col" }, text)))),
+    scrollBox("Resources", h("table", null,
+      h("thead", null, h("tr", null, ["resource", ...kAmounts].map((text) =>
+        h("th", { key: text, scope: "col" }, text)))),
       h("tbody", null, resourcesOf(row, usage).map((line) =>
         h("tr", { key: line.resource },
           h("th", { scope: "row" }, line.resource),
-          ["requested", "assumed", "free", "allocatable"].map((column) =>
-            h("td", { key: column, class: "number" },
-              amountText(line.resource, line[column])))))))));
+          kAmounts.map((column) => h("td", { key: column, class: "number" },
+            amountText(line.resource, line[column])))))))));
 }
 
 // Returns the pods on a node: [[uid, pod], …].

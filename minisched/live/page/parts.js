@@ -6,6 +6,42 @@ import { change, openPod, shownNow, ui } from "./ui.js";
 
 const kPlain = new Set(["default", ""]);
 
+// Returns text that only screen readers read.
+export function hidden(text) {
+  return h("span", { class: "hidden" }, text);
+}
+
+export function quiet(...children) {
+  return h("p", { class: "quiet" }, children);
+}
+
+export function button(text, onclick, props) {
+  return h("button", { ...props, onclick }, text);
+}
+
+// Returns a button that looks like a link.
+export function link(text, onclick) {
+  return h("button", { class: "link", onclick }, text);
+}
+
+// Returns a list of options of which one is chosen. An option is its text, or a
+// pair of its value and its text.
+export function select(label, chosen, options, onchange, props) {
+  return h("label", null, hidden(label),
+    h("select", { ...props, onchange: (event) => onchange(event.target.value) },
+      options.map((option) => {
+        const [value, text] = [option].flat();
+        return h("option", { key: value, value, selected: value === chosen },
+          text ?? value);
+      })));
+}
+
+// Returns a box in which a wide table can be scrolled, also by keyboard.
+export function scrollBox(label, child) {
+  return h("div", { class: "scroll", tabindex: "0", role: "region",
+    "aria-label": label }, child);
+}
+
 // Returns a text that counts down to a time, or up from one. updateTimers()
 // fills it, so that it changes without its view.
 export function timer(ms, direction) {
@@ -71,7 +107,7 @@ export function pluginNames(plugins) {
 
 export function searchField(label, choice) {
   return h("label", { class: "search" },
-    h("span", { class: "hidden" }, label),
+    hidden(label),
     h("input", { type: "search", placeholder: label, value: ui[choice],
       spellcheck: "false",
       oninput: (event) => change({ [choice]: event.target.value }) }));
@@ -87,8 +123,6 @@ export function moreLine(list, shown, total) {
   if (shown >= total) return null;
   return h("p", { key: `more ${list}`, class: "more" },
     `… and ${countText(total - shown)} more `,
-    h("button", {
-      class: "link",
-      onclick: () => change({ more: { ...ui.more, [list]: shown + 100 } }),
-    }, "Show 100 more"));
+    link("Show 100 more",
+      () => change({ more: { ...ui.more, [list]: shown + 100 } })));
 }

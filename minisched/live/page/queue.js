@@ -3,8 +3,9 @@
 
 import { h, lazy } from "./dom.js";
 import { countText, parseTime, requestsText } from "./format.js";
-import { badge, moreLine, pluginNames, podButton } from "./parts.js";
-import { rowLimit, searchField, timer, timerBar } from "./parts.js";
+import { badge, button, hidden, moreLine, pluginNames } from "./parts.js";
+import { podButton, quiet, rowLimit, searchField } from "./parts.js";
+import { timer, timerBar } from "./parts.js";
 import { arrangePods, firstOf, fullName, groupOf } from "./places.js";
 import { rankIn } from "./places.js";
 import { act, canControl, feed, server, shownNow } from "./ui.js";
@@ -44,7 +45,7 @@ export function queueView() {
     h("div", { class: "section-head" },
       h("h2", null, "Scheduling queue"),
       searchField("Search pods", "search"),
-      isSilent(tables, places) && h("p", { class: "quiet" },
+      isSilent(tables, places) && quiet(
         "This scheduler reports nothing of its own work. The page shows what ",
         "the API server has.")),
     h("div", { class: "places" }, [false, true].map((waits) =>
@@ -100,7 +101,7 @@ function placeCard({ place, title, hint }, entries, tables, withNamespace) {
   h("header", null,
     h("h3", { id: `place-${id}` }, title),
     h("span", { class: "count" }, countText(entries.length),
-      h("span", { class: "hidden" }, " pods")),
+      hidden(" pods")),
     h("span", { class: "hint" }, hint)),
   h(place === "active" ? "ol" : "ul", { class: "pods" },
     pods.map(([uid, pod], i) =>
@@ -197,8 +198,8 @@ function waitingItem(uid, pod, tables, withNamespace) {
       ],
     }),
     feed.hello.control && h("span", { class: "actions" },
-      h("button", { disabled: !enabled, onclick: () => end(true) }, "Allow",
-        h("span", { class: "hidden" }, ` ${fullName(pod)}`)),
-      h("button", { disabled: !enabled, onclick: () => end(false) }, "Reject",
-        h("span", { class: "hidden" }, ` ${fullName(pod)}`))));
+      button(["Allow", hidden(` ${fullName(pod)}`)], () => end(true),
+        { disabled: !enabled }),
+      button(["Reject", hidden(` ${fullName(pod)}`)], () => end(false),
+        { disabled: !enabled })));
 }

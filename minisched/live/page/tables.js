@@ -3,7 +3,8 @@
 import { h } from "./dom.js";
 import { amountText, plural, taintText } from "./format.js";
 import { kKindNames, pathOf } from "./kinds.js";
-import { moreLine, rowLimit, searchField } from "./parts.js";
+import { link, moreLine, quiet, rowLimit, scrollBox } from "./parts.js";
+import { searchField, select } from "./parts.js";
 import { placeOf, usageOfNodes } from "./places.js";
 import { change, feed, server, shownTables, ui } from "./ui.js";
 
@@ -48,11 +49,7 @@ function readTable({ columnDefinitions, rows }) {
   };
 }
 
-// Returns the pods or nodes of the shown moment in the form of readTable().
-function tableOfRows(kind, tables) {
-  return kind === "Pod" ? podTable(tables) : nodeTable(tables);
-}
-
+// Returns the pods of the shown moment in the form of readTable().
 function podTable(tables) {
   const rows = [];
   for (const [uid, pod] of tables.pods) {
@@ -82,9 +79,8 @@ function nodeTable(tables) {
 
 // Returns the table of this kind, with the namespaces in the first column.
 function chosenTable() {
-  if (ui.kind === "Pod" || ui.kind === "Node") {
-    return tableOfRows(ui.kind, shownTables());
-  }
+  if (ui.kind === "Pod") return podTable(shownTables());
+  if (ui.kind === "Node") return nodeTable(shownTables());
   const table = tableOf(pathOf(ui.kind));
   if (!table.rows.some((row) => row.namespace)) return table;
   return { ...table, columns: ["Namespace", ...table.columns],
@@ -103,17 +99,12 @@ export function tablesView() {
   return h("section", { key: "tables", class: "tables", "aria-label": "Tables" },
     h("div", { class: "section-head" },
       h("h2", null, "Tables"),
-      h("label", null, h("span", { class: "hidden" }, "Kind"),
-        h("select", { onchange: (event) =>
-          change({ kind: event.target.value, tableSearch: "" }) },
-        kKindNames.map((kind) => h("option",
-          { key: kind, value: kind, selected: kind === ui.kind }, kind)))),
+      select("Kind", ui.kind, kKindNames,
+        (kind) => change({ kind, tableSearch: "" })),
       searchField("Search this table", "tableSearch"),
       h("span", { class: "quiet" }, plural(found.length, "object"))),
     error && h("p", { class: "error" }, error),
-    h("div", { class: "scroll", tabindex: "0", role: "region",
-      "aria-label": `Objects of kind ${ui.kind}` },
-    h("table", { class: "objects" },
+    scrollBox(`Objects of kind ${ui.kind}`, h("table", { class: "objects" },
       h("thead", null, h("tr", null, columns.map(headCell))),
       h("tbody", null, sorted.slice(0, limit).map((row) =>
         objectRow(row, columns))))),
@@ -139,10 +130,9 @@ function headCell(column) {
   const down = isSorted && ui.sort.down;
   return h("th", { key: column, scope: "col",
     "aria-sort": isSorted ? (down ? "descending" : "ascending") : "none" },
-  h("button", { class: "link",
-    onclick: () => change({ sort: { column, down: isSorted && !down } }) },
-  column, h("span", { "aria-hidden": "true" },
-    isSorted ? (down ? " ↓" : " ↑") : "")));
+  link([column, isSorted && h("span", { "aria-hidden": "true" },
+    down ? " ↓" : " ↑")],
+  () => change({ sort: { column, down: isSorted && !down } })));
 }
 
 function objectRow(row, columns) {
@@ -150,9 +140,7 @@ function objectRow(row, columns) {
     namespace: row.namespace, name: row.name } });
   return h("tr", { key: row.uid ?? row.cells.join("/") },
     row.cells.map((cell, i) => h("td", { key: i },
-      columns[i] === "Name"
-        ? h("button", { class: "link", onclick: open }, cell)
-        : cell)));
+      columns[i] === "Name" ? link(cell, open) : cell)));
 }
 
 // Returns the Events about an object.
@@ -165,7 +153,7 @@ export function eventsTable(drawer) {
   const shown = columns.flatMap((name, i) => (name === "Object" ? [] : [i]));
   return h("div", { key: "events" }, h("h3", null, "Events"),
     error && h("p", { class: "error" }, error),
-    !error && rows.length === 0 && h("p", { class: "quiet" }, "none"),
+    !error && rows.length === 0 && quiet("none"),
     h("ul", { class: "plain" }, rows.slice(-20).reverse().map((row, i) =>
       h("li", { key: row.uid ?? i }, shown.map((column) =>
         h("span", { key: column, class: columns[column].toLowerCase() },

@@ -3,6 +3,7 @@
 import { describe, isMove } from "./describe.js";
 import { h, lazy } from "./dom.js";
 import { clockText, durationText } from "./format.js";
+import { button, select } from "./parts.js";
 import { change, feed, past, ui } from "./ui.js";
 
 const kBuckets = 160;
@@ -67,17 +68,16 @@ export function timelineView() {
   const sentence = ui.rewound && entry ? describe(entry) : "";
   return [
     h("div", { class: "transport" },
-      button("←", "Previous move", isEmpty, () => step(-1)),
+      button("←", () => step(-1), { "aria-label": "Previous move",
+        title: "Previous move", disabled: isEmpty }),
       ui.playing
-        ? h("button", { class: "primary", onclick: pauseHere }, "Stop")
-        : h("button", { disabled: isEmpty, onclick: play }, "Play"),
-      button("→", "Next move", isEmpty || !ui.rewound, () => step(1)),
-      h("label", null, h("span", { class: "hidden" }, "Speed"),
-        h("select", { value: String(ui.speed),
-          onchange: (event) => change({ speed: Number(event.target.value) }) },
-        kSpeeds.map((speed) =>
-          h("option", { key: speed, value: String(speed),
-            selected: speed === ui.speed }, `× ${speed}`))))),
+        ? button("Stop", pauseHere, { class: "primary" })
+        : button("Play", play, { disabled: isEmpty }),
+      button("→", () => step(1), { "aria-label": "Next move",
+        title: "Next move", disabled: !ui.rewound }),
+      select("Speed", String(ui.speed),
+        kSpeeds.map((speed) => [String(speed), `× ${speed}`]),
+        (speed) => change({ speed: Number(speed) }))),
     h("div", { class: "track" },
       lazy("activity", [Math.floor(to / 1000), past.start], activity),
       h("input", { type: "range", "aria-label": "Moment", min: "0",
@@ -94,19 +94,15 @@ export function timelineView() {
       ui.rewound
         ? h("span", null, ` ${durationText(endNow(to) - shown)} ago `)
         : h("span", null, feed.hello.recording ? " the end" : " now"),
-      ui.rewound && h("button", { class: "primary", onclick: showNow },
-        feed.hello.recording ? "To the end" : "Back to now")),
+      ui.rewound && button(
+        feed.hello.recording ? "To the end" : "Back to now", showNow,
+        { class: "primary" })),
     h("p", { class: "sentence", title: sentence }, sentence),
   ];
 }
 
 function endNow(last) {
   return feed.hello.recording ? last : Math.max(feed.now(), last);
-}
-
-function button(sign, label, disabled, onclick) {
-  return h("button", { "aria-label": label, title: label, disabled, onclick },
-    h("span", { "aria-hidden": "true" }, sign));
 }
 
 // Returns a drawing of how much happened when: moves upwards, failed attempts
