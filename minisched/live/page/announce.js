@@ -19,18 +19,18 @@ let lastNews = 0;
 // Returns [uid, pod] of each pod whose place has changed since the last call.
 // Other tables, those of a past moment, are no moves.
 function movedPods(tables, isQuiet) {
-  const moved = [];
-  const isOther = isQuiet || shownTable !== tables.pods;
-  if (isOther || shownPods.size > tables.pods.size + kMostForgotten) {
-    shownPods.clear();
-  }
+  const isOther = isQuiet || shownTable !== tables.pods ||
+    shownPods.size > tables.pods.size + kMostForgotten;
+  if (isOther) shownPods.clear();
   shownTable = tables.pods;
+  const moved = [];
   for (const entry of tables.pods) {
-    const before = shownPods.get(entry[0]);
-    if (before === entry[1]) continue;
-    shownPods.set(entry[0], entry[1]);
-    if (isOther || (before && placeOf(before) === placeOf(entry[1]))) continue;
-    moved.push(entry);
+    const [uid, pod] = entry;
+    const before = shownPods.get(uid);
+    if (before === pod) continue;
+    shownPods.set(uid, pod);
+    const isSame = before && placeOf(before) === placeOf(pod);
+    if (!isOther && !isSame) moved.push(entry);
   }
   return moved;
 }
@@ -53,12 +53,14 @@ export function renderWithMoves(tables, isQuiet, render, layer) {
     `${fullName(pod)}: ${placeOf(pod)}`)].slice(-kNamed);
 }
 
+// Returns where the pods are on the screen: a map from the uid to {node, x, y}.
 function positionsOf(pods) {
   const positions = new Map();
   for (const [uid] of pods) {
-    const node = document.querySelector(`.places [data-uid="${
-      CSS.escape(uid)}"]`);
-    if (node) positions.set(uid, { node, box: node.getBoundingClientRect() });
+    const node = document.querySelector(
+      `.places [data-uid="${CSS.escape(uid)}"]`);
+    const { x, y } = node?.getBoundingClientRect() ?? {};
+    if (node) positions.set(uid, { node, x, y });
   }
   return positions;
 }
@@ -67,16 +69,13 @@ function fly(from, to, name, layer) {
   const timing = { duration: kFlightMs, easing: "cubic-bezier(.3,.1,.2,1)" };
   to.node.animate([{ opacity: 0 }, { opacity: 0, offset: 0.6 }, { opacity: 1 }],
     timing);
-  if (!from || (from.box.x === to.box.x && from.box.y === to.box.y)) return;
+  if (!from || (from.x === to.x && from.y === to.y)) return;
   const ghost = document.createElement("span");
   ghost.className = "ghost";
   ghost.textContent = name.split("/").at(-1);
-  ghost.style.left = `${from.box.x}px`;
-  ghost.style.top = `${from.box.y}px`;
   layer.append(ghost);
-  const way = `translate(${to.box.x - from.box.x}px, ${
-    to.box.y - from.box.y}px)`;
-  ghost.animate([{ transform: "none" }, { transform: way }], timing)
+  const at = ({ x, y }) => ({ transform: `translate(${x}px, ${y}px)` });
+  ghost.animate([at(from), at(to)], timing)
     .finished.finally(() => ghost.remove());
 }
 
