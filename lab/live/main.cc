@@ -16,10 +16,12 @@
 #include "lab/live/export.h"
 #include "lab/live/moment.h"
 #include "lab/live/recording.h"
+#include "lab/live/serve_cluster.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/base/clock.h"
+#include "minisched/client/errors.h"
 #include "minisched/live/access.h"
 #include "minisched/live/live_server.h"
 #include "minisched/trace/tables.h"
@@ -29,11 +31,20 @@ namespace {
 namespace live = minisched::live;
 
 struct Options {
+  live::ClusterOptions cluster;
   int port = 0;
   std::string replay;
   std::optional<std::uint64_t> at;
   std::string export_to;
 };
+
+// True if a flag is set that is for a cluster only.
+bool HasClusterFlags(const live::ClusterOptions& cluster) {
+  return !cluster.config.kubeconfig.empty() ||
+         !cluster.config.context.empty() || !cluster.records.empty() ||
+         !cluster.scheduler.empty() || !cluster.config_file.empty() ||
+         cluster.control;
+}
 
 // Returns what is wrong with the flags, and what to do; "" if nothing is.
 std::string CheckFlags(const Options& options) {
@@ -45,6 +56,19 @@ std::string CheckFlags(const Options& options) {
   }
   if (options.at && !options.export_to.empty()) {
     return "--at and --export exclude each other: pass one of them";
+  }
+  const live::ClusterOptions& cluster = options.cluster;
+  if (!options.replay.empty() && HasClusterFlags(cluster)) {
+    return "--replay needs no cluster: pass only --port, --at or --export "
+           "with it";
+  }
+  if (cluster.scheduler.empty() != cluster.config_file.empty()) {
+    return "--scheduler and --config need each other: pass both";
+  }
+  // The scheduler would use another cluster than the page.
+  if (!cluster.scheduler.empty() && !cluster.config.context.empty()) {
+    return "--context does not reach the scheduler, which reads $KUBECONFIG: "
+           "use a kubeconfig whose current context is the one you want";
   }
   return "";
 }
@@ -112,9 +136,28 @@ void Replay(const Options& options, const std::stop_token& stop) {
 int main(int argc, char** argv) {
   Options options;
   minisched::Flags flags(
-      "Serves a live page of a recorded scheduler to browsers on this "
-      "machine.\n"
+      "Serves a live page of a cluster and its scheduler, or of a recording, "
+      "to browsers on this machine.\n"
       "Exit codes: 0 success, 1 error, 2 wrong flags.");
+  live::ClusterOptions& cluster = options.cluster;
+  flags.AddNonEmpty("--kubeconfig", &cluster.config.kubeconfig,
+                    "Kubeconfig of the cluster; the default is kubectl's");
+  flags.AddNonEmpty("--context", &cluster.config.context,
+                    "Context of the kubeconfig");
+  flags.AddNonEmpty("--scheduler-name", &cluster.scheduler_name,
+                    "Show pods with this spec.schedulerName");
+  flags.Add("--control", &cluster.control,
+            "Let the page change the cluster, and the configuration of "
+            "--config; implied on the embedded API server");
+  flags.AddNonEmpty("--records", &cluster.records,
+                    "Show the records that the scheduler appends to this file, "
+                    "or writes to standard input (-): see trace.md");
+  flags.AddNonEmpty("--scheduler", &cluster.scheduler,
+                    "Start the scheduler too, with this shell command. It "
+                    "finds $KUBECONFIG, $SCHEDULER_NAME and $SCHEDULER_CONFIG");
+  flags.AddNonEmpty("--config", &cluster.config_file,
+                    "The scheduler's configuration. The page edits a copy of "
+                    "this file, and restarts the scheduler");
   flags.Add("--port", &options.port, "Port of the page; 0 picks a free one", 0,
             65535);
   flags.AddNonEmpty("--replay", &options.replay,
@@ -138,7 +181,14 @@ int main(int argc, char** argv) {
   try {
     minisched::SetUpLogging(0);
     const minisched::StopOnSignal signals;
-    Replay(options, signals.token());
+    if (!options.replay.empty()) {
+      Replay(options, signals.token());
+    } else {
+      cluster.port = static_cast<unsigned short>(options.port);
+      ServeCluster(cluster, signals.token());
+    }
+    return 0;
+  } catch (const minisched::Cancelled&) {
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "minisched-live: " << minisched::Printable(error.what())

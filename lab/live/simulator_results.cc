@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <regex>
 #include <utility>
 
@@ -72,6 +73,11 @@ void AddNodes(Json& attempt, const TextsByNode& nodes) {
   attempt["feasibleNodes"] = attempt["fits"].size();
 }
 
+// Returns 0 for a text that is no number.
+std::int64_t ToNumber(const std::string& text) {
+  return std::strtoll(text.c_str(), nullptr, 10);
+}
+
 void AddScores(Json& attempt, TextsByNode raw, TextsByNode weighted) {
   if (raw.empty()) return;
   for (const auto& [plugin, score] : raw.begin()->second) {
@@ -80,9 +86,8 @@ void AddScores(Json& attempt, TextsByNode raw, TextsByNode weighted) {
                    {"raw", Json::array()},
                    {"normalized", Json::array()}};
     for (const std::string node : attempt["fits"]) {
-      column["raw"].push_back(std::atoll(raw[node][plugin].c_str()));
-      column["normalized"].push_back(
-          std::atoll(weighted[node][plugin].c_str()));
+      column["raw"].push_back(ToNumber(raw[node][plugin]));
+      column["normalized"].push_back(ToNumber(weighted[node][plugin]));
     }
     attempt["scores"].push_back(std::move(column));
   }

@@ -124,32 +124,32 @@ void Collector::AddHandlers() {
       .AddEventHandler({.on_add =
                             [this](const Object& object, bool) {
                               const Time now = clock_.WallNow();
-                              Push(RowItem(*object, now), now);
+                              Add(RowItem(*object, now), now);
                             },
                         .on_update =
                             [this](const Object& old, const Object& object) {
                               if (RowOf(*old) == RowOf(*object)) return;
                               const Time now = clock_.WallNow();
-                              Push(RowItem(*object, now), now);
+                              Add(RowItem(*object, now), now);
                             },
                         .on_delete =
                             [this](const Object& last) {
                               const Time now = clock_.WallNow();
-                              Push(DeletionItem(*last, now), now);
+                              Add(DeletionItem(*last, now), now);
                             }});
 }
 
 void Collector::AddLive(const std::string& name, const std::string& json_value,
                         Remains remains) {
   const Time now = clock_.WallNow();
-  Push({.key = "/live/" + name,
-        .json = fmt::format(R"({{"time":"{}","live":{{"{}":{}}}}})",
-                            FormatMicroTime(now), name, json_value),
-        .remains = remains},
-       now);
+  Add({.key = "/live/" + name,
+       .json = fmt::format(R"({{"time":"{}","live":{{"{}":{}}}}})",
+                           FormatMicroTime(now), name, json_value),
+       .remains = remains},
+      now);
 }
 
-void Collector::Push(Item item, Time time) {
+void Collector::Add(Item item, Time time) {
   MutexLock lock(mu_);
   pending_.push_back({.time = time, .item = std::move(item)});
 }

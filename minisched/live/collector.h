@@ -52,6 +52,10 @@ class Collector {
   // connects.
   bool Collect(std::size_t pages);
 
+  // Adds an item of another source, which the next call of Collect() passes on.
+  // For any thread.
+  void Add(Item item, Time time) EXCLUDES(mu_);
+
   // Asks the scheduler for all rejections of the next attempts, or only for the
   // first ones. The latter also holds after a minute without pages.
   void SetAllRejections(bool on);
@@ -64,7 +68,6 @@ class Collector {
   // Adds an item with a "live" object of one member.
   void AddLive(const std::string& name, const std::string& json_value,
                Remains remains = Remains::kItem) EXCLUDES(mu_);
-  void Push(Item item, Time time) EXCLUDES(mu_);
   // Returns the new items in the order of their times.
   std::vector<Item> TakeItems() EXCLUDES(mu_);
   void Probe();

@@ -119,6 +119,9 @@ struct LiveServer::Impl {
     if (route == "POST /live/reset") {
       return Pass(actions.reset, std::move(request), respond);
     }
+    if (route == "GET /live/config" || route == "POST /live/config") {
+      return Pass(actions.config, std::move(request), respond);
+    }
     respond(Answer(request, route));
   }
 
@@ -225,7 +228,8 @@ struct LiveServer::Impl {
                   {"waiting", bool(actions.end_wait)},
                   {"api", bool(actions.api)},
                   {"export", bool(actions.export_objects)},
-                  {"reset", bool(actions.reset)}};
+                  {"reset", bool(actions.reset)},
+                  {"config", bool(actions.config)}};
     if (actions.all_rejections) start["allRejections"] = all_rejections;
     return Dump(start);
   }

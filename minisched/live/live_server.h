@@ -58,6 +58,9 @@ struct LiveActions {
   Exchange export_objects;
   Exchange import_objects;
   Exchange reset;
+  // Returns the configuration of the scheduler as YAML and, after a POST,
+  // restarts the scheduler with the one of the body.
+  Exchange config;
 };
 
 // Serves the live page, on the loopback interface only, on a thread of its own.
