@@ -12,7 +12,7 @@ const kSigns = { live: "●", "catching up": "◐", connecting: "◌", lost: "�
 
 // Returns the view of the head.
 export function headView() {
-  const { control, program, recording, source } = feed.hello;
+  const { control, pace, program, recording, source } = feed.hello;
   const status = recording && feed.status === "live" ? "recording"
     : feed.status;
   return [
@@ -21,7 +21,7 @@ export function headView() {
     h("nav", { "aria-label": "Views" }, kTabs.map(([view, title]) =>
       h("a", { href: `#${view}`,
         "aria-current": ui.view === view ? "page" : null }, title))),
-    control && paceView(),
+    control && pace && paceView(),
     control && clusterMenu(),
     h("p.status", { class: `status-${feed.status.replace(" ", "-")}`,
       role: "status" },
@@ -90,6 +90,8 @@ function clusterMenu() {
         feed.hello.reset && h("label.file", "Import objects … ",
           h("input", { type: "file", accept: ".yaml,.yml,.json", disabled,
             onchange: (event) => importFile(event.target) })),
+        feed.hello.config && button("Configuration …",
+          () => change({ drawer: { config: true } }), { disabled }),
         feed.hello.reset && resetPart(disabled))));
 }
 

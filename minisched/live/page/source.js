@@ -4,6 +4,9 @@
 const kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const kRetryMs = 2000;
 
+// The path of an object in the API server, or the scheduler's configuration.
+const targetOf = (path) => path === "config" ? path : `api${path}`;
+
 // Returns the source of a served page. Requests return {ok, text} or, if they
 // fail, {ok: false, error, line, column}.
 export function serverSource() {
@@ -14,9 +17,9 @@ export function serverSource() {
     attempt: (uid, number) =>
       send("GET", `attempts/${encodeURIComponent(uid)}/${number}`),
     table: (path) => send("GET", `api${path}`, { accept: kTable }),
-    read: (path) => send("GET", `api${path}`, { accept: yaml }),
+    read: (path) => send("GET", targetOf(path), { accept: yaml }),
     write: (method, path, body) =>
-      send(method, `api${path}`, { body, type: yaml }),
+      send(method, targetOf(path), { body, type: yaml }),
     post: (name, values) =>
       send("POST", name, { body: JSON.stringify(values ?? {}), type: json }),
     load: (body, isJson) =>
