@@ -76,8 +76,8 @@ export function embeddedSource() {
       const content = await unpack(element.textContent);
       attempts = content.attempts ?? {};
       lists = content.lists ?? [];
-      listener.start({ ...content.start, control: false, reset: false,
-        recording: true });
+      listener.start({ ...content.start, control: false, recording: true,
+        api: false, export: false });
       listener.items(JSON.stringify(content.base ?? []), true);
       listener.items(JSON.stringify(content.items), false);
     },
