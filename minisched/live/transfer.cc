@@ -5,7 +5,6 @@
 #include <chrono>
 #include <initializer_list>
 #include <map>
-#include <ranges>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -281,10 +280,10 @@ void DoReset(Work& work, const Json& start) {
   std::map<std::string, const Json*> missing;  // by title
   for (const Json& object : start) missing[TitleOf(object)] = &object;
   const auto all = ShownResources();
-  for (const ApiResource& resource : std::views::reverse(all)) {
-    for (Json& object : work.List(resource)) {
+  for (auto resource = all.rbegin(); resource != all.rend(); ++resource) {
+    for (Json& object : work.List(*resource)) {
       const auto found = missing.find(TitleOf(object));
-      if (resource.namespaced || found == missing.end()) {
+      if (resource->namespaced || found == missing.end()) {
         work.Delete(object);
       } else {
         work.Restore(std::move(object), *found->second);
