@@ -109,8 +109,8 @@ std::string ContentOf(const Recording& recording) {
                       {"control", false},
                       {"reset", false}};
   std::string json = R"({"start":)" + Dump(start) + R"(,"base":[],"items":[)";
-  for (const TimedItem& timed : recording.items()) {
-    AppendTo(json, "[", timed.item.json);
+  for (const Item& item : recording.items()) {
+    AppendTo(json, "[", item.json);
   }
   json += "],";
   AppendAttempts(json, recording);

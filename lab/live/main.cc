@@ -84,8 +84,8 @@ void CheckSize(const std::string& path, const live::Recording& recording) {
   constexpr std::size_t kMaxItems = 60'000;
   constexpr std::size_t kMaxMiB = 16;
   std::size_t bytes = 0;
-  for (const live::TimedItem& timed : recording.items()) {
-    bytes += timed.item.json.size();
+  for (const live::Item& item : recording.items()) {
+    bytes += item.json.size();
   }
   if (recording.items().size() <= kMaxItems && bytes <= kMaxMiB << 20) return;
   spdlog::warn(
@@ -99,11 +99,7 @@ void Serve(const live::Recording& recording, unsigned short port,
            const std::stop_token& stop) {
   // Pages limit what they keep by themselves.
   live::History history(std::numeric_limits<std::size_t>::max());
-  std::vector<live::Item> items;
-  for (const live::TimedItem& timed : recording.items()) {
-    items.push_back(timed.item);
-  }
-  history.Add(std::move(items));
+  history.Add(recording.items());
   const live::LiveServer server(
       {.port = port,
        .token = live::NewToken(),

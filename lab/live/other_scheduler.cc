@@ -32,7 +32,7 @@ OtherScheduler::OtherScheduler(Client& client, const std::string& records)
   informers_.Start({});
 }
 
-std::vector<TimedItem> OtherScheduler::Take() {
+std::vector<Item> OtherScheduler::Take() {
   if (records_) PollRecords();
   MutexLock lock(mu_);
   return std::exchange(items_, {});

@@ -36,7 +36,7 @@ class OtherScheduler {
 
   // Returns the items that are new since the last call. After a malformed
   // record, logs an error and reads no further. For one thread.
-  std::vector<TimedItem> Take() EXCLUDES(mu_);
+  std::vector<Item> Take() EXCLUDES(mu_);
 
   // Returns the full record of one of the newest attempts.
   std::optional<std::string> FindAttempt(const std::string& key) const
@@ -50,7 +50,7 @@ class OtherScheduler {
 
   std::optional<LineTail> records_;
   mutable Mutex mu_;
-  std::vector<TimedItem> items_ GUARDED_BY(mu_);
+  std::vector<Item> items_ GUARDED_BY(mu_);
   SimulatorResults results_ GUARDED_BY(mu_);
   // How often each event has occurred: by uid of the pod and name of the event.
   std::map<std::string, std::map<std::string, int>> events_ GUARDED_BY(mu_);

@@ -43,8 +43,8 @@ class OtherSchedulerTest : public ::testing::Test {
     std::vector<std::string> keys;
     const auto deadline = RealClock().Now() + std::chrono::seconds(20);
     while (keys.size() < count && RealClock().Now() < deadline) {
-      for (const TimedItem& timed : scheduler.Take()) {
-        keys.push_back(timed.item.key);
+      for (const Item& item : scheduler.Take()) {
+        keys.push_back(item.key);
       }
       RealClock().SleepFor(std::chrono::milliseconds(2), {});
     }

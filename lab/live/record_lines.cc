@@ -113,22 +113,21 @@ LineHead ReadHead(const Json& line) {
   return head;
 }
 
-std::optional<TimedItem> RecordItem(const Json& record) {
-  TimedItem timed{.time = ReadHead(record).time,
-                  .item = {.key = KeyOf(record)}};
-  if (timed.item.key.empty()) return std::nullopt;
+std::optional<Item> RecordItem(const Json& record) {
+  Item item{.key = KeyOf(record), .time = ReadHead(record).time};
+  if (item.key.empty()) return std::nullopt;
   Json shown = record;
-  shown["time"] = FormatMicroTime(timed.time);
+  shown["time"] = FormatMicroTime(item.time);
   if (record.contains("attempt")) {
     for (const char* name : {"fits", "scores", "rejected"}) {
       shown["attempt"].erase(name);
     }
   }
   if (record.contains("pod") && record["pod"]["place"] == "gone") {
-    timed.item.remains = Remains::kNothing;
+    item.remains = Remains::kNothing;
   }
-  timed.item.json = Dump(shown);
-  return timed;
+  item.json = Dump(shown);
+  return item;
 }
 
 std::string AttemptKey(const Json& record) {

@@ -47,16 +47,10 @@ struct LineHead {
 // knows.
 LineHead ReadHead(const nlohmann::json& line);
 
-// An item of the page, and when it happened.
-struct TimedItem {
-  Time time;
-  Item item;
-};
-
 // Returns the item of a record; an attempt becomes a summary. Returns nullopt
 // for the record of something that this program doesn't know. Throws
 // ParseError.
-std::optional<TimedItem> RecordItem(const nlohmann::json& record);
+std::optional<Item> RecordItem(const nlohmann::json& record);
 
 // Returns the key of an attempt as the page requests it, "UID/NUMBER", or "" if
 // the record is not of an attempt. REQUIRES: RecordItem() returned an item.

@@ -100,7 +100,7 @@ TEST(RecordLinesTest, ReportsWhatARecordLacks) {
 
 TEST(RecordLinesTest, MakesItemsOfRecords) {
   const auto item = [](const std::string& state) {
-    return RecordItem(Json::parse(RecordLine(1, 4, state)))->item;
+    return *RecordItem(Json::parse(RecordLine(1, 4, state)));
   };
   EXPECT_EQ(item(PodState("a", "active")).key, "uid-a/pod");
   EXPECT_EQ(item(PodState("a", "active")).remains, Remains::kItem);
@@ -118,7 +118,7 @@ TEST(RecordLinesTest, AnAttemptBecomesASummary) {
       1, 4,
       AttemptState("a", 3,
                    R"(,"fits":["n"],"scores":[],"rejected":[],"node":"n")")));
-  const Item item = RecordItem(record)->item;
+  const Item item = RecordItem(record).value();
   EXPECT_EQ(item.key, "uid-a/attempt/3");
   EXPECT_EQ(AttemptKey(record), "uid-a/3");
   EXPECT_EQ(Json::parse(item.json)["attempt"],
@@ -129,7 +129,7 @@ TEST(RecordLinesTest, AnAttemptBecomesASummary) {
 TEST(RecordLinesTest, WritesTimesInUtc) {
   Json record = Json::parse(RecordLine(1, 1, PodState("a", "active")));
   record["time"] = "2026-01-01T01:00:00.5+01:00";
-  EXPECT_EQ(Json::parse(RecordItem(record)->item.json)["time"],
+  EXPECT_EQ(Json::parse(RecordItem(record)->json)["time"],
             "2026-01-01T00:00:00.500000Z");
 }
 

@@ -43,7 +43,7 @@ class ObjectLines {
     }
   }
 
-  std::vector<TimedItem> items;
+  std::vector<Item> items;
   std::vector<Json> attempts;  // from annotations
   std::string scheduler;       // of the first pod
 
@@ -64,7 +64,7 @@ class ObjectLines {
     if (known != known_.end() &&
         (is_deletion || known->second.metadata.uid != object.metadata.uid)) {
       items.push_back(
-          {time, DeletionItem(T{.metadata = known->second.metadata}, time)});
+          DeletionItem(T{.metadata = known->second.metadata}, time));
       known_.erase(known);
     }
     if (is_deletion) return;
@@ -78,7 +78,7 @@ class ObjectLines {
                      .namespace_name = object.metadata.namespace_name,
                      .uid = object.metadata.uid},
         .row = std::move(row)};
-    items.push_back({time, RowItem(object, time)});
+    items.push_back(RowItem(object, time));
   }
 
   std::map<std::string, Known> known_;
@@ -87,19 +87,15 @@ class ObjectLines {
 
 // Returns the items of both lists in the order of their times. Keeps the order
 // of each list, even if its clock was set back.
-std::vector<TimedItem> MergeByTime(std::vector<TimedItem> rows,
-                                   std::vector<TimedItem> records) {
+std::vector<Item> MergeByTime(std::vector<Item> rows,
+                              std::vector<Item> records) {
   for (auto* list : {&rows, &records}) {
     Time last{};
-    for (TimedItem& item : *list) last = item.time = std::max(last, item.time);
+    for (Item& item : *list) last = item.time = std::max(last, item.time);
   }
-  std::vector<TimedItem> all;
-  std::merge(
-      std::make_move_iterator(rows.begin()),
-      std::make_move_iterator(rows.end()),
-      std::make_move_iterator(records.begin()),
-      std::make_move_iterator(records.end()), std::back_inserter(all),
-      [](const TimedItem& a, const TimedItem& b) { return a.time < b.time; });
+  std::vector<Item> all;
+  std::ranges::merge(rows, records, std::back_inserter(all), {}, &Item::time,
+                     &Item::time);
   return all;
 }
 
@@ -107,7 +103,7 @@ std::vector<TimedItem> MergeByTime(std::vector<TimedItem> rows,
 
 Recording::Recording(std::string path) : path_(std::move(path)) {
   ObjectLines objects;
-  std::vector<TimedItem> records;
+  std::vector<Item> records;
   ReadLines(path_, [&](const Json& line, const LinePlace& place) {
     const LineHead head = ReadHead(line);
     if (head.sequence == 0) return objects.Read(line, head.time);

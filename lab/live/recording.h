@@ -18,7 +18,7 @@ class Recording {
   explicit Recording(std::string path);
 
   // Returns all changes, in the order of their times; at least one.
-  const std::vector<TimedItem>& items() const { return items_; }
+  const std::vector<Item>& items() const { return items_; }
   // Returns the program of the scheduler, or else the name of the file.
   const std::string& program() const { return program_; }
   // Returns the spec.schedulerName of the scheduler's pods.
@@ -31,7 +31,7 @@ class Recording {
 
  private:
   const std::string path_;
-  std::vector<TimedItem> items_;
+  std::vector<Item> items_;
   std::string program_;
   std::string scheduler_;
   std::map<std::string, LinePlace> attempts_;     // the last line of each

@@ -22,8 +22,8 @@ using Json = nlohmann::json;
 // "4 pod a: bound", "5 attempt a/1".
 std::vector<std::string> ItemsOf(const Recording& recording) {
   std::vector<std::string> all;
-  for (const TimedItem& timed : recording.items()) {
-    const Json item = Json::parse(timed.item.json);
+  for (const Item& shown : recording.items()) {
+    const Json item = Json::parse(shown.json);
     std::string text = item["time"].get<std::string>().substr(18, 1) + " ";
     if (item.contains("cluster")) {
       const auto row = item["cluster"].begin();
@@ -35,7 +35,7 @@ std::vector<std::string> ItemsOf(const Recording& recording) {
       text += "pod " + std::string(item["pod"]["name"]) + ": " +
               std::string(item["pod"]["place"]);
     } else {
-      text += timed.item.key;
+      text += shown.key;
     }
     all.push_back(text);
   }
@@ -74,9 +74,9 @@ TEST(RecordingTest, APodWithANewUidReplacesItsNamesake) {
       Replay(ObjectLine(1, "Add", namesake) +
              ObjectLine(2, "Update", PodJson("a", "{}")));
   ASSERT_EQ(recording.items().size(), 3U);
-  EXPECT_EQ(recording.items()[1].item.key, "uid-2/row");
-  EXPECT_EQ(recording.items()[1].item.remains, Remains::kNoOwner);
-  EXPECT_EQ(recording.items()[2].item.key, "uid-a/row");
+  EXPECT_EQ(recording.items()[1].key, "uid-2/row");
+  EXPECT_EQ(recording.items()[1].remains, Remains::kNoOwner);
+  EXPECT_EQ(recording.items()[2].key, "uid-a/row");
 }
 
 TEST(RecordingTest, SortsRowsAndRecordsByTheirTimes) {

@@ -72,9 +72,7 @@ void ServeCluster(const ClusterOptions& options, const std::stop_token& stop) {
                 stop);
   spdlog::info("live page: {}", page.url());
   do {
-    for (TimedItem& timed : scheduler.Take()) {
-      page.collector().Add(std::move(timed.item), timed.time);
-    }
+    for (Item& item : scheduler.Take()) page.collector().Push(std::move(item));
     page.collector().Collect(/*pages=*/1);  // also for pages to come
     if (managed) managed->Poll();
   } while (RealClock().SleepFor(kPeriod, stop));
