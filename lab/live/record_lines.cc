@@ -16,13 +16,27 @@ namespace {
 
 constexpr int kVersion = 2;
 
-// Returns a member that must exist. Throws ParseError.
-template <class T>
-T Required(const Json& object, const char* name) {
-  try {
-    return object.at(name).get<T>();
-  } catch (const Json::exception&) {
-    throw ParseError(fmt::format("its \"{}\" is missing or wrong", name));
+// Examples of the members that a record must have, and each of its states.
+const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
+const Json kStates = {{"pod", {{"name", ""}, {"uid", ""}, {"place", ""}}},
+                      {"attempt",
+                       {{"pod", ""},
+                        {"uid", ""},
+                        {"attempt", 1},
+                        {"allNodes", 1},
+                        {"feasibleNodes", 1}}},
+                      {"queue", {{"active", Json::array()}, {"length", 0}}},
+                      {"scheduler", {{"name", ""}}}};
+
+// Throws ParseError unless the object has members like those of the examples.
+void CheckMembers(const Json& object, const Json& examples) {
+  for (const auto& [name, example] : examples.items()) {
+    const Json member =
+        object.is_object() ? object.value(name, Json()) : Json();
+    if (example.is_number() ? !member.is_number_integer()
+                            : member.type() != example.type()) {
+      throw ParseError(fmt::format("its \"{}\" is missing or wrong", name));
+    }
   }
 }
 
@@ -44,26 +58,15 @@ void CheckVersion(int version) {
 // Returns the key of the item of a record, or "" for an unknown record. Throws
 // ParseError if the state lacks something that a page needs.
 std::string KeyOf(const Json& record) {
-  if (record.contains("pod")) {
-    const Json& pod = record["pod"];
-    Required<std::string>(pod, "name");
-    Required<std::string>(pod, "place");
-    return Required<std::string>(pod, "uid") + "/pod";
+  for (const auto& [name, examples] : kStates.items()) {
+    if (!record.contains(name)) continue;
+    const Json& state = record[name];
+    CheckMembers(state, examples);
+    std::string key = state.value("uid", "") + "/" + name;
+    if (name == "attempt") key += "/" + state["attempt"].dump();
+    return key;
   }
-  if (record.contains("attempt")) {
-    const Json& attempt = record["attempt"];
-    Required<std::string>(attempt, "pod");
-    Required<std::uint64_t>(attempt, "allNodes");
-    Required<std::uint64_t>(attempt, "feasibleNodes");
-    return fmt::format("{}/attempt/{}", Required<std::string>(attempt, "uid"),
-                       Required<int>(attempt, "attempt"));
-  }
-  if (record.contains("queue")) {
-    Required<std::uint64_t>(record["queue"], "length");
-    Required<std::vector<std::string>>(record["queue"], "active");
-    return "/queue";
-  }
-  return record.contains("scheduler") ? "/scheduler" : "";
+  return "";
 }
 
 }  // namespace
@@ -104,13 +107,14 @@ LineHead ReadHead(const Json& line) {
         "neither a record nor the line of an object: expected a recording of "
         "--record");
   }
-  LineHead head;
-  if (!is_object) {
-    CheckVersion(Required<int>(line, "v"));
-    head.sequence = Required<std::uint64_t>(line, "sequence");
+  if (is_object) {
+    CheckMembers(line, {{"time", ""}});
+    return {.time = ParseTime(line["time"].get<std::string>())};
   }
-  head.time = ParseTime(Required<std::string>(line, "time"));
-  return head;
+  if (line["v"].is_number_integer()) CheckVersion(line["v"]);
+  CheckMembers(line, kRecord);
+  return {.time = ParseTime(line["time"].get<std::string>()),
+          .sequence = line["sequence"]};
 }
 
 std::optional<Item> RecordItem(const Json& record) {

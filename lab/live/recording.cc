@@ -22,12 +22,11 @@ class ObjectLines {
  public:
   // Ignores objects other than nodes and pods. Throws ParseError.
   void Read(const Json& line, Time time) {
-    const std::string event = line.value("event", Json()).dump();
-    if (event != R"("Add")" && event != R"("Update")" &&
-        event != R"("Delete")") {
+    const Json& event = line["event"];
+    const bool is_deletion = event == "Delete";
+    if (!is_deletion && event != "Add" && event != "Update") {
       throw ParseError("its \"event\" is not Add, Update or Delete");
     }
-    const bool is_deletion = event == R"("Delete")";
     const Json& resource = line["resource"];
     if (!resource.is_object()) throw ParseError("its resource is no object");
     const Json kind = resource.value("kind", Json());

@@ -15,6 +15,15 @@ namespace {
 
 const std::string kPrefix = "kube-scheduler-simulator.sigs.k8s.io/";
 
+// The extension points, and the annotations with their results.
+constexpr std::pair<const char*, const char*> kPoints[] = {
+    {"PreFilter", "prefilter-result-status"},
+    {"PreScore", "prescore-result"},
+    {"Reserve", "reserve-result"},
+    {"Permit", "permit-result"},
+    {"PreBind", "prebind-result"},
+    {"Bind", "bind-result"}};
+
 using Texts = std::map<std::string, std::string>;  // by plugin
 using TextsByNode = std::map<std::string, Texts>;
 
@@ -95,7 +104,7 @@ void AddScores(Json& attempt, TextsByNode raw, TextsByNode weighted) {
 
 // Adds the results of an extension point, and the failure if one failed.
 void AddPoint(Json& attempt, const char* point, const Texts& results,
-              Texts timeouts = {}) {
+              Texts timeouts) {
   static const Texts kStatus = {
       {"success", "Success"}, {"", "Skip"}, {"wait", "Wait"}};
   for (const auto& [plugin, text] : results) {
@@ -137,16 +146,10 @@ Json AttemptOf(const Labels& annotations) {
   } else {
     attempt["failure"] = FailureOf(attempt);
   }
-  const auto add = [&](const char* point, const char* name) {
-    AddPoint(attempt, point, Result<Texts>(annotations, name),
-             Result<Texts>(annotations, "permit-result-timeout"));
-  };
-  add("PreFilter", "prefilter-result-status");
-  add("PreScore", "prescore-result");
-  add("Reserve", "reserve-result");
-  add("Permit", "permit-result");
-  add("PreBind", "prebind-result");
-  add("Bind", "bind-result");
+  const auto timeouts = Result<Texts>(annotations, "permit-result-timeout");
+  for (const auto& [point, name] : kPoints) {
+    AddPoint(attempt, point, Result<Texts>(annotations, name), timeouts);
+  }
   return attempt;
 }
 
