@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "minisched/api/document.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched {
@@ -239,7 +240,84 @@ class Builder : public YAML::EventHandler {
   std::size_t aliased_bytes_ = 0;
 };
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// True if the text needs no quotes, because every reader takes it for this
+// string. Some readers take 1:30 for a number, and 2026-11-25 for a date.
+bool IsPlain(const std::string& text) {
+  constexpr std::string_view kSymbols = "-_./:";
+  const auto is_safe = [&](char c) {
+    return IsDigit(c) || IsLetter(c) || kSymbols.find(c) != kSymbols.npos;
+  };
+  if (text.empty() || text.back() == ':') return false;
+  if (!std::ranges::all_of(text, is_safe) || !Resolve(text).is_string()) {
+    return false;
+  }
+  return IsLetter(text[0]) || text[0] == '/' ||
+         (IsDigit(text[0]) && std::ranges::any_of(text, IsLetter) &&
+          text.find(':') == text.npos);
+}
+
+// Writes a string in double quotes. JSON's escapes are YAML's, except for those
+// of surrogate pairs. So only control characters are escaped.
+std::string QuoteYaml(const std::string& text) {
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
+  std::string quoted;
+  for (const char c : Json(text).dump(-1, ' ', /*ensure_ascii=*/false,
+                                      Json::error_handler_t::replace)) {
+    const auto byte = static_cast<unsigned char>(c);
+    // The second byte of U+0080 to U+009F.
+    const bool is_c1 = byte >= 0x80 && byte < 0xa0 && quoted.ends_with('\xc2');
+    if (is_c1) quoted.pop_back();
+    if (is_c1 || byte == 0x7f) {
+      quoted += {'\\', 'x', kHexDigits[byte >> 4], kHexDigits[byte & 0xf]};
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted;
+}
+
+std::string WriteScalar(const Json& value) {
+  if (!value.is_string()) return value.dump();  // also [] and {}
+  const auto& text = value.get_ref<const std::string&>();
+  return IsPlain(text) ? text : QuoteYaml(text);
+}
+
+// Appends a value in block style: a newline before each member or element, or a
+// space before a scalar.
+void WriteYaml(const Json& value, const std::string& indent,
+               std::string& yaml) {
+  if (!value.is_structured() || value.empty()) {
+    yaml.append(" ").append(WriteScalar(value));
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      yaml.append("\n").append(indent).append(WriteScalar(key)).append(":");
+      WriteYaml(member, member.is_array() ? indent : indent + "  ", yaml);
+    }
+  } else {
+    for (const Json& element : value) {
+      yaml.append("\n").append(indent).append("-");
+      std::string text;
+      WriteYaml(element, indent + "  ", text);
+      // The first member of an object stands on the line of the dash.
+      const bool has_lines = text[0] == '\n';
+      yaml.append(" ").append(text.substr(has_lines ? indent.size() + 3 : 1));
+    }
+  }
+}
+
 }  // namespace
+
+std::string ToYaml(const Json& document) {
+  std::string yaml;
+  WriteYaml(document, "", yaml);
+  return yaml.substr(1) + "\n";
+}
 
 std::vector<std::string> YamlToJson(std::string_view text,
                                     std::size_t max_values) {

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "minisched/api/parse_error.h"
+#include "minisched/app/live_page.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/app/slow_start.h"
@@ -42,8 +43,9 @@ void ShareFreedMemory() {
 }
 
 // Logs the server and its version, or a warning. Throws if no retry would help.
-// Meanwhile, logs what it waits for if this takes long.
-void CheckServer(Client& client, const std::stop_token& stop) {
+// Meanwhile, logs what it waits for if this takes long. Returns the version, or
+// "" if it is not known.
+std::string CheckServer(Client& client, const std::stop_token& stop) {
   spdlog::info("connecting to {} ({})", client.config().server,
                client.config().source);
   // Shared, because a request that was stopped may end later.
@@ -56,6 +58,7 @@ void CheckServer(Client& client, const std::stop_token& stop) {
         });
     spdlog::info("connected to {} ({}), Kubernetes {}", client.config().server,
                  client.config().source, version);
+    return version;
   } catch (const TransportError& error) {
     if (error.kind() == TransportError::Kind::kTls) throw;
     spdlog::warn("not connected yet: {}", error.what());
@@ -68,6 +71,7 @@ void CheckServer(Client& client, const std::stop_token& stop) {
     spdlog::warn("failed to get the version of {}: {}", client.config().server,
                  error.what());
   }
+  return "";
 }
 
 unsigned short ParsePort(const std::string& text) {
@@ -199,6 +203,17 @@ App::App(const std::string& description) : flags_(description) {
   flags_.Add("--annotate-results", &annotate_results_,
              "Write the results of each attempt to the pod, as annotations of "
              "kube-scheduler-simulator; needs the right to patch pods");
+  flags_.AddOptional(
+      "--live",
+      [this](const std::string& text) {
+        live_port_ = text.empty() ? 0 : ParsePort(text);
+      },
+      "PORT",
+      "Serve a live page of the scheduler to browsers on this machine, at this "
+      "port; default: a free port");
+  flags_.Add("--live-control", &live_control_,
+             "Let the live page change the cluster, and pause the scheduler; "
+             "implied on the embedded API server");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");
@@ -231,8 +246,8 @@ int App::Run(int argc, const char* const* argv,
     config.burst = burst_;
     config.user_agent = program + "/" MINISCHED_VERSION;
     Client client(config);
-    CheckServer(client, signals.token());
-    const PaceSetter pace(trace, pace_, signals.token());
+    const std::string version = CheckServer(client, signals.token());
+    PaceSetter pace(trace, pace_, signals.token());
     std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
@@ -244,6 +259,17 @@ int App::Run(int argc, const char* const* argv,
     if (record_) recorder.emplace(trace, client, *record_);
     std::optional<Annotator> annotator;
     if (annotate_results_) annotator.emplace(trace, config);
+    std::optional<LivePage> live;
+    if (live_port_) {
+      live.emplace(trace, pace, config,
+                   LivePageOptions{.port = *live_port_,
+                                   .control = live_control_,
+                                   .program = program,
+                                   .scheduler_name = scheduler_name_,
+                                   .server_version = version},
+                   signals.token());
+      spdlog::info("live page: {}", live->url());
+    }
     body({client, scheduler_name_, trace, signals.token(), metrics});
     return 0;
   } catch (const Cancelled&) {

@@ -48,13 +48,10 @@ Pace ParsePace(const std::string& text) {
 
 PaceSetter::PaceSetter(Trace& trace, const Pace& pace, std::stop_token stop,
                        Clock& clock)
-    : trace_(trace) {
+    : trace_(trace), clock_(clock) {
   if (pace.every) {
-    trace_.Pause();
-    thread_ = std::jthread(
-        [&clock, this, every = *pace.every](const std::stop_token& done) {
-          while (clock.SleepFor(every, done)) trace_.Step();
-        });
+    MutexLock lock(mu_);
+    SetEvery(*pace.every);
   } else if (pace.by_key) {
     StartReadingKeys();
     on_stop_.emplace(std::move(stop), [this] { RestoreTerminal(); });
@@ -62,6 +59,37 @@ PaceSetter::PaceSetter(Trace& trace, const Pace& pace, std::stop_token stop,
 }
 
 PaceSetter::~PaceSetter() { RestoreTerminal(); }
+
+void PaceSetter::Set(const std::string& pace) {
+  std::optional<Clock::Duration> every;
+  const bool is_word = pace == "run" || pace == "pause" || pace == "step";
+  if (!is_word) every = ParsePace(pace).every;
+  MutexLock lock(mu_);
+  stepper_ = {};
+  every_.clear();
+  if (every) {
+    SetEvery(*every);
+  } else if (pace == "run") {
+    trace_.Resume();
+  } else if (pace == "pause") {
+    trace_.Pause();
+  } else {
+    trace_.Step();
+  }
+}
+
+std::string PaceSetter::every() const {
+  MutexLock lock(mu_);
+  return every_;
+}
+
+void PaceSetter::SetEvery(Clock::Duration every) {
+  trace_.Pause();
+  every_ = FormatDuration(every);
+  stepper_ = std::jthread([this, every](const std::stop_token& done) {
+    while (clock_.SleepFor(every, done)) trace_.Step();
+  });
+}
 
 void PaceSetter::StartReadingKeys() {
   termios terminal{};
@@ -82,8 +110,7 @@ void PaceSetter::StartReadingKeys() {
   trace_.Pause();
   spdlog::info(
       "paused: r resumes, p pauses, every other key takes the next pod");
-  thread_ =
-      std::jthread([this](const std::stop_token& done) { ReadKeys(done); });
+  keys_ = std::jthread([this](const std::stop_token& done) { ReadKeys(done); });
 }
 
 void PaceSetter::RestoreTerminal() const {
@@ -96,13 +123,7 @@ void PaceSetter::ReadKeys(const std::stop_token& stop) {
     if (poll(&input, 1, kPollMilliseconds) <= 0) continue;
     char key = 0;
     if (read(STDIN_FILENO, &key, 1) <= 0) return;  // the terminal is gone
-    if (key == 'r') {
-      trace_.Resume();
-    } else if (key == 'p') {
-      trace_.Pause();
-    } else {
-      trace_.Step();
-    }
+    Set(key == 'r' ? "run" : key == 'p' ? "pause" : "step");
   }
 }
 

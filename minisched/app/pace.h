@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "minisched/base/clock.h"
+#include "minisched/base/mutex.h"
 #include "minisched/trace/trace.h"
 
 namespace minisched {
@@ -23,7 +24,7 @@ struct Pace {
 // "500ms". Throws ParseError.
 Pace ParsePace(const std::string& text);
 
-// Sets the pace of a scheduler while the object exists.
+// Sets the pace of a scheduler while the object exists. Thread-safe.
 class PaceSetter {
  public:
   // Starts a thread unless the pace is "run". For "step", the thread reads
@@ -43,15 +44,27 @@ class PaceSetter {
   PaceSetter(const PaceSetter&) = delete;
   PaceSetter& operator=(const PaceSetter&) = delete;
 
+  // Replaces the pace: "run", "pause", "step", which takes the next pod at
+  // once, or the time between two pods. Throws ParseError.
+  void Set(const std::string& pace) EXCLUDES(mu_);
+  // Returns the time between two pods, such as "500ms"; "" if there is none.
+  std::string every() const EXCLUDES(mu_);
+
  private:
+  // Pauses the scheduler, and then lets it take a pod after each `every`.
+  void SetEvery(Clock::Duration every) REQUIRES(mu_);
   void StartReadingKeys();
   void ReadKeys(const std::stop_token& stop);
   void RestoreTerminal() const;
 
   Trace& trace_;
+  Clock& clock_;
   // For "step": the terminal's settings to restore.
   std::optional<termios> terminal_;
-  std::jthread thread_;
+  mutable Mutex mu_;
+  std::string every_ GUARDED_BY(mu_);
+  std::jthread stepper_ GUARDED_BY(mu_);
+  std::jthread keys_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -90,6 +90,10 @@ void HttpServer::Accept() {
     if (error == asio::error::operation_aborted || away_) return;
     // For example, the process is out of file descriptors. Try again later.
     if (error) return AcceptAfter(kAcceptRetry);
+    if (sessions_.size() >= options_.max_connections) {
+      peer.close(error);
+      return Accept();
+    }
     peer.set_option(tcp::no_delay(true), error);
     const auto session = std::make_shared<Session>(*this, std::move(peer));
     sessions_.insert(session);

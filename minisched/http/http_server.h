@@ -16,9 +16,9 @@ namespace minisched::http {
 
 // An HTTP/1.1 server that passes all requests to one handler. It runs on the
 // loop's thread. To limit its memory, it refuses headers above 1 MiB, a field
-// of a header above 64 KiB, and bodies above options.max_body. It closes the
-// connection of a client that takes too long to send a request or to read an
-// answer.
+// of a header above 64 KiB, bodies above options.max_body, and more connections
+// than options.max_connections. It closes the connection of a client that takes
+// too long to send a request or to read an answer.
 //
 // A web page whose host name resolves to this server's address (DNS rebinding)
 // can make a browser send requests here. So the server refuses a request whose

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "minisched/http/http.h"
 
@@ -14,6 +17,10 @@ struct HttpServerOptions {
   unsigned short port = 0;
   // The largest body of a request, in bytes.
   std::size_t max_body = 3 << 20;
+  // The most open connections. Closes each further connection at once.
+  std::size_t max_connections = std::numeric_limits<std::size_t>::max();
+  // Headers of every response, also of those without the handler.
+  std::vector<std::pair<std::string, std::string>> headers = {};
   // Returns the reply to a request whose body is too large (413), or whose
   // handler throws (500).
   std::function<Reply(int status, const std::string& message)> error_reply =

@@ -273,6 +273,9 @@ void HttpServer::Session::Answer(Reply reply) {
   response_.result(static_cast<unsigned>(reply_.status));
   response_.set(beast::http::field::content_type, reply_.content_type);
   response_.set(beast::http::field::cache_control, "no-cache, private");
+  for (const auto& [name, value] : server_.options_.headers) {
+    response_.set(name, value);
+  }
   for (const auto& [name, value] : reply_.headers) {
     response_.insert(name, value);
   }
@@ -281,7 +284,10 @@ void HttpServer::Session::Answer(Reply reply) {
     response_.chunked(true);
   } else {
     StopAwaitingDisconnect();
-    response_.content_length(reply_.body.size());
+    // 204 and 304 never have a body, nor its length.
+    if (reply_.status != 204 && reply_.status != 304) {
+      response_.content_length(reply_.body.size());
+    }
     if (parser_->get().method() == beast::http::verb::head) reply_.body.clear();
   }
   serializer_.emplace(response_);

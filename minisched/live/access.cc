@@ -1,0 +1,126 @@
+#include "minisched/live/access.h"
+
+#include <fmt/format.h>
+
+#include <boost/algorithm/string.hpp>
+#include <random>
+#include <string_view>
+
+#include "minisched/live/json.h"
+
+namespace minisched::live {
+namespace {
+
+using http::Reply;
+using http::Request;
+
+// Takes the same time for each wrong token of the right length.
+bool IsSame(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned char difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+// Returns the value of a cookie, or "".
+std::string Cookie(const Request& request, const std::string& name) {
+  for (std::string& pair : http::Split(request.Header("cookie"), ';')) {
+    boost::trim(pair);
+    if (pair.starts_with(name + "=")) return pair.substr(name.size() + 1);
+  }
+  return "";
+}
+
+bool IsLoopback(std::string host) {
+  const auto colon = host.rfind(':');
+  if (colon != host.npos && host.find(']', colon) == host.npos) {
+    host.resize(colon);
+  }
+  return boost::iequals(host, "localhost") || host == "127.0.0.1" ||
+         host == "[::1]";
+}
+
+bool IsWrite(const Request& request) {
+  return request.method != "GET" && request.method != "HEAD";
+}
+
+// True if the request comes from the server's own page. Browsers without
+// Sec-Fetch-Site send the origin of each write.
+bool IsSameOrigin(const Request& request) {
+  if (request.headers.contains("sec-fetch-site")) {
+    return request.Header("sec-fetch-site") == "same-origin";
+  }
+  return request.Header("origin") == "http://" + request.Header("host");
+}
+
+// A deletion may have no body, and so no type.
+bool HasKnownType(const Request& request) {
+  const std::string type = request.ContentType();
+  return type == "application/json" || type == "application/yaml" ||
+         (request.method == "DELETE" && type.empty() && request.body.empty());
+}
+
+}  // namespace
+
+std::optional<Reply> Access::Check(const Request& request) const {
+  if (!IsLoopback(request.Header("host"))) {
+    return ErrorReply(403, "Host must be localhost or 127.0.0.1");
+  }
+  if (!token.empty()) {
+    const std::string cookie = fmt::format("minisched-live-{}", port);
+    if (request.method == "GET" && request.path == "/" &&
+        IsSame(request.Query("token"), token)) {
+      return Reply{.status = 303,
+                   .headers = {{"Location", "/"},
+                               {"Set-Cookie", cookie + "=" + token +
+                                                  "; Path=/; HttpOnly; "
+                                                  "SameSite=Strict"}}};
+    }
+    if (!IsSame(Cookie(request, cookie), token)) {
+      return ErrorReply(403,
+                        "the token is missing or wrong: open the URL that the "
+                        "program has logged");
+    }
+  }
+  if (!IsWrite(request)) return std::nullopt;
+  if (!IsSameOrigin(request)) {
+    return ErrorReply(403,
+                      "only the live page itself may send this request: "
+                      "Sec-Fetch-Site must be same-origin or, without it, "
+                      "Origin the URL of this server");
+  }
+  if (!HasKnownType(request)) {
+    return ErrorReply(415,
+                      "Content-Type must be application/json or "
+                      "application/yaml");
+  }
+  if (!control) {
+    return ErrorReply(403,
+                      "this page may only look: to change something, start "
+                      "the scheduler with --live-control");
+  }
+  return std::nullopt;
+}
+
+std::string NewToken() {
+  std::random_device random;  // reads the system's generator
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+std::vector<std::pair<std::string, std::string>> SecurityHeaders() {
+  return {{"Content-Security-Policy",
+           "default-src 'none'; script-src 'self'; style-src 'self'; "
+           "connect-src 'self'; require-trusted-types-for 'script'; "
+           "trusted-types 'none'; frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"}};
+}
+
+Reply ErrorReply(int status, const std::string& message) {
+  const nlohmann::json error = {{"error", message}};
+  return {.status = status, .body = Dump(error)};
+}
+
+}  // namespace minisched::live

@@ -1,0 +1,192 @@
+#include "minisched/live/collector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+#include "minisched/live/json.h"
+#include "minisched/live/rows.h"
+
+namespace minisched::live {
+namespace {
+
+// How long changes of objects collect before they are read.
+constexpr std::chrono::milliseconds kReadDelay{20};
+
+std::string KeyOf(const Record& record) {
+  if (const auto* pod = std::get_if<PodRecord>(&record.state)) {
+    return pod->uid + "/pod";
+  }
+  if (const auto* attempt = std::get_if<Attempt>(&record.state)) {
+    return fmt::format("{}/attempt/{}", attempt->uid, attempt->number);
+  }
+  return std::holds_alternative<QueueRecord>(record.state) ? "/queue"
+                                                           : "/scheduler";
+}
+
+Item ItemOf(const Record& record) {
+  const auto* pod = std::get_if<PodRecord>(&record.state);
+  const bool is_gone = pod != nullptr && pod->place == Place::kGone;
+  return {.key = KeyOf(record),
+          .json = ToJsonLine(record, JsonDetail::kSummary),
+          .remains = is_gone ? Remains::kNothing : Remains::kItem,
+          .time = record.time};
+}
+
+// Keeps the last item for each key. Returns the number of the others.
+std::size_t KeepLast(std::vector<Item>& items) {
+  std::unordered_set<std::string> keys;
+  std::vector<Item> kept;
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    if (keys.insert(item->key).second) kept.push_back(std::move(*item));
+  }
+  std::ranges::reverse(kept);
+  const std::size_t dropped = items.size() - kept.size();
+  items = std::move(kept);
+  return dropped;
+}
+
+}  // namespace
+
+Collector::Collector(Trace& trace, Client& client, History& history,
+                     std::function<std::string()> every)
+    : trace_(trace),
+      client_(client),
+      clock_(client.clock()),
+      history_(history),
+      every_(std::move(every)) {}
+
+Collector::~Collector() { Stop(); }
+
+bool Collector::Collect(std::size_t pages) {
+  const bool starts = !reader_;
+  if (starts && pages == 0) return false;
+  if (pages > 0) last_page_ = clock_.Now();
+  if (clock_.Now() - last_page_ >= kLinger) {
+    Stop();
+    return false;
+  }
+  if (starts) Start();
+  Probe();
+  SetState("every", every_());
+  trace_.ReportQueue();
+  std::vector<Item> items = TakeItems();
+  std::uint64_t dropped = reader_->missing();
+  // The first call returns the earlier records, however many there are.
+  if (!starts && items.size() > kMaxItems) dropped += KeepLast(items);
+  history_.Add(std::move(items));
+  if (dropped > 0) PushLive("dropped", dropped, Remains::kNothing);
+  return true;
+}
+
+void Collector::SetAllRejections(bool on) {
+  all_rejections_.reset();
+  if (!on || !reader_) return;
+  all_rejections_.emplace(trace_, AttemptDetail::kAllRejections);
+  all_rejections_->Poll();  // Let go of the earlier records.
+}
+
+void Collector::Start() {
+  reader_.emplace(trace_, AttemptDetail::kFirstRejections, TraceStart::kOldest);
+  informers_ = std::make_unique<SharedInformerFactory>(client_, clock_);
+  AddHandlers<Node>();
+  AddHandlers<Pod>();
+  informers_->Start({});
+  stop_probe_ = {};
+  next_probe_ = clock_.Now();
+}
+
+void Collector::Stop() {
+  stop_probe_.request_stop();
+  probes_.WaitUntil(RealClock(), Clock::TimePoint::max());
+  informers_.reset();
+  reader_.reset();
+  all_rejections_.reset();
+  history_.Clear();
+  MutexLock lock(mu_);
+  states_.clear();
+  pending_.clear();
+}
+
+template <class T>
+void Collector::AddHandlers() {
+  using Object = std::shared_ptr<const T>;
+  informers_->Add<T>({.read_delay = kReadDelay})
+      .AddEventHandler(
+          {.on_add = [this](const Object& object,
+                            bool) { Push(RowItem(*object, clock_.WallNow())); },
+           .on_update =
+               [this](const Object& old, const Object& object) {
+                 if (RowOf(*old) == RowOf(*object)) return;
+                 Push(RowItem(*object, clock_.WallNow()));
+               },
+           .on_delete =
+               [this](const Object& last) {
+                 Push(DeletionItem(*last, clock_.WallNow()));
+               }});
+}
+
+template <class T>
+void Collector::PushLive(const std::string& name, const T& value,
+                         Remains remains) {
+  const Time now = clock_.WallNow();
+  const Json item = {{"time", FormatMicroTime(now)}, {"live", {{name, value}}}};
+  Push({.key = "/live/" + name,
+        .json = Dump(item),
+        .remains = remains,
+        .time = now});
+}
+
+void Collector::SetState(const std::string& name, const std::string& value) {
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(states_[name], value) == value) return;
+  }
+  PushLive(name, value, Remains::kItem);
+}
+
+void Collector::Push(Item item) {
+  MutexLock lock(mu_);
+  pending_.push_back(std::move(item));
+}
+
+std::vector<Item> Collector::TakeItems() {
+  std::vector<Item> pending;
+  {
+    MutexLock lock(mu_);
+    pending.swap(pending_);
+  }
+  std::vector<Item> items;
+  auto next = pending.begin();
+  for (const RecordPtr& record : reader_->Poll()) {
+    for (; next != pending.end() && next->time < record->time; ++next) {
+      items.push_back(std::move(*next));
+    }
+    items.push_back(ItemOf(*record));
+  }
+  std::move(next, pending.end(), std::back_inserter(items));
+  return items;
+}
+
+void Collector::Probe() {
+  if (probing_ || clock_.Now() < next_probe_) return;
+  probing_ = true;
+  next_probe_ = clock_.Now() + kProbePeriod;
+  const auto under_way = std::make_shared<WaitGroup::Token>(probes_.Begin());
+  client_.SendAsync(
+      {.method = "GET", .path = "/version"}, stop_probe_.get_token(),
+      [this, under_way](const ClientResult<std::string>& result) {
+        if (result || result.error().As<ApiError>()) {
+          SetState("server", "connected");
+        } else if (!result.error().As<Cancelled>()) {
+          SetState("server", std::string("lost: ") + result.error().what());
+        }
+        probing_ = false;
+      });
+}
+
+}  // namespace minisched::live

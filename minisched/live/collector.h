@@ -1,0 +1,102 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "minisched/base/clock.h"
+#include "minisched/base/mutex.h"
+#include "minisched/base/wait_group.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/shared_informer_factory.h"
+#include "minisched/live/history.h"
+#include "minisched/trace/trace.h"
+
+namespace minisched::live {
+
+// Fills a history with the records of a trace, and with rows of the cluster's
+// nodes and pods. Works only while a page is connected, and for a minute after
+// that, in which the page may come back. At other times, the history is empty,
+// nothing reads the trace, and no informer runs.
+//
+// If more than 2,000 items come between two calls of Collect(), keeps only the
+// last one for each key, and adds an item with the number of the others.
+//
+// For one thread, except as noted.
+class Collector {
+ public:
+  static constexpr std::chrono::seconds kLinger{60};
+  static constexpr std::size_t kMaxItems = 2'000;
+  // How often to check that the API server responds.
+  static constexpr std::chrono::seconds kProbePeriod{2};
+
+  // `every` returns the present pace of the scheduler if it is a duration, such
+  // as "500ms", or "". All must outlive the collector, which follows the
+  // client's clock.
+  Collector(Trace& trace, Client& client, History& history,
+            std::function<std::string()> every);
+  // Cancels the requests under way and blocks until they have ended.
+  ~Collector();
+
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  // Adds what is new to the history. `pages` is the number of pages that are
+  // connected. Returns false if there is nothing to collect until the next page
+  // connects.
+  bool Collect(std::size_t pages);
+
+  // Adds an item of another source, which the next call of Collect() passes on.
+  // For any thread.
+  void Push(Item item) EXCLUDES(mu_);
+
+  // Asks the scheduler for all rejections of the next attempts, or only for the
+  // first ones. The latter also holds before the first page, and after a minute
+  // without pages.
+  void SetAllRejections(bool on);
+
+ private:
+  void Start();
+  void Stop();
+  template <class T>
+  void AddHandlers();
+  // Reports a state that is not in the trace, unless it is unchanged.
+  void SetState(const std::string& name, const std::string& value)
+      EXCLUDES(mu_);
+  // Adds an item with a "live" object of one member.
+  template <class T>
+  void PushLive(const std::string& name, const T& value, Remains remains)
+      EXCLUDES(mu_);
+  // Returns the new items in the order of their times.
+  std::vector<Item> TakeItems() EXCLUDES(mu_);
+  // Checks now and then that the API server responds.
+  void Probe();
+
+  Trace& trace_;
+  Client& client_;
+  Clock& clock_;
+  History& history_;
+  const std::function<std::string()> every_;
+
+  std::optional<TraceReader> reader_;  // while collecting
+  std::optional<TraceReader> all_rejections_;
+  std::unique_ptr<SharedInformerFactory> informers_;
+  Clock::TimePoint last_page_;  // when a page was last connected
+  Clock::TimePoint next_probe_;
+  std::atomic<bool> probing_ = false;
+  std::stop_source stop_probe_;
+  WaitGroup probes_;
+  Mutex mu_;
+  std::map<std::string, std::string> states_ GUARDED_BY(mu_);  // as reported
+  // Besides the trace's records, since the last call of Collect().
+  std::vector<Item> pending_ GUARDED_BY(mu_);
+};
+
+}  // namespace minisched::live

@@ -1,0 +1,102 @@
+// Where the items come from, and who receives requests: the server of this
+// page, or a recording in the page itself.
+
+const kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+const kRetryMs = 2000;
+
+// The path of an object in the API server, or the scheduler's configuration.
+const targetOf = (path) => path === "config" ? path : `api${path}`;
+
+// Returns the source of a served page. Requests return {ok, text} or, if they
+// fail, {ok: false, error, line, column}.
+export function serverSource() {
+  const json = "application/json";
+  const yaml = "application/yaml";
+  return {
+    connect: connectEvents,
+    attempt: (uid, number) =>
+      send("GET", `attempts/${encodeURIComponent(uid)}/${number}`),
+    table: (path) => send("GET", `api${path}`, { accept: kTable }),
+    read: (path) => send("GET", targetOf(path), { accept: yaml }),
+    write: (method, path, body) =>
+      send(method, targetOf(path), { body, type: yaml }),
+    post: (name, values) =>
+      send("POST", name, { body: JSON.stringify(values ?? {}), type: json }),
+    load: (body, isJson) =>
+      send("POST", "import", { body, type: isJson ? json : yaml }),
+  };
+}
+
+// Calls the listener's start(), resume(), items() and lost() as they happen,
+// now and after each loss of the connection.
+function connectEvents(listener) {
+  const events = new EventSource("live/events");
+  events.addEventListener("start", (e) => listener.start(JSON.parse(e.data)));
+  events.addEventListener("resume", (e) => listener.resume(JSON.parse(e.data)));
+  events.addEventListener("base", (e) => listener.items(e.data, true));
+  events.addEventListener("message", (e) => listener.items(e.data, false));
+  events.addEventListener("error", () => {
+    listener.lost();
+    if (events.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => connectEvents(listener), kRetryMs);
+  });
+}
+
+async function send(method, path, { body, type, accept } = {}) {
+  const headers = {};
+  if (type) headers["Content-Type"] = type;
+  if (accept) headers.Accept = accept;
+  let text;
+  try {
+    const response = await fetch(`live/${path}`, { method, body, headers });
+    text = await response.text();
+    if (response.ok) return { ok: true, text };
+  } catch {
+    return { ok: false, error: "The server of this page does not respond." };
+  }
+  try {
+    const { error, message, line, column } = JSON.parse(text);
+    return { ok: false, error: error ?? message, line, column };
+  } catch {
+    return { ok: false, error: text || "The server gave no reason." };
+  }
+}
+
+// Returns the source of a page that was exported to one file: a recording in
+// the page itself. Returns null if the page has none.
+export function embeddedSource() {
+  const element = document.getElementById("recording");
+  if (!element) return null;
+  const none = async () =>
+    ({ ok: false, error: "This page is a recording: it has no API server." });
+  let attempts = {};
+  let lists = [];  // of nodes and scores: attempts have indexes of them
+  return {
+    connect: async (listener) => {
+      const content = await unpack(element.textContent);
+      attempts = content.attempts ?? {};
+      lists = content.lists ?? [];
+      listener.start({ ...content.start, control: false, recording: true,
+        api: false, export: false });
+      listener.items(JSON.stringify(content.base ?? []), true);
+      listener.items(JSON.stringify(content.items), false);
+    },
+    attempt: async (uid, number) => {
+      const attempt = { ...attempts[`${uid}/${number}`]?.attempt };
+      for (const name of ["fits", "rejected", "scores"]) {
+        if (name in attempt) attempt[name] = lists[attempt[name]];
+      }
+      return attempt.uid ? { ok: true, text: JSON.stringify({ attempt }) }
+        : { ok: false, error: "The recording has only the counts of it." };
+    },
+    table: none, read: none, write: none, post: none, load: none,
+  };
+}
+
+// Reads base64 of gzip of JSON.
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}

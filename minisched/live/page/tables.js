@@ -1,0 +1,146 @@
+// Tables of each kind, as the API server prints them.
+
+import { h } from "./dom.js";
+import { amountText, plural, taintsText } from "./format.js";
+import { kKindNames, pathOf } from "./kinds.js";
+import { firstItems, link, scrollTable, searchField, select } from "./parts.js";
+import { placeOf, usageOfNodes } from "./places.js";
+import { change, feed, isFound, server, shownTables, ui } from "./ui.js";
+
+const kFirstLines = 100;
+const kFewRows = 500;
+const kRefreshMs = 3000;
+const kKeptTables = 20;
+
+const answers = new Map();  // path → {columns, rows, error, time, isLoading}
+
+// Returns the last table of this path, and asks for a newer one now and then.
+function tableOf(path) {
+  if (!answers.has(path) && answers.size > kKeptTables) answers.clear();
+  const answer = answers.get(path) ?? { columns: [], rows: [], time: 0 };
+  answers.set(path, answer);
+  if (answer.isLoading || Date.now() - answer.time < kRefreshMs ||
+      feed.hello.control === undefined) {
+    return answer;
+  }
+  answer.isLoading = true;
+  server.source.table(path).then((result) => {
+    Object.assign(answer, result.ok ? readTable(JSON.parse(result.text)) : {},
+      { isLoading: false, time: Date.now(), error: result.error });
+    change();
+  });
+  return answer;
+}
+
+// Returns the columns that kubectl shows, and the rows: {cells, name,
+// namespace, uid}.
+function readTable({ columnDefinitions = [], rows }) {
+  const shown = columnDefinitions.flatMap(({ priority }, i) =>
+    (priority === 0 ? [i] : []));
+  return {
+    columns: shown.map((i) => columnDefinitions[i].name),
+    rows: (rows ?? []).map(({ cells, object }) => ({ ...object?.metadata,
+      cells: shown.map((i) => String(cells[i] ?? "")) })),
+  };
+}
+
+// Returns the pods of the shown moment in the form of readTable().
+function podTable(tables) {
+  const rows = [];
+  for (const [uid, pod] of tables.pods) {
+    if (pod.deleted || !pod.row) continue;
+    const { name, namespace, node, requests, priority, scheduler } = pod.row;
+    rows.push({ name, namespace, uid, cells: [namespace, name, placeOf(pod),
+      node ?? "", String(priority ?? 0), String(pod.record?.attempts ?? 0),
+      amountText("cpu", requests?.cpu), amountText("memory", requests?.memory),
+      scheduler ?? ""] });
+  }
+  return { columns: ["Namespace", "Name", "Place", "Node", "Priority",
+    "Attempts", "CPU", "Memory", "Scheduler"], rows };
+}
+
+function nodeTable(tables) {
+  const usage = usageOfNodes(tables);
+  const rows = [...tables.nodes.values()].map(
+    ({ name, uid, allocatable, taints, cordoned }) => ({ name, uid, cells: [
+      name, cordoned ? "cordoned" : "", taintsText(taints),
+      String(usage.get(name).pods.length), amountText("cpu", allocatable?.cpu),
+      amountText("memory", allocatable?.memory)] }));
+  const columns = ["Name", "State", "Taints", "Pods", "CPU", "Memory"];
+  return { columns, rows };
+}
+
+// Returns the table of this kind, with the namespaces in the first column.
+function chosenTable() {
+  if (ui.kind === "Pod") return podTable(shownTables());
+  if (ui.kind === "Node") return nodeTable(shownTables());
+  const table = tableOf(pathOf(ui.kind));
+  if (!table.rows.some((row) => row.namespace)) return table;
+  return { ...table, columns: ["Namespace", ...table.columns],
+    rows: table.rows.map((row) =>
+      ({ ...row, cells: [row.namespace ?? "", ...row.cells] })) };
+}
+
+// Returns the view of the tables.
+export function tablesView() {
+  const { columns, rows, error } = chosenTable();
+  const found = rows.filter(({ cells }) =>
+    isFound(cells.join(" "), "tableSearch"));
+  const [lines, more] = firstItems(ui.kind, kFirstLines,
+    sortRows(found, columns.indexOf(ui.sort.column)), (row) =>
+      objectRow(row, columns));
+  return h("section.tables", { key: "tables", "aria-label": "Tables" },
+    h("div.section-head",
+      h("h2", "Tables"),
+      select("Kind", ui.kind, kKindNames,
+        (kind) => change({ kind, tableSearch: "" })),
+      searchField("Search this table", "tableSearch"),
+      h("span.quiet", plural(found.length, "object"))),
+    error && h("p.error", error),
+    scrollTable(`Objects of kind ${ui.kind}`, "objects", columns.map(headCell),
+      lines),
+    more);
+}
+
+const order = new Intl.Collator("en", { numeric: true });
+
+// Orders node-2 before node-10, unless there are too many rows to do so fast.
+function sortRows(rows, i) {
+  if (i < 0) return rows;
+  const sign = ui.sort.down ? -1 : 1;
+  const compare = rows.length <= kFewRows ? order.compare
+    : (a, b) => (a < b ? -1 : Number(a > b));
+  return [...rows].sort((a, b) => sign * compare(a.cells[i], b.cells[i]));
+}
+
+function headCell(column) {
+  const isSorted = ui.sort.column === column;
+  const down = isSorted && ui.sort.down;
+  const direction = down ? "descending" : "ascending";
+  return h("th", { key: column, scope: "col",
+    "aria-sort": isSorted ? direction : "none" },
+  link([column, isSorted && h("span", { "aria-hidden": "true" },
+    down ? " ↓" : " ↑")],
+  () => change({ sort: { column, down: isSorted && !down } })));
+}
+
+function objectRow({ uid, namespace, name, cells }, columns) {
+  const { kind } = ui;
+  const open = () => change({ drawer: { kind, uid, namespace, name } });
+  return h("tr", { key: uid ?? cells.join("/") }, cells.map((cell, i) =>
+    h("td", columns[i] === "Name" ? link(cell, open) : cell)));
+}
+
+// Returns the Events about an object.
+export function eventsTable({ kind, name: object, uid }) {
+  const about = encodeURIComponent(kind === "Node" ? object : uid);
+  const { columns, rows, error } = tableOf(
+    `/api/v1/events?fieldSelector=involvedObject.uid%3D${about}`);
+  const shown = columns.flatMap((name, i) => (name === "Object" ? [] : [i]));
+  return h("div", { key: "events" }, h("h3", "Events"),
+    error && h("p.error", error),
+    !error && rows.length === 0 && h("p.quiet", "none"),
+    h("ul.plain", rows.slice(-20).reverse().map(({ cells }) =>
+      h("li", shown.map((i) => h("span", { class: columns[i].toLowerCase() },
+        `${cells[i]} `))))));
+}

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <stop_token>
+#include <string>
+
+#include "minisched/base/executor.h"
+#include "minisched/client/client.h"
+#include "minisched/http/http.h"
+
+namespace minisched::live {
+
+// Returns an object without what a server adds to it: as it is exported.
+nlohmann::json Exported(nlohmann::json object);
+
+// Copies objects of the ten kinds between a cluster and files.
+//
+// An exported object has no uid and no status, except for the size of a node
+// and its images. A pod that has a node keeps it. Left out are objects that the
+// cluster makes by itself: those that a controller owns, and those of the
+// system. So are objects that are being deleted, and pods that have ended.
+//
+// The functions with a `respond` don't block. They do their work one after the
+// other, on a thread of their own, which also calls `respond`.
+class Transfer {
+ public:
+  using Respond = std::function<void(http::Reply)>;
+
+  // `client` must outlive the object.
+  explicit Transfer(Client& client) : client_(client) {}
+  // Cancels the requests under way, and blocks until they have ended.
+  ~Transfer() { stop_.request_stop(); }
+
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  // Reads the objects to which Reset() returns. Blocks. Throws the errors of
+  // the client, and Cancelled. REQUIRES: called before the other functions.
+  void Remember(const std::stop_token& stop);
+
+  // Responds with a List for kubectl, as YAML.
+  void Export(Respond respond);
+  // Creates the objects of the body: a List, other manifests, or what
+  // kube-scheduler-simulator exports. Skips objects that exist already.
+  void Import(const http::Request& request, Respond respond);
+  // Returns to the objects that Remember() has read: deletes all other objects
+  // of the ten kinds outside of the system, creates the missing ones, and
+  // restores the specs of those that are left. Objects with a namespace are
+  // always deleted and created again; nodes are not, because a kubelet does not
+  // register its node again.
+  void Reset(Respond respond);
+
+ private:
+  // Runs `work` on the thread, and responds with its result or its error.
+  void Post(std::function<http::Reply()> work, Respond respond);
+
+  Client& client_;
+  std::stop_source stop_;
+  std::string start_ = "[]";  // an array of the objects of Remember()
+  Executor executor_{1};      // last: its tasks use the others
+};
+
+}  // namespace minisched::live
