@@ -1,0 +1,147 @@
+// Views as plain data, and a patch that makes the page equal to them. All text
+// of the cluster reaches the page through text nodes and attributes, so markup
+// in a name or a message stays text.
+
+const kSvg = new Set(["svg", "path", "line", "rect", "title"]);
+const kProperties = new Set(["value", "checked", "disabled", "open"]);
+const kForbidden = new Set(["innerhtml", "outerhtml", "srcdoc", "style"]);
+
+// Returns an element of a view. Props are attributes; except `key`, which
+// identifies the element among its siblings, `styles`, which has style
+// properties, `on…`, which are functions, and `hook`, which is called once with
+// the new element. Children are elements, texts, numbers, or lists of them;
+// null and false stand for nothing.
+export function h(tag, props, ...children) {
+  const { key, ...rest } = props ?? {};
+  return { tag, key, props: rest, children: flatten(children, "", []) };
+}
+
+// Returns an element that is made again only if one of `deps` has changed.
+export function lazy(key, deps, view) {
+  return { key, deps, view };
+}
+
+// Makes the children of an element equal to the views.
+export function patch(parent, ...children) {
+  const next = flatten(children, "", []);
+  patchChildren(parent, parent.patched ?? [], next);
+  parent.patched = next;
+}
+
+// Gives each child a key: its own, or else its position, so that a child that
+// comes and goes does not change the keys of its siblings.
+function flatten(children, prefix, flat) {
+  children.forEach((child, i) => {
+    if (child === null || child === undefined || child === false) return;
+    const position = `${prefix}#${i}`;
+    if (Array.isArray(child)) {
+      flatten(child, position, flat);
+    } else if (typeof child === "object") {
+      child.id = child.key ?? position;
+      flat.push(child);
+    } else {
+      flat.push({ id: position, text: String(child) });
+    }
+  });
+  return flat;
+}
+
+function patchChildren(parent, old, next) {
+  const before = new Map(old.map((view) => [view.id, view]));
+  for (const view of next) {
+    const known = before.get(view.id);
+    if (known && reuse(known, view, parent)) {
+      before.delete(view.id);
+    } else {
+      create(view, parent);
+    }
+  }
+  for (const view of before.values()) view.node.remove();
+  let place = parent.firstChild;
+  for (const view of next) {
+    if (view.node === place) {
+      place = place.nextSibling;
+    } else {
+      parent.insertBefore(view.node, place);
+    }
+  }
+}
+
+// Changes the node of `old` to show `view`. Returns false if it can't.
+function reuse(old, view, parent) {
+  if (view.view) {
+    if (!old.view) return false;
+    if (old.deps.length === view.deps.length &&
+        old.deps.every((value, i) => Object.is(value, view.deps[i]))) {
+      view.inner = old.inner;
+    } else {
+      view.inner = view.view();
+      if (!reuse(old.inner, view.inner, parent)) return false;
+    }
+    view.node = view.inner.node;
+    return true;
+  }
+  if (old.view || old.tag !== view.tag) return false;
+  view.node = old.node;
+  if (view.tag === undefined) {
+    if (old.text !== view.text) view.node.data = view.text;
+    return true;
+  }
+  setProps(view.node, old.props, view.props);
+  patchChildren(view.node, old.children, view.children);
+  return true;
+}
+
+function create(view, parent) {
+  if (view.view) {
+    view.inner ??= view.view();
+    create(view.inner, parent);
+    view.node = view.inner.node;
+    return;
+  }
+  const page = parent.ownerDocument;
+  if (view.tag === undefined) {
+    view.node = page.createTextNode(view.text);
+    return;
+  }
+  view.node = kSvg.has(view.tag)
+    ? page.createElementNS("http://www.w3.org/2000/svg", view.tag)
+    : page.createElement(view.tag);
+  patchChildren(view.node, [], view.children);
+  setProps(view.node, {}, view.props);
+  view.props.hook?.(view.node);
+}
+
+function setProps(node, old, props) {
+  for (const name in old) {
+    if (!(name in props)) setProp(node, name, old[name], null);
+  }
+  for (const name in props) {
+    if (old[name] !== props[name] || kProperties.has(name)) {
+      setProp(node, name, old[name], props[name]);
+    }
+  }
+}
+
+function setProp(node, name, old, value) {
+  if (name === "hook") return;
+  if (name === "styles") {
+    for (const key in value ?? {}) {
+      if (old?.[key] !== value[key]) node.style.setProperty(key, value[key]);
+    }
+    for (const key in old ?? {}) {
+      if (!(key in (value ?? {}))) node.style.removeProperty(key);
+    }
+  } else if (/^on/i.test(name)) {
+    if (value && typeof value !== "function") throw new TypeError(name);
+    node[name.toLowerCase()] = value;
+  } else if (kForbidden.has(name.toLowerCase())) {
+    throw new TypeError(`${name} is not an attribute for views`);
+  } else if (kProperties.has(name)) {
+    if (node[name] !== value) node[name] = value ?? "";
+  } else if (value === null || value === undefined || value === false) {
+    node.removeAttribute(name);
+  } else {
+    node.setAttribute(name, value === true ? "" : value);
+  }
+}

@@ -1,0 +1,67 @@
+// A page for tests: as much of a document as dom.js uses.
+
+class FakeNode {
+  constructor(page, tag, text) {
+    this.ownerDocument = page;
+    this.tag = tag;
+    this.data = text;
+    this.parent = null;
+    this.children = [];
+    this.attributes = {};
+    this.styles = {};
+    this.moves = 0;
+    this.style = {
+      setProperty: (name, value) => { this.styles[name] = value; },
+      removeProperty: (name) => { delete this.styles[name]; },
+    };
+  }
+
+  get firstChild() {
+    return this.children[0] ?? null;
+  }
+
+  get nextSibling() {
+    const siblings = this.parent.children;
+    return siblings[siblings.indexOf(this) + 1] ?? null;
+  }
+
+  insertBefore(node, place) {
+    node.remove();
+    const at = place ? this.children.indexOf(place) : this.children.length;
+    this.children.splice(at, 0, node);
+    node.parent = this;
+    ++node.moves;
+  }
+
+  remove() {
+    if (this.parent) {
+      this.parent.children.splice(this.parent.children.indexOf(this), 1);
+    }
+    this.parent = null;
+  }
+
+  setAttribute(name, value) {
+    this.attributes[name] = String(value);
+  }
+
+  removeAttribute(name) {
+    delete this.attributes[name];
+  }
+
+  // The markup of this node, with its text escaped.
+  toString() {
+    if (this.tag === undefined) return this.data.replaceAll("<", "&lt;");
+    const attributes = Object.entries(this.attributes)
+      .map(([name, value]) => ` ${name}="${value}"`).join("");
+    return `<${this.tag}${attributes}>${this.children.join("")}</${this.tag}>`;
+  }
+}
+
+export function fakeRoot() {
+  const page = {
+    createElement: (tag) => new FakeNode(page, tag),
+    createElementNS: (_, tag) => new FakeNode(page, tag),
+    createTextNode: (text) => new FakeNode(page, undefined, text),
+  };
+  return page.createElement("main");
+}

@@ -1,0 +1,158 @@
+// The state of the cluster and of the scheduler at one moment: tables that
+// items change. An item is a record, a row or a report of the server. Each
+// change knows the value before and after it, so it can be undone.
+
+import { parseTime } from "./format.js";
+
+// How many deleted pods are remembered, so that a late record of one doesn't
+// bring it back, and how many attempts are kept.
+const kGraves = 1000;
+const kAttempts = 1000;
+
+// Returns empty tables. `version` changes with each change of a table.
+export function createTables() {
+  return {
+    version: 0,
+    seen: new Set(),  // the places that pods have been in, now or ever
+    nodes: new Map(),  // uid → row
+    pods: new Map(),  // uid → {row, added, record, since, deleted}
+    attempts: new Map(),  // "uid/number" → {time, order, attempt}
+    rings: new Map(),  // the oldest deleted pods and attempts, to drop them
+    meta: new Map(),  // "queue", "scheduler", "server", "every", …
+  };
+}
+
+// Returns equal tables that don't change when the given ones do.
+export function copyTables(tables) {
+  const copy = {};
+  for (const [name, table] of Object.entries(tables)) {
+    copy[name] = table instanceof Map ? new Map(table) : table;
+  }
+  return copy;
+}
+
+// Collects changes: [table, key, value before, value after, …].
+class Changes {
+  constructor(tables) {
+    this.tables = tables;
+    this.list = [];
+  }
+
+  set(table, key, after) {
+    const before = this.tables[table].get(key);
+    if (before === after) return;
+    this.list.push(table, key, before, after);
+    put(this.tables, table, key, after);
+  }
+
+  // Remembers a key in a ring of this size. Returns the key that it replaces.
+  ring(name, size, key) {
+    const n = this.tables.rings.get(name) ?? 0;
+    const slot = `${name}/${n % size}`;
+    const oldest = this.tables.rings.get(slot);
+    this.set("rings", slot, key);
+    this.set("rings", name, n + 1);
+    return oldest;
+  }
+}
+
+function put(tables, table, key, value) {
+  if (value === undefined) {
+    tables[table].delete(key);
+  } else {
+    tables[table].set(key, value);
+  }
+}
+
+// Applies an item to the tables. Returns its changes.
+export function applyItem(tables, item) {
+  const changes = new Changes(tables);
+  if (item.pod) {
+    applyPodRecord(changes, item);
+  } else if (item.attempt) {
+    applyAttempt(changes, item);
+  } else if (item.cluster?.pod) {
+    applyPodRow(changes, item.cluster.pod, item.time);
+  } else if (item.cluster?.node) {
+    const row = item.cluster.node;
+    changes.set("nodes", row.uid, row.deleted ? undefined : row);
+  } else if (item.queue) {
+    changes.set("meta", "queue", item.queue);
+  } else if (item.scheduler) {
+    changes.set("meta", "scheduler", item.scheduler);
+  } else if (item.live) {
+    applyLive(changes, item.live);
+  }
+  if (changes.list.length > 0) ++tables.version;
+  return changes.list;
+}
+
+function applyPodRecord(changes, item) {
+  const { uid, place } = item.pod;
+  changes.tables.seen.add(place);
+  const pod = changes.tables.pods.get(uid);
+  if (pod?.deleted) return;
+  const next = { ...pod, record: item.pod, since: parseTime(item.time) };
+  if (place === "gone" && !pod?.row) {
+    bury(changes, uid, next);
+  } else {
+    changes.set("pods", uid, next);
+  }
+}
+
+function applyPodRow(changes, row, time) {
+  const pod = changes.tables.pods.get(row.uid);
+  if (!row.deleted) {
+    const added = pod?.added ?? parseTime(time);
+    changes.set("pods", row.uid, { ...pod, row, added, deleted: false });
+  } else if (pod && !pod.deleted) {
+    bury(changes, row.uid, pod);
+  }
+}
+
+// Marks a pod as deleted, and drops the pod that has been deleted the longest.
+function bury(changes, uid, pod) {
+  changes.set("pods", uid, { ...pod, deleted: true });
+  const oldest = changes.ring("graves", kGraves, uid);
+  if (oldest !== uid && changes.tables.pods.get(oldest)?.deleted) {
+    changes.set("pods", oldest, undefined);
+  }
+}
+
+function applyAttempt(changes, item) {
+  const key = `${item.attempt.uid}/${item.attempt.attempt}`;
+  const known = changes.tables.attempts.get(key);
+  const order = known?.order ?? changes.tables.rings.get("attempts") ?? 0;
+  if (!known) {
+    const oldest = changes.ring("attempts", kAttempts, key);
+    if (oldest !== undefined) changes.set("attempts", oldest, undefined);
+  }
+  changes.set("attempts", key,
+    { time: parseTime(item.time), order, sequence: item.sequence,
+      attempt: item.attempt });
+}
+
+function applyLive(changes, live) {
+  if (live.server !== undefined) changes.set("meta", "server", live.server);
+  if (live.every !== undefined) changes.set("meta", "every", live.every);
+  if (live.dropped) {
+    const dropped = changes.tables.meta.get("dropped") ?? 0;
+    changes.set("meta", "dropped", dropped + live.dropped);
+  }
+}
+
+// Undoes changes that applyItem() has returned.
+export function undo(tables, changes) {
+  for (let i = changes.length - 4; i >= 0; i -= 4) {
+    put(tables, changes[i], changes[i + 1], changes[i + 2]);
+  }
+  if (changes.length > 0) ++tables.version;
+}
+
+// Makes undone changes again.
+export function redo(tables, changes) {
+  for (let i = 0; i < changes.length; i += 4) {
+    put(tables, changes[i], changes[i + 1], changes[i + 3]);
+  }
+  if (changes.length > 0) ++tables.version;
+}
