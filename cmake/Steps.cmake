@@ -82,29 +82,6 @@ function(minisched_runs variable step name)
   endif()
 endfunction()
 
-# minisched_is_carried(VARIABLE STEP NAME) is true if the file, and the headers
-# of the step that it includes directly, are the same in the step before.
-# clang-tidy does not check such files.
-function(minisched_is_carried variable step name)
-  set(${variable} OFF PARENT_SCOPE)
-  minisched_neighbour(before ${step} -1)
-  set(folder ${PROJECT_SOURCE_DIR}/steps)
-  file(STRINGS ${folder}/${step}/${name} names REGEX "^#include \"")
-  list(TRANSFORM names REPLACE "^#include \"([^\"]*)\".*" "\\1")
-  foreach(file IN LISTS names ITEMS ${name})
-    if(NOT EXISTS ${folder}/${step}/${file})
-      continue()  # of the library
-    endif()
-    execute_process(RESULT_VARIABLE differs ERROR_QUIET
-      COMMAND ${CMAKE_COMMAND} -E compare_files
-        ${folder}/${before}/${file} ${folder}/${step}/${file})
-    if(differs)
-      return()
-    endif()
-  endforeach()
-  set(${variable} ON PARENT_SCOPE)
-endfunction()
-
 # minisched_step_objects(VARIABLE STEP [TESTS] NAMES file… DEPENDS target…)
 # returns the object libraries of these files, and adds those that no earlier
 # step has added. The files of a library are used by the same steps.
@@ -135,11 +112,6 @@ function(minisched_step_objects variable step)
       string(PREPEND library minisched-)
       if(arg_TESTS)
         string(APPEND library -tests)
-      elseif(CMAKE_CXX_CLANG_TIDY)
-        minisched_is_carried(is_carried ${step} ${name})
-        if(is_carried)
-          string(APPEND library -carried)
-        endif()
       endif()
       string(APPEND library -objects)
       list(APPEND added ${library})
@@ -155,9 +127,6 @@ function(minisched_step_objects variable step)
     target_link_libraries(${library} PRIVATE ${arg_DEPENDS})
     if(arg_TESTS)
       minisched_test_options(${library})
-    elseif(library MATCHES "-carried-")
-      set_target_properties(${library} PROPERTIES
-        CXX_CLANG_TIDY "" UNITY_BUILD ON)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES objects)
