@@ -151,7 +151,7 @@ HttpRequest Client::ToHttp(Request request) const {
   HttpRequest http{.method = std::move(request.method),
                    .path = std::move(request.path),
                    .query = std::move(request.query),
-                   .headers = {{"Accept", "application/json"},
+                   .headers = {{"Accept", std::move(request.accept)},
                                {"User-Agent", config_.user_agent}},
                    .body = std::move(request.body),
                    .on_wait = std::move(request.on_wait)};

@@ -232,6 +232,7 @@ class Client {
     std::vector<std::pair<std::string, std::string>> query = {};
     std::string content_type = "application/json";
     std::string body = {};
+    std::string accept = "application/json";
     WaitObserver on_wait = {};
   };
 

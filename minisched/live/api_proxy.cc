@@ -42,6 +42,10 @@ constexpr std::array<std::string_view, 6> kQueries = {
     "fieldSelector", "labelSelector",      "limit",
     "continue",      "gracePeriodSeconds", "propagationPolicy"};
 
+// Asks for a table with kubectl's columns.
+constexpr const char* kTables =
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
 // Returns the object as YAML, without what only servers write and read.
 std::string EditableYaml(const std::string& body) {
   Json object = Json::parse(body);
@@ -94,6 +98,7 @@ void PassToApi(Client& client, const Request& request,
   }
   Client::Request passed{
       .method = request.method, .path = *path, .body = request.body};
+  if (request.Header("accept") == kTables) passed.accept = kTables;
   for (const auto& [name, value] : request.query) {
     if (std::ranges::find(kQueries, name) == kQueries.end()) {
       return respond(ErrorReply(400, "the parameter " + Quoted(name) +

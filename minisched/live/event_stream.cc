@@ -50,15 +50,19 @@ bool EventStream::Read(std::string& out) {
   std::optional<History::Part> part;
   if (position_) part = history_.From(*position_, kMaxArrayBytes);
   if (!part) {
-    const History::Part base = history_.Base();
-    position_ = base.end;
+    // A page that has only a part of the base cannot resume.
+    position_ = std::nullopt;
     AppendEvent(out, "start", options_.start());
-    AppendEvent(out, "", base.json.empty() ? "[]" : base.json);
+    const History::Base base = history_.GetBase();
+    for (const std::string& array : base.json) {
+      if (&array == &base.json.back()) position_ = base.end;
+      AppendEvent(out, "base", array);
+    }
     part = history_.From(*position_, kMaxArrayBytes);
   }
   if (part && !part->json.empty()) {
     position_ = part->end;
-    AppendEvent(out, "", part->json);
+    AppendEvent(out, "message", part->json);
   }
   if (out.empty() && IsQuiet()) out += ": the connection works\n\n";
   if (!out.empty()) last_read_ = clock_.Now();
@@ -75,9 +79,9 @@ bool EventStream::IsQuiet() const {
 
 void EventStream::AppendEvent(std::string& out, const std::string& type,
                               const std::string& data) const {
-  if (!type.empty()) out += "event: " + type + "\n";
-  out +=
-      fmt::format("id: {}.{}\ndata: {}\n\n", options_.boot, *position_, data);
+  const std::string id =
+      position_ ? fmt::format("{}.{}", options_.boot, *position_) : "";
+  out += fmt::format("event: {}\nid: {}\ndata: {}\n\n", type, id, data);
 }
 
 }  // namespace minisched::live

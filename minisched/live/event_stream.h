@@ -12,10 +12,11 @@
 namespace minisched::live {
 
 // The items of a history as server-sent events, for one page. First an event
-// "start", after which the page drops all that it has, and an array with the
-// base; or an event "resume", if the page has connected before and the history
-// still keeps all that the page lacks. Then arrays of items as they come. A
-// page that reads too slowly gets another "start".
+// "start", after which the page drops all that it has, and events "base" with
+// the base; or an event "resume", if the page has connected before and the
+// history still keeps all that the page lacks. Then events "message" with
+// arrays of items as they come. A page that reads too slowly gets another
+// "start".
 //
 // For the loop's thread.
 class EventStream final : public http::Stream {
@@ -46,7 +47,7 @@ class EventStream final : public http::Stream {
 
  private:
   bool IsQuiet() const;
-  // Appends an event. An empty type stands for "message".
+  // Appends an event with the id of position_.
   void AppendEvent(std::string& out, const std::string& type,
                    const std::string& data) const;
 

@@ -94,15 +94,19 @@ std::uint64_t History::end() const {
   return begin_ + items_.size();
 }
 
-History::Part History::Base() const {
+History::Base History::GetBase() const {
   MutexLock lock(mu_);
   std::vector<const BaseItem*> order;
   for (const auto& [key, item] : base_) order.push_back(&item);
   std::ranges::sort(order, {}, &BaseItem::position);
-  Part part{.end = begin_};
-  for (const BaseItem* item : order) AppendElement(part.json, item->json);
-  if (!part.json.empty()) part.json += ']';
-  return part;
+  Base base{.end = begin_};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i % kMaxItems == 0) base.json.emplace_back();
+    AppendElement(base.json.back(), order[i]->json);
+  }
+  if (order.empty()) base.json.emplace_back("[");
+  for (std::string& array : base.json) array += ']';
+  return base;
 }
 
 std::optional<History::Part> History::From(std::uint64_t position,
@@ -112,7 +116,9 @@ std::optional<History::Part> History::From(std::uint64_t position,
     return std::nullopt;
   }
   Part part{.end = position};
-  while (part.end - begin_ < items_.size() && part.json.size() < max_bytes) {
+  const std::uint64_t end =
+      std::min(position + kMaxItems, begin_ + items_.size());
+  while (part.end < end && part.json.size() < max_bytes) {
     AppendElement(part.json, items_[part.end++ - begin_].json);
   }
   if (!part.json.empty()) part.json += ']';

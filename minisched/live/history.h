@@ -39,10 +39,17 @@ struct Item {
 // Clear(). Thread-safe.
 class History {
  public:
+  // The most items of an array, so that parsing one never takes long.
+  static constexpr std::size_t kMaxItems = 1'000;
+
   // Consecutive items.
   struct Part {
     std::string json;       // an array; "" if there are none
     std::uint64_t end = 0;  // the position after these items
+  };
+  struct Base {
+    std::vector<std::string> json;  // arrays; at least one
+    std::uint64_t end = 0;          // the position of the oldest kept item
   };
 
   // `max_bytes` limits the estimated memory of all items.
@@ -57,9 +64,8 @@ class History {
 
   // Returns the position after the last item.
   std::uint64_t end() const EXCLUDES(mu_);
-  // Returns the base. Its end is the position of the oldest kept item.
-  Part Base() const EXCLUDES(mu_);
-  // Returns the items from a position on, up to about `max_bytes`. Returns
+  Base GetBase() const EXCLUDES(mu_);
+  // Returns items from a position on, of about `max_bytes` at most. Returns
   // nullopt if these items are no longer kept, or if no item has had this
   // position yet.
   std::optional<Part> From(std::uint64_t position, std::size_t max_bytes) const

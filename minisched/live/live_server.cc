@@ -157,7 +157,8 @@ struct LiveServer::Impl {
     }
     if (route == "POST /live/all-rejections" && actions.all_rejections) {
       return WithBody(request, R"({"on": true})", [&](const Json& body) {
-        actions.all_rejections(body.at("on").get<bool>());
+        all_rejections = body.at("on").get<bool>();
+        actions.all_rejections(all_rejections);
         return Reply{.status = 204};
       });
     }
@@ -213,24 +214,25 @@ struct LiveServer::Impl {
   }
 
   std::string StartData() const {
-    const Json start = {{"time", FormatMicroTime(clock.WallNow())},
-                        {"program", options.program},
-                        {"scheduler", options.scheduler},
-                        {"source", options.source},
-                        {"control", options.control},
-                        {"attempts", bool(actions.attempt)},
-                        {"pace", bool(actions.pace)},
-                        {"waiting", bool(actions.end_wait)},
-                        {"allRejections", bool(actions.all_rejections)},
-                        {"api", bool(actions.api)},
-                        {"export", bool(actions.export_objects)},
-                        {"reset", bool(actions.reset)}};
+    Json start = {{"time", FormatMicroTime(clock.WallNow())},
+                  {"program", options.program},
+                  {"scheduler", options.scheduler},
+                  {"source", options.source},
+                  {"control", options.control},
+                  {"attempts", bool(actions.attempt)},
+                  {"pace", bool(actions.pace)},
+                  {"waiting", bool(actions.end_wait)},
+                  {"api", bool(actions.api)},
+                  {"export", bool(actions.export_objects)},
+                  {"reset", bool(actions.reset)}};
+    if (actions.all_rejections) start["allRejections"] = all_rejections;
     return Dump(start);
   }
 
   void Tick() {
     const bool more = actions.collect && actions.collect(streams.size());
     for (EventStream* stream : streams) stream->Wake();
+    if (!more) all_rejections = false;
     ticking = more || !streams.empty();
     if (!ticking) return;
     timer.expires_after(kTick);
@@ -249,6 +251,7 @@ struct LiveServer::Impl {
       std::make_shared<asio::io_context>(1);
   asio::steady_timer timer{*io};
   bool ticking = false;
+  bool all_rejections = false;
   std::set<EventStream*> streams;
   http::HttpServer server;
   const std::string url;

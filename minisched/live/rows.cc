@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "minisched/api/conditions.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/resource.h"
@@ -10,8 +12,10 @@
 namespace minisched::live {
 namespace {
 
-// The label with the name of a pod's group.
+// The labels of the pods of a group.
 constexpr const char* kGroupLabel = "pod-group.scheduling.sigs.k8s.io/name";
+constexpr const char* kMinAvailableLabel =
+    "pod-group.scheduling.sigs.k8s.io/min-available";
 
 void SetIfAny(Json& json, const char* key, const std::string& value) {
   if (!value.empty()) json[key] = value;
@@ -36,6 +40,16 @@ Json Identity(const ObjectMeta& metadata) {
   SetIfAny(json, "namespace", metadata.namespace_name);
   json["name"] = metadata.name;
   return json;
+}
+
+// Returns how many pods of its group the pod needs, or 0.
+std::int64_t MinAvailable(const Pod& pod) {
+  const auto label = pod.metadata.labels.find(kMinAvailableLabel);
+  if (label == pod.metadata.labels.end()) return 0;
+  const std::string& text = label->second;
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 template <class T>
@@ -76,6 +90,7 @@ std::string RowOf(const Pod& pod) {
   }
   const auto group = pod.metadata.labels.find(kGroupLabel);
   if (group != pod.metadata.labels.end()) row["group"] = group->second;
+  SetIfAny(row, "minAvailable", MinAvailable(pod));
   const Condition* scheduled =
       FindCondition(pod.status.conditions, "PodScheduled");
   if (scheduled != nullptr && scheduled->status == "False") {
