@@ -8,7 +8,7 @@ import { clockText, plural, requestsText } from "./format.js";
 import { isNamespaced, kKindNames, pathOf, templateOf } from "./kinds.js";
 import { nodeFacts, podsOnNode } from "./nodes.js";
 import { pluginNames, timer } from "./parts.js";
-import { fullName, nodeOf, placeOf } from "./places.js";
+import { nodeOf, placeOf } from "./places.js";
 import { eventsTable } from "./tables.js";
 import { canControl, change, feed, past, server } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
@@ -109,7 +109,10 @@ function editorView(drawer, row) {
   const path = pathOf(drawer.kind, drawer.namespace, drawer.name);
   const key = `${path} ${drawer.uid}`;
   let editor = editors.get(key);
-  if (!editor) editors.set(key, editor = {});
+  if (!editor) {
+    editor = {};
+    editors.set(key, editor);
+  }
   const isClean = editor.text === editor.loaded;
   if (isClean && !editor.isLoading &&
       (editor.text === undefined ? !editor.error : editor.row !== row)) {
@@ -234,7 +237,8 @@ function createView({ create: kind, namespace = "default" }) {
   let editor = editors.get(key);
   if (!editor) {
     const text = templateOf(kind, feed.hello.scheduler);
-    editors.set(key, editor = { text, loaded: text });
+    editor = { text, loaded: text };
+    editors.set(key, editor);
   }
   const set = (values) => change({ drawer: { ...ui.drawer, ...values } });
   return h("div", { key, class: "editor" },

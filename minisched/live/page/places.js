@@ -74,7 +74,7 @@ export function rankIn(place, tables) {
   if (place === "active") {
     const turns = new Map();
     const active = tables.meta.get("queue")?.active ?? [];
-    active.forEach((uid, i) => turns.set(uid, i));
+    for (const [i, uid] of active.entries()) turns.set(uid, i);
     return ([uid, pod]) => turns.get(uid) ?? pod.since;
   }
   if (place === "backoff" || place === "waiting") {

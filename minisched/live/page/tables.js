@@ -15,7 +15,10 @@ const answers = new Map();  // path → {columns, rows, error, time, isLoading}
 // Returns the last table of this path, and asks for a newer one now and then.
 function tableOf(path) {
   let answer = answers.get(path);
-  if (!answer) answers.set(path, answer = { columns: [], rows: [], time: 0 });
+  if (!answer) {
+    answer = { columns: [], rows: [], time: 0 };
+    answers.set(path, answer);
+  }
   const isOld = Date.now() - answer.time > kRefreshMs;
   if (isOld && !answer.isLoading && feed.hello.control !== undefined) {
     answer.isLoading = true;
