@@ -296,6 +296,20 @@ class LivePage:
             until(lambda: self.button(name, group).get_attribute(
                 "aria-pressed") == "true", f"the pace is {name}")
 
+    def hold(self) -> None:
+        """Pauses the scheduler before it pops the next pod.
+
+        An idle scheduler already waits for its next pod when it is paused. It
+        pops this pod, and holds it in flight.
+        """
+        self.pace("Pause")
+        self.cluster.create(pod("opener"))
+        self.await_places({"in flight": ["opener"]})
+        self.pace("Step")
+        self.await_places({"in flight": [], "bound": ["opener"]})
+        self.cluster.delete_pod("opener")
+        self.await_places({"bound": []})
+
     def create(self, kind: str, text: str | dict) -> int:
         """Creates an object in the drawer. Returns the status code."""
         drawer = self.page.get_by_role("complementary", name="New object")

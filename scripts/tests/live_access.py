@@ -73,6 +73,8 @@ def fill(cluster: Cluster, live: LivePage) -> None:
           live.places().get("unschedulable") and live.places().get("gated"),
           "the pods are in their places")
     live.pace("Pause")
+    cluster.create(pod("flying"))
+    live.await_places({"in flight": ["flying"]})
     cluster.create(pod("next", "1"), pod("later"))
     live.await_places({"activeQ": ["next", "later"]})
 
@@ -265,7 +267,7 @@ def pods_move_without_motion_where_less_is_asked_for(browser: Browser) -> None:
     for motion in ("no-preference", "reduce"):
         with Cluster("13", [node("node-1")]) as cluster, LivePage(
                 browser, cluster, script=WATCH, reduced_motion=motion) as live:
-            live.open().pace("Pause")
+            live.open().hold()
             cluster.create(pod("web"))
             live.await_places({"activeQ": ["web"]})
             live.pace("Step")

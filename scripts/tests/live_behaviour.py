@@ -105,20 +105,23 @@ def an_urgent_pod_overtakes_and_only_steps_move_pods(browser: Browser) -> None:
         live.open().pace("Pause")
         assert live.create("PriorityClass", URGENT) == 201
         assert live.create("Pod", pod("first", "1")) == 201
+        live.await_places({"in flight": ["first"]})  # see hold()
         assert live.create("Pod", pod("second", "1")) == 201
-        live.await_places({"activeQ": ["first", "second"]})
+        assert live.create("Pod", pod("third", "1")) == 201
+        live.await_places({"activeQ": ["second", "third"]})
         assert live.create(
             "Pod", pod("hurried", "1", priorityClassName="urgent")) == 201
         live.close_drawer()
-        waiting = ["hurried", "first", "second"]
-        live.await_places({"activeQ": waiting, "in flight": [], "bound": []})
+        live.await_places({"activeQ": ["hurried", "second", "third"],
+                           "bound": []})
         assert "priority 1000" in live.text(".place-active li:first-child")
-        for bound in range(1, 4):
+        waiting = ["first", "hurried", "second", "third"]
+        for bound in range(1, 5):
             picture = live.await_calm()
             live.page.wait_for_timeout(700)
             assert live.picture() == picture, "a pod moved without a step"
             live.pace("Step")
-            live.await_places({"activeQ": waiting[bound:],
+            live.await_places({"in flight": [], "activeQ": waiting[bound:],
                                "bound": waiting[:bound][::-1]})
             assert cluster.pod(waiting[bound - 1])["spec"]["nodeName"]
         status, _ = cluster.get("/live/attempts/none/1")
@@ -219,9 +222,10 @@ def the_timer_of_Permit_runs_and_allow_and_reject_end_the_wait(
         assert "timed" in chip.inner_text()
         live.await_places({"waiting": [], "bound": ["timed"]})
         cluster.delete_pod("timed")
+        live.await_places({"bound": []})
 
         # The group has three pods, but only two are tried.
-        live.pace("Pause")
+        live.hold()
         cluster.create(member("job-a"), member("job-b"), member("job-c"))
         live.await_places({"activeQ": ["job-a", "job-b", "job-c"]})
         live.pace("Step")
@@ -283,7 +287,7 @@ def supposed_weights_give_the_totals_of_these_weights(browser: Browser) -> None:
     for weight in ("1", "5"):
         with Cluster("13", nodes, "--node-number", weight, "--seed",
                      "1") as cluster, LivePage(browser, cluster) as live:
-            live.open().pace("Pause")
+            live.open().hold()
             cluster.create(*pods)
             live.await_places({"activeQ": ["web-1", "web-2"]})
             live.pace("Step")
@@ -321,7 +325,7 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
 
     with Cluster("13", [node("node-1"), node("node-2")], "--coscheduling"
                  ) as cluster, LivePage(browser, cluster) as live:
-        live.open().pace("Pause")
+        live.open().hold()
         moments = []
 
         def shown(**places: list[str]) -> None:
@@ -487,7 +491,7 @@ def a_page_whose_connection_breaks_resumes(browser: Browser) -> None:
     with Cluster("13", [node("node-1")]) as cluster, \
             LivePage(browser, cluster) as live:
         live.allowed.append(MESSAGE_OF_LOST_SERVER)
-        live.open().pace("Pause")
+        live.open().hold()
         cluster.create(pod("early", "1"))
         live.await_places({"activeQ": ["early"]})
         before = live.evaluate(SLIDE, 0)
@@ -583,7 +587,7 @@ def the_page_of_step_07_shows_the_places_that_the_step_has(
         browser: Browser) -> None:
     with Cluster("07", [node("node-1")]) as cluster, \
             LivePage(browser, cluster) as live:
-        live.open().pace("Pause")
+        live.open().hold()
         cluster.create(pod("web", "1"), pod("huge", "9"))
         live.await_places({"activeQ": ["web", "huge"]})
         live.pace("Step")
