@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "minisched/api/document.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched {
@@ -143,6 +144,93 @@ TEST(YamlTest, LimitsTheExpansionOfAliases) {
               ThrowsMessage<ParseError>(HasSubstr("excessive aliasing")));
   EXPECT_THAT([&] { YamlToJson(deep); },
               ThrowsMessage<ParseError>(HasSubstr("nested too deep")));
+}
+
+TEST(YamlTest, WritesBlockStyle) {
+  EXPECT_EQ(ToYaml(Json::parse(R"({
+      "b": [1, [2, 3], {"c": "x", "d": ["y"]}, [], {}, {"e": {"f": null}}],
+      "a": {"g": true, "h": {}, "i": 1.5}})")),
+            R"(a:
+  g: true
+  h: {}
+  i: 1.5
+b:
+- 1
+- - 2
+  - 3
+- c: x
+  d:
+  - "y"
+- []
+- {}
+- e:
+    f: null
+)");
+  EXPECT_EQ(ToYaml(Json("x")), "x\n");
+}
+
+TEST(YamlTest, WritesStringsThatEveryReaderTakesForStrings) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"nginx:1.29", "nginx:1.29"},
+      {"4Gi", "4Gi"},
+      {"100m", "100m"},
+      {"/a/b_c", "/a/b_c"},
+      {"", R"("")"},
+      {"yes", R"("yes")"},
+      {"null", R"("null")"},
+      {"110", R"("110")"},
+      {"0644", R"("0644")"},
+      {"1e3", R"("1e3")"},
+      {"0x1f", R"("0x1f")"},
+      {"1:30", R"("1:30")"},
+      {"2026-11-25", R"("2026-11-25")"},
+      {"a:", R"("a:")"},
+      {"a b", R"("a b")"},
+      {"-a", R"("-a")"},
+      {"#", R"("#")"},
+      {"<b>", R"("<b>")"},
+      {"a\n\tb", R"("a\n\tb")"},
+      {"\x7f\xc2\x85", R"("\x7f\x85")"}};
+  for (const auto& [text, yaml] : cases) {
+    EXPECT_EQ(ToYaml(Json(text)), std::string(yaml) + "\n");
+  }
+}
+
+TEST(YamlTest, ReadsWhatItWrites) {
+  Json all = Json::object();
+  for (const char* text : {"",
+                           " ",
+                           "a",
+                           "é\xf0\x9f\x98\x80",
+                           "\xc2\x80\xc2\x9f",
+                           "a\nb\r\n",
+                           "'",
+                           "\"\\",
+                           "- a",
+                           "? a",
+                           "&a",
+                           "*a",
+                           "!a",
+                           "%a",
+                           "@a",
+                           "`a",
+                           "{a",
+                           "[a",
+                           "a #b",
+                           "a: b",
+                           "~",
+                           "on",
+                           "NO",
+                           "1_000",
+                           "0b1",
+                           ".5",
+                           "+1",
+                           "1.",
+                           "\x01\x1b\x7f",
+                           "<<"}) {
+    all[text] = Json::array({text, {{"x", text}}});
+  }
+  EXPECT_EQ(Convert(ToYaml(all)), all);
 }
 
 }  // namespace

@@ -123,6 +123,36 @@ TEST_F(PaceSetterTest, LeavesTheSchedulerPaused) {
   BlockAPod();
 }
 
+TEST_F(PaceSetterTest, SetReplacesThePace) {
+  PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(), clock_);
+  EXPECT_EQ(Paused(), true);
+  EXPECT_EQ(pace.every(), "10s");
+  pace.Set("run");
+  EXPECT_EQ(Paused(), false);
+  EXPECT_EQ(pace.every(), "");
+  pace.Set("pause");
+  EXPECT_EQ(Paused(), true);
+  BlockAPod();
+  pace.Set("step");
+  EXPECT_TRUE(thread_->AwaitEnd());
+  EXPECT_EQ(Paused(), true);
+  pace.Set("500ms");
+  EXPECT_EQ(pace.every(), "500ms");
+  BlockAPod();
+  clock_.AwaitDeadline(clock_.Now() + 500ms);
+  clock_.Advance(500ms);
+  EXPECT_TRUE(thread_->AwaitEnd());
+}
+
+TEST_F(PaceSetterTest, AnInvalidPaceChangesNothing) {
+  PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(), clock_);
+  for (const char* text : {"", "x", "0s", "-1s", "25h", "Run"}) {
+    EXPECT_THROW(pace.Set(text), ParseError) << text;
+  }
+  EXPECT_EQ(pace.every(), "10s");
+  clock_.AwaitDeadline(clock_.Now() + 10s);
+}
+
 // Replaces standard input while the test runs.
 class PaceByKeyTest : public PaceSetterTest {
  protected:

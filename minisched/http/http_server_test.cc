@@ -1,8 +1,10 @@
 #include "minisched/http/http_server.h"
 
+#include <optional>
 #include <vector>
 
 #include "minisched/http/http_server_testing.h"
+#include "minisched/http/server_thread.h"
 
 namespace minisched::http {
 namespace {
@@ -218,6 +220,63 @@ TEST_F(HttpServerTest, RefusesConnectionsWhileAway) {
       EXPECT_THAT(answer, EndsWith("GET /1 "));
     } catch (const boost::system::system_error&) {
     }
+  }
+}
+
+TEST_F(HttpServerTest, SendsNoLengthWithoutABody) {
+  for (const std::string status : {"204", "304"}) {
+    const std::string answers = Exchange(
+        "GET /status?" + status +
+        "= HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        "GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    EXPECT_THAT(answers, StartsWith("HTTP/1.1 " + status + " "));
+    const std::string first = answers.substr(0, answers.find("\r\n\r\n"));
+    EXPECT_EQ(first.find("Content-Length"), first.npos);
+    EXPECT_THAT(answers, EndsWith("GET /2 "));
+  }
+}
+
+TEST(HttpServerOptionsTest, EachResponseHasTheHeadersOfTheOptions) {
+  const ServerThread server({.headers = {{"X-A", "b"}}},
+                            [](const Request& request) -> Reply {
+                              if (request.path == "/throw")
+                                throw std::runtime_error("no");
+                              return {.headers = {{"X-C", "d"}}};
+                            });
+  EXPECT_THAT(Ask(server.url(), "GET", "/"),
+              AllOf(HasSubstr("\r\nX-A: b\r\n"), HasSubstr("\r\nX-C: d\r\n")));
+  const std::string rest = " HTTP/1.1\r\nConnection: close\r\nHost: ";
+  for (const std::string& request :
+       {std::string("nonsense"), "GET /%zz" + rest + "localhost",
+        "GET /" + rest + "evil", "GET /throw" + rest + "localhost"}) {
+    EXPECT_THAT(http::Exchange(server.url(), request + "\r\n\r\n"),
+                HasSubstr("\r\nX-A: b\r\n"))
+        << request;
+  }
+}
+
+TEST(HttpServerOptionsTest, ClosesConnectionsOverTheLimit) {
+  const ServerThread server({.max_connections = 2},
+                            [](const Request&) { return TextReply("ok"); });
+  asio::io_context io;
+  const auto responds = [&](asio::ip::tcp::socket& socket) {
+    Send(socket, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    std::string start(12, ' ');
+    boost::system::error_code error;
+    asio::read(socket, asio::buffer(start), error);
+    return !error;
+  };
+  std::optional<asio::ip::tcp::socket> first = Connect(io, server.url());
+  auto second = Connect(io, server.url());
+  EXPECT_TRUE(responds(*first));
+  EXPECT_TRUE(responds(second));
+  auto third = Connect(io, server.url());
+  EXPECT_FALSE(responds(third));
+  first.reset();
+  bool accepted = false;
+  while (!accepted) {
+    auto socket = Connect(io, server.url());
+    accepted = responds(socket);
   }
 }
 

@@ -68,6 +68,10 @@ class HttpServerTest : public ::testing::Test {
       reply.stream = std::move(stream);
       return reply;
     }
+    if (request.path == "/status") {
+      reply.status = std::stoi(request.query.begin()->first);
+      return reply;
+    }
     if (request.path == "/throw") throw std::runtime_error("out of order");
     if (request.path == "/header") {
       reply.headers.emplace_back("Warning", std::string(1 << 16, 'x'));

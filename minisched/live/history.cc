@@ -32,8 +32,10 @@ void History::Add(std::vector<Item> items) {
     bytes_ += BytesOf(item.key, item.json);
     items_.push_back(std::move(item));
   }
-  while (bytes_ > max_bytes_ && !items_.empty()) FoldOldest();
-  if (base_bytes_ > max_bytes_ / 2) ShrinkBase();
+  while (bytes_ > max_bytes_ && !items_.empty()) {
+    FoldOldest();
+    if (base_bytes_ > max_bytes_ / 2) ShrinkBase();
+  }
 }
 
 void History::FoldOldest() {

@@ -231,12 +231,24 @@ class Cluster {
   const std::stop_token stop_;
 };
 
+// Removes and returns a list of objects. Throws ParseError if it is no such
+// list.
+Json TakeList(Json& document, const char* name) {
+  Json list = std::move(document[name]);
+  document.erase(name);
+  if (list.is_null()) return Json::array();
+  if (!list.is_array() || !std::ranges::all_of(list, &Json::is_object)) {
+    throw ParseError(Quoted(name) + " must be a list of objects");
+  }
+  return list;
+}
+
 // Adds an object, or the objects of a list, if their kind is known.
 void Flatten(Json object, std::vector<Json>& objects, Summary& summary) {
   const std::string kind = TextAt(object, "/kind");
-  if (object.is_object() && object.contains("items")) {
+  if (object.contains("items")) {
     const std::string of_items = kind.substr(0, kind.rfind("List"));
-    for (Json& item : object["items"]) {
+    for (Json& item : TakeList(object, "items")) {
       if (TextAt(item, "/kind").empty()) item["kind"] = of_items;
       Flatten(std::move(item), objects, summary);
     }
@@ -262,9 +274,7 @@ void ReadDocument(Json document, std::vector<Json>& objects, Summary& summary) {
     return Flatten(std::move(document), objects, summary);
   }
   for (const auto& [name, kind] : kSimulator) {
-    Json list = std::move(document[name]);
-    document.erase(name);
-    for (Json& object : list) {
+    for (Json& object : TakeList(document, name)) {
       object["kind"] = kind;
       Flatten(std::move(object), objects, summary);
     }

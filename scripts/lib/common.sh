@@ -29,6 +29,13 @@ kubectl_bin() {
   fi
 }
 
+# mark_disposable KUBECTL: marks the cluster as one whose objects the live page
+# of a scheduler may replace. It does so only on request.
+mark_disposable() {
+  "$1" label namespace kube-system minisched-cluster=disposable \
+    --overwrite >/dev/null
+}
+
 # install_packages PACKAGE...: installs the Debian packages that are missing.
 install_packages() {
   local package missing=() as_root=()

@@ -39,6 +39,7 @@ up_kind() {
     >/dev/null ||
     die "the nodes of kind's cluster $kind_name are not Ready: recreate it" \
       "with 'scripts/cluster down kind' and 'scripts/cluster up kind'"
+  mark_disposable kind_kubectl
   print_export "$kind_kubeconfig"
 }
 

@@ -1,0 +1,249 @@
+#include "minisched/live/collector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+#include "minisched/base/fake_clock.h"
+#include "testing/embedded_server.h"
+
+namespace minisched::live {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CollectorTest : public ::testing::Test {
+ protected:
+  // Returns all items that the history keeps.
+  Json Items() const {
+    Json items = Json::array();
+    std::uint64_t position = history_.GetBase().end;
+    while (true) {
+      const auto part = history_.From(position, 1 << 20);
+      if (!part || part->json.empty()) return items;
+      position = part->end;
+      for (Json& item : Json::parse(part->json)) items.push_back(item);
+    }
+  }
+  std::string Text() const { return Items().dump(); }
+
+  // Collects, with a page, until an item has this text.
+  void CollectUntil(const std::string& text) {
+    for (int i = 0; i < 20'000; ++i) {
+      collector_.Collect(1);
+      if (Text().find(text) != std::string::npos) return;
+      clock_.Advance(milliseconds(20));
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    FAIL() << text << " is not in " << Text();
+  }
+
+  void Move(const std::string& uid, Place place) {
+    Pod pod;
+    pod.metadata = {.name = uid, .namespace_name = "shop", .uid = uid};
+    trace_.Moved(pod, place, {.event = "E"});
+  }
+  // Reports an attempt. Returns true if somebody reads it.
+  bool Try() {
+    bool described = false;
+    trace_.Tried([&] {
+      described = true;
+      return Attempt{.pod = "shop/web",
+                     .uid = "web",
+                     .number = 1,
+                     .filters = {"F"},
+                     .fits = std::vector<std::string>{"node-1"},
+                     .node = "node-1"};
+    });
+    return described;
+  }
+  std::vector<std::string> Places(const std::string& uid) const {
+    std::vector<std::string> places;
+    for (const Json& item : Items()) {
+      if (item.contains("pod") && item["pod"]["uid"] == uid) {
+        places.push_back(item["pod"]["place"]);
+      }
+    }
+    return places;
+  }
+  // Returns the number of rows of the node.
+  int Rows(const std::string& node) const {
+    int rows = 0;
+    for (const Json& item : Items()) {
+      rows += item.contains("cluster") && item["cluster"].contains("node") &&
+              item["cluster"]["node"]["name"] == node;
+    }
+    return rows;
+  }
+  void PatchNode(const std::string& patch) {
+    client_.Patch<Node>("", "node-1", PatchType::kMerge, patch);
+  }
+
+  FakeClock clock_;
+  EmbeddedServer server_{R"(
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: old, namespace: default}
+spec: {containers: [{name: c, image: i}]}
+)"};
+  Client client_{server_.config(), clock_};
+  Trace trace_{"minisched", clock_};
+  History history_;
+  std::string every_;
+  Collector collector_{trace_, client_, history_, [this] { return every_; }};
+};
+
+TEST_F(CollectorTest, DoesNothingWithoutAPage) {
+  EXPECT_FALSE(collector_.Collect(0));
+  EXPECT_FALSE(Try());
+  EXPECT_EQ(history_.end(), 0U);
+}
+
+TEST_F(CollectorTest, BeginsWithTheEarlierRecordsAndAllRows) {
+  Move("web", Place::kActive);
+  Move("web", Place::kInFlight);
+  EXPECT_TRUE(collector_.Collect(1));
+  EXPECT_THAT(Places("web"), ElementsAre("active", "in flight"));
+  CollectUntil(R"("name":"old")");
+  CollectUntil(R"("name":"node-1")");
+  Move("web", Place::kBound);
+  collector_.Collect(1);
+  EXPECT_THAT(Places("web"), ElementsAre("active", "in flight", "bound"));
+}
+
+TEST_F(CollectorTest, AttemptsAreSummaries) {
+  collector_.Collect(1);
+  EXPECT_TRUE(Try());
+  collector_.Collect(1);
+  EXPECT_THAT(Text(), HasSubstr(R"("feasibleNodes":1)"));
+  EXPECT_THAT(Text(), Not(HasSubstr(R"("fits")")));
+}
+
+TEST_F(CollectorTest, StopsAMinuteAfterTheLastPage) {
+  collector_.Collect(1);
+  clock_.Advance(seconds(100));
+  EXPECT_TRUE(collector_.Collect(1));
+  clock_.Advance(seconds(59));
+  EXPECT_TRUE(collector_.Collect(0));
+  EXPECT_TRUE(Try());
+  clock_.Advance(seconds(1));
+  EXPECT_FALSE(collector_.Collect(0));
+  EXPECT_FALSE(Try());
+  EXPECT_EQ(Items().size(), 0U);
+  EXPECT_FALSE(collector_.Collect(0));
+  // It starts again with the next page.
+  EXPECT_TRUE(collector_.Collect(1));
+  EXPECT_TRUE(Try());
+  CollectUntil(R"("name":"node-1")");
+}
+
+TEST_F(CollectorTest, APageThatComesBackFindsWhatItMissed) {
+  collector_.Collect(1);
+  const std::uint64_t position = history_.end();
+  clock_.Advance(seconds(59));
+  Move("web", Place::kActive);
+  EXPECT_TRUE(collector_.Collect(0));
+  clock_.Advance(milliseconds(500));
+  EXPECT_TRUE(collector_.Collect(1));
+  EXPECT_THAT(history_.From(position, 1 << 20)->json,
+              HasSubstr(R"("place":"active")"));
+  clock_.Advance(seconds(59));
+  EXPECT_TRUE(collector_.Collect(0));
+}
+
+TEST_F(CollectorTest, AddsARowOnlyIfItLooksDifferent) {
+  CollectUntil(R"("name":"node-1")");
+  PatchNode(R"({"metadata":{"annotations":{"a":"b"}}})");
+  PatchNode(R"({"spec":{"unschedulable":true}})");
+  CollectUntil(R"("cordoned":true)");
+  EXPECT_EQ(Rows("node-1"), 2);
+}
+
+TEST_F(CollectorTest, AddsDeletions) {
+  CollectUntil(R"("name":"node-1")");
+  client_.Delete<Node>("", "node-1");
+  CollectUntil(R"("deleted":true)");
+}
+
+TEST_F(CollectorTest, ReportsTheOrderOfActiveQ) {
+  const Trace::Offer offer(trace_, [](std::size_t) {
+    return QueueRecord{.active = {"b", "a"}, .length = 2};
+  });
+  collector_.Collect(1);
+  EXPECT_THAT(Text(), HasSubstr(R"("active":["b","a"])"));
+}
+
+TEST_F(CollectorTest, OfTooManyItemsOnlyTheLastOfEachPodIsKept) {
+  collector_.Collect(1);
+  for (int i = 0; i < 1'000; ++i) {
+    for (const char* uid : {"a", "b", "c"}) {
+      Move(uid, i == 999 ? Place::kBound : Place::kActive);
+    }
+  }
+  collector_.Collect(1);
+  for (const char* uid : {"a", "b", "c"}) {
+    EXPECT_THAT(Places(uid), ElementsAre("bound"));
+  }
+  CollectUntil(R"("live":{"dropped":)");
+  int dropped = 0;
+  for (const Json& item : Items()) {
+    if (item.contains("live")) dropped += item["live"].value("dropped", 0);
+  }
+  EXPECT_GE(dropped, 2'997);
+  EXPECT_LT(dropped, 3'010);
+}
+
+TEST_F(CollectorTest, TheFirstCallKeepsAllEarlierRecords) {
+  for (int i = 0; i < 3'000; ++i) Move("web", Place::kActive);
+  collector_.Collect(1);
+  EXPECT_EQ(Places("web").size(), 3'000U);
+}
+
+TEST_F(CollectorTest, ReportsALostServer) {
+  CollectUntil(R"("server":"connected")");
+  server_.server().GoAway(milliseconds(300));
+  CollectUntil(R"("server":"lost: )");
+  history_.Clear();
+  CollectUntil(R"("server":"connected")");
+}
+
+TEST_F(CollectorTest, ReportsThePace) {
+  collector_.Collect(1);
+  collector_.Collect(1);
+  EXPECT_THAT(Text(), Not(HasSubstr("every")));
+  every_ = "500ms";
+  CollectUntil(R"("live":{"every":"500ms"})");
+  every_ = "";
+  CollectUntil(R"("live":{"every":""})");
+}
+
+TEST_F(CollectorTest, AllRejectionsEndWithTheLastPage) {
+  collector_.Collect(1);
+  collector_.SetAllRejections(true);
+  EXPECT_TRUE(trace_.wants_all_rejections());
+  collector_.SetAllRejections(false);
+  EXPECT_FALSE(trace_.wants_all_rejections());
+  collector_.SetAllRejections(true);
+  clock_.Advance(seconds(60));
+  EXPECT_FALSE(collector_.Collect(0));
+  EXPECT_FALSE(trace_.wants_all_rejections());
+}
+
+}  // namespace
+}  // namespace minisched::live
