@@ -7,32 +7,38 @@ import { fullName, placeOf } from "./places.js";
 const kMostGhosts = 30;
 const kFlightMs = 420;
 const kQuietMsBetween = 1000;
+const kNamed = 3;
+const kMostForgotten = 1000;
 
-let shownPods = new Map();  // uid → the pod as it was last shown
-let shownVersion = -1;
+const shownPods = new Map();  // uid → the pod as it was last shown
+let shownTable = null;
 let news = [];
+let newsCount = 0;
 let lastNews = 0;
 
 // Returns [uid, pod] of each pod whose place has changed since the last call.
-function movedPods(tables) {
-  if (tables.version === shownVersion && tables.pods.size === shownPods.size) {
-    return [];
-  }
+// Other tables, those of a past moment, are no moves.
+function movedPods(tables, isQuiet) {
+  const isOther = isQuiet || shownTable !== tables.pods ||
+    shownPods.size > tables.pods.size + kMostForgotten;
+  if (isOther) shownPods.clear();
+  shownTable = tables.pods;
   const moved = [];
-  const isFirst = shownPods.size === 0;
-  for (const [uid, pod] of tables.pods) {
+  for (const entry of tables.pods) {
+    const [uid, pod] = entry;
     const before = shownPods.get(uid);
-    if (before === pod || isFirst) continue;
-    if (!before || placeOf(before) !== placeOf(pod)) moved.push([uid, pod]);
+    if (before === pod) continue;
+    shownPods.set(uid, pod);
+    const isSame = before && placeOf(before) === placeOf(pod);
+    if (!isOther && !isSame) moved.push(entry);
   }
-  shownPods = new Map(tables.pods);
-  shownVersion = tables.version;
   return moved;
 }
 
-// Renders, and shows the moves since the last time.
-export function renderWithMoves(tables, render, layer) {
-  const moved = movedPods(tables);
+// Renders, and shows the moves since the last time, unless they are old ones
+// that the page catches up with.
+export function renderWithMoves(tables, isQuiet, render, layer) {
+  const moved = movedPods(tables, isQuiet);
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const ghosts = calm || moved.length > kMostGhosts ? [] : moved;
   const from = positionsOf(ghosts);
@@ -42,17 +48,19 @@ export function renderWithMoves(tables, render, layer) {
     const target = to.get(uid);
     if (target) fly(from.get(uid), target, fullName(pod), layer);
   }
-  for (const [, pod] of moved) {
-    news.push(`${fullName(pod)}: ${placeOf(pod)}`);
-  }
+  newsCount += moved.length;
+  news = [...news, ...moved.slice(-kNamed).map(([, pod]) =>
+    `${fullName(pod)}: ${placeOf(pod)}`)].slice(-kNamed);
 }
 
+// Returns where the pods are on the screen: a map from the uid to {node, x, y}.
 function positionsOf(pods) {
   const positions = new Map();
   for (const [uid] of pods) {
-    const node = document.querySelector(`.places [data-uid="${
-      CSS.escape(uid)}"]`);
-    if (node) positions.set(uid, { node, box: node.getBoundingClientRect() });
+    const node = document.querySelector(
+      `.places [data-uid="${CSS.escape(uid)}"]`);
+    const { x, y } = node?.getBoundingClientRect() ?? {};
+    if (node) positions.set(uid, { node, x, y });
   }
   return positions;
 }
@@ -61,25 +69,24 @@ function fly(from, to, name, layer) {
   const timing = { duration: kFlightMs, easing: "cubic-bezier(.3,.1,.2,1)" };
   to.node.animate([{ opacity: 0 }, { opacity: 0, offset: 0.6 }, { opacity: 1 }],
     timing);
-  if (!from || (from.box.x === to.box.x && from.box.y === to.box.y)) return;
+  if (!from || (from.x === to.x && from.y === to.y)) return;
   const ghost = document.createElement("span");
   ghost.className = "ghost";
   ghost.textContent = name.split("/").at(-1);
-  ghost.style.left = `${from.box.x}px`;
-  ghost.style.top = `${from.box.y}px`;
   layer.append(ghost);
-  const way = `translate(${to.box.x - from.box.x}px, ${
-    to.box.y - from.box.y}px)`;
-  ghost.animate([{ transform: "none" }, { transform: way }], timing)
+  const at = ({ x, y }) => ({ transform: `translate(${x}px, ${y}px)` });
+  ghost.animate([at(from), at(to)], timing)
     .finished.finally(() => ghost.remove());
 }
 
 // Puts the news into the live region if the last ones are a second old.
 export function announce(region) {
   const now = Date.now();
-  if (news.length === 0 || now - lastNews < kQuietMsBetween) return;
-  const more = news.length > 3 ? `; ${plural(news.length - 3, "more move")}` : "";
-  region.textContent = news.slice(-3).join(", ") + more;
+  if (newsCount === 0 || now - lastNews < kQuietMsBetween) return;
+  const others = newsCount - news.length;
+  const more = others > 0 ? `, and ${plural(others, "more move")}` : "";
+  region.textContent = news.join(", ") + more;
   news = [];
+  newsCount = 0;
   lastNews = now;
 }

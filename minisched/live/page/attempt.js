@@ -3,258 +3,205 @@
 
 import { h } from "./dom.js";
 import { clockText, plural } from "./format.js";
-import { badge, moreLine, nameParts, rowLimit, searchField } from "./parts.js";
+import { badge, firstItems, hidden, link, scrollTable } from "./parts.js";
+import { searchField } from "./parts.js";
 import { isSupposed, rowsOf } from "./supposing.js";
-import { change, feed, openAttempt, openPod, server } from "./ui.js";
-import { shownTables, ui } from "./ui.js";
+import { change, currentIf, isFound, openAttempt, openPod } from "./ui.js";
+import { server, shownTables, ui } from "./ui.js";
 
 const kListed = 80;
 const kFirstRows = 100;
 const kKept = 20;
+const kFewNodes = 12;
 
 const fullAttempts = new Map();  // "uid/number" → {sequence, attempt, error}
 
-// Returns the whole record of an attempt, or undefined while it is on its way.
-// Asks again if the attempt has a newer record.
-function fullAttempt(key, known) {
+// Returns the whole record of an attempt, without `attempt` while it is on its
+// way. Asks again if the attempt has a newer record.
+function fullAttempt(uid, number, sequence) {
+  const key = `${uid}/${number}`;
   const full = fullAttempts.get(key);
-  if (full && full.sequence === known?.sequence) return full;
-  const next = { ...full, sequence: known?.sequence };
+  if (full && full.sequence === sequence) return full;
+  const next = { ...full, sequence };
   fullAttempts.delete(key);
   fullAttempts.set(key, next);
   if (fullAttempts.size > kKept) {
     fullAttempts.delete(fullAttempts.keys().next().value);
   }
-  const [uid, number] = key.split("/");
   server.source.attempt(uid, number).then((result) => {
-    next.attempt = result.ok ? JSON.parse(result.text).attempt : next.attempt;
-    next.error = result.ok ? null : result.error;
-    change({});
+    if (result.ok) next.attempt = JSON.parse(result.text).attempt;
+    next.error = result.error;
+    change();
   });
   return next;
 }
 
+// Returns the attempts of the shown moment, the newest first.
+const newestAttempts = () =>
+  [...shownTables().attempts.values()].sort((a, b) => b.order - a.order);
+
 // Returns the list of attempts, and the chosen one.
 export function attemptsView() {
-  const attempts = [...shownTables().attempts.values()]
-    .sort((a, b) => b.order - a.order);
-  const wanted = ui.attemptSearch.trim().toLowerCase();
+  const attempts = newestAttempts();
   const found = attempts.filter(({ attempt }) =>
-    attempt.pod.toLowerCase().includes(wanted));
-  const limit = rowLimit("attempts", kListed);
+    isFound(attempt.pod, "attemptSearch"));
+  const newest = found[0]?.attempt;
   const chosen = ui.attempt ??
-    (found[0] && { uid: found[0].attempt.uid,
-      number: found[0].attempt.attempt });
-  return h("section", { key: "attempts", class: "attempts",
-    "aria-label": "Attempts" },
-  h("div", { class: "attempt-list" },
-    h("div", { class: "section-head" }, h("h2", null, "Attempts"),
-      searchField("Search attempts", "attemptSearch"),
-      ui.attempt && h("button", { class: "link",
-        onclick: () => change({ attempt: null, weights: {} }) },
-      "Follow the newest")),
-    attempts.length === 0 && h("p", { class: "quiet" },
-      "The scheduler has reported no attempts yet."),
-    h("ul", null, found.slice(0, limit).map((entry) =>
-      attemptItem(entry, chosen))),
-    moreLine("attempts", Math.min(limit, found.length), found.length)),
-  chosen && attemptPanel(chosen));
+    (newest && { uid: newest.uid, number: newest.attempt });
+  const [items, more] = firstItems("attempts", kListed, found, (entry) =>
+    attemptItem(entry, chosen));
+  return h("section.attempts", { key: "attempts", "aria-label": "Attempts" },
+    h("div.attempt-list",
+      h("div.section-head", h("h2", "Attempts"),
+        searchField("Search attempts", "attemptSearch"),
+        ui.attempt && link("Follow the newest",
+          () => change({ attempt: null, weights: {} }))),
+      attempts.length === 0 &&
+        h("p.quiet", "The scheduler has reported no attempts yet."),
+      h("ul", items), more),
+    chosen && attemptPanel(chosen));
 }
 
 function attemptItem({ attempt, time }, chosen) {
   const { uid, attempt: number } = attempt;
-  const isCurrent = chosen?.uid === uid && chosen.number === number;
+  const isCurrent = chosen.uid === uid && chosen.number === number;
   return h("li", { key: `${uid}/${number}` },
-    h("button", { class: "pod", "aria-current": isCurrent ? "true" : null,
+    h("button.pod", { "aria-current": currentIf(isCurrent), title: attempt.pod,
       onclick: () => openAttempt(uid, number) },
-    h("span", { class: "pod-line" },
-      h("span", { class: "pod-name" }, nameParts(attempt.pod, false)),
-      h("span", { class: "aside" }, `attempt ${number} · ${clockText(time)}`)),
-    h("span", { class: "small" }, outcomeMark(attempt),
-      attempt.failure ?? attempt.node ?? "")));
+    h("span.pod-line",
+      h("span.pod-name.name", attempt.pod.split("/").at(-1)),
+      h("span.aside", `attempt ${number} · ${clockText(time)}`)),
+    h("span.small", outcome(attempt))));
 }
 
-function outcomeMark(attempt) {
-  return h("span", { class: attempt.failure ? "mark" : "mark good" },
-    attempt.failure ? "✗ " : "→ ");
+function outcome({ failure, node }) {
+  return [failure ? h("span.mark", "✗ ") : h("span.mark.good", "→ "),
+    failure ?? node ?? ""];
 }
 
 function attemptPanel({ uid, number }) {
-  const key = `${uid}/${number}`;
-  const known = shownTables().attempts.get(key);
-  const full = fullAttempt(key, known);
-  const summary = known?.attempt ?? full.attempt;
-  if (!summary) {
-    return h("div", { class: "attempt-panel" }, h("p", { class: "quiet" },
-      full.error ?? "Loading the attempt …"));
-  }
-  const attempt = { ...full.attempt, ...summary };
-  return h("div", { key, class: "attempt-panel" },
-    h("h2", null,
-      h("button", { class: "link", onclick: () => openAttemptsPod(attempt) },
-        attempt.pod), `, attempt ${number}`),
-    h("p", { class: "outcome" }, outcomeMark(attempt), outcomeText(attempt)),
-    full.attempt ? attemptTable(attempt) : null,
-    !full.attempt && h("p", { class: "quiet" },
-      full.error ?? "Loading the nodes …"),
-    countsOfAll(attempt, full.attempt),
-    pointsView(attempt.points ?? []));
-}
-
-function openAttemptsPod(attempt) {
-  const pod = shownTables().pods.get(attempt.uid);
-  openPod(attempt.uid, pod ?? { record: { name: attempt.pod } });
-}
-
-function outcomeText(attempt) {
-  if (attempt.failure) return attempt.failure;
-  return `${attempt.node}: ${attempt.feasibleNodes} of ${
+  const known = shownTables().attempts.get(`${uid}/${number}`);
+  const full = fullAttempt(uid, number, known?.sequence);
+  const attempt = { ...full.attempt, ...known?.attempt };
+  if (!attempt.pod) return h("p.quiet", full.error ?? "Loading the attempt …");
+  const fits = `${attempt.feasibleNodes} of ${
     plural(attempt.allNodes, "node")} feasible`;
+  return h("div.attempt-panel", { key: `${uid}/${number}` },
+    h("h2", link(attempt.pod, () => openPod(uid, attempt.pod)),
+      `, attempt ${number}`),
+    h("p.outcome", outcome(attempt), !attempt.failure && `: ${fits}`),
+    full.attempt ? attemptTable(attempt)
+      : h("p.quiet", full.error ?? "Loading the nodes …"),
+    countsOfAll(attempt),
+    pointsTable(attempt.points ?? []));
 }
 
 function attemptTable(attempt) {
-  const scores = attempt.scores ?? [];
+  const { filters = [], scores = [] } = attempt;
   const supposed = isSupposed(scores, ui.weights);
   const { rows, tie } = rowsOf(attempt, ui.weights);
-  const wanted = ui.nodeSearch.trim().toLowerCase();
-  const found = rows.filter((row) => row.node.toLowerCase().includes(wanted));
-  const limit = rowLimit("attempt", kFirstRows);
+  const found = rows.filter((row) => isFound(row.node, "nodeSearch"));
+  const [views, more] = firstItems("attempt", kFirstRows, found, (row) =>
+    nodeRow(row, attempt, scores, supposed, tie));
   return [
-    h("div", { key: "tools", class: "tools" },
-      rows.length > 12 && searchField("Search nodes", "nodeSearch"),
-      supposed && h("p", { class: "supposed-note", role: "status" },
-        badge("supposed", "warn"),
+    h("div.tools",
+      rows.length > kFewNodes && searchField("Search nodes", "nodeSearch"),
+      supposed && h("p", { role: "status" }, badge("supposed", "warn"),
         " These are not the scheduler's own weights. ",
-        h("button", { class: "link", onclick: () => change({ weights: {} }) },
-          "Back to its weights"))),
-    h("div", { key: "table", class: "scroll", tabindex: "0", role: "region",
-      "aria-label": `Nodes and plugins of ${attempt.pod}` },
-    h("table", { class: supposed ? "grid supposed" : "grid" },
-      tableHead(attempt, scores),
-      h("tbody", null, found.slice(0, limit).map((row) =>
-        nodeRow(row, attempt, scores, supposed, tie))))),
-    moreLine("attempt", Math.min(limit, found.length), found.length),
-    scores.length > 0 && h("p", { key: "key", class: "legend" },
+        link("Back to its weights", () => change({ weights: {} })))),
+    scrollTable(`Nodes and plugins of ${attempt.pod}`,
+      supposed ? "supposed" : "", tableHead(filters, scores), views),
+    more,
+    scores.length > 0 && h("p.legend", { key: "scores" },
       "Scores: normalized × weight, and below raw → normalized × weight. ",
       "Change a weight to see which node would win."),
-    (attempt.filters ?? []).length > 0 && h("p", { key: "marks",
-      class: "legend" },
-    "✓ passes · ✗ rejects, and this rejection counts · (✗) would reject too ",
-    "· a dot: did not run"),
+    filters.length > 0 && h("p.legend", { key: "marks" },
+      "✓ passes, ✗ rejects, and this rejection counts, (✗) would reject too, ",
+      "· did not run"),
   ];
 }
 
-function tableHead(attempt, scores) {
-  return h("thead", null,
-    h("tr", null,
-      h("th", { scope: "col" }, "node"),
-      (attempt.filters ?? []).map((plugin) =>
-        h("th", { key: `filter ${plugin}`, scope: "col", class: "filter" },
-          h("code", null, plugin))),
-      scores.map((column) =>
-        h("th", { key: `score ${column.plugin}`, scope: "col",
-          class: "score" },
-        h("code", null, breakable(column.plugin)), weightField(column))),
-      scores.length > 0 && h("th", { scope: "col", class: "number" }, "total"),
-      h("th", { scope: "col" }, "result")));
+function tableHead(filters, scores) {
+  const cell = (text, kind) => h("th", { scope: "col", class: kind }, text);
+  return [
+    cell("node"),
+    filters.map((plugin) => cell(h("code", plugin), "filter")),
+    scores.map((column) => cell([h("code", breakable(column.plugin)),
+      weightField(column)], "score")),
+    scores.length > 0 && cell("total", "number"),
+    cell("result"),
+  ];
 }
 
 // Returns a name that may be broken before its words.
-function breakable(name) {
-  return name.split(/(?=[A-Z][a-z])/).map((word, i) => [i > 0 && h("wbr"),
-    word]);
-}
+const breakable = (name) =>
+  name.split(/(?=[A-Z][a-z])/).map((word) => [h("wbr"), word]);
 
 function weightField({ plugin, weight }) {
   const value = ui.weights[plugin] ?? weight;
-  return h("label", { class: value === weight ? "weight" : "weight changed" },
-    "× ", h("span", { class: "hidden" }, `weight of ${plugin}`),
-    h("input", { type: "number", min: "0", max: "1000", step: "1",
-      value: String(value), oninput: (event) => {
+  return h("label.weight", { class: value === weight ? "" : "changed" },
+    "× ", hidden(`weight of ${plugin}`),
+    h("input", { type: "number", min: "0", max: "1000", value: String(value),
+      oninput: (event) => {
         const n = Number.parseInt(event.target.value, 10);
         if (n >= 0) change({ weights: { ...ui.weights, [plugin]: n } });
       } }));
 }
 
 function nodeRow(row, attempt, scores, supposed, tie) {
-  const isChosen = row.node === attempt.node;
-  const classes = [isChosen && "chosen", row.wins && "wins"].filter(Boolean);
-  return h("tr", { key: row.node, class: classes.join(" ") || null },
-    h("th", { scope: "row" }, row.node),
-    row.marks.map((mark, i) => h("td", { key: `filter ${i}`,
-      class: mark.includes("✗") ? "mark-cell rejects" : "mark-cell" }, mark)),
-    scores.map((column) => h("td", { key: `score ${column.plugin}`,
-      class: "number score" }, scoreParts(row.index, column))),
-    scores.length > 0 && h("td", { class: "number total" },
-      row.total ?? "·"),
-    h("td", { class: "result" }, resultOf(row, isChosen, supposed, tie)));
+  const { node, index, marks, total, wins, reasons, further = [] } = row;
+  const isChosen = node === attempt.node;
+  const others = further.map((r) => `${r.plugin}: ${r.reasons.join(", ")}`);
+  return h("tr", { key: node,
+    class: `${isChosen ? "chosen" : ""} ${wins ? "wins" : ""}` },
+  h("th", { scope: "row" }, node),
+  marks.map((mark) => h("td.mark-cell",
+    { class: mark.includes("✗") ? "rejects" : "" }, mark)),
+  scores.map((column) => h("td.score", scoreParts(index, column))),
+  scores.length > 0 && h("td.number.total", total ?? "·"),
+  h("td.result",
+    isChosen && h("span.selected", "◀ selected "),
+    supposed && wins && badge(tie ? "could win" : "would win", "accent"),
+    tie && wins && badge("tie", "warn"),
+    reasons, others.length > 0 && h("span.small", ` (${others.join("; ")})`)));
 }
 
 function scoreParts(index, { plugin, weight, raw, normalized }) {
   if (index === undefined) return "·";
   const w = ui.weights[plugin] ?? weight;
-  return [
-    h("b", null, normalized[index] * w),
-    h("span", { class: "small" },
-      `${raw[index]} → ${normalized[index]} × ${w}`),
-  ];
+  return [h("b", normalized[index] * w),
+    h("span.small", `${raw[index]} → ${normalized[index]} × ${w}`)];
 }
 
-function resultOf(row, isChosen, supposed, tie) {
-  const further = (row.further ?? []).map(({ plugin, reasons }) =>
-    `${plugin}: ${reasons.join(", ")}`);
-  return [
-    isChosen && h("span", { class: "selected" }, "◀ selected "),
-    supposed && row.wins && badge(tie ? "could win" : "would win", "accent"),
-    tie && row.wins && badge("tie", "warn"),
-    row.reasons,
-    further.length > 0 && h("span", { class: "small" },
-      ` (${further.join("; ")})`),
-  ];
-}
-
-// Returns how many nodes each plugin rejected, if the table can't show them all.
-function countsOfAll(attempt, full) {
-  const listed = (full?.fits ?? []).length + (full?.rejected ?? []).length;
-  const reasons = attempt.reasons ?? [];
-  if (reasons.length === 0 || (full && listed >= attempt.allNodes)) return null;
-  return h("div", { class: "counts" },
-    h("p", null, `Of all ${plural(attempt.allNodes, "node")}, the pod fits ${
-      attempt.feasibleNodes}.`),
-    h("ul", null, reasons.map(({ plugin, reason, nodes }, i) =>
-      h("li", { key: i }, `${plural(nodes, "node")}: `,
-        plugin && h("code", null, plugin), ` ${reason}`))));
+// Returns how many nodes each plugin rejected, unless the table shows them all.
+function countsOfAll({ allNodes, feasibleNodes, reasons, fits, rejected }) {
+  const listed = (fits ?? []).length + (rejected ?? []).length;
+  if (!reasons || listed >= allNodes) return null;
+  return h("div.counts",
+    h("p", `The pod fits ${feasibleNodes} of ${plural(allNodes, "node")}.`),
+    h("ul", reasons.map(({ plugin, reason, nodes }) =>
+      h("li", `${plural(nodes, "node")}: `, plugin && h("code", plugin),
+        ` ${reason}`))));
 }
 
 // Returns the results of the extension points other than Filter and Score.
-function pointsView(points) {
-  if (points.length === 0) return null;
-  return h("div", { class: "points" },
-    h("h3", null, "Other extension points"),
-    h("div", { class: "scroll", tabindex: "0", role: "region",
-      "aria-label": "Other extension points" },
-    h("table", null, h("tbody", null, points.map((point, i) =>
-      h("tr", { key: i },
-        h("th", { scope: "row" },
-          points[i - 1]?.point === point.point ? "" : point.point),
-        h("td", null, point.plugin && h("code", null, point.plugin)),
-        h("td", null, point.status),
-        h("td", null, point.message ?? "")))))));
+function pointsTable(points) {
+  return points.length > 0 && h("div.points",
+    h("h3", "Other extension points"),
+    scrollTable("Other extension points", "",
+      ["point", "plugin", "status", "message"].map((text) =>
+        h("th", { scope: "col" }, text)),
+      points.map(({ point, plugin, status, message }, i) => h("tr",
+        h("th", { scope: "row" }, points[i - 1]?.point === point ? "" : point),
+        h("td", plugin && h("code", plugin)),
+        h("td", status), h("td", message)))));
 }
 
 // Returns the attempts of a pod for the drawer, the newest first.
 export function attemptsOfPod(uid) {
-  const attempts = [...shownTables().attempts.values()]
-    .filter(({ attempt }) => attempt.uid === uid)
-    .sort((a, b) => b.order - a.order).slice(0, 20);
-  if (attempts.length === 0) return null;
-  return h("div", { key: "attempts" }, h("h3", null, "Attempts"),
-    h("ul", { class: "plain" }, attempts.map(({ attempt }) =>
-      h("li", { key: attempt.attempt },
-        feed.hello.attempts === false
-          ? `${attempt.attempt}`
-          : h("button", { class: "link",
-            onclick: () => openAttempt(uid, attempt.attempt) },
-          `attempt ${attempt.attempt}`),
-        ": ", outcomeMark(attempt), attempt.failure ?? attempt.node ?? ""))));
+  const own = newestAttempts().filter(({ attempt }) => attempt.uid === uid);
+  return own.length > 0 && h("div", { key: "attempts" }, h("h3", "Attempts"),
+    h("ul.plain", own.slice(0, kFewNodes).map(({ attempt }) => h("li",
+      link(`attempt ${attempt.attempt}`,
+        () => openAttempt(uid, attempt.attempt)), " ", outcome(attempt)))));
 }

@@ -6,19 +6,28 @@ const kSvg = new Set(["svg", "path", "line", "rect", "title"]);
 const kProperties = new Set(["value", "checked", "disabled", "open"]);
 const kForbidden = new Set(["innerhtml", "outerhtml", "srcdoc", "style"]);
 
-// Returns an element of a view. Props are attributes; except `key`, which
-// identifies the element among its siblings, `styles`, which has style
-// properties, `on…`, which are functions, and `hook`, which is called once with
-// the new element. Children are elements, texts, numbers, or lists of them;
-// null and false stand for nothing.
-export function h(tag, props, ...children) {
-  const { key, ...rest } = props ?? {};
-  return { tag, key, props: rest, children: flatten(children, "", []) };
+class View {
+  constructor(fields) {
+    Object.assign(this, fields);
+  }
+}
+
+// Returns an element of a view: h("p.quiet", props, …children). The props may
+// be absent. They are attributes; except `key`, which identifies the element
+// among its siblings, `styles`, which has style properties, `on…`, which are
+// functions, and `hook`, which is called once with the new element. Children
+// are elements, texts, numbers, or lists of them; null and false are nothing.
+export function h(name, ...rest) {
+  const { key, ...props } = rest[0]?.constructor === Object ? rest.shift() : {};
+  const [tag, ...classes] = name.split(".");
+  if (props.class) classes.push(props.class);
+  if (classes.length > 0) props.class = classes.join(" ");
+  return new View({ tag, key, props, children: flatten(rest, "", []) });
 }
 
 // Returns an element that is made again only if one of `deps` has changed.
 export function lazy(key, deps, view) {
-  return { key, deps, view };
+  return new View({ key, deps, view });
 }
 
 // Makes the children of an element equal to the views.
@@ -33,14 +42,13 @@ export function patch(parent, ...children) {
 function flatten(children, prefix, flat) {
   children.forEach((child, i) => {
     if (child === null || child === undefined || child === false) return;
-    const position = `${prefix}#${i}`;
+    const id = `${prefix}#${i}`;
     if (Array.isArray(child)) {
-      flatten(child, position, flat);
-    } else if (typeof child === "object") {
-      child.id = child.key ?? position;
-      flat.push(child);
+      flatten(child, id, flat);
+    } else if (child instanceof View) {
+      flat.push(Object.assign(child, { id: child.key ?? id }));
     } else {
-      flat.push({ id: position, text: String(child) });
+      flat.push({ id, text: String(child) });
     }
   });
   return flat;
@@ -50,20 +58,15 @@ function patchChildren(parent, old, next) {
   const before = new Map(old.map((view) => [view.id, view]));
   for (const view of next) {
     const known = before.get(view.id);
-    if (known && reuse(known, view, parent)) {
-      before.delete(view.id);
-    } else {
-      create(view, parent);
-    }
+    const isReused = known && reuse(known, view, parent);
+    if (isReused) before.delete(view.id);
+    if (!isReused) create(view, parent);
   }
   for (const view of before.values()) view.node.remove();
   let place = parent.firstChild;
-  for (const view of next) {
-    if (view.node === place) {
-      place = place.nextSibling;
-    } else {
-      parent.insertBefore(view.node, place);
-    }
+  for (const { node } of next) {
+    if (node !== place) parent.insertBefore(node, place);
+    if (node === place) place = place.nextSibling;
   }
 }
 
@@ -71,13 +74,10 @@ function patchChildren(parent, old, next) {
 function reuse(old, view, parent) {
   if (view.view) {
     if (!old.view) return false;
-    if (old.deps.length === view.deps.length &&
-        old.deps.every((value, i) => Object.is(value, view.deps[i]))) {
-      view.inner = old.inner;
-    } else {
-      view.inner = view.view();
-      if (!reuse(old.inner, view.inner, parent)) return false;
-    }
+    const isSame = old.deps.length === view.deps.length &&
+      old.deps.every((value, i) => Object.is(value, view.deps[i]));
+    view.inner = isSame ? old.inner : view.view();
+    if (!isSame && !reuse(old.inner, view.inner, parent)) return false;
     view.node = view.inner.node;
     return true;
   }
@@ -99,14 +99,14 @@ function create(view, parent) {
     view.node = view.inner.node;
     return;
   }
-  const page = parent.ownerDocument;
+  const { ownerDocument } = parent;
   if (view.tag === undefined) {
-    view.node = page.createTextNode(view.text);
+    view.node = ownerDocument.createTextNode(view.text);
     return;
   }
   view.node = kSvg.has(view.tag)
-    ? page.createElementNS("http://www.w3.org/2000/svg", view.tag)
-    : page.createElement(view.tag);
+    ? ownerDocument.createElementNS("http://www.w3.org/2000/svg", view.tag)
+    : ownerDocument.createElement(view.tag);
   patchChildren(view.node, [], view.children);
   setProps(view.node, {}, view.props);
   view.props.hook?.(view.node);

@@ -1,12 +1,11 @@
 // The way of the items from a source into the history, in slices that leave the
 // page time to respond.
 
-import { parseTime } from "./format.js";
-
 const kSliceMs = 8;
 const kQuietMs = 400;
 
-// The state of the connection: "connecting", "catching up", "live" or "lost".
+// The state of the connection: "connecting", "catching up", "live" or "lost". A
+// source calls start(), resume(), items() and lost().
 export class Feed {
   constructor(history, onChange) {
     this.history = history;
@@ -16,8 +15,8 @@ export class Feed {
     this.offset = 0;  // the server's clock, less ours
     this.since = Date.now();  // when the status began
     this.pending = [];  // lists of items
-    this.timer = null;
-    this.quiet = null;
+    this.timer = null;  // of the next slice
+    this.quiet = null;  // ends the status "catching up"
   }
 
   // The server's time.
@@ -26,18 +25,16 @@ export class Feed {
   }
 
   start(hello) {
-    this.#greet(hello);
     this.pending = [];
     this.history.reset();
+    this.onChange({ rewound: null, playing: false,
+      allRejections: Boolean(hello.allRejections) });
+    this.resume(hello);
   }
 
   resume(hello) {
-    this.#greet(hello);
-  }
-
-  #greet(hello) {
-    this.hello = hello;
-    this.offset = parseTime(hello.time) - Date.now();
+    this.hello = { recording: hello.source === "a recording", ...hello };
+    this.offset = Date.parse(hello.time) - Date.now();
     this.#become("catching up");
     this.#awaitQuiet();
   }
@@ -58,38 +55,36 @@ export class Feed {
   }
 
   #apply() {
-    this.timer = null;
     const end = performance.now() + kSliceMs;
     while (this.pending.length > 0 && performance.now() < end) {
       this.#applySome(this.pending[0], 100);
     }
-    if (this.pending.length > 0) {
-      this.timer = setTimeout(() => this.#apply(), 0);
-    }
+    this.timer = this.pending.length === 0 ? null
+      : setTimeout(() => this.#apply(), 0);
     this.onChange();
   }
 
   #applySome(list, n) {
     const end = Math.min(list.next + n, list.items.length);
-    for (; list.next < end; ++list.next) {
+    while (list.next < end) {
+      const item = list.items[list.next++];
       if (list.isBase) {
-        this.history.addBase(list.items[list.next]);
+        this.history.addBase(item);
       } else {
-        this.history.add(list.items[list.next], list.size);
+        this.history.add(item, list.size);
       }
     }
-    if (list.next === list.items.length) this.pending.shift();
+    if (end === list.items.length) this.pending.shift();
   }
 
-  // The page has caught up when the old items have come, which come at once.
+  // The page has caught up when the old items, which come at once, have come.
   #awaitQuiet() {
     clearTimeout(this.quiet);
-    const behind = this.now() - this.history.timeAt(this.history.end);
-    const isOld = this.history.end > 0 && behind > kQuietMs;
     this.quiet = setTimeout(() => {
       if (this.pending.length > 0) return this.#awaitQuiet();
       this.#become("live");
-    }, isOld || this.pending.length > 0 ? kQuietMs : kQuietMs / 4);
+    }, this.now() - this.history.timeAt(this.history.end) < kQuietMs
+      ? 0 : kQuietMs);
   }
 
   #become(status) {

@@ -1,22 +1,14 @@
 // The text of times, durations and amounts.
 
-// Returns the milliseconds since 1970 of an RFC 3339 time.
-export function parseTime(text) {
-  return Date.parse(text);
-}
-
 // Returns the local time of day: "19:51:36.684".
 export function clockText(ms) {
   const date = new Date(ms);
-  const two = (n) => String(n).padStart(2, "0");
   const fraction = String(date.getMilliseconds()).padStart(3, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${
-    two(date.getSeconds())}.${fraction}`;
+  return `${date.toTimeString().slice(0, 8)}.${fraction}`;
 }
 
 // Returns a duration with two digits or so: "250 ms", "1.3 s", "4 min 5 s".
 export function durationText(ms) {
-  if (ms < 0) return `-${durationText(-ms)}`;
   if (ms < 1) return "0 s";
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -27,8 +19,7 @@ export function durationText(ms) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// Returns the time that is left, in steps that are calm to watch: tenths of a
-// second below ten seconds.
+// Returns the time that is left, in steps that are calm to watch.
 export function leftText(ms) {
   if (ms <= 0) return "due";
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -36,53 +27,32 @@ export function leftText(ms) {
 }
 
 // Returns a number with separators: "10,000".
-export function countText(n) {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
-}
+export const countText = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
 // Returns "1 pod" or "3 pods".
-export function plural(n, noun) {
-  return `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
-}
+export const plural = (n, noun) =>
+  `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 const kUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
 
-function bytesText(n) {
-  let unit = 0;
-  while (Math.abs(n) >= 1024 && unit < kUnits.length - 1) {
-    n /= 1024;
-    ++unit;
-  }
-  return `${Math.round(n * 10) / 10}${kUnits[unit]}`;
-}
-
 // Returns an amount of a resource. CPU comes in thousandths, memory and storage
 // come in bytes.
-export function amountText(resource, n) {
+export function amountText(resource, n = 0) {
   if (resource === "cpu") return String(n / 1000);
-  if (/^(memory|ephemeral-storage|hugepages-)/.test(resource)) {
-    return bytesText(n);
-  }
-  return String(n);
+  if (!/^(memory|ephemeral-stor|hugepages-)/.test(resource)) return String(n);
+  let unit = 0;
+  for (; Math.abs(n) >= 1024 && unit < kUnits.length - 1; n /= 1024) ++unit;
+  return `${Math.round(n * 10) / 10}${kUnits[unit]}`;
 }
 
 // Returns the requests of a pod: "cpu 0.5, memory 1Gi".
 export function requestsText(requests) {
-  return Object.entries(requests ?? {})
-    .filter(([, n]) => n > 0)
-    .map(([resource, n]) => `${resource} ${amountText(resource, n)}`)
-    .join(", ");
+  return Object.entries(requests ?? {}).filter(([, n]) => n > 0)
+    .map(([name, n]) => `${name} ${amountText(name, n)}`).join(", ");
 }
 
-// Returns a taint as kubectl writes it: "key=value:NoSchedule".
-export function taintText(taint) {
-  const value = taint.value ? `=${taint.value}` : "";
-  return `${taint.key}${value}:${taint.effect}`;
-}
-
-// Divides "namespace/name". A name without a slash has no namespace.
-export function splitName(text) {
-  const slash = text.indexOf("/");
-  return { namespace: text.slice(0, Math.max(slash, 0)),
-    name: text.slice(slash + 1) };
+// Returns taints as kubectl writes them: "key=value:NoSchedule".
+export function taintsText(taints) {
+  return (taints ?? []).map(({ key, value, effect }) =>
+    `${key}${value ? `=${value}` : ""}:${effect}`).join(", ");
 }

@@ -1,7 +1,6 @@
 // The past: all changes in order, up to a limit. A cursor is a moment of the
 // past whose tables equal those that were shown live.
 
-import { parseTime } from "./format.js";
 import { applyItem, copyTables, createTables, redo, undo } from "./state.js";
 
 const kMaxItems = 60000;
@@ -24,6 +23,7 @@ export class History {
     this.size = 0;
   }
 
+  // The newest position.
   get end() {
     return this.start + this.log.length;
   }
@@ -38,16 +38,11 @@ export class History {
   add(item, size) {
     const changes = applyItem(this.tables, item);
     const last = this.log.at(-1)?.time ?? 0;
-    const time = Math.max(last, parseTime(item.time) || 0);
+    const time = Math.max(last, Date.parse(item.time) || 0);
     this.log.push({ time, item, changes, size });
     this.size += size;
-    if (this.log.length > this.maxItems || this.size > this.maxSize) {
-      this.#dropOldest();
-    }
-  }
-
-  // Drops an eighth of the log at once, as each drop moves the rest.
-  #dropOldest() {
+    if (this.log.length <= this.maxItems && this.size <= this.maxSize) return;
+    // Drops an eighth of the log at once, as each drop moves the rest.
     const dropped = this.log.splice(0, Math.ceil(this.log.length / 8));
     this.start += dropped.length;
     for (const entry of dropped) this.size -= entry.size;
@@ -65,17 +60,14 @@ export class History {
 
   // Returns the last position whose time is not after `time`.
   positionAt(time) {
-    let low = 0;
-    let high = this.log.length;
+    let low = this.start;
+    let high = this.end;
     while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.log[middle].time <= time) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+      const middle = (low + high + 1) >> 1;
+      if (this.timeAt(middle) <= time) low = middle;
+      else high = middle - 1;
     }
-    return this.start + low;
+    return low;
   }
 
   // Returns the next position, or with `step` -1 the previous one, whose entry

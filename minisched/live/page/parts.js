@@ -1,94 +1,98 @@
 // Parts that several views have.
 
 import { h } from "./dom.js";
-import { countText, durationText, leftText, splitName } from "./format.js";
-import { change, openPod, shownNow, ui } from "./ui.js";
+import { countText, durationText, leftText } from "./format.js";
+import { change, currentIf, openPod, shownNow, ui } from "./ui.js";
 
-const kPlain = new Set(["default", ""]);
+// Returns text that only screen readers read.
+export const hidden = (text) => h("span.hidden", text);
+export const badge = (text, kind) => h("span.badge", { class: kind }, text);
+export const button = (text, onclick, props) =>
+  h("button", { ...props, onclick }, text);
+// Returns a button that looks like a link.
+export const link = (text, onclick) => h("button.link", { onclick }, text);
+
+// Returns a list of options of which one is chosen. An option is its text, or a
+// pair of its value and its text.
+export function select(label, chosen, options, onchange, props) {
+  return h("label", hidden(label),
+    h("select", { ...props, onchange: (event) => onchange(event.target.value) },
+      options.map((option) => {
+        const [value, text = value] = [option].flat();
+        return h("option", { key: value, value, selected: value === chosen },
+          text);
+      })));
+}
+
+// Returns a field whose text is this choice of the reader.
+export function searchField(label, choice) {
+  return h("label.search", hidden(label),
+    h("input", { type: "search", placeholder: label, value: ui[choice],
+      spellcheck: "false",
+      oninput: (event) => change({ [choice]: event.target.value }) }));
+}
+
+// Returns a table with a head, in a box that can be scrolled by keyboard too.
+export function scrollTable(label, kind, head, rows) {
+  return h("div.scroll", { tabindex: "0", role: "region", "aria-label": label },
+    h("table", { class: kind }, h("thead", h("tr", head)), h("tbody", rows)));
+}
 
 // Returns a text that counts down to a time, or up from one. updateTimers()
 // fills it, so that it changes without its view.
-export function timer(ms, direction) {
-  return h("span", { class: "timer", "data-time": ms,
-    "data-direction": direction });
-}
-
-// Returns a bar that empties from one time to another.
-export function timerBar(from, until) {
-  return h("span", { class: "timer-bar", "aria-hidden": "true",
-    "data-from": from, "data-until": until });
-}
+export const timer = (ms, direction) =>
+  h("span.timer", { "data-time": ms, "data-direction": direction });
 
 // Sets all timers of the page to the shown moment.
-export function updateTimers(root) {
+export function updateTimers() {
   const now = shownNow();
-  for (const node of root.querySelectorAll(".timer")) {
-    const ms = Number(node.dataset.time);
-    const text = node.dataset.direction === "down"
-      ? leftText(ms - now)
-      : durationText(Math.max(0, now - ms));
+  for (const node of document.querySelectorAll(".timer")) {
+    const { time, direction } = node.dataset;
+    const text = direction === "down" ? leftText(time - now)
+      : durationText(now - time);
     if (node.textContent !== text) node.textContent = text;
   }
-  for (const node of root.querySelectorAll(".timer-bar")) {
+  for (const node of document.querySelectorAll(".timer-bar")) {
     const { from, until } = node.dataset;
     const left = (until - now) / Math.max(until - from, 1);
     node.style.setProperty("--part", Math.min(Math.max(left, 0), 1).toFixed(3));
   }
 }
 
-// Returns the name of a pod or a node; the namespace is before it, smaller, if
-// it says something.
-export function nameParts(text, showNamespace) {
-  const { namespace, name } = splitName(text);
-  return [
-    showNamespace && !kPlain.has(namespace) &&
-      h("span", { class: "namespace" }, `${namespace}/`),
-    h("span", { class: "name" }, name),
-  ];
-}
-
-// Returns a button that opens a pod. `details` stand below its name.
-export function podButton(uid, pod, text, { aside, details, withNamespace }) {
-  return h("button", {
-    class: "pod", "data-uid": uid, title: text,
-    "aria-current": ui.drawer?.uid === uid ? "true" : null,
-    onclick: () => openPod(uid, pod),
-  },
-  h("span", { class: "pod-line" },
-    h("span", { class: "pod-name" }, nameParts(text, withNamespace)),
-    aside && h("span", { class: "aside" }, aside)),
+// Returns a button that opens a pod. `details` stand below its name. The
+// namespace is before the name, smaller, if it says something. A wait has its
+// two times, for a countdown and a bar that empties.
+export function podButton(uid, fullName, parts) {
+  const { aside, details, wait, withNamespace } = parts;
+  const [namespace, name] = fullName.split("/");
+  const isPlain = !withNamespace || namespace === "default";
+  return h("button.pod", { "data-uid": uid, title: fullName,
+    "aria-current": currentIf(ui.drawer?.uid === uid),
+    onclick: () => openPod(uid, fullName) },
+  h("span.pod-line",
+    h("span.pod-name", !isPlain && h("span.namespace", `${namespace}/`),
+      h("span.name", name)),
+    h("span.aside", wait?.until ? timer(wait.until, "down") : aside)),
+  wait?.until && h("span.timer-bar", { "aria-hidden": "true",
+    "data-from": wait.from, "data-until": wait.until }),
   details);
 }
 
-export function badge(text, kind) {
-  return h("span", { class: `badge ${kind ?? ""}` }, text);
-}
-
 // Returns plugin names in a row.
-export function pluginNames(plugins) {
-  return (plugins ?? []).map((name) => h("code", { key: name }, name));
+export const pluginNames = (plugins) =>
+  (plugins ?? []).map((name) => h("code", { key: name }, name));
+
+// Returns the first items of a list, each as its view, and a line that says how
+// many are left out, with a button for more.
+export function firstItems(list, first, items, view) {
+  const limit = ui.more[list] ?? first;
+  const left = items.length - limit;
+  return [items.slice(0, limit).map(view), moreLine(list, limit, left)];
 }
 
-export function searchField(label, choice) {
-  return h("label", { class: "search" },
-    h("span", { class: "hidden" }, label),
-    h("input", { type: "search", placeholder: label, value: ui[choice],
-      spellcheck: "false",
-      oninput: (event) => change({ [choice]: event.target.value }) }));
-}
-
-// Returns how many rows of a list are shown.
-export function rowLimit(list, first) {
-  return ui.more[list] ?? first;
-}
-
-// Returns the line below a list that was cut off, with a button for more.
-export function moreLine(list, shown, total) {
-  if (shown >= total) return null;
-  return h("p", { key: `more ${list}`, class: "more" },
-    `… and ${countText(total - shown)} more `,
-    h("button", {
-      class: "link",
-      onclick: () => change({ more: { ...ui.more, [list]: shown + 100 } }),
-    }, "Show 100 more"));
+// Returns the line below a list that lacks some items.
+export function moreLine(list, limit, left) {
+  return left > 0 && h("p.more", { key: `more ${list}` },
+    `… and ${countText(left)} more `, link("Show 100 more",
+      () => change({ more: { ...ui.more, [list]: limit + 100 } })));
 }

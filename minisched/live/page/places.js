@@ -1,47 +1,46 @@
 // Where each pod is, in which order, and what the nodes have left.
 
-import { parseTime } from "./format.js";
-
 // Returns the place of a pod, with the names of the records, and two more:
 // "unscheduled" for a pod that only the API server has, and "ended".
-export function placeOf(pod) {
-  const { row, record } = pod;
-  if (pod.deleted) return "gone";
-  if (row && (row.phase === "Succeeded" || row.phase === "Failed")) {
-    return "ended";
-  }
+export function placeOf({ row, record, deleted }) {
+  if (deleted) return "gone";
+  if (row?.phase === "Succeeded" || row?.phase === "Failed") return "ended";
   if (record && record.place !== "gone") return record.place;
   if (!row) return "gone";
   return row.node ? "bound" : "unscheduled";
 }
 
 // Returns "namespace/name".
-export function fullName(pod) {
-  return pod.row ? `${pod.row.namespace}/${pod.row.name}` : pod.record.name;
-}
+export const fullName = ({ row, record }) =>
+  row ? `${row.namespace}/${row.name}` : record.name;
 
 // Returns the node that the pod is on, or is assumed on.
-export function nodeOf(pod) {
-  return pod.row?.node ?? (holdsNode(pod) ? pod.record.node : undefined);
+export function nodeOf({ row, record }) {
+  if (row?.node) return row.node;
+  const holds = ["assumed", "waiting", "bound"].includes(record?.place);
+  return holds ? record.node : undefined;
 }
 
-function holdsNode(pod) {
-  return ["assumed", "waiting", "bound"].includes(pod.record?.place);
+// Returns a function that keeps its last result until the tables change.
+function keepResult(make) {
+  let last = {};
+  return (tables, more) => {
+    const { version } = tables;
+    if (last.tables !== tables || last.version !== version ||
+        last.more !== more) {
+      last = { tables, version, more, result: make(tables, more) };
+    }
+    return last.result;
+  };
 }
-
-let arranged = {};
 
 // Returns the pods of each place: a map of lists of [uid, pod], not sorted.
-// Leaves out pods of other schedulers that the scheduler has no record of.
-export function arrangePods(tables, scheduler) {
-  if (arranged.tables === tables && arranged.version === tables.version &&
-      arranged.scheduler === scheduler) {
-    return arranged.places;
-  }
+// Leaves out pods of other schedulers that this scheduler has no record of.
+export const arrangePods = keepResult((tables, scheduler) => {
   const places = new Map();
   for (const entry of tables.pods) {
     const pod = entry[1];
-    if (!pod.record && pod.row && pod.row.scheduler !== scheduler) continue;
+    if (!pod.record && pod.row?.scheduler !== scheduler) continue;
     const place = placeOf(pod);
     const list = places.get(place);
     if (list) {
@@ -50,9 +49,8 @@ export function arrangePods(tables, scheduler) {
       places.set(place, [entry]);
     }
   }
-  arranged = { tables, version: tables.version, scheduler, places };
   return places;
-}
+});
 
 // Returns the first n entries in the order of a number that `rank` returns.
 export function firstOf(entries, n, rank) {
@@ -72,93 +70,72 @@ export function firstOf(entries, n, rank) {
 // in activeQ, the end of their wait, or how long they have been there.
 export function rankIn(place, tables) {
   if (place === "active") {
-    const turns = new Map();
     const active = tables.meta.get("queue")?.active ?? [];
-    for (const [i, uid] of active.entries()) turns.set(uid, i);
+    const turns = new Map(active.map((uid, i) => [uid, i]));
     return ([uid, pod]) => turns.get(uid) ?? pod.since;
   }
-  if (place === "backoff" || place === "waiting") {
-    return ([, pod]) => parseTime(pod.record.until ?? "") || pod.since;
-  }
-  if (place === "bound" || place === "unschedulable") {
-    return ([, pod]) => -(pod.since ?? 0);
-  }
-  return ([, pod]) => pod.since ?? 0;
+  const isNewestFirst = place === "bound" || place === "unschedulable";
+  if (isNewestFirst) return ([, pod]) => -(pod.since ?? 0);
+  return ([, pod]) => untilOf(pod) || (pod.since ?? 0);
 }
 
-let used = {};
+// Returns when the pod's wait ends, or NaN.
+export const untilOf = (pod) => Date.parse(pod.record?.until ?? "");
 
 // Returns what is on each node: a map from the node's name to {requested,
 // assumed, pods}, where pods is a list of [uid, pod].
-export function usageOfNodes(tables) {
-  if (used.tables === tables && used.version === tables.version) {
-    return used.nodes;
-  }
+export const usageOfNodes = keepResult((tables) => {
   const nodes = new Map();
+  for (const { name } of tables.nodes.values()) nodes.set(name, noUsage());
   for (const entry of tables.pods) {
     const pod = entry[1];
     const name = nodeOf(pod);
     if (!name || pod.deleted || placeOf(pod) === "ended") continue;
-    let usage = nodes.get(name);
-    if (!usage) {
-      usage = { requested: {}, assumed: {}, pods: [] };
-      nodes.set(name, usage);
-    }
+    if (!nodes.has(name)) nodes.set(name, noUsage());
+    const usage = nodes.get(name);
     usage.pods.push(entry);
-    const sum = pod.row?.node || pod.record.place === "bound"
-      ? usage.requested
-      : usage.assumed;
+    const isBound = pod.row?.node || pod.record.place === "bound";
+    const sum = isBound ? usage.requested : usage.assumed;
     sum.pods = (sum.pods ?? 0) + 1;
     for (const resource in pod.row?.requests) {
       sum[resource] = (sum[resource] ?? 0) + pod.row.requests[resource];
     }
   }
-  used = { tables, version: tables.version, nodes };
   return nodes;
-}
+});
 
-// Returns the resources of a node that are worth a line: CPU, memory, pods, and
-// all others that the node has: [{resource, allocatable, requested, assumed,
-// free}].
+const noUsage = () => ({ requested: {}, assumed: {}, pods: [] });
+
+// Returns the resources of a node that are worth a line: [{resource,
+// allocatable, requested, assumed, free}].
 export function resourcesOf(row, usage) {
-  const names = new Set(["cpu", "memory", "pods"]);
-  for (const name in row.allocatable) {
-    if (name !== "ephemeral-storage" || usage?.requested[name]) names.add(name);
-  }
-  return [...names].filter((name) => name in row.allocatable).map((name) => {
-    const allocatable = row.allocatable[name];
-    const requested = usage?.requested[name] ?? 0;
-    const assumed = usage?.assumed[name] ?? 0;
-    return { resource: name, allocatable, requested, assumed,
+  return Object.keys(row.allocatable ?? {}).filter((name) =>
+    name !== "ephemeral-storage" || usage.requested[name]).map((resource) => {
+    const allocatable = row.allocatable[resource];
+    const requested = usage.requested[resource] ?? 0;
+    const assumed = usage.assumed[resource] ?? 0;
+    return { resource, allocatable, requested, assumed,
       free: allocatable - requested - assumed };
   });
 }
 
-// Returns how full a node is, from 0 to 1: of CPU, memory or pods, the fullest.
-export function fullness(row, usage) {
+// Returns how full a node is, from 0 to 1: of its resources, the fullest.
+export function fullness(row, { requested, assumed }) {
   let most = 0;
-  for (const name of ["cpu", "memory", "pods"]) {
-    const taken = (usage?.requested[name] ?? 0) + (usage?.assumed[name] ?? 0);
-    const all = row.allocatable?.[name] ?? 0;
-    if (taken > 0) most = Math.max(most, all > 0 ? taken / all : 1);
+  for (const name in row.allocatable) {
+    const taken = (requested[name] ?? 0) + (assumed[name] ?? 0);
+    if (taken > 0) most = Math.max(most, taken / row.allocatable[name]);
   }
-  return most;
+  return Math.min(most, 1);
 }
 
 // Returns the members of a pod's group: how many hold a node, and how many the
 // group needs. Returns null for a pod without a group.
-export function groupOf(tables, pod) {
-  const { group, namespace, minAvailable } = pod.row ?? {};
-  if (!group) return null;
-  let all = 0;
-  let ready = 0;
-  for (const other of tables.pods.values()) {
-    if (other.deleted || other.row?.group !== group ||
-        other.row.namespace !== namespace) {
-      continue;
-    }
-    ++all;
-    if (nodeOf(other)) ++ready;
-  }
-  return { group, ready, needed: minAvailable ?? all };
+export function groupOf(tables, { row }) {
+  if (!row?.group) return null;
+  const members = [...tables.pods.values()].filter((other) =>
+    !other.deleted && other.row?.group === row.group &&
+    other.row.namespace === row.namespace);
+  return { group: row.group, ready: members.filter(nodeOf).length,
+    needed: row.minAvailable ?? members.length };
 }

@@ -2,12 +2,12 @@
 // goes through them.
 
 import { h, lazy } from "./dom.js";
-import { countText, parseTime, requestsText } from "./format.js";
-import { badge, moreLine, pluginNames, podButton } from "./parts.js";
-import { rowLimit, searchField, timer, timerBar } from "./parts.js";
-import { arrangePods, firstOf, fullName, groupOf } from "./places.js";
-import { rankIn } from "./places.js";
-import { act, canControl, feed, server, shownNow } from "./ui.js";
+import { countText, requestsText } from "./format.js";
+import { badge, button, hidden, moreLine, pluginNames } from "./parts.js";
+import { podButton, searchField, timer } from "./parts.js";
+import { arrangePods, firstOf, fullName, groupOf, nodeOf } from "./places.js";
+import { rankIn, untilOf } from "./places.js";
+import { act, canControl, feed, isFound, server, shownNow } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
 const kFirst = 60;
@@ -17,54 +17,39 @@ const kLateMs = 1500;
 // are shown from the first pod on. In those of the second row, pods wait for
 // something.
 const kPlaces = [
-  { place: "unscheduled", title: "unscheduled", rare: true,
-    hint: "known to the API server only" },
+  { place: "unscheduled", rare: true, hint: "only the API server has it" },
   { place: "active", title: "activeQ", hint: "the first is the next →" },
-  { place: "in flight", title: "in flight", hint: "is being scheduled →" },
-  { place: "waiting", title: "waiting", rare: true,
-    hint: "on Permit, with a node held" },
-  { place: "assumed", title: "assumed", rare: true,
-    hint: "the Binding is under way →" },
-  { place: "bound", title: "bound", hint: "newest first" },
-  { place: "gated", title: "gated", rare: true, waits: true,
-    hint: "↑ when ungated" },
+  { place: "in flight", hint: "is being scheduled →" },
+  { place: "waiting", rare: true, hint: "on Permit, with a node held" },
+  { place: "assumed", rare: true, hint: "the Binding is under way →" },
+  { place: "bound", hint: "newest first" },
+  { place: "gated", rare: true, waits: true, hint: "↑ when ungated" },
   { place: "backoff", title: "backoffQ", rare: true, waits: true,
     hint: "↑ when the time is over" },
-  { place: "unschedulable", title: "unschedulable", waits: true,
-    hint: "← when an event may help" },
+  { place: "unschedulable", waits: true, hint: "← when an event may help" },
 ];
 
 // Returns the view of the queue.
 export function queueView() {
   const tables = shownTables();
   const places = arrangePods(tables, feed.hello.scheduler);
+  const isSilent = tables.seen.size === 0 && places.has("bound");
   const withNamespace = hasNamespaces(places);
-  const shown = kPlaces.filter((p) => isShown(p, places, tables));
-  return h("section", { key: "queue", class: "queue", "aria-label": "Queue" },
-    h("div", { class: "section-head" },
-      h("h2", null, "Scheduling queue"),
+  const shown = kPlaces.filter(({ place, rare }) => {
+    if (isSilent) return place === "unscheduled" || place === "bound";
+    if (place === "unscheduled") return isLate(places.get(place) ?? []);
+    return !rare || tables.seen.has(place);
+  });
+  const rowOf = (waits) => h("div.places-row", { key: waits },
+    shown.filter((card) => Boolean(card.waits) === waits).map((card) =>
+      placeCard(card, places.get(card.place) ?? [], tables, withNamespace)));
+  return h("section.queue", { key: "queue", "aria-label": "Queue" },
+    h("div.section-head",
+      h("h2", "Scheduling queue"),
       searchField("Search pods", "search"),
-      isSilent(tables, places) && h("p", { class: "quiet" },
-        "This scheduler reports nothing of its own work. The page shows what ",
-        "the API server has.")),
-    h("div", { class: "places" }, [false, true].map((waits) =>
-      h("div", { key: waits, class: "places-row" }, shown
-        .filter((p) => Boolean(p.waits) === waits)
-        .map((p) => placeCard(p, places.get(p.place) ?? [], tables,
-          withNamespace))))));
-}
-
-// Returns true if the scheduler binds pods but reports no pod. Step 01 does so.
-function isSilent(tables, places) {
-  return tables.seen.size === 0 && places.has("bound");
-}
-
-function isShown({ place, rare }, places, tables) {
-  if (isSilent(tables, places)) {
-    return place === "unscheduled" || place === "bound";
-  }
-  if (place === "unscheduled") return isLate(places.get(place) ?? []);
-  return !rare || tables.seen.has(place);
+      isSilent && h("p.quiet", "This scheduler reports nothing of its own ",
+        "work. The page shows what the API server has.")),
+    h("div.places", rowOf(false), !isSilent && rowOf(true)));
 }
 
 // Returns true if the scheduler should have had one of the pods by now.
@@ -75,50 +60,40 @@ function isLate(entries) {
 
 // Returns true if the pods are of more than one namespace.
 function hasNamespaces(places) {
-  let first;
+  const namespaces = new Set();
   for (const [place, entries] of places) {
     if (place === "gone" || place === "ended") continue;
-    for (const [, pod] of entries) {
-      const namespace = pod.row?.namespace ?? pod.record.name.split("/")[0];
-      first ??= namespace;
-      if (namespace !== first) return true;
+    for (const [, { row, record }] of entries) {
+      namespaces.add(row?.namespace ?? record.name.split("/")[0]);
     }
   }
-  return false;
+  return namespaces.size > 1;
 }
 
 function placeCard({ place, title, hint }, entries, tables, withNamespace) {
-  const wanted = ui.search.trim().toLowerCase();
-  const found = wanted === ""
-    ? entries
-    : entries.filter(([, pod]) => fullName(pod).toLowerCase().includes(wanted));
-  const limit = rowLimit(place, kFirst);
+  const found = ui.search.trim() === "" ? entries
+    : entries.filter(([, pod]) => isFound(fullName(pod), "search"));
+  const limit = ui.more[place] ?? kFirst;
   const pods = firstOf(found, limit, rankIn(place, tables));
   const id = place.replace(" ", "-");
-  return h("section", { key: place, class: `place place-${id}`,
+  return h("section.place", { key: place, class: `place-${id}`,
     "aria-labelledby": `place-${id}`, "data-empty": entries.length === 0 },
-  h("header", null,
-    h("h3", { id: `place-${id}` }, title),
-    h("span", { class: "count" }, countText(entries.length),
-      h("span", { class: "hidden" }, " pods")),
-    h("span", { class: "hint" }, hint)),
-  h(place === "active" ? "ol" : "ul", { class: "pods" },
-    pods.map(([uid, pod], i) =>
-      podItem(place, uid, pod, i, tables, withNamespace))),
-  moreLine(place, pods.length, found.length),
-  wanted !== "" && found.length === 0 && entries.length > 0 &&
-    h("p", { class: "more" }, "no match"));
-}
-
-function podItem(place, uid, pod, i, tables, withNamespace) {
-  const turn = place === "active" ? i : 0;
-  const isCurrent = ui.drawer?.uid === uid;
-  if (place === "waiting") {
-    return waitingItem(uid, pod, tables, withNamespace);
-  }
-  return lazy(uid, [pod, turn, isCurrent, withNamespace], () =>
-    h("li", null, podButton(uid, pod, fullName(pod),
-      { withNamespace, ...kDetails[place](pod, turn) })));
+  h("header",
+    h("h3", { id: `place-${id}` }, title ?? place),
+    h("span.count", countText(entries.length), hidden(" pods")),
+    h("span.hint", hint)),
+  h(place === "active" ? "ol.pods" : "ul.pods", pods.map(([uid, pod], i) => {
+    const turn = place === "active" ? i : 0;
+    const group = place === "waiting" ? groupOf(tables, pod) : null;
+    const deps = [pod, turn, withNamespace, ui.drawer?.uid === uid,
+      group?.ready, canControl() && !ui.rewound];
+    return lazy(uid, deps, () => h("li",
+      podButton(uid, fullName(pod),
+        { withNamespace, ...kDetails[place](pod, turn, group) }),
+      place === "waiting" && feed.hello.control && waitButtons(uid, pod)));
+  })),
+  moreLine(place, limit, found.length - pods.length),
+  found.length === 0 && entries.length > 0 && h("p.more", "no match"));
 }
 
 // What the button of a pod shows in each place.
@@ -127,78 +102,50 @@ const kDetails = {
   active: (pod, turn) => ({ aside: `${turn + 1}.`, details: smallPrint(pod) }),
   "in flight": (pod) => ({ aside: timer(pod.since, "up"),
     details: smallPrint(pod) }),
-  assumed: (pod) => ({ aside: `→ ${pod.record.node ?? ""}` }),
-  bound: (pod) => ({ aside: `→ ${pod.row?.node ?? pod.record?.node ?? ""}` }),
-  gated: (pod) => ({
-    details: [blockers(pod), line("gates", (pod.row?.gates ?? []).join(", "))],
-  }),
-  backoff: (pod) => {
-    const until = parseTime(pod.record.until ?? "");
-    return {
-      aside: until ? timer(until, "down") : null,
-      details: [until ? timerBar(pod.since, until) : null, smallPrint(pod)],
-    };
-  },
-  unschedulable: (pod) => ({
-    aside: attemptText(pod),
-    details: [blockers(pod), wakes(pod)],
-  }),
+  waiting: (pod, _, group) => ({ wait: waitOf(pod), details: [
+    h("span.small", `→ ${nodeOf(pod) ?? "?"} `,
+      pluginNames(pod.record.plugins)),
+    group && h("span.small", badge(`${group.ready} of ${group.needed}`),
+      ` of group ${group.group}`)] }),
+  assumed: (pod) => ({ aside: `→ ${nodeOf(pod) ?? ""}` }),
+  bound: (pod) => ({ aside: `→ ${nodeOf(pod) ?? ""}` }),
+  gated: (pod) => ({ details: [blockers(pod),
+    labelled("gates", pod.row?.gates)] }),
+  backoff: (pod) => ({ wait: waitOf(pod), details: smallPrint(pod) }),
+  unschedulable: (pod) => ({ aside: attemptText(pod),
+    details: [blockers(pod), labelled("wakes on", pod.record.wakes)] }),
 };
 
-function attemptText(pod) {
-  const n = pod.record?.attempts ?? 0;
-  return n > 0 ? `attempt ${n}` : null;
-}
+const waitOf = (pod) => ({ from: pod.since, until: untilOf(pod) });
+
+const attemptText = ({ record }) =>
+  record?.attempts > 0 ? `attempt ${record.attempts}` : null;
 
 // Returns the priority, the attempts and the requests of a pod.
 function smallPrint(pod) {
-  const priority = pod.row?.priority ?? 0;
-  const texts = [
-    attemptText(pod),
-    requestsText(pod.row?.requests),
-  ].filter(Boolean);
-  if (texts.length === 0 && priority === 0) return null;
-  return h("span", { class: "small" },
-    priority !== 0 && badge(`priority ${priority}`), texts.join(" · "));
+  const { priority, requests } = pod.row ?? {};
+  const texts = [attemptText(pod), requestsText(requests)].filter(Boolean);
+  if (texts.length === 0 && !priority) return null;
+  return h("span.small", priority ? badge(`priority ${priority}`) : null,
+    texts.join(" · "));
 }
 
-function line(label, text) {
-  return text && h("span", { class: "small" },
-    h("span", { class: "label" }, `${label} `), text);
+function labelled(label, texts) {
+  return texts && h("span.small", h("span.label", `${label} `),
+    texts.join(", "));
 }
 
-// Returns the plugins that rejected, gate or hold a pod.
-function blockers(pod) {
-  const plugins = pod.record?.plugins ?? [];
-  return plugins.length > 0 && h("span", { class: "small plugins" },
-    h("span", { class: "mark", "aria-hidden": "true" }, "✗"),
-    pluginNames(plugins));
+// Returns the plugins that rejected or gate a pod.
+function blockers({ record }) {
+  return record.plugins && h("span.small.plugins",
+    h("span.mark", { "aria-hidden": "true" }, "✗"),
+    pluginNames(record.plugins));
 }
 
-function wakes(pod) {
-  return line("wakes on", (pod.record?.wakes ?? []).join(", "));
-}
-
-function waitingItem(uid, pod, tables, withNamespace) {
-  const until = parseTime(pod.record.until ?? "");
-  const group = groupOf(tables, pod);
-  const enabled = canControl() && !ui.rewound;
-  const end = (allow) => act(server.source.post("waiting", { uid, allow }));
-  return h("li", { key: uid },
-    podButton(uid, pod, fullName(pod), {
-      withNamespace,
-      aside: until ? timer(until, "down") : null,
-      details: [
-        until ? timerBar(pod.since, until) : null,
-        h("span", { class: "small" }, `→ ${pod.record.node ?? "?"} `,
-          pluginNames(pod.record.plugins)),
-        group && h("span", { class: "small" },
-          badge(`${group.ready} of ${group.needed}`), ` of group ${group.group}`),
-      ],
-    }),
-    feed.hello.control && h("span", { class: "actions" },
-      h("button", { disabled: !enabled, onclick: () => end(true) }, "Allow",
-        h("span", { class: "hidden" }, ` ${fullName(pod)}`)),
-      h("button", { disabled: !enabled, onclick: () => end(false) }, "Reject",
-        h("span", { class: "hidden" }, ` ${fullName(pod)}`))));
+function waitButtons(uid, pod) {
+  const endButton = (text, allow) => button([text, hidden(fullName(pod))],
+    () => act(server.source.post("waiting", { uid, allow })),
+    { disabled: !canControl() || Boolean(ui.rewound) });
+  return h("span.actions", endButton("Allow ", true),
+    endButton("Reject ", false));
 }

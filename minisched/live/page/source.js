@@ -1,25 +1,26 @@
-// The server that this page comes from: its events, and requests to it. Another
-// source, such as a recording in the page itself, has the same members.
+// Where the items come from, and who receives requests: the server of this
+// page, or a recording in the page itself.
 
 const kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const kRetryMs = 2000;
 
-// Returns the source of a served page. Requests return {ok, status, text} or,
-// if they fail, {ok: false, status, error, line, column}.
+// Returns the source of a served page. Requests return {ok, text} or, if they
+// fail, {ok: false, error, line, column}.
 export function serverSource() {
+  const json = "application/json";
+  const yaml = "application/yaml";
   return {
     connect: connectEvents,
     attempt: (uid, number) =>
-      send("GET", `live/attempts/${encodeURIComponent(uid)}/${number}`),
-    table: (path) => send("GET", `live/api${path}`, { accept: kTable }),
-    read: (path) => send("GET", `live/api${path}`,
-      { accept: "application/yaml" }),
-    write: (method, path, yaml) => send(method, `live/api${path}`,
-      { body: yaml, type: "application/yaml" }),
-    post: (name, values) => send("POST", `live/${name}`,
-      { body: JSON.stringify(values ?? {}), type: "application/json" }),
-    load: (text, isJson) => send("POST", "live/import",
-      { body: text, type: isJson ? "application/json" : "application/yaml" }),
+      send("GET", `attempts/${encodeURIComponent(uid)}/${number}`),
+    table: (path) => send("GET", `api${path}`, { accept: kTable }),
+    read: (path) => send("GET", `api${path}`, { accept: yaml }),
+    write: (method, path, body) =>
+      send(method, `api${path}`, { body, type: yaml }),
+    post: (name, values) =>
+      send("POST", name, { body: JSON.stringify(values ?? {}), type: json }),
+    load: (body, isJson) =>
+      send("POST", "import", { body, type: isJson ? json : yaml }),
   };
 }
 
@@ -42,23 +43,52 @@ async function send(method, path, { body, type, accept } = {}) {
   const headers = {};
   if (type) headers["Content-Type"] = type;
   if (accept) headers.Accept = accept;
+  let text;
   try {
-    const response = await fetch(path, { method, body, headers });
-    const text = await response.text();
-    if (response.ok) return { ok: true, status: response.status, text };
-    return { ok: false, status: response.status, ...errorOf(text, response) };
+    const response = await fetch(`live/${path}`, { method, body, headers });
+    text = await response.text();
+    if (response.ok) return { ok: true, text };
   } catch {
-    return { ok: false, status: 0,
-      error: "The server of this page does not respond." };
+    return { ok: false, error: "The server of this page does not respond." };
+  }
+  try {
+    const { error, message, line, column } = JSON.parse(text);
+    return { ok: false, error: error ?? message, line, column };
+  } catch {
+    return { ok: false, error: text || "The server gave no reason." };
   }
 }
 
-// Returns the error of the page's server, or the message of a Status.
-function errorOf(text, response) {
-  try {
-    const { error, message, line, column } = JSON.parse(text);
-    return { error: error ?? message, line, column };
-  } catch {
-    return { error: text || `${response.status} ${response.statusText}` };
-  }
+// Returns the source of a page that was exported to one file: a recording in
+// the page itself. Returns null if the page has none.
+export function embeddedSource() {
+  const element = document.getElementById("recording");
+  if (!element) return null;
+  const none = async () =>
+    ({ ok: false, error: "This page is a recording: it has no API server." });
+  let attempts = {};
+  return {
+    connect: async (listener) => {
+      const content = await unpack(element.textContent);
+      attempts = content.attempts ?? {};
+      listener.start({ ...content.start, control: false, reset: false,
+        recording: true });
+      listener.items(JSON.stringify(content.base ?? []), true);
+      listener.items(JSON.stringify(content.items), false);
+    },
+    attempt: async (uid, number) => {
+      const attempt = attempts[`${uid}/${number}`];
+      return attempt ? { ok: true, text: JSON.stringify(attempt) }
+        : { ok: false, error: "The recording has only the counts of it." };
+    },
+    table: none, read: none, write: none, post: none, load: none,
+  };
+}
+
+// Reads base64 of gzip of JSON.
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
 }

@@ -2,8 +2,6 @@
 // items change. An item is a record, a row or a report of the server. Each
 // change knows the value before and after it, so it can be undone.
 
-import { parseTime } from "./format.js";
-
 // How many deleted pods are remembered, so that a late record of one doesn't
 // bring it back, and how many attempts are kept.
 const kGraves = 1000;
@@ -24,11 +22,8 @@ export function createTables() {
 
 // Returns equal tables that don't change when the given ones do.
 export function copyTables(tables) {
-  const copy = {};
-  for (const [name, table] of Object.entries(tables)) {
-    copy[name] = table instanceof Map ? new Map(table) : table;
-  }
-  return copy;
+  return Object.fromEntries(Object.entries(tables).map(([name, table]) =>
+    [name, table instanceof Map ? new Map(table) : table]));
 }
 
 // Collects changes: [table, key, value before, value after, …].
@@ -57,32 +52,24 @@ class Changes {
 }
 
 function put(tables, table, key, value) {
-  if (value === undefined) {
-    tables[table].delete(key);
-  } else {
-    tables[table].set(key, value);
-  }
+  if (value === undefined) tables[table].delete(key);
+  else tables[table].set(key, value);
 }
 
 // Applies an item to the tables. Returns its changes.
 export function applyItem(tables, item) {
   const changes = new Changes(tables);
-  if (item.pod) {
-    applyPodRecord(changes, item);
-  } else if (item.attempt) {
-    applyAttempt(changes, item);
-  } else if (item.cluster?.pod) {
-    applyPodRow(changes, item.cluster.pod, item.time);
-  } else if (item.cluster?.node) {
-    const row = item.cluster.node;
-    changes.set("nodes", row.uid, row.deleted ? undefined : row);
-  } else if (item.queue) {
-    changes.set("meta", "queue", item.queue);
-  } else if (item.scheduler) {
-    changes.set("meta", "scheduler", item.scheduler);
-  } else if (item.live) {
-    applyLive(changes, item.live);
+  const { cluster = {}, queue, scheduler, live } = item;
+  if (item.pod) applyPodRecord(changes, item);
+  if (item.attempt) applyAttempt(changes, item);
+  if (cluster.pod) applyPodRow(changes, cluster.pod, item.time);
+  if (cluster.node) {
+    const { uid, deleted } = cluster.node;
+    changes.set("nodes", uid, deleted ? undefined : cluster.node);
   }
+  if (queue) changes.set("meta", "queue", queue);
+  if (scheduler) changes.set("meta", "scheduler", scheduler);
+  if (live) applyLive(changes, live);
   if (changes.list.length > 0) ++tables.version;
   return changes.list;
 }
@@ -92,18 +79,15 @@ function applyPodRecord(changes, item) {
   changes.tables.seen.add(place);
   const pod = changes.tables.pods.get(uid);
   if (pod?.deleted) return;
-  const next = { ...pod, record: item.pod, since: parseTime(item.time) };
-  if (place === "gone" && !pod?.row) {
-    bury(changes, uid, next);
-  } else {
-    changes.set("pods", uid, next);
-  }
+  const next = { ...pod, record: item.pod, since: Date.parse(item.time) };
+  if (place === "gone" && !pod?.row) bury(changes, uid, next);
+  else changes.set("pods", uid, next);
 }
 
 function applyPodRow(changes, row, time) {
   const pod = changes.tables.pods.get(row.uid);
   if (!row.deleted) {
-    const added = pod?.added ?? parseTime(time);
+    const added = pod?.added ?? Date.parse(time);
     changes.set("pods", row.uid, { ...pod, row, added, deleted: false });
   } else if (pod && !pod.deleted) {
     bury(changes, row.uid, pod);
@@ -127,18 +111,16 @@ function applyAttempt(changes, item) {
     const oldest = changes.ring("attempts", kAttempts, key);
     if (oldest !== undefined) changes.set("attempts", oldest, undefined);
   }
+  const { sequence, attempt } = item;
   changes.set("attempts", key,
-    { time: parseTime(item.time), order, sequence: item.sequence,
-      attempt: item.attempt });
+    { time: Date.parse(item.time), order, sequence, attempt });
 }
 
 function applyLive(changes, live) {
   if (live.server !== undefined) changes.set("meta", "server", live.server);
   if (live.every !== undefined) changes.set("meta", "every", live.every);
-  if (live.dropped) {
-    const dropped = changes.tables.meta.get("dropped") ?? 0;
-    changes.set("meta", "dropped", dropped + live.dropped);
-  }
+  const dropped = changes.tables.meta.get("dropped") ?? 0;
+  if (live.dropped) changes.set("meta", "dropped", dropped + live.dropped);
 }
 
 // Undoes changes that applyItem() has returned.
@@ -146,7 +128,7 @@ export function undo(tables, changes) {
   for (let i = changes.length - 4; i >= 0; i -= 4) {
     put(tables, changes[i], changes[i + 1], changes[i + 2]);
   }
-  if (changes.length > 0) ++tables.version;
+  ++tables.version;
 }
 
 // Makes undone changes again.
@@ -154,5 +136,5 @@ export function redo(tables, changes) {
   for (let i = 0; i < changes.length; i += 4) {
     put(tables, changes[i], changes[i + 1], changes[i + 3]);
   }
-  if (changes.length > 0) ++tables.version;
+  ++tables.version;
 }

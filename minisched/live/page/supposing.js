@@ -26,15 +26,9 @@ export function isSupposed(scores, weights) {
     (weights[plugin] ?? weight) !== weight);
 }
 
-// Returns the marks of the filter plugins for a node that the pod fits.
-export function marksOfFit(attempt) {
-  return (attempt.filters ?? []).map((plugin) =>
-    skipsFilter(attempt, plugin) ? "·" : "✓");
-}
-
 // Returns the marks of the filter plugins for a rejected node: ✓ passes, ✗ is
 // the rejection that counts, (✗) is a further one, · did not run.
-export function marksOfRejected(attempt, rejections) {
+function marksOfRejected(attempt, rejections) {
   const first = rejections[0];
   let runs = Boolean(first.plugin);  // else PreFilter excludes the node
   return (attempt.filters ?? []).map((plugin) => {
@@ -59,8 +53,10 @@ export function rowsOf(attempt, weights) {
   const fits = attempt.fits ?? [];
   const totals = totalsOf(attempt.scores ?? [], weights);
   const winners = new Set(totals.length > 0 ? winnersOf(totals) : []);
-  const rows = fits.map((node, index) => ({ node, index, total: totals[index],
-    wins: winners.has(index), marks: marksOfFit(attempt) }));
+  const marks = (attempt.filters ?? []).map((plugin) =>
+    skipsFilter(attempt, plugin) ? "·" : "✓");
+  const rows = fits.map((node, index) => ({ node, index, marks,
+    total: totals[index], wins: winners.has(index) }));
   rows.sort((a, b) => (b.total ?? 0) - (a.total ?? 0) || a.index - b.index);
   for (const { node, rejections } of attempt.rejected ?? []) {
     rows.push({ node, marks: marksOfRejected(attempt, rejections),

@@ -1,31 +1,65 @@
 // The timeline: any earlier moment, step by step or played.
 
-import { describe, isMove } from "./describe.js";
 import { h, lazy } from "./dom.js";
-import { clockText, durationText } from "./format.js";
+import { clockText, durationText, plural } from "./format.js";
+import { button, select } from "./parts.js";
 import { change, feed, past, ui } from "./ui.js";
 
 const kBuckets = 160;
 const kLongestWaitMs = 1500;
 const kSpeeds = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 20];
 
+// Returns the sentence of an entry of the history.
+function describe({ item, changes }) {
+  const { pod, attempt, cluster, queue, scheduler } = item;
+  if (pod) {
+    const parts = [`${pod.name} → ${pod.place}`];
+    if (pod.node) parts.push(`on ${pod.node}`);
+    if (pod.event) parts.push(`after ${pod.event}`);
+    if (pod.plugins) parts.push(`by ${pod.plugins.join(", ")}`);
+    return parts.join(" ");
+  }
+  if (attempt) {
+    return `${attempt.pod}, attempt ${attempt.attempt}: ${
+      attempt.failure ?? `selected ${attempt.node}`}`;
+  }
+  if (cluster) {
+    const [kind, row] = Object.entries(cluster)[0];
+    const isKnown = changes[2]?.row || changes[2]?.name;
+    const verb = row.deleted ? "deleted" : isKnown ? "changed" : "created";
+    const namespace = row.namespace ? `${row.namespace}/` : "";
+    return `${kind} ${namespace}${row.name} is ${verb}`;
+  }
+  if (queue) return `activeQ has a new order of ${plural(queue.length, "pod")}`;
+  if (scheduler) return `the scheduler ${scheduler.paused ? "pauses" : "runs"}`;
+  return item.live?.server ? `API server: ${item.live.server}` : "";
+}
+
+// Returns true if the entry is a step of the story: not a new order of activeQ,
+// and no change of a pod other than its node.
+function isMove({ item, changes }) {
+  const row = item.cluster?.pod;
+  if (!row) return Boolean(item.pod || item.attempt || item.cluster);
+  if (row.deleted) return changes.length > 0;
+  return !changes[2]?.row || changes[2].row.node !== row.node;
+}
+
 // Shows the moment at this position; at the end, what happens now.
-export function rewindTo(position, time) {
-  const isNow = position >= past.end && !ui.playing;
-  if (isNow) return change({ rewound: null });
+function rewindTo(position, time) {
+  if (position >= past.end && !ui.playing) return change({ rewound: null });
   const cursor = ui.rewound ?? past.cursor(position);
   past.move(cursor, position);
   cursor.time = time ?? past.timeAt(cursor.position);
   change({ rewound: cursor });
 }
 
-export function showNow() {
+function showNow() {
   change({ rewound: null, playing: false });
 }
 
-function pauseHere() {
+function stop() {
   ui.playing = false;
-  rewindTo(ui.rewound?.position ?? past.end - 1);
+  rewindTo(ui.rewound?.position ?? past.end);
 }
 
 function step(direction) {
@@ -36,9 +70,9 @@ function step(direction) {
 let lastFrame = 0;
 
 function play() {
-  const isAtEnd = !ui.rewound || ui.rewound.position >= past.end;
+  const { position = past.end } = ui.rewound ?? {};
   ui.playing = true;
-  rewindTo(isAtEnd ? past.start : ui.rewound.position);
+  rewindTo(position >= past.end ? past.start : position);
   lastFrame = performance.now();
   requestAnimationFrame(playOn);
 }
@@ -46,91 +80,77 @@ function play() {
 // Moves the shown moment on. Shortens a wait in which nothing happens.
 function playOn(frame) {
   if (!ui.playing || !ui.rewound) return;
-  const { position } = ui.rewound;
-  const elapsed = Math.max(frame - lastFrame, 0) * ui.speed;
-  lastFrame = frame;
+  const { position, time } = ui.rewound;
   if (position >= past.end) return showNow();
-  const next = past.timeAt(position + 1);
-  const time = Math.max(ui.rewound.time + elapsed,
-    next - kLongestWaitMs * ui.speed);
-  rewindTo(Math.max(past.positionAt(time), position), time);
+  const elapsed = Math.max(frame - lastFrame, 0) * ui.speed;
+  const soon = past.timeAt(position + 1) - kLongestWaitMs * ui.speed;
+  const next = Math.max(time + elapsed, soon);
+  lastFrame = frame;
+  rewindTo(Math.max(past.positionAt(next), position), next);
   requestAnimationFrame(playOn);
 }
 
 // Returns the view of the timeline.
 export function timelineView() {
-  const from = past.log[0]?.time ?? 0;
+  const from = past.timeAt(past.start);
   const to = Math.max(past.timeAt(past.end), from + 1);
   const shown = ui.rewound ? Math.min(ui.rewound.time, to) : to;
-  const entry = past.entry(ui.rewound?.position ?? past.end);
-  const isEmpty = past.log.length === 0;
-  const sentence = ui.rewound && entry ? describe(entry) : "";
+  const entry = ui.rewound && past.entry(ui.rewound.position);
+  const isEmpty = past.end === past.start;
+  const { recording } = feed.hello;
+  const now = recording ? to : Math.max(feed.now(), to);
+  const stepButton = (sign, label, direction, disabled) => button(sign,
+    () => step(direction), { "aria-label": label, title: label, disabled });
   return [
-    h("div", { class: "transport" },
-      button("←", "Previous move", isEmpty, () => step(-1)),
-      ui.playing
-        ? h("button", { class: "primary", onclick: pauseHere }, "Stop")
-        : h("button", { disabled: isEmpty, onclick: play }, "Play"),
-      button("→", "Next move", isEmpty || !ui.rewound, () => step(1)),
-      h("label", null, h("span", { class: "hidden" }, "Speed"),
-        h("select", { value: String(ui.speed),
-          onchange: (event) => change({ speed: Number(event.target.value) }) },
-        kSpeeds.map((speed) =>
-          h("option", { key: speed, value: String(speed),
-            selected: speed === ui.speed }, `× ${speed}`))))),
-    h("div", { class: "track" },
+    h("div.transport",
+      stepButton("←", "Previous move", -1, isEmpty),
+      ui.playing ? button("Stop", stop, { class: "primary" })
+        : button("Play", play, { disabled: isEmpty }),
+      stepButton("→", "Next move", 1, !ui.rewound),
+      select("Speed", String(ui.speed),
+        kSpeeds.map((speed) => [String(speed), `× ${speed}`]),
+        (speed) => change({ speed: Number(speed) }))),
+    h("div.track",
       lazy("activity", [Math.floor(to / 1000), past.start], activity),
       h("input", { type: "range", "aria-label": "Moment", min: "0",
         max: String(Math.ceil(to - from)), disabled: isEmpty,
-        step: String(Math.max(1, Math.ceil((to - from) / 500))),
-        "aria-valuetext": clockText(shown), value: String(Math.round(shown - from)),
-        oninput: (event) => {
+        step: String(Math.ceil((to - from) / 500)),
+        value: String(Math.ceil((shown - from))),
+        "aria-valuetext": clockText(shown), oninput: (event) => {
           const time = from + Number(event.target.value);
           ui.playing = false;
           rewindTo(past.positionAt(time), time);
         } })),
-    h("div", { class: "moment" },
-      h("strong", null, isEmpty ? "–" : clockText(shown)),
-      ui.rewound
-        ? h("span", null, ` ${durationText(endNow(to) - shown)} ago `)
-        : h("span", null, feed.hello.recording ? " the end" : " now"),
-      ui.rewound && h("button", { class: "primary", onclick: showNow },
-        feed.hello.recording ? "To the end" : "Back to now")),
-    h("p", { class: "sentence", title: sentence }, sentence),
+    h("div.moment",
+      h("strong", isEmpty ? "–" : clockText(shown)),
+      ui.rewound ? ` ${durationText(now - shown)} ago `
+        : recording ? " the end" : " now",
+      ui.rewound && button(recording ? "To the end" : "Back to now", showNow,
+        { class: "primary" })),
+    h("p.sentence", entry ? describe(entry) : null),
   ];
-}
-
-function endNow(last) {
-  return feed.hello.recording ? last : Math.max(feed.now(), last);
-}
-
-function button(sign, label, disabled, onclick) {
-  return h("button", { "aria-label": label, title: label, disabled, onclick },
-    h("span", { "aria-hidden": "true" }, sign));
 }
 
 // Returns a drawing of how much happened when: moves upwards, failed attempts
 // downwards.
 function activity() {
-  const from = past.log[0]?.time ?? 0;
+  const from = past.timeAt(past.start);
   const width = Math.max(past.timeAt(past.end) - from, 1);
   const moves = new Array(kBuckets).fill(0);
   const failures = new Array(kBuckets).fill(0);
   for (const { time, item } of past.log) {
-    const bucket = Math.min(Math.floor((kBuckets * (time - from)) / width),
-      kBuckets - 1);
+    const bucket = Math.floor(((kBuckets - 1) * (time - from)) / width);
     if (item.pod) ++moves[bucket];
     if (item.attempt?.failure) ++failures[bucket];
   }
-  return h("svg", { viewBox: `0 0 ${kBuckets} 24`, preserveAspectRatio: "none",
-    class: "activity", "aria-hidden": "true" },
-  h("path", { class: "moves", d: bars(moves, 16, -1) }),
-  h("path", { class: "failures", d: bars(failures, 7, 1) }));
+  return h("svg.activity", { viewBox: `0 0 ${kBuckets} 24`,
+    preserveAspectRatio: "none", "aria-hidden": "true" },
+  h("path", { d: bars(moves, -16) }),
+  h("path.failures", { d: bars(failures, 7) }));
 }
 
-function bars(counts, height, direction) {
-  const most = Math.log(1 + Math.max(1, ...counts));
-  return counts.map((count, i) => count > 0
-    ? `M${i + 0.5} 16v${(direction * height * Math.log(1 + count)) / most}`
-    : "").join("");
+function bars(counts, height) {
+  const most = Math.log(1 + Math.max(...counts));
+  return counts.map((count, i) => (count > 0
+    ? `M${i + 0.5} 16v${(height * Math.log(1 + count)) / most}` : "")).join("");
 }
