@@ -6,7 +6,7 @@ import { fullName, placeOf } from "./places.js";
 
 const kMostGhosts = 30;
 const kFlightMs = 420;
-const kQuietMsBetween = 1000;
+const kNewsMs = 1000;
 const kNamed = 3;
 const kMostForgotten = 1000;
 
@@ -82,7 +82,7 @@ function fly(from, to, name, layer) {
 // Puts the news into the live region if the last ones are a second old.
 export function announce(region) {
   const now = Date.now();
-  if (newsCount === 0 || now - lastNews < kQuietMsBetween) return;
+  if (newsCount === 0 || now - lastNews < kNewsMs) return;
   const others = newsCount - news.length;
   const more = others > 0 ? `, and ${plural(others, "more move")}` : "";
   region.textContent = news.join(", ") + more;

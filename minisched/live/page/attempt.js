@@ -1,5 +1,4 @@
-// The attempts: nodes × plugins, with the scores and what other weights would
-// change.
+// The attempts: nodes × plugins, and what other weights would change.
 
 import { h } from "./dom.js";
 import { clockText, plural } from "./format.js";

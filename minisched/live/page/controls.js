@@ -1,5 +1,4 @@
-// The head of the page: where it comes from, the pace of the scheduler, and
-// what can be done with the cluster.
+// The head of the page: its source, the scheduler's pace, and the cluster.
 
 import { h } from "./dom.js";
 import { durationText, plural } from "./format.js";

@@ -1,5 +1,4 @@
-// The drawer: one object with its YAML, its events, and its attempts; or a new
-// object.
+// The drawer: an object with its YAML, events and attempts; or a new object.
 
 import { attemptsOfPod } from "./attempt.js";
 import { h } from "./dom.js";
@@ -21,7 +20,7 @@ export function drawerView() {
   const key = drawer.create ? "create" : `${drawer.kind} ${drawer.uid}`;
   const takeFocus = (node) => queueMicrotask(() => node.focus());
   return h("aside.drawer", { key, "aria-labelledby": "drawer-title",
-    onkeydown: (event) => event.key === "Escape" && closeDrawer() },
+    onkeydown: (event) => { if (event.key === "Escape") closeDrawer(); } },
   h("header",
     h("h2", { id: "drawer-title", tabindex: "-1", hook: takeFocus },
       drawer.create ? "New object"

@@ -1,5 +1,4 @@
-// The way of the items from a source into the history, in slices that leave the
-// page time to respond.
+// The way of items from a source into the history, in short slices.
 
 const kSliceMs = 8;
 const kQuietMs = 400;

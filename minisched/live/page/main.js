@@ -20,6 +20,7 @@ const kRedrawMs = 3000;
 // so that a large cluster does not keep the browser busy.
 const kRest = 3;
 
+// The parts of index.html by their ids.
 const page = Object.fromEntries([...document.querySelectorAll("body [id]")]
   .map((node) => [node.id, node]));
 
@@ -72,15 +73,12 @@ function showHash() {
 }
 
 onChange(() => {
-  if (location.hash.slice(1) !== ui.view) {
-    history.replaceState(null, "", `#${ui.view}`);
-  }
+  const hash = `#${ui.view}`;
+  if (location.hash !== hash) history.replaceState(null, "", hash);
   requestRender();
 });
 addEventListener("hashchange", showHash);
-addEventListener("beforeunload", (event) => {
-  if (hasDrafts()) event.preventDefault();
-});
+addEventListener("beforeunload", (e) => hasDrafts() && e.preventDefault());
 setInterval(() => {
   updateTimers();
   announce(page.news);

@@ -120,13 +120,10 @@ export function resourcesOf(row, usage) {
 }
 
 // Returns how full a node is, from 0 to 1: of its resources, the fullest.
-export function fullness(row, { requested, assumed }) {
-  let most = 0;
-  for (const name in row.allocatable) {
-    const taken = (requested[name] ?? 0) + (assumed[name] ?? 0);
-    if (taken > 0) most = Math.max(most, taken / row.allocatable[name]);
-  }
-  return Math.min(most, 1);
+export function fullness(row, usage) {
+  const parts = resourcesOf(row, usage).map(({ allocatable, free }) =>
+    (free < allocatable ? 1 - free / allocatable : 0));
+  return Math.min(Math.max(0, ...parts), 1);
 }
 
 // Returns the members of a pod's group: how many hold a node, and how many the

@@ -58,12 +58,11 @@ function isLate(entries) {
   return entries.some(([, pod]) => now - pod.added > kLateMs);
 }
 
-// Returns true if the pods are of more than one namespace.
+// Returns true if the shown pods are of more than one namespace.
 function hasNamespaces(places) {
   const namespaces = new Set();
-  for (const [place, entries] of places) {
-    if (place === "gone" || place === "ended") continue;
-    for (const [, { row, record }] of entries) {
+  for (const { place } of kPlaces) {
+    for (const [, { row, record }] of places.get(place) ?? []) {
       namespaces.add(row?.namespace ?? record.name.split("/")[0]);
     }
   }
