@@ -37,7 +37,10 @@ PICTURE = """() => {
   }
   const nodes = {};
   for (const node of document.querySelectorAll('.node')) {
-    nodes[node.dataset.node] = text(node);
+    const chips = [...node.querySelectorAll('.node-pods li')].map(text);
+    const pods = node.querySelector('.node-pods');
+    const facts = [...node.children].filter((child) => child !== pods);
+    nodes[node.dataset.node] = {facts: facts.map(text), pods: chips};
   }
   return {places, nodes};
 }"""
@@ -107,7 +110,7 @@ class Cluster:
         self.stop_scheduler()
         self.stop_server()
         if kind:
-            print(self.log()[-4000:])
+            REPORTS.append(self.log()[-2000:])
         shutil.rmtree(self.folder)
 
     def start_server(self, *flags: str) -> None:
@@ -230,12 +233,13 @@ class LivePage:
             assert not self.errors, f"errors in the console: {self.errors}"
 
     def show(self) -> None:
-        """Prints what the page shows, for the report of a failure."""
+        """Reports what the page shows."""
         try:
-            print(self.page.inner_text("body", timeout=2000))
+            text = self.page.inner_text("body", timeout=2000)
         except Exception as error:  # pylint: disable=broad-except
-            print(error)
-        print("console:", self.errors)
+            text = str(error)
+        REPORTS.append(re.sub(r"\s*\n\s*", " | ", text))
+        REPORTS.append(f"console: {self.errors}")
 
     def evaluate(self, script: str, argument: Any = None) -> Any:
         return self.page.evaluate(script, argument)
@@ -315,7 +319,7 @@ class LivePage:
         drawer = self.page.get_by_role("complementary", name="New object")
         if not drawer.is_visible():
             self.press("Create …")
-        drawer.get_by_label("Kind").select_option(kind)
+        drawer.get_by_role("combobox", name="Kind").select_option(kind)
         area = drawer.get_by_label("YAML of the new object")
         area.fill(text if isinstance(text, str) else json.dumps(text))
         return self.request("POST", self.button("Create", drawer).click)
@@ -336,18 +340,23 @@ class LivePage:
         self.page.locator(f'.places .pod[title="default/{name}"]').click()
         return self.page.get_by_role("complementary", name=f"Pod {name}")
 
+    def choose_table(self, kind: str) -> None:
+        self.page.locator("main").get_by_role(
+            "combobox", name="Kind").select_option(kind)
+
     def open_row(self, kind: str, name: str) -> Locator:
         """Opens an object from the table of its kind, in the view of tables."""
-        self.page.locator("main").get_by_label("Kind").select_option(kind)
+        self.choose_table(kind)
         self.button(name, self.page.locator("table.objects")).click()
         return self.page.get_by_role("complementary", name=f"{kind} {name}")
 
     def close_drawer(self) -> None:
-        self.page.get_by_role("complementary").press("Escape")
+        self.page.keyboard.press("Escape")
         until(lambda: not self.page.get_by_role("complementary").count(),
               "the drawer is closed")
 
 
+REPORTS: list[str] = []  # of the check that has failed
 CHECKS: list[tuple[str, Callable[[Browser], Any]]] = []
 
 
@@ -376,12 +385,14 @@ def run_checks(words: list[str]) -> bool:
             if not all(word in title for word in words):
                 continue
             begin = time.monotonic()
+            REPORTS.clear()
             try:
                 measured = function(browser)
             except (Exception, SystemExit):  # pylint: disable=broad-except
                 failed += 1
                 print(f"not ok - {title}")
-                print(re.sub("^", "  ", traceback.format_exc(), flags=re.M))
+                report = "\n".join([traceback.format_exc(), *REPORTS])
+                print(re.sub("^", "  ", report, flags=re.M), flush=True)
             else:
                 passed += 1
                 seconds = time.monotonic() - begin

@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 
 from axe_playwright_python.base import AXE_SCRIPT
-from live_page import NAMESPACE, Cluster, LivePage, check, node, pod, until
+from live_page import (
+    MESSAGE_OF_FAILED_REQUEST, NAMESPACE, Cluster, LivePage, check, node, pod,
+    until)
 from playwright.sync_api import Browser
 
 # Counts animations, and notes when the news change.
@@ -58,9 +60,9 @@ MARKUP = "<img src=x onerror=hit()><b>&amp;</b>"
 
 
 def busy_cluster() -> Cluster:
-    """Returns a cluster with pods in many places. NodeNumber waits on node-9."""
-    nodes = [node("node-1"), node("node-2", "2", unschedulable=True),
-             node("node-9", taints=[{"key": "team", "value": "a",
+    nodes = [node("node-0", "2"), node("node-1"),
+             node("node-2", "2", unschedulable=True),
+             node("node-3", taints=[{"key": "team", "value": "a",
                                      "effect": "NoSchedule"}])]
     return Cluster("13", nodes, "--node-number", "1")
 
@@ -113,7 +115,7 @@ def states(live: LivePage) -> Iterator[str]:
     yield "a failed attempt"
     live.page.get_by_role("link", name="Tables").click()
     for kind in ("Pod", "PriorityClass"):
-        live.page.locator("main").get_by_label("Kind").select_option(kind)
+        live.choose_table(kind)
         until(lambda: live.page.locator("table.objects tbody tr").count() > 1,
               "the table has rows")
         yield f"the table of {kind}"
@@ -377,6 +379,7 @@ def markup_in_each_field_of_the_stream_stays_text(browser: Browser) -> None:
     script = "window.hit = () => { window.wasHit = true; };"
     with Cluster("13", [node("node-1")]) as cluster, LivePage(
             browser, cluster, script=script) as live:
+        live.allowed.append(MESSAGE_OF_FAILED_REQUEST)
         live.page.route("**/live/events", lambda route: route.fulfill(
             content_type="text/event-stream", body=stream))
         live.page.route("**/live/attempts/**", lambda route: route.fulfill(

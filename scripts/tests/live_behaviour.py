@@ -1,7 +1,10 @@
 """Checks of what the live page shows and does."""
 
+import contextlib
 import json
 import re
+import socket
+import threading
 
 from live_page import (
     MESSAGE_OF_FAILED_REQUEST, MESSAGE_OF_LOST_SERVER, Cluster, LivePage, check,
@@ -27,7 +30,7 @@ TABLE = """() => {
     node: row.cells[0].textContent,
     marks: [...row.querySelectorAll('.mark-cell')].map((c) => c.textContent),
     scores: [...row.querySelectorAll('.score')].map((cell) =>
-      (cell.textContent.match(/-?\\d+/g) ?? []).map(Number)),
+      (cell.innerText.match(/-?\\d+/g) ?? []).map(Number)),
     total: row.querySelector('.total')?.textContent ?? null,
     result: row.querySelector('.result').textContent.trim(),
   }));
@@ -336,12 +339,12 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
             moments.append((live.evaluate("Date.now()"), picture))
             live.page.wait_for_timeout(100)
 
-        cluster.create(pod("web", "1"), pod("huge", "9"))
-        shown(activeQ=["web", "huge"])
+        cluster.create(pod("web", "1"), pod("ssd", nodeSelector={"disk": "ssd"}))
+        shown(activeQ=["web", "ssd"])
         live.pace("Step")
-        shown(activeQ=["huge"], bound=["web"])
+        shown(activeQ=["ssd"], bound=["web"])
         live.pace("Step")
-        shown(activeQ=[], unschedulable=["huge"])
+        shown(activeQ=[], unschedulable=["ssd"])
         cluster.create(member("job-a"), member("job-b"))
         shown(activeQ=["job-a", "job-b"])
         live.pace("Step")
@@ -350,13 +353,13 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
         shown(activeQ=[], waiting=[], bound=["job-a", "job-b", "web"])
         cluster.change_node("node-2", taint)
         live.await_text("li[data-node=node-2]", "new:NoSchedule")
-        shown(unschedulable=["huge"])
+        shown(unschedulable=["ssd"])
         cluster.delete_pod("web")
         shown(bound=["job-a", "job-b"])
         cluster.server.call("DELETE", "/api/v1/nodes/node-2")
         until(lambda: "node-2" not in live.picture()["nodes"],
               "the node is gone")
-        shown(unschedulable=["huge"])
+        shown(unschedulable=["ssd"])
         live.create("Pod", pod("last", "1"))
         live.close_drawer()
         shown(activeQ=["last"])
@@ -407,8 +410,9 @@ def an_export_imported_after_a_reset_restores_the_picture(
         places = {place: sorted(pods) for place, pods in live.places().items()
                   if pods}
         nodes = live.picture()["nodes"]
-        return {"places": places, "nodes": {
-            name: sorted(text.split()) for name, text in nodes.items()}}
+        for each in nodes.values():
+            each["pods"].sort()
+        return {"places": places, "nodes": nodes}
 
     with Cluster("13", [node("node-1"), node("node-2", "2")]) as cluster, \
             LivePage(browser, cluster) as live:
@@ -486,9 +490,56 @@ def the_page_reports_a_lost_server_and_catches_up(browser: Browser) -> None:
         until(lambda: live.text("#notices") == "", "nothing is lost")
 
 
+class Relay:
+    """Passes connections on to the page's server, until it breaks them."""
+
+    def __init__(self, cluster: Cluster):
+        host = re.search("//([^/]+)", cluster.url).group(1)
+        self.target = host.split(":")[0], int(host.split(":")[1])
+        self.address = "127.0.0.1", 0
+        self.sockets: list[socket.socket] = []
+        self.listen()
+        cluster.url = f"http://127.0.0.1:{self.address[1]}/"
+
+    def __enter__(self) -> "Relay":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def listen(self) -> None:
+        listener = socket.create_server(self.address)
+        self.address = listener.getsockname()
+        self.sockets = [listener]
+        threading.Thread(target=self.accept, args=[listener]).start()
+
+    def accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                browser = listener.accept()[0]
+                server = socket.create_connection(self.target)
+                self.sockets += [browser, server]
+                for source, target in (browser, server), (server, browser):
+                    threading.Thread(target=self.copy,
+                                     args=[source, target]).start()
+
+    @staticmethod
+    def copy(source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        for each in self.sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
 @check
 def a_page_whose_connection_breaks_resumes(browser: Browser) -> None:
-    with Cluster("13", [node("node-1")]) as cluster, \
+    with Cluster("13", [node("node-1")]) as cluster, Relay(cluster) as relay, \
             LivePage(browser, cluster) as live:
         live.allowed.append(MESSAGE_OF_LOST_SERVER)
         live.open().hold()
@@ -496,10 +547,10 @@ def a_page_whose_connection_breaks_resumes(browser: Browser) -> None:
         live.await_places({"activeQ": ["early"]})
         before = live.evaluate(SLIDE, 0)
         live.press("Back to now")
-        live.context.set_offline(True)
+        relay.close()
         live.await_status("lost")
         cluster.create(pod("late", "1"))
-        live.context.set_offline(False)
+        relay.listen()
         live.await_status("live")
         live.await_places({"activeQ": ["early", "late"]})
         assert live.evaluate(SLIDE, 0) == before, "the past is lost"

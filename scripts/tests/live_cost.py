@@ -168,7 +168,9 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
             LivePage(browser, cluster, script=WATCH) as live:
         begin = time.monotonic()
         live.open()
-        until(lambda: live.page.locator(".square").count() == 1000, "all nodes")
+        until(lambda: live.page.locator(".square").count() == 1000 and
+              "10,000" in live.text(".place-bound .count"),
+              "all nodes and pods are shown")
         loaded = time.monotonic() - begin
         first_task = max(live.evaluate("window.tasks"), default=0)
         profiler = live.context.new_cdp_session(live.page)

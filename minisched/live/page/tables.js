@@ -15,8 +15,8 @@ const answers = new Map();  // path → {columns, rows, error, time, isLoading}
 
 // Returns the last table of this path, and asks for a newer one now and then.
 function tableOf(path) {
-  let answer = answers.get(path);
-  if (!answer) answers.set(path, answer = { columns: [], rows: [], time: 0 });
+  const answer = answers.get(path) ?? { columns: [], rows: [], time: 0 };
+  answers.set(path, answer);
   if (answer.isLoading || Date.now() - answer.time < kRefreshMs ||
       feed.hello.control === undefined) {
     return answer;
