@@ -191,7 +191,8 @@ function pointsTable(points) {
       ["point", "plugin", "status", "message"].map((text) =>
         h("th", { scope: "col" }, text)),
       points.map(({ point, plugin, status, message }, i) => h("tr",
-        h("th", { scope: "row" }, points[i - 1]?.point === point ? "" : point),
+        h("th", { scope: "row" },
+          points[i - 1]?.point === point ? hidden(point) : point),
         h("td", plugin && h("code", plugin)),
         h("td", status), h("td", message)))));
 }

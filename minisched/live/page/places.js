@@ -75,8 +75,8 @@ export function rankIn(place, tables) {
     return ([uid, pod]) => turns.get(uid) ?? pod.since;
   }
   const isNewestFirst = place === "bound" || place === "unschedulable";
-  if (isNewestFirst) return ([, pod]) => -(pod.since ?? 0);
-  return ([, pod]) => untilOf(pod) || (pod.since ?? 0);
+  if (isNewestFirst) return ([, pod]) => -(pod.since ?? pod.added);
+  return ([, pod]) => untilOf(pod) || (pod.since ?? pod.added);
 }
 
 // Returns when the pod's wait ends, or NaN.

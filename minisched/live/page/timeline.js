@@ -138,10 +138,11 @@ function activity() {
   const width = Math.max(past.timeAt(past.end) - from, 1);
   const moves = new Array(kBuckets).fill(0);
   const failures = new Array(kBuckets).fill(0);
-  for (const { time, item } of past.log) {
-    const bucket = Math.floor(((kBuckets - 1) * (time - from)) / width);
-    if (item.pod) ++moves[bucket];
-    if (item.attempt?.failure) ++failures[bucket];
+  for (const entry of past.log) {
+    const bucket = Math.floor(((kBuckets - 1) * (entry.time - from)) / width);
+    const { attempt } = entry.item;
+    if (attempt?.failure) ++failures[bucket];
+    if (!attempt && isMove(entry)) ++moves[bucket];
   }
   return h("svg.activity", { viewBox: `0 0 ${kBuckets} 24`,
     preserveAspectRatio: "none", "aria-hidden": "true" },
