@@ -37,10 +37,10 @@ PICTURE = """() => {
   }
   const nodes = {};
   for (const node of document.querySelectorAll('.node')) {
-    const chips = [...node.querySelectorAll('.node-pods li')].map(text);
-    const pods = node.querySelector('.node-pods');
+    const pods = node.querySelector('ul');
     const facts = [...node.children].filter((child) => child !== pods);
-    nodes[node.dataset.node] = {facts: facts.map(text), pods: chips};
+    nodes[node.querySelector('h3').textContent] = {
+      facts: facts.map(text), pods: [...pods.children].map(text)};
   }
   return {places, nodes};
 }"""
@@ -51,6 +51,11 @@ PLACES = """() => Object.fromEntries(
     place.querySelector('h3').textContent,
     [...place.querySelectorAll('.pods > li .pod')].map((pod) =>
       pod.title.split('/').at(-1))]))"""
+
+
+# Returns when the page has shown the last change.
+NEXT_FRAME = """() => new Promise((done) => setTimeout(() =>
+  requestAnimationFrame(() => setTimeout(done)), 40))"""
 
 
 def node(name: str, cpu: str = "4", memory: str = "8Gi", *,
@@ -74,8 +79,9 @@ def pod(name: str, cpu: str = "", *, labels: dict | None = None,
 
 
 def until(condition: Callable[[], Any], what: str,
-          patience: float = PATIENCE) -> Any:
+          patience: float | None = None) -> Any:
     """Waits until the condition returns something true, and returns that."""
+    patience = patience or PATIENCE
     deadline = time.monotonic() + patience
     while True:
         result = condition()
@@ -262,7 +268,14 @@ class LivePage:
     def text(self, selector: str) -> str:
         return "\n".join(self.page.locator(selector).all_inner_texts())
 
-    # The queue
+    def node(self, name: str) -> Locator:
+        return self.page.locator(".node", has=self.button(name))
+
+    def await_node(self, name: str, text: str) -> None:
+        until(lambda: text in self.node(name).inner_text(),
+              f"{name} has {text!r}")
+
+    # The queue and the timeline
 
     def places(self) -> dict[str, list[str]]:
         return self.evaluate(PLACES)
@@ -290,6 +303,24 @@ class LivePage:
             if picture != known:
                 known, since = picture, time.monotonic()
         return known
+
+    def moment(self) -> str:
+        return self.text(".moment strong") + " " + self.text(".sentence")
+
+    def walk(self, name: str) -> list[tuple[str, dict]]:
+        """Presses a button of the timeline until nothing changes any more.
+
+        Returns the moments and their pictures.
+        """
+        found: list[tuple[str, dict]] = []
+        while not self.button(name).is_disabled():
+            self.press(name)
+            self.evaluate(NEXT_FRAME)
+            moment = self.moment()
+            if found and found[-1][0] == moment:
+                break
+            found.append((moment, self.picture()))
+        return found
 
     # Actions
 
@@ -321,6 +352,8 @@ class LivePage:
             self.press("Create …")
         drawer.get_by_role("combobox", name="Kind").select_option(kind)
         area = drawer.get_by_label("YAML of the new object")
+        until(lambda: re.search(f'kind"?: "?{kind}\\b', area.input_value()),
+              f"the drawer has a {kind}")
         area.fill(text if isinstance(text, str) else json.dumps(text))
         return self.request("POST", self.button("Create", drawer).click)
 

@@ -91,7 +91,6 @@ def states(live: LivePage) -> Iterator[str]:
     live.page.locator("details.menu summary").click()
     drawer = live.open_pod("huge")
     until(lambda: drawer.get_by_label("YAML of").input_value(), "the YAML")
-    drawer.get_by_text("Moves").click()
     yield "the drawer of a pod"
     live.button("Delete …", drawer).click()
     yield "the question before a deletion"
@@ -249,7 +248,7 @@ def the_keyboard_is_enough_to_do_everything(browser: Browser) -> None:
         live.await_text(".attempt-list", "web-2")
         tab_to(live, "× weight of NodeNumber")
         keyboard.press("ArrowUp")
-        live.await_text(".supposed-note", "supposed")
+        live.await_text(".attempt-panel [role=status]", "supposed")
 
         # A table in another order, and back to the start.
         use("Tables")

@@ -122,8 +122,9 @@ function deletePart(editor, path, kind, name) {
 
 async function deleteObjects(editor, path, name, pods) {
   const { drawer } = ui;
+  // Without their node, no kubelet would end the pods in their grace period.
   const paths = pods.map(([, { row }]) =>
-    pathOf("Pod", row.namespace, row.name));
+    `${pathOf("Pod", row.namespace, row.name)}?gracePeriodSeconds=0`);
   editor.asks = false;
   const results = await Promise.all([path, ...paths].map((each) =>
     server.source.write("DELETE", each)));
