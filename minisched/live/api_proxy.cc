@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <regex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, 6> kQueries = {
     "fieldSelector", "labelSelector",      "limit",
     "continue",      "gracePeriodSeconds", "propagationPolicy"};
 
+constexpr const char* kYaml = "application/yaml";
 // Asks for a table with kubectl's columns.
 constexpr const char* kTables =
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -53,6 +54,26 @@ std::string EditableYaml(const std::string& body) {
     metadata->erase("managedFields");
   }
   return ToYaml(object);
+}
+
+std::vector<std::pair<std::string, std::string>> PassedQuery(
+    const Request& request) {
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(kQueries, name) == kQueries.end()) {
+      throw ParseError("the parameter " + Quoted(name) +
+                       " is not passed on: leave it out");
+    }
+  }
+  return {request.query.begin(), request.query.end()};
+}
+
+// Returns the body, converted to JSON if it is YAML.
+std::string JsonBody(const Request& request) {
+  if (request.ContentType() != kYaml) return request.body;
+  auto documents = YamlToJson(request.body);
+  if (documents.size() == 1) return std::move(documents[0]);
+  throw ParseError("expected one YAML document, found " +
+                   std::to_string(documents.size()));
 }
 
 }  // namespace
@@ -75,7 +96,9 @@ std::optional<std::string> ApiPath(const std::string& method,
   if (!has_name && parts.size() != next + 1) return std::nullopt;
   const std::string name = has_name ? parts[next + 1] : "";
   if (has_name && !CheckDns1123Subdomain(name).empty()) return std::nullopt;
-  if (has_name == (method == "POST") && method != "GET") return std::nullopt;
+  const bool fits =
+      has_name ? method == "PUT" || method == "DELETE" : method == "POST";
+  if (!fits && method != "GET") return std::nullopt;
   const auto is_target = [&](const ApiResource& resource) {
     return (!has_name || resource.namespaced == !namespace_name.empty()) &&
            resource.Path(namespace_name, name) == path;
@@ -87,61 +110,45 @@ std::optional<std::string> ApiPath(const std::string& method,
 
 void PassToApi(Client& client, const Request& request,
                std::function<void(Reply)> respond) {
-  constexpr std::array<std::string_view, 4> kMethods = {"GET", "POST", "PUT",
-                                                        "DELETE"};
   const auto path = ApiPath(request.method, request.path);
-  if (!path || std::ranges::find(kMethods, request.method) == kMethods.end()) {
+  if (!path) {
     return respond(ErrorReply(
         404, request.method + " " + Quoted(request.path) +
                  " is not passed on: only objects of ten kinds are, such as "
                  "/live/api/api/v1/nodes/NAME"));
   }
-  Client::Request passed{
-      .method = request.method, .path = *path, .body = request.body};
-  if (request.Header("accept") == kTables) passed.accept = kTables;
-  for (const auto& [name, value] : request.query) {
-    if (std::ranges::find(kQueries, name) == kQueries.end()) {
-      return respond(ErrorReply(400, "the parameter " + Quoted(name) +
-                                         " is not passed on: leave it out"));
-    }
-    passed.query.emplace_back(name, value);
+  Client::Request passed{.method = request.method, .path = *path};
+  try {
+    passed.query = PassedQuery(request);
+    passed.body = JsonBody(request);
+  } catch (const ParseError& error) {
+    return respond(YamlErrorReply(error.what()));
   }
-  if (request.ContentType() == "application/yaml") {
-    try {
-      const auto documents = YamlToJson(request.body);
-      if (documents.size() != 1) {
-        throw ParseError("expected one YAML document, found " +
-                         std::to_string(documents.size()));
-      }
-      passed.body = documents[0];
-    } catch (const ParseError& error) {
-      return respond(YamlErrorReply(error.what()));
-    }
-  }
-  const bool as_yaml = request.method == "GET" &&
-                       request.Header("accept").starts_with("application/yaml");
+  const std::string accept = request.Header("accept");
+  if (accept == kTables) passed.accept = kTables;
+  const bool as_yaml = request.method == "GET" && accept.starts_with(kYaml);
   const int status = request.method == "POST" ? 201 : 200;
   client.SendAsync(
       std::move(passed), {},
       [respond = std::move(respond), as_yaml,
        status](ClientResult<std::string> result) {
-        if (!result) return respond(FailureReply(result.error()));
-        if (!as_yaml) {
-          return respond({.status = status, .body = *std::move(result)});
+        if (!result) {
+          respond(FailureReply(result.error()));
+        } else if (as_yaml) {
+          respond({.content_type = kYaml, .body = EditableYaml(*result)});
+        } else {
+          respond({.status = status, .body = *std::move(result)});
         }
-        respond({.content_type = "application/yaml; charset=utf-8",
-                 .body = EditableYaml(*result)});
       });
 }
 
 Reply YamlErrorReply(const std::string& message) {
+  static const std::regex kPlace("line ([0-9]{1,9}), column ([0-9]{1,9}):");
   Json error = {{"error", message}};
-  int line = 0;
-  int column = 0;
-  if (std::sscanf(message.c_str(), "line %d, column %d:", &line, &column) ==
-      2) {
-    error["line"] = line;
-    error["column"] = column;
+  std::smatch place;
+  if (std::regex_search(message, place, kPlace)) {
+    error["line"] = std::stoi(place[1]);
+    error["column"] = std::stoi(place[2]);
   }
   return {.status = 400, .body = Dump(error)};
 }

@@ -33,7 +33,8 @@ Item ItemOf(const Record& record) {
   const bool is_gone = pod != nullptr && pod->place == Place::kGone;
   return {.key = KeyOf(record),
           .json = ToJsonLine(record, JsonDetail::kSummary),
-          .remains = is_gone ? Remains::kNothing : Remains::kItem};
+          .remains = is_gone ? Remains::kNothing : Remains::kItem,
+          .time = record.time};
 }
 
 // Keeps the last item for each key. Returns the number of the others.
@@ -71,25 +72,20 @@ bool Collector::Collect(std::size_t pages) {
   }
   if (starts) Start();
   Probe();
-  if (const std::string every = every_(); every != last_every_) {
-    last_every_ = every;
-    AddLive("every", Dump(every));
-  }
+  SetState("every", every_());
   trace_.ReportQueue();
   std::vector<Item> items = TakeItems();
   std::uint64_t dropped = reader_->missing();
   // The first call returns the earlier records, however many there are.
   if (!starts && items.size() > kMaxItems) dropped += KeepLast(items);
   history_.Add(std::move(items));
-  if (dropped > 0) {
-    AddLive("dropped", std::to_string(dropped), Remains::kNothing);
-  }
+  if (dropped > 0) PushLive("dropped", dropped, Remains::kNothing);
   return true;
 }
 
 void Collector::SetAllRejections(bool on) {
   all_rejections_.reset();
-  if (!on) return;
+  if (!on || !reader_) return;
   all_rejections_.emplace(trace_, AttemptDetail::kAllRejections);
   all_rejections_->Poll();  // Let go of the earlier records.
 }
@@ -110,10 +106,9 @@ void Collector::Stop() {
   informers_.reset();
   reader_.reset();
   all_rejections_.reset();
-  last_every_.clear();
   history_.Clear();
   MutexLock lock(mu_);
-  server_.clear();
+  states_.clear();
   pending_.clear();
 }
 
@@ -121,41 +116,46 @@ template <class T>
 void Collector::AddHandlers() {
   using Object = std::shared_ptr<const T>;
   informers_->Add<T>({.read_delay = kReadDelay})
-      .AddEventHandler({.on_add =
-                            [this](const Object& object, bool) {
-                              const Time now = clock_.WallNow();
-                              Push(RowItem(*object, now), now);
-                            },
-                        .on_update =
-                            [this](const Object& old, const Object& object) {
-                              if (RowOf(*old) == RowOf(*object)) return;
-                              const Time now = clock_.WallNow();
-                              Push(RowItem(*object, now), now);
-                            },
-                        .on_delete =
-                            [this](const Object& last) {
-                              const Time now = clock_.WallNow();
-                              Push(DeletionItem(*last, now), now);
-                            }});
+      .AddEventHandler(
+          {.on_add = [this](const Object& object,
+                            bool) { Push(RowItem(*object, clock_.WallNow())); },
+           .on_update =
+               [this](const Object& old, const Object& object) {
+                 if (RowOf(*old) == RowOf(*object)) return;
+                 Push(RowItem(*object, clock_.WallNow()));
+               },
+           .on_delete =
+               [this](const Object& last) {
+                 Push(DeletionItem(*last, clock_.WallNow()));
+               }});
 }
 
-void Collector::AddLive(const std::string& name, const std::string& json_value,
-                        Remains remains) {
+template <class T>
+void Collector::PushLive(const std::string& name, const T& value,
+                         Remains remains) {
   const Time now = clock_.WallNow();
+  const Json item = {{"time", FormatMicroTime(now)}, {"live", {{name, value}}}};
   Push({.key = "/live/" + name,
-        .json = fmt::format(R"({{"time":"{}","live":{{"{}":{}}}}})",
-                            FormatMicroTime(now), name, json_value),
-        .remains = remains},
-       now);
+        .json = Dump(item),
+        .remains = remains,
+        .time = now});
 }
 
-void Collector::Push(Item item, Time time) {
+void Collector::SetState(const std::string& name, const std::string& value) {
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(states_[name], value) == value) return;
+  }
+  PushLive(name, value, Remains::kItem);
+}
+
+void Collector::Push(Item item) {
   MutexLock lock(mu_);
-  pending_.push_back({.time = time, .item = std::move(item)});
+  pending_.push_back(std::move(item));
 }
 
 std::vector<Item> Collector::TakeItems() {
-  std::vector<TimedItem> pending;
+  std::vector<Item> pending;
   {
     MutexLock lock(mu_);
     pending.swap(pending_);
@@ -164,11 +164,11 @@ std::vector<Item> Collector::TakeItems() {
   auto next = pending.begin();
   for (const RecordPtr& record : reader_->Poll()) {
     for (; next != pending.end() && next->time < record->time; ++next) {
-      items.push_back(std::move(next->item));
+      items.push_back(std::move(*next));
     }
     items.push_back(ItemOf(*record));
   }
-  for (; next != pending.end(); ++next) items.push_back(std::move(next->item));
+  std::move(next, pending.end(), std::back_inserter(items));
   return items;
 }
 
@@ -181,21 +181,12 @@ void Collector::Probe() {
       {.method = "GET", .path = "/version"}, stop_probe_.get_token(),
       [this, under_way](const ClientResult<std::string>& result) {
         if (result || result.error().As<ApiError>()) {
-          SetServer("connected");
+          SetState("server", "connected");
         } else if (!result.error().As<Cancelled>()) {
-          SetServer(fmt::format("lost: {}", result.error().what()));
+          SetState("server", std::string("lost: ") + result.error().what());
         }
         probing_ = false;
       });
-}
-
-void Collector::SetServer(const std::string& state) {
-  {
-    MutexLock lock(mu_);
-    if (state == server_) return;
-    server_ = state;
-  }
-  AddLive("server", Dump(state));
 }
 
 }  // namespace minisched::live

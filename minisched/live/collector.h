@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -53,7 +54,8 @@ class Collector {
   bool Collect(std::size_t pages);
 
   // Asks the scheduler for all rejections of the next attempts, or only for the
-  // first ones. The latter also holds after a minute without pages.
+  // first ones. The latter also holds before the first page, and after a minute
+  // without pages.
   void SetAllRejections(bool on);
 
  private:
@@ -61,19 +63,18 @@ class Collector {
   void Stop();
   template <class T>
   void AddHandlers();
+  // Reports a state that is not in the trace, unless it is unchanged.
+  void SetState(const std::string& name, const std::string& value)
+      EXCLUDES(mu_);
   // Adds an item with a "live" object of one member.
-  void AddLive(const std::string& name, const std::string& json_value,
-               Remains remains = Remains::kItem) EXCLUDES(mu_);
-  void Push(Item item, Time time) EXCLUDES(mu_);
+  template <class T>
+  void PushLive(const std::string& name, const T& value, Remains remains)
+      EXCLUDES(mu_);
+  void Push(Item item) EXCLUDES(mu_);
   // Returns the new items in the order of their times.
   std::vector<Item> TakeItems() EXCLUDES(mu_);
+  // Checks now and then that the API server responds.
   void Probe();
-  void SetServer(const std::string& state) EXCLUDES(mu_);
-
-  struct TimedItem {
-    Time time;
-    Item item;
-  };
 
   Trace& trace_;
   Client& client_;
@@ -85,15 +86,14 @@ class Collector {
   std::optional<TraceReader> all_rejections_;
   std::unique_ptr<SharedInformerFactory> informers_;
   Clock::TimePoint last_page_;  // when a page was last connected
-  std::string last_every_;
   Clock::TimePoint next_probe_;
   std::atomic<bool> probing_ = false;
   std::stop_source stop_probe_;
   WaitGroup probes_;
   Mutex mu_;
-  std::string server_ GUARDED_BY(mu_);  // its state, as last reported
-  // From other threads, since the last call of Collect().
-  std::vector<TimedItem> pending_ GUARDED_BY(mu_);
+  std::map<std::string, std::string> states_ GUARDED_BY(mu_);  // as reported
+  // Besides the trace's records, since the last call of Collect().
+  std::vector<Item> pending_ GUARDED_BY(mu_);
 };
 
 }  // namespace minisched::live

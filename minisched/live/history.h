@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "minisched/api/time.h"
 #include "minisched/base/mutex.h"
 
 namespace minisched::live {
@@ -28,6 +29,7 @@ struct Item {
   std::string key;
   std::string json;  // an object, on one line
   Remains remains = Remains::kItem;
+  Time time = {};  // also part of the JSON
 };
 
 // Items in order. The history keeps the newest ones. Of the others, it keeps a

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -44,18 +45,6 @@ Reply FileReply(const Request& request, std::string_view type,
     reply.body = text;
   }
   return reply;
-}
-
-// Returns the reply of `act` to the body, which must have the given form.
-template <class Act>
-Reply WithBody(const Request& request, const char* form, const Act& act) {
-  try {
-    return act(Json::parse(request.body));
-  } catch (const Json::exception&) {
-    return ErrorReply(400, fmt::format("the body must be JSON: {}", form));
-  } catch (const ParseError& error) {
-    return ErrorReply(400, error.what());
-  }
 }
 
 Reply NotFound(const Request& request) {
@@ -110,16 +99,11 @@ struct LiveServer::Impl {
       return Pass(actions.api, std::move(request), respond);
     }
     const std::string route = request.method + " " + request.path;
-    if (route == "GET /live/export") {
-      return Pass(actions.export_objects, std::move(request), respond);
+    const auto exchange = exchanges.find(route);
+    if (exchange != exchanges.end()) {
+      return Pass(exchange->second, std::move(request), respond);
     }
-    if (route == "POST /live/import") {
-      return Pass(actions.import_objects, std::move(request), respond);
-    }
-    if (route == "POST /live/reset") {
-      return Pass(actions.reset, std::move(request), respond);
-    }
-    respond(Answer(request, route));
+    respond(request.method == "GET" ? Get(request) : Post(request, route));
   }
 
   // Lets an action answer, on any thread.
@@ -136,33 +120,31 @@ struct LiveServer::Impl {
         });
   }
 
-  Reply Answer(const Request& request, const std::string& route) {
-    if (request.method == "GET") return Get(request);
-    if (route == "POST /live/pace" && actions.pace) {
-      return WithBody(request, R"({"pace": "run"})", [&](const Json& body) {
+  Reply Post(const Request& request, const std::string& route) {
+    try {
+      const Json body = Json::parse(request.body);
+      if (route == "POST /live/pace" && actions.pace) {
         actions.pace(body.at("pace"));
-        return Reply{.status = 204};
-      });
+      } else if (route == "POST /live/waiting" && actions.end_wait) {
+        const std::string uid = body.at("uid");
+        if (!actions.end_wait(uid, body.at("allow").get<bool>())) {
+          return ErrorReply(409, "the pod with the uid " + Quoted(uid) +
+                                     " does not wait on Permit");
+        }
+      } else if (route == "POST /live/all-rejections" &&
+                 actions.all_rejections) {
+        const bool on = body.at("on").get<bool>();
+        actions.all_rejections(on);
+        all_rejections = on && ticking;
+      } else {
+        return NotFound(request);
+      }
+      return {.status = 204};
+    } catch (const Json::exception& error) {
+      return ErrorReply(400, std::string("malformed body: ") + error.what());
+    } catch (const ParseError& error) {
+      return ErrorReply(400, error.what());
     }
-    if (route == "POST /live/waiting" && actions.end_wait) {
-      return WithBody(
-          request, R"({"uid": "…", "allow": true})", [&](const Json& body) {
-            const std::string uid = body.at("uid");
-            if (actions.end_wait(uid, body.at("allow").get<bool>())) {
-              return Reply{.status = 204};
-            }
-            return ErrorReply(409, "the pod with the uid " + Quoted(uid) +
-                                       " does not wait on Permit");
-          });
-    }
-    if (route == "POST /live/all-rejections" && actions.all_rejections) {
-      return WithBody(request, R"({"on": true})", [&](const Json& body) {
-        all_rejections = body.at("on").get<bool>();
-        actions.all_rejections(all_rejections);
-        return Reply{.status = 204};
-      });
-    }
-    return NotFound(request);
   }
 
   Reply Get(const Request& request) {
@@ -219,12 +201,12 @@ struct LiveServer::Impl {
                   {"scheduler", options.scheduler},
                   {"source", options.source},
                   {"control", options.control},
-                  {"attempts", bool(actions.attempt)},
-                  {"pace", bool(actions.pace)},
-                  {"waiting", bool(actions.end_wait)},
-                  {"api", bool(actions.api)},
-                  {"export", bool(actions.export_objects)},
-                  {"reset", bool(actions.reset)}};
+                  {"attempts", actions.attempt != nullptr},
+                  {"pace", actions.pace != nullptr},
+                  {"waiting", actions.end_wait != nullptr},
+                  {"api", actions.api != nullptr},
+                  {"export", actions.export_objects != nullptr},
+                  {"reset", actions.reset != nullptr}};
     if (actions.all_rejections) start["allRejections"] = all_rejections;
     return Dump(start);
   }
@@ -244,6 +226,10 @@ struct LiveServer::Impl {
   const LiveOptions options;
   const History& history;
   const LiveActions actions;
+  const std::map<std::string, LiveActions::Exchange> exchanges = {
+      {"GET /live/export", actions.export_objects},
+      {"POST /live/import", actions.import_objects},
+      {"POST /live/reset", actions.reset}};
   Clock& clock;
   const std::string boot = NewToken().substr(0, 8);
   // Shared with responses under way.

@@ -17,12 +17,9 @@ constexpr const char* kGroupLabel = "pod-group.scheduling.sigs.k8s.io/name";
 constexpr const char* kMinAvailableLabel =
     "pod-group.scheduling.sigs.k8s.io/min-available";
 
-void SetIfAny(Json& json, const char* key, const std::string& value) {
-  if (!value.empty()) json[key] = value;
-}
-
-void SetIfAny(Json& json, const std::string& key, std::int64_t value) {
-  if (value != 0) json[key] = value;
+template <class T>
+void SetIfAny(Json& json, const std::string& key, const T& value) {
+  if (value != T()) json[key] = value;
 }
 
 Json AmountsOf(const Resource& resource) {
@@ -59,7 +56,8 @@ Item MakeItem(const T& object, Time time, std::string_view row,
   return {.key = object.metadata.uid + "/row",
           .json = fmt::format(R"({{"time":"{}","cluster":{{"{}":{}}}}})",
                               FormatMicroTime(time), kind, row),
-          .remains = remains};
+          .remains = remains,
+          .time = time};
 }
 
 }  // namespace

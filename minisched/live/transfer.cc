@@ -1,15 +1,11 @@
 #include "minisched/live/transfer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <exception>
+#include <initializer_list>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,15 +21,14 @@ namespace minisched::live {
 namespace {
 
 using http::Reply;
-using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxErrors = 20;
 // How long a reset waits for objects to go, and how often it looks.
 constexpr std::chrono::seconds kMaxDeletion{30};
-constexpr milliseconds kDeletionPoll{100};
+constexpr std::chrono::milliseconds kDeletionPoll{100};
 
 // The members of what kube-scheduler-simulator exports, and their kinds.
-constexpr std::array<std::pair<const char*, std::string_view>, 7> kSimulator = {
+constexpr std::array<std::pair<const char*, const char*>, 7> kSimulator = {
     {{"namespaces", "Namespace"},
      {"priorityClasses", "PriorityClass"},
      {"storageClasses", "StorageClass"},
@@ -42,72 +37,51 @@ constexpr std::array<std::pair<const char*, std::string_view>, 7> kSimulator = {
      {"nodes", "Node"},
      {"pods", "Pod"}}};
 
-// What an import or a reset has done.
-struct Summary {
-  std::map<std::string, int> created;  // by kind
-  std::map<std::string, int> skipped;  // by what was skipped
-  int deleted = 0;
-  std::vector<std::string> errors;
-
-  void Fail(const std::string& name, const char* error) {
-    if (errors.size() == kMaxErrors) errors.emplace_back("…");
-    if (errors.size() < kMaxErrors) errors.push_back(name + ": " + error);
-  }
-  Reply ToReply() const {
-    const Json summary = {{"created", created},
-                          {"skipped", skipped},
-                          {"deleted", deleted},
-                          {"errors", errors}};
-    return {.body = Dump(summary)};
-  }
-};
-
 // Returns the text at a path such as "/metadata/name", or "".
 std::string TextAt(const Json& object, const char* path) {
-  const Json* text = nullptr;
   const Json::json_pointer pointer(path);
-  if (object.contains(pointer)) text = &object.at(pointer);
-  return text != nullptr && text->is_string() ? text->get<std::string>() : "";
+  if (!object.contains(pointer)) return "";
+  const Json& text = object.at(pointer);
+  return text.is_string() ? text.get<std::string>() : "";
 }
 
-std::string NameOf(const Json& object) {
+// Returns "Pod default/web".
+std::string TitleOf(const Json& object) {
   const std::string namespace_name = TextAt(object, "/metadata/namespace");
   return TextAt(object, "/kind") + " " + namespace_name +
          (namespace_name.empty() ? "" : "/") + TextAt(object, "/metadata/name");
 }
 
-const ApiResource* FindResource(const std::string& kind) {
+// Returns null for a kind that the page doesn't show.
+const ApiResource* FindResource(const Json& object) {
   const auto all = ShownResources();
-  const auto found = std::ranges::find(all, kind, &ApiResource::kind);
+  const auto found =
+      std::ranges::find(all, TextAt(object, "/kind"), &ApiResource::kind);
   return found == all.end() ? nullptr : &*found;
-}
-
-std::string PathOf(const Json& object, bool of_collection) {
-  return FindResource(TextAt(object, "/kind"))
-      ->Path(TextAt(object, "/metadata/namespace"),
-             of_collection ? "" : TextAt(object, "/metadata/name"));
 }
 
 bool IsOfSystem(const Json& object) {
   const std::string kind = TextAt(object, "/kind");
   const std::string name = TextAt(object, "/metadata/name");
   if (kind == "PriorityClass") return name.starts_with("system-");
-  if (kind == "Namespace")
-    return name == "default" || name.starts_with("kube-");
-  return TextAt(object, "/metadata/namespace").starts_with("kube-");
+  if (kind != "Namespace") {
+    return TextAt(object, "/metadata/namespace").starts_with("kube-");
+  }
+  return name == "default" || name.starts_with("kube-");
 }
 
-// True if the cluster has not made the object by itself.
+// True unless the cluster has made the object by itself, or it ends.
 bool IsExported(const Json& object) {
-  const Json owners = object.at("metadata").value("ownerReferences", Json());
+  const Json& metadata = object.at("metadata");
+  const Json owners = metadata.value("ownerReferences", Json());
+  const auto controls = [](const Json& owner) {
+    return owner.value("controller", false);
+  };
   const std::string phase = TextAt(object, "/status/phase");
-  return !object.at("metadata").contains("deletionTimestamp") &&
-         !std::ranges::any_of(owners,
-                              [](const Json& owner) {
-                                return owner.value("controller", false);
-                              }) &&
-         !(TextAt(object, "/kind") == "Pod" &&
-           (phase == "Succeeded" || phase == "Failed"));
+  const bool ended = phase == "Succeeded" || phase == "Failed";
+  return !metadata.contains("deletionTimestamp") &&
+         std::ranges::none_of(owners, controls) &&
+         !(ended && object.at("kind") == "Pod");
 }
 
 // Copies the members of `from` that are named.
@@ -123,9 +97,9 @@ Json Select(const Json& from, std::initializer_list<const char*> names) {
 Json Clean(Json object) {
   object["metadata"] = Select(object["metadata"],
                               {"name", "namespace", "labels", "annotations"});
-  Json status = std::move(object["status"]);
+  const Json status = std::move(object["status"]);
   object.erase("status");
-  if (TextAt(object, "/kind") == "Node" && status.is_object()) {
+  if (object["kind"] == "Node" && status.is_object()) {
     object["status"] = Select(status, {"capacity", "allocatable", "images"});
   }
   const Json::json_pointer claim("/spec/claimRef");  // of a PersistentVolume
@@ -135,24 +109,31 @@ Json Clean(Json object) {
   return object;
 }
 
-// The calls of one transfer. They block, and throw the client's errors.
-class Cluster {
+// The calls of one transfer, and a summary of what they have done. The calls
+// block, and throw the client's errors, except for refused writes, which become
+// errors of the summary.
+class Work {
  public:
-  Cluster(Client& client, std::stop_token stop)
+  Work(Client& client, std::stop_token stop)
       : client_(client), stop_(std::move(stop)) {}
+
+  Reply Summary() const { return {.body = Dump(summary_)}; }
+  void Skip(const std::string& what) { Count("skipped", what); }
+  void Fail(const std::string& title, const std::string& error) {
+    Json& errors = summary_["errors"];
+    if (errors.size() == kMaxErrors) errors.push_back("…");
+    if (errors.size() < kMaxErrors) errors.push_back(title + ": " + error);
+  }
 
   // Returns the objects of a kind outside of the system.
   std::vector<Json> List(const ApiResource& resource) {
     std::vector<Json> objects;
-    try {
-      Json list = Json::parse(Send("GET", resource.Path("")));
-      for (Json& object : list["items"]) {
-        object["apiVersion"] = resource.ApiVersion();
-        object["kind"] = resource.kind;
-        if (!IsOfSystem(object)) objects.push_back(std::move(object));
-      }
-    } catch (const ApiError& error) {
-      if (error.code() != 404) throw;  // The server lacks the kind.
+    Json list = Json::parse(
+        client_.Send({.method = "GET", .path = resource.Path("")}, stop_));
+    for (Json& object : list["items"]) {
+      object["apiVersion"] = resource.ApiVersion();
+      object["kind"] = resource.kind;
+      if (!IsOfSystem(object)) objects.push_back(std::move(object));
     }
     return objects;
   }
@@ -167,72 +148,80 @@ class Cluster {
     return exported;
   }
 
-  void Create(const Json& object, Summary& summary) {
-    try {
-      Send("POST", PathOf(object, /*of_collection=*/true), Dump(object));
-      ++summary.created[TextAt(object, "/kind")];
-    } catch (const ApiError& error) {
-      if (error.reason() == "AlreadyExists") {
-        ++summary.skipped[TextAt(object, "/kind") + " that exists already"];
-      } else {
-        summary.Fail(NameOf(object), error.what());
-      }
+  void Create(const Json& object) {
+    if (Write("POST", object, object, "AlreadyExists")) {
+      Count("created", TextAt(object, "/kind"));
     }
   }
 
-  void Delete(const Json& object, Summary& summary) {
+  void Delete(const Json& object) {
     const Json options = {{"gracePeriodSeconds", 0},
                           {"propagationPolicy", "Background"}};
-    try {
-      Send("DELETE", PathOf(object, /*of_collection=*/false), Dump(options));
-      ++summary.deleted;
-    } catch (const ApiError& error) {
-      if (error.code() != 404) summary.Fail(NameOf(object), error.what());
+    if (Write("DELETE", object, options, "NotFound")) {
+      Count("deleted", TextAt(object, "/kind"));
     }
   }
 
-  // Makes an object what it was, unless it is.
-  void Restore(Json object, const Json& start, Summary& summary) {
+  // Gives an object its spec, labels and annotations of the start again.
+  void Restore(Json object, const Json& start) {
     if (Clean(object) == start) return;
-    for (const char* name : {"labels", "annotations"}) {
-      object["metadata"].erase(name);
-    }
-    object["metadata"].update(start.at("metadata"));
-    for (const auto& [name, value] : start.items()) {
-      if (name != "metadata" && name != "status") object[name] = value;
-    }
-    try {
-      Send("PUT", PathOf(object, /*of_collection=*/false), Dump(object));
-    } catch (const ApiError& error) {
-      summary.Fail(NameOf(object), error.what());
-    }
+    Json metadata = Select(object["metadata"], {"uid", "resourceVersion"});
+    metadata.update(start.at("metadata"));
+    object.update(start);
+    object["metadata"] = std::move(metadata);
+    Write("PUT", object, object, "");
   }
 
   // Waits until no object of the kind is left.
-  void AwaitDeletion(const ApiResource& resource, Summary& summary) {
+  void AwaitDeletion(const ApiResource& resource) {
     const auto deadline = RealClock().Now() + kMaxDeletion;
     while (!List(resource).empty()) {
       if (RealClock().Now() > deadline) {
-        return summary.Fail(std::string(resource.plural),
-                            "some are still being deleted: reset again");
+        return Fail(std::string(resource.plural),
+                    "some are still being deleted: reset again");
       }
       if (!RealClock().SleepFor(kDeletionPoll, stop_)) throw Cancelled();
     }
   }
 
  private:
-  std::string Send(const std::string& method, const std::string& path,
-                   std::string body = "") {
-    return client_.Send(
-        {.method = method, .path = path, .body = std::move(body)}, stop_);
+  void Count(const char* member, const std::string& what) {
+    Json& counts = summary_[member];
+    counts[what] = counts.value(what, 0) + 1;
+  }
+
+  // Sends a write about an object. Returns false if the server refuses it, for
+  // the reason that only makes it needless, or for another one.
+  bool Write(const std::string& method, const Json& object, const Json& body,
+             const std::string& needless) {
+    const std::string name =
+        method == "POST" ? "" : TextAt(object, "/metadata/name");
+    try {
+      client_.Send({.method = method,
+                    .path = FindResource(object)->Path(
+                        TextAt(object, "/metadata/namespace"), name),
+                    .body = Dump(body)},
+                   stop_);
+      return true;
+    } catch (const ApiError& error) {
+      if (error.reason() != needless) Fail(TitleOf(object), error.what());
+      if (error.reason() == "AlreadyExists") {
+        Skip(TextAt(object, "/kind") + " that exists already");
+      }
+      return false;
+    }
   }
 
   Client& client_;
   const std::stop_token stop_;
+  Json summary_ = {{"created", Json::object()},
+                   {"skipped", Json::object()},
+                   {"deleted", Json::object()},
+                   {"errors", Json::array()}};
 };
 
-// Removes and returns a list of objects. Throws ParseError if it is no such
-// list.
+// Removes and returns a list of objects. Throws ParseError if it is another
+// value.
 Json TakeList(Json& document, const char* name) {
   Json list = std::move(document[name]);
   document.erase(name);
@@ -243,85 +232,77 @@ Json TakeList(Json& document, const char* name) {
   return list;
 }
 
-// Adds an object, or the objects of a list, if their kind is known.
-void Flatten(Json object, std::vector<Json>& objects, Summary& summary) {
+// Adds an object, or the objects of a list, if their kind is shown.
+void Flatten(Json object, std::vector<Json>& objects, Work& work) {
   const std::string kind = TextAt(object, "/kind");
   if (object.contains("items")) {
-    const std::string of_items = kind.substr(0, kind.rfind("List"));
     for (Json& item : TakeList(object, "items")) {
-      if (TextAt(item, "/kind").empty()) item["kind"] = of_items;
-      Flatten(std::move(item), objects, summary);
+      if (!item.contains("kind"))
+        item["kind"] = kind.substr(0, kind.size() - 4);
+      Flatten(std::move(item), objects, work);
     }
-    return;
-  }
-  const ApiResource* resource = FindResource(kind);
-  if (resource == nullptr) {
-    ++summary.skipped[kind.empty() ? "object without a kind" : kind];
-  } else if (!object["metadata"].is_object()) {
-    summary.Fail(kind, "an object without metadata");
+  } else if (FindResource(object) == nullptr) {
+    work.Skip(kind.empty() ? "object without a kind" : kind);
+  } else if (TextAt(object, "/metadata/name").empty()) {
+    work.Fail(kind, "an object without metadata.name");
   } else if (IsOfSystem(object)) {
-    ++summary.skipped[kind + " of the system"];
+    work.Skip(kind + " of the system");
   } else {
-    object["apiVersion"] = resource->ApiVersion();
+    object["apiVersion"] = FindResource(object)->ApiVersion();
     objects.push_back(Clean(std::move(object)));
   }
 }
 
-// Adds the objects of a document. Throws ParseError if it has none.
-void ReadDocument(Json document, std::vector<Json>& objects, Summary& summary) {
-  if (!document.is_object()) throw ParseError("expected an object");
-  if (document.contains("kind")) {
-    return Flatten(std::move(document), objects, summary);
-  }
-  for (const auto& [name, kind] : kSimulator) {
-    for (Json& object : TakeList(document, name)) {
-      object["kind"] = kind;
-      Flatten(std::move(object), objects, summary);
-    }
-  }
-  for (const auto& [name, value] : document.items()) ++summary.skipped[name];
-}
-
-std::vector<Json> ReadObjects(const std::string& text, Summary& summary) {
+// Returns the objects of a text, in the order in which they can be created.
+// Throws ParseError.
+std::vector<Json> ReadObjects(const std::string& text, Work& work) {
   std::vector<Json> objects;
-  for (const std::string& document : YamlToJson(text)) {
-    ReadDocument(Json::parse(document), objects, summary);
+  for (const std::string& json : YamlToJson(text)) {
+    Json document = Json::parse(json);
+    if (!document.is_object()) throw ParseError("expected an object");
+    if (document.contains("kind")) {
+      Flatten(std::move(document), objects, work);
+      continue;
+    }
+    for (const auto& [name, kind] : kSimulator) {
+      for (Json& object : TakeList(document, name)) {
+        object["kind"] = kind;
+        Flatten(std::move(object), objects, work);
+      }
+    }
+    for (const auto& [name, value] : document.items()) work.Skip(name);
   }
-  std::ranges::stable_sort(objects, {}, [](const Json& object) {
-    return FindResource(TextAt(object, "/kind"));
-  });
+  std::ranges::stable_sort(objects, {}, FindResource);
   return objects;
 }
 
-Reply DoReset(Cluster cluster, const Json& start) {
-  Summary summary;
-  std::map<std::string, Json> missing;  // by name
-  for (const Json& object : start) missing[NameOf(object)] = object;
+void DoReset(Work& work, const Json& start) {
+  std::map<std::string, const Json*> missing;  // by title
+  for (const Json& object : start) missing[TitleOf(object)] = &object;
   const auto all = ShownResources();
   for (auto resource = all.rbegin(); resource != all.rend(); ++resource) {
-    for (Json& object : cluster.List(*resource)) {
-      const auto at_start = missing.find(NameOf(object));
-      if (resource->namespaced || at_start == missing.end()) {
-        cluster.Delete(object, summary);
+    for (Json& object : work.List(*resource)) {
+      const auto found = missing.find(TitleOf(object));
+      if (resource->namespaced || found == missing.end()) {
+        work.Delete(object);
       } else {
-        cluster.Restore(std::move(object), at_start->second, summary);
-        missing.erase(at_start);
+        work.Restore(std::move(object), *found->second);
+        missing.erase(found);
       }
     }
   }
   for (const ApiResource& resource : all) {
-    if (resource.namespaced) cluster.AwaitDeletion(resource, summary);
+    if (resource.namespaced) work.AwaitDeletion(resource);
   }
   for (const Json& object : start) {
-    if (missing.contains(NameOf(object))) cluster.Create(object, summary);
+    if (missing.contains(TitleOf(object))) work.Create(object);
   }
-  return summary.ToReply();
 }
 
 }  // namespace
 
 void Transfer::Remember(const std::stop_token& stop) {
-  start_ = Cluster(client_, stop).ListExported().dump();
+  start_ = Work(client_, stop).ListExported().dump();
 }
 
 void Transfer::Export(Respond respond) {
@@ -330,7 +311,7 @@ void Transfer::Export(Respond respond) {
         const Json list = {
             {"apiVersion", "v1"},
             {"kind", "List"},
-            {"items", Cluster(client_, stop_.get_token()).ListExported()}};
+            {"items", Work(client_, stop_.get_token()).ListExported()}};
         return Reply{.content_type = "application/yaml; charset=utf-8",
                      .body = ToYaml(list)};
       },
@@ -340,11 +321,9 @@ void Transfer::Export(Respond respond) {
 void Transfer::Import(const http::Request& request, Respond respond) {
   Post(
       [this, text = request.body] {
-        Summary summary;
-        const std::vector<Json> objects = ReadObjects(text, summary);
-        Cluster cluster(client_, stop_.get_token());
-        for (const Json& object : objects) cluster.Create(object, summary);
-        return summary.ToReply();
+        Work work(client_, stop_.get_token());
+        for (const Json& object : ReadObjects(text, work)) work.Create(object);
+        return work.Summary();
       },
       std::move(respond));
 }
@@ -352,8 +331,9 @@ void Transfer::Import(const http::Request& request, Respond respond) {
 void Transfer::Reset(Respond respond) {
   Post(
       [this] {
-        return DoReset(Cluster(client_, stop_.get_token()),
-                       Json::parse(start_));
+        Work work(client_, stop_.get_token());
+        DoReset(work, Json::parse(start_));
+        return work.Summary();
       },
       std::move(respond));
 }
@@ -364,14 +344,10 @@ void Transfer::Post(std::function<Reply()> work, Respond respond) {
       respond(work());
     } catch (const ParseError& error) {
       respond(YamlErrorReply(error.what()));
-    } catch (const ApiError& error) {
-      respond(FailureReply(ClientError(error)));
-    } catch (const TransportError& error) {
-      respond(FailureReply(ClientError(error)));
-    } catch (const Cancelled& cancelled) {
-      respond(FailureReply(ClientError(cancelled)));
-    } catch (const std::exception& error) {
-      respond(ErrorReply(500, error.what()));
+    } catch (const std::runtime_error& error) {  // of the client
+      respond(ErrorReply(502, error.what()));
+    } catch (const Cancelled&) {
+      respond(ErrorReply(503, "the program is stopping"));
     }
   });
 }

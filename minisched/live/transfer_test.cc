@@ -160,7 +160,7 @@ TEST_F(TransferTest, AnExportCanBeImportedIntoAnEmptyCluster) {
   EXPECT_EQ(Json::parse(imported.body), Json::parse(R"({
       "created": {"Namespace": 1, "PriorityClass": 1, "Node": 1, "Pod": 2,
                   "Deployment": 1},
-      "skipped": {}, "deleted": 0, "errors": []})"));
+      "skipped": {}, "deleted": {}, "errors": []})"));
   EXPECT_EQ(Await([&](auto done) { transfer.Export(std::move(done)); }).body,
             exported);
   EXPECT_EQ(client.Get<Pod>("shop", "bound")->spec.node_name, "n1");
@@ -173,7 +173,7 @@ TEST_F(TransferTest, SkipsWhatExistsAndCountsIt) {
                   "PriorityClass that exists already": 1,
                   "Node that exists already": 1, "Pod that exists already": 2,
                   "Deployment that exists already": 1},
-      "deleted": 0, "errors": []})"));
+      "deleted": {}, "errors": []})"));
 }
 
 TEST_F(TransferTest, ImportsWhatTheSimulatorExports) {
@@ -198,7 +198,7 @@ TEST_F(TransferTest, ImportsWhatTheSimulatorExports) {
       "created": {"Namespace": 1, "PriorityClass": 1, "Node": 1, "Pod": 1},
       "skipped": {"Namespace of the system": 1,
                   "PriorityClass of the system": 1, "schedulerConfig": 1},
-      "deleted": 0, "errors": []})"));
+      "deleted": {}, "errors": []})"));
   const auto pod = client_.Get<Pod>("new", "p");
   EXPECT_THAT(pod->metadata.owner_references, IsEmpty());
   EXPECT_EQ(pod->spec.priority, 5);
@@ -224,7 +224,7 @@ kind: ConfigMap
 metadata: {name: c}
 )"),
             Json::parse(R"({"created": {"Namespace": 1, "Pod": 1},
-                            "skipped": {"ConfigMap": 1}, "deleted": 0,
+                            "skipped": {"ConfigMap": 1}, "deleted": {},
                             "errors": []})"));
 }
 
@@ -240,7 +240,7 @@ TEST_F(TransferTest, ReportsRefusedObjectsAndGoesOn) {
       pods + R"({"spec": {}}]})");
   EXPECT_EQ(summary["created"], Json::parse(R"({"Node": 1})"));
   ASSERT_EQ(summary["errors"].size(), 21U);
-  EXPECT_EQ(summary["errors"][0], "Pod: an object without metadata");
+  EXPECT_EQ(summary["errors"][0], "Pod: an object without metadata.name");
   EXPECT_THAT(summary["errors"][1], HasSubstr("Node BAD: "));
   EXPECT_EQ(summary["errors"][20], "…");
 }
