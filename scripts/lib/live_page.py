@@ -316,10 +316,11 @@ class LivePage:
         while not self.button(name).is_disabled():
             self.press(name)
             self.evaluate(NEXT_FRAME)
-            moment = self.moment()
-            if found and found[-1][0] == moment:
+            found.append((self.moment(), self.picture()))
+            # Two moves in a row may look the same, but not four.
+            if len(found) > 3 and found[-1] == found[-2] == found[-3] == found[-4]:
+                del found[-3:]
                 break
-            found.append((moment, self.picture()))
         return found
 
     # Actions

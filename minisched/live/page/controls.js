@@ -12,7 +12,7 @@ const kSigns = { live: "●", "catching up": "◐", connecting: "◌", lost: "�
 
 // Returns the view of the head.
 export function headView() {
-  const { control, program, recording, source } = feed.hello;
+  const { control, pace, program, recording, source } = feed.hello;
   const status = recording && feed.status === "live" ? "recording"
     : feed.status;
   return [
@@ -21,8 +21,8 @@ export function headView() {
     h("nav", { "aria-label": "Views" }, kTabs.map(([view, title]) =>
       h("a", { href: `#${view}`,
         "aria-current": ui.view === view ? "page" : null }, title))),
-    control && paceView(),
-    control && clusterMenu(),
+    control && pace && paceView(),
+    (control || feed.hello.export) && clusterMenu(),
     h("p.status", { class: `status-${feed.status.replace(" ", "-")}`,
       role: "status" },
     h("span", { "aria-hidden": "true" }, kSigns[status] ?? "▣"), ` ${status}`),
@@ -64,9 +64,9 @@ function paceView() {
     button("Step", () => setPace("step"),
       { disabled, title: "Take one pod from activeQ" }),
     select("One pod every", every || "run", paces, setPace, { disabled }),
-    h("label.check", h("input", { type: "checkbox", disabled,
-      checked: ui.allRejections, onchange: setAllRejections }),
-    " all rejections"));
+    feed.hello.allRejections !== undefined && h("label.check",
+      h("input", { type: "checkbox", disabled, checked: ui.allRejections,
+        onchange: setAllRejections }), " all rejections"));
 }
 
 async function setAllRejections({ target }) {
@@ -77,20 +77,21 @@ async function setAllRejections({ target }) {
 
 function clusterMenu() {
   const disabled = !canControl();
+  const { api, control, reset } = feed.hello;
   return h("div.cluster", { role: "group", "aria-label": "Cluster" },
-    button("Create …", () => change({ drawer: { create: "Pod" } }),
-      { id: "create", disabled }),
+    api && control && button("Create …",
+      () => change({ drawer: { create: "Pod" } }), { id: "create", disabled }),
     h("details.menu", { onkeydown: ({ key, currentTarget }) => {
       if (key === "Escape") currentTarget.open = false;
     } },
       h("summary", "Cluster"),
       h("div",
-        h("a", { href: "live/export", download: "cluster.yaml" },
-          "Export the objects"),
-        feed.hello.reset && h("label.file", "Import objects … ",
+        feed.hello.export && h("a", { href: "live/export",
+          download: "cluster.yaml" }, "Export the objects"),
+        reset && control && h("label.file", "Import objects … ",
           h("input", { type: "file", accept: ".yaml,.yml,.json", disabled,
             onchange: (event) => importFile(event.target) })),
-        feed.hello.reset && resetPart(disabled))));
+        reset && control && resetPart(disabled))));
 }
 
 function resetPart(disabled) {

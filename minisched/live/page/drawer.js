@@ -46,8 +46,8 @@ function objectView(drawer) {
     pod && podFacts(pod),
     node && nodeFacts(node, usageOfNodes(tables).get(name)),
     pod && attemptsOfPod(uid),
-    !feed.hello.recording && editorView(drawer),
-    !feed.hello.recording && eventsTable(drawer),
+    feed.hello.api && editorView(drawer),
+    feed.hello.api && eventsTable(drawer),
   ];
 }
 

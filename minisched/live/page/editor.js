@@ -60,7 +60,7 @@ export async function sendYaml(editor, method, path, done) {
     done();
   }
   showPosition(editor);
-  change();
+  change(ok ? {} : { notice: null });
 }
 
 // Puts the cursor where the error is.

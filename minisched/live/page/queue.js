@@ -75,6 +75,7 @@ function placeCard({ place, title, hint }, entries, tables, withNamespace) {
   const limit = ui.more[place] ?? kFirst;
   const pods = firstOf(found, limit, rankIn(place, tables));
   const id = place.replace(" ", "-");
+  const canEnd = feed.hello.control && feed.hello.waiting;
   return h("section.place", { key: place, class: `place-${id}`,
     "aria-labelledby": `place-${id}`, "data-empty": entries.length === 0 },
   h("header",
@@ -89,7 +90,7 @@ function placeCard({ place, title, hint }, entries, tables, withNamespace) {
     return lazy(uid, deps, () => h("li",
       podButton(uid, fullName(pod),
         { withNamespace, ...kDetails[place](pod, turn, group) }),
-      place === "waiting" && feed.hello.control && waitButtons(uid, pod)));
+      place === "waiting" && canEnd && waitButtons(uid, pod)));
   })),
   moreLine(place, limit, found.length - pods.length),
   found.length === 0 && entries.length > 0 && h("p.more", "no match"));

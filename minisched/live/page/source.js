@@ -71,8 +71,8 @@ export function embeddedSource() {
     connect: async (listener) => {
       const content = await unpack(element.textContent);
       attempts = content.attempts ?? {};
-      listener.start({ ...content.start, control: false, reset: false,
-        recording: true });
+      listener.start({ ...content.start, control: false, recording: true,
+        api: false, export: false });
       listener.items(JSON.stringify(content.base ?? []), true);
       listener.items(JSON.stringify(content.items), false);
     },

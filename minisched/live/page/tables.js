@@ -10,11 +10,13 @@ import { change, feed, isFound, server, shownTables, ui } from "./ui.js";
 const kFirstLines = 100;
 const kFewRows = 500;
 const kRefreshMs = 3000;
+const kKeptTables = 20;
 
 const answers = new Map();  // path → {columns, rows, error, time, isLoading}
 
 // Returns the last table of this path, and asks for a newer one now and then.
 function tableOf(path) {
+  if (!answers.has(path) && answers.size > kKeptTables) answers.clear();
   const answer = answers.get(path) ?? { columns: [], rows: [], time: 0 };
   answers.set(path, answer);
   if (answer.isLoading || Date.now() - answer.time < kRefreshMs ||

@@ -124,7 +124,7 @@ export function timelineView() {
     h("div.moment",
       h("strong", isEmpty ? "–" : clockText(shown)),
       ui.rewound ? ` ${durationText(now - shown)} ago `
-        : recording ? " the end" : " now",
+        : recording ? " the end" : " latest change",
       ui.rewound && button(recording ? "To the end" : "Back to now", showNow,
         { class: "primary" })),
     h("p.sentence", entry ? describe(entry) : null),
