@@ -71,7 +71,7 @@ function podFacts(pod) {
     condition: row.condition?.message ?? row.condition?.reason,
   };
   return h("dl", { key: "facts" }, Object.entries(facts).map(([fact, value]) =>
-    value && h("div", h("dt", fact), h("dd", value))));
+    value ? h("div", h("dt", fact), h("dd", value)) : null));
 }
 
 // Returns the editor of an object. Loads its YAML again when the object has

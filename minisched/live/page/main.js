@@ -62,9 +62,7 @@ function renderViews() {
   patch(page.drawer, drawerView());
   patch(page.timeline, timelineView());
   const isKept = focused.isConnected && !focused.disabled;
-  if (isKept && focused === document.activeElement) return;
-  // The focus follows a pod that has moved. It doesn't leave the drawer when a
-  // button there goes or is disabled, so that Escape still closes the drawer.
+  // The focus follows a pod, and stays in the drawer if a button there goes.
   const node = isKept ? focused
     : uid ? page.main.querySelector(`[data-uid="${CSS.escape(uid)}"]`)
     : isInDrawer ? page.drawer.querySelector("h2") : null;
