@@ -103,7 +103,9 @@ struct LiveServer::Impl {
     if (exchange != exchanges.end()) {
       return Pass(exchange->second, std::move(request), respond);
     }
-    respond(request.method == "GET" ? Get(request) : Post(request, route));
+    respond(request.method == "GET"    ? Get(request)
+            : request.method == "POST" ? Post(request, route)
+                                       : NotFound(request));
   }
 
   // Lets an action answer, on any thread.

@@ -58,8 +58,19 @@ struct LiveActions {
   Exchange reset;
 };
 
-// Serves the live page, on the loopback interface only, on a thread of its own.
-// docs/reference/live.md describes the page.
+// Serves the live page, on the loopback interface only, on a thread of its own:
+//
+//   GET /                       the page; /live.js and /live.css belong to it
+//   GET /live/events            an EventStream of the history
+//   GET /live/attempts/UID/N    the full record of an attempt
+//   …   /live/api/PATH          requests for PATH of the API server
+//   POST /live/pace             {"pace": "run" | "pause" | "step" | "500ms"}
+//   POST /live/waiting          {"uid", "allow"}
+//   POST /live/all-rejections   {"on"}
+//   GET /live/export, POST /live/import, POST /live/reset
+//
+// Access has the rules for all requests. Each error is {"error": message}, or
+// the API server's Status.
 class LiveServer {
  public:
   // The most pages that are connected at a time, and the most connections.

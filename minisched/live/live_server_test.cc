@@ -55,6 +55,13 @@ TEST_F(LiveServerTest, OtherPathsAndMethodsAreNotFound) {
                 AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr(R"({"error":)")))
         << path;
   }
+  for (const char* method : {"HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"}) {
+    EXPECT_THAT(Fetch(server_->url(), method, "/live/pace",
+                      {{"Sec-Fetch-Site", "same-origin"},
+                       {"Content-Type", "application/json"}}),
+                StartsWith("HTTP/1.1 404 "))
+        << method;
+  }
   EXPECT_THAT(Post("/", "{}"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Post("/live/events", "{}"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Post("/live/export", "{}"), StartsWith("HTTP/1.1 404 "));

@@ -236,9 +236,9 @@ Json TakeList(Json& document, const char* name) {
 void Flatten(Json object, std::vector<Json>& objects, Work& work) {
   const std::string kind = TextAt(object, "/kind");
   if (object.contains("items")) {
+    const std::string kind_of_items = kind.substr(0, kind.rfind("List"));
     for (Json& item : TakeList(object, "items")) {
-      if (!item.contains("kind"))
-        item["kind"] = kind.substr(0, kind.size() - 4);
+      if (TextAt(item, "/kind").empty()) item["kind"] = kind_of_items;
       Flatten(std::move(item), objects, work);
     }
   } else if (FindResource(object) == nullptr) {
