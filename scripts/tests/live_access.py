@@ -230,7 +230,9 @@ def the_keyboard_is_enough_to_do_everything(browser: Browser) -> None:
         use("default/web-1")
         live.await_text("#drawer-title", "web-1")
         use("Delete …")
-        keyboard.press("Enter")  # The focus is on the button that confirms.
+        until(lambda: live.evaluate("document.activeElement.textContent") ==
+              "Delete web-1", "the focus is on the button that confirms")
+        keyboard.press("Enter")
         live.await_places({"bound": ["web-2"]})
         until(lambda: not live.page.locator(".drawer").count(),
               "the drawer is closed")
@@ -254,7 +256,7 @@ def the_keyboard_is_enough_to_do_everything(browser: Browser) -> None:
 
         # A table in another order, and back to the start.
         use("Tables")
-        use("Name")
+        use("Name ↑")
         until(lambda: live.page.locator("th[aria-sort=descending]").count(),
               "the table is sorted")
         tab_to(live, "Cluster")

@@ -1,8 +1,11 @@
 """Checks of what the live page costs: delays, long tasks and memory."""
 
+import contextlib
 import http.client
 import itertools
 import json
+import os
+import pathlib
 import threading
 import time
 from collections import deque
@@ -14,6 +17,9 @@ from playwright.sync_api import Browser
 
 RATE = 200  # pods a second
 ROUNDS = 3  # a busy machine may spoil some: the best one counts
+
+LONGEST_TASK = 100  # milliseconds
+MOST_OTHERS = 0.3  # cores that other programs use: else times say nothing
 
 # Notes long tasks, and when a bound pod is first on the screen. The timer runs
 # after the frame that has shown the change.
@@ -36,6 +42,44 @@ document.addEventListener('DOMContentLoaded', () => {
     {childList: true, subtree: true});
 });
 """
+
+
+def own_processes() -> set[int]:
+    """Returns this process and all that descend from it."""
+    parents = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(
+                stat.read_text("utf-8").rpartition(")")[2].split()[1])
+    own = {os.getpid()}
+    while more := {pid for pid, parent in parents.items()
+                   if parent in own} - own:
+        own |= more
+    return own
+
+
+class OtherLoad:
+    """Measures how many cores other programs use meanwhile."""
+
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self.used = self.others()
+
+    @staticmethod
+    def others() -> float:
+        """Returns the seconds of CPU time that others have used so far."""
+        with open("/proc/stat", encoding="ascii") as stat:
+            user, nice, system = map(int, stat.readline().split()[1:4])
+        own = 0
+        for pid in own_processes():
+            with contextlib.suppress(OSError):
+                fields = pathlib.Path(f"/proc/{pid}/stat").read_text(
+                    "utf-8").rpartition(")")[2].split()
+                own += sum(map(int, fields[11:13]))
+        return (user + nice + system - own) / os.sysconf("SC_CLK_TCK")
+
+    def cores(self) -> float:
+        return (self.others() - self.used) / (time.monotonic() - self.begin)
 
 
 class Churn:
@@ -114,7 +158,7 @@ class Moves:
 def measure_delays(live: LivePage, cluster: Cluster, names: Iterator[int],
                    moves: Moves) -> dict[str, float]:
     """Returns the delays from Moved to the screen, in milliseconds."""
-    known = set(moves.bound)
+    known, others = set(moves.bound), OtherLoad()
     live.evaluate("() => { window.tasks = []; }")
     with Churn(cluster, 500, names) as churn:
         time.sleep(6)
@@ -128,7 +172,17 @@ def measure_delays(live: LivePage, cluster: Cluster, names: Iterator[int],
                     for uid, at in moves.bound.items() if uid not in known)
     return {"rate": count / 6, "median": delays[len(delays) // 2],
             "p95": delays[int(len(delays) * 0.95)], "longest": delays[-1],
-            "task": max(live.evaluate("window.tasks"), default=0)}
+            "task": max(live.evaluate("window.tasks"), default=0),
+            "others": others.cores()}
+
+
+def judge(measured: str, others: float, is_fast: bool) -> str:
+    """Returns the line. Fails if the page is slow on an idle machine."""
+    measured += f"; other programs used {others:.1f} cores"
+    if others > MOST_OTHERS:
+        return measured + ": too many to judge the times"
+    assert is_fast, measured
+    return measured
 
 
 @check
@@ -144,16 +198,15 @@ def moves_are_on_the_screen_within_250_ms_at_200_pods_a_second(
             result = measure_delays(live, cluster, names, moves)
             if best is None or result["p95"] < best["p95"]:
                 best = result
-            if best["p95"] <= 250 and best["task"] <= 100:
+            if best["p95"] <= 250 and best["task"] <= LONGEST_TASK:
                 break
         measured = (f"{best['rate']:.0f} pods/s; from Moved to the screen: "
                     f"median {best['median']:.0f} ms, p95 {best['p95']:.0f} ms, "
                     f"longest {best['longest']:.0f} ms; "
                     f"longest task {best['task']:.0f} ms")
-        assert best["rate"] > 0.9 * RATE, measured
-        assert best["p95"] <= 250, measured
-        assert best["task"] <= 100, measured
-        return measured
+        return judge(measured, best["others"],
+                     best["rate"] > 0.9 * RATE and best["p95"] <= 250 and
+                     best["task"] <= LONGEST_TASK)
 
 
 @check
@@ -187,6 +240,7 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
         small = heap()
         live.evaluate("() => { window.tasks = []; }")
         begin, longest, is_full = time.monotonic(), 0, False
+        others = OtherLoad()
         with Churn(cluster, 500, itertools.count()) as churn:
             while not is_full and time.monotonic() < begin + 60:
                 live.page.wait_for_timeout(500)
@@ -196,6 +250,7 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
             seconds = time.monotonic() - begin
             rate = churn.created / seconds
         task = max(live.evaluate("window.tasks"), default=0)
+        cores = others.cores()
         large = heap()
         measured = (
             f"1,000 nodes, 10,000 pods: shown after {loaded:.1f} s, longest task "
@@ -203,4 +258,4 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
             f"at {rate:.0f} pods/s: longest task {task:.0f} ms, heap "
             f"{large:.0f} MiB, the past is {'' if is_full else 'not '}full")
         assert large <= 150, measured
-        return measured
+        return judge(measured, cores, task <= LONGEST_TASK)
