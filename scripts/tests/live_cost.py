@@ -18,16 +18,12 @@ from playwright.sync_api import Browser
 RATE = 200  # pods a second
 ROUNDS = 3  # a busy machine may spoil some: the best one counts
 
-LONGEST_TASK = 100  # milliseconds
-MOST_OTHERS = 0.3  # cores that other programs use: else times say nothing
+LONGEST_TASK = 100  # milliseconds of CPU time
+MOST_OTHERS = 0.3  # cores: if other programs use more, delays say nothing
 
-# Notes long tasks, and when a bound pod is first on the screen. The timer runs
-# after the frame that has shown the change.
+# Notes when a bound pod is first on the screen. The timer runs after the frame
+# that has shown the change.
 WATCH = """
-window.tasks = [];
-new PerformanceObserver((list) => {
-  for (const task of list.getEntries()) window.tasks.push(task.duration);
-}).observe({type: 'longtask', buffered: true});
 window.seen = {};
 document.addEventListener('DOMContentLoaded', () => {
   new MutationObserver(() => {
@@ -42,6 +38,28 @@ document.addEventListener('DOMContentLoaded', () => {
     {childList: true, subtree: true});
 });
 """
+
+
+class Tasks:
+    """Measures the longest task of the page, in milliseconds of CPU time.
+
+    Other programs delay the page, but do not add to its CPU time.
+    """
+
+    def __init__(self, browser: Browser, live: LivePage):
+        self.browser = browser
+        browser.start_tracing(page=live.page, categories=["toplevel"])
+
+    def longest(self) -> float:
+        events = json.loads(self.browser.stop_tracing())["traceEvents"]
+        main = {(event["pid"], event["tid"]) for event in events
+                if event["name"] == "thread_name" and
+                event["args"]["name"] == "CrRendererMain"}
+        times = [event["tdur"] / 1000 for event in events
+                 if event["name"].endswith("RunTask") and "tdur" in event and
+                 (event["pid"], event["tid"]) in main]
+        assert len(times) > 10, "the browser reports no tasks"
+        return max(times)
 
 
 def own_processes() -> set[int]:
@@ -155,11 +173,10 @@ class Moves:
                         item["time"].replace("Z", "+00:00")).timestamp())
 
 
-def measure_delays(live: LivePage, cluster: Cluster, names: Iterator[int],
-                   moves: Moves) -> dict[str, float]:
+def measure_delays(browser: Browser, live: LivePage, cluster: Cluster,
+                   names: Iterator[int], moves: Moves) -> dict[str, float]:
     """Returns the delays from Moved to the screen, in milliseconds."""
-    known, others = set(moves.bound), OtherLoad()
-    live.evaluate("() => { window.tasks = []; }")
+    known, others, tasks = set(moves.bound), OtherLoad(), Tasks(browser, live)
     with Churn(cluster, 500, names) as churn:
         time.sleep(6)
         count = churn.created
@@ -172,41 +189,34 @@ def measure_delays(live: LivePage, cluster: Cluster, names: Iterator[int],
                     for uid, at in moves.bound.items() if uid not in known)
     return {"rate": count / 6, "median": delays[len(delays) // 2],
             "p95": delays[int(len(delays) * 0.95)], "longest": delays[-1],
-            "task": max(live.evaluate("window.tasks"), default=0),
-            "others": others.cores()}
-
-
-def judge(measured: str, others: float, is_fast: bool) -> str:
-    """Returns the line. Fails if the page is slow on an idle machine."""
-    measured += f"; other programs used {others:.1f} cores"
-    if others > MOST_OTHERS:
-        return measured + ": too many to judge the times"
-    assert is_fast, measured
-    return measured
+            "task": tasks.longest(), "others": others.cores()}
 
 
 @check
 def moves_are_on_the_screen_within_250_ms_at_200_pods_a_second(
         browser: Browser) -> str:
-    nodes = [node(f"node-{i}", "1000", "1Ti") for i in range(100)]
+    nodes = [node(f"node-{i}", "1000", "1Ti") for i in range(20)]
     with Cluster("13", nodes, "--kube-api-qps", "0") as cluster, \
             LivePage(browser, cluster, script=WATCH) as live:
         live.open()
         moves, names = Moves(cluster), itertools.count()
         best = None
         for _ in range(ROUNDS):
-            result = measure_delays(live, cluster, names, moves)
+            result = measure_delays(browser, live, cluster, names, moves)
             if best is None or result["p95"] < best["p95"]:
                 best = result
-            if best["p95"] <= 250 and best["task"] <= LONGEST_TASK:
+            if best["p95"] <= 250 or best["others"] > MOST_OTHERS:
                 break
         measured = (f"{best['rate']:.0f} pods/s; from Moved to the screen: "
                     f"median {best['median']:.0f} ms, p95 {best['p95']:.0f} ms, "
                     f"longest {best['longest']:.0f} ms; "
                     f"longest task {best['task']:.0f} ms")
-        return judge(measured, best["others"],
-                     best["rate"] > 0.9 * RATE and best["p95"] <= 250 and
-                     best["task"] <= LONGEST_TASK)
+        assert best["task"] <= LONGEST_TASK, measured
+        if best["others"] > MOST_OTHERS:
+            return (f"{measured}; not judged, because other programs used "
+                    f"{best['others']:.1f} cores")
+        assert best["rate"] > 0.9 * RATE and best["p95"] <= 250, measured
+        return measured
 
 
 @check
@@ -219,13 +229,13 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
             for i in range(10000)]
     with Cluster("13", nodes + pods, "--kube-api-qps", "0") as cluster, \
             LivePage(browser, cluster, script=WATCH) as live:
-        begin = time.monotonic()
+        begin, tasks = time.monotonic(), Tasks(browser, live)
         live.open()
         until(lambda: live.page.locator(".square").count() == 1000 and
               "10,000" in live.text(".place-bound .count"),
               "all nodes and pods are shown")
         loaded = time.monotonic() - begin
-        first_task = max(live.evaluate("window.tasks"), default=0)
+        first_task = tasks.longest()
         profiler = live.context.new_cdp_session(live.page)
 
         def heap() -> float:
@@ -238,9 +248,8 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
                        .get_attribute("max"))
 
         small = heap()
-        live.evaluate("() => { window.tasks = []; }")
+        tasks = Tasks(browser, live)
         begin, longest, is_full = time.monotonic(), 0, False
-        others = OtherLoad()
         with Churn(cluster, 500, itertools.count()) as churn:
             while not is_full and time.monotonic() < begin + 60:
                 live.page.wait_for_timeout(500)
@@ -249,8 +258,7 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
                 longest = max(longest, length)
             seconds = time.monotonic() - begin
             rate = churn.created / seconds
-        task = max(live.evaluate("window.tasks"), default=0)
-        cores = others.cores()
+        task = tasks.longest()
         large = heap()
         measured = (
             f"1,000 nodes, 10,000 pods: shown after {loaded:.1f} s, longest task "
@@ -258,4 +266,5 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
             f"at {rate:.0f} pods/s: longest task {task:.0f} ms, heap "
             f"{large:.0f} MiB, the past is {'' if is_full else 'not '}full")
         assert large <= 150, measured
-        return judge(measured, cores, task <= LONGEST_TASK)
+        assert max(first_task, task) <= LONGEST_TASK, measured
+        return measured
