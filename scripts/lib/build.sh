@@ -23,6 +23,15 @@ book_packages=(git python3 python3-venv)
 tools=$root/build/tools
 install_tools() { make_venv "$tools" "$root/scripts/lib/tools.txt"; }
 
+# What tests the live page: a browser, which is Debian's or that of $CHROMIUM,
+# Node.js, and tools from PyPI.
+browser_tools=$root/build/browser
+install_browser_tools() {
+  install_packages nodejs
+  [[ -n ${CHROMIUM-} ]] || install_packages chromium
+  make_venv "$browser_tools" "$root/scripts/lib/browser.txt"
+}
+
 # build PRESET [TARGET...]: builds, and prints the errors if the build fails.
 # $MINISCHED_EVERY_STEP, ON or OFF, changes which tests are built.
 build() {

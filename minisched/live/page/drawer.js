@@ -72,7 +72,7 @@ function podFacts(pod) {
     condition: row.condition?.message ?? row.condition?.reason,
   };
   return h("dl", { key: "facts" }, Object.entries(facts).map(([fact, value]) =>
-    value && h("div", h("dt", fact), h("dd", value))));
+    value ? h("div", h("dt", fact), h("dd", value)) : null));
 }
 
 // Returns the editor of an object. Loads its YAML again when the object has
@@ -123,8 +123,9 @@ function deletePart(editor, path, kind, name) {
 
 async function deleteObjects(editor, path, name, pods) {
   const { drawer } = ui;
+  // Without their node, no kubelet would end the pods in their grace period.
   const paths = pods.map(([, { row }]) =>
-    pathOf("Pod", row.namespace, row.name));
+    `${pathOf("Pod", row.namespace, row.name)}?gracePeriodSeconds=0`);
   editor.asks = false;
   const results = await Promise.all([path, ...paths].map((each) =>
     server.source.write("DELETE", each)));

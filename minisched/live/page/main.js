@@ -54,16 +54,18 @@ const kMain = { queue: () => [queueView(), nodesView()],
 function renderViews() {
   const focused = document.activeElement;
   const { uid } = focused.dataset;
+  const isInDrawer = page.drawer.contains(focused);
   document.body.classList.toggle("rewound", Boolean(ui.rewound));
   patch(page.head, headView());
   patch(page.notices, noticesView());
   patch(page.main, kMain[ui.view]());
   patch(page.drawer, drawerView());
   patch(page.timeline, timelineView());
-  if (focused === document.activeElement) return;
-  // The focus follows a pod that has moved.
-  const node = focused.isConnected || !uid ? focused
-    : page.main.querySelector(`[data-uid="${CSS.escape(uid)}"]`);
+  const isKept = focused.isConnected && !focused.disabled;
+  // The focus follows a pod, and stays in the drawer if a button there goes.
+  const node = isKept ? focused
+    : uid ? page.main.querySelector(`[data-uid="${CSS.escape(uid)}"]`)
+    : isInDrawer ? page.drawer.querySelector("h2") : null;
   node?.focus({ preventScroll: true });
 }
 

@@ -19,7 +19,7 @@ export function serverSource() {
     table: (path) => send("GET", `api${path}`, { accept: kTable }),
     read: (path) => send("GET", targetOf(path), { accept: yaml }),
     write: (method, path, body) =>
-      send(method, targetOf(path), { body, type: yaml }),
+      send(method, targetOf(path), { body, type: body && yaml }),
     post: (name, values) =>
       send("POST", name, { body: JSON.stringify(values ?? {}), type: json }),
     load: (body, isJson) =>

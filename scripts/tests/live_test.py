@@ -1,0 +1,13 @@
+"""Tests the live page in a browser: see live_test."""
+
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+# pylint: disable=wrong-import-position,unused-import
+import live_behaviour
+import live_access
+import live_cost
+from live_page import run_checks
+
+sys.exit(0 if run_checks(sys.argv[1:]) else 1)
