@@ -88,7 +88,10 @@ void ScriptedCluster::Handle(const ServerRequest& request, ServerReply reply) {
   const auto has = [&request](const char* part) {
     return request.target.find(part) != std::string::npos;
   };
-  const std::string resource = has("/nodes") ? "nodes" : "pods";
+  std::string resource = "pods";
+  for (const char* other : {"nodes", "poddisruptionbudgets"}) {
+    if (has(other)) resource = other;
+  }
   MutexLock lock(mu_);
   if (has("/binding")) {
     bindings_.push_back({request, std::move(reply)});

@@ -177,6 +177,16 @@ TEST_F(BindingTest, ClearsTheNominatedNode) {
               JsonHas(R"({"status": {"nominatedNodeName": null}})"_json));
 }
 
+TEST_F(BindingTest, ANullInAPatchClearsTheNominatedNode) {
+  Create("pods", Pod("p"));
+  EXPECT_THAT(StrategicPatch("pods/p/status",
+                             R"({"status": {"nominatedNodeName": "n"}})"_json),
+              Answers(200, R"({"status": {"nominatedNodeName": "n"}})"_json));
+  EXPECT_THAT(StrategicPatch("pods/p/status",
+                             R"({"status": {"nominatedNodeName": null}})"_json),
+              Answers(200, R"({"status": {"nominatedNodeName": null}})"_json));
+}
+
 TEST_F(BindingTest, RejectsAnotherKind) {
   EXPECT_THAT(Post("pods/p/binding", Pod("p")),
               Refuses(400, "BadRequest",

@@ -71,6 +71,25 @@ TEST_F(EvictionTest, UsesTheGracePeriodOfTheDeleteOptions) {
        "message": "Eviction API: evicting"}]}})"_json));
 }
 
+// A scheduler that preempts doesn't use the Eviction API, because a budget
+// must not keep it from making room.
+TEST_F(EvictionTest, ASchedulerPreemptsDespiteTheBudget) {
+  CreateBudget({{"minAvailable", 1}});
+  CreateReady("p");
+  AwaitHealthy(1);
+  EXPECT_THAT(StrategicPatch("pods/p/status", R"({"status": {"conditions": [
+        {"type": "DisruptionTarget", "status": "True",
+         "reason": "PreemptionByScheduler"}]}})"_json),
+              Answers(200));
+  EXPECT_THAT(Delete("pods/p"), Answers(200));
+  EXPECT_THAT(Read("pods/p"), JsonHas(R"({
+    "metadata": {"deletionTimestamp": "...",
+                 "deletionGracePeriodSeconds": 30},
+    "status": {"conditions": [
+      {"type": "Ready"},
+      {"type": "DisruptionTarget", "reason": "PreemptionByScheduler"}]}})"_json));
+}
+
 TEST_F(EvictionTest, ABudgetForbidsEvictions) {
   CreateBudget({{"minAvailable", 1}});
   CreateReady("p");

@@ -1,6 +1,7 @@
 // Fuzzes the objects of minisched/api as JSON. The first line of the input is a
 // type: "Pod", "PodList" or "PodEvent" (a line of a watch); "Node", "NodeList"
-// or "NodeEvent"; "Binding", "Event" or "Status". The rest is the JSON.
+// or "NodeEvent"; "Binding", "Event", "Status" or "Budget". The rest is the
+// JSON.
 
 #include <map>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/pod.h"
+#include "minisched/api/pod_disruption_budget.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/resource.h"
 #include "minisched/api/watch_event.h"
@@ -91,11 +93,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   using namespace minisched;
   static const std::map<std::string_view, void (*)(std::string_view)> kReaders =
-      {{"Binding", ReadObject<Binding>}, {"Event", ReadObject<Event>},
-       {"Node", ReadObject<Node>},       {"NodeEvent", ReadEvent<Node>},
-       {"NodeList", ReadList<Node>},     {"Pod", ReadObject<Pod>},
-       {"PodEvent", ReadEvent<Pod>},     {"PodList", ReadList<Pod>},
-       {"Status", ReadObject<ApiStatus>}};
+      {{"Binding", ReadObject<Binding>},
+       {"Event", ReadObject<Event>},
+       {"Node", ReadObject<Node>},
+       {"NodeEvent", ReadEvent<Node>},
+       {"NodeList", ReadList<Node>},
+       {"Pod", ReadObject<Pod>},
+       {"PodEvent", ReadEvent<Pod>},
+       {"PodList", ReadList<Pod>},
+       {"Status", ReadObject<ApiStatus>},
+       {"Budget", ReadObject<PodDisruptionBudget>}};
   std::string_view text = InputText(data, size);
   const auto reader = kReaders.find(TakeLine(text));
   if (reader == kReaders.end()) return -1;  // not for the corpus

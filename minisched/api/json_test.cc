@@ -7,6 +7,8 @@
 #include "minisched/api/options.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/pod.h"
+#include "minisched/api/pod_disruption_budget.h"
+#include "minisched/api/pod_status_patch.h"
 #include "minisched/api/status.h"
 #include "minisched/api/watch_event.h"
 
@@ -38,6 +40,7 @@ TEST(JsonTest, ReadsAPod) {
                            "controller": true}]},
     "spec": {
       "nodeName": "node-1", "schedulerName": "minisched", "priority": -5,
+      "preemptionPolicy": "Never",
       "schedulingGates": [{"name": "example.com/wait"}],
       "nodeSelector": {"disk": "ssd"},
       "tolerations": [{"key": "gpu", "operator": "Exists",
@@ -52,6 +55,7 @@ TEST(JsonTest, ReadsAPod) {
       "overhead": {"memory": "64Mi"}},
     "status": {
       "phase": "Pending", "nominatedNodeName": "node-2",
+      "startTime": "2026-11-21T10:00:05Z",
       "conditions": [{"type": "PodScheduled", "status": "False",
                       "reason": "Unschedulable", "message": "too big"}]}})");
 
@@ -67,6 +71,8 @@ TEST(JsonTest, ReadsAPod) {
   EXPECT_EQ(pod.spec.node_name, "node-1");
   EXPECT_EQ(pod.spec.scheduler_name, "minisched");
   EXPECT_EQ(pod.spec.priority, -5);
+  EXPECT_EQ(pod.spec.preemption_policy, "Never");
+  EXPECT_EQ(pod.status.start_time, ParseTime("2026-11-21T10:00:05Z"));
   ASSERT_EQ(pod.spec.scheduling_gates.size(), 1U);
   EXPECT_EQ(pod.spec.scheduling_gates[0].name, "example.com/wait");
   EXPECT_THAT(pod.spec.node_selector, ElementsAre(Pair("disk", "ssd")));
@@ -168,6 +174,43 @@ TEST(JsonTest, ReadsANode) {
   ASSERT_EQ(node.status.images.size(), 1U);
   EXPECT_THAT(node.status.images[0].names, ElementsAre("nginx:1.29"));
   EXPECT_EQ(node.status.images[0].size_bytes, 3'000'000'000);
+}
+
+TEST(JsonTest, ReadsAPodDisruptionBudget) {
+  const auto budget = FromJson<PodDisruptionBudget>(R"({
+    "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"minAvailable": "50%", "selector": {
+      "matchLabels": {"app": "web"},
+      "matchExpressions": [{"key": "tier", "operator": "In",
+                            "values": ["a", "b"]}]}},
+    "status": {"disruptionsAllowed": 2, "currentHealthy": 5,
+               "disruptedPods": {"web-0": "2026-11-21T10:00:00Z"}}})");
+  ASSERT_TRUE(budget.spec.selector);
+  const auto selector = Selector::FromLabelSelector(*budget.spec.selector);
+  EXPECT_EQ(selector.ToString(), "app=web,tier in (a,b)");
+  EXPECT_EQ(budget.status.disruptions_allowed, 2);
+  EXPECT_THAT(budget.status.disrupted_pods,
+              ElementsAre(Pair("web-0", ParseTime("2026-11-21T10:00:00Z"))));
+  EXPECT_EQ(PodDisruptionBudget::kResource.Path("shop", "web"),
+            "/apis/policy/v1/namespaces/shop/poddisruptionbudgets/web");
+  const auto of_none = FromJson<PodDisruptionBudget>(R"({"spec": {}})");
+  EXPECT_FALSE(of_none.spec.selector);
+  const auto of_all =
+      FromJson<PodDisruptionBudget>(R"({"spec": {"selector": {}}})");
+  EXPECT_TRUE(of_all.spec.selector);
+}
+
+TEST(JsonTest, WritesWhatAPatchOfAPodsStatusNames) {
+  EXPECT_EQ(ToJson(PodStatusPatch{}), R"({"status":{}})");
+  EXPECT_EQ(ToJson(PodStatusPatch{.nominated_node_name = "node-1"}),
+            R"({"status":{"nominatedNodeName":"node-1"}})");
+  EXPECT_EQ(ToJson(PodStatusPatch{
+                .resource_version = "7",
+                .condition = Condition{.type = "Ready", .status = "True"},
+                .nominated_node_name = ""}),
+            R"({"metadata":{"resourceVersion":"7"},"status":{"conditions":)"
+            R"([{"status":"True","type":"Ready"}],"nominatedNodeName":null}})");
 }
 
 TEST(JsonTest, LeavesOutEmptyFields) {

@@ -130,6 +130,7 @@ void VisitFields(Visitor& visit, T& spec) {
   visit("tolerations", spec.tolerations);
   visit("priority", spec.priority);
   visit("priorityClassName", spec.priority_class_name);
+  visit("preemptionPolicy", spec.preemption_policy);
   visit("containers", spec.containers);
   visit("initContainers", spec.init_containers);
   visit("resources", spec.resources);
@@ -152,6 +153,7 @@ void VisitFields(Visitor& visit, T& status) {
   visit("phase", status.phase);
   visit("conditions", status.conditions);
   visit("nominatedNodeName", status.nominated_node_name);
+  visit("startTime", status.start_time);
   visit("message", status.message);
   visit("reason", status.reason);
   visit("containerStatuses", status.container_statuses);

@@ -11,6 +11,7 @@
 #include "minisched/api/meta.h"
 #include "minisched/api/quantity.h"
 #include "minisched/api/reference.h"
+#include "minisched/api/time.h"
 
 namespace minisched {
 
@@ -181,6 +182,8 @@ struct PodSpec {
   std::vector<Toleration> tolerations;
   std::optional<std::int32_t> priority;
   std::string priority_class_name;
+  // "PreemptLowerPriority" (also when empty), or "Never".
+  std::string preemption_policy;
   std::vector<Container> containers;
   std::vector<Container> init_containers;
   // The requests of the pod as a whole. They replace the containers' requests
@@ -209,7 +212,10 @@ struct ContainerStatus {
 struct PodStatus {
   std::string phase;  // "Pending", "Running", "Succeeded", "Failed"
   std::vector<Condition> conditions;
+  // Where a scheduler has made room for the pod; empty: nowhere.
   std::string nominated_node_name;
+  // When the kubelet began to start the pod.
+  std::optional<Time> start_time;
   std::string message;
   std::string reason;
   std::vector<ContainerStatus> container_statuses;

@@ -108,11 +108,12 @@ LivePage::LivePage(Trace& trace, PaceSetter& pace, const RestConfig& config,
     actions.import_objects = nullptr;
     actions.reset = nullptr;
   }
+  if (options.change_actions) options.change_actions(actions);
   try {
     server_.emplace(ServerOptions(config, options), history_,
                     std::move(actions));
   } catch (const std::runtime_error& error) {
-    throw ConfigError("--live=" + std::to_string(options.port) + ": " +
+    throw ConfigError(options.port_flag + std::to_string(options.port) + ": " +
                       error.what());
   }
 }

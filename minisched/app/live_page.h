@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -22,6 +23,11 @@ struct LivePageOptions {
   std::string scheduler_name;
   // The version of the API server; "" if it is not known yet.
   std::string server_version;
+  // The flag of the port, for an error.
+  std::string port_flag = "--live=";
+  // Changes what pages can do, if set. For a page of a scheduler in another
+  // process, whose trace is empty.
+  std::function<void(live::LiveActions&)> change_actions;
 };
 
 // The live page of a scheduler while the object exists. Has its own client, so
@@ -44,6 +50,9 @@ class LivePage {
 
   // Returns the URL to open.
   const std::string& url() const { return server_->url(); }
+
+  Client& client() { return client_; }
+  live::Collector& collector() { return collector_; }
 
  private:
   Client client_;

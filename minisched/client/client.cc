@@ -86,9 +86,14 @@ void Client::Bind(const Binding& binding, std::stop_token stop) {
 void Client::BindAsync(const Binding& binding, std::stop_token stop,
                        ClientCallback<void> callback) {
   SendAsync(BindRequest(binding), std::move(stop),
-            [callback = std::move(callback)](ClientResult<std::string> result) {
-              callback(std::move(result).map([](const std::string&) {}));
-            });
+            IgnoringBody(std::move(callback)));
+}
+
+ClientCallback<std::string> Client::IgnoringBody(
+    ClientCallback<void> callback) {
+  return [callback = std::move(callback)](ClientResult<std::string> result) {
+    callback(std::move(result).map([](const std::string&) {}));
+  };
 }
 
 Client::Request Client::BindRequest(const Binding& binding) {

@@ -220,6 +220,14 @@ class Client {
          std::move(stop));
   }
 
+  template <class T>
+  void DeleteAsync(std::string_view namespace_name, std::string_view name,
+                   const DeleteOptions& options, std::stop_token stop,
+                   ClientCallback<void> callback) {
+    SendAsync(DeleteRequest(Path(T::kResource, namespace_name, name), options),
+              std::move(stop), IgnoringBody(std::move(callback)));
+  }
+
   // Binds the pod that the binding's metadata name to its target.
   void Bind(const Binding& binding, std::stop_token stop = {});
   void BindAsync(const Binding& binding, std::stop_token stop,
@@ -293,6 +301,10 @@ class Client {
               [this](const std::string& text) { return TryParse<T>(text); }));
         };
   }
+
+  // Returns a callback that passes on whether the call has succeeded.
+  static ClientCallback<std::string> IgnoringBody(
+      ClientCallback<void> callback);
 
   template <class T>
   ClientResult<std::shared_ptr<const T>> TryParse(const std::string& text) {

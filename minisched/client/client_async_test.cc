@@ -159,6 +159,21 @@ TEST_F(ClientAsyncTest, ObjectsAreParsed) {
   client_.reset();  // ends what uses the promises
 }
 
+TEST_F(ClientAsyncTest, ADeleteIgnoresWhatTheServerReturns) {
+  std::promise<std::string> request;
+  Start([&](const ServerRequest& received, ServerReply reply) {
+    request.set_value(received.method + " " + received.target + " " +
+                      received.body);
+    reply.Send(200, "not an object");
+  });
+  client_->DeleteAsync<Pod>("ns", "web", {.uid = "u1"}, {},
+                            ends_.Callback<void>());
+  EXPECT_EQ(request.get_future().get(),
+            "DELETE /api/v1/namespaces/ns/pods/web "
+            R"({"preconditions":{"uid":"u1"}})");
+  EXPECT_THAT(ends_.Await(1), ElementsAre("ok"));
+}
+
 TEST_F(ClientAsyncTest, AnAnswerThatIsNoObjectIsAProtocolError) {
   Start(Always(200, "hello"));
   client_->PatchAsync<Pod>("ns", "web", PatchType::kMerge, "{}", "", {},

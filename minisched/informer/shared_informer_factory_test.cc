@@ -9,6 +9,7 @@
 
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
+#include "minisched/api/pod_disruption_budget.h"
 #include "testing/embedded_server.h"
 
 namespace minisched {
@@ -24,6 +25,9 @@ constexpr char kManifest[] = R"(
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: b},
  spec: {containers: [{name: c, image: i}]}}
+---
+{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web},
+ spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}}
 )";
 
 class SharedInformerFactoryTest : public testing::Test {
@@ -52,10 +56,12 @@ TEST_F(SharedInformerFactoryTest, MakesOneInformerForEachKind) {
 TEST_F(SharedInformerFactoryTest, StartsAndAwaitsAllInformers) {
   informers_.Of<Pod>();
   informers_.Of<Node>();
+  informers_.Of<PodDisruptionBudget>();
   informers_.Start({});
   ASSERT_TRUE(informers_.WaitForCacheSync({}));
   EXPECT_THAT(Names<Pod>(), ElementsAre("a", "b"));
   EXPECT_THAT(Names<Node>(), ElementsAre("node-1"));
+  EXPECT_THAT(Names<PodDisruptionBudget>(), ElementsAre("web"));
 }
 
 TEST_F(SharedInformerFactoryTest, StartsInformersThatWereMadeLater) {

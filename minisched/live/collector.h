@@ -53,6 +53,10 @@ class Collector {
   // connects.
   bool Collect(std::size_t pages);
 
+  // Adds an item of another source, which the next call of Collect() passes on.
+  // For any thread.
+  void Push(Item item) EXCLUDES(mu_);
+
   // Asks the scheduler for all rejections of the next attempts, or only for the
   // first ones. The latter also holds before the first page, and after a minute
   // without pages.
@@ -70,7 +74,6 @@ class Collector {
   template <class T>
   void PushLive(const std::string& name, const T& value, Remains remains)
       EXCLUDES(mu_);
-  void Push(Item item) EXCLUDES(mu_);
   // Returns the new items in the order of their times.
   std::vector<Item> TakeItems() EXCLUDES(mu_);
   // Checks now and then that the API server responds.

@@ -202,18 +202,23 @@ struct LiveServer::Impl {
                   {"program", options.program},
                   {"scheduler", options.scheduler},
                   {"source", options.source},
+                  {"recording", options.recording},
                   {"control", options.control},
                   {"attempts", actions.attempt != nullptr},
                   {"pace", actions.pace != nullptr},
                   {"waiting", actions.end_wait != nullptr},
                   {"api", actions.api != nullptr},
                   {"export", actions.export_objects != nullptr},
-                  {"reset", actions.reset != nullptr}};
+                  {"reset", actions.reset != nullptr},
+                  {"config", actions.config != nullptr}};
     if (actions.all_rejections) start["allRejections"] = all_rejections;
     return Dump(start);
   }
 
+  // Lets the action collect, wakes the streams, and schedules the next tick. If
+  // this throws, the next page starts the ticks again.
   void Tick() {
+    ticking = false;
     const bool more = actions.collect && actions.collect(streams.size());
     for (EventStream* stream : streams) stream->Wake();
     if (!more) all_rejections = false;
@@ -231,7 +236,9 @@ struct LiveServer::Impl {
   const std::map<std::string, LiveActions::Exchange> exchanges = {
       {"GET /live/export", actions.export_objects},
       {"POST /live/import", actions.import_objects},
-      {"POST /live/reset", actions.reset}};
+      {"POST /live/reset", actions.reset},
+      {"GET /live/config", actions.config},
+      {"POST /live/config", actions.config}};
   Clock& clock;
   const std::string boot = NewToken().substr(0, 8);
   // Shared with responses under way.

@@ -23,6 +23,8 @@ struct LiveOptions {
   std::string program;
   std::string scheduler;
   std::string source;
+  // Whether the items are a recording, to which nothing is added.
+  bool recording = false;
 };
 
 // What a page can do besides showing items. Each function may be absent: then
@@ -56,6 +58,9 @@ struct LiveActions {
   Exchange export_objects;
   Exchange import_objects;
   Exchange reset;
+  // Returns the configuration of the scheduler as YAML and, after a POST,
+  // restarts the scheduler with the one of the body.
+  Exchange config;
 };
 
 // Serves the live page, on the loopback interface only, on a thread of its own:

@@ -93,22 +93,6 @@ Json Select(const Json& from, std::initializer_list<const char*> names) {
   return selected;
 }
 
-// Returns the object without what a server has added.
-Json Clean(Json object) {
-  object["metadata"] = Select(object["metadata"],
-                              {"name", "namespace", "labels", "annotations"});
-  const Json status = std::move(object["status"]);
-  object.erase("status");
-  if (object["kind"] == "Node" && status.is_object()) {
-    object["status"] = Select(status, {"capacity", "allocatable", "images"});
-  }
-  const Json::json_pointer claim("/spec/claimRef");  // of a PersistentVolume
-  if (object.contains(claim)) {
-    object[claim] = Select(object[claim], {"namespace", "name"});
-  }
-  return object;
-}
-
 // The calls of one transfer, and a summary of what they have done. The calls
 // block, and throw the client's errors, except for refused writes, which become
 // errors of the summary.
@@ -142,7 +126,7 @@ class Work {
     Json exported = Json::array();
     for (const ApiResource& resource : ShownResources()) {
       for (Json& object : List(resource)) {
-        if (IsExported(object)) exported.push_back(Clean(std::move(object)));
+        if (IsExported(object)) exported.push_back(Exported(std::move(object)));
       }
     }
     return exported;
@@ -164,7 +148,7 @@ class Work {
 
   // Gives an object its spec, labels and annotations of the start again.
   void Restore(Json object, const Json& start) {
-    if (Clean(object) == start) return;
+    if (Exported(object) == start) return;
     Json metadata = Select(object["metadata"], {"uid", "resourceVersion"});
     metadata.update(start.at("metadata"));
     object.update(start);
@@ -249,7 +233,7 @@ void Flatten(Json object, std::vector<Json>& objects, Work& work) {
     work.Skip(kind + " of the system");
   } else {
     object["apiVersion"] = FindResource(object)->ApiVersion();
-    objects.push_back(Clean(std::move(object)));
+    objects.push_back(Exported(std::move(object)));
   }
 }
 
@@ -300,6 +284,21 @@ void DoReset(Work& work, const Json& start) {
 }
 
 }  // namespace
+
+Json Exported(Json object) {
+  object["metadata"] = Select(object["metadata"],
+                              {"name", "namespace", "labels", "annotations"});
+  const Json status = std::move(object["status"]);
+  object.erase("status");
+  if (object["kind"] == "Node" && status.is_object()) {
+    object["status"] = Select(status, {"capacity", "allocatable", "images"});
+  }
+  const Json::json_pointer claim("/spec/claimRef");  // of a PersistentVolume
+  if (object.contains(claim)) {
+    object[claim] = Select(object[claim], {"namespace", "name"});
+  }
+  return object;
+}
 
 void Transfer::Remember(const std::stop_token& stop) {
   start_ = Work(client_, stop).ListExported().dump();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "minisched/http/http.h"
 
 namespace minisched::live {
+
+// Returns an object without what a server adds to it: as it is exported.
+nlohmann::json Exported(nlohmann::json object);
 
 // Copies objects of the ten kinds between a cluster and files.
 //

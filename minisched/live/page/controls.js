@@ -91,6 +91,8 @@ function clusterMenu() {
         reset && control && h("label.file", "Import objects … ",
           h("input", { type: "file", accept: ".yaml,.yml,.json", disabled,
             onchange: (event) => importFile(event.target) })),
+        feed.hello.config && button("Configuration …",
+          () => change({ drawer: { config: true } }), { disabled }),
         reset && control && resetPart(disabled))));
 }
 

@@ -1,0 +1,142 @@
+#include "lab/live/export.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+
+#include "minisched/api/time.h"
+#include "minisched/live/json.h"
+#include "minisched/live/page.h"
+
+namespace minisched::live {
+namespace {
+
+const unsigned char* Bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+std::string Base64(std::string_view data) {
+  std::string text((data.size() + 2) / 3 * 4 + 1, '\0');
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      Bytes(data), static_cast<int>(data.size()));
+  text.resize(size);
+  return text;
+}
+
+std::string Gzip(const std::string& text) {
+  constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's head
+  constexpr int kMemory = 9;            // the most
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzipWindow,
+                   kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::runtime_error("failed to initialize zlib");
+  }
+  std::string zipped(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = const_cast<unsigned char*>(Bytes(text));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<unsigned char*>(zipped.data());
+  stream.avail_out = static_cast<uInt>(zipped.size());
+  const int result = deflate(&stream, Z_FINISH);
+  zipped.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) throw std::runtime_error("failed to compress");
+  return zipped;
+}
+
+// Returns the source of a Content-Security-Policy that allows this text.
+std::string HashSource(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(),
+             nullptr);
+  return "'sha256-" +
+         Base64({reinterpret_cast<const char*>(hash.data()), size}) + "'";
+}
+
+// Replaces a tag of index.html, which must have it.
+void ReplaceTag(std::string& html, std::string_view tag,
+                const std::string& text) {
+  const auto begin = html.find(tag);
+  if (begin == html.npos) {
+    throw std::logic_error(fmt::format("index.html has no {}", tag));
+  }
+  html.replace(begin, tag.size(), text);
+}
+
+// Appends `text` to a list or an object of JSON that begins with `begin`.
+void AppendTo(std::string& json, std::string_view begin,
+              std::string_view text) {
+  if (!json.ends_with(begin)) json += ',';
+  json += text;
+}
+
+// Appends the members "attempts" and "lists". Many attempts have the same
+// nodes, far apart in the text, where gzip does not find them. So each
+// different list is in "lists" once, and attempts have its index.
+void AppendAttempts(std::string& json, const Recording& recording) {
+  std::map<std::string, std::size_t> indexes;
+  std::string lists = "[";
+  json += R"("attempts":{)";
+  for (const std::string& key : recording.AttemptKeys()) {
+    const auto text = recording.FindAttempt(key);
+    if (!text) continue;
+    Json record = Json::parse(*text);
+    for (const char* name : {"fits", "rejected", "scores"}) {
+      if (!record["attempt"].contains(name)) continue;
+      Json& list = record["attempt"][name];
+      const auto [known, is_new] = indexes.emplace(Dump(list), indexes.size());
+      if (is_new) AppendTo(lists, "[", known->first);
+      list = known->second;
+    }
+    AppendTo(json, "{", Dump(key) + ":" + Dump(record));
+  }
+  json += R"(},"lists":)" + lists + "]";
+}
+
+std::string ContentOf(const Recording& recording) {
+  const Json start = {{"time", FormatMicroTime(recording.items().back().time)},
+                      {"program", recording.program()},
+                      {"scheduler", recording.scheduler()},
+                      {"source", "a recording"},
+                      {"attempts", true},
+                      {"control", false},
+                      {"reset", false}};
+  std::string json = R"({"start":)" + Dump(start) + R"(,"base":[],"items":[)";
+  for (const Item& item : recording.items()) {
+    AppendTo(json, "[", item.json);
+  }
+  json += "],";
+  AppendAttempts(json, recording);
+  return json + "}";
+}
+
+}  // namespace
+
+std::string ExportPage(const Recording& recording) {
+  std::string html(kIndexHtml);
+  const std::string policy = fmt::format(
+      "default-src 'none'; script-src {}; style-src {}; "
+      "require-trusted-types-for 'script'; trusted-types 'none'",
+      HashSource(kScript), HashSource(kStyle));
+  ReplaceTag(html, R"(<meta charset="utf-8">)",
+             fmt::format("<meta charset=\"utf-8\">\n<meta http-equiv="
+                         "\"Content-Security-Policy\" content=\"{}\">",
+                         policy));
+  ReplaceTag(html, R"(<link rel="stylesheet" href="live.css">)",
+             fmt::format("<style>{}</style>", kStyle));
+  ReplaceTag(html, R"(<script type="module" src="live.js"></script>)",
+             fmt::format("<script type=\"module\">{}</script>", kScript));
+  ReplaceTag(html, "</body>",
+             "<script type=\"application/octet-stream\" id=\"recording\">" +
+                 Base64(Gzip(ContentOf(recording))) + "</script>\n</body>");
+  return html;
+}
+
+}  // namespace minisched::live

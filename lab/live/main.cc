@@ -1,0 +1,194 @@
+// minisched-live: a live page for any scheduler, and for recordings.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "lab/live/export.h"
+#include "lab/live/moment.h"
+#include "lab/live/recording.h"
+#include "lab/live/serve_cluster.h"
+#include "minisched/app/flags.h"
+#include "minisched/app/logging.h"
+#include "minisched/app/signals.h"
+#include "minisched/base/clock.h"
+#include "minisched/client/errors.h"
+#include "minisched/live/access.h"
+#include "minisched/live/live_server.h"
+#include "minisched/trace/tables.h"
+
+namespace {
+
+namespace live = minisched::live;
+
+struct Options {
+  live::ClusterOptions cluster;
+  int port = 0;
+  std::string replay;
+  std::optional<std::uint64_t> at;
+  std::string export_to;
+};
+
+// True if a flag is set that is for a cluster only.
+bool HasClusterFlags(const live::ClusterOptions& cluster) {
+  return !cluster.config.kubeconfig.empty() ||
+         !cluster.config.context.empty() || !cluster.records.empty() ||
+         !cluster.scheduler.empty() || !cluster.config_file.empty() ||
+         cluster.control;
+}
+
+// Returns what is wrong with the flags, and what to do; "" if nothing is.
+std::string CheckFlags(const Options& options) {
+  if (options.replay.empty()) {
+    if (options.at) return "--at needs the recording: add --replay FILE";
+    if (!options.export_to.empty()) {
+      return "--export needs the recording: add --replay FILE";
+    }
+  }
+  if (options.at && !options.export_to.empty()) {
+    return "--at and --export exclude each other: pass one of them";
+  }
+  const live::ClusterOptions& cluster = options.cluster;
+  if (!options.replay.empty() && HasClusterFlags(cluster)) {
+    return "--replay needs no cluster: pass only --port, --at or --export "
+           "with it";
+  }
+  if (cluster.scheduler.empty() != cluster.config_file.empty()) {
+    return "--scheduler and --config need each other: pass both";
+  }
+  // The scheduler would use another cluster than the page.
+  if (!cluster.scheduler.empty() && !cluster.config.context.empty()) {
+    return "--context does not reach the scheduler, which reads $KUBECONFIG: "
+           "use a kubeconfig whose current context is the one you want";
+  }
+  return "";
+}
+
+void WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
+}
+
+// Warns if a page does not keep the whole recording: see page/history.js.
+void CheckSize(const std::string& path, const live::Recording& recording) {
+  constexpr std::size_t kMaxItems = 60'000;
+  constexpr std::size_t kMaxMiB = 16;
+  std::size_t bytes = 0;
+  for (const live::Item& item : recording.items()) {
+    bytes += item.json.size();
+  }
+  if (recording.items().size() <= kMaxItems && bytes <= kMaxMiB << 20) return;
+  spdlog::warn(
+      "{} has {} changes in {} MiB, which is too much for a page: the timeline "
+      "keeps about the last {} changes, of at most {} MiB",
+      path, recording.items().size(), (bytes >> 20) + 1, kMaxItems, kMaxMiB);
+}
+
+// Serves a page of the recording until `stop` asks to stop.
+void Serve(const live::Recording& recording, unsigned short port,
+           const std::stop_token& stop) {
+  // Pages limit what they keep by themselves.
+  live::History history(std::numeric_limits<std::size_t>::max());
+  history.Add(recording.items());
+  const live::LiveServer server(
+      {.port = port,
+       .token = live::NewToken(),
+       .program = recording.program(),
+       .scheduler = recording.scheduler(),
+       .source = "a recording",
+       .recording = true},
+      history, {.attempt = [&recording](const std::string& uid, int number) {
+        return recording.FindAttempt(fmt::format("{}/{}", uid, number));
+      }});
+  spdlog::info("live page of the recording: {}", server.url());
+  minisched::RealClock().SleepUntil(minisched::Clock::TimePoint::max(), stop);
+}
+
+void Replay(const Options& options, const std::stop_token& stop) {
+  if (options.at) {
+    std::cout << live::ObjectsAt(options.replay, *options.at);
+    return;
+  }
+  const live::Recording recording(options.replay);
+  CheckSize(options.replay, recording);
+  if (options.export_to.empty()) {
+    return Serve(recording, static_cast<unsigned short>(options.port), stop);
+  }
+  WriteFile(options.export_to, ExportPage(recording));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  minisched::Flags flags(
+      "Serves a live page of a cluster and its scheduler, or of a recording, "
+      "to browsers on this machine.\n"
+      "Exit codes: 0 success, 1 error, 2 wrong flags.");
+  live::ClusterOptions& cluster = options.cluster;
+  flags.AddNonEmpty("--kubeconfig", &cluster.config.kubeconfig,
+                    "Kubeconfig of the cluster; the default is kubectl's");
+  flags.AddNonEmpty("--context", &cluster.config.context,
+                    "Context of the kubeconfig");
+  flags.AddNonEmpty("--scheduler-name", &cluster.scheduler_name,
+                    "Show pods with this spec.schedulerName");
+  flags.Add("--control", &cluster.control,
+            "Let the page change the cluster, and the configuration of "
+            "--config; implied on the embedded API server");
+  flags.AddNonEmpty("--records", &cluster.records,
+                    "Show the records that the scheduler appends to this file, "
+                    "or writes to standard input (-): see trace.md");
+  flags.AddNonEmpty("--scheduler", &cluster.scheduler,
+                    "Start the scheduler too, with this shell command. It "
+                    "finds $KUBECONFIG, $SCHEDULER_NAME and $SCHEDULER_CONFIG");
+  flags.AddNonEmpty("--config", &cluster.config_file,
+                    "The scheduler's configuration. The page edits a copy of "
+                    "this file, and restarts the scheduler");
+  flags.Add("--port", &options.port, "Port of the page; 0 picks a free one", 0,
+            65535);
+  flags.AddNonEmpty("--replay", &options.replay,
+                    "Show this recording: a file of --record, or one of "
+                    "kube-scheduler-simulator");
+  flags.Add("--at", &options.at,
+            "With --replay: print the objects at the moment of the record with "
+            "this sequence, as YAML for kubectl create and "
+            "minisched-apiserver --load. In a recording without records, the "
+            "number of a line");
+  flags.AddNonEmpty("--export", &options.export_to,
+                    "With --replay: write the page to this file, which shows "
+                    "the recording without a server");
+  if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
+    return *code;
+  }
+  if (const std::string error = CheckFlags(options); !error.empty()) {
+    std::cerr << "minisched-live: " << error << "\n";
+    return 2;
+  }
+  try {
+    minisched::SetUpLogging(0);
+    const minisched::StopOnSignal signals;
+    if (!options.replay.empty()) {
+      Replay(options, signals.token());
+    } else {
+      cluster.port = static_cast<unsigned short>(options.port);
+      ServeCluster(cluster, signals.token());
+    }
+    return 0;
+  } catch (const minisched::Cancelled&) {
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "minisched-live: " << minisched::Printable(error.what())
+              << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,134 @@
+#include "lab/live/managed_scheduler.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+#include "minisched/live/access.h"
+#include "minisched/live/api_proxy.h"
+
+namespace minisched::live {
+namespace {
+
+constexpr std::size_t kLogLines = 8;
+
+std::string ReadConfig(const std::string& path) {
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) {
+    throw std::runtime_error("--config " + path + ": " + std::strerror(errno));
+  }
+  return text;
+}
+
+std::filesystem::path MakeDirectory() {
+  std::string name =
+      std::filesystem::temp_directory_path() / "minisched-live.XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::runtime_error(name + ": " + std::strerror(errno));
+  }
+  return name;
+}
+
+}  // namespace
+
+ManagedScheduler::ManagedScheduler(
+    std::string command, const std::string& config,
+    std::map<std::string, std::string> environment, Clock& clock)
+    : command_(std::move(command)),
+      environment_(std::move(environment)),
+      clock_(clock),
+      config_(ReadConfig(config)),
+      directory_(MakeDirectory()) {
+  environment_["SCHEDULER_CONFIG"] = directory_ / "config.yaml";
+  Start();
+}
+
+ManagedScheduler::~ManagedScheduler() {
+  process_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+void ManagedScheduler::Start() {
+  process_.reset();
+  {
+    MutexLock lock(mu_);
+    std::ofstream(environment_["SCHEDULER_CONFIG"]) << config_;
+  }
+  std::filesystem::remove(log());
+  process_.emplace(command_, environment_, log());
+  trial_end_ = clock_.Now() + kTrial;
+}
+
+void ManagedScheduler::Handle(const http::Request& request, Respond respond) {
+  MutexLock lock(mu_);
+  if (request.method == "GET") {
+    return respond({.content_type = "application/yaml", .body = config_});
+  }
+  try {
+    YamlToJson(request.body);
+  } catch (const ParseError& error) {
+    return respond(YamlErrorReply(error.what()));
+  }
+  if (respond_) {
+    return respond(ErrorReply(
+        409, "the scheduler is starting with another change: try again"));
+  }
+  asked_ = request.body;
+  respond_ = std::move(respond);
+}
+
+void ManagedScheduler::Poll() {
+  bool restart = false;
+  {
+    MutexLock lock(mu_);
+    restart = asked_.has_value();
+    if (restart) before_ = std::exchange(config_, *std::move(asked_));
+    asked_.reset();
+  }
+  if (restart) Start();
+  const auto ended = process_ ? process_->Ended() : std::nullopt;
+  const bool is_trial = clock_.Now() < trial_end_;
+  if (!ended && !is_trial && before_) {
+    before_.reset();
+    EndChange({.status = 204});
+  }
+  if (!ended) return;
+  process_.reset();
+  const std::string error =
+      fmt::format("the scheduler ended with {}: {}", *ended,
+                  scenario::LastLines(log(), kLogLines));
+  if (before_) {
+    {
+      MutexLock lock(mu_);
+      config_ = *std::exchange(before_, std::nullopt);
+    }
+    Start();
+    return EndChange(
+        ErrorReply(409, "the old configuration is back, because " + error));
+  }
+  if (is_trial) throw std::runtime_error(error);
+  spdlog::error("{}Save its configuration in the page to start it again",
+                error);
+}
+
+void ManagedScheduler::EndChange(http::Reply reply) {
+  Respond respond;
+  {
+    MutexLock lock(mu_);
+    respond.swap(respond_);
+  }
+  respond(std::move(reply));
+}
+
+}  // namespace minisched::live

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lab/scenario/child_process.h"
+#include "minisched/base/clock.h"
+#include "minisched/base/mutex.h"
+#include "minisched/http/http.h"
+
+namespace minisched::live {
+
+// A scheduler that pages can restart with another configuration. Create and
+// destroy the object on the main thread, as ChildProcess requires; the
+// destructor ends the scheduler.
+class ManagedScheduler {
+ public:
+  using Respond = std::function<void(http::Reply)>;
+  // A scheduler that ends sooner has not accepted its configuration.
+  static constexpr std::chrono::seconds kTrial{3};
+
+  // Starts the shell command with $SCHEDULER_CONFIG, a copy of the file
+  // `config`, and with other variables. Throws std::runtime_error if the file
+  // can't be read.
+  ManagedScheduler(std::string command, const std::string& config,
+                   std::map<std::string, std::string> environment,
+                   Clock& clock = RealClock());
+  ~ManagedScheduler();
+
+  ManagedScheduler(const ManagedScheduler&) = delete;
+  ManagedScheduler& operator=(const ManagedScheduler&) = delete;
+
+  // Responds to GET with the configuration. Responds to POST after the trial of
+  // the new configuration: with 204, or with 409, the last lines of the log,
+  // and the old configuration back. For any thread; does not block.
+  void Handle(const http::Request& request, Respond respond) EXCLUDES(mu_);
+
+  // Does what pages have asked for. Call this every moment, on the main thread.
+  // Logs an error when the scheduler has ended. Throws std::runtime_error if
+  // that happens in its first seconds.
+  void Poll() EXCLUDES(mu_);
+
+  // Returns the file of the scheduler's log, which ends with the object.
+  std::string log() const { return directory_ / "scheduler.log"; }
+
+ private:
+  void Start() EXCLUDES(mu_);
+  void EndChange(http::Reply reply) EXCLUDES(mu_);
+
+  const std::string command_;
+  std::map<std::string, std::string> environment_;
+  Clock& clock_;
+  Mutex mu_;
+  std::string config_ GUARDED_BY(mu_);
+  std::optional<std::string> asked_ GUARDED_BY(mu_);  // until Poll()
+  Respond respond_ GUARDED_BY(mu_);                   // during a change
+  const std::filesystem::path directory_;
+  std::optional<scenario::ChildProcess> process_;
+  Clock::TimePoint trial_end_;
+  std::optional<std::string> before_;  // the old configuration, during a trial
+};
+
+}  // namespace minisched::live

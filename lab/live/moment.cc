@@ -1,0 +1,120 @@
+#include "lab/live/moment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "lab/live/record_lines.h"
+#include "minisched/api/document.h"
+#include "minisched/live/api_proxy.h"
+#include "minisched/live/json.h"
+#include "minisched/live/transfer.h"
+
+namespace minisched::live {
+namespace {
+
+// Sorted by kind, in the order in which objects can be created.
+using ObjectId = std::tuple<std::ptrdiff_t, std::string, std::string>;
+using Objects = std::map<ObjectId, Json>;
+
+std::string Text(const Json& object, const char* path) {
+  const Json::json_pointer pointer(path);
+  return object.contains(pointer) && object[pointer].is_string()
+             ? object[pointer].get<std::string>()
+             : "";
+}
+
+ObjectId IdOf(const Json& object) {
+  const auto kinds = ShownResources();
+  const auto kind =
+      std::ranges::find(kinds, Text(object, "/kind"), &ApiResource::kind);
+  return {kind - kinds.begin(), Text(object, "/metadata/namespace"),
+          Text(object, "/metadata/name")};
+}
+
+// Returns the time of the last record up to this sequence, or of the line with
+// this number if there are no records.
+Time TimeOf(const std::string& path, std::uint64_t sequence) {
+  std::uint64_t records = 0;
+  std::uint64_t lines = 0;
+  Time of_record{};
+  Time of_line{};
+  ReadLines(path, [&](const Json& line, const LinePlace& place) {
+    const LineHead head = ReadHead(line);
+    lines = place.number;
+    if (place.number <= sequence) of_line = head.time;
+    if (head.sequence == 0) return;
+    records = head.sequence;
+    if (head.sequence <= sequence) of_record = head.time;
+  });
+  const std::uint64_t last = records > 0 ? records : lines;
+  if (sequence > last || sequence == 0) {
+    throw RecordingError(fmt::format(
+        "--at {}: {} has the {} 1 to {}", sequence, path,
+        records > 0 ? "records with the sequences" : "lines", last));
+  }
+  return records > 0 ? of_record : of_line;
+}
+
+bool IsLeftOut(const Json& object) {
+  const std::string kind = Text(object, "/kind");
+  const std::string name = Text(object, "/metadata/name");
+  const std::string phase = Text(object, "/status/phase");
+  return object.contains("/metadata/deletionTimestamp"_json_pointer) ||
+         (kind == "Pod" && (phase == "Succeeded" || phase == "Failed")) ||
+         (kind == "PriorityClass" && name.starts_with("system-")) ||
+         (kind == "Namespace" &&
+          (name == "default" || name.starts_with("kube-")));
+}
+
+// Adds an object unless there is one with its name.
+void Add(Objects& objects, const Json& object) {
+  if (!IsLeftOut(object)) objects.emplace(IdOf(object), Exported(object));
+}
+
+// Adds what a server requires before it creates the pod.
+void AddNeedsOf(const Json& pod, Objects& objects) {
+  Add(objects, {{"apiVersion", "v1"},
+                {"kind", "Namespace"},
+                {"metadata", {{"name", Text(pod, "/metadata/namespace")}}}});
+  const std::string name = Text(pod, "/spec/priorityClassName");
+  if (name.empty()) return;
+  const Json& spec = pod["spec"];
+  Json priority_class = {{"apiVersion", "scheduling.k8s.io/v1"},
+                         {"kind", "PriorityClass"},
+                         {"metadata", {{"name", name}}},
+                         {"value", spec.value("priority", Json(0))}};
+  if (spec.contains("preemptionPolicy")) {
+    priority_class["preemptionPolicy"] = spec["preemptionPolicy"];
+  }
+  Add(objects, priority_class);
+}
+
+}  // namespace
+
+std::string ObjectsAt(const std::string& path, std::uint64_t sequence) {
+  const Time moment = TimeOf(path, sequence);
+  Objects present;
+  ReadLines(path, [&](const Json& line, const LinePlace&) {
+    const LineHead head = ReadHead(line);
+    if (head.sequence != 0 || head.time > moment) return;
+    const Json& object = line["resource"];
+    present.erase(IdOf(object));
+    if (line["event"] != "Delete") present[IdOf(object)] = object;
+  });
+  Objects objects;
+  for (const auto& [id, object] : present) Add(objects, object);
+  for (const auto& [id, object] : present) {
+    if (Text(object, "/kind") == "Pod" && objects.contains(id)) {
+      AddNeedsOf(object, objects);
+    }
+  }
+  Json list = {
+      {"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
+  for (const auto& [id, object] : objects) list["items"].push_back(object);
+  return ToYaml(list);
+}
+
+}  // namespace minisched::live

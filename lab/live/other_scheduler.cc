@@ -1,0 +1,103 @@
+#include "lab/live/other_scheduler.h"
+
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <utility>
+
+#include "minisched/api/parse_error.h"
+#include "minisched/live/json.h"
+
+namespace minisched::live {
+
+OtherScheduler::OtherScheduler(Client& client, const std::string& records)
+    : informers_(client, client.clock()) {
+  if (!records.empty()) {
+    records_.emplace(records);
+    return;
+  }
+  const auto add_handlers = [this]<class T>(SharedInformer<T>& informer,
+                                            auto read) {
+    using Object = std::shared_ptr<const T>;
+    informer.AddEventHandler(
+        {.on_add = [read](const Object& object, bool) { read(*object); },
+         .on_update = [read](const Object&,
+                             const Object& now) { read(*now); }});
+  };
+  add_handlers(informers_.Of<Pod>(),
+               [this](const Pod& pod) { ReadAnnotations(pod); });
+  add_handlers(
+      informers_.Add<Event>({.field_selector = "reason=FailedScheduling"}),
+      [this](const Event& event) { ReadEvent(event); });
+  informers_.Start({});
+}
+
+std::vector<Item> OtherScheduler::Take() {
+  if (records_) PollRecords();
+  MutexLock lock(mu_);
+  return std::exchange(items_, {});
+}
+
+void OtherScheduler::PollRecords() {
+  std::string place;
+  try {
+    records_->Poll([&](const std::string& text, const std::string& its_place) {
+      place = its_place + ": ";
+      const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+      MutexLock lock(mu_);
+      if (ReadHead(line).sequence > 0) AddRecord(line);
+    });
+  } catch (const std::runtime_error& error) {
+    spdlog::error("--records: {}{}: the page shows no further records", place,
+                  error.what());
+    records_.reset();
+  }
+}
+
+void OtherScheduler::ReadAnnotations(const Pod& pod) {
+  MutexLock lock(mu_);
+  const Time now = RealClock().WallNow();
+  for (const Json& record : results_.Read(pod, now)) AddRecord(record);
+}
+
+void OtherScheduler::ReadEvent(const Event& event) {
+  const ObjectReference& pod = event.regarding;
+  MutexLock lock(mu_);
+  auto& counts = events_[pod.uid];
+  int& count = counts[event.metadata.name];
+  const int new_count = event.series ? event.series->count : 1;
+  if (pod.uid.empty() || new_count <= count) return;
+  count = new_count;
+  int number = 0;
+  for (const auto& [name, times] : counts) number += times;
+  // An annotation has more of the attempt.
+  if (attempts_.contains(pod.uid + "/" + std::to_string(number))) return;
+  AddRecord(AttemptRecord(
+      FailedAttempt(event.note),
+      {.name = pod.name, .namespace_name = pod.namespace_name, .uid = pod.uid},
+      number, RealClock().WallNow()));
+}
+
+void OtherScheduler::AddRecord(const Json& record) {
+  auto item = RecordItem(record);
+  if (!item) return;
+  items_.push_back(*std::move(item));
+  if (const std::string key = AttemptKey(record); !key.empty()) {
+    if (!attempts_.contains(key)) newest_.push_back(key);
+    attempts_[key] = Dump(record);
+    if (newest_.size() > kAttempts) {
+      attempts_.erase(newest_.front());
+      newest_.pop_front();
+    }
+  }
+}
+
+std::optional<std::string> OtherScheduler::FindAttempt(
+    const std::string& key) const {
+  MutexLock lock(mu_);
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace minisched::live

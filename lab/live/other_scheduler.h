@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/live/line_tail.h"
+#include "lab/live/record_lines.h"
+#include "lab/live/simulator_results.h"
+#include "minisched/api/event.h"
+#include "minisched/base/mutex.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/shared_informer_factory.h"
+
+namespace minisched::live {
+
+// The attempts and moves of a scheduler in another process: those of its
+// records or, without records, the attempts that its events FailedScheduling
+// and kube-scheduler-simulator's annotations describe. Thread-safe.
+class OtherScheduler {
+ public:
+  // How many attempts can be found.
+  static constexpr std::size_t kAttempts = 512;
+
+  // Reads records from the file `records`, or from standard input if this is
+  // "-". If it is empty, watches pods and events. `client` must outlive the
+  // object.
+  OtherScheduler(Client& client, const std::string& records);
+
+  OtherScheduler(const OtherScheduler&) = delete;
+  OtherScheduler& operator=(const OtherScheduler&) = delete;
+
+  // Returns the items that are new since the last call. After a malformed
+  // record, logs an error and reads no further. For one thread.
+  std::vector<Item> Take() EXCLUDES(mu_);
+
+  // Returns the full record of one of the newest attempts.
+  std::optional<std::string> FindAttempt(const std::string& key) const
+      EXCLUDES(mu_);
+
+ private:
+  void PollRecords() EXCLUDES(mu_);
+  void ReadAnnotations(const Pod& pod) EXCLUDES(mu_);
+  void ReadEvent(const Event& event) EXCLUDES(mu_);
+  void AddRecord(const nlohmann::json& record) REQUIRES(mu_);
+
+  std::optional<LineTail> records_;
+  mutable Mutex mu_;
+  std::vector<Item> items_ GUARDED_BY(mu_);
+  SimulatorResults results_ GUARDED_BY(mu_);
+  // How often each event has occurred: by uid of the pod and name of the event.
+  std::map<std::string, std::map<std::string, int>> events_ GUARDED_BY(mu_);
+  std::map<std::string, std::string> attempts_ GUARDED_BY(mu_);
+  std::deque<std::string> newest_ GUARDED_BY(mu_);  // the keys of attempts_
+  SharedInformerFactory informers_;  // last: its threads use the others
+};
+
+}  // namespace minisched::live

@@ -1,0 +1,140 @@
+#include "lab/live/other_scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/live/files_testing.h"
+#include "minisched/api/pod.h"
+#include "testing/embedded_server.h"
+#include "testing/log_capture.h"
+
+namespace minisched::live {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Json = nlohmann::json;
+
+constexpr const char* kManifest = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: ns}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: ns}
+spec:
+  containers: [{name: c, image: i}]
+)";
+
+class OtherSchedulerTest : public ::testing::Test {
+ protected:
+  // Takes items until there are `count`, for 20 s at most. Returns their keys.
+  std::vector<std::string> TakeKeys(OtherScheduler& scheduler,
+                                    std::size_t count) {
+    std::vector<std::string> keys;
+    const auto deadline = RealClock().Now() + std::chrono::seconds(20);
+    while (keys.size() < count && RealClock().Now() < deadline) {
+      for (const Item& item : scheduler.Take()) {
+        keys.push_back(item.key);
+      }
+      RealClock().SleepFor(std::chrono::milliseconds(2), {});
+    }
+    return keys;
+  }
+
+  Event MakeEvent(const std::string& name, int count) {
+    const auto pod = client_.Get<Pod>("ns", "a");
+    Event event;
+    event.metadata = {.name = name, .namespace_name = "ns"};
+    event.event_time = MicroTime{RealClock().WallNow()};
+    if (count > 1) {
+      event.series = EventSeries{count, MicroTime{RealClock().WallNow()}};
+    }
+    event.reporting_controller = "example.com/scheduler";
+    event.reporting_instance = "one";
+    event.action = "Scheduling";
+    event.reason = "FailedScheduling";
+    event.regarding = {.api_version = "v1",
+                       .kind = "Pod",
+                       .namespace_name = "ns",
+                       .name = "a",
+                       .uid = pod->metadata.uid};
+    event.note = "0/2 nodes are available: 2 Insufficient cpu.";
+    event.type = "Warning";
+    return event;
+  }
+
+  std::string uid() { return client_.Get<Pod>("ns", "a")->metadata.uid; }
+
+  EmbeddedServer server_{kManifest};
+  Client client_{server_.config()};
+};
+
+TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
+  OtherScheduler scheduler(client_, "");
+  client_.Create(MakeEvent("first", 1));
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
+  const Json attempt =
+      Json::parse(*scheduler.FindAttempt(uid() + "/1"))["attempt"];
+  EXPECT_EQ(attempt["pod"], "ns/a");
+  EXPECT_EQ(attempt["allNodes"], 2);
+  client_.Create(MakeEvent("second", 3));
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/4"));
+}
+
+TEST_F(OtherSchedulerTest, ShowsAnnotationsAsAttempts) {
+  OtherScheduler scheduler(client_, "");
+  client_.Patch<Pod>(
+      "ns", "a", PatchType::kMerge,
+      R"({"metadata":{"annotations":{"kube-scheduler-simulator.sigs.k8s.io/)"
+      R"(selected-node":"n"}}})");
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
+  EXPECT_THAT(*scheduler.FindAttempt(uid() + "/1"), HasSubstr(R"("node":"n")"));
+}
+
+TEST_F(OtherSchedulerTest, AddsRecordsAsTheyAreAppended) {
+  const TestFile file(ObjectLine(1, "Add", NodeJson("n")) +
+                      RecordLine(1, 1, PodState("a", "active")));
+  OtherScheduler scheduler(client_, file.path());
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/pod"));
+  const std::string line =
+      RecordLine(2, 2, AttemptState("a", 1, R"(,"fits":["n"])"));
+  std::ofstream(file.path(), std::ios::app) << line;
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/attempt/1"));
+  EXPECT_EQ(Json::parse(*scheduler.FindAttempt("uid-a/1")), Json::parse(line));
+}
+
+TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
+  std::string lines;
+  for (int i = 1; i <= 513; ++i)
+    lines += RecordLine(1, i, AttemptState("a", i));
+  const TestFile file(lines);
+  OtherScheduler scheduler(client_, file.path());
+  scheduler.Take();
+  EXPECT_FALSE(scheduler.FindAttempt("uid-a/1"));
+  EXPECT_TRUE(scheduler.FindAttempt("uid-a/2"));
+  EXPECT_TRUE(scheduler.FindAttempt("uid-a/513"));
+}
+
+TEST_F(OtherSchedulerTest, StopsReadingAfterAMalformedRecord) {
+  const TestFile file(RecordLine(1, 1, PodState("a", "active")) +
+                      "{\"v\":1}\n" + RecordLine(1, 1, PodState("a", "bound")));
+  OtherScheduler scheduler(client_, file.path());
+  const LogCapture log;
+  EXPECT_EQ(scheduler.Take().size(), 1U);
+  EXPECT_THAT(log.text(), AllOf(HasSubstr(file.path() + ":2: "),
+                                HasSubstr("has version 1")));
+  EXPECT_THAT(scheduler.Take(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace minisched::live

@@ -1,0 +1,144 @@
+#include "lab/live/record_lines.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "minisched/api/parse_error.h"
+#include "minisched/live/json.h"
+
+namespace minisched::live {
+namespace {
+
+constexpr int kVersion = 2;
+
+// Examples of the members that a record must have, and each of its states.
+const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
+const Json kStates = {{"pod", {{"name", ""}, {"uid", ""}, {"place", ""}}},
+                      {"attempt",
+                       {{"pod", ""},
+                        {"uid", ""},
+                        {"attempt", 1},
+                        {"allNodes", 1},
+                        {"feasibleNodes", 1}}},
+                      {"queue", {{"active", Json::array()}, {"length", 0}}},
+                      {"scheduler", {{"name", ""}}}};
+
+// Throws ParseError unless the object has members like those of the examples.
+void CheckMembers(const Json& object, const Json& examples) {
+  for (const auto& [name, example] : examples.items()) {
+    const Json member =
+        object.is_object() ? object.value(name, Json()) : Json();
+    if (example.is_number() ? !member.is_number_integer()
+                            : member.type() != example.type()) {
+      throw ParseError(fmt::format("its \"{}\" is missing or wrong", name));
+    }
+  }
+}
+
+void CheckVersion(int version) {
+  if (version < kVersion) {
+    throw ParseError(
+        fmt::format("the recording has version {}, which this program does not "
+                    "read: record it again with the present minisched",
+                    version));
+  }
+  if (version > kVersion) {
+    throw ParseError(fmt::format(
+        "the recording has version {}, and this program reads only {}: use a "
+        "newer minisched-live",
+        version, kVersion));
+  }
+}
+
+// Returns the key of the item of a record, or "" for an unknown record. Throws
+// ParseError if the state lacks something that a page needs.
+std::string KeyOf(const Json& record) {
+  for (const auto& [name, examples] : kStates.items()) {
+    if (!record.contains(name)) continue;
+    const Json& state = record[name];
+    CheckMembers(state, examples);
+    std::string key = state.value("uid", "") + "/" + name;
+    if (name == "attempt") key += "/" + state["attempt"].dump();
+    return key;
+  }
+  return "";
+}
+
+}  // namespace
+
+void ReadLines(const std::string& path,
+               const std::function<void(const Json&, const LinePlace&)>& use) {
+  std::ifstream file(path, std::ios::binary);
+  const auto fail = [&path] {
+    throw RecordingError("cannot read " + path + ": " + std::strerror(errno));
+  };
+  if (!file) fail();
+  LinePlace place;
+  for (std::string text; std::getline(file, text);) {
+    ++place.number;
+    place.size = text.size();
+    const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (line.is_discarded() && file.peek() == EOF) return;
+    try {
+      if (!line.is_discarded()) {
+        use(line, place);
+      } else if (text.find_first_not_of(" \t\r") != text.npos) {
+        throw ParseError("not JSON: expected a recording of --record");
+      }
+    } catch (const std::exception& error) {
+      throw RecordingError(
+          fmt::format("{}:{}: {}", path, place.number, error.what()));
+    }
+    place.offset += text.size() + 1;
+  }
+  if (file.bad()) fail();  // a folder, for example
+}
+
+LineHead ReadHead(const Json& line) {
+  const bool is_object =
+      line.is_object() && line.contains("event") && line.contains("resource");
+  if (!is_object && !(line.is_object() && line.contains("v"))) {
+    throw ParseError(
+        "neither a record nor the line of an object: expected a recording of "
+        "--record");
+  }
+  if (is_object) {
+    CheckMembers(line, {{"time", ""}});
+    return {.time = ParseTime(line["time"].get<std::string>())};
+  }
+  if (line["v"].is_number_integer()) CheckVersion(line["v"]);
+  CheckMembers(line, kRecord);
+  return {.time = ParseTime(line["time"].get<std::string>()),
+          .sequence = line["sequence"]};
+}
+
+std::optional<Item> RecordItem(const Json& record) {
+  Item item{.key = KeyOf(record), .time = ReadHead(record).time};
+  if (item.key.empty()) return std::nullopt;
+  Json shown = record;
+  shown["time"] = FormatMicroTime(item.time);
+  if (record.contains("attempt")) {
+    for (const char* name : {"fits", "scores", "rejected"}) {
+      shown["attempt"].erase(name);
+    }
+  }
+  if (record.contains("pod") && record["pod"]["place"] == "gone") {
+    item.remains = Remains::kNothing;
+  }
+  item.json = Dump(shown);
+  return item;
+}
+
+std::string AttemptKey(const Json& record) {
+  if (!record.contains("attempt")) return "";
+  const Json& attempt = record["attempt"];
+  return fmt::format("{}/{}", attempt["uid"].get<std::string>(),
+                     attempt["attempt"].get<int>());
+}
+
+}  // namespace minisched::live

@@ -1,0 +1,82 @@
+#include "minisched/api/disruption_budgets.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "minisched/api/json.h"
+
+namespace minisched {
+namespace {
+
+std::shared_ptr<const PodDisruptionBudget> Budget(const std::string& selector,
+                                                  int allowed) {
+  return std::make_shared<const PodDisruptionBudget>(
+      FromJson<PodDisruptionBudget>(
+          R"({"metadata":{"namespace":"shop"},"spec":{"selector":)" + selector +
+          R"(},"status":{"disruptionsAllowed":)" + std::to_string(allowed) +
+          R"(,"disruptedPods":{"web-9":"2026-11-21T10:00:00Z"}}})"));
+}
+
+Pod NewPod(const std::string& name, const Labels& labels = {{"app", "web"}}) {
+  Pod pod;
+  pod.metadata.namespace_name = "shop";
+  pod.metadata.name = name;
+  pod.metadata.labels = labels;
+  return pod;
+}
+
+constexpr char kWeb[] = R"({"matchLabels":{"app":"web"}})";
+
+TEST(DisruptionBudgetsTest, AllowsAsManyRemovalsAsTheBudget) {
+  DisruptionBudgets budgets({Budget(kWeb, 2)});
+  DisruptionBudgets copy = budgets;
+  EXPECT_TRUE(budgets.Take(NewPod("web-1")));
+  EXPECT_TRUE(budgets.Take(NewPod("web-2")));
+  EXPECT_FALSE(budgets.Take(NewPod("web-3")));
+  EXPECT_TRUE(copy.Take(NewPod("web-3"))) << "a copy counts on its own";
+}
+
+TEST(DisruptionBudgetsTest, CountsOnlyThePodsOfTheBudget) {
+  DisruptionBudgets budgets({Budget(kWeb, 0)});
+  EXPECT_TRUE(budgets.Take(NewPod("db", {{"app", "db"}})));
+  EXPECT_TRUE(budgets.Take(NewPod("bare", {})));
+  Pod elsewhere = NewPod("web-1");
+  elsewhere.metadata.namespace_name = "other";
+  EXPECT_TRUE(budgets.Take(elsewhere));
+  EXPECT_FALSE(budgets.Take(NewPod("web-1")));
+}
+
+TEST(DisruptionBudgetsTest, DoesNotCountDisruptedPodsAgain) {
+  DisruptionBudgets budgets({Budget(kWeb, 0)});
+  EXPECT_TRUE(budgets.Take(NewPod("web-9")));
+}
+
+TEST(DisruptionBudgetsTest, IgnoresBudgetsWithoutAUsefulSelector) {
+  DisruptionBudgets budgets(
+      {Budget("null", 0), Budget("{}", 0),
+       Budget(R"({"matchExpressions":[{"key":"a","operator":"Near"}]})", 0)});
+  EXPECT_TRUE(budgets.Take(NewPod("web-1")));
+  EXPECT_TRUE(DisruptionBudgets().Take(NewPod("web-1")));
+}
+
+TEST(DisruptionBudgetsTest, CountsAgainstEachBudgetOfThePod) {
+  DisruptionBudgets budgets({Budget(kWeb, 0), Budget(kWeb, 1)});
+  EXPECT_FALSE(budgets.Take(NewPod("web-1")));
+  DisruptionBudgets second({Budget(kWeb, 1), Budget(kWeb, 2)});
+  EXPECT_TRUE(second.Take(NewPod("web-1")));
+  EXPECT_FALSE(second.Take(NewPod("web-2")));
+}
+
+// A pod without labels has no budgets, although this selector would match.
+TEST(DisruptionBudgetsTest, APodWithoutLabelsHasNoBudget) {
+  DisruptionBudgets budgets({Budget(
+      R"({"matchExpressions":[{"key":"a","operator":"DoesNotExist"}]})", 0)});
+  EXPECT_TRUE(budgets.Take(NewPod("bare", {})));
+  EXPECT_FALSE(budgets.Take(NewPod("web-1")));
+}
+
+}  // namespace
+}  // namespace minisched
