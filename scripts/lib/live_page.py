@@ -424,8 +424,8 @@ def run_checks(words: list[str]) -> bool:
             except (Exception, SystemExit) as error:
                 failed += 1
                 print(f"not ok - {title}")
-                report = "\n".join([f"{str(error)[:1000]}", traceback.format_exc(),
-                                    *REPORTS])
+                report = "\n".join([str(error)[:1000],
+                                    traceback.format_exc(), *REPORTS])
                 print(re.sub("^", "  ", report, flags=re.M), flush=True)
             else:
                 passed += 1

@@ -343,7 +343,8 @@ def markup_in_each_field_of_the_stream_stays_text(browser: Browser) -> None:
 
     pods = {place: {"uid": f"{place}{MARKUP}",
                     "name": f"{MARKUP}/{place}{MARKUP}", "place": place,
-                    "event": MARKUP, "plugins": [MARKUP], "wakes": [MARKUP], "attempts": 1, "node": MARKUP,
+                    "event": MARKUP, "plugins": [MARKUP], "wakes": [MARKUP],
+                    "attempts": 1, "node": MARKUP,
                     "until": "2026-01-01T00:01:00.000000Z"}
             for place in ("gated", "active", "backoff", "unschedulable",
                           "in flight", "assumed", "waiting", "bound")}
