@@ -53,11 +53,6 @@ PLACES = """() => Object.fromEntries(
       pod.title.split('/').at(-1))]))"""
 
 
-# Returns when the page has shown the last change.
-NEXT_FRAME = """() => new Promise((done) => setTimeout(() =>
-  requestAnimationFrame(() => setTimeout(done)), 40))"""
-
-
 def node(name: str, cpu: str = "4", memory: str = "8Gi", *,
          labels: dict | None = None, **spec: Any) -> dict:
     return {"apiVersion": "v1", "kind": "Node",
@@ -314,11 +309,14 @@ class LivePage:
         """
         found: list[tuple[str, dict]] = []
         while not self.button(name).is_disabled():
+            before = self.moment()
             self.press(name)
-            self.evaluate(NEXT_FRAME)
+            # Two moves in a row may have the same text, but not four.
+            deadline = time.monotonic() + 0.4
+            while self.moment() == before and time.monotonic() < deadline:
+                self.page.wait_for_timeout(10)
             found.append((self.moment(), self.picture()))
-            # Two moves in a row may look the same, but not four.
-            if len(found) > 3 and found[-1] == found[-2] == found[-3] == found[-4]:
+            if len(found) > 3 and found[-4:] == [found[-1]] * 4:
                 del found[-3:]
                 break
         return found
@@ -422,10 +420,12 @@ def run_checks(words: list[str]) -> bool:
             REPORTS.clear()
             try:
                 measured = function(browser)
-            except (Exception, SystemExit):  # pylint: disable=broad-except
+            # pylint: disable-next=broad-except
+            except (Exception, SystemExit) as error:
                 failed += 1
                 print(f"not ok - {title}")
-                report = "\n".join([traceback.format_exc(), *REPORTS])
+                report = "\n".join([str(error)[:1000],
+                                    traceback.format_exc(), *REPORTS])
                 print(re.sub("^", "  ", report, flags=re.M), flush=True)
             else:
                 passed += 1

@@ -1,4 +1,4 @@
-"""Checks that everybody can use the live page, and that nobody can misuse it."""
+"""Checks that all can use the live page, and that nobody can misuse it."""
 
 import json
 import re
@@ -171,10 +171,10 @@ def the_tab_key_reaches_everything_with_its_focus_visible(
                 hidden = live.evaluate(NOTE_FOCUS)
                 if hidden:
                     wrong.append(f"{state}: cannot see the focus on {hidden}")
-            wrong += [f"{state}: does not reach {each}" for each in live.evaluate(
-                f"""() => ({REACHABLE})().filter((element) =>
-                  !window.reached.has(element)).map((element) =>
-                    element.outerHTML.slice(0, 120))""")]
+            missed = live.evaluate(f"""() => ({REACHABLE})()
+              .filter((element) => !window.reached.has(element))
+              .map((element) => element.outerHTML.slice(0, 120))""")
+            wrong += [f"{state}: does not reach {each}" for each in missed]
     assert not wrong, "\n".join(sorted(set(wrong)))
 
 
@@ -341,9 +341,10 @@ def markup_in_each_field_of_the_stream_stays_text(browser: Browser) -> None:
         return {"v": 2, "sequence": 1, "time": "2026-01-01T00:00:00.000000Z",
                 **state}
 
-    pods = {place: {"uid": f"{place}{MARKUP}", "name": f"{MARKUP}/{place}{MARKUP}",
-                    "place": place, "event": MARKUP, "plugins": [MARKUP],
-                    "wakes": [MARKUP], "attempts": 1, "node": MARKUP,
+    pods = {place: {"uid": f"{place}{MARKUP}",
+                    "name": f"{MARKUP}/{place}{MARKUP}", "place": place,
+                    "event": MARKUP, "plugins": [MARKUP], "wakes": [MARKUP],
+                    "attempts": 1, "node": MARKUP,
                     "until": "2026-01-01T00:01:00.000000Z"}
             for place in ("gated", "active", "backoff", "unschedulable",
                           "in flight", "assumed", "waiting", "bound")}

@@ -7,7 +7,7 @@ import socket
 import threading
 
 from live_page import (
-    MESSAGE_OF_FAILED_REQUEST, MESSAGE_OF_LOST_SERVER, NEXT_FRAME, Cluster, LivePage, check,
+    MESSAGE_OF_FAILED_REQUEST, MESSAGE_OF_LOST_SERVER, Cluster, LivePage, check,
     node, pod, until)
 from playwright.sync_api import Browser
 
@@ -82,7 +82,8 @@ def expected_table(attempt: dict, weights: dict | None = None) -> dict:
 
 def assert_table(live: LivePage, attempt: dict,
                  weights: dict | None = None) -> None:
-    until(lambda: live.page.locator("table:has(th.filter)").count(), "a table is shown")
+    until(lambda: live.page.locator("table:has(th.filter)").count(),
+          "a table is shown")
     shown = live.evaluate(TABLE)
     results = {row["node"]: row.pop("result") for row in shown["rows"]}
     names = [row.pop("node") for row in shown["rows"]]
@@ -333,7 +334,8 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
             moments.append((live.evaluate("Date.now()"), picture))
             live.page.wait_for_timeout(100)
 
-        cluster.create(pod("web", "1"), pod("ssd", nodeSelector={"disk": "ssd"}))
+        cluster.create(pod("web", "1"),
+                       pod("ssd", nodeSelector={"disk": "ssd"}))
         shown(activeQ=["web", "ssd"])
         live.pace("Step")
         shown(activeQ=["ssd"], bound=["web"])
@@ -371,13 +373,12 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
 
         # One move after the other, back to the start and forwards again.
         live.press("Back to now")
-        live.evaluate(NEXT_FRAME)
-        assert live.picture() == moments[-1][1]
+        until(lambda: live.picture() == moments[-1][1], "the page shows now")
         backwards = live.walk("Previous move")
         forwards = live.walk("Next move")
         assert len(backwards) > 15, len(backwards)
         assert backwards[-2::-1] == forwards[:-1], "moves are not undone"
-        assert live.picture() == moments[-1][1]
+        until(lambda: live.picture() == moments[-1][1], "the page shows now")
 
 
 @check
@@ -401,9 +402,10 @@ def an_export_imported_after_a_reset_restores_the_picture(
             {"key": "team", "value": "a", "effect": "NoSchedule"}]),
             pod("web", "1"), pod("db", "2"), pod("huge", "9"),
             pod("gated", schedulingGates=[{"name": "example.com/gate"}]))
-        until(lambda: sorted(live.places().get("bound", [])) == ["db", "web"] and
-              live.places().get("gated") and live.places().get("unschedulable"),
-              "all pods are in their places")
+        until(lambda: {place: sorted(pods) for place, pods
+                       in live.places().items() if pods} ==
+              {"bound": ["db", "web"], "gated": ["gated"],
+               "unschedulable": ["huge"]}, "all pods are in their places")
         live.await_calm()
         before = picture()
 

@@ -208,7 +208,8 @@ def moves_are_on_the_screen_within_250_ms_at_200_pods_a_second(
             if best["p95"] <= 250 or best["others"] > MOST_OTHERS:
                 break
         measured = (f"{best['rate']:.0f} pods/s; from Moved to the screen: "
-                    f"median {best['median']:.0f} ms, p95 {best['p95']:.0f} ms, "
+                    f"median {best['median']:.0f} ms, "
+                    f"p95 {best['p95']:.0f} ms, "
                     f"longest {best['longest']:.0f} ms; "
                     f"longest task {best['task']:.0f} ms")
         assert best["task"] <= LONGEST_TASK, measured
@@ -261,8 +262,9 @@ def the_page_of_a_large_cluster_stays_small_and_responsive(
         task = tasks.longest()
         large = heap()
         measured = (
-            f"1,000 nodes, 10,000 pods: shown after {loaded:.1f} s, longest task "
-            f"{first_task:.0f} ms, heap {small:.0f} MiB; after {seconds:.0f} s "
+            f"1,000 nodes, 10,000 pods: shown after {loaded:.1f} s, "
+            f"longest task {first_task:.0f} ms, heap {small:.0f} MiB; "
+            f"after {seconds:.0f} s "
             f"at {rate:.0f} pods/s: longest task {task:.0f} ms, heap "
             f"{large:.0f} MiB, the past is {'' if is_full else 'not '}full")
         assert large <= 150, measured
