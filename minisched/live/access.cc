@@ -119,8 +119,7 @@ std::vector<std::pair<std::string, std::string>> SecurityHeaders() {
 }
 
 Reply ErrorReply(int status, const std::string& message) {
-  const nlohmann::json error = {{"error", message}};
-  return {.status = status, .body = Dump(error)};
+  return {.status = status, .body = Dump({{"error", message}})};
 }
 
 }  // namespace minisched::live

@@ -215,7 +215,10 @@ struct LiveServer::Impl {
     return Dump(start);
   }
 
+  // Lets the action collect, wakes the streams, and schedules the next tick. If
+  // this throws, the next page starts the ticks again.
   void Tick() {
+    ticking = false;
     const bool more = actions.collect && actions.collect(streams.size());
     for (EventStream* stream : streams) stream->Wake();
     if (!more) all_rejections = false;
