@@ -58,8 +58,8 @@ struct LiveActions {
   Exchange export_objects;
   Exchange import_objects;
   Exchange reset;
-  // Returns the configuration of the scheduler as YAML or, after a PUT, restarts
-  // the scheduler with the one of the body.
+  // Returns the configuration of the scheduler as YAML or, after a PUT,
+  // restarts the scheduler with the one of the body.
   Exchange config;
 };
 
