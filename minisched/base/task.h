@@ -2,13 +2,11 @@
 
 #include <atomic>
 #include <coroutine>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 // Coroutines that wait for callbacks: sequences of asynchronous calls that read
 // like functions that block. A waiting coroutine costs memory, but no thread.
@@ -188,24 +186,5 @@ class Task<T>::Promise : public ReturnedResult<T> {
  private:
   Callback<T> done_;
 };
-
-// Starts the tasks one after the other, waits for all of them, and returns
-// their results in the same order. REQUIRES: T is not bool.
-template <class T>
-Task<std::vector<T>> AllOf(std::vector<Task<T>> tasks) {
-  std::vector<T> results(tasks.size());
-  if (tasks.empty()) co_return results;
-  std::atomic<std::size_t> left = tasks.size();
-  const auto start = [&](const Callback<void>& done) {
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      tasks[i].Start([&results, &left, i, done](const T& result) {
-        results[i] = result;
-        if (--left == 0) done();
-      });
-    }
-  };
-  co_await CallbackResult<void>(start);
-  co_return results;
-}
 
 }  // namespace minisched

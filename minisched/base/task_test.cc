@@ -74,41 +74,6 @@ TEST_F(TaskTest, PassesItsResultOn) {
   EXPECT_EQ(result, "<a>");
 }
 
-TEST_F(TaskTest, AllOfWaitsForAllTasks) {
-  const auto record = [this](const std::vector<std::string>& results) {
-    results_ = results;
-  };
-  const auto wait_for = [this](int count) {
-    std::vector<Task<std::string>> tasks;
-    for (int i = 0; i < count; ++i) tasks.push_back(Wait());
-    return AllOf(std::move(tasks));
-  };
-  wait_for(3).Start(record);
-  ASSERT_EQ(kept_.size(), 3);
-  std::swap(kept_[0], kept_[2]);
-  Call("c");
-  Call("b");
-  EXPECT_THAT(results_, IsEmpty());
-  Call("a");
-  EXPECT_THAT(results_, ElementsAre("<a>", "<b>", "<c>"));
-  wait_for(0).Start(record);
-  EXPECT_THAT(results_, IsEmpty());
-}
-
-TEST_F(TaskTest, AllOfIsFreedWithATaskThatIsDropped) {
-  const auto token = std::make_shared<int>();
-  {
-    std::vector<Task<std::string>> tasks;
-    tasks.push_back(Wait());
-    tasks.push_back(Wait());
-    AllOf(std::move(tasks)).Start([token](const auto&) {});
-  }
-  Call("a");
-  EXPECT_EQ(token.use_count(), 2);
-  kept_.clear();
-  EXPECT_EQ(token.use_count(), 1);
-}
-
 TEST_F(TaskTest, FreesItsVariablesAtTheEnd) {
   const auto token = std::make_shared<int>();
   WaitOften(1, token).Start();
