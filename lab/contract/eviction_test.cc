@@ -86,8 +86,8 @@ TEST_F(EvictionTest, ASchedulerPreemptsDespiteTheBudget) {
     "metadata": {"deletionTimestamp": "...",
                  "deletionGracePeriodSeconds": 30},
     "status": {"conditions": [
-      {"type": "Ready"},
-      {"type": "DisruptionTarget", "reason": "PreemptionByScheduler"}]}})"_json));
+      {"type": "DisruptionTarget", "reason": "PreemptionByScheduler"},
+      {"type": "Ready"}]}})"_json));
 }
 
 TEST_F(EvictionTest, ABudgetForbidsEvictions) {
