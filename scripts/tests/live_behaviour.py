@@ -36,13 +36,15 @@ TABLE = """() => {
 }"""
 
 # Sets the slider of the timeline, in milliseconds from its start. Returns the
-# time of the moment that is shown then.
-SLIDE = """(value) => {
+# time of the moment that is shown, once the page shows the past.
+SLIDE = """async (value) => {
   const slider = document.querySelector('#timeline input[type=range]');
   slider.value = String(value);
   slider.dispatchEvent(new Event('input', {bubbles: true}));
-  return new Promise((resolve) => setTimeout(() =>
-    resolve(slider.getAttribute('aria-valuetext')), 150));
+  while (!document.body.classList.contains('rewound')) {
+    await new Promise(requestAnimationFrame);
+  }
+  return slider.getAttribute('aria-valuetext');
 }"""
 
 
