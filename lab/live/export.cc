@@ -105,9 +105,8 @@ std::string ContentOf(const Recording& recording) {
                       {"program", recording.program()},
                       {"scheduler", recording.scheduler()},
                       {"source", "a recording"},
-                      {"attempts", true},
-                      {"control", false},
-                      {"reset", false}};
+                      {"recording", true},
+                      {"attempts", true}};
   std::string json = R"({"start":)" + Dump(start) + R"(,"base":[],"items":[)";
   for (const Item& item : recording.items()) {
     AppendTo(json, "[", item.json);

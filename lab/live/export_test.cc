@@ -69,7 +69,8 @@ TEST(ExportTest, HasItemsAndFullAttempts) {
              ObjectLine(2, "Add", NodeJson("n")) + RecordLine(3, 2, attempt)));
   EXPECT_EQ(content["start"]["program"], "p");
   EXPECT_EQ(content["start"]["scheduler"], "s");
-  EXPECT_EQ(content["start"]["control"], false);
+  EXPECT_EQ(content["start"]["recording"], true);
+  EXPECT_FALSE(content["start"].contains("control"));
   EXPECT_EQ(content["base"], Json::array());
   ASSERT_EQ(content["items"].size(), 3U);
   EXPECT_EQ(content["items"][1]["cluster"]["node"]["name"], "n");

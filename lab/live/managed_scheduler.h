@@ -33,7 +33,7 @@ class ManagedScheduler {
   ManagedScheduler(const ManagedScheduler&) = delete;
   ManagedScheduler& operator=(const ManagedScheduler&) = delete;
 
-  // Responds to GET with the configuration. Responds to POST after the trial of
+  // Responds to GET with the configuration. Responds to PUT after the trial of
   // the new configuration: with 204, or with 409, the last lines of the log,
   // and the old configuration back. For any thread; does not block.
   void Handle(const http::Request& request, Respond respond) EXCLUDES(mu_);

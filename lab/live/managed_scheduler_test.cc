@@ -72,7 +72,7 @@ TEST_F(ManagedSchedulerTest, StartsWithACopyOfTheConfiguration) {
 TEST_F(ManagedSchedulerTest, RestartsWithAnotherConfiguration) {
   Start("a: 1\n");
   PollUntil([&] { return Starts() == "a: 1\n"; });
-  Ask("POST", "a: 2\n");
+  Ask("PUT", "a: 2\n");
   PollUntil([&] { return Starts() == "a: 1\na: 2\n"; });
   EXPECT_FALSE(reply_);
   clock_.Advance(ManagedScheduler::kTrial);
@@ -85,7 +85,7 @@ TEST_F(ManagedSchedulerTest, RestartsWithAnotherConfiguration) {
 TEST_F(ManagedSchedulerTest, ReturnsToTheOldConfiguration) {
   Start("a: 1\n");
   PollUntil([&] { return Starts() == "a: 1\n"; });
-  Ask("POST", "end: true\n");
+  Ask("PUT", "end: true\n");
   PollUntil([&] { return reply_.has_value(); });
   EXPECT_EQ(reply_->status, 409);
   EXPECT_THAT(reply_->body,
@@ -98,16 +98,16 @@ TEST_F(ManagedSchedulerTest, ReturnsToTheOldConfiguration) {
 
 TEST_F(ManagedSchedulerTest, RefusesMalformedYaml) {
   Start("a: 1\n");
-  Ask("POST", "a: [\n");
+  Ask("PUT", "a: [\n");
   EXPECT_EQ(reply_->status, 400);
   EXPECT_THAT(reply_->body, HasSubstr("\"line\":2"));
 }
 
 TEST_F(ManagedSchedulerTest, RefusesAChangeDuringAnother) {
   Start("a: 1\n");
-  Ask("POST", "a: 2\n");
+  Ask("PUT", "a: 2\n");
   EXPECT_FALSE(reply_);
-  Ask("POST", "a: 3\n");
+  Ask("PUT", "a: 3\n");
   EXPECT_EQ(reply_->status, 409);
 }
 
@@ -127,7 +127,7 @@ TEST_F(ManagedSchedulerTest, AChangeStartsASchedulerThatHasEnded) {
   clock_.Advance(ManagedScheduler::kTrial);
   RealClock().SleepFor(std::chrono::milliseconds(400), {});
   scheduler_->Poll();
-  Ask("POST", "a: 2\n");
+  Ask("PUT", "a: 2\n");
   PollUntil([&] { return Starts() == "a: 1\na: 2\n"; });
 }
 

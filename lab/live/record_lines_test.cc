@@ -93,9 +93,8 @@ TEST(RecordLinesTest, ReportsWhatARecordLacks) {
   }
   EXPECT_EQ(HeadErrorOf(RecordLine(1, 1, R"("attempt":{"pod":"a","uid":"b"})")),
             R"(:1: its "allNodes" is missing or wrong)");
-  EXPECT_EQ(
-      HeadErrorOf(RecordLine(1, 1, R"("queue":{"length":1,"active":7})")),
-      R"(:1: its "active" is missing or wrong)");
+  EXPECT_EQ(HeadErrorOf(RecordLine(1, 1, R"("queue":{"length":1,"active":7})")),
+            R"(:1: its "active" is missing or wrong)");
 }
 
 TEST(RecordLinesTest, MakesItemsOfRecords) {

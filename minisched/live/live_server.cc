@@ -238,7 +238,7 @@ struct LiveServer::Impl {
       {"POST /live/import", actions.import_objects},
       {"POST /live/reset", actions.reset},
       {"GET /live/config", actions.config},
-      {"POST /live/config", actions.config}};
+      {"PUT /live/config", actions.config}};
   Clock& clock;
   const std::string boot = NewToken().substr(0, 8);
   // Shared with responses under way.

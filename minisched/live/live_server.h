@@ -58,7 +58,7 @@ struct LiveActions {
   Exchange export_objects;
   Exchange import_objects;
   Exchange reset;
-  // Returns the configuration of the scheduler as YAML and, after a POST,
+  // Returns the configuration of the scheduler as YAML or, after a PUT,
   // restarts the scheduler with the one of the body.
   Exchange config;
 };

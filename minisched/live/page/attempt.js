@@ -89,8 +89,8 @@ function attemptPanel({ uid, number }) {
     h("h2", link(attempt.pod, () => openPod(uid, attempt.pod)),
       `, attempt ${number}`),
     h("p.outcome", outcome(attempt), !attempt.failure && `: ${fits}`),
-    full.attempt ? attemptTable(attempt)
-      : h("p.quiet", full.error ?? "Loading the nodes …"),
+    !full.attempt ? h("p.quiet", full.error ?? "Loading the nodes …")
+      : (attempt.fits || attempt.rejected) && attemptTable(attempt),
     countsOfAll(attempt),
     pointsTable(attempt.points ?? []));
 }

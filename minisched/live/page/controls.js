@@ -77,7 +77,7 @@ async function setAllRejections({ target }) {
 
 function clusterMenu() {
   const disabled = !canControl();
-  const { api, control, reset } = feed.hello;
+  const { api, config, control, reset } = feed.hello;
   return h("div.cluster", { role: "group", "aria-label": "Cluster" },
     api && control && button("Create …",
       () => change({ drawer: { create: "Pod" } }), { id: "create", disabled }),
@@ -91,8 +91,8 @@ function clusterMenu() {
         reset && control && h("label.file", "Import objects … ",
           h("input", { type: "file", accept: ".yaml,.yml,.json", disabled,
             onchange: (event) => importFile(event.target) })),
-        feed.hello.config && button("Configuration …",
-          () => change({ drawer: { config: true } }), { disabled }),
+        config && button("Configuration …", () => change({ drawer:
+          { kind: "Configuration", name: "of the scheduler" } })),
         reset && control && resetPart(disabled))));
 }
 

@@ -17,17 +17,16 @@ import { shownTables, ui } from "./ui.js";
 export function drawerView() {
   const { drawer } = ui;
   if (!drawer) return null;
-  const { create, config, kind, uid, name } = drawer;
-  const key = create ? "create" : config ? "config" : `${kind} ${uid}`;
+  const key = drawer.create ? "create" : `${drawer.kind} ${drawer.uid}`;
   const takeFocus = (node) => queueMicrotask(() => node.focus());
   return h("aside.drawer", { key, "aria-labelledby": "drawer-title",
     onkeydown: (event) => { if (event.key === "Escape") closeDrawer(); } },
   h("header",
     h("h2", { id: "drawer-title", tabindex: "-1", hook: takeFocus },
-      create ? "New object" : config ? "Configuration of the scheduler"
-        : [h("span.quiet", `${kind} `), name]),
+      drawer.create ? "New object"
+        : [h("span.quiet", `${drawer.kind} `), drawer.name]),
     button("✕", closeDrawer, { "aria-label": "Close", title: "Escape" })),
-  create ? createView(drawer) : config ? configView() : objectView(drawer));
+  drawer.create ? createView(drawer) : objectView(drawer));
 }
 
 function closeDrawer() {
@@ -48,7 +47,7 @@ function objectView(drawer) {
     node && nodeFacts(node, usageOfNodes(tables).get(name)),
     pod && attemptsOfPod(uid),
     feed.hello.api && editorView(drawer),
-    feed.hello.api && eventsTable(drawer),
+    feed.hello.api && uid && eventsTable(drawer),
   ];
 }
 
@@ -96,7 +95,7 @@ function editorView({ kind, namespace, name, uid }) {
       button("Load what the server has",
         () => loadYaml(editor, path, row, true),
         { disabled: isClean(editor) && !editor.error }),
-      deletePart(editor, path, kind, name)));
+      uid && deletePart(editor, path, kind, name)));
 }
 
 // Returns the button that deletes the object, and the question after it.
@@ -153,25 +152,4 @@ function createView({ create: kind, namespace = "default" }) {
       { class: "primary", disabled: !canControl() }),
       button("Back to the template", () => forgetEditor(key),
         { disabled: isClean(editor) })));
-}
-
-// Returns the editor of the configuration with which the scheduler was started.
-function configView() {
-  const editor = editorOf("config");
-  const { text, error, isLoading } = editor;
-  if (text === undefined && !error && !isLoading) loadYaml(editor, "config");
-  const restart = () => {
-    change({ notice: { text: "The scheduler restarts …" } });
-    sendYaml(editor, "POST", "config", () => change({ notice: {
-      text: "The scheduler runs with the new configuration." } }));
-  };
-  return h("div.editor", { key: "config" },
-    h("p.quiet", "If the scheduler ends within 3 s after its restart, ",
-      "the old configuration returns."),
-    textArea(editor, "Configuration of the scheduler", false),
-    h("div.actions",
-      button("Restart with it", restart,
-        { class: "primary", disabled: isClean(editor) || !canControl() }),
-      button("Load the present one",
-        () => loadYaml(editor, "config", 0, true))));
 }

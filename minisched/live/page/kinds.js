@@ -67,6 +67,7 @@ ${fields.replace("SCHEDULER", scheduler ?? "default-scheduler")}`;
 // Returns the path of an object; without a name, of all objects of the kind;
 // without a namespace, of all namespaces.
 export function pathOf(kind, namespace, name) {
+  if (kind === "Configuration") return "/../config";  // the scheduler's
   const [api, resource] = kKinds[kind];
   const inNamespace = isNamespaced(kind) && namespace
     ? `/namespaces/${encodeURIComponent(namespace)}`

@@ -4,9 +4,6 @@
 const kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const kRetryMs = 2000;
 
-// The path of an object in the API server, or the scheduler's configuration.
-const targetOf = (path) => path === "config" ? path : `api${path}`;
-
 // Returns the source of a served page. Requests return {ok, text} or, if they
 // fail, {ok: false, error, line, column}.
 export function serverSource() {
@@ -17,9 +14,9 @@ export function serverSource() {
     attempt: (uid, number) =>
       send("GET", `attempts/${encodeURIComponent(uid)}/${number}`),
     table: (path) => send("GET", `api${path}`, { accept: kTable }),
-    read: (path) => send("GET", targetOf(path), { accept: yaml }),
+    read: (path) => send("GET", `api${path}`, { accept: yaml }),
     write: (method, path, body) =>
-      send(method, targetOf(path), { body, type: body && yaml }),
+      send(method, `api${path}`, { body, type: body && yaml }),
     post: (name, values) =>
       send("POST", name, { body: JSON.stringify(values ?? {}), type: json }),
     load: (body, isJson) =>
@@ -69,22 +66,18 @@ export function embeddedSource() {
   if (!element) return null;
   const none = async () =>
     ({ ok: false, error: "This page is a recording: it has no API server." });
-  let attempts = {};
-  let lists = [];  // of nodes and scores: attempts have indexes of them
+  let content;  // its attempts have indexes of its lists
   return {
     connect: async (listener) => {
-      const content = await unpack(element.textContent);
-      attempts = content.attempts ?? {};
-      lists = content.lists ?? [];
-      listener.start({ ...content.start, control: false, recording: true,
-        api: false, export: false });
+      content = await unpack(element.textContent);
+      listener.start(content.start);
       listener.items(JSON.stringify(content.base ?? []), true);
       listener.items(JSON.stringify(content.items), false);
     },
     attempt: async (uid, number) => {
-      const attempt = { ...attempts[`${uid}/${number}`]?.attempt };
+      const attempt = { ...content.attempts[`${uid}/${number}`]?.attempt };
       for (const name of ["fits", "rejected", "scores"]) {
-        if (name in attempt) attempt[name] = lists[attempt[name]];
+        attempt[name] = content.lists[attempt[name]];
       }
       return attempt.uid ? { ok: true, text: JSON.stringify({ attempt }) }
         : { ok: false, error: "The recording has only the counts of it." };
