@@ -36,13 +36,15 @@ TABLE = """() => {
 }"""
 
 # Sets the slider of the timeline, in milliseconds from its start. Returns the
-# time of the moment that is shown then.
-SLIDE = """(value) => {
+# time of the moment that is shown, once the page shows the past.
+SLIDE = """async (value) => {
   const slider = document.querySelector('#timeline input[type=range]');
   slider.value = String(value);
   slider.dispatchEvent(new Event('input', {bubbles: true}));
-  return new Promise((resolve) => setTimeout(() =>
-    resolve(slider.getAttribute('aria-valuetext')), 150));
+  while (!document.body.classList.contains('rewound')) {
+    await new Promise(requestAnimationFrame);
+  }
+  return slider.getAttribute('aria-valuetext');
 }"""
 
 
@@ -361,9 +363,11 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
         shown(activeQ=["last"])
 
         first = live.evaluate(SLIDE, 0)
-        today = live.evaluate("new Date().toISOString().slice(0, 11)")
-        start = live.evaluate("(text) => Date.parse(text)",
-                              f"{today}{first}Z")
+        start = live.evaluate("""(time) => {
+          const today = new Date().toISOString().slice(0, 11);
+          const start = Date.parse(`${today}${time}Z`);
+          return start > Date.now() ? start - 24 * 3600 * 1000 : start;
+        }""", first)
         for time, picture in reversed(moments[:-1]):
             live.evaluate(SLIDE, time - start)
             until(lambda wanted=picture: live.picture() == wanted,
