@@ -77,8 +77,10 @@ TEST_F(EvictionTest, ASchedulerPreemptsDespiteTheBudget) {
   CreateBudget({{"minAvailable", 1}});
   CreateReady("p");
   AwaitHealthy(1);
+  // Without a time, kube-controller-manager takes the condition for stale.
   EXPECT_THAT(StrategicPatch("pods/p/status", R"({"status": {"conditions": [
         {"type": "DisruptionTarget", "status": "True",
+         "lastTransitionTime": "2100-01-01T00:00:00Z",
          "reason": "PreemptionByScheduler"}]}})"_json),
               Answers(200));
   EXPECT_THAT(Delete("pods/p"), Answers(200));
