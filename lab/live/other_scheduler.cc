@@ -16,8 +16,8 @@ OtherScheduler::OtherScheduler(Client& client, const std::string& records)
     records_.emplace(records);
     return;
   }
-  const auto add_handlers = [this]<class T>(SharedInformer<T>& informer,
-                                            auto read) {
+  const auto add_handlers = []<class T>(SharedInformer<T>& informer,
+                                        auto read) {
     using Object = std::shared_ptr<const T>;
     informer.AddEventHandler(
         {.on_add = [read](const Object& object, bool) { read(*object); },
