@@ -167,9 +167,12 @@ struct LiveServer::Impl {
   }
 
   Reply GetAttempt(const std::string& name) const {
-    const auto slash = std::min(name.rfind('/'), name.size() - 1);
+    const auto slash = name.rfind('/');
     int number = 0;
-    std::from_chars(name.data() + slash + 1, name.data() + name.size(), number);
+    if (slash != name.npos) {
+      std::from_chars(name.data() + slash + 1, name.data() + name.size(),
+                      number);
+    }
     auto record = actions.attempt(name.substr(0, slash), number);
     if (!record) {
       return ErrorReply(404, "the trace no longer has attempt " + Quoted(name) +
