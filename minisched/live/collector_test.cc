@@ -217,9 +217,10 @@ TEST_F(CollectorTest, TheFirstCallKeepsAllEarlierRecords) {
 
 TEST_F(CollectorTest, ReportsALostServer) {
   CollectUntil(R"("server":"connected")");
-  server_.server().GoAway(milliseconds(300));
+  server_.server().GoAway(std::chrono::minutes(10));
   CollectUntil(R"("server":"lost: )");
   history_.Clear();
+  server_.server().GoAway(milliseconds(0));
   CollectUntil(R"("server":"connected")");
 }
 
