@@ -100,17 +100,24 @@ void Serve(const live::Recording& recording, unsigned short port,
   // Pages limit what they keep by themselves.
   live::History history(std::numeric_limits<std::size_t>::max());
   history.Add(recording.items());
-  const live::LiveServer server(
-      {.port = port,
-       .token = live::NewToken(),
-       .program = recording.program(),
-       .scheduler = recording.scheduler(),
-       .source = "a recording",
-       .recording = true},
-      history, {.attempt = [&recording](const std::string& uid, int number) {
+  const live::LiveOptions options = {.port = port,
+                                     .token = live::NewToken(),
+                                     .program = recording.program(),
+                                     .scheduler = recording.scheduler(),
+                                     .source = "a recording",
+                                     .recording = true};
+  const live::LiveActions actions = {
+      .attempt = [&recording](const std::string& uid, int number) {
         return recording.FindAttempt(fmt::format("{}/{}", uid, number));
-      }});
-  spdlog::info("live page of the recording: {}", server.url());
+      }};
+  std::optional<live::LiveServer> server;
+  try {
+    server.emplace(options, history, actions);
+  } catch (const std::runtime_error& error) {
+    throw minisched::ConfigError(
+        fmt::format("--port {}: {}", port, error.what()));
+  }
+  spdlog::info("live page of the recording: {}", server->url());
   minisched::RealClock().SleepUntil(minisched::Clock::TimePoint::max(), stop);
 }
 
@@ -147,7 +154,8 @@ int main(int argc, char** argv) {
             "--config; implied on the embedded API server");
   flags.AddNonEmpty("--records", &cluster.records,
                     "Show the records that the scheduler appends to this file, "
-                    "or writes to standard input (-): see trace.md");
+                    "or writes to standard input (-): see "
+                    "docs/reference/trace.md");
   flags.AddNonEmpty("--scheduler", &cluster.scheduler,
                     "Start the scheduler too, with this shell command. It "
                     "finds $KUBECONFIG, $SCHEDULER_NAME and $SCHEDULER_CONFIG");
