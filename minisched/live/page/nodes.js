@@ -4,7 +4,8 @@ import { h, lazy } from "./dom.js";
 import { amountText, countText, plural, taintsText } from "./format.js";
 import { badge, firstItems, hidden, scrollTable } from "./parts.js";
 import { searchField } from "./parts.js";
-import { fullName, fullness, resourcesOf, usageOfNodes } from "./places.js";
+import { fullName, fullness, placeOf } from "./places.js";
+import { resourcesOf, usageOfNodes } from "./places.js";
 import { change, currentIf, isFound, openNode, openPod } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
@@ -44,7 +45,8 @@ export function nodesView() {
 function cards(rows, usage) {
   const [items, more] = firstItems("nodes", kCards, rows, (row) => {
     const used = usage.get(row.name);
-    return lazy(row.uid, [row, ui.drawer?.uid, ...used.pods.flat()], () =>
+    const pods = [...used.pods, ...used.failed].flat();
+    return lazy(row.uid, [row, ui.drawer?.uid, ...pods], () =>
       nodeCard(row, used));
   });
   return [h("ul.node-cards", { key: "cards" }, items), more];
@@ -63,17 +65,19 @@ function nodeCard(row, usage) {
     resourcesOf(row, usage).map(resourceLine),
     h("ul.node-pods", { "aria-label": `pods on ${name}` },
       usage.pods.slice(0, kFirstPods).map(podChip),
+      usage.failed.slice(0, kFirstPods).map(podChip),
       left > 0 && h("li.more", `… and ${left} more`)));
 }
 
 function podChip([uid, pod]) {
   const name = fullName(pod);
-  const isAssumed = !pod.row?.node;
+  const state = placeOf(pod) === "ended" ? "failed"
+    : pod.row?.node ? "" : "assumed";
   return h("li", { key: uid }, h("button.chip", {
-    class: isAssumed ? "chip-assumed" : "", title: name,
+    class: state && `chip-${state}`, title: name,
     "aria-current": currentIf(ui.drawer?.uid === uid),
     onclick: () => openPod(uid, name) },
-  name.split("/").at(-1), isAssumed && hidden(" assumed")));
+  name.split("/").at(-1), state && hidden(` ${state}`)));
 }
 
 function resourceLine({ resource, allocatable, requested, assumed, free }) {

@@ -83,16 +83,19 @@ export function rankIn(place, tables) {
 export const untilOf = (pod) => Date.parse(pod.record?.until ?? "");
 
 // Returns what is on each node: a map from the node's name to {requested,
-// assumed, pods}, where pods is a list of [uid, pod].
+// assumed, pods, failed}. The last two are lists of [uid, pod]. Failed pods,
+// such as those that the kubelet rejected, take no resources.
 export const usageOfNodes = keepResult((tables) => {
   const nodes = new Map();
   for (const { name } of tables.nodes.values()) nodes.set(name, noUsage());
   for (const entry of tables.pods) {
     const pod = entry[1];
     const name = nodeOf(pod);
-    if (!name || pod.deleted || placeOf(pod) === "ended") continue;
+    if (!name || pod.deleted) continue;
     if (!nodes.has(name)) nodes.set(name, noUsage());
     const usage = nodes.get(name);
+    if (pod.row?.phase === "Failed") usage.failed.push(entry);
+    if (placeOf(pod) === "ended") continue;
     usage.pods.push(entry);
     const isBound = pod.row?.node || pod.record.place === "bound";
     const sum = isBound ? usage.requested : usage.assumed;
@@ -104,7 +107,8 @@ export const usageOfNodes = keepResult((tables) => {
   return nodes;
 });
 
-const noUsage = () => ({ requested: {}, assumed: {}, pods: [] });
+const noUsage = () =>
+  ({ requested: {}, assumed: {}, pods: [], failed: [] });
 
 // Returns the resources of a node that are worth a line: [{resource,
 // allocatable, requested, assumed, free}].

@@ -80,9 +80,11 @@ test("ANodeCountsBoundAndAssumedPods", () => {
     c: { row: row("c", { node: "n", phase: "Succeeded" }) },
     d: { row: row("d"), record: { place: "active", node: "n" } },
     e: { row: row("e", { node: "n" }), deleted: true },
+    f: { row: row("f", { node: "n", phase: "Failed" }) },
   }, [node]);
   const usage = usageOfNodes(tables).get("n");
   assert.deepEqual(usage.pods.map(([uid]) => uid), ["a", "b"]);
+  assert.deepEqual(usage.failed.map(([uid]) => uid), ["f"]);
   assert.deepEqual(resourcesOf(node, usage), [
     { resource: "cpu", allocatable: 4000, requested: 500, assumed: 500,
       free: 3000 },
