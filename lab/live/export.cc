@@ -77,10 +77,35 @@ void AppendTo(std::string& json, std::string_view begin,
   json += text;
 }
 
+// Numbers uids in the order of their first use.
+class ShortUids {
+ public:
+  std::string Of(const std::string& uid) {
+    return std::to_string(numbers_.emplace(uid, numbers_.size()).first->second);
+  }
+
+  // Replaces all uids of an item.
+  void Replace(Json& item) {
+    for (const char* path :
+         {"/pod", "/attempt", "/cluster/pod", "/cluster/node"}) {
+      const Json::json_pointer pointer(path);
+      if (!item.contains(pointer)) continue;
+      Json& uid = item[pointer]["uid"];
+      uid = Of(uid);
+    }
+    if (!item.contains("queue")) return;
+    for (Json& uid : item["queue"]["active"]) uid = Of(uid);
+  }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+};
+
 // Appends the members "attempts" and "lists". Many attempts have the same
 // nodes, far apart in the text, where gzip does not find them. So each
 // different list is in "lists" once, and attempts have its index.
-void AppendAttempts(std::string& json, const Recording& recording) {
+void AppendAttempts(std::string& json, const Recording& recording,
+                    ShortUids& uids) {
   std::map<std::string, std::size_t> indexes;
   std::string lists = "[";
   json += R"("attempts":{)";
@@ -88,6 +113,7 @@ void AppendAttempts(std::string& json, const Recording& recording) {
     const auto text = recording.FindAttempt(key);
     if (!text) continue;
     Json record = Json::parse(*text);
+    uids.Replace(record);
     for (const char* name : {"fits", "rejected", "scores"}) {
       if (!record["attempt"].contains(name)) continue;
       Json& list = record["attempt"][name];
@@ -95,30 +121,39 @@ void AppendAttempts(std::string& json, const Recording& recording) {
       if (is_new) AppendTo(lists, "[", known->first);
       list = known->second;
     }
-    AppendTo(json, "{", Dump(key) + ":" + Dump(record));
+    const Json& attempt = record["attempt"];
+    AppendTo(json, "{",
+             fmt::format(R"("{}/{}":{})", attempt["uid"].get<std::string>(),
+                         attempt["attempt"].get<int>(), Dump(record)));
   }
   json += R"(},"lists":)" + lists + "]";
 }
 
-std::string ContentOf(const Recording& recording) {
-  const Json start = {{"time", FormatMicroTime(recording.items().back().time)},
-                      {"program", recording.program()},
-                      {"scheduler", recording.scheduler()},
-                      {"source", "a recording"},
-                      {"recording", true},
-                      {"attempts", true}};
+std::string ContentOf(const Recording& recording,
+                      std::optional<std::size_t> moment) {
+  ShortUids uids;
+  Json start = {{"time", FormatMicroTime(recording.items().back().time)},
+                {"program", recording.program()},
+                {"scheduler", recording.scheduler()},
+                {"source", "a recording"},
+                {"recording", true},
+                {"attempts", true}};
+  if (moment) start["moment"] = *moment;
   std::string json = R"({"start":)" + Dump(start) + R"(,"base":[],"items":[)";
   for (const Item& item : recording.items()) {
-    AppendTo(json, "[", item.json);
+    Json content = Json::parse(item.json);
+    uids.Replace(content);
+    AppendTo(json, "[", Dump(content));
   }
   json += "],";
-  AppendAttempts(json, recording);
+  AppendAttempts(json, recording, uids);
   return json + "}";
 }
 
 }  // namespace
 
-std::string ExportPage(const Recording& recording) {
+std::string ExportPage(const Recording& recording,
+                       std::optional<std::size_t> moment) {
   std::string html(kIndexHtml);
   const std::string policy = fmt::format(
       "default-src 'none'; script-src {}; style-src {}; "
@@ -134,7 +169,8 @@ std::string ExportPage(const Recording& recording) {
              fmt::format("<script type=\"module\">{}</script>", kScript));
   ReplaceTag(html, "</body>",
              "<script type=\"application/octet-stream\" id=\"recording\">" +
-                 Base64(Gzip(ContentOf(recording))) + "</script>\n</body>");
+                 Base64(Gzip(ContentOf(recording, moment))) +
+                 "</script>\n</body>");
   return html;
 }
 

@@ -74,7 +74,7 @@ TEST(ExportTest, HasItemsAndFullAttempts) {
   EXPECT_EQ(content["base"], Json::array());
   ASSERT_EQ(content["items"].size(), 3U);
   EXPECT_EQ(content["items"][1]["cluster"]["node"]["name"], "n");
-  EXPECT_EQ(content["attempts"]["uid-a/1"]["attempt"]["fits"], 0);
+  EXPECT_EQ(content["attempts"]["1/1"]["attempt"]["fits"], 0);
   EXPECT_EQ(content["lists"], Json::parse(R"([["n"],[]])"));
 }
 
@@ -85,8 +85,34 @@ TEST(ExportTest, AttemptsShareEqualLists) {
   };
   const Json content = ContentOf(Export(line(1) + line(2)));
   EXPECT_EQ(content["attempts"].size(), 2U);
-  EXPECT_EQ(content["attempts"]["uid-a/2"]["attempt"]["fits"], 0);
+  EXPECT_EQ(content["attempts"]["0/2"]["attempt"]["fits"], 0);
   EXPECT_EQ(content["lists"].size(), 1U);
+}
+
+TEST(ExportTest, NumbersReplaceUids) {
+  const std::string html = Export(
+      ObjectLine(1, "Add", NodeJson("n")) +
+      ObjectLine(2, "Add", PodJson("a", "{}")) +
+      RecordLine(3, 1, R"("queue":{"length":2,"active":["uid-b","uid-a"]})") +
+      RecordLine(4, 2, PodState("b", "active")) +
+      RecordLine(5, 3, AttemptState("b", 1)));
+  const Json content = ContentOf(html);
+  EXPECT_THAT(content.dump(), Not(HasSubstr("uid-")));
+  const Json& items = content["items"];
+  EXPECT_EQ(items[0]["cluster"]["node"]["uid"], "0");
+  EXPECT_EQ(items[1]["cluster"]["pod"]["uid"], "1");
+  EXPECT_EQ(items[2]["queue"]["active"], Json::parse(R"(["2","1"])"));
+  EXPECT_EQ(items[3]["pod"]["uid"], "2");
+  EXPECT_EQ(items[4]["attempt"]["uid"], "2");
+  EXPECT_EQ(content["attempts"]["2/1"]["attempt"]["uid"], "2");
+}
+
+TEST(ExportTest, BeginsAtTheMoment) {
+  const TestFile file(ObjectLine(1, "Add", NodeJson("a")) +
+                      ObjectLine(2, "Add", NodeJson("b")));
+  const Recording recording(file.path());
+  EXPECT_EQ(ContentOf(ExportPage(recording, 1))["start"]["moment"], 1);
+  EXPECT_FALSE(ContentOf(ExportPage(recording))["start"].contains("moment"));
 }
 
 TEST(ExportTest, LoadsNothing) {

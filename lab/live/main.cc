@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -35,6 +36,7 @@ struct Options {
   int port = 0;
   std::string replay;
   std::optional<std::uint64_t> at;
+  std::string before;
   std::string export_to;
 };
 
@@ -53,14 +55,20 @@ std::string CheckFlags(const Options& options) {
     if (!options.export_to.empty()) {
       return "--export needs the recording: add --replay FILE";
     }
+    if (!options.before.empty()) {
+      return "--before needs the recording: add --replay FILE";
+    }
+  }
+  if (options.at && !options.before.empty()) {
+    return "--at and --before exclude each other: pass one of them";
   }
   if (options.at && !options.export_to.empty()) {
     return "--at and --export exclude each other: pass one of them";
   }
   const live::ClusterOptions& cluster = options.cluster;
   if (!options.replay.empty() && HasClusterFlags(cluster)) {
-    return "--replay needs no cluster: pass only --port, --at or --export "
-           "with it";
+    return "--replay needs no cluster: pass only --port, --at, --before or "
+           "--export with it";
   }
   if (cluster.scheduler.empty() != cluster.config_file.empty()) {
     return "--scheduler and --config need each other: pass both";
@@ -96,7 +104,7 @@ void CheckSize(const std::string& path, const live::Recording& recording) {
 
 // Serves a page of the recording until `stop` asks to stop.
 void Serve(const live::Recording& recording, unsigned short port,
-           const std::stop_token& stop) {
+           std::optional<std::size_t> moment, const std::stop_token& stop) {
   // Pages limit what they keep by themselves.
   live::History history(std::numeric_limits<std::size_t>::max());
   history.Add(recording.items());
@@ -105,7 +113,8 @@ void Serve(const live::Recording& recording, unsigned short port,
                                      .program = recording.program(),
                                      .scheduler = recording.scheduler(),
                                      .source = "a recording",
-                                     .recording = true};
+                                     .recording = true,
+                                     .moment = moment};
   const live::LiveActions actions = {
       .attempt = [&recording](const std::string& uid, int number) {
         return recording.FindAttempt(fmt::format("{}/{}", uid, number));
@@ -128,10 +137,15 @@ void Replay(const Options& options, const std::stop_token& stop) {
   }
   const live::Recording recording(options.replay);
   CheckSize(options.replay, recording);
-  if (options.export_to.empty()) {
-    return Serve(recording, static_cast<unsigned short>(options.port), stop);
+  std::optional<std::size_t> moment;
+  if (!options.before.empty()) {
+    moment = live::CountBefore(recording, options.before);
   }
-  WriteFile(options.export_to, ExportPage(recording));
+  if (options.export_to.empty()) {
+    return Serve(recording, static_cast<unsigned short>(options.port), moment,
+                 stop);
+  }
+  WriteFile(options.export_to, ExportPage(recording, moment));
 }
 
 }  // namespace
@@ -172,6 +186,11 @@ int main(int argc, char** argv) {
             "this sequence, as YAML for kubectl create and "
             "minisched-apiserver --load. In a recording without records, the "
             "number of a line");
+  flags.AddNonEmpty("--before", &options.before,
+                    "With --replay: begin at the moment before the first "
+                    "change of this node or pod. With POD:PLACE: before the "
+                    "pod comes to this place, such as web-1:bound; :PLACE is "
+                    "of any pod");
   flags.AddNonEmpty("--export", &options.export_to,
                     "With --replay: write the page to this file, which shows "
                     "the recording without a server");

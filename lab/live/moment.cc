@@ -92,6 +92,27 @@ void AddNeedsOf(const Json& pod, Objects& objects) {
   Add(objects, priority_class);
 }
 
+// True if the item is about this node or pod; "" is any. If `place` is not
+// empty, it must also bring the pod there; the deletion of a pod brings it to
+// "gone".
+bool IsAbout(const Json& item, const std::string& what,
+             const std::string& place) {
+  std::string name;
+  std::string now_at;
+  if (item.contains("pod")) {
+    name = item["pod"]["name"];
+    now_at = item["pod"]["place"];
+  } else if (item.contains("cluster")) {
+    const Json& row = item["cluster"].front();
+    name = row.value("namespace", "") + "/" + row.value("name", "");
+    if (item["cluster"].contains("pod") && row.value("deleted", false)) {
+      now_at = "gone";
+    }
+  }
+  return (what.empty() || name == what || name.ends_with("/" + what)) &&
+         (place.empty() || place == now_at);
+}
+
 }  // namespace
 
 std::string ObjectsAt(const std::string& path, std::uint64_t sequence) {
@@ -115,6 +136,23 @@ std::string ObjectsAt(const std::string& path, std::uint64_t sequence) {
       {"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
   for (const auto& [id, object] : objects) list["items"].push_back(object);
   return ToYaml(list);
+}
+
+std::size_t CountBefore(const Recording& recording, const std::string& what) {
+  const auto colon = what.find(':');
+  const std::string name = what.substr(0, colon);
+  const std::string place = colon == what.npos ? "" : what.substr(colon + 1);
+  const auto& items = recording.items();
+  const auto found = std::ranges::find_if(items, [&](const Item& item) {
+    return IsAbout(Json::parse(item.json), name, place);
+  });
+  if (found == items.end()) {
+    throw RecordingError(fmt::format(
+        "--before {}: {}", what,
+        place.empty() ? "the recording has no node or pod of this name"
+                      : "no such pod comes to this place in the recording"));
+  }
+  return found - items.begin();
 }
 
 }  // namespace minisched::live

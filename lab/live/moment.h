@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "lab/live/recording.h"
 
 namespace minisched::live {
 
@@ -14,5 +17,12 @@ namespace minisched::live {
 // lacks them, as those of --record do. Leaves out pods that have ended and
 // objects that are being deleted.
 std::string ObjectsAt(const std::string& path, std::uint64_t sequence);
+
+// Returns the number of items before the first one that is about the node or
+// pod `what`: its name, with or without the namespace. "POD:PLACE" is the first
+// item that brings the pod to this place of a trace, such as "web-1:bound", and
+// ":PLACE" the first one that brings any pod there.
+// Throws RecordingError if the recording has no such item.
+std::size_t CountBefore(const Recording& recording, const std::string& what);
 
 }  // namespace minisched::live

@@ -129,5 +129,51 @@ TEST(MomentTest, AServerLoadsTheObjects) {
   EXPECT_EQ(loaded->spec.priority, 5);
 }
 
+// Returns the result of CountBefore() for a recording of a whole life.
+std::size_t Before(const std::string& what) {
+  const TestFile file(ObjectLine(1, "Add", NodeJson("n")) +
+                      RecordLine(2, 1, PodState("a", "active")) +
+                      ObjectLine(3, "Add", PodJson("a", "{}")) +
+                      RecordLine(4, 2, PodState("a", "in flight")) +
+                      RecordLine(5, 3, PodState("web-a", "active")) +
+                      ObjectLine(6, "Add", NodeJson("late")) +
+                      ObjectLine(7, "Delete", PodReference("a")) +
+                      RecordLine(8, 4, PodState("a", "gone")));
+  return CountBefore(Recording(file.path()), what);
+}
+
+TEST(MomentTest, BeforeTheFirstChangeOfAnObject) {
+  EXPECT_EQ(Before("n"), 0U);
+  EXPECT_EQ(Before("a"), 1U);
+  EXPECT_EQ(Before("web-a"), 4U);
+  EXPECT_EQ(Before("ns/web-a"), 4U);
+  EXPECT_EQ(Before("late"), 5U);
+}
+
+TEST(MomentTest, BeforeAPodComesToAPlace) {
+  EXPECT_EQ(Before("a:active"), 1U);
+  EXPECT_EQ(Before("a:in flight"), 3U);
+  EXPECT_EQ(Before("a:gone"), 6U);
+  EXPECT_EQ(Before(":in flight"), 3U);
+}
+
+TEST(MomentTest, ReportsAMomentThatNeverComes) {
+  const auto error_of = [](const std::string& what) -> std::string {
+    try {
+      Before(what);
+    } catch (const RecordingError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_of("web"),
+            "--before web: the recording has no node or pod of this name");
+  EXPECT_EQ(
+      error_of("a:bound"),
+      "--before a:bound: no such pod comes to this place in the recording");
+  EXPECT_EQ(error_of("n:gone").find("--before n:gone: "), 0U);
+  EXPECT_EQ(error_of(":bound").find("--before :bound: "), 0U);
+}
+
 }  // namespace
 }  // namespace minisched::live

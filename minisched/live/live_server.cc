@@ -215,6 +215,7 @@ struct LiveServer::Impl {
                   {"reset", actions.reset != nullptr},
                   {"config", actions.config != nullptr}};
     if (actions.all_rejections) start["allRejections"] = all_rejections;
+    if (options.moment) start["moment"] = *options.moment;
     return Dump(start);
   }
 

@@ -25,6 +25,9 @@ struct LiveOptions {
   std::string source;
   // Whether the items are a recording, to which nothing is added.
   bool recording = false;
+  // How many items of the recording come before the moment that a page shows
+  // first; nullopt: all.
+  std::optional<std::size_t> moment;
 };
 
 // What a page can do besides showing items. Each function may be absent: then

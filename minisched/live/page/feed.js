@@ -14,6 +14,7 @@ export class Feed {
     this.offset = 0;  // the server's clock, less ours
     this.since = Date.now();  // when the status began
     this.pending = [];  // lists of items
+    this.moment = null;  // the position to begin at, until it is shown
     this.timer = null;  // of the next slice
     this.quiet = null;  // ends the status "catching up"
   }
@@ -25,6 +26,7 @@ export class Feed {
 
   start(hello) {
     this.pending = [];
+    this.moment = hello.moment ?? null;
     this.history.reset();
     this.onChange({ rewound: null, playing: false,
       allRejections: Boolean(hello.allRejections) });
@@ -60,7 +62,17 @@ export class Feed {
     }
     this.timer = this.pending.length === 0 ? null
       : setTimeout(() => this.#apply(), 0);
-    this.onChange();
+    this.onChange(this.#choices());
+  }
+
+  // Returns the moment to begin at as the choice of the reader, once its items
+  // have come.
+  #choices() {
+    if (this.moment === null || this.history.end < this.moment) return {};
+    const rewound = this.history.cursor(this.moment);
+    rewound.time = this.history.timeAt(rewound.position);
+    this.moment = null;
+    return { rewound };
   }
 
   #applySome(list, n) {

@@ -47,6 +47,22 @@ test("TheFeedIsLiveOnceItIsQuiet", () => {
   mock.timers.reset();
 });
 
+test("ARecordingBeginsAtItsMoment", () => {
+  const choices = [];
+  const feed = new Feed(new History(), (choice) => choices.push(choice ?? {}));
+  feed.start({ ...kHello, moment: 2 });
+  feed.items(JSON.stringify([node("a", 1)]), false);
+  assert.ok(!choices.at(-1).rewound);
+  feed.items(JSON.stringify([node("b", 2), node("c", 3)]), false);
+  const { rewound } = choices.at(-1);
+  assert.equal(rewound.position, 2);
+  assert.equal(rewound.time, Date.parse("2026-11-25T12:00:02Z"));
+  assert.deepEqual([...rewound.tables.nodes.keys()], ["a", "b"]);
+  // Later items leave the moment to the reader.
+  feed.items(JSON.stringify([node("d", 4)]), false);
+  assert.ok(!choices.at(-1).rewound);
+});
+
 test("LongListsAreAppliedInSlices", () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const feed = newFeed();
