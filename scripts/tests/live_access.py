@@ -10,14 +10,17 @@ from live_page import (
     until)
 from playwright.sync_api import Browser
 
-# Counts animations, and notes when the news change.
-WATCH = """
+COUNT_ANIMATIONS = """
 window.animations = 0;
 const animate = Element.prototype.animate;
 Element.prototype.animate = function (...all) {
   ++window.animations;
   return animate.apply(this, all);
 };
+"""
+
+# Counts animations, and notes when the news change.
+WATCH = COUNT_ANIMATIONS + """
 window.newsTimes = [];
 document.addEventListener('DOMContentLoaded', () => {
   new MutationObserver(() => window.newsTimes.push(performance.now())).observe(

@@ -8,6 +8,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import live_behaviour
 import live_access
 import live_cost
+import live_picture
 from live_page import run_checks
 
 sys.exit(0 if run_checks(sys.argv[1:]) else 1)

@@ -87,6 +87,7 @@ setInterval(() => {
 }, kTimersMs);
 setInterval(() => change(), kRedrawMs);
 
+document.body.classList.toggle("framed", window.parent !== window);
 showHash();
 server.source = embeddedSource() ?? serverSource();
 server.source.connect(feed);

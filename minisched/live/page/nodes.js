@@ -87,7 +87,7 @@ function resourceLine({ resource, allocatable, requested, assumed, free }) {
     h("span", h("span.label", `${resource} `), text(requested),
       hidden(" requested"), assumed > 0 && ` + ${text(assumed)}`,
       assumed > 0 && hidden(" assumed"), ` of ${text(allocatable)}`),
-    h("span", `${text(free)} free`),
+    h("span.free", `${text(free)} free`),
     h("span.bar", { "aria-hidden": "true", "data-over": free < 0 },
       h("span.requested", { styles: width(requested) }),
       h("span.assumed", { styles: width(assumed) })));
