@@ -1,6 +1,7 @@
 // minisched-scenario: plays scenarios to judge a scheduler.
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -33,6 +34,7 @@ struct Options {
   bool embedded = false;
   bool json = false;
   bool check = false;
+  int linger = 0;
   minisched::scenario::PlayerOptions player;
   std::vector<std::string> files;
 };
@@ -158,6 +160,11 @@ int main(int argc, char** argv) {
   flags.Add("--no-flags", &options.player.no_flags,
             "Leave out the flags that a scenario appends to the command of "
             "--scheduler, for a scheduler that has no such flags");
+  flags.Add("--linger", &options.linger,
+            "Seconds for which the scheduler of --scheduler runs on after a "
+            "scenario, so that its recording shows what came of the last "
+            "changes",
+            0, 3600);
   flags.AddNonEmpty("--scheduler-name", &options.player.scheduler_name,
                     "schedulerName of the scheduler, passed to its command as "
                     "$SCHEDULER_NAME");
@@ -177,6 +184,7 @@ int main(int argc, char** argv) {
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }
+  options.player.linger = std::chrono::seconds(options.linger);
   try {
     CheckOptions(options);
     return PlayAll(options);

@@ -55,6 +55,7 @@ Result Player::Play(const Scenario& scenario, const std::stop_token& stop) {
     throw;
   }
   result.took = RealClock().Now() - start;
+  RealClock().SleepFor(options_.linger, stop);
   run.CleanUp();
   report_.End(result);
   return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -26,6 +27,9 @@ struct PlayerOptions {
   // port in the environment of `scheduler`. Empty: such a scheduler has them at
   // http://127.0.0.1:$METRICS_PORT/metrics.
   std::string metrics_url;
+  // How long the scheduler runs on after the scenario, so that its recording
+  // shows what came of the last changes.
+  std::chrono::seconds linger{0};
   // The directory for the scheduler's output.
   std::filesystem::path directory;
   // Allows scenarios to create and change nodes on any cluster.

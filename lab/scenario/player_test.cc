@@ -180,6 +180,16 @@ steps:
   EXPECT_FALSE(result.failure) << result.failure->found;
 }
 
+TEST_F(PlayerTest, LetsTheSchedulerRunOnAfterTheScenario) {
+  const std::string file = directory_.path() / "written";
+  options_.scheduler = "sleep 0.2; echo late >" + file + "; exec sleep 1000";
+  options_.linger = std::chrono::seconds(1);
+  const Result result = Play("steps: [{wait: 1ms}]\n");
+  EXPECT_FALSE(result.failure) << result.failure->found;
+  EXPECT_LT(result.took, std::chrono::seconds(1));
+  EXPECT_EQ(LastLines(file, 1), "late\n");
+}
+
 TEST_F(PlayerTest, FailsIfTheSchedulerExits) {
   options_.scheduler = "echo oh; exit 3";
   const Result result = Play("steps: [{wait: 60s}]\n");
