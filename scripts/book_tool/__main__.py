@@ -1,4 +1,5 @@
-"""`book check`. Needs only Python: just `book build` uses MkDocs."""
+"""`book check`, and the pictures of `book build`. Needs only Python: MkDocs
+makes the rest of the site."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from .form import check_form
 from .links import check_links
 from .listings import check_listings
 from .page import Page
+from .pictures import Gallery, check_pictures, is_picture
 from .report import Report
 from .run import Runner
 from .tables import check_table
@@ -29,16 +31,22 @@ def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
         print(f"book: {error}", file=sys.stderr)
         return 1
     pages = {path: Page.read(root / path) for path in paths}
+    book = {p: page for p, page in pages.items() if _is_of_the_book(p)}
     if options.has_commands:
         found = any(
-            console.is_run(fence)
-            for path, page in pages.items()
-            if _is_of_the_book(path)
+            console.is_run(fence) or is_picture(fence)
+            for page in book.values()
             for fence in page.fences
         )
         return 0 if found else 1
 
     report = Report(out)
+    gallery = Gallery(root, options.binaries.resolve())
+    if options.pictures:
+        for path, page in book.items():
+            check_pictures(root, path, page, report)
+        gallery.play_all(book, report, only_stale=True)
+        return report.finish() if report.failed else 0
     runner = None
     if not options.no_run:
         runner = Runner(root, options.binaries.resolve(), options.deadline)
@@ -46,12 +54,12 @@ def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
         _check(root, path, page, options.fix, report)
     if runner:
         # Commands wait most of the time, so the pages run in parallel.
-        book = [path for path in pages if _is_of_the_book(path)]
         with ThreadPoolExecutor() as executor:
             runs = [
-                executor.submit(runner.check_page, path, pages[path], report)
-                for path in book
+                executor.submit(runner.check_page, path, page, report)
+                for path, page in book.items()
             ]
+            gallery.play_all(book, report)
         for run in runs:
             run.result()  # Raises the exceptions of the run.
     return report.finish()
@@ -71,6 +79,7 @@ def _check(
     check_details(path, page, report)
     check_form(root, path, page, report, fix)
     check_table(root, path, page, report, fix)
+    check_pictures(root, path, page, report)
 
 
 def _is_of_the_book(path: Path) -> bool:
@@ -108,6 +117,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--no-run", action="store_true")
     parser.add_argument("--has-commands", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
     parser.add_argument("page", nargs="*")
     return parser.parse_args(arguments)
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .page import Fence, Page
+from .pictures import is_picture
 
 INTERRUPT = "^C"
 _ANY = "…"
@@ -43,9 +44,10 @@ class Command:
 
 
 def is_run(fence: Fence) -> bool:
-    return fence.language == "console" and not (fence.title or "").startswith(
-        "needs "
-    )
+    """Returns whether the page's bash runs the commands of this block."""
+    if fence.language != "console" or is_picture(fence):
+        return False
+    return not (fence.title or "").startswith("needs ")
 
 
 def commands(page: Page) -> list[Command]:

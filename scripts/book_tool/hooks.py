@@ -17,13 +17,16 @@ from book_tool.details import enable_markdown
 from book_tool.listings import FREE_STANDING
 from book_tool.nav import nav
 from book_tool.page import Page
+from book_tool.pictures import TITLE, frame, pictures
 from book_tool.steps import changes, linked_diff, pairs, scripts_diff
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page as SitePage
 
 _MERMAID = "assets/mermaid.min.js"
 _STYLE = "assets/book.css"
+_PICTURES = "pictures"
 _TOOL = Path(__file__).parent
 
 
@@ -54,6 +57,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         )
     for uri, text in sources.pages(root, _linked(root, pages)).items():
         files.append(_generated(config, uri, text))
+    for text in pages.values():
+        for picture in pictures(root, Page(text)):
+            uri = f"{_PICTURES}/{picture.name}"
+            if uri not in files.src_uris:
+                files.append(_generated(config, uri, _exported(picture.name)))
     mermaid = Path(os.environ["MINISCHED_MERMAID"]).read_text(encoding="utf-8")
     # Material starts Mermaid with the colours of the palette.
     mermaid += "\nmermaid.initialize({startOnLoad: false});\n"
@@ -71,13 +79,36 @@ def on_page_markdown(
         return markdown
     root = _root(config)
     repository = config.extra["repository"]
-    text = Page(markdown).replace_links(
+    text = Page(_with_frames(root, uri, markdown)).replace_links(
         lambda target: _site_target(root, uri, target, repository)
     )
     text = text.replace(f' title="{FREE_STANDING}"', "")
     text = enable_markdown(text)
     source = _site_target(root, uri, Path(uri).name, repository, own=True)
     return f"{text}\n[Source of this page]({source}){{ .book-source }}\n"
+
+
+def _exported(name: str) -> str:
+    """Returns an exported page, which scripts/book has made."""
+    file = Path(os.environ["MINISCHED_PICTURES"]) / name
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise PluginError(
+            f"no {file}: run 'scripts/book build', which plays new pictures"
+        ) from None
+
+
+def _with_frames(root: Path, uri: str, markdown: str) -> str:
+    """Puts a frame above the command of each picture."""
+    lines = markdown.splitlines()
+    up = "../" * uri.count("/")
+    for picture in reversed(pictures(root, Page(markdown))):
+        index = picture.line - 1
+        lines[index] = lines[index].replace(f' title="{TITLE}"', "")
+        source = f"{up}{_PICTURES}/{picture.name}"
+        lines[index:index] = [frame(picture, source), ""]
+    return "\n".join(lines) + "\n"
 
 
 def on_post_page(output: str, *, page: SitePage, **_: Any) -> str:
