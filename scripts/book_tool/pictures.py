@@ -128,7 +128,7 @@ class Gallery:
                 if not (only_stale and self._is_fresh(picture)):
                     jobs.setdefault(picture.name, (path, picture))
         # Scenarios wait most of the time.
-        most = 4 * (os.cpu_count() or 1)
+        most = 2 * (os.cpu_count() or 1)
         with ThreadPoolExecutor(max_workers=most) as executor:
             runs = [
                 executor.submit(self._play, path, picture, report)
