@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <coroutine>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // Coroutines that wait for callbacks: sequences of asynchronous calls that read
 // like functions that block. A waiting coroutine costs memory, but no thread.
@@ -186,5 +188,29 @@ class Task<T>::Promise : public ReturnedResult<T> {
  private:
   Callback<T> done_;
 };
+
+// Starts the tasks one after the other, waits for all of them, and returns
+// their results in the same order. REQUIRES: T is not bool.
+template <class T>
+CallbackResult<std::vector<T>> AllOf(std::vector<Task<T>> tasks) {
+  struct Group {
+    std::vector<Task<T>> tasks;
+    std::vector<T> results;
+    std::atomic<std::size_t> left;
+  };
+  const auto group = std::make_shared<Group>();
+  group->tasks = std::move(tasks);
+  group->results.resize(group->tasks.size());
+  group->left = group->tasks.size();
+  return CallbackResult<std::vector<T>>([group](const auto& done) {
+    if (group->tasks.empty()) return done({});
+    for (std::size_t i = 0; i < group->tasks.size(); ++i) {
+      group->tasks[i].Start([group, i, done](const T& result) {
+        group->results[i] = result;
+        if (--group->left == 0) done(group->results);
+      });
+    }
+  });
+}
 
 }  // namespace minisched

@@ -46,6 +46,13 @@ class TaskTest : public ::testing::Test {
     results_.push_back(token ? "end, with a token" : "end");
   }
 
+  // Waits for `count` callbacks at the same time.
+  Task<> WaitForAll(int count) {
+    std::vector<Task<std::string>> tasks;
+    for (int i = 0; i < count; ++i) tasks.push_back(Wait());
+    results_ = co_await AllOf(std::move(tasks));
+  }
+
   std::vector<Callback<std::string>> kept_;
   std::vector<std::string> results_;
 };
@@ -72,6 +79,28 @@ TEST_F(TaskTest, PassesItsResultOn) {
   EXPECT_EQ(result, "");
   Call("a");
   EXPECT_EQ(result, "<a>");
+}
+
+TEST_F(TaskTest, AllOfWaitsForAllTasks) {
+  WaitForAll(3).Start();
+  ASSERT_EQ(kept_.size(), 3);
+  std::swap(kept_[0], kept_[2]);
+  Call("c");
+  Call("b");
+  EXPECT_THAT(results_, IsEmpty());
+  Call("a");
+  EXPECT_THAT(results_, ElementsAre("<a>", "<b>", "<c>"));
+  WaitForAll(0).Start();
+  EXPECT_THAT(results_, IsEmpty());
+}
+
+TEST_F(TaskTest, AllOfIsFreedWithATaskThatIsDropped) {
+  const auto token = std::make_shared<int>();
+  WaitForAll(2).Start([token] {});
+  Call("a");
+  EXPECT_EQ(token.use_count(), 2);
+  kept_.clear();
+  EXPECT_EQ(token.use_count(), 1);
 }
 
 TEST_F(TaskTest, FreesItsVariablesAtTheEnd) {
