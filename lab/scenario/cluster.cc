@@ -223,6 +223,24 @@ std::vector<std::string> Cluster::Delete(const scenario::Delete& deletion,
   return deleted;
 }
 
+void Cluster::RemoveFinalizersOfPods(const std::string& namespace_name,
+                                     const std::stop_token& stop) {
+  const std::string pods = Path({.kind = "Pod"}, namespace_name, stop);
+  const Json list = Json::parse(Send({.method = "GET", .path = pods}, stop));
+  for (const Json& pod : list.at("items")) {
+    if (!pod.at("metadata").contains("finalizers")) continue;
+    try {
+      Send({.method = "PATCH",
+            .path = pods + "/" + Text(pod, "/metadata/name"),
+            .content_type = "application/merge-patch+json",
+            .body = R"({"metadata":{"finalizers":null}})"},
+           stop);
+    } catch (const ApiError& error) {
+      if (error.code() != 404) throw;
+    }
+  }
+}
+
 void Cluster::DeleteOne(const ObjectName& object,
                         const std::string& namespace_name,
                         const std::stop_token& stop) {

@@ -60,6 +60,10 @@ class Cluster {
   std::vector<std::string> Delete(const scenario::Delete& deletion,
                                   const std::string& namespace_name,
                                   const std::stop_token& stop);
+  // Removes the finalizers of all pods in the namespace, which could keep the
+  // pods from being deleted.
+  void RemoveFinalizersOfPods(const std::string& namespace_name,
+                              const std::stop_token& stop);
   // Deletes one object. Does nothing if the object does not exist.
   void DeleteOne(const ObjectName& object, const std::string& namespace_name,
                  const std::stop_token& stop);

@@ -261,6 +261,7 @@ std::string TestBed::TearDown() {
   const ObjectName own{.kind = "Namespace",
                        .name = std::exchange(namespace_, "")};
   if (!own.name.empty()) {
+    attempt(own, [&] { cluster_.RemoveFinalizersOfPods(own.name, never); });
     // Grace 0 deletes pods at once, without waiting for a kubelet.
     attempt(own, [&] {
       cluster_.Delete(

@@ -72,6 +72,17 @@ TEST_F(TestBedTest, ChangesOnlyItsOwnClusterScopedObjects) {
               testing::Not(Contains("urgent")));
 }
 
+// A finalizer that a scenario has set would keep the pod, and its namespace.
+TEST_F(TestBedTest, RemovesFinalizersOfPods) {
+  const Result result = Play(R"(
+steps:
+- create: {pods: web}
+- patch: {pod: web, merge: {metadata: {finalizers: [example.com/hold]}}}
+)");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft();
+}
+
 // The server does not store Bindings, so the cleanup must not try to delete
 // them.
 TEST_F(TestBedTest, AScenarioMayCreateBindings) {
