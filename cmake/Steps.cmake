@@ -160,16 +160,17 @@ function(minisched_step_tests step)
       PRIVATE ${arg_DEPENDS} minisched::testing GTest::gmock_main)
     minisched_register_tests(${program} unit)
   endif()
-  file(GLOB benchmark CONFIGURE_DEPENDS
+  file(GLOB benchmarks CONFIGURE_DEPENDS
     RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} tests/*_benchmark.cc)
-  if(benchmark)
-    minisched_runs(runs ${step} ${benchmark})
-    if(NOT runs)
-      set(on_demand ON_DEMAND)
+  set(on_demand ON_DEMAND)
+  foreach(name IN LISTS benchmarks)
+    minisched_runs(runs ${step} ${name})
+    if(runs)
+      set(on_demand "")
     endif()
-    minisched_benchmark(minisched-${number} ${on_demand} SOURCES ${benchmark}
-      DEPENDS ${arg_DEPENDS} minisched::testing)
-  endif()
+  endforeach()
+  minisched_benchmark(minisched-${number} ${on_demand} SOURCES ${benchmarks}
+    DEPENDS ${arg_DEPENDS} minisched::testing)
 endfunction()
 
 # minisched_step([DEPENDS target…])
