@@ -1,0 +1,102 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "scheduler.h"
+
+namespace minisched {
+
+// Gives tests and benchmarks access to the parts of a scheduler. Throws
+// std::runtime_error if a call fails.
+class SchedulerPeer {
+ public:
+  // Starts the informers and reads all objects from the API server, as Run()
+  // does.
+  static void StartInformers(Scheduler& scheduler) {
+    scheduler.informers_.Start({});
+    scheduler.informers_.WaitForCacheSync({});
+    scheduler.event_handlers_.WaitForHandlersSync({});
+  }
+  // The same, and stops the informers.
+  static void ReadCluster(Scheduler& scheduler) {
+    StartInformers(scheduler);
+    scheduler.informers_.Shutdown();
+  }
+
+  // Selects a node for the pod and returns its name.
+  static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
+    CycleState state;
+    return ResultFor(scheduler, state, pod).suggested_host;
+  }
+  // Does the same, and returns the whole result.
+  static ScheduleResult ResultFor(Scheduler& scheduler, CycleState& state,
+                                  const Pod& pod) {
+    auto result =
+        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    if (!result) throw std::runtime_error(result.error().status.Message());
+    return *std::move(result);
+  }
+  // Tries a pod that fits no node, and returns the message.
+  static std::string FailureFor(Scheduler& scheduler, const Pod& pod) {
+    CycleState state;
+    auto result =
+        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    if (result) throw std::runtime_error("the pod fits a node");
+    scheduler.RunPostFilter(state, pod, result.error());
+    return result.error().status.Message();
+  }
+  // Does the same without PostFilter, like the steps that can't preempt.
+  static std::string FailureWithoutPostFilter(Scheduler& scheduler,
+                                              const Pod& pod) {
+    CycleState state;
+    const auto result =
+        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    if (result) throw std::runtime_error("the pod fits a node");
+    return result.error().status.Message();
+  }
+  // Describes the attempt for the trace.
+  static Attempt Describe(const Scheduler& scheduler, const QueuedPodInfo& info,
+                          const CycleState& state,
+                          const ScheduleResult& result) {
+    return scheduler.DescribeAttempt(info, state, result);
+  }
+
+  // Counts the pod on the node, or no longer.
+  static void Assume(Scheduler& scheduler, const Pod& pod,
+                     const std::string& host) {
+    const Status status = scheduler.Assume(pod, host);
+    if (!status.IsSuccess()) throw std::runtime_error(status.Message());
+  }
+  static void Forget(Scheduler& scheduler, const Pod& pod) {
+    scheduler.cache_.ForgetPod(pod);
+  }
+
+  // Adds a plugin. REQUIRES: the scheduler doesn't run yet.
+  static void Add(Scheduler& scheduler, std::unique_ptr<const Plugin> plugin) {
+    scheduler.framework_.Add(std::move(plugin));
+  }
+
+  static SchedulingQueue& Queue(Scheduler& scheduler) {
+    return scheduler.queue_;
+  }
+
+  static WaitingPods& GetWaitingPods(Scheduler& scheduler) {
+    return scheduler.waiting_pods_;
+  }
+  static Executor& GetExecutor(Scheduler& scheduler) {
+    return scheduler.executor_;
+  }
+
+  // Schedules the next pod. REQUIRES: the scheduler doesn't run.
+  static void ScheduleOne(Scheduler& scheduler) { scheduler.ScheduleOne({}); }
+
+  // Brings the snapshot up to date.
+  static void UpdateSnapshot(Scheduler& scheduler, Snapshot& snapshot) {
+    scheduler.cache_.UpdateSnapshot(snapshot);
+  }
+};
+
+}  // namespace minisched
