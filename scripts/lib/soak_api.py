@@ -85,7 +85,8 @@ class Api:
         """
         connection = self.connect(timeout=150)
         connection.request(
-            "GET", f"{path}?watch=true&allowWatchBookmarks=true"
+            "GET", f"{path}{'&' if '?' in path else '?'}"
+            "watch=true&allowWatchBookmarks=true"
             f"&resourceVersion={version}&timeoutSeconds=1800",
             headers={"User-Agent": self.agent})
         return connection.getresponse()

@@ -33,6 +33,9 @@ from soak_api import NAMESPACE, NODES, Api, Object
 from soak_model import Model
 
 PODS = "/api/v1/pods"
+# The events that name the victim and the preemptor.
+PREEMPTED = ("/apis/events.k8s.io/v1/namespaces/default/events"
+             "?fieldSelector=reason%3DPreempted")
 # Memory: RSS may grow until a scheduler has filled its trace and its caches.
 WARM_UP = 60  # seconds
 # MiB after that: 10,000 records of the trace (7), the events of the last six
@@ -200,6 +203,8 @@ class Checker:
             self.record({"type": kind, "object": what})
             if source == PODS:
                 self.model.pod_event(kind, what, now)
+            elif source == PREEMPTED:
+                self.model.preemptions.preempted(kind, what)
             else:
                 self.model.node_event(kind, what, now)
 
@@ -213,6 +218,8 @@ class Checker:
             self.record({"type": "LISTED", "object": item})
         if source == PODS:
             self.model.pod_list(items, now)
+            return
+        if source == PREEMPTED:
             return
         names = {item["metadata"]["name"] for item in items}
         for name in self.model.nodes.keys() - names:
@@ -240,6 +247,7 @@ class Checker:
         now = time.time()
         self.model.check_groups(now)
         self.model.check_pending(now)
+        self.model.preemptions.check_evictions(now)
         if self.lives:
             for wrong in self.lives[-1].sample(now):
                 self.report(wrong, [f"scheduler {self.lives[-1].pid}"], [])
@@ -263,7 +271,8 @@ class Checker:
         self.history.close()
         print(json.dumps({
             "events": self.events, "gaps": self.gaps,
-            "bound": self.model.counts["bound"],
+            **{what: self.model.counts[what]
+               for what in ("bound", "victims", "evictions")},
             "excused": self.excused,
             "slow": self.slow, "violations": self.violations, "lives": len(lives),
             "memory": max((life.largest for life in lives), default=0),
@@ -274,7 +283,8 @@ class Checker:
 
     def run(self) -> None:
         for target, *arguments in ((self.follow, PODS), (self.follow, NODES),
-                                   (self.obey,), (self.probe,)):
+                                   (self.follow, PREEMPTED), (self.obey,),
+                                   (self.probe,)):
             threading.Thread(target=target, args=arguments,
                              daemon=True).start()
         next_tick = 0.0
@@ -282,7 +292,7 @@ class Checker:
         while True:
             try:
                 event = self.inbox.get(timeout=LAG)
-                if event[0] == PODS:
+                if event[0] in (PODS, PREEMPTED):
                     of_pods.append((time.monotonic() + LAG, event))
                 else:
                     self.handle(*event)

@@ -33,6 +33,11 @@ SPECIAL_SHARE = 0.3
 TIGHT_SHARE = 1.5
 PORTS = range(8080, 8083)
 PRIORITIES = {"soak-low": -100, "soak-high": 1000}
+# Pods of this priority ask for less than a tight node has. So each of them fits
+# any tight node, if the other pods there are evicted.
+URGENT, URGENT_PRIORITY, URGENT_SHARE = "soak-urgent", 2000, 0.3
+# There are many pods to evict.
+LESSER, LESSER_SHARE = "soak-low", 0.9
 # Seconds, the means. Some pods outlive the phases without faults, in which the
 # checker waits for them, but most of the room is for those that don't.
 LIFETIMES, LONG_LIFE = (3, 5, 10), 150
@@ -40,6 +45,16 @@ MOST_LONG = 10
 # The most jobs of the tight nodes that may be pending at the end. Three could
 # take turns and hold the room for ever.
 MOST_PENDING_JOBS = 2
+
+
+def asked(pods: dict[str, Object], pool: str) -> float:
+    """Returns the CPUs that the pods of a pool ask for."""
+    return sum(
+        milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+        for pod in pods.values()
+        if pod["metadata"]["labels"].get(POOL) == pool and
+        pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+    ) / 1000
 
 
 @dataclasses.dataclass
@@ -53,11 +68,13 @@ class Churn:
     """Creates, changes and deletes objects at random, one step at a time.
 
     Without groups, it creates no jobs: the scheduler would take their members
-    for ordinary pods.
+    for ordinary pods. Without preemption, it creates no urgent pods.
     """
 
-    def __init__(self, api: Api, rng: random.Random, groups: bool = True):
+    def __init__(self, api: Api, rng: random.Random, groups: bool = True,
+                 preemption: bool = True):
         self.api, self.rng, self.groups = api, rng, groups
+        self.preemption = preemption
         self.numbers = itertools.count(1)
         self.later: list[tuple[float, int, Callable[[], None]]] = []
         self.pods: dict[str, Object] = {}  # on the server, and just created
@@ -71,7 +88,7 @@ class Churn:
     # The cluster.
 
     def set_up(self) -> None:
-        for name, value in PRIORITIES.items():
+        for name, value in {**PRIORITIES, URGENT: URGENT_PRIORITY}.items():
             self.post("/apis/scheduling.k8s.io/v1/priorityclasses",
                       {"apiVersion": "scheduling.k8s.io/v1",
                        "kind": "PriorityClass", "metadata": {"name": name},
@@ -124,8 +141,9 @@ class Churn:
             self.next_node = now + self.rng.uniform(0.5, 4)
         make = self.rng.choices(
             [self.plain, self.gated, self.job, self.special, self.filler,
-             self.tight_job, self.impossible],
-            [10, 2, 3 * self.groups, 5, 6, 2 * self.groups, 1])[0]
+             self.tight_job, self.impossible, self.urgent, self.lesser],
+            [10, 2, 3 * self.groups, 5, 6, 2 * self.groups, 1,
+             3 * self.preemption, 6 * self.preemption])[0]
         for _ in range(self.rng.choice([1, 1, 1, 6])):  # sometimes a burst
             make()
 
@@ -175,22 +193,13 @@ class Churn:
 
     # Room.
 
-    def asked(self, pool: str) -> float:
-        """Returns the CPUs that the pods of a pool ask for."""
-        return sum(
-            milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-            for pod in self.pods.values()
-            if pod["metadata"]["labels"].get(POOL) == pool and
-            pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
-        ) / 1000
-
     def has_room(self, pool: str, cpus: float, nodes: int = 0) -> bool:
         share = {"general": GENERAL_SHARE, "special": SPECIAL_SHARE,
                  "tight": TIGHT_SHARE}[pool]
         good = nodes or SIZES[pool]
         if pool == "general" and not nodes:
             good -= len(self.closed)
-        return self.asked(pool) + cpus <= share * good * CPU
+        return asked(self.pods, pool) + cpus <= share * good * CPU
 
     # Pods.
 
@@ -299,6 +308,24 @@ class Churn:
         request = self.rng.choice(REQUESTS)
         if self.has_room("tight", request / 1000):
             self.create(self.pod("tight", "maybe", request))
+
+    def urgent(self) -> None:
+        """Creates a pod that may have to evict others of the tight nodes."""
+        self.tight_pod(URGENT, URGENT_SHARE)
+
+    def lesser(self) -> None:
+        """Creates a pod of the tight nodes that urgent pods may evict."""
+        self.tight_pod(LESSER, LESSER_SHARE)
+
+    def tight_pod(self, priority: str, share: float) -> None:
+        request = self.rng.choice(REQUESTS)
+        same = {name: pod for name, pod in self.pods.items()
+                if pod["spec"].get("priorityClassName") == priority}
+        if (asked(same, "tight") + request / 1000 <=
+                share * SIZES["tight"] * CPU):
+            pod = self.pod("tight", "maybe", request)
+            pod["spec"]["priorityClassName"] = priority
+            self.create(pod)
 
     def impossible(self) -> None:
         if sum(pod["metadata"]["labels"].get(WANT) == "never"

@@ -44,6 +44,17 @@ def report_fault(rng: random.Random) -> Object:
             "probability": 0.3, **fault}
 
 
+def eviction_fault(rng: random.Random) -> Object:
+    """Hits the requests that remove a victim."""
+    fault = rng.choice([
+        {"error": {"code": 500}}, {"error": {"code": 503}},
+        {"error": {"code": 429, "retryAfterSeconds": 1}},
+        {"error": {"code": 409}}, {"drop": "after"}, {"drop": "before"},
+        {"latency": millis(rng, 50, 800)}, {"hang": "before", "times": 1}])
+    return {"match": {"resource": "pods", "verbs": ["delete"]},
+            "probability": rng.choice([0.3, 0.6]), **fault}
+
+
 def watch_fault(rng: random.Random) -> Object:
     resource = rng.choice(["pods", "nodes"])
     if rng.random() < 0.3:
@@ -73,7 +84,7 @@ class Faults:
 
         Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
-        kinds = [binding_fault, report_fault]
+        kinds = [binding_fault, report_fault, eviction_fault]
         if watches:
             kinds += [watch_fault, watch_fault]
         faults = [binding_fault(self.rng)]

@@ -9,6 +9,7 @@ import collections
 from soak_api import AMBIGUOUS, Object
 from soak_objects import (RESOURCES, Group, Node, Pod, node_of, pod_of,
                           tolerates)
+from soak_preemption import Preemptions
 
 # Seconds in which a scheduler whose watches work acts on a change. Its watch,
 # a scheduling cycle, and a Binding with the longest injected latency.
@@ -20,6 +21,8 @@ WATCH_RECOVERY = 60
 # it is in a group: the longest request, the backoff of a pod, the wait and the
 # backoff of the group, and REACTION.
 RECOVERY = 30 + 11 + 10 + 15 + REACTION
+# Seconds from a decision until its request takes effect: the longest request.
+PATIENCE = 30 + REACTION
 # Seconds that a pod may be pending although it fits a node. A group holds the
 # room for at most its wait, then the pod's own backoff follows. At the end, two
 # groups may take turns, so the bound is three times this sum.
@@ -49,6 +52,7 @@ class Model:
         self.losing = False
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
+        self.preemptions = Preemptions(self, PATIENCE, RECOVERY)
 
     # What the test does to the scheduler.
 
@@ -124,6 +128,7 @@ class Model:
         if not pod.gated and not pod.group and pod.ready_since is None:
             pod.ready_since = now
         self.update_group(kind, pod, now)
+        self.preemptions.pod_event(kind, old, pod, now, gap)
         if newly_bound and kind != "DELETED":
             self.check_binding(pod, now, gap)
 
@@ -229,6 +234,7 @@ class Model:
             pod = self.pods.pop(uid)
             self.fits_since.pop(uid, None)
             self.update_group("DELETED", pod, now)
+            self.preemptions.pod_lost(pod)
         items.sort(key=lambda item: item["metadata"]["uid"] not in self.pods
                    or not self.pods[item["metadata"]["uid"]].node)
         for item in items:

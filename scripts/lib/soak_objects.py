@@ -25,6 +25,9 @@ class Pod:
     selector: dict[str, str]
     group: str | None
     minimum: int
+    priority: int
+    nominated: str
+    victim: bool  # a scheduler has chosen to evict it
     bound_at: float | None = None  # when the checker received its Binding
     # Since when it has been possible to bind it; None: not yet.
     ready_since: float | None = None
@@ -55,7 +58,13 @@ def pod_of(item: Object) -> Pod:
         requests=requests, ports=ports,
         tolerations=spec.get("tolerations", []),
         selector=spec.get("nodeSelector", {}), group=labels.get(GROUP),
-        minimum=int(labels.get(MIN_AVAILABLE, "0")))
+        minimum=int(labels.get(MIN_AVAILABLE, "0")),
+        priority=spec.get("priority", 0),
+        nominated=item.get("status", {}).get("nominatedNodeName", ""),
+        victim=any(condition["type"] == "DisruptionTarget" and
+                   condition.get("reason") == "PreemptionByScheduler"
+                   for condition in item.get("status", {}).get("conditions",
+                                                               [])))
 
 
 @dataclasses.dataclass

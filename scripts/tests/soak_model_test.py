@@ -38,6 +38,15 @@ def member(name, **options):
     return pod(name, labels={GROUP: "g", MIN_AVAILABLE: "2"}, **options)
 
 
+def victim(name, **options):
+    """Returns a pod that the scheduler has chosen to evict."""
+    item = pod(name, on="n", **options)
+    item["status"]["conditions"] = [{
+        "type": "DisruptionTarget", "status": "True",
+        "reason": "PreemptionByScheduler"}]
+    return item
+
+
 class ModelTest(unittest.TestCase):
     """Without faults, from second 0 on."""
 
@@ -203,6 +212,100 @@ class ModelTest(unittest.TestCase):
         self.model.update_fits(20)
         self.model.check_end(21 + soak_model.FIT_PATIENCE)
         self.expect("not bound in the end$", "although it fits")
+
+    def test_a_victim_has_a_lower_priority_than_a_pending_pod(self):
+        self.bind("a", priority=5)
+        self.model.pod_event("ADDED", pod("equal", priority=5), 21)
+        self.model.pod_event("ADDED", pod(
+            "gated", priority=9, schedulingGates=[{"name": "g"}]), 21)
+        self.model.pod_event("MODIFIED", victim("a", priority=5), 22)
+        self.expect("no pending pod has a higher priority than 5")
+        self.bind("b", priority=4)
+        self.model.pod_event("MODIFIED", victim("b", priority=4), 23)
+        self.expect("no pending pod")
+
+    def test_a_preemptor_is_more_important_than_its_victim(self):
+        for name, priority in (("a", 5), ("equal", 5), ("urgent", 6)):
+            self.model.pod_event("ADDED", pod(name, priority=priority), 20)
+
+        def preempted(preemptor):
+            self.model.preemptions.preempted("ADDED", {
+                "regarding": {"name": "a", "uid": "a"}, "note": "",
+                "related": {"name": preemptor, "uid": preemptor}})
+        preempted("urgent")
+        preempted("unknown")
+        self.expect()
+        preempted("equal")
+        self.expect("evicted with the priority 5 for equal with the priority 5")
+
+    def test_a_preemptor_may_have_gone_since_the_decision(self):
+        self.bind("a")
+        self.bind("urgent", at=21, priority=5)
+        self.model.pod_event(
+            "MODIFIED", victim("a"), 21 + soak_model.PATIENCE)
+        self.expect()
+        self.bind("b")
+        self.model.pod_event(
+            "MODIFIED", victim("b"), 22 + soak_model.PATIENCE)
+        self.expect("no pending pod has a higher priority")
+
+    def test_while_watches_are_late_victims_are_not_judged(self):
+        self.bind("a")
+        self.model.faults(True, True, False, 20)
+        self.model.pod_event("MODIFIED", victim("a"), 22)
+        self.expect()
+
+    def test_a_victim_gives_its_room_to_a_preemptor(self):
+        later = 1 + soak_model.PATIENCE
+        self.bind("equal", at=0, cpu="1500m", priority=5)
+        self.model.pod_event("ADDED", pod("urgent", cpu="1", priority=5), 20)
+        self.bind("a", at=20, cpu="250m")
+        self.model.pod_event("MODIFIED", victim("a", cpu="250m"), later)
+        self.expect("no pending pod of a higher priority would fit")
+        self.model.pod_event("ADDED", pod("small", priority=1), 20)
+        self.bind("b", at=20, cpu="250m")
+        self.model.pod_event("MODIFIED", victim("b", cpu="250m"), later)
+        self.expect("no pending pod of a higher priority would fit")
+
+    def test_a_decision_may_be_older_than_what_has_filled_the_node(self):
+        self.model.pod_event("ADDED", pod("urgent", cpu="1", priority=5), 50)
+        self.bind("a", at=50, cpu="250m")
+        self.bind("equal", at=51, cpu="1500m", priority=5)
+        self.model.pod_event("MODIFIED", victim("a", cpu="250m"), 52)
+        self.expect()
+
+    def test_each_victim_is_deleted(self):
+        self.model.pod_event("ADDED", pod("urgent", priority=5), 20)
+        for name in ("a", "b", "c"):
+            self.bind(name)
+            self.model.pod_event("MODIFIED", victim(name), 22)
+        self.model.pod_event("MODIFIED", victim("a", leaving=True), 23)
+        self.model.pod_event("DELETED", victim("a", leaving=True), 24)
+        self.model.pod_event("DELETED", victim("b"), 24)
+        self.model.preemptions.check_evictions(22 + soak_model.RECOVERY)
+        self.expect()
+        self.model.preemptions.check_evictions(23 + soak_model.RECOVERY)
+        self.expect("victim for 77 s, but is not being deleted")
+        self.assertEqual(self.model.counts["victims"], 3)
+        self.assertEqual(self.model.counts["evictions"], 2)
+
+    def test_a_victim_of_a_rough_phase_may_stay(self):
+        self.model.faults(True, False, False, 15)
+        self.model.pod_event("ADDED", pod("urgent", priority=5), 20)
+        self.bind("a")
+        self.model.pod_event("MODIFIED", victim("a"), 22)
+        self.model.faults(False, False, False, 30)
+        self.model.preemptions.check_evictions(1000)
+        self.expect()
+
+    def test_a_bound_pod_is_not_nominated(self):
+        nominated = pod("a")
+        nominated["status"]["nominatedNodeName"] = "n"
+        self.model.pod_event("ADDED", nominated, 20)
+        self.expect()
+        nominated["spec"]["nodeName"] = "n"
+        self.model.pod_event("MODIFIED", nominated, 20)
+        self.expect("bound to n, but still nominated to n")
 
     def test_a_gap_keeps_what_is_known(self):
         self.model.node_event("ADDED", node("other"), 0)
