@@ -255,6 +255,8 @@ void ClusterDrawer::DrawDemands(PodSpec& spec) {
 }
 
 void ClusterDrawer::DrawWishes(PodSpec& spec) {
+  // The pods that are bound stay, so that each pod finds the same cluster.
+  spec.preemption_policy = "Never";
   for (int i = Between(-1, 2); i > 0; --i) {
     spec.tolerations.push_back(DrawToleration());
   }

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/handle.h"
+#include "framework/queued_pod_info.h"
+#include "minisched/base/mutex.h"
+#include "minisched/base/task.h"
+#include "minisched/base/wait_group.h"
+#include "preemption/victims.h"
+
+namespace minisched {
+
+// Removes the victims of preemptions from the cluster, without blocking.
+// Thread-safe. Follows kube-scheduler's framework/preemption/executor.go.
+class PreemptionExecutor {
+ public:
+  // `plugin` is the name of the plugin that preempts. It and what `handle`
+  // refers to must outlive the executor.
+  PreemptionExecutor(const Handle& handle, std::string_view plugin)
+      : handle_(handle), plugin_(plugin) {}
+
+  // Begins to evict the candidate's victims, except those that are already
+  // being deleted. Evicts the last one when the evictions of the others have
+  // begun. If one fails, leaves the last one alone and tries the preemptor
+  // again after a second.
+  void PrepareCandidateAsync(const Candidate& candidate,
+                             const PodPtr& preemptor) EXCLUDES(mu_);
+
+  // Begins to end the nominations of the pods of lower priority to the node.
+  // Once the API server has done so, the queue tries them again, and they may
+  // find another node.
+  void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
+
+  // Returns true if the preemptor has to wait, because its last victim isn't
+  // being deleted yet. Can be called under the queue's lock.
+  bool IsPodRunningPreemption(const std::string& uid) const EXCLUDES(mu_);
+
+ private:
+  // What has become of a victim. kBegun: its deletion will wake the preemptor.
+  // kGone: it was gone before, so its deletion may have come too early.
+  enum class Eviction { kBegun, kGone, kFailed };
+
+  Task<> ClearNomination(WaitGroup::Token under_way, PodPtr pod);
+  Task<> EvictAll(WaitGroup::Token under_way, std::string node,
+                  std::vector<PodPtr> victims, PodPtr preemptor);
+  Task<Eviction> PreemptPod(std::string node, PodPtr victim, PodPtr preemptor);
+  // Ends the preemption. Moves the preemptor to activeQ if `activate` is true.
+  void Finish(const PodPtr& preemptor, bool activate) EXCLUDES(mu_);
+
+  const Handle handle_;
+  const std::string_view plugin_;
+  // Lock order: the queue's lock, mu_. Don't call `activate` under mu_.
+  mutable Mutex mu_;
+  // The last victim of each preemptor, by the preemptor's uid. Null as long as
+  // the evictions of the other victims are under way.
+  std::map<std::string, PodPtr> last_victims_ GUARDED_BY(mu_);
+};
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../04-node-info/tests/cycle_state_test.cc

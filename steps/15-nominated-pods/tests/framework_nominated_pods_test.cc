@@ -1,0 +1,83 @@
+// Tests RunFilterPluginsWithNominatedPods() of the framework.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/framework.h"
+#include "tests/preemption_testing.h"
+
+namespace minisched {
+namespace {
+
+// Rejects a node that doesn't have the pod "friend".
+class NeedsFriend final : public FilterPlugin {
+ public:
+  std::string_view Name() const override { return "NeedsFriend"; }
+  Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
+                const NodeInfo& node) const override {
+    for (const PodInfoPtr& info : node.pods()) {
+      if (info->pod->metadata.name == "friend") return {};
+    }
+    return {Code::kUnschedulable, "no friend"};
+  }
+};
+
+class NominatedPodsTest : public ::testing::Test {
+ protected:
+  NominatedPodsTest() {
+    AddDefaultPlugins(framework_, {.snapshot = snapshot_});
+  }
+
+  // Filters a node of 4 cpu for a pod of 2 cpu and the priority 5.
+  std::string Filter(const std::vector<Pod>& nominated) {
+    const Pod pod = NewPodOf("pod", {.priority = 5, .cpu = 2});
+    const NodeInfo node = NodeWithPods(NewNodeOf("node-1", 4), {});
+    CycleState state;
+    PreFilterResult left_over;
+    framework_.RunPreFilterPlugins(state, pod, {&node}, left_over);
+    std::vector<PodInfoPtr> infos;
+    for (const Pod& other : nominated) {
+      infos.push_back(NewPodInfo(std::make_shared<const Pod>(other)));
+    }
+    const Status status =
+        framework_.RunFilterPluginsWithNominatedPods(state, pod, node, infos);
+    EXPECT_TRUE(node.pods().empty()) << "the node must not change";
+    return Describe(status);
+  }
+
+  Snapshot snapshot_;
+  Framework framework_;
+};
+
+constexpr char kNoCpuLeft[] =
+    "Unschedulable by NodeResourcesFit: Insufficient cpu";
+
+TEST_F(NominatedPodsTest, PodsOfTheSamePriorityOrAHigherOneCount) {
+  EXPECT_EQ(Filter({NewPodOf("a", {.priority = 5, .cpu = 3})}), kNoCpuLeft);
+  EXPECT_EQ(Filter({NewPodOf("a", {.priority = 6, .cpu = 3})}), kNoCpuLeft);
+  EXPECT_EQ(Filter({NewPodOf("a", {.priority = 5}),
+                    NewPodOf("b", {.priority = 9, .cpu = 2})}),
+            kNoCpuLeft);
+  EXPECT_EQ(Filter({NewPodOf("a", {.priority = 9, .cpu = 2})}), "Success");
+}
+
+TEST_F(NominatedPodsTest, PodsOfLowerPriorityDoNotCount) {
+  EXPECT_EQ(Filter({NewPodOf("a", {.priority = 4, .cpu = 4})}), "Success");
+}
+
+TEST_F(NominatedPodsTest, ThePodItselfDoesNotCount) {
+  EXPECT_EQ(Filter({NewPodOf("pod", {.priority = 5, .cpu = 4})}), "Success");
+}
+
+// A nominated pod may go elsewhere, so nobody can rely on it.
+TEST_F(NominatedPodsTest, ThePodMustFitWithoutThemToo) {
+  framework_.Add(std::make_unique<NeedsFriend>());
+  EXPECT_EQ(Filter({NewPodOf("friend", {.priority = 9})}),
+            "Unschedulable by NeedsFriend: no friend");
+}
+
+}  // namespace
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../14-preemption/tests/model_test.cc

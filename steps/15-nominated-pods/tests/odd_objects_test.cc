@@ -1,0 +1,1 @@
+../../14-preemption/tests/odd_objects_test.cc

@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/registry_test.cc

@@ -1,0 +1,1 @@
+../../12-permit/tests/scheduler_testing.h
