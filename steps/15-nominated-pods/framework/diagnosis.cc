@@ -21,6 +21,10 @@ std::string FitError(std::size_t num_all_nodes, const Diagnosis& diagnosis) {
       counts[reason] += num_all_nodes - statuses.size();
     }
   }
+  return FitMessage(num_all_nodes, counts);
+}
+
+std::string FitMessage(std::size_t num_all_nodes, const ReasonCounts& counts) {
   // Sorted as texts, as upstream does: "10 …" comes before "2 …".
   std::set<std::string> reasons;
   for (const auto& [reason, count] : counts) {

@@ -75,4 +75,10 @@ struct Diagnosis {
 // framework/types.go.
 std::string FitError(std::size_t num_all_nodes, const Diagnosis& diagnosis);
 
+// How many nodes there are for each reason.
+using ReasonCounts = std::map<std::string, std::size_t>;
+
+// Returns the same message for reasons that have been counted.
+std::string FitMessage(std::size_t num_all_nodes, const ReasonCounts& counts);
+
 }  // namespace minisched

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "minisched/api/pod_preemption.h"
+
 namespace minisched {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "minisched/api/pod_preemption.h"
 #include "minisched/api/pod_requests.h"
 
 namespace minisched {
@@ -59,6 +60,9 @@ void NodeInfo::AddPod(PodInfoPtr pod) {
   requested_ += pod->requests;
   non_zero_requested_ += pod->non_zero_requests;
   for (const HostPort& port : pod->host_ports) used_ports_.Add(port);
+  const std::int32_t priority = PodPriority(*pod->pod);
+  lowest_priority_ =
+      pods_.empty() ? priority : std::min(lowest_priority_, priority);
   pods_.push_back(std::move(pod));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -62,6 +63,8 @@ class NodeInfo {
   // The sum of the pods' non_zero_requests.
   const Resource& non_zero_requested() const { return non_zero_requested_; }
   const HostPortInfo& used_ports() const { return used_ports_; }
+  // No pod has a lower priority, nor had one since the node was empty.
+  std::int32_t lowest_priority() const { return lowest_priority_; }
   // The images that the node has.
   const ImageSizes& image_sizes() const { return *image_sizes_; }
 
@@ -86,6 +89,7 @@ class NodeInfo {
   Resource requested_;
   Resource non_zero_requested_;
   HostPortInfo used_ports_;
+  std::int32_t lowest_priority_ = std::numeric_limits<std::int32_t>::max();
   std::shared_ptr<const ImageSizes> image_sizes_;  // copies share them
 };
 

@@ -9,27 +9,33 @@
 #include <utility>
 
 #include "framework/diagnosis.h"
-#include "minisched/api/conditions.h"
+#include "minisched/api/pod_preemption.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "queue/nominator.h"
 
 namespace minisched {
 namespace {
 
-constexpr std::size_t kMinCandidateNodesPercentage = 10;
-constexpr std::size_t kMinCandidateNodesAbsolute = 100;
+// How many candidates suffice.
+constexpr std::size_t kMinPercentage = 10;
+constexpr std::size_t kMinAbsolute = 100;
 
 Status Failed(Code code, const std::string& why) {
   return {code, "preemption: " + why};
 }
 
-// Returns true if the pod is being deleted because it was preempted.
-bool PodTerminatingByPreemption(const Pod& pod) {
-  const Condition* condition =
-      FindCondition(pod.status.conditions, "DisruptionTarget");
-  return pod.metadata.deletion_timestamp && condition &&
-         condition->status == "True" &&
-         condition->reason == "PreemptionByScheduler";
+// Returns the nodes that the pod doesn't fit, but might without some of their
+// pods. `nodes` is sorted by name.
+Nodes PotentialNodes(const Nodes& nodes, const NodeToStatus& statuses) {
+  Nodes found;
+  auto own = statuses.begin();  // sorted by name too, so we rarely search
+  for (const NodeInfo* node : nodes) {
+    const std::string& name = node->node().metadata.name;
+    const bool is_next = own != statuses.end() && own->first == name;
+    const Status* status = is_next ? &own++->second : statuses.Find(name);
+    if (status && status->code() == Code::kUnschedulable) found.push_back(node);
+  }
+  return found;
 }
 
 }  // namespace
@@ -61,23 +67,17 @@ Status DefaultPreemption::PostFilter(
   }
   Status eligible = PodEligibleToPreemptOthers(*newest, statuses);
   if (!eligible.IsSuccess()) return eligible;
-  NodeToStatus tried;
-  const auto candidates = FindCandidates(state, *newest, statuses, tried);
-  if (!candidates.empty()) {
-    const Candidate& best = SelectCandidate(candidates);
-    executor_.ClearNominationsAsync(best.node_name, *newest);
-    executor_.PrepareCandidateAsync(best, newest);
-    nominated_node = best.node_name;
-    return {};
+  const auto candidates = FindCandidates(
+      state, *newest, PotentialNodes(handle_.snapshot.List(), statuses));
+  if (!candidates) {
+    if (candidates.error().IsRejected()) nominated_node = "";
+    return candidates.error();
   }
-  for (const auto& [node, status] : tried) {
-    if (!status.IsRejected()) return Failed(status.code(), status.Message());
-  }
-  tried.SetAbsentNodesStatus({Code::kUnschedulableAndUnresolvable,
-                              "Preemption is not helpful for scheduling"});
-  nominated_node = "";
-  return Failed(Code::kUnschedulable, FitError(handle_.snapshot.List().size(),
-                                               {.node_to_status = tried}));
+  const Candidate& best = SelectCandidate(*candidates);
+  executor_.ClearNominationsAsync(best.node_name, *newest);
+  executor_.PrepareCandidateAsync(best, newest);
+  nominated_node = best.node_name;
+  return {};
 }
 
 Status DefaultPreemption::PodEligibleToPreemptOthers(
@@ -102,38 +102,41 @@ Status DefaultPreemption::PodEligibleToPreemptOthers(
                 "not eligible due to a terminating pod on the nominated node.");
 }
 
-std::vector<Candidate> DefaultPreemption::FindCandidates(
-    const CycleState& state, const Pod& pod, const NodeToStatus& statuses,
-    NodeToStatus& tried) const {
-  Nodes nodes;
-  for (const NodeInfo* node : handle_.snapshot.List()) {
-    const Status* status = statuses.Find(node->node().metadata.name);
-    if (status && status->code() == Code::kUnschedulable) nodes.push_back(node);
+tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
+    const CycleState& state, const Pod& pod, Nodes nodes) const {
+  const std::size_t all = handle_.snapshot.List().size();
+  ReasonCounts reasons;
+  if (nodes.size() < all) {
+    reasons["Preemption is not helpful for scheduling"] = all - nodes.size();
   }
-  if (nodes.empty()) return {};
+  const std::size_t first =
+      nodes.empty() ? 0 : (*handle_.random)() % nodes.size();
+  std::ranges::rotate(nodes, nodes.begin() + first);
   const std::size_t wanted =
-      std::max(nodes.size() * kMinCandidateNodesPercentage / 100,
-               kMinCandidateNodesAbsolute);
-  std::uniform_int_distribution<std::size_t> any(0, nodes.size() - 1);
-  std::ranges::rotate(nodes, nodes.begin() + any(*handle_.random));
+      std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
   const DisruptionBudgets budgets(
       handle_.informers->Of<PodDisruptionBudget>().store().List());
   std::vector<Candidate> candidates;
+  Status error;
   bool keeps_budgets = false;  // one of the candidates, at least
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
-    auto candidate =
-        SelectVictimsOnNode(*handle_.framework, state, pod, *node, budgets,
-                            handle_.nominator->NominatedPodsForNode(name));
+    auto candidate = SelectVictimsOnNode(
+        *handle_.framework, state, pod, *node, budgets,
+        handle_.nominator->NominatedPodsForNode(name));
     if (!candidate) {
-      tried.Set(name, candidate.error());
+      const Status& why = candidate.error();
+      if (!why.IsRejected()) error = Failed(why.code(), why.Message());
+      for (const std::string& reason : why.reasons()) ++reasons[reason];
       continue;
     }
     keeps_budgets |= candidate->pdb_violations == 0;
     candidates.push_back(*std::move(candidate));
     if (keeps_budgets && candidates.size() >= wanted) break;
   }
-  return candidates;
+  if (!candidates.empty()) return candidates;
+  if (!error.IsSuccess()) return tl::unexpected(error);
+  return tl::unexpected(Failed(Code::kUnschedulable, FitMessage(all, reasons)));
 }
 
 }  // namespace minisched

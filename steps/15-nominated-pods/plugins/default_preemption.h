@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "framework/handle.h"
@@ -36,13 +37,11 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   // Returns success if the pod may preempt others, or else why not.
   Status PodEligibleToPreemptOthers(const Pod& pod,
                                     const NodeToStatus& statuses) const;
-  // Tries the nodes from which pods may be removed, beginning at a random one,
-  // and returns the candidates. Stops at 10 % of the nodes or at 100, whichever
-  // is more, but not before a candidate keeps all budgets. Puts the statuses of
-  // the other nodes into `tried`.
-  std::vector<Candidate> FindCandidates(const CycleState& state, const Pod& pod,
-                                        const NodeToStatus& statuses,
-                                        NodeToStatus& tried) const;
+  // Tries the nodes, beginning at a random one, and returns the candidates.
+  // Stops at 10 % of the nodes or at 100, whichever is more, but not before a
+  // candidate keeps all budgets. If there is no candidate, returns why.
+  tl::expected<std::vector<Candidate>, Status> FindCandidates(
+      const CycleState& state, const Pod& pod, Nodes nodes) const;
 
   const Handle handle_;
   mutable PreemptionExecutor executor_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "framework/waiting_pods.h"
+#include "minisched/api/pod_preemption.h"
 #include "minisched/app/logging.h"
 #include "minisched/base/executor.h"
 #include "minisched/client/pod_eviction.h"
@@ -114,13 +115,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
     note += " (in kube-scheduler memory).";
     eviction = Eviction::kGone;
   } else {
-    const Condition why{
-        .type = "DisruptionTarget",
-        .status = "True",
-        .reason = "PreemptionByScheduler",
-        .message = preemptor->spec.scheduler_name +
-                   ": preempting to accommodate a higher priority pod",
-        .observed_generation = victim->metadata.generation};
+    const Condition why =
+        PreemptionCondition(*victim, preemptor->spec.scheduler_name);
     const auto evict = [&](const Callback<ClientResult<bool>>& done) {
       EvictPodAsync(*handle_.client, victim, why,
                     handle_.client->clock().WallNow(), handle_.stop, done);

@@ -6,20 +6,16 @@
 #include <cstdint>
 #include <tuple>
 
+#include "minisched/api/pod_preemption.h"
+
 namespace minisched {
 namespace {
 
-Time StartOf(const Pod& pod) {
-  return pod.status.start_time.value_or(Time::max());
-}
-
 // Returns true if the first pod has a higher priority, or the same and an
-// earlier start. A pod that hasn't started yet counts as started last.
+// earlier start.
 bool MoreImportantPod(const PodPtr& a, const PodPtr& b) {
-  if (PodPriority(*a) != PodPriority(*b)) {
-    return PodPriority(*a) > PodPriority(*b);
-  }
-  return StartOf(*a) < StartOf(*b);
+  const auto priority = PodPriority(*a) <=> PodPriority(*b);
+  return priority > 0 || (priority == 0 && PodStartTime(*a) < PodStartTime(*b));
 }
 
 // Returns what counts against a candidate, in the order in which it counts.
@@ -34,7 +30,7 @@ auto HarmOf(const Candidate& candidate) {
   const Pod& first = *candidate.victims.front();
   return std::tuple(candidate.pdb_violations, PodPriority(first), sum,
                     candidate.victims.size(),
-                    -StartOf(first).time_since_epoch());
+                    -PodStartTime(first).time_since_epoch());
 }
 
 }  // namespace
@@ -47,17 +43,19 @@ tl::expected<Candidate, Status> SelectVictimsOnNode(
     const Framework& framework, const CycleState& state, const Pod& pod,
     const NodeInfo& node, DisruptionBudgets budgets,
     const std::vector<PodInfoPtr>& nominated) {
-  std::vector<PodInfoPtr> potential_victims;
-  for (const PodInfoPtr& info : node.pods()) {
-    if (IsPreemptionAllowed(*info->pod, pod)) potential_victims.push_back(info);
+  std::vector<PodInfoPtr> potential;
+  if (node.lowest_priority() < PodPriority(pod)) {
+    for (const PodInfoPtr& info : node.pods()) {
+      if (IsPreemptionAllowed(*info->pod, pod)) potential.push_back(info);
+    }
   }
-  if (potential_victims.empty()) {
+  if (potential.empty()) {
     static const Status none(Code::kUnschedulableAndUnresolvable,
                              "No preemption victims found for incoming pod");
     return tl::unexpected(none);
   }
   NodeInfo copy = node;
-  for (const PodInfoPtr& info : potential_victims) {
+  for (const PodInfoPtr& info : potential) {
     copy.RemovePod(info->pod->metadata.uid);
   }
   const auto filter = [&] {
@@ -67,7 +65,7 @@ tl::expected<Candidate, Status> SelectVictimsOnNode(
   const Status status = filter();
   if (!status.IsSuccess()) return tl::unexpected(status);
 
-  std::ranges::stable_sort(potential_victims, MoreImportantPod, &PodInfo::pod);
+  std::ranges::stable_sort(potential, MoreImportantPod, &PodInfo::pod);
   Candidate candidate{.node_name = node.node().metadata.name};
   const auto reprieve = [&](const PodInfoPtr& info) {
     copy.AddPod(info);
@@ -78,7 +76,7 @@ tl::expected<Candidate, Status> SelectVictimsOnNode(
   };
   std::vector<PodInfoPtr> guarded;
   std::vector<PodInfoPtr> others;
-  for (const PodInfoPtr& info : potential_victims) {
+  for (const PodInfoPtr& info : potential) {
     (budgets.Take(*info->pod) ? others : guarded).push_back(info);
   }
   for (const PodInfoPtr& info : guarded) {
@@ -87,10 +85,9 @@ tl::expected<Candidate, Status> SelectVictimsOnNode(
   for (const PodInfoPtr& info : others) reprieve(info);
   std::ranges::stable_sort(candidate.victims, MoreImportantPod);
   if (!candidate.victims.empty()) return candidate;
-  return tl::unexpected(Status(
-      Code::kError, fmt::format("expected at least one victim pod on node "
-                                "\"{}\"",
-                                candidate.node_name)));
+  const auto error = fmt::format(
+      "expected at least one victim pod on node \"{}\"", candidate.node_name);
+  return tl::unexpected(Status(Code::kError, error));
 }
 
 const Candidate& SelectCandidate(const std::vector<Candidate>& candidates) {

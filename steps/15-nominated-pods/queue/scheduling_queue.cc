@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "minisched/api/pod_preemption.h"
 #include "queue/backoff.h"
 
 namespace minisched {

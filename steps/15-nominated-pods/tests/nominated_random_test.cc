@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "minisched/api/pod_preemption.h"
 #include "minisched/client/errors.h"
 #include "tests/running_scheduler_testing.h"
 

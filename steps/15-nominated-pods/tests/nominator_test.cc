@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "minisched/api/pod_preemption.h"
 #include "tests/scheduling_queue_testing.h"
 
 namespace minisched {

@@ -1,1 +1,1 @@
-../../12-permit/tests/scheduler_testing.h
+../../14-preemption/tests/scheduler_testing.h
