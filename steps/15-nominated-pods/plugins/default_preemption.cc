@@ -121,9 +121,9 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   bool keeps_budgets = false;  // one of the candidates, at least
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
-    auto candidate = SelectVictimsOnNode(
-        *handle_.framework, state, pod, *node, budgets,
-        handle_.nominator->NominatedPodsForNode(name));
+    auto candidate =
+        SelectVictimsOnNode(*handle_.framework, state, pod, *node, budgets,
+                            handle_.nominator->NominatedPodsForNode(name));
     if (!candidate) {
       const Status& why = candidate.error();
       if (!why.IsRejected()) error = Failed(why.code(), why.Message());
