@@ -111,7 +111,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   }
   const std::size_t first =
       nodes.empty() ? 0 : (*handle_.random)() % nodes.size();
-  std::ranges::rotate(nodes, nodes.begin() + first);
+  std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   const std::size_t wanted =
       std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
   const DisruptionBudgets budgets(
