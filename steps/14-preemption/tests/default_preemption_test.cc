@@ -81,8 +81,11 @@ TEST_F(DefaultPreemptionTest, TriesNodesWithoutAStatusOfTheirOwn) {
   statuses.Set("node-2", Code::kUnschedulableAndUnresolvable);
   statuses.Set("node-4", Code::kUnschedulableAndUnresolvable);
   statuses.SetAbsentNodesStatus(Code::kUnschedulable, {"node-1"});
+  CycleState state;
+  PreFilterResult left_over;
+  framework_.RunPreFilterPlugins(state, Urgent(), snapshot_.List(), left_over);
   std::optional<std::string> node;
-  EXPECT_TRUE(plugin_->PostFilter({}, Urgent(), statuses, node).IsSuccess());
+  EXPECT_TRUE(plugin_->PostFilter(state, Urgent(), statuses, node).IsSuccess());
   EXPECT_EQ(node, "node-3");
 }
 
