@@ -135,6 +135,14 @@ void Server::Load(const std::string& manifest, const std::string& source) {
   impl_->control_plane.Load(manifest, source);
 }
 
+NotRestored Server::Restore(const std::string& manifest,
+                            const std::string& source) {
+  // Run the controllers first, as in Load().
+  impl_->io.poll();
+  impl_->io.restart();
+  return impl_->control_plane.Restore(manifest, source);
+}
+
 void Server::Run() {
   while (!impl_->io.stopped()) {
     try {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace minisched::apiserver {
 
@@ -14,6 +16,20 @@ struct ServerOptions {
   bool simulate_kubelet = false;
   // Simulates the controllers of Deployments and ReplicaSets.
   bool simulate_workloads = false;
+  // Runs the controllers that every cluster has. Without them, nothing but
+  // requests changes the objects: pods whose owners don't exist stay, and there
+  // are no namespaces at the start.
+  bool controllers = true;
+};
+
+// The objects that Server::Restore() has left out.
+struct NotRestored {
+  // The number of objects of each kind that the server does not have, by
+  // "apiVersion kind".
+  std::map<std::string, int> unknown_kinds;
+  // One line for each object that can't be read: "dump.json: Pod default/web:
+  // json: cannot unmarshal number into spec.nodeName of type string".
+  std::vector<std::string> unreadable;
 };
 
 // The embedded API server. It keeps all objects in memory, so they are lost
@@ -40,6 +56,13 @@ class Server {
   // `source` is the name of the manifest in errors. Throws std::runtime_error.
   // Call Load() before Run().
   void Load(const std::string& manifest, const std::string& source);
+
+  // Stores the objects of a manifest as they are: with uid, times, status and
+  // node; only the resourceVersion is new. Runs no admission and no validation.
+  // Replaces objects that exist. An object without a uid has never been in an
+  // API server, so it gets a uid and the defaults. Throws std::runtime_error if
+  // the manifest is no YAML or JSON. Call Restore() before Run().
+  NotRestored Restore(const std::string& manifest, const std::string& source);
 
   // Serves until Stop() is called. Then completes the responses in progress and
   // ends open watches properly, within one second.
