@@ -12,6 +12,7 @@
 #include "lab/explain/dump_reader.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/explainer.h"
+#include "lab/explain/live_state.h"
 #include "lab/explain/pods.h"
 #include "lab/scenario/errors.h"
 #include "minisched/app/flags.h"
@@ -111,12 +112,12 @@ class Source {
 
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
   explain::Experiment experiment;
-  experiment.scheduler = options.scheduler.empty() ? explain::DefaultScheduler()
-                                                   : options.scheduler;
+  explain::PodFacts facts;
   if (!options.new_file.empty()) {
     auto created =
         explain::ReadNewPod(options.new_file, options.namespace_name, stop);
     experiment.pod = created.name;
+    facts = created.facts;
     experiment.steps.push_back(std::move(created.step));
   }
   for (const std::string& text : options.what_ifs) {
@@ -131,9 +132,9 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     explain::Objects& objects = source.objects();
     if (options.new_file.empty()) {
       experiment.pod = source.Find();
-      if (auto answer = AnswerWithoutScheduler(
-              experiment.pod, objects.pods().at(experiment.pod),
-              !options.scheduler.empty())) {
+      facts = objects.pods().at(experiment.pod);
+      if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
+                                               !options.scheduler.empty())) {
         answer->warnings = warnings;
         return *answer;
       }
@@ -143,6 +144,9 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     }
     experiment.manifests = objects.ManifestsFor(experiment.pod);
   }
+  experiment.scheduler = options.scheduler.empty()
+                             ? explain::DefaultScheduler(!facts.group.empty())
+                             : options.scheduler;
   explain::Answer answer = Explain(experiment, !options.no_suggestions, stop);
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
                          warnings.end());
@@ -218,7 +222,11 @@ int main(int argc, char** argv) {
     spdlog::set_level(spdlog::level::err);
     const minisched::StopOnSignal signals;
     CheckFlags(options);
-    const explain::Answer answer = Run(options, signals.token());
+    explain::Answer answer = Run(options, signals.token());
+    if (!options.live.empty()) {
+      answer.live =
+          explain::ReadLiveState(options.live, answer.pod, signals.token());
+    }
     Print(answer, options.output);
     return ExitCode(answer);
   } catch (const minisched::Cancelled&) {

@@ -25,23 +25,6 @@ using apiserver::NamespaceOf;
 // The most objects in one manifest, so that a parsed manifest stays small.
 constexpr int kMaxObjects = 500;
 
-PodFacts FactsOf(const Json& pod) {
-  const Json& spec = Get(pod, "spec");
-  return {
-      .node = GetString(spec, "nodeName"),
-      .scheduler = GetString(spec, "schedulerName"),
-      .phase = GetString(pod, "status", "phase"),
-      .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
-      .priority_class = GetString(spec, "priorityClassName"),
-      .priority = apiserver::GetInt(spec, "priority"),
-      .is_terminating = apiserver::IsTerminating(pod),
-      .is_nominated = !GetString(pod, "status", "nominatedNodeName").empty(),
-      .has_anti_affinity =
-          !Get(spec, "affinity", "podAntiAffinity",
-               "requiredDuringSchedulingIgnoredDuringExecution")
-               .empty()};
-}
-
 // True for the kinds of Kubernetes, as opposed to custom resources.
 bool IsBuiltIn(const std::string& api_version) {
   const std::string group = api_version.substr(0, api_version.find('/'));
@@ -89,6 +72,23 @@ class ManifestBuilder {
 };
 
 }  // namespace
+
+PodFacts FactsOf(const Json& pod) {
+  const Json& spec = Get(pod, "spec");
+  return {
+      .node = GetString(spec, "nodeName"),
+      .scheduler = GetString(spec, "schedulerName"),
+      .phase = GetString(pod, "status", "phase"),
+      .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
+      .priority_class = GetString(spec, "priorityClassName"),
+      .priority = apiserver::GetInt(spec, "priority"),
+      .is_terminating = apiserver::IsTerminating(pod),
+      .is_nominated = !GetString(pod, "status", "nominatedNodeName").empty(),
+      .has_anti_affinity =
+          !Get(spec, "affinity", "podAntiAffinity",
+               "requiredDuringSchedulingIgnoredDuringExecution")
+               .empty()};
+}
 
 Objects::Key Objects::KeyOf(const Json& object,
                             const std::string& source) const {

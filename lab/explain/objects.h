@@ -40,6 +40,9 @@ struct PodFacts {
   bool HasEnded() const { return phase == "Succeeded" || phase == "Failed"; }
 };
 
+// `pod` may have fields of wrong types.
+PodFacts FactsOf(const nlohmann::json& pod);
+
 // The objects of a cluster, without the fields that no scheduler reads. They
 // are kept as JSON texts, which take a tenth of the memory of parsed objects.
 class Objects {

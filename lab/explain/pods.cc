@@ -184,6 +184,7 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   pod["metadata"]["namespace"] = ns;
   pod["metadata"].erase("uid");
   return {{ns, name},
+          FactsOf(pod),
           {scenario::Create{.objects = {{.json = pod.dump(),
                                          .api_version = "v1",
                                          .kind = "Pod",

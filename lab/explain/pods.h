@@ -34,6 +34,7 @@ std::vector<std::string> WarningsFor(const Objects& objects,
 // A pod that doesn't exist yet.
 struct NewPod {
   PodName name;
+  PodFacts facts;
   scenario::Step step;  // creates the pod
 };
 

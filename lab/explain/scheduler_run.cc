@@ -143,7 +143,7 @@ std::string Quote(const std::string& text) {
 
 }  // namespace
 
-std::string DefaultScheduler() {
+std::string DefaultScheduler(bool group) {
   const auto folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path();
   constexpr std::string_view kPrefix = "minisched-";
@@ -162,7 +162,8 @@ std::string DefaultScheduler() {
                      "command with --scheduler");
   }
   return "exec " + Quote(folder / best) +
-         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1";
+         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1" +
+         (group ? " --coscheduling" : "");
 }
 
 Outcome RunScheduler(const Copy& copy, const std::string& command,

@@ -26,8 +26,9 @@ struct Outcome {
 };
 
 // Returns the command of the `minisched-NN` with the highest number beside this
-// program. Throws CannotTell if there is none.
-std::string DefaultScheduler();
+// program, with the plugin Coscheduling for a pod in a `group`. Throws
+// CannotTell if there is no such program.
+std::string DefaultScheduler(bool group);
 
 // Starts a scheduler on the copy with a shell command, waits for the end of the
 // pod's first attempt, and stops the scheduler. The command finds $KUBECONFIG,

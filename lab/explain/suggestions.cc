@@ -164,7 +164,12 @@ class ChangeFinder {
     const bool is_full =
         node.state->pods + 1 > node.state->allocatable.allowed_pod_number;
     if (is_full) return;
-    Add("requests", pod_changes_.WithRequests(ShortagesOf(pod_, *node.state)));
+    const auto shortages = ShortagesOf(pod_, *node.state);
+    std::string sort = "requests";
+    for (const Shortage& shortage : shortages) sort += " " + shortage.resource;
+    // The first node is the nearest one. Requests for another node of this sort
+    // would be lower.
+    if (counts_[sort] == 0) Add(sort, pod_changes_.WithRequests(shortages));
   }
 
   void AddLabels(const Candidate& node) {
