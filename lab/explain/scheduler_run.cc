@@ -61,7 +61,7 @@ class Directory {
 class Follower {
  public:
   Follower(const Copy& copy, const Pod& pod, const std::string& record)
-      : tail_(record), client_(copy.config()), pod_(pod) {}
+      : record_(record), tail_(record), client_(copy.config()), pod_(pod) {}
 
   // Returns the outcome once there is one.
   std::optional<Outcome> Poll(Clock::TimePoint now,
@@ -69,7 +69,9 @@ class Follower {
     tail_.Poll([this](const std::string& line, const std::string&) {
       if (!done_) Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
     });
-    if (!has_records_ && now >= next_read_) {
+    // A scheduler makes the recording before it takes a pod. The records may
+    // come after the Binding.
+    if (!done_ && now >= next_read_ && !std::filesystem::exists(record_)) {
       next_read_ = now + kReadPod;
       ReadPod(stop);
     }
@@ -80,7 +82,6 @@ class Follower {
  private:
   void Read(const Json& line) {
     if (!line.is_object() || !line.contains("sequence")) return;
-    has_records_ = true;
     const std::string program = GetString(line, "scheduler", "program");
     if (!program.empty()) outcome_.program = program;
     const std::string& uid = pod_.metadata.uid;
@@ -118,10 +119,10 @@ class Follower {
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }
 
+  const std::string record_;
   live::LineTail tail_;
   Client client_;
   const Pod& pod_;
-  bool has_records_ = false;
   bool done_ = false;
   Clock::TimePoint next_read_{};
   Outcome outcome_;
