@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,11 @@ class Server {
   // Closes all connections and refuses new ones for `duration`, as if the
   // server were down. The server keeps the objects.
   void GoAway(std::chrono::milliseconds duration);
+  // Calls `visit` with each object of a resource ("pods"), without the costs of
+  // a list over HTTP. Blocks, and throws what `visit` throws. REQUIRES: Run()
+  // runs.
+  void ForEach(const std::string& resource,
+               const std::function<void(const nlohmann::json&)>& visit);
 
  private:
   struct Impl;

@@ -30,6 +30,7 @@ class Copy {
 
   RestConfig config() const;
   std::string Kubeconfig() const { return server_.Kubeconfig(); }
+  apiserver::Server& server() { return server_; }
 
  private:
   apiserver::Server server_;

@@ -209,7 +209,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       answer = GatedAnswer(pod);
       changes = {GateChange(pod)};
     } else {
-      const NodeStates nodes = ReadNodes(trial.client(), stop);
+      const NodeStates nodes = ReadNodes(trial.copy().server());
       const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);
       CheckSupported(outcome);
       answer = AnswerOf(outcome, pod);

@@ -1,4 +1,5 @@
 // minisched-explain: why a pod waits, and what would help.
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <iostream>
@@ -147,6 +148,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
                              : options.scheduler;
+  malloc_trim(0);  // the dump is gone
   explain::Answer answer = Explain(experiment, !options.no_suggestions, stop);
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
                          warnings.end());
@@ -217,6 +219,9 @@ int main(int argc, char** argv) {
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }
+  // Each copy has a thread of its own. With an arena for each of them, memory
+  // that one copy has freed would not serve the next one.
+  mallopt(M_ARENA_MAX, 1);
   try {
     minisched::SetUpLogging(0);
     spdlog::set_level(spdlog::level::err);

@@ -1,5 +1,8 @@
 #include "lab/explain/node_states.h"
 
+#include <nlohmann/json.hpp>
+
+#include "minisched/api/document.h"
 #include "minisched/api/pod_requests.h"
 
 namespace minisched::explain {
@@ -15,30 +18,27 @@ std::int64_t NodeState::Free(const std::string& resource) const {
   return AmountOf(allocatable, resource) - AmountOf(requested, resource);
 }
 
-NodeStates ReadNodes(Client& client, const std::stop_token& stop) {
+NodeStates ReadNodes(apiserver::Server& server) {
   NodeStates states;
-  for (auto& node : client.List<Node>({}, stop).items) {
+  server.ForEach("nodes", [&](const nlohmann::json& json) {
+    const auto node = std::make_shared<const Node>(FromDocument<Node>(json));
     NodeState& state = states[node->metadata.name];
     state.allocatable =
         Resource(node->status.allocatable, Resource::kMaxAllocatable);
-    state.node = std::move(node);
-  }
-  ListOptions options;
-  do {  // page by page, because most pods need not be kept
-    const auto page = client.ListPage<Pod>(options, stop);
-    for (const auto& pod : page.items) {
-      const auto found = states.find(pod->spec.node_name);
-      if (found == states.end()) continue;
-      NodeState& state = found->second;
-      ++state.pods;
-      state.requested +=
-          Resource(PodRequests(*pod, {.use_status_resources = true}));
-      for (const HostPort& port : GetHostPorts(*pod)) {
-        state.ports.emplace_back(port, pod);
-      }
+    state.node = node;
+  });
+  server.ForEach("pods", [&](const nlohmann::json& json) {
+    const auto pod = std::make_shared<const Pod>(FromDocument<Pod>(json));
+    const auto found = states.find(pod->spec.node_name);
+    if (found == states.end()) return;
+    NodeState& state = found->second;
+    ++state.pods;
+    state.requested +=
+        Resource(PodRequests(*pod, {.use_status_resources = true}));
+    for (const HostPort& port : GetHostPorts(*pod)) {
+      state.ports.emplace_back(port, pod);
     }
-    options.continue_token = page.metadata.continue_token;
-  } while (!options.continue_token.empty());
+  });
   return states;
 }
 

@@ -2,15 +2,14 @@
 
 #include <map>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lab/apiserver/server.h"
 #include "minisched/api/host_ports.h"
 #include "minisched/api/node.h"
 #include "minisched/api/resource.h"
-#include "minisched/client/client.h"
 
 namespace minisched::explain {
 
@@ -32,7 +31,7 @@ std::int64_t AmountOf(const Resource& amounts, const std::string& resource);
 
 using NodeStates = std::map<std::string, NodeState>;  // by name
 
-// Reads the nodes and the pods of the copy.
-NodeStates ReadNodes(Client& client, const std::stop_token& stop);
+// Reads the nodes and the pods of a server that runs.
+NodeStates ReadNodes(apiserver::Server& server);
 
 }  // namespace minisched::explain

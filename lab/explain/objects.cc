@@ -31,18 +31,16 @@ bool IsBuiltIn(const std::string& api_version) {
   return group.find('.') == group.npos || group.ends_with(".k8s.io");
 }
 
-// Removes the condition that an earlier scheduler has set, so that a new one is
-// the copy's.
-void RemovePodScheduled(Json& pod) {
-  Json& status = pod["status"];
-  if (!status.is_object() || !Get(status, "conditions").is_array()) return;
-  Json& conditions = status["conditions"];
-  conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
-                                  [](const Json& condition) {
-                                    return Get(condition, "type") ==
-                                           "PodScheduled";
-                                  }),
-                   conditions.end());
+// Removes all conditions but the one that schedulers read of other pods. So a
+// condition PodScheduled of the copy is new.
+void RemoveConditions(Json& pod) {
+  const auto status = pod.find("status");
+  if (status == pod.end() || !Get(*status, "conditions").is_array()) return;
+  Json left = Json::array();
+  for (Json& condition : (*status)["conditions"]) {
+    if (Get(condition, "type") == "DisruptionTarget") left.push_back(condition);
+  }
+  (*status)["conditions"] = std::move(left);
 }
 
 // Builds the Lists of Objects::ManifestsFor().
@@ -120,6 +118,7 @@ bool Objects::Prepare(Json& object, const std::string& source) {
                                  error.what()));
   }
   KeepFields(object);
+  if (GetString(object, "kind") == "Pod") RemoveConditions(object);
   return true;
 }
 
@@ -182,13 +181,7 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
   for (const auto& [key, kept] : objects_) {
     const auto& [kind, ns, name] = key;
     if (!ns.empty()) namespaces.insert(ns);
-    if (kind != "Pod") {
-      builder.Add(kept.json, kept.source);
-    } else if (PodName{ns, name} == target) {
-      Json pod = Json::parse(kept.json);
-      RemovePodScheduled(pod);
-      builder.Add(Dump(pod), kept.source);
-    } else if (IsCopied({ns, name}, target)) {
+    if (kind != "Pod" || IsCopied({ns, name}, target)) {
       builder.Add(kept.json, kept.source);
     }
   }

@@ -67,7 +67,12 @@ class Follower {
   std::optional<Outcome> Poll(Clock::TimePoint now,
                               const std::stop_token& stop) {
     tail_.Poll([this](const std::string& line, const std::string&) {
-      if (!done_) Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
+      // Most lines are about other objects. Parsing them would take seconds.
+      const bool matters = line.find(pod_.metadata.uid) != line.npos ||
+                           line.find("\"program\"") != line.npos;
+      if (matters && !done_) {
+        Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
+      }
     });
     // A scheduler makes the recording before it takes a pod. The records may
     // come after the Binding.
@@ -163,7 +168,8 @@ std::string DefaultScheduler(bool group) {
                      "command with --scheduler");
   }
   return "exec " + Quote(folder / best) +
-         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1" +
+         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1 "
+         "--kube-api-qps 0" +
          (group ? " --coscheduling" : "");
 }
 

@@ -33,7 +33,7 @@ class Trial {
         const std::stop_token& stop);
 
   const Pod& pod() const { return *pod_; }
-  const Copy& copy() const { return copy_; }
+  Copy& copy() { return copy_; }
   Client& client() { return client_; }
 
   // Runs the scheduler.
