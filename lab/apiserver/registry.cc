@@ -245,7 +245,7 @@ bool Registry::Stores(const ResourceRow& row) {
 }
 
 Object Registry::Restore(const ResourceRow& row, Json object) {
-  Normalize(object, TypeOf(row));
+  Complete(object, row);
   if (NameOf(object).empty()) throw ParseError("metadata.name is missing");
   Json& metadata = object["metadata"];
   if (!row.namespaced) {
@@ -254,7 +254,6 @@ Object Registry::Restore(const ResourceRow& row, Json object) {
     metadata["namespace"] = "default";
   }
   if (UidOf(object).empty()) {
-    Complete(object, row);
     metadata["uid"] = NewUid(random_);
     metadata["creationTimestamp"] = Now();
   }

@@ -31,8 +31,14 @@ const Json kRestoredPod = Json::parse(R"({
   "deletionTimestamp": "2026-01-02T04:04:05Z", "deletionGracePeriodSeconds": 30,
   "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet",
                        "name": "gone", "uid": "u", "controller": true}]},
-"spec": {"nodeName": "node-1", "containers": [
-  {"name": "c", "resources": {"requests": {"cpu": "500m"}}}]},
+"spec": {
+  "nodeName": "node-1", "schedulerName": "mine", "restartPolicy": "Never",
+  "dnsPolicy": "Default", "enableServiceLinks": false, "securityContext": {},
+  "terminationGracePeriodSeconds": 5,
+  "containers": [{
+    "name": "c", "resources": {"requests": {"cpu": "500m"}},
+    "imagePullPolicy": "Never", "terminationMessagePath": "/log",
+    "terminationMessagePolicy": "File"}]},
 "status": {"phase": "Running", "startTime": "2026-01-02T03:04:06Z",
            "conditions": [{"type": "Ready", "status": "True",
                            "lastProbeTime": null,

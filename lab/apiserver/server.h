@@ -60,10 +60,10 @@ class Server {
   void Load(const std::string& manifest, const std::string& source);
 
   // Stores the objects of a manifest as they are: with uid, times, status and
-  // node; only the resourceVersion is new. Runs no admission and no validation.
-  // Replaces objects that exist. An object without a uid has never been in an
-  // API server, so it gets a uid and the defaults. Throws std::runtime_error if
-  // the manifest is no YAML or JSON. Call Restore() before Run().
+  // node; only the resourceVersion is new. Replaces objects that exist. Runs no
+  // admission and no validation. Fields that a server always sets get their
+  // defaults if they are absent, and so does the uid. Throws std::runtime_error
+  // if the manifest is no YAML or JSON. Call Restore() before Run().
   NotRestored Restore(const std::string& manifest, const std::string& source);
 
   // Serves until Stop() is called. Then completes the responses in progress and

@@ -74,15 +74,15 @@ class DocumentReader {
   DocumentReader(const std::string& source, Objects& objects, bool replace)
       : source_(source), objects_(objects), replace_(replace) {}
 
-  // Returns the document without the objects that were passed on. Throws
-  // Json::parse_error, and CannotTell.
+  // Returns a list without its objects, or null if the document is no list.
+  // Throws Json::parse_error, and CannotTell.
   Json Read(std::string_view text) {
     Json document = Json::parse(
         text, [this](int depth, Json::parse_event_t what, Json& value) {
           return Continue(depth, what, value);
         });
     if (!document.is_object()) Fail("expected an object, found something else");
-    if (IsRecording(document)) return ReadLine(document);
+    if (IsRecording(document)) return ReadLine(std::move(document));
     if (!list_kind_.empty()) {
       // These items came before the kind of their list.
       for (Json& item : document["items"]) Take(std::move(item), list_kind_);
@@ -92,8 +92,9 @@ class DocumentReader {
     if (GetString(document, "kind").empty()) {
       Fail("this is no Kubernetes object: it has no kind");
     }
-    Take(document, "");
-    return document;
+    // Moved, because a copy of a deep object takes much of the stack.
+    Take(std::move(document), "");
+    return nullptr;
   }
 
   bool is_recording() const { return is_recording_; }
@@ -106,14 +107,13 @@ class DocumentReader {
     return is_recording_;
   }
 
-  Json ReadLine(const Json& line) {
-    const Json& object = Get(line, "resource");
+  Json ReadLine(Json line) {
     if (GetString(line, "event") == "Delete") {
-      objects_.Remove(object);
-    } else if (object.is_object()) {
-      objects_.Set(object, source_);
+      objects_.Remove(line["resource"]);
+    } else if (line.contains("event")) {
+      objects_.Set(std::move(line["resource"]), source_);
     }
-    return line;
+    return nullptr;
   }
 
   // The callback of the parser. Returns false to drop a value.

@@ -176,7 +176,11 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   pod["kind"] = "Pod";
   KeepFields(pod);
   std::string name = NameOf(owner);
-  if (name.empty()) name = GetString(owner, "metadata", "generateName") + "new";
+  if (name.empty()) name = GetString(owner, "metadata", "generateName");
+  if (name.empty()) {
+    throw CannotTell("--new " + file + ": the pod has no metadata.name");
+  }
+  if (name.back() == '-') name += "new";  // a generateName
   std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
   if (ns.empty()) ns = "default";
   if (!pod["metadata"].is_object()) pod["metadata"] = Json::object();
