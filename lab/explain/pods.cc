@@ -77,15 +77,12 @@ std::optional<PodName> FindPod(const Objects& objects, const std::string& name,
 void FailToFind(const Objects& objects, const std::string& name,
                 const std::string& namespace_name) {
   std::string nearest;
-  std::size_t best = name.size() + 1;  // else they have nothing in common
-  for (const bool all : {false, true}) {
-    for (const auto& [pod, facts] : objects.pods()) {
-      if (!all && !IsIn(pod, namespace_name)) continue;
-      const std::size_t distance = Distance(name, pod.name);
-      if (distance >= best) continue;
-      best = distance;
-      nearest = pod.ToString();
-    }
+  std::size_t best = std::string::npos;
+  for (const auto& [pod, facts] : objects.pods()) {
+    const std::size_t distance = Distance(name, pod.name);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = pod.ToString();
   }
   throw CannotTell(fmt::format(
       "there is no pod {}{}{}", name,

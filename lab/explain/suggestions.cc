@@ -184,12 +184,11 @@ class ChangeFinder {
     std::vector<std::string> names;
     for (const auto& [key, value] : labels.items()) {
       if (IsOfSystem(key)) return;
-      names.push_back(value.is_null() ? "no label " + key
-                                      : fmt::format("the label {}={}", key,
+      names.push_back(value.is_null() ? "loses the label " + key
+                                      : fmt::format("gets the label {}={}", key,
                                                     value.get<std::string>()));
     }
-    Add("label",
-        fmt::format("{} gets {}", node.name(), fmt::join(names, " and ")),
+    Add("label", fmt::format("{} {}", node.name(), fmt::join(names, " and ")),
         PatchNode(node, {{"metadata", {{"labels", labels}}}}));
   }
 
