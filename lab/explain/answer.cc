@@ -72,7 +72,7 @@ std::string Headline(const Answer& answer) {
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // The first column is at most this wide.
-constexpr std::size_t kMaxWidth = 50;
+constexpr std::size_t kMaxWidth = 72;
 
 void AppendRows(std::string& out, const Rows& rows, const char* separator) {
   std::size_t width = 0;
