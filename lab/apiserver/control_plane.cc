@@ -64,6 +64,13 @@ std::vector<Json> ObjectsOf(const std::string& manifest) {
   return objects;
 }
 
+// Returns "Pod default/web", or less if the object has less.
+std::string TitleOf(const Json& object) {
+  const std::string ns = NamespaceOf(object);
+  return GetString(object, "kind") + " " + (ns.empty() ? "" : ns + "/") +
+         NameOf(object);
+}
+
 }  // namespace
 
 ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
@@ -78,9 +85,11 @@ ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
   const auto run = [this](auto* make_controller) {
     controllers_.push_back(make_controller(registry_));
   };
-  run(NewNamespaceController);
-  run(NewGarbageCollector);
-  run(NewDisruptionController);
+  if (options.controllers) {
+    run(NewNamespaceController);
+    run(NewGarbageCollector);
+    run(NewDisruptionController);
+  }
   if (options.simulate_kubelet) run(NewKubeletSimulator);
   if (options.simulate_workloads) {
     run(NewDeploymentController);
@@ -174,6 +183,34 @@ void ControlPlane::Load(const std::string& manifest,
   } catch (const std::exception& error) {
     throw std::runtime_error(what + ": " + error.what());
   }
+}
+
+NotRestored ControlPlane::Restore(const std::string& manifest,
+                                  const std::string& source) {
+  std::vector<Json> objects;
+  try {
+    objects = ObjectsOf(manifest);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(source + ": " + error.what());
+  }
+  NotRestored left_out;
+  for (Json& object : objects) {
+    const std::string version = GetString(object, "apiVersion");
+    const std::string kind = GetString(object, "kind");
+    const ResourceRow* row = FindKind(version, kind);
+    if (row == nullptr || !Registry::Stores(*row)) {
+      ++left_out.unknown_kinds[version + " " + kind];
+      continue;
+    }
+    const std::string title = TitleOf(object);
+    try {
+      registry_.Restore(*row, std::move(object));
+    } catch (const ParseError& error) {
+      left_out.unreadable.push_back(
+          fmt::format("{}: {}: {}", source, title, error.what()));
+    }
+  }
+  return left_out;
 }
 
 }  // namespace minisched::apiserver

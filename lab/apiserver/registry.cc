@@ -12,6 +12,7 @@
 #include "lab/apiserver/kinds/names.h"
 #include "lab/apiserver/limits.h"
 #include "lab/apiserver/schema/schema.h"
+#include "minisched/api/parse_error.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -235,6 +236,27 @@ Object Registry::Create(const ResourceRow& row, const std::string& ns,
                       "object is being deleted: " + std::string(error.what()));
   }
   if (dry_run) return std::make_shared<const Json>(std::move(object));
+  return store_.Put(CollectionOf(row), std::move(object));
+}
+
+bool Registry::Stores(const ResourceRow& row) {
+  return row.review == nullptr && row.plural != "bindings" &&
+         &StorageRow(row) == &row;
+}
+
+Object Registry::Restore(const ResourceRow& row, Json object) {
+  Complete(object, row);
+  if (NameOf(object).empty()) throw ParseError("metadata.name is missing");
+  Json& metadata = object["metadata"];
+  if (!row.namespaced) {
+    metadata.erase("namespace");
+  } else if (NamespaceOf(object).empty()) {
+    metadata["namespace"] = "default";
+  }
+  if (UidOf(object).empty()) {
+    metadata["uid"] = NewUid(random_);
+    metadata["creationTimestamp"] = Now();
+  }
   return store_.Put(CollectionOf(row), std::move(object));
 }
 

@@ -88,6 +88,15 @@ class Registry {
   Object Create(const ResourceRow& row, const std::string& ns, Json object,
                 bool dry_run = false);
 
+  // True if the server stores objects of the row: not of reviews and bindings,
+  // and not of the second form of events.
+  static bool Stores(const ResourceRow& row);
+
+  // Stores the state of an object that another server had, and returns it; see
+  // Server::Restore(). Throws ParseError if the object has no name, or a field
+  // of the wrong type. REQUIRES: Stores(row).
+  Object Restore(const ResourceRow& row, Json object);
+
   // A function that returns the new state of a stored object, for example from
   // the body of a PUT or from a patch.
   using Change = std::function<Json(const Json& old)>;

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <future>
 #include <stdexcept>
 #include <utility>
 
@@ -135,6 +136,14 @@ void Server::Load(const std::string& manifest, const std::string& source) {
   impl_->control_plane.Load(manifest, source);
 }
 
+NotRestored Server::Restore(const std::string& manifest,
+                            const std::string& source) {
+  // Run the controllers first, as in Load().
+  impl_->io.poll();
+  impl_->io.restart();
+  return impl_->control_plane.Restore(manifest, source);
+}
+
 void Server::Run() {
   while (!impl_->io.stopped()) {
     try {
@@ -169,6 +178,21 @@ void Server::Compact() {
 
 void Server::GoAway(std::chrono::milliseconds duration) {
   impl_->loop.Post([this, duration] { impl_->http.GoAway(duration); });
+}
+
+void Server::ForEach(const std::string& resource,
+                     const std::function<void(const Json&)>& visit) {
+  std::promise<void> done;
+  impl_->loop.Post([&] {
+    try {
+      const auto& all = impl_->control_plane.store().All(resource);
+      for (const auto& [key, object] : all) visit(*object);
+      done.set_value();
+    } catch (...) {
+      done.set_exception(std::current_exception());
+    }
+  });
+  done.get_future().get();
 }
 
 }  // namespace minisched::apiserver

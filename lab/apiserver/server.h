@@ -1,8 +1,12 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace minisched::apiserver {
 
@@ -14,6 +18,20 @@ struct ServerOptions {
   bool simulate_kubelet = false;
   // Simulates the controllers of Deployments and ReplicaSets.
   bool simulate_workloads = false;
+  // Runs the controllers that every cluster has. Without them, nothing but
+  // requests changes the objects: pods whose owners don't exist stay, and there
+  // are no namespaces at the start.
+  bool controllers = true;
+};
+
+// The objects that Server::Restore() has left out.
+struct NotRestored {
+  // The number of objects of each kind that the server does not have, by
+  // "apiVersion kind".
+  std::map<std::string, int> unknown_kinds;
+  // One line for each object that can't be read: "dump.json: Pod default/web:
+  // json: cannot unmarshal number into spec.nodeName of type string".
+  std::vector<std::string> unreadable;
 };
 
 // The embedded API server. It keeps all objects in memory, so they are lost
@@ -41,6 +59,13 @@ class Server {
   // Call Load() before Run().
   void Load(const std::string& manifest, const std::string& source);
 
+  // Stores the objects of a manifest as they are: with uid, times, status and
+  // node; only the resourceVersion is new. Replaces objects that exist. Runs no
+  // admission and no validation. Fields that a server always sets get their
+  // defaults if they are absent, and so does the uid. Throws std::runtime_error
+  // if the manifest is no YAML or JSON. Call Restore() before Run().
+  NotRestored Restore(const std::string& manifest, const std::string& source);
+
   // Serves until Stop() is called. Then completes the responses in progress and
   // ends open watches properly, within one second.
   void Run();
@@ -58,6 +83,11 @@ class Server {
   // Closes all connections and refuses new ones for `duration`, as if the
   // server were down. The server keeps the objects.
   void GoAway(std::chrono::milliseconds duration);
+  // Calls `visit` with each object of a resource ("pods"), without the costs of
+  // a list over HTTP. Blocks, and throws what `visit` throws. REQUIRES: Run()
+  // runs.
+  void ForEach(const std::string& resource,
+               const std::function<void(const nlohmann::json&)>& visit);
 
  private:
   struct Impl;

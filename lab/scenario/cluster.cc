@@ -201,8 +201,11 @@ std::vector<std::string> Cluster::Delete(const scenario::Delete& deletion,
   ObjectName object = deletion.objects;
   const std::string glob = std::exchange(object.name, "");
   const std::string collection = Path(object, namespace_name, stop);
-  const Json list =
-      Json::parse(Send({.method = "GET", .path = collection}, stop));
+  Client::Request listing{.method = "GET", .path = collection};
+  if (glob.find_first_of("*?[\\") == glob.npos) {  // There may be many other objects.
+    listing.query = {{"fieldSelector", "metadata.name=" + glob}};
+  }
+  const Json list = Json::parse(Send(listing, stop));
   std::vector<std::string> deleted;
   for (const Json& item : list.at("items")) {
     const std::string name = Text(item, "/metadata/name");

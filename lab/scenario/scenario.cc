@@ -24,13 +24,23 @@ std::string ReadFile(const std::string& name) {
   return text;
 }
 
-// Reads one scenario file.
+// Reads one scenario file, or steps without a scenario.
 class Reader {
  public:
   Reader(const std::string& file, const std::string& text)
       : document_(file, text),
         directory_(std::filesystem::path(file).parent_path()) {
     scenario_.file = file;
+  }
+
+  std::vector<Step> ReadSteps() {
+    has_scenario_ = false;
+    for (const Field& step : Field(document_).Items()) {
+      step.OneKeyOf(
+          {"create", "apply", "patch", "delete", "cordon", "uncordon"});
+      scenario_.steps.push_back(ReadStep(step));
+    }
+    return std::move(scenario_.steps);
   }
 
   Scenario Read() {
@@ -130,15 +140,16 @@ class Reader {
   // Throws CannotPlay unless the scenario declares nodes, because a scenario
   // must not change the cluster's nodes.
   void RequireNodes(const Field& field) const {
-    if (!known_.nodes.empty()) return;
+    if (!has_scenario_ || !known_.nodes.empty()) return;
     field.Fail(
         "a scenario that creates or changes nodes must declare its own under "
         "\"nodes\"");
   }
 
   Step ReadPatch(const Field& value) {
-    value.AllowOnly({"pod", "node", "apiVersion", "kind", "name", "merge",
-                     "strategic", "json", "subresource"});
+    value.AllowOnly(
+        WithNamespace({"pod", "node", "apiVersion", "kind", "name", "merge",
+                       "strategic", "json", "subresource"}));
     Patch patch{.object = ReadObjectName(value, {"pod", "node"}),
                 .type = value.OneKeyOf({"merge", "strategic", "json"})};
     patch.patch = value[patch.type].json().dump();
@@ -150,8 +161,8 @@ class Reader {
   }
 
   Step ReadDelete(const Field& value) {
-    value.AllowOnly(
-        {"pods", "pod", "node", "apiVersion", "kind", "name", "grace"});
+    value.AllowOnly(WithNamespace(
+        {"pods", "pod", "node", "apiVersion", "kind", "name", "grace"}));
     Delete deletion{.objects = ReadObjectName(value, {"pods", "pod", "node"})};
     if (const auto grace = value.Find("grace")) {
       deletion.grace_seconds = grace->Count();
@@ -159,8 +170,23 @@ class Reader {
     return {deletion, "delete " + DescribeObject(deletion.objects)};
   }
 
+  std::set<std::string, std::less<>> WithNamespace(
+      std::set<std::string, std::less<>> keys) const {
+    if (!has_scenario_) keys.insert("namespace");
+    return keys;
+  }
+
   ObjectName ReadObjectName(const Field& value,
-                            std::vector<std::string_view> keys) {
+                            const std::vector<std::string_view>& keys) {
+    ObjectName object = ReadKindAndName(value, keys);
+    if (const auto name = value.Find("namespace")) {
+      object.namespace_name = name->String();
+    }
+    return object;
+  }
+
+  ObjectName ReadKindAndName(const Field& value,
+                             std::vector<std::string_view> keys) {
     keys.emplace_back("kind");
     const std::string key = value.OneKeyOf(keys);
     if (key == "kind") {
@@ -178,6 +204,7 @@ class Reader {
   std::string KnownNode(const Field& value) {
     RequireNodes(value);
     std::string name = value.String();
+    if (!has_scenario_) return name;
     for (const std::string& node : known_.nodes) {
       if (node == name) return name;
     }
@@ -266,12 +293,18 @@ class Reader {
   std::filesystem::path directory_;
   Scenario scenario_;
   Known known_;
+  bool has_scenario_ = true;
 };
 
 }  // namespace
 
 Scenario ReadScenario(const std::string& file) {
   return ParseScenario(file, ReadFile(file));
+}
+
+std::vector<Step> ParseSteps(const std::string& text,
+                             const std::string& source) {
+  return Reader(source, text).ReadSteps();
 }
 
 Scenario ParseScenario(const std::string& file, const std::string& text) {

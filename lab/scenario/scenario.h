@@ -111,6 +111,8 @@ struct ObjectName {
   std::string api_version = "v1";
   std::string kind;
   std::string name;  // a glob in Delete
+  // "": that of the scenario. Only ParseSteps() reads another one.
+  std::string namespace_name = {};
 };
 
 struct Create {
@@ -198,6 +200,14 @@ struct Scenario {
 // Throws CannotPlay with "FILE:LINE:COLUMN: what is wrong", or without a
 // position if the file can't be read or is no YAML.
 Scenario ReadScenario(const std::string& file);
+
+// Parses steps that change a cluster, without a scenario around them: one step,
+// or a list. Only create, apply, patch, delete, cordon and uncordon are
+// allowed. Nodes need no declaration, and `patch` and `delete` may have a
+// `namespace`. Throws CannotPlay as ReadScenario() does. `source` stands for
+// the file.
+std::vector<Step> ParseSteps(const std::string& text,
+                             const std::string& source);
 
 // Parses a scenario file with this text, as ReadScenario() does. `file` is the
 // path of the file.

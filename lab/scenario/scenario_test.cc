@@ -401,5 +401,50 @@ TEST_F(ScenarioTest, RejectsFaultsTheServerWouldReject) {
   EXPECT_THAT(ComplaintOf("faults: 3\n"), HasSubstr("4:"));
 }
 
+std::string StepsComplaint(const std::string& text) {
+  try {
+    ParseSteps(text, "--what-if");
+  } catch (const CannotPlay& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(ParseStepsTest, ReadsOneStepOrAList) {
+  const std::vector<Step> one = ParseSteps("uncordon: node-2", "--what-if");
+  ASSERT_EQ(one.size(), 1);
+  EXPECT_EQ(one[0].text, "uncordon node-2");
+  const auto& patch = std::get<Patch>(one[0].action);
+  EXPECT_EQ(patch.object.name, "node-2");
+  EXPECT_EQ(patch.patch, R"({"spec":{"unschedulable":null}})");
+  EXPECT_EQ(ParseSteps("[cordon: a, create: {pods: b}]", "x").size(), 2);
+}
+
+TEST(ParseStepsTest, StepsMayNameANamespace) {
+  const auto steps =
+      ParseSteps("delete: {pod: a, namespace: other, grace: 0}", "--what-if");
+  EXPECT_EQ(std::get<Delete>(steps[0].action).objects.namespace_name, "other");
+}
+
+TEST_F(ScenarioTest, ScenariosHaveTheirOwnNamespace) {
+  EXPECT_THAT(ComplaintOf("steps:\n- delete: {pod: a, namespace: other}\n"),
+              HasSubstr("unknown key \"namespace\""));
+}
+
+TEST(ParseStepsTest, RejectsOtherSteps) {
+  for (const std::string step :
+       {"wait: 1s", "expect: {pods: a}", "scheduler: stop", "mark: requests",
+        "server: compact", "faults: []"}) {
+    EXPECT_THAT(StepsComplaint(step), testing::StartsWith("--what-if:1:1: "))
+        << step;
+  }
+  EXPECT_THAT(StepsComplaint("- cordon: a\n- wait: 1s"),
+              testing::StartsWith("--what-if:2:3: expected one of these keys"));
+  EXPECT_THAT(StepsComplaint("cordon: a\nwait: 1s"),
+              testing::StartsWith("--what-if:2:1: "));
+  EXPECT_THAT(StepsComplaint("3"), testing::StartsWith("--what-if:1:1: "));
+  EXPECT_THAT(StepsComplaint(""), testing::StartsWith("--what-if:1:1: "));
+}
+
 }  // namespace
 }  // namespace minisched::scenario

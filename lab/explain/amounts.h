@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace minisched::explain {
+
+// Returns an amount for people: "2.5" cores, "1.5Gi" of memory, "2" devices.
+// Rounds down to two decimals. `amount` is in thousandths for cpu.
+std::string ShowAmount(const std::string& resource, std::int64_t amount);
+
+// Returns an exact quantity: "2500m", "1536Mi".
+std::string ToQuantity(const std::string& resource, std::int64_t amount);
+
+}  // namespace minisched::explain

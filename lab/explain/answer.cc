@@ -1,0 +1,221 @@
+#include "lab/explain/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "minisched/trace/tables.h"
+
+namespace minisched::explain {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxRows = 20;
+constexpr std::size_t kMaxScores = 5;
+constexpr std::size_t kMaxNames = 5;  // in one row
+
+const char* StateName(State state) {
+  switch (state) {
+    case State::kFits:
+      return "fits";
+    case State::kUnschedulable:
+      return "unschedulable";
+    case State::kNotBound:
+      return "not bound";
+    case State::kGated:
+      return "gated";
+    case State::kBound:
+      return "bound";
+    case State::kDeleted:
+      return "being deleted";
+    case State::kEnded:
+      return "ended";
+    case State::kOtherScheduler:
+      return "other scheduler";
+  }
+  return "";
+}
+
+std::string Join(const std::vector<std::string>& texts,
+                 const std::string& separator) {
+  std::string all;
+  for (const std::string& text : texts) {
+    all += (all.empty() ? "" : separator) + text;
+  }
+  return all;
+}
+
+std::string ToText(const std::vector<Rejection>& rejections) {
+  std::vector<std::string> parts;
+  for (const auto& [plugin, reasons, causes] : rejections) {
+    parts.push_back((plugin.empty() ? "" : plugin + ": ") + Join(causes, ", "));
+  }
+  return Join(parts, " · ");
+}
+
+// Returns the first line.
+std::string Headline(const Answer& answer) {
+  if (answer.state == State::kUnschedulable) {
+    return answer.pod + " fits no node: " + answer.sentence;
+  }
+  if (answer.state == State::kNotBound) {
+    return fmt::format("{} fits {}, but is not bound: {}", answer.pod,
+                       answer.node, answer.sentence);
+  }
+  return answer.sentence;
+}
+
+// A row of a table: a name, and a text.
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+// The first column is at most this wide.
+constexpr std::size_t kMaxWidth = 72;
+
+void AppendRows(std::string& out, const Rows& rows, const char* separator) {
+  std::size_t width = 0;
+  for (const auto& [name, text] : rows) {
+    width = std::max(width, std::min(name.size(), kMaxWidth));
+  }
+  for (const auto& [name, text] : rows) {
+    out += fmt::format("  {:{}}{}{}\n", Printable(name), width, separator,
+                       Printable(text));
+  }
+}
+
+// Returns a row for the nodes that were rejected for the same reasons.
+Rows RowsOf(const std::vector<RejectedNode>& nodes) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  std::map<std::string, std::size_t> known;  // positions in groups
+  for (const RejectedNode& node : nodes) {
+    const std::string text = ToText(node.rejections);
+    const auto [group, is_new] = known.emplace(text, groups.size());
+    if (is_new) groups.emplace_back(text, std::vector<std::string>());
+    groups[group->second].second.push_back(node.node);
+  }
+  Rows rows;
+  for (auto& [text, names] : groups) {
+    const std::size_t count = names.size();
+    if (count > kMaxNames) {
+      names.resize(kMaxNames - 1);
+      names.push_back(fmt::format("… ({} nodes)", count));
+    }
+    rows.emplace_back(Join(names, ", "), text);
+  }
+  return rows;
+}
+
+void AppendRejections(std::string& out, const Answer& answer) {
+  for (const Rejection& rejection : answer.pod_rejections) {
+    out += "  " + Printable(ToText({rejection})) + "\n";
+  }
+  Rows rows = RowsOf(answer.rejected);
+  const std::size_t count = rows.size();
+  rows.resize(std::min(count, kMaxRows));
+  AppendRows(out, rows, "  ");
+  if (count > kMaxRows) {
+    out += fmt::format("  … and {} more rows: see -o json\n", count - kMaxRows);
+  }
+}
+
+void AppendScores(std::string& out, const Answer& answer) {
+  Rows rows;
+  for (const ScoredNode& node : answer.scores) {
+    if (node.scores.empty()) return;  // the only node
+    std::vector<std::string> parts;
+    for (const auto& [plugin, score] : node.scores) {
+      parts.push_back(fmt::format("{} {}", plugin, score));
+    }
+    rows.emplace_back(node.node,
+                      fmt::format("{} = {}", node.total, Join(parts, " + ")));
+    if (rows.size() == kMaxScores) break;
+  }
+  AppendRows(out, rows, "  ");
+}
+
+OrderedJson ToJson(const Rejection& rejection) {
+  OrderedJson json;
+  if (!rejection.plugin.empty()) json["plugin"] = rejection.plugin;
+  json["reasons"] = rejection.reasons;
+  json["causes"] = rejection.causes;
+  return json;
+}
+
+OrderedJson NodesOf(const Answer& answer) {
+  OrderedJson nodes = OrderedJson::array();
+  for (const ScoredNode& node : answer.scores) {
+    OrderedJson scores = OrderedJson::object();
+    for (const auto& [plugin, score] : node.scores) scores[plugin] = score;
+    nodes.push_back(
+        {{"node", node.node}, {"total", node.total}, {"scores", scores}});
+  }
+  for (const RejectedNode& node : answer.rejected) {
+    OrderedJson rejections = OrderedJson::array();
+    for (const Rejection& rejection : node.rejections) {
+      rejections.push_back(ToJson(rejection));
+    }
+    nodes.push_back({{"node", node.node}, {"rejections", rejections}});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+int ExitCode(const Answer& answer) {
+  switch (answer.state) {
+    case State::kFits:
+    case State::kBound:
+      return 0;
+    case State::kUnschedulable:
+    case State::kNotBound:
+    case State::kGated:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+std::string ToTable(const Answer& answer) {
+  std::string out = Printable(Headline(answer)) + "\n";
+  if (answer.state == State::kFits) {
+    AppendScores(out, answer);
+  } else {
+    AppendRejections(out, answer);
+  }
+  for (const std::string& line : answer.live) out += Printable(line) + "\n";
+  if (answer.suggestions.empty()) return out;
+  out += "Any one of these changes helps (tried on a copy):\n";
+  Rows rows;
+  for (const Suggestion& suggestion : answer.suggestions) {
+    rows.emplace_back(suggestion.text, suggestion.node);
+  }
+  AppendRows(out, rows, "  → ");
+  return out;
+}
+
+std::string ToJson(const Answer& answer) {
+  OrderedJson json = {{"v", 1},
+                      {"pod", answer.pod},
+                      {"state", StateName(answer.state)},
+                      {"sentence", answer.sentence}};
+  if (!answer.node.empty()) json["node"] = answer.node;
+  json["allNodes"] = answer.all_nodes;
+  json["feasibleNodes"] = answer.feasible_nodes;
+  for (const Rejection& rejection : answer.pod_rejections) {
+    json["rejections"].push_back(ToJson(rejection));
+  }
+  json["nodes"] = NodesOf(answer);
+  json["suggestions"] = OrderedJson::array();
+  for (const Suggestion& suggestion : answer.suggestions) {
+    json["suggestions"].push_back({{"text", suggestion.text},
+                                   {"node", suggestion.node},
+                                   {"step", suggestion.step}});
+  }
+  if (!answer.live.empty()) json["live"] = answer.live;
+  json["warnings"] = answer.warnings;
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace minisched::explain {
+
+// The rejection of a node by a plugin.
+struct Rejection {
+  std::string plugin;  // "" for the result of PreFilter
+  std::vector<std::string> reasons;
+  std::vector<std::string> causes;
+
+  bool operator==(const Rejection&) const = default;
+};
+
+struct RejectedNode {
+  std::string node;
+  std::vector<Rejection> rejections;
+};
+
+struct ScoredNode {
+  std::string node;
+  std::int64_t total = 0;
+  // Each plugin's normalized score, times its weight.
+  std::vector<std::pair<std::string, std::int64_t>> scores;
+};
+
+// A change with which the pod gets a node.
+struct Suggestion {
+  std::string text;
+  std::string node;
+  std::string step;  // for --what-if, as JSON
+};
+
+enum class State {
+  kFits,
+  kUnschedulable,  // fits no node
+  kNotBound,       // fits a node, but was rejected later
+  kGated,
+  kBound,
+  kDeleted,
+  kEnded,
+  kOtherScheduler,
+};
+
+struct Answer {
+  std::string pod;  // "default/web"
+  State state = State::kFits;
+  // The message of the scheduler's failure, or of this program. One line.
+  std::string sentence;
+  std::string node;  // the node that the pod gets, or has
+  int all_nodes = 0;
+  int feasible_nodes = 0;
+  // The nodes with the fewest rejections first.
+  std::vector<RejectedNode> rejected;
+  // Rejections of the pod as a whole, before any node.
+  std::vector<Rejection> pod_rejections;
+  std::vector<ScoredNode> scores;  // the best first
+  std::vector<Suggestion> suggestions;
+  std::vector<std::string> warnings;
+  std::vector<std::string> live;  // what the running scheduler knows
+};
+
+// 0 the pod fits, 1 it fits nowhere, 2 the program can't tell.
+int ExitCode(const Answer& answer);
+
+// Return the answer for people and as JSON, each with a line end.
+std::string ToTable(const Answer& answer);
+std::string ToJson(const Answer& answer);
+
+}  // namespace minisched::explain

@@ -1,0 +1,218 @@
+#include "lab/explain/causes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lab/explain/amounts.h"
+#include "minisched/api/host_ports.h"
+#include "minisched/api/node_affinity.h"
+#include "minisched/api/pod_requests.h"
+#include "minisched/api/taints.h"
+
+namespace minisched::explain {
+namespace {
+
+using Causes = std::vector<std::string>;
+
+Causes ResourceCauses(const Pod& pod, const NodeState& node) {
+  Causes causes;
+  if (node.pods + 1 > node.allocatable.allowed_pod_number) {
+    causes.push_back(fmt::format("pods: the node has {}, and takes {}",
+                                 node.pods,
+                                 node.allocatable.allowed_pod_number));
+  }
+  for (const Shortage& shortage : ShortagesOf(pod, node)) {
+    const auto show = [&](std::int64_t amount) {
+      return ShowAmount(shortage.resource, amount);
+    };
+    std::string request = show(shortage.request);
+    std::string free = show(std::max<std::int64_t>(shortage.free, 0));
+    if (request == free) {  // the same only because both are rounded
+      request = ToQuantity(shortage.resource, shortage.request);
+      free = ToQuantity(shortage.resource, shortage.free);
+    }
+    std::string cause = fmt::format(
+        "{}: requests {}, free {} of {}", shortage.resource, request, free,
+        show(AmountOf(node.allocatable, shortage.resource)));
+    const auto taken = AmountOf(node.requested, shortage.resource);
+    if (taken > 0) {
+      cause += fmt::format(" ({} {} {})", node.pods,
+                           node.pods == 1 ? "pod requests" : "pods request",
+                           show(taken));
+    }
+    causes.push_back(std::move(cause));
+  }
+  return causes;
+}
+
+Causes PortCauses(const Pod& pod, const NodeState& node) {
+  Causes causes;
+  for (const PortHolder& holder : PortHolders(pod, node)) {
+    causes.push_back(fmt::format("port {}/{} is in use by {}", holder.port.port,
+                                 holder.port.protocol,
+                                 ObjectName(holder.pod->metadata)));
+  }
+  return causes;
+}
+
+// Returns "the node has disk=hdd" or "the node has no label disk".
+std::string ShowLabel(const Node& node, const std::string& key) {
+  const auto label = node.metadata.labels.find(key);
+  return label == node.metadata.labels.end()
+             ? "the node has no label " + key
+             : fmt::format("the node has {}={}", key, label->second);
+}
+
+Causes AffinityCauses(const Pod& pod, const NodeState& node) {
+  Causes causes;
+  for (const auto& [key, value] : UnmatchedLabels(pod, *node.node)) {
+    causes.push_back(fmt::format("selects {}={}, {}", key, value,
+                                 ShowLabel(*node.node, key)));
+  }
+  const auto& required = pod.spec.affinity.node_affinity.required;
+  if (!required || !causes.empty()) return causes;
+  const auto& terms = required->node_selector_terms;
+  if (terms.size() == 1) {
+    for (const auto& unmet : UnmetRequirements(terms[0], *node.node)) {
+      causes.push_back(fmt::format("requires {}, {}", ToString(unmet),
+                                   ShowLabel(*node.node, unmet.key)));
+    }
+  }
+  if (causes.empty()) {
+    causes.push_back(fmt::format(
+        "none of the {} required terms matches the node", terms.size()));
+  }
+  return causes;
+}
+
+Causes TaintCauses(const Pod& pod, const NodeState& node) {
+  Causes causes;
+  for (const Taint& taint : UntoleratedTaints(pod, *node.node)) {
+    causes.push_back(ToString(taint));
+  }
+  return causes;
+}
+
+Causes CordonCauses(const Pod& /*pod*/, const NodeState& /*node*/) {
+  return {"cordoned"};
+}
+
+Causes NodeNameCauses(const Pod& pod, const NodeState& /*node*/) {
+  return {"the pod is for the node " + pod.spec.node_name};
+}
+
+Causes GateCauses(const Pod& pod, const NodeState& /*node*/) {
+  Causes causes;
+  for (const PodSchedulingGate& gate : pod.spec.scheduling_gates) {
+    causes.push_back("gate " + gate.name);
+  }
+  return causes;
+}
+
+constexpr std::array<
+    std::pair<std::string_view, Causes (*)(const Pod&, const NodeState&)>, 7>
+    kPlugins = {{{"NodeResourcesFit", ResourceCauses},
+                 {"NodePorts", PortCauses},
+                 {"NodeAffinity", AffinityCauses},
+                 {"NodeName", NodeNameCauses},
+                 {"TaintToleration", TaintCauses},
+                 {"NodeUnschedulable", CordonCauses},
+                 {"SchedulingGates", GateCauses}}};
+
+}  // namespace
+
+std::vector<std::string> CausesOf(const Pod& pod, const NodeState& node,
+                                  const std::string& plugin,
+                                  const std::vector<std::string>& reasons) {
+  for (const auto& [name, causes_of] : kPlugins) {
+    if (name != plugin) continue;
+    Causes causes = causes_of(pod, node);
+    if (!causes.empty()) return causes;
+  }
+  return reasons;
+}
+
+std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node) {
+  const Resource request(PodRequests(pod));
+  std::vector<std::string> resources = {"cpu", "memory", "ephemeral-storage"};
+  for (const auto& [name, amount] : request.scalar_resources) {
+    resources.push_back(name);
+  }
+  std::vector<Shortage> shortages;
+  for (const std::string& resource : resources) {
+    const Shortage shortage{resource, AmountOf(request, resource),
+                            node.Free(resource)};
+    if (shortage.request > 0 && shortage.request > shortage.free) {
+      shortages.push_back(shortage);
+    }
+  }
+  return shortages;
+}
+
+std::vector<Taint> UntoleratedTaints(const Pod& pod, const Node& node) {
+  std::vector<Taint> taints;
+  for (const Taint& taint : node.spec.taints) {
+    if (taint.effect != "PreferNoSchedule" &&
+        !TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
+      taints.push_back(taint);
+    }
+  }
+  return taints;
+}
+
+std::string ToString(const Taint& taint) {
+  return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" +
+         taint.effect;
+}
+
+Labels UnmatchedLabels(const Pod& pod, const Node& node) {
+  Labels unmatched;
+  for (const auto& [key, value] : pod.spec.node_selector) {
+    const auto label = node.metadata.labels.find(key);
+    if (label == node.metadata.labels.end() || label->second != value) {
+      unmatched[key] = value;
+    }
+  }
+  return unmatched;
+}
+
+std::vector<NodeSelectorRequirement> UnmetRequirements(
+    const NodeSelectorTerm& term, const Node& node) {
+  std::vector<NodeSelectorRequirement> unmet;
+  for (const bool of_fields : {false, true}) {
+    for (const auto& one :
+         of_fields ? term.match_fields : term.match_expressions) {
+      NodeSelectorTerm alone;
+      (of_fields ? alone.match_fields : alone.match_expressions) = {one};
+      std::vector<std::string> errors;
+      const auto matcher = NodeTermMatcher::Parse(alone, "", errors);
+      if (!matcher || !matcher->Matches(node)) unmet.push_back(one);
+    }
+  }
+  return unmet;
+}
+
+std::string ToString(const NodeSelectorRequirement& requirement) {
+  const auto& [key, op, values] = requirement;
+  return values.empty()
+             ? fmt::format("{} {}", key, op)
+             : fmt::format("{} {} ({})", key, op, fmt::join(values, ", "));
+}
+
+std::vector<PortHolder> PortHolders(const Pod& pod, const NodeState& node) {
+  std::vector<PortHolder> holders;
+  for (const HostPort& port : GetHostPorts(pod)) {
+    for (const auto& [used, holder] : node.ports) {
+      HostPortInfo info;
+      info.Add(used);
+      if (info.CheckConflict(port)) holders.push_back({port, holder});
+    }
+  }
+  return holders;
+}
+
+}  // namespace minisched::explain

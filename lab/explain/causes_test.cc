@@ -1,0 +1,159 @@
+#include "lab/explain/causes.h"
+
+#include <gmock/gmock.h>
+
+#include "minisched/api/json.h"
+#include "minisched/api/pod_requests.h"
+
+namespace minisched::explain {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Texts = std::vector<std::string>;
+
+// Returns a node with what its pods take.
+NodeState StateOf(const std::string& node, const Texts& pods = {}) {
+  NodeState state;
+  state.node = std::make_shared<const Node>(FromJson<Node>(node));
+  state.allocatable =
+      Resource(state.node->status.allocatable, Resource::kMaxAllocatable);
+  for (const std::string& text : pods) {
+    const auto pod = std::make_shared<const Pod>(FromJson<Pod>(text));
+    ++state.pods;
+    state.requested += Resource(PodRequests(*pod));
+    for (const HostPort& port : GetHostPorts(*pod)) {
+      state.ports.emplace_back(port, pod);
+    }
+  }
+  return state;
+}
+
+Texts Causes(const std::string& pod, const NodeState& node,
+             const std::string& plugin) {
+  return CausesOf(FromJson<Pod>(pod), node, plugin, {"the reason"});
+}
+
+constexpr char kNode[] = R"({"metadata": {"name": "n", "labels":
+    {"disk": "hdd", "zone": "a"}},
+  "spec": {"taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"},
+                      {"key": "soft", "effect": "PreferNoSchedule"},
+                      {"key": "team", "effect": "NoExecute"}]},
+  "status": {"allocatable": {"cpu": "8", "memory": "15Gi", "pods": "2"}}})";
+
+std::string PodWith(const std::string& requests) {
+  return R"({"metadata": {"name": "p", "namespace": "ns"}, "spec":
+      {"containers": [{"resources": {"requests": {)" +
+         requests + "}}}]}}";
+}
+
+TEST(CausesTest, ResourcesHaveNumbers) {
+  const NodeState node =
+      StateOf(kNode, {PodWith(R"("cpu": "5500m", "memory": "1Gi")")});
+  EXPECT_THAT(
+      Causes(PodWith(R"("cpu": "4", "memory": "20Gi")"), node,
+             "NodeResourcesFit"),
+      ElementsAre("cpu: requests 4, free 2.5 of 8 (1 pod requests 5.5)",
+                  "memory: requests 20Gi, free 14Gi of 15Gi (1 pod requests "
+                  "1Gi)"));
+  EXPECT_THAT(
+      Causes(PodWith(R"("example.com/gpu": "1")"), node, "NodeResourcesFit"),
+      ElementsAre("example.com/gpu: requests 1, free 0 of 0"));
+}
+
+TEST(CausesTest, AFullNodeHasTooManyPods) {
+  const NodeState node = StateOf(kNode, {PodWith(""), PodWith("")});
+  EXPECT_THAT(Causes(PodWith(""), node, "NodeResourcesFit"),
+              ElementsAre("pods: the node has 2, and takes 2"));
+}
+
+// Both round to 1Gi.
+TEST(CausesTest, ASmallDifferenceIsShown) {
+  const NodeState node = StateOf(kNode, {PodWith(R"("memory": "14Gi")")});
+  EXPECT_THAT(
+      Causes(PodWith(R"("memory": "1073741825")"), node, "NodeResourcesFit"),
+      ElementsAre(HasSubstr("requests 1073741825, free 1Gi of 15Gi")));
+}
+
+TEST(CausesTest, AnOvercommittedNodeHasNothingFree) {
+  const NodeState node = StateOf(kNode, {PodWith(R"("cpu": "9")")});
+  EXPECT_THAT(Causes(PodWith(R"("cpu": "1")"), node, "NodeResourcesFit"),
+              ElementsAre("cpu: requests 1, free 0 of 8 (1 pod requests 9)"));
+}
+
+TEST(CausesTest, PortsHaveTheirPod) {
+  const std::string pod = R"({"metadata": {"name": "p", "namespace": "ns"},
+      "spec": {"containers": [{"ports": [{"hostPort": 80, "protocol": "TCP"},
+                                         {"hostPort": 81, "protocol": "TCP"}]}]
+      }})";
+  const std::string holder = R"({"metadata": {"name": "h", "namespace": "x"},
+      "spec": {"containers": [{"ports": [{"hostPort": 80, "hostIP": "10.0.0.1",
+                                          "protocol": "TCP"}]}]}})";
+  EXPECT_THAT(Causes(pod, StateOf(kNode, {holder}), "NodePorts"),
+              ElementsAre("port 80/TCP is in use by x/h"));
+}
+
+TEST(CausesTest, TaintsAreThoseThatKeepThePodAway) {
+  EXPECT_THAT(Causes(R"({"spec": {"tolerations": [
+                       {"key": "team", "operator": "Exists"}]}})",
+                     StateOf(kNode), "TaintToleration"),
+              ElementsAre("gpu=yes:NoSchedule"));
+  EXPECT_THAT(Causes("{}", StateOf(kNode), "TaintToleration"),
+              ElementsAre("gpu=yes:NoSchedule", "team:NoExecute"));
+}
+
+TEST(CausesTest, AffinityComparesLabels) {
+  EXPECT_THAT(Causes(R"({"spec": {"nodeSelector": {"disk": "ssd", "zone": "a",
+                                           "gpu": "yes"}}})",
+                     StateOf(kNode), "NodeAffinity"),
+              ElementsAre("selects disk=ssd, the node has disk=hdd",
+                          "selects gpu=yes, the node has no label gpu"));
+  const auto requiring = [](const std::string& terms) {
+    return R"({"spec": {"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution":
+        {"nodeSelectorTerms": [)" +
+           terms + "]}}}}}";
+  };
+  EXPECT_THAT(Causes(requiring(R"({"matchExpressions": [
+                 {"key": "zone", "operator": "In", "values": ["b", "c"]},
+                 {"key": "disk", "operator": "Exists"},
+                 {"key": "gpu", "operator": "Exists"}]})"),
+                     StateOf(kNode), "NodeAffinity"),
+              ElementsAre("requires zone In (b, c), the node has zone=a",
+                          "requires gpu Exists, the node has no label gpu"));
+  const std::string other = R"({"matchExpressions": [
+      {"key": "gpu", "operator": "Exists"}]})";
+  EXPECT_THAT(
+      Causes(requiring(other + "," + other), StateOf(kNode), "NodeAffinity"),
+      ElementsAre("none of the 2 required terms matches the node"));
+}
+
+TEST(CausesTest, OtherPluginsHaveTheirReasons) {
+  EXPECT_THAT(Causes("{}", StateOf(kNode), "VolumeBinding"),
+              ElementsAre("the reason"));
+  EXPECT_THAT(Causes("{}", StateOf(kNode), "NodeUnschedulable"),
+              ElementsAre("cordoned"));
+  EXPECT_THAT(
+      Causes(R"({"spec": {"nodeName": "x"}})", StateOf(kNode), "NodeName"),
+      ElementsAre("the pod is for the node x"));
+  // The node has changed since the attempt.
+  EXPECT_THAT(Causes("{}", StateOf(kNode), "NodeResourcesFit"),
+              ElementsAre("the reason"));
+}
+
+TEST(CausesTest, FieldsOfANodeCanBeUnmet) {
+  const Node node = FromJson<Node>(kNode);
+  const NodeSelectorTerm term = {
+      .match_fields = {{.key = "metadata.name", .op = "In", .values = {"x"}}}};
+  EXPECT_EQ(UnmetRequirements(term, node).size(), 1);
+  EXPECT_THAT(UnmetRequirements({.match_fields = {{.key = "metadata.name",
+                                                   .op = "In",
+                                                   .values = {"n"}}}},
+                                node),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace minisched::explain

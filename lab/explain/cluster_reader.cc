@@ -1,0 +1,96 @@
+#include "lab/explain/cluster_reader.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lab/apiserver/resources.h"
+#include "lab/explain/dump_reader.h"
+#include "lab/explain/errors.h"
+#include "lab/explain/kept_fields.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::ResourceRow;
+
+constexpr char kPageSize[] = "500";
+// How often a list begins again because the server has dropped its state.
+constexpr int kMaxExpirations = 3;
+
+std::string PathOf(const ResourceRow& row) {
+  return (row.group.empty() ? "/api/" : "/apis/") + row.ApiVersion() + "/" +
+         row.plural;
+}
+
+void ReadPages(Client& client, const ResourceRow& row, Objects& objects,
+               const std::stop_token& stop) {
+  std::string next;
+  do {
+    Client::Request request{
+        .method = "GET", .path = PathOf(row), .query = {{"limit", kPageSize}}};
+    if (row.kind == "Pod") {
+      request.query.emplace_back(
+          "fieldSelector", "status.phase!=Succeeded,status.phase!=Failed");
+    }
+    if (!next.empty()) request.query.emplace_back("continue", next);
+    next = ReadPage(client.Send(std::move(request), stop),
+                    client.config().source, objects);
+  } while (!next.empty());
+}
+
+// Reads all objects of a kind. Returns a warning, or "".
+std::string ReadKind(Client& client, const ResourceRow& row, Objects& objects,
+                     const std::stop_token& stop) {
+  for (int expirations = 0;; ++expirations) {
+    try {
+      ReadPages(client, row, objects, stop);
+      return "";
+    } catch (const ApiError& error) {
+      if (error.code() == 410 && expirations < kMaxExpirations) continue;
+      if (error.code() == 404) return "";  // the server lacks the kind
+      if (error.code() == 401) {
+        throw CannotTell(fmt::format(
+            "{} refuses the credentials of {}: {}: log in again, or pass "
+            "another --kubeconfig",
+            client.config().server, client.config().source, error.what()));
+      }
+      const std::string what =
+          fmt::format("{}: cannot list {}: {}", client.config().server,
+                      row.QualifiedName(), error.what());
+      if (error.code() != 403) throw CannotTell(what);
+      if (row.kind == "Node" || row.kind == "Pod") {
+        throw CannotTell(what +
+                         ": ask for the rights of docs/reference/explain.md");
+      }
+      return what + ": the answer leaves them out";
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ReadCluster(Client& client, Objects& objects,
+                                     const std::stop_token& stop) {
+  std::vector<std::string> warnings;
+  for (const ResourceRow* row : KeptKinds()) {
+    std::string warning = ReadKind(client, *row, objects, stop);
+    if (!warning.empty()) warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+void ReadPod(Client& client, const PodName& name, Objects& objects,
+             const std::stop_token& stop) {
+  try {
+    ReadPage(client.Send({.method = "GET",
+                          .path = fmt::format("/api/v1/namespaces/{}/pods/{}",
+                                              name.namespace_name, name.name)},
+                         stop),
+             client.config().source, objects);
+  } catch (const ApiError& error) {
+    if (error.code() != 404 && error.code() != 403) throw;
+  }
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,292 @@
+#include "lab/explain/dump_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "lab/apiserver/resources.h"
+#include "lab/explain/errors.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+#include "minisched/client/config_files.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Get;
+using apiserver::GetString;
+using apiserver::Json;
+
+// The members of an export of kube-scheduler-simulator.
+constexpr std::array<std::pair<std::string_view, const char*>, 7> kSimulator = {
+    {{"namespaces", "Namespace"},
+     {"nodes", "Node"},
+     {"pods", "Pod"},
+     {"priorityClasses", "PriorityClass"},
+     {"pvcs", "PersistentVolumeClaim"},
+     {"pvs", "PersistentVolume"},
+     {"storageClasses", "StorageClass"}}};
+
+// A YAML parser takes minutes for a dump of 100 MB.
+constexpr std::size_t kMaxFlowYaml = 1 << 20;
+
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// Returns "LINE:COLUMN" of a place in the text.
+std::string PositionAt(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  return fmt::format("{}:{}", std::ranges::count(before, '\n') + 1,
+                     offset - (before.rfind('\n') + 1) + 1);
+}
+
+// Returns the end of the JSON object at the begin of the text, or npos if the
+// object is cut off. Does not check the object.
+std::size_t FindEnd(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return text.npos;
+}
+
+// Reads one document. Passes the objects of a list on while it parses, so that
+// the list is never in memory as a whole.
+class DocumentReader {
+ public:
+  DocumentReader(const std::string& source, Objects& objects, bool replace)
+      : source_(source), objects_(objects), replace_(replace) {}
+
+  // Returns a list without its objects, or null if the document is no list.
+  // Throws Json::parse_error, and CannotTell.
+  Json Read(std::string_view text) {
+    Json document = Json::parse(
+        text, [this](int depth, Json::parse_event_t what, Json& value) {
+          return Continue(depth, what, value);
+        });
+    if (!document.is_object()) Fail("expected an object, found something else");
+    if (IsRecording(document)) return ReadLine(std::move(document));
+    if (!list_kind_.empty()) {
+      // These items came before the kind of their list.
+      for (Json& item : document["items"]) Take(std::move(item), list_kind_);
+      return document;
+    }
+    if (is_simulator_) return document;
+    if (GetString(document, "kind").empty()) {
+      Fail("this is no Kubernetes object: it has no kind");
+    }
+    // Moved, because a copy of a deep object takes much of the stack.
+    Take(std::move(document), "");
+    return nullptr;
+  }
+
+  bool is_recording() const { return is_recording_; }
+
+ private:
+  bool IsRecording(const Json& document) {
+    is_recording_ =
+        (document.contains("event") && Get(document, "resource").is_object()) ||
+        (document.contains("v") && document.contains("sequence"));
+    return is_recording_;
+  }
+
+  Json ReadLine(Json line) {
+    if (GetString(line, "event") == "Delete") {
+      objects_.Remove(line["resource"]);
+    } else if (line.contains("event")) {
+      objects_.Set(std::move(line["resource"]), source_);
+    }
+    return nullptr;
+  }
+
+  // The callback of the parser. Returns false to drop a value.
+  bool Continue(int depth, Json::parse_event_t what, Json& value) {
+    using Event = Json::parse_event_t;
+    if (depth == 1 && what == Event::key) {
+      member_ = value.get<std::string>();
+    } else if (depth == 1 && what == Event::value && value.is_string()) {
+      if (member_ == "apiVersion") list_version_ = value.get<std::string>();
+      if (member_ == "kind") ReadKind(value.get<std::string>());
+    } else if (depth == 2 && what == Event::object_end) {
+      return !TakeItem(value);
+    }
+    return true;
+  }
+
+  void ReadKind(const std::string& kind) {
+    constexpr std::string_view kList = "List";
+    if (!kind.ends_with(kList)) return;
+    list_kind_ = kind;
+  }
+
+  // Returns false if the value stays in the document.
+  bool TakeItem(Json& value) {
+    if (member_ == "items") {
+      const bool is_known = value.contains("kind") || !list_kind_.empty();
+      if (is_known) Take(std::move(value), list_kind_);
+      return is_known;
+    }
+    const auto* const simulated = std::ranges::find(
+        kSimulator, member_, &std::pair<std::string_view, const char*>::first);
+    if (simulated == kSimulator.end()) return false;
+    is_simulator_ = true;
+    Take(std::move(value), std::string(simulated->second) + "List");
+    return true;
+  }
+
+  // Adds an object. The items of a PodList are pods, and need no kind.
+  void Take(Json object, const std::string& list) {
+    if (!object.is_object()) Fail("an item of the list is no object");
+    if (GetString(object, "kind").empty() && list.size() > 4) {
+      const std::string kind = list.substr(0, list.size() - 4);
+      object["kind"] = kind;
+      for (const auto& row : apiserver::AllResources()) {
+        if (row.kind != kind || object.contains("apiVersion")) continue;
+        object["apiVersion"] =
+            list_version_.empty() ? row.ApiVersion() : list_version_;
+      }
+    }
+    if (replace_) {
+      objects_.Set(std::move(object), source_);
+    } else {
+      objects_.Add(std::move(object), source_);
+    }
+  }
+
+  [[noreturn]] void Fail(const std::string& what) const {
+    throw CannotTell(source_ + ": " + what);
+  }
+
+  const std::string& source_;
+  Objects& objects_;
+  const bool replace_;
+  std::string member_;        // the last key of the document
+  std::string list_version_;  // the document's apiVersion
+  std::string list_kind_;     // "" if the document is no list
+  bool is_simulator_ = false;
+  bool is_recording_ = false;
+};
+
+void ReadJson(std::string_view text, const std::string& source,
+              Objects& objects) {
+  bool is_recording = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (IsSpace(text[at])) {
+      ++at;
+      continue;
+    }
+    const auto fail = [&](std::size_t offset, const std::string& what) {
+      throw CannotTell(source + ":" + PositionAt(text, offset) + ": " + what);
+    };
+    if (text[at] != '{') fail(at, "expected a JSON object");
+    const std::size_t size = FindEnd(text.substr(at));
+    if (size == text.npos) {
+      // The scheduler may have been killed while it wrote the last line.
+      if (is_recording) return;
+      fail(at, "the object that begins here is cut off: save the dump again");
+    }
+    DocumentReader reader(source, objects, /*replace=*/false);
+    try {
+      reader.Read(text.substr(at, size));
+    } catch (const Json::parse_error& error) {
+      const std::string what = error.what();
+      fail(at + std::max<std::size_t>(error.byte, 1) - 1,
+           "malformed JSON: " + what.substr(what.rfind(": ") + 2));
+    }
+    is_recording = reader.is_recording();
+    at += size;
+  }
+}
+
+void ReadYaml(std::string_view text, const std::string& source,
+              Objects& objects) {
+  try {
+    for (const std::string& document : YamlToJson(text)) {
+      DocumentReader(source, objects, /*replace=*/false).Read(document);
+    }
+  } catch (const ParseError& error) {
+    throw CannotTell(source + ": " + error.what());
+  }
+}
+
+// Returns the files of a dump in a folder.
+std::vector<std::string> FilesBelow(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder)) {
+    const auto extension = entry.path().extension();
+    if (entry.is_regular_file() &&
+        (extension == ".json" || extension == ".yaml" || extension == ".yml")) {
+      files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  if (files.empty()) {
+    throw CannotTell(folder + ": the folder has no .json, .yaml or .yml file");
+  }
+  return files;
+}
+
+}  // namespace
+
+void ReadDump(const std::string& path, Objects& objects,
+              const std::stop_token& stop) {
+  if (std::filesystem::is_directory(path)) {
+    for (const std::string& file : FilesBelow(path)) {
+      ReadDump(file, objects, stop);
+    }
+    return;
+  }
+  std::error_code error;
+  const std::string text =
+      ReadFileOrPipe(path == "-" ? "/dev/stdin" : path, stop, error);
+  if (error) throw CannotTell("-f " + path + ": " + error.message());
+  ReadDumpText(text, path == "-" ? "standard input" : path, objects);
+}
+
+void ReadDumpText(std::string_view text, const std::string& source,
+                  Objects& objects) {
+  const std::size_t begin =
+      std::ranges::find_if_not(text, IsSpace) - text.begin();
+  if (begin == text.size()) {
+    throw CannotTell(source + ": it is empty: save the dump again");
+  }
+  if (text[begin] != '{') return ReadYaml(text, source, objects);
+  // A map of YAML may begin with a brace, too.
+  const std::string_view first =
+      text.substr(begin, FindEnd(text.substr(begin)));
+  const bool is_json = text.size() > kMaxFlowYaml || text[begin + 1] == '"' ||
+                       text[begin + 1] == '\n' || Json::accept(first);
+  return is_json ? ReadJson(text, source, objects)
+                 : ReadYaml(text, source, objects);
+}
+
+std::string ReadPage(const std::string& text, const std::string& source,
+                     Objects& objects) {
+  try {
+    const Json page =
+        DocumentReader(source, objects, /*replace=*/true).Read(text);
+    return GetString(page, "metadata", "continue");
+  } catch (const Json::parse_error& error) {
+    throw CannotTell(source + ": the server's response is malformed JSON");
+  }
+}
+
+}  // namespace minisched::explain

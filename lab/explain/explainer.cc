@@ -1,0 +1,233 @@
+#include "lab/explain/explainer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "lab/apiserver/object.h"
+#include "lab/explain/causes.h"
+#include "lab/explain/errors.h"
+#include "lab/explain/suggestions.h"
+#include "lab/scenario/errors.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Get;
+using apiserver::GetInt;
+using apiserver::GetString;
+using apiserver::Json;
+
+constexpr std::chrono::seconds kMaxAttempt{60};
+constexpr std::chrono::seconds kMaxSuggestions{30};
+constexpr std::size_t kMaxTrials = 12;
+constexpr std::size_t kMaxHelpful = 5;
+
+std::vector<std::string> TextsOf(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& text : list) texts.push_back(text);
+  return texts;
+}
+
+// Throws CannotTell if the scheduler has rejected the pod because it does not
+// support something.
+void CheckSupported(const Outcome& outcome) {
+  constexpr std::string_view kPrefix = "not supported by this scheduler: ";
+  for (const Json& point : Get(outcome.attempt, "points")) {
+    const std::string message = GetString(point, "message");
+    if (GetString(point, "plugin") != "Unsupported" || message.empty()) {
+      continue;
+    }
+    throw CannotTell(fmt::format(
+        "can't tell: {} does not support {}", outcome.program,
+        message.starts_with(kPrefix) ? message.substr(kPrefix.size())
+                                     : message));
+  }
+}
+
+// Counts the pods of the pod's group: the cause of Coscheduling's rejections.
+std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
+                                     const std::stop_token& stop) {
+  const Labels& labels = trial.pod().metadata.labels;
+  const auto name = labels.find(kPodGroupLabel);
+  if (name == labels.end()) return {reason};
+  const auto members = trial.client().List<Pod>(
+      {.namespace_name = trial.pod().metadata.namespace_name,
+       .label_selector = fmt::format("{}={}", kPodGroupLabel, name->second)},
+      stop);
+  const auto minimum = labels.find(
+      "pod-group.scheduling.sigs.k8s.io/"
+      "min-available");
+  return {fmt::format("{}: the group {} has {} of at least {} pods", reason,
+                      name->second, members.items.size(),
+                      minimum == labels.end() ? "?" : minimum->second)};
+}
+
+void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
+                      const std::stop_token& stop) {
+  for (const Json& point : Get(outcome.attempt, "points")) {
+    if (!GetString(point, "status").starts_with("Unschedulable")) continue;
+    Rejection rejection{.plugin = GetString(point, "plugin"),
+                        .reasons = {GetString(point, "message")}};
+    rejection.causes = rejection.plugin == "Coscheduling"
+                           ? GroupCauses(trial, rejection.reasons[0], stop)
+                           : rejection.reasons;
+    answer.pod_rejections.push_back(std::move(rejection));
+  }
+}
+
+// Adds the rejected nodes, the nearest ones first.
+void AddRejected(const Outcome& outcome, const Pod& pod,
+                 const NodeStates& nodes, Answer& answer) {
+  for (const Json& item : Get(outcome.attempt, "rejected")) {
+    RejectedNode& rejected = answer.rejected.emplace_back();
+    rejected.node = GetString(item, "node");
+    const auto node = nodes.find(rejected.node);
+    for (const Json& one : Get(item, "rejections")) {
+      Rejection& rejection = rejected.rejections.emplace_back();
+      rejection.plugin = GetString(one, "plugin");
+      rejection.reasons = TextsOf(Get(one, "reasons"));
+      rejection.causes = node == nodes.end()
+                             ? rejection.reasons
+                             : CausesOf(pod, node->second, rejection.plugin,
+                                        rejection.reasons);
+    }
+  }
+  std::ranges::stable_sort(answer.rejected, {}, [](const RejectedNode& node) {
+    return node.rejections.size();
+  });
+}
+
+void AddScores(const Outcome& outcome, Answer& answer) {
+  const Json& fits = Get(outcome.attempt, "fits");
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    ScoredNode& node = answer.scores.emplace_back();
+    node.node = fits[i];
+    for (const Json& column : Get(outcome.attempt, "scores")) {
+      const std::int64_t score =
+          Get(column, "normalized")[i].get<std::int64_t>() *
+          GetInt(column, "weight");
+      node.scores.emplace_back(GetString(column, "plugin"), score);
+      node.total += score;
+    }
+  }
+  std::ranges::stable_sort(answer.scores, std::greater(), &ScoredNode::total);
+}
+
+Answer GatedAnswer(const Pod& pod) {
+  std::vector<std::string> gates;
+  for (const auto& gate : pod.spec.scheduling_gates) {
+    gates.push_back(gate.name);
+  }
+  return {.state = State::kGated,
+          .sentence =
+              fmt::format("{} waits for its scheduling gates: {}",
+                          ObjectName(pod.metadata), fmt::join(gates, ", "))};
+}
+
+Answer AnswerOf(const Outcome& outcome, const Pod& pod) {
+  Answer answer;
+  answer.node = outcome.node;
+  answer.all_nodes = static_cast<int>(GetInt(outcome.attempt, "allNodes"));
+  answer.feasible_nodes =
+      static_cast<int>(GetInt(outcome.attempt, "feasibleNodes"));
+  if (!outcome.node.empty()) {
+    answer.sentence = fmt::format("{} fits, and gets {}",
+                                  ObjectName(pod.metadata), outcome.node);
+    if (answer.all_nodes > 0) {
+      answer.sentence = fmt::format(
+          "{} fits {} of {} nodes, and gets {}", ObjectName(pod.metadata),
+          answer.feasible_nodes, answer.all_nodes, outcome.node);
+    }
+    return answer;
+  }
+  answer.sentence = outcome.sentence;
+  answer.state =
+      answer.feasible_nodes > 0 ? State::kNotBound : State::kUnschedulable;
+  if (answer.feasible_nodes > 0) {
+    answer.node = GetString(outcome.attempt, "node");
+  }
+  if (outcome.attempt.is_null()) {
+    answer.warnings.push_back(
+        "there is no table, because the scheduler has written no records to "
+        "$RECORD");
+  }
+  return answer;
+}
+
+// Warns about a table that the trace has cut off.
+void CheckComplete(Answer& answer) {
+  const auto shown = static_cast<int>(answer.rejected.size());
+  if (shown == 0 || answer.feasible_nodes > 0) return;
+  if (shown < answer.all_nodes) {
+    answer.warnings.push_back(
+        fmt::format("the table has {} of {} nodes: a trace has no more", shown,
+                    answer.all_nodes));
+  }
+}
+
+// Plays the changes until enough of them have helped.
+std::vector<Suggestion> PlayChanges(const Experiment& experiment,
+                                    const std::vector<Change>& changes,
+                                    const std::stop_token& stop) {
+  const auto deadline = RealClock().Now() + kMaxSuggestions;
+  std::vector<Suggestion> helpful;
+  std::size_t trials = 0;
+  for (const Change& change : changes) {
+    if (helpful.size() == kMaxHelpful || trials++ == kMaxTrials ||
+        RealClock().Now() >= deadline) {
+      break;
+    }
+    try {
+      const Trial trial(experiment,
+                        scenario::ParseSteps(change.step, change.text), stop);
+      const Outcome outcome = trial.Run(deadline, stop);
+      if (outcome.node.empty()) continue;
+      helpful.push_back({change.text, outcome.node, change.step});
+    } catch (const CannotTell&) {
+      // The server refuses the change, or there was no time left for it: this
+      // change is no suggestion.
+    }
+  }
+  return helpful;
+}
+
+}  // namespace
+
+Answer Explain(const Experiment& experiment, bool suggest,
+               const std::stop_token& stop) {
+  Answer answer;
+  std::vector<Change> changes;
+  {
+    Trial trial(experiment, {}, stop);
+    const Pod& pod = trial.pod();
+    if (!pod.spec.scheduling_gates.empty()) {
+      answer = GatedAnswer(pod);
+      changes = {GateChange(pod)};
+    } else {
+      const NodeStates nodes = ReadNodes(trial.copy().server());
+      const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);
+      CheckSupported(outcome);
+      answer = AnswerOf(outcome, pod);
+      AddPodRejections(outcome, trial, answer, stop);
+      AddRejected(outcome, pod, nodes, answer);
+      AddScores(outcome, answer);
+      CheckComplete(answer);
+      if (answer.state == State::kUnschedulable) {
+        changes = ChangesFor(trial, nodes, answer, stop);
+      }
+    }
+    answer.warnings.insert(answer.warnings.begin(),
+                           trial.copy().warnings().begin(),
+                           trial.copy().warnings().end());
+  }  // end the copy, to free its memory
+  answer.pod = experiment.pod.ToString();
+  if (suggest) answer.suggestions = PlayChanges(experiment, changes, stop);
+  return answer;
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,243 @@
+// minisched-explain: why a pod waits, and what would help.
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+
+#include <iostream>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/explain/cluster_reader.h"
+#include "lab/explain/dump_reader.h"
+#include "lab/explain/errors.h"
+#include "lab/explain/explainer.h"
+#include "lab/explain/live_state.h"
+#include "lab/explain/pods.h"
+#include "lab/scenario/errors.h"
+#include "minisched/app/flags.h"
+#include "minisched/app/logging.h"
+#include "minisched/app/signals.h"
+#include "minisched/client/kubeconfig.h"
+#include "minisched/trace/tables.h"
+
+namespace {
+
+namespace explain = minisched::explain;
+
+constexpr int kCannotTell = 2;
+constexpr int kInterrupted = 130;
+
+struct Options {
+  std::string pod;
+  std::string namespace_name;
+  minisched::ConfigFlags config;
+  std::vector<std::string> files;
+  std::string new_file;
+  std::vector<std::string> what_ifs;
+  std::string scheduler;
+  std::string live;
+  std::string output = "table";
+  bool no_suggestions = false;
+};
+
+// Throws CannotTell if flags are wrong together.
+void CheckFlags(const Options& options) {
+  if (options.pod.empty() && options.new_file.empty()) {
+    throw explain::CannotTell(
+        "no pod: pass the name of a POD, or a new pod with --new FILE");
+  }
+  if (!options.pod.empty() && !options.new_file.empty()) {
+    throw explain::CannotTell("--new brings its own pod: leave out the POD");
+  }
+  if (!options.files.empty() &&
+      (!options.config.kubeconfig.empty() || !options.config.context.empty())) {
+    throw explain::CannotTell(
+        "-f needs no cluster: leave out --kubeconfig and --context");
+  }
+  if (options.output != "table" && options.output != "json") {
+    throw explain::CannotTell("-o is \"" + options.output +
+                              "\": pass table or json");
+  }
+}
+
+// Reads the dump or the cluster, and finds the pod there.
+class Source {
+ public:
+  explicit Source(const Options& options, std::stop_token stop)
+      : options_(options), stop_(std::move(stop)) {
+    if (!options.files.empty()) {
+      for (const std::string& file : options.files) {
+        ReadDump(file, objects_, stop_);
+      }
+    } else {
+      minisched::RestConfig config = minisched::LoadRestConfig(
+          options.config, minisched::ProcessEnvironment(), stop_);
+      config.user_agent = "minisched-explain/" MINISCHED_VERSION;
+      client_.emplace(std::move(config));
+      warnings_ = ReadCluster(*client_, objects_, stop_);
+    }
+    if (objects_.Count("Node") == 0) {
+      throw explain::CannotTell(
+          (client_ ? client_->config().source : options.files[0]) +
+          " has no nodes: a pod needs one, so a dump needs them too (kubectl "
+          "get nodes,pods -A -o yaml)");
+    }
+  }
+
+  explain::PodName Find() {
+    const std::string& name = options_.pod;
+    if (const auto found = FindPod(objects_, name, options_.namespace_name)) {
+      return *found;
+    }
+    if (client_) {  // it may have ended
+      const std::string& ns = options_.namespace_name;
+      const explain::PodName pod{ns.empty() ? "default" : ns, name};
+      ReadPod(*client_, pod, objects_, stop_);
+      if (objects_.pods().contains(pod)) return pod;
+    }
+    FailToFind(objects_, name, options_.namespace_name);
+  }
+
+  explain::Objects& objects() { return objects_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  const Options& options_;
+  const std::stop_token stop_;
+  explain::Objects objects_;
+  std::optional<minisched::Client> client_;
+  std::vector<std::string> warnings_;
+};
+
+explain::Answer Run(const Options& options, const std::stop_token& stop) {
+  explain::Experiment experiment;
+  explain::PodFacts facts;
+  if (!options.new_file.empty()) {
+    auto created =
+        explain::ReadNewPod(options.new_file, options.namespace_name, stop);
+    experiment.pod = created.name;
+    facts = created.facts;
+    experiment.steps.push_back(std::move(created.step));
+  }
+  for (const std::string& text : options.what_ifs) {
+    for (auto& step : minisched::scenario::ParseSteps(text, "--what-if")) {
+      experiment.steps.push_back(std::move(step));
+    }
+  }
+  std::vector<std::string> warnings;
+  {
+    Source source(options, stop);
+    warnings = source.warnings();
+    explain::Objects& objects = source.objects();
+    if (options.new_file.empty()) {
+      experiment.pod = source.Find();
+      facts = objects.pods().at(experiment.pod);
+      if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
+                                               !options.scheduler.empty())) {
+        answer->warnings = warnings;
+        return *answer;
+      }
+    }
+    for (auto& warning : WarningsFor(objects, experiment.pod)) {
+      warnings.push_back(std::move(warning));
+    }
+    experiment.manifests = objects.ManifestsFor(experiment.pod);
+  }
+  experiment.scheduler = options.scheduler.empty()
+                             ? explain::DefaultScheduler(!facts.group.empty())
+                             : options.scheduler;
+  malloc_trim(0);  // the dump is gone
+  explain::Answer answer = Explain(experiment, !options.no_suggestions, stop);
+  answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
+                         warnings.end());
+  return answer;
+}
+
+void Print(const explain::Answer& answer, const std::string& output) {
+  if (output == "json") {
+    std::cout << ToJson(answer);
+    return;
+  }
+  for (const std::string& warning : answer.warnings) {
+    std::cerr << "warning: " << minisched::Printable(warning) << "\n";
+  }
+  std::cout << ToTable(answer);
+}
+
+// Prints an error. The lines of a log may follow the first line.
+void PrintError(const std::string& error) {
+  std::string rest = "minisched-explain: " + error;
+  while (!rest.empty()) {
+    const auto end = rest.find('\n');
+    std::cerr << minisched::Printable(rest.substr(0, end)) << "\n";
+    rest = end == rest.npos ? "" : "  " + rest.substr(end + 1);
+  }
+}
+
+void AddFlags(minisched::Flags& flags, Options& options) {
+  flags.Add("POD", &options.pod, "The name of the pod");
+  flags.AddNonEmpty("-n,--namespace", &options.namespace_name,
+                    "Namespace of the pod; the default is all namespaces");
+  flags.AddNonEmpty("--kubeconfig", &options.config.kubeconfig,
+                    "Kubeconfig of the cluster; the default is kubectl's");
+  flags.AddNonEmpty("--context", &options.config.context,
+                    "Context of the kubeconfig");
+  flags.Add("-f,--filename", &options.files,
+            "Read a dump instead of a cluster: a file of YAML or JSON, a "
+            "folder of them, standard input (-), or a recording of --record");
+  flags.AddNonEmpty("--new", &options.new_file,
+                    "Explain a pod that doesn't exist yet: the pod, or one pod "
+                    "of the workload, in this file");
+  flags.Add("--what-if", &options.what_ifs,
+            "Change the copy first: a step of a scenario, such as "
+            "'uncordon: node-2'. May be repeated");
+  flags.AddNonEmpty("--scheduler", &options.scheduler,
+                    "Run this shell command as the scheduler. It finds "
+                    "$KUBECONFIG, $SCHEDULER_NAME and $RECORD. The default is "
+                    "the last step beside this program");
+  flags.AddNonEmpty("--live", &options.live,
+                    "Add what the running scheduler knows of the pod: the URL "
+                    "of its live page");
+  flags.AddNonEmpty("-o,--output", &options.output, "table or json");
+  flags.Add("--no-suggestions", &options.no_suggestions,
+            "Don't look for changes that help");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  minisched::Flags flags(
+      "Explains why a pod waits, and what would help. Copies the cluster into "
+      "an API server of its own, runs a scheduler there, and reads its trace. "
+      "The cluster is only read.\n"
+      "Exit codes: 0 the pod fits, 1 it fits nowhere, 2 can't tell, 130 "
+      "interrupted.");
+  AddFlags(flags, options);
+  if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
+    return *code;
+  }
+  // Each copy has a thread of its own. With an arena for each of them, memory
+  // that one copy has freed would not serve the next one.
+  mallopt(M_ARENA_MAX, 1);
+  try {
+    minisched::SetUpLogging(0);
+    spdlog::set_level(spdlog::level::err);
+    const minisched::StopOnSignal signals;
+    CheckFlags(options);
+    explain::Answer answer = Run(options, signals.token());
+    if (!options.live.empty()) {
+      answer.live =
+          explain::ReadLiveState(options.live, answer.pod, signals.token());
+    }
+    Print(answer, options.output);
+    return ExitCode(answer);
+  } catch (const minisched::Cancelled&) {
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    PrintError(error.what());
+    return kCannotTell;
+  }
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/apiserver/server.h"
+#include "minisched/api/host_ports.h"
+#include "minisched/api/node.h"
+#include "minisched/api/resource.h"
+
+namespace minisched::explain {
+
+// A node, and what its pods take.
+struct NodeState {
+  std::shared_ptr<const Node> node;
+  Resource allocatable;
+  Resource requested;
+  int pods = 0;
+  // The host ports in use, each with its pod.
+  std::vector<std::pair<HostPort, std::shared_ptr<const Pod>>> ports;
+
+  // Returns the amount that is free of a resource; may be negative.
+  std::int64_t Free(const std::string& resource) const;
+};
+
+// Returns an amount: of cpu in thousandths, else in units.
+std::int64_t AmountOf(const Resource& amounts, const std::string& resource);
+
+using NodeStates = std::map<std::string, NodeState>;  // by name
+
+// Reads the nodes and the pods of a server that runs.
+NodeStates ReadNodes(apiserver::Server& server);
+
+}  // namespace minisched::explain

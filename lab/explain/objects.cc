@@ -1,0 +1,210 @@
+#include "lab/explain/objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "lab/apiserver/errors.h"
+#include "lab/apiserver/limits.h"
+#include "lab/apiserver/object.h"
+#include "lab/explain/errors.h"
+#include "lab/explain/kept_fields.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Dump;
+using apiserver::Get;
+using apiserver::GetString;
+using apiserver::Json;
+using apiserver::NameOf;
+using apiserver::NamespaceOf;
+
+// The most objects in one manifest, so that a parsed manifest stays small.
+constexpr int kMaxObjects = 500;
+
+// True for the kinds of Kubernetes, as opposed to custom resources.
+bool IsBuiltIn(const std::string& api_version) {
+  const std::string group = api_version.substr(0, api_version.find('/'));
+  return group.find('.') == group.npos || group.ends_with(".k8s.io");
+}
+
+// Removes all conditions but the one that schedulers read of other pods. So a
+// condition PodScheduled of the copy is new.
+void RemoveConditions(Json& pod) {
+  const auto status = pod.find("status");
+  if (status == pod.end() || !Get(*status, "conditions").is_array()) return;
+  Json left = Json::array();
+  for (Json& condition : (*status)["conditions"]) {
+    if (Get(condition, "type") == "DisruptionTarget") left.push_back(condition);
+  }
+  (*status)["conditions"] = std::move(left);
+}
+
+// Builds the Lists of Objects::ManifestsFor().
+class ManifestBuilder {
+ public:
+  void Add(const std::string& json, const std::string& source) {
+    auto& [manifest, count] = open_[source];
+    manifest += (count == 0 ? "" : ",") + json;
+    if (++count == kMaxObjects) Close(source, manifest, count);
+  }
+  std::vector<Objects::Manifest> Finish() && {
+    for (auto& [source, part] : open_) Close(source, part.first, part.second);
+    return std::move(manifests_);
+  }
+
+ private:
+  void Close(const std::string& source, std::string& manifest, int& count) {
+    if (count == 0) return;
+    manifests_.push_back(
+        {source, R"({"kind":"List","items":[)" + manifest + "]}"});
+    manifest.clear();
+    count = 0;
+  }
+
+  std::map<std::string, std::pair<std::string, int>> open_;  // by source
+  std::vector<Objects::Manifest> manifests_;
+};
+
+}  // namespace
+
+PodFacts FactsOf(const Json& pod) {
+  const Json& spec = Get(pod, "spec");
+  return {
+      .node = GetString(spec, "nodeName"),
+      .scheduler = GetString(spec, "schedulerName"),
+      .phase = GetString(pod, "status", "phase"),
+      .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
+      .priority_class = GetString(spec, "priorityClassName"),
+      .priority = apiserver::GetInt(spec, "priority"),
+      .is_terminating = apiserver::IsTerminating(pod),
+      .is_nominated = !GetString(pod, "status", "nominatedNodeName").empty(),
+      .has_anti_affinity =
+          !Get(spec, "affinity", "podAntiAffinity",
+               "requiredDuringSchedulingIgnoredDuringExecution")
+               .empty()};
+}
+
+Objects::Key Objects::KeyOf(const Json& object,
+                            const std::string& source) const {
+  const std::string kind = GetString(object, "kind");
+  std::string name = NameOf(object);
+  if (name.empty()) {
+    throw CannotTell(
+        fmt::format("{}: a {} has no metadata.name", source, kind));
+  }
+  const auto* row = apiserver::FindKind(GetString(object, "apiVersion"), kind);
+  std::string ns = row->namespaced ? NamespaceOf(object) : "";
+  if (row->namespaced && ns.empty()) ns = "default";
+  return {kind, std::move(ns), std::move(name)};
+}
+
+bool Objects::Prepare(Json& object, const std::string& source) {
+  if (!IsKeptKind(object)) {
+    const std::string version = GetString(object, "apiVersion");
+    if (!IsBuiltIn(version)) {
+      ++unknown_[version + " " + GetString(object, "kind")];
+    }
+    return false;
+  }
+  try {
+    apiserver::CheckLimits(object);
+  } catch (const apiserver::StatusError& error) {
+    throw CannotTell(fmt::format("{}: {} {}: {}", source,
+                                 GetString(object, "kind"), NameOf(object),
+                                 error.what()));
+  }
+  KeepFields(object);
+  if (GetString(object, "kind") == "Pod") RemoveConditions(object);
+  return true;
+}
+
+void Objects::Add(Json object, const std::string& source) {
+  if (!Prepare(object, source)) return;
+  const auto found = objects_.find(KeyOf(object, source));
+  if (found != objects_.end()) {
+    const auto& [kind, ns, name] = found->first;
+    throw CannotTell(fmt::format(
+        "{}: {} {}{}{} is there twice, first in {}: leave one of them out",
+        source, kind, ns, ns.empty() ? "" : "/", name, found->second.source));
+  }
+  Store(object, source);
+}
+
+void Objects::Set(Json object, const std::string& source) {
+  if (Prepare(object, source)) Store(object, source);
+}
+
+void Objects::Store(const Json& object, const std::string& source) {
+  const Key key = KeyOf(object, source);
+  const auto& [kind, ns, name] = key;
+  if (kind == "Pod") {
+    PodFacts facts = FactsOf(object);
+    if (facts.scheduler.empty()) facts.scheduler = "default-scheduler";
+    pods_[{ns, name}] = std::move(facts);
+  }
+  objects_[key] = {Dump(object), source};
+}
+
+void Objects::Remove(const Json& object) {
+  if (!IsKeptKind(object)) return;
+  const Key key = KeyOf(object, "");
+  objects_.erase(key);
+  if (std::get<0>(key) == "Pod") {
+    pods_.erase({std::get<1>(key), std::get<2>(key)});
+  }
+}
+
+std::size_t Objects::Count(const std::string& kind) const {
+  return std::ranges::count_if(objects_, [&](const auto& object) {
+    return std::get<0>(object.first) == kind;
+  });
+}
+
+bool Objects::IsCopied(const PodName& name, const PodName& target) const {
+  const PodFacts& pod = pods_.at(name);
+  if (pod.HasEnded()) return false;
+  if (name == target || !pod.node.empty()) return true;
+  const auto found = pods_.find(target);
+  return found != pods_.end() && !pod.is_terminating && !pod.group.empty() &&
+         pod.group == found->second.group &&
+         name.namespace_name == target.namespace_name;
+}
+
+std::vector<Objects::Manifest> Objects::ManifestsFor(
+    const PodName& target) const {
+  ManifestBuilder builder;
+  std::set<std::string> namespaces = {"default", target.namespace_name};
+  for (const auto& [key, kept] : objects_) {
+    const auto& [kind, ns, name] = key;
+    if (!ns.empty()) namespaces.insert(ns);
+    if (kind != "Pod" || IsCopied({ns, name}, target)) {
+      builder.Add(kept.json, kept.source);
+    }
+  }
+  const auto add_missing = [&](const std::string& version,
+                               const std::string& kind, const std::string& name,
+                               Json object) {
+    if (objects_.contains({kind, "", name}) || name.starts_with("system-")) {
+      return;
+    }
+    object["apiVersion"] = version;
+    object["kind"] = kind;
+    object["metadata"]["name"] = name;
+    builder.Add(Dump(object), "missing objects");
+  };
+  for (const std::string& ns : namespaces) {
+    add_missing("v1", "Namespace", ns, Json::object());
+  }
+  const auto pod = pods_.find(target);
+  if (pod != pods_.end() && !pod->second.priority_class.empty()) {
+    add_missing("scheduling.k8s.io/v1", "PriorityClass",
+                pod->second.priority_class, {{"value", pod->second.priority}});
+  }
+  return std::move(builder).Finish();
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,167 @@
+#include "lab/explain/objects.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lab/explain/kept_fields.h"
+
+namespace minisched::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+using Json = nlohmann::json;
+
+Json PodJson(const std::string& name, const Json& changes = Json::object()) {
+  Json pod = {{"apiVersion", "v1"},
+              {"kind", "Pod"},
+              {"metadata", {{"name", name}, {"namespace", "a"}}}};
+  pod.merge_patch(changes);
+  return pod;
+}
+
+// Returns "Kind namespace/name" of all objects that are copied.
+std::vector<std::string> Copied(const Objects& objects, const PodName& target) {
+  std::vector<std::string> names;
+  for (const auto& manifest : objects.ManifestsFor(target)) {
+    const Json list = Json::parse(manifest.json);
+    for (const Json& object : list["items"]) {
+      const Json& metadata = object["metadata"];
+      names.push_back(object["kind"].get<std::string>() + " " +
+                      metadata.value("namespace", "") + "/" +
+                      metadata["name"].get<std::string>());
+    }
+  }
+  return names;
+}
+
+std::string CopiedText(const Objects& objects, const PodName& target) {
+  std::string text;
+  for (const auto& manifest : objects.ManifestsFor(target)) {
+    text += manifest.json;
+  }
+  return text;
+}
+
+const Json kGroup = {{"metadata", {{"labels", {{kPodGroupLabel, "g"}}}}}};
+
+TEST(ObjectsTest, LeavesOutOtherPendingAndEndedPods) {
+  Objects objects;
+  objects.Add(PodJson("target"), "dump");
+  objects.Add(PodJson("pending"), "dump");
+  objects.Add(PodJson("bound", {{"spec", {{"nodeName", "n"}}}}), "dump");
+  objects.Add(PodJson("ended", {{"spec", {{"nodeName", "n"}}},
+                                {"status", {{"phase", "Failed"}}}}),
+              "dump");
+  EXPECT_THAT(Copied(objects, {"a", "target"}),
+              UnorderedElementsAre("Pod a/target", "Pod a/bound",
+                                   "Namespace /a", "Namespace /default"));
+}
+
+TEST(ObjectsTest, KeepsTheGroupOfThePod) {
+  Objects objects;
+  objects.Add(PodJson("target", kGroup), "dump");
+  objects.Add(PodJson("member", kGroup), "dump");
+  Json other = PodJson("elsewhere", kGroup);
+  other["metadata"]["namespace"] = "b";
+  objects.Add(other, "dump");
+  EXPECT_THAT(
+      Copied(objects, {"a", "target"}),
+      UnorderedElementsAre("Pod a/target", "Pod a/member", "Namespace /a",
+                           "Namespace /b", "Namespace /default"));
+}
+
+TEST(ObjectsTest, AddsAMissingPriorityClass) {
+  Objects objects;
+  objects.Add(
+      PodJson("target",
+              {{"spec", {{"priorityClassName", "high"}, {"priority", 7}}}}),
+      "dump");
+  EXPECT_THAT(Copied(objects, {"a", "target"}),
+              ::testing::Contains("PriorityClass /high"));
+  EXPECT_THAT(CopiedText(objects, {"a", "target"}), HasSubstr("\"value\":7"));
+}
+
+// The values that nobody but the owner of a pod may read.
+TEST(ObjectsTest, NothingConfidentialIsKept) {
+  const Json secret = "marker";
+  const Json container = {
+      {"name", "c"},
+      {"image", "i"},
+      {"env", {{{"name", "X"}, {"value", secret}}}},
+      {"envFrom", {{{"secretRef", {{"name", secret}}}}}},
+      {"command", {secret}},
+      {"args", {secret}},
+      {"livenessProbe", {{"exec", {{"command", {secret}}}}}},
+      {"lifecycle", {{"preStop", {{"exec", {{"command", {secret}}}}}}}}};
+  const Json spec = {
+      {"nodeName", "n"},
+      {"containers", {container}},
+      {"initContainers", {container}},
+      {"ephemeralContainers", {container}},
+      {"imagePullSecrets", {{{"name", secret}}}},
+      {"volumes",
+       {{{"name", "v"}, {"secret", {{"secretName", secret}}}},
+        {{"name", "w"},
+         {"csi", {{"driver", "d"}, {"volumeAttributes", {{"k", secret}}}}}}}}};
+  const Json metadata = {{"name", "x"},
+                         {"namespace", "a"},
+                         {"annotations", {{"note", secret}}},
+                         {"managedFields", {{{"manager", secret}}}}};
+  Objects objects;
+  for (const char* kind : {"Pod", "Node", "Service"}) {
+    objects.Add({{"apiVersion", "v1"},
+                 {"kind", kind},
+                 {"metadata", metadata},
+                 {"data", secret},
+                 {"spec", spec},
+                 {"status",
+                  {{"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}},
+                "dump");
+  }
+  for (const char* kind : {"ReplicaSet", "StatefulSet"}) {
+    objects.Add({{"apiVersion", "apps/v1"},
+                 {"kind", kind},
+                 {"metadata", metadata},
+                 {"spec", {{"template", {{"spec", spec}}}}}},
+                "dump");
+  }
+  const std::string text = CopiedText(objects, {"a", "x"});
+  EXPECT_THAT(text, HasSubstr("ReplicaSet"));
+  EXPECT_THAT(text, HasSubstr("\"nodeName\":\"n\""));
+  EXPECT_THAT(text, HasSubstr("\"driver\":\"d\""));
+  EXPECT_THAT(text, Not(HasSubstr("marker")));
+}
+
+TEST(ObjectsTest, LabelsWithAnyNameAreKept) {
+  Objects objects;
+  objects.Add(
+      PodJson("x", {{"metadata",
+                     {{"labels", {{"env", "prod"}, {"command", "c"}}}}}}),
+      "dump");
+  EXPECT_THAT(CopiedText(objects, {"a", "x"}),
+              HasSubstr(R"("labels":{"command":"c","env":"prod"})"));
+}
+
+TEST(ObjectsTest, AConditionOfAnotherSchedulerIsNotKept) {
+  Objects objects;
+  objects.Add(PodJson("x", {{"status",
+                             {{"conditions",
+                               {{{"type", "PodScheduled"}, {"status", "False"}},
+                                {{"type", "DisruptionTarget"}}}}}}}),
+              "dump");
+  const std::string text = CopiedText(objects, {"a", "x"});
+  EXPECT_THAT(text, Not(HasSubstr("PodScheduled")));
+  EXPECT_THAT(text, HasSubstr("DisruptionTarget"));
+}
+
+TEST(ObjectsTest, TheServerHasAllKeptKinds) {
+  EXPECT_EQ(KeptKinds().size(), 16);
+  EXPECT_THAT(KeptKinds(), Not(::testing::Contains(nullptr)));
+}
+
+}  // namespace
+}  // namespace minisched::explain

@@ -1,0 +1,196 @@
+#include "lab/explain/pods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <system_error>
+#include <vector>
+
+#include "lab/apiserver/object.h"
+#include "lab/explain/errors.h"
+#include "lab/explain/kept_fields.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+#include "minisched/client/config_files.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Get;
+using apiserver::GetString;
+using apiserver::Json;
+using apiserver::NameOf;
+using apiserver::NamespaceOf;
+
+// Returns the edit distance of two names.
+std::size_t Distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+bool IsIn(const PodName& pod, const std::string& namespace_name) {
+  return namespace_name.empty() || pod.namespace_name == namespace_name;
+}
+
+// Returns the pod template of a pod or a workload, or null for other kinds.
+Json TemplateOf(const Json& object) {
+  if (GetString(object, "kind") == "Pod") return object;
+  for (const char* path :
+       {"/spec/jobTemplate/spec/template", "/spec/template"}) {
+    const Json::json_pointer pointer(path);
+    if (object.contains(pointer)) return object[pointer];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<PodName> FindPod(const Objects& objects, const std::string& name,
+                               const std::string& namespace_name) {
+  std::vector<std::string> namespaces;
+  for (const auto& [pod, facts] : objects.pods()) {
+    if (pod.name == name && IsIn(pod, namespace_name)) {
+      namespaces.push_back(pod.namespace_name);
+    }
+  }
+  if (namespaces.empty()) return std::nullopt;
+  if (namespaces.size() > 1) {
+    throw CannotTell(fmt::format(
+        "several namespaces have a pod {}: pass one of them with -n: {}", name,
+        fmt::join(namespaces, ", ")));
+  }
+  return PodName{namespaces[0], name};
+}
+
+void FailToFind(const Objects& objects, const std::string& name,
+                const std::string& namespace_name) {
+  std::string nearest;
+  std::size_t best = std::string::npos;
+  for (const auto& [pod, facts] : objects.pods()) {
+    const std::size_t distance = Distance(name, pod.name);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = pod.ToString();
+  }
+  throw CannotTell(fmt::format(
+      "there is no pod {}{}{}", name,
+      namespace_name.empty() ? "" : " in the namespace " + namespace_name,
+      nearest.empty() ? "" : "; the nearest name is " + nearest));
+}
+
+std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
+                                             const PodFacts& pod,
+                                             bool has_command) {
+  Answer answer{.pod = name.ToString(), .node = pod.node};
+  if (pod.HasEnded()) {
+    answer.state = State::kEnded;
+    answer.sentence = fmt::format("{} has ended ({}): no scheduler takes it",
+                                  answer.pod, pod.phase);
+  } else if (pod.is_terminating) {
+    answer.state = State::kDeleted;
+    answer.sentence = answer.pod + " is being deleted: no scheduler takes it";
+  } else if (!pod.node.empty()) {
+    answer.state = State::kBound;
+    answer.sentence = fmt::format("{} is bound to {}", answer.pod, pod.node);
+  } else if (!has_command && pod.scheduler != "default-scheduler" &&
+             pod.scheduler != "minisched") {
+    answer.state = State::kOtherScheduler;
+    answer.sentence = fmt::format(
+        "{} is for the scheduler \"{}\": pass its command with --scheduler",
+        answer.pod, pod.scheduler);
+  } else {
+    return std::nullopt;
+  }
+  return answer;
+}
+
+std::vector<std::string> WarningsFor(const Objects& objects,
+                                     const PodName& name) {
+  int nominated = 0;
+  int anti_affine = 0;
+  for (const auto& [pod, facts] : objects.pods()) {
+    const bool is_copied = pod == name || objects.IsCopied(pod, name);
+    if (!is_copied && !facts.HasEnded() && facts.is_nominated) ++nominated;
+    if (is_copied && pod != name && facts.has_anti_affinity) ++anti_affine;
+  }
+  std::vector<std::string> warnings;
+  if (nominated > 0) {
+    warnings.push_back(fmt::format(
+        "{} pending pods with a nominated node are left out: they may take "
+        "their resources first",
+        nominated));
+  }
+  if (!objects.unknown_kinds().empty()) {
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : objects.unknown_kinds()) {
+      kinds.push_back(fmt::format("{} {}", count, kind));
+    }
+    warnings.push_back(
+        fmt::format("unknown kinds were left out: {}", fmt::join(kinds, ", ")));
+  }
+  return warnings;
+}
+
+NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
+                  const std::stop_token& stop) {
+  std::error_code error;
+  const std::string text =
+      ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, stop, error);
+  if (error) throw CannotTell("--new " + file + ": " + error.message());
+  Json pod;
+  Json owner;
+  try {
+    for (const std::string& document : YamlToJson(text)) {
+      const Json object = Json::parse(document);
+      const Json found = TemplateOf(object);
+      if (found.is_null()) continue;
+      if (!pod.is_null()) {
+        throw CannotTell("--new " + file +
+                         ": it has several pods or workloads: leave one");
+      }
+      pod = found;
+      owner = object;
+    }
+  } catch (const ParseError& malformed) {
+    throw CannotTell("--new " + file + ": " + malformed.what());
+  }
+  if (!pod.is_object()) {
+    throw CannotTell("--new " + file + ": it has no pod and no workload");
+  }
+  pod["apiVersion"] = "v1";
+  pod["kind"] = "Pod";
+  KeepFields(pod);
+  std::string name = NameOf(owner);
+  if (name.empty()) name = GetString(owner, "metadata", "generateName");
+  if (name.empty()) {
+    throw CannotTell("--new " + file + ": the pod has no metadata.name");
+  }
+  if (name.back() == '-') name += "new";  // a generateName
+  std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
+  if (ns.empty()) ns = "default";
+  if (!pod["metadata"].is_object()) pod["metadata"] = Json::object();
+  pod["metadata"]["name"] = name;
+  pod["metadata"]["namespace"] = ns;
+  pod["metadata"].erase("uid");
+  return {{ns, name},
+          FactsOf(pod),
+          {scenario::Create{.objects = {{.json = pod.dump(),
+                                         .api_version = "v1",
+                                         .kind = "Pod",
+                                         .name = name}}},
+           "--new " + file}};
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,131 @@
+#include "lab/explain/pods.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lab/explain/errors.h"
+#include "lab/scenario/files_testing.h"
+
+namespace minisched::explain {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using Json = nlohmann::json;
+
+class PodsTest : public ::testing::Test {
+ protected:
+  void Add(const std::string& ns, const std::string& name,
+           const Json& spec = Json::object()) {
+    objects_.Add({{"apiVersion", "v1"},
+                  {"kind", "Pod"},
+                  {"metadata", {{"name", name}, {"namespace", ns}}},
+                  {"spec", spec}},
+                 "dump");
+  }
+
+  std::string ErrorOf(const std::string& name, const std::string& ns) {
+    try {
+      if (!FindPod(objects_, name, ns)) FailToFind(objects_, name, ns);
+    } catch (const CannotTell& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Objects objects_;
+};
+
+TEST_F(PodsTest, FindsAPodInAnyNamespace) {
+  Add("a", "web");
+  Add("b", "db");
+  EXPECT_EQ(FindPod(objects_, "db", ""), (PodName{"b", "db"}));
+  EXPECT_EQ(FindPod(objects_, "db", "a"), std::nullopt);
+}
+
+TEST_F(PodsTest, ErrorsSayWhatToDo) {
+  Add("a", "web");
+  Add("b", "web");
+  Add("b", "web-7d4");
+  EXPECT_EQ(ErrorOf("web", ""),
+            "several namespaces have a pod web: pass one of them with -n: a, "
+            "b");
+  EXPECT_EQ(ErrorOf("web-7d5", ""),
+            "there is no pod web-7d5; the nearest name is b/web-7d4");
+  EXPECT_EQ(ErrorOf("web-7d4", "a"),
+            "there is no pod web-7d4 in the namespace a; the nearest name is "
+            "b/web-7d4");
+}
+
+TEST_F(PodsTest, PodsThatNoSchedulerTakesNeedNoScheduler) {
+  const auto answer = [](const PodFacts& facts, bool has_command = false) {
+    return AnswerWithoutScheduler({"a", "web"}, facts, has_command);
+  };
+  const PodFacts pending{.scheduler = "default-scheduler"};
+  EXPECT_FALSE(answer(pending));
+  EXPECT_FALSE(answer({.scheduler = "minisched"}));
+  EXPECT_EQ(answer({.node = "n"})->sentence, "a/web is bound to n");
+  EXPECT_EQ(ExitCode(*answer({.node = "n"})), 0);
+  EXPECT_EQ(answer({.node = "n", .phase = "Succeeded"})->sentence,
+            "a/web has ended (Succeeded): no scheduler takes it");
+  EXPECT_EQ(answer({.is_terminating = true})->state, State::kDeleted);
+  EXPECT_EQ(answer({.scheduler = "volcano"})->sentence,
+            "a/web is for the scheduler \"volcano\": pass its command with "
+            "--scheduler");
+  EXPECT_EQ(ExitCode(*answer({.scheduler = "volcano"})), 2);
+  EXPECT_FALSE(answer({.scheduler = "volcano"}, /*has_command=*/true));
+}
+
+TEST_F(PodsTest, WarnsAboutNominatedPods) {
+  Add("a", "web");
+  EXPECT_THAT(WarningsFor(objects_, {"a", "web"}), IsEmpty());
+  objects_.Add({{"apiVersion", "v1"},
+                {"kind", "Pod"},
+                {"metadata", {{"name", "x"}}},
+                {"status", {{"nominatedNodeName", "n"}}}},
+               "dump");
+  EXPECT_THAT(WarningsFor(objects_, {"a", "web"}),
+              ElementsAre(HasSubstr("1 pending pods with a nominated node")));
+}
+
+class NewPodTest : public ::testing::Test {
+ protected:
+  NewPod Read(const std::string& text, const std::string& ns = "") {
+    return ReadNewPod(directory_.Write("new.yaml", text), ns, {});
+  }
+  const scenario::TestDirectory directory_;
+};
+
+TEST_F(NewPodTest, ReadsAPodOrATemplate) {
+  const NewPod pod = Read(
+      "{kind: Pod, metadata: {name: a, namespace: b}, spec: {containers: "
+      "[{name: "
+      "c, env: [{name: marker}]}]}}");
+  EXPECT_EQ(pod.name, (PodName{"b", "a"}));
+  const auto& create = std::get<scenario::Create>(pod.step.action);
+  EXPECT_THAT(create.objects[0].json, Not(HasSubstr("marker")));
+  const NewPod job = Read(
+      "{kind: Service}\n---\n{kind: CronJob, metadata: {name: j}, spec: "
+      "{jobTemplate: {spec: {template: {metadata: {labels: {x: z}}, spec: "
+      "{containers: []}}}}}}",
+      "ns");
+  EXPECT_EQ(job.name, (PodName{"ns", "j"}));
+  EXPECT_THAT(std::get<scenario::Create>(job.step.action).objects[0].json,
+              HasSubstr(R"("labels":{"x":"z"})"));
+}
+
+TEST_F(NewPodTest, NeedsExactlyOnePod) {
+  EXPECT_THROW(Read("{kind: Service}"), CannotTell);
+  EXPECT_THROW(Read("{kind: Pod, metadata: {name: a}}\n---\n{kind: Pod}"),
+               CannotTell);
+  EXPECT_THROW(Read("a: [b"), CannotTell);
+  EXPECT_THROW(Read("{kind: Pod, metadata: 3}"), CannotTell);
+  EXPECT_THROW(ReadNewPod("/none", "", {}), CannotTell);
+}
+
+}  // namespace
+}  // namespace minisched::explain

@@ -1,0 +1,211 @@
+#include "lab/explain/scheduler_run.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "lab/apiserver/object.h"
+#include "lab/explain/errors.h"
+#include "lab/live/line_tail.h"
+#include "lab/scenario/child_process.h"
+#include "lab/scenario/errors.h"
+#include "minisched/api/conditions.h"
+#include "minisched/client/client.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Dump;
+using apiserver::Get;
+using apiserver::GetString;
+using apiserver::Json;
+
+constexpr std::chrono::milliseconds kPoll{2};
+// How often the pod is read, for a scheduler without records.
+constexpr std::chrono::milliseconds kReadPod{100};
+constexpr std::chrono::seconds kGrace{5};
+constexpr std::size_t kLogLines = 5;
+
+// A temporary directory. The destructor removes it.
+class Directory {
+ public:
+  Directory() {
+    std::string name =
+        std::filesystem::temp_directory_path() / "minisched-explain.XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) {
+      throw CannotTell(name + ": " + std::strerror(errno));
+    }
+    path_ = name;
+  }
+  ~Directory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  std::string File(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Follows what happens to one pod.
+class Follower {
+ public:
+  Follower(const Copy& copy, const Pod& pod, const std::string& record)
+      : record_(record), tail_(record), client_(copy.config()), pod_(pod) {}
+
+  // Returns the outcome once there is one.
+  std::optional<Outcome> Poll(Clock::TimePoint now,
+                              const std::stop_token& stop) {
+    tail_.Poll([this](const std::string& line, const std::string&) {
+      // Most lines are about other objects. Parsing them would take seconds.
+      const bool matters = line.find(pod_.metadata.uid) != line.npos ||
+                           line.find("\"program\"") != line.npos;
+      if (matters && !done_) {
+        Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
+      }
+    });
+    // A scheduler makes the recording before it takes a pod. The records may
+    // come after the Binding.
+    if (!done_ && now >= next_read_ && !std::filesystem::exists(record_)) {
+      next_read_ = now + kReadPod;
+      ReadPod(stop);
+    }
+    if (!done_) return std::nullopt;
+    return std::move(outcome_);
+  }
+
+ private:
+  void Read(const Json& line) {
+    if (!line.is_object() || !line.contains("sequence")) return;
+    const std::string program = GetString(line, "scheduler", "program");
+    if (!program.empty()) outcome_.program = program;
+    const std::string& uid = pod_.metadata.uid;
+    if (GetString(line, "attempt", "uid") == uid) ReadAttempt(line["attempt"]);
+    if (GetString(line, "pod", "uid") == uid) ReadPlace(line["pod"]);
+  }
+
+  void ReadAttempt(const Json& attempt) {
+    outcome_.attempt = attempt;
+    outcome_.sentence = GetString(attempt, "failure");
+    // The attempt ends with its binding cycle, or with a failure before.
+    done_ = !outcome_.sentence.empty();
+  }
+
+  void ReadPlace(const Json& pod) {
+    const std::string place = GetString(pod, "place");
+    if (place == "bound") {
+      outcome_.node = GetString(pod, "node");
+      done_ = true;
+    } else if (place == "gated" && outcome_.attempt.is_null()) {
+      outcome_.sentence = "gated by " + Dump(Get(pod, "plugins"));
+      done_ = true;
+    }
+  }
+
+  void ReadPod(const std::stop_token& stop) {
+    const auto pod = client_.Get<Pod>(pod_.metadata.namespace_name,
+                                      pod_.metadata.name, stop);
+    outcome_.node = pod->spec.node_name;
+    for (const Condition& condition : pod->status.conditions) {
+      if (condition.type == "PodScheduled" && condition.status == "False") {
+        outcome_.sentence = condition.message;
+      }
+    }
+    done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
+  }
+
+  const std::string record_;
+  live::LineTail tail_;
+  Client client_;
+  const Pod& pod_;
+  bool done_ = false;
+  Clock::TimePoint next_read_{};
+  Outcome outcome_;
+};
+
+// Returns "\n" and the last lines of the scheduler's log, if there are any.
+std::string Log(const std::string& file) {
+  std::string lines = scenario::LastLines(file, kLogLines);
+  while (!lines.empty() && lines.back() == '\n') lines.pop_back();
+  return lines.empty() ? "it has logged nothing"
+                       : "the last lines of its log:\n" + lines;
+}
+
+std::string Quote(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+std::string DefaultScheduler(bool group) {
+  const auto folder =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  constexpr std::string_view kPrefix = "minisched-";
+  std::string best;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    const bool is_step =
+        name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 &&
+        std::all_of(name.begin() + kPrefix.size(), name.end(),
+                    [](char c) { return c >= '0' && c <= '9'; });
+    if (is_step) best = std::max(best, name);
+  }
+  if (best.empty()) {
+    throw CannotTell(folder.string() +
+                     " has no scheduler (minisched-NN): build one, or pass a "
+                     "command with --scheduler");
+  }
+  return "exec " + Quote(folder / best) +
+         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1 "
+         "--kube-api-qps 0" +
+         (group ? " --coscheduling" : "");
+}
+
+Outcome RunScheduler(const Copy& copy, const std::string& command,
+                     const Pod& pod, Clock::TimePoint deadline,
+                     const std::stop_token& stop) {
+  const Directory directory;
+  const std::string log = directory.File("log");
+  const std::string kubeconfig = directory.File("kubeconfig");
+  const std::string record = directory.File("record");
+  std::ofstream(kubeconfig) << copy.Kubeconfig();
+  Follower follower(copy, pod, record);
+  scenario::ChildProcess process(command,
+                                 {{"KUBECONFIG", kubeconfig},
+                                  {"SCHEDULER_NAME", pod.spec.scheduler_name},
+                                  {"RECORD", record}},
+                                 log);
+  Clock& clock = RealClock();
+  while (true) {
+    const auto ended = process.Ended();
+    if (auto outcome = follower.Poll(clock.Now(), stop)) {
+      process.Stop(kGrace);
+      return *std::move(outcome);
+    }
+    if (ended) {
+      throw CannotTell(
+          fmt::format("the scheduler ended with {}; {}", *ended, Log(log)));
+    }
+    if (clock.Now() > deadline) {
+      throw CannotTell(fmt::format(
+          "the scheduler has not tried {} in time: its command must take pods "
+          "with the schedulerName \"{}\"; {}",
+          ObjectName(pod.metadata), pod.spec.scheduler_name, Log(log)));
+    }
+    if (!clock.SleepFor(kPoll, stop)) throw Cancelled();
+  }
+}
+
+}  // namespace minisched::explain

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+
+#include "lab/explain/copy.h"
+#include "minisched/api/pod.h"
+#include "minisched/base/clock.h"
+
+namespace minisched::explain {
+
+// The result of a pod's first attempt.
+struct Outcome {
+  // The node that the pod is bound to; "" if it is not bound.
+  std::string node;
+  // The message of the failure; "" if the pod is bound.
+  std::string sentence;
+  // The record of the attempt (docs/reference/trace.md). Null without records.
+  nlohmann::json attempt;
+  // The name of the scheduler's program, from its records; else "the
+  // scheduler".
+  std::string program = "the scheduler";
+};
+
+// Returns the command of the `minisched-NN` with the highest number beside this
+// program, with the plugin Coscheduling for a pod in a `group`. Throws
+// CannotTell if there is no such program.
+std::string DefaultScheduler(bool group);
+
+// Starts a scheduler on the copy with a shell command, waits for the end of the
+// pod's first attempt, and stops the scheduler. The command finds $KUBECONFIG,
+// $SCHEDULER_NAME, which is the pod's, and $RECORD, the path for a recording.
+// Files are written to a temporary directory. Throws CannotTell if the
+// scheduler ends or if it has no result until `deadline`, and Cancelled.
+// REQUIRES: called on the main thread.
+Outcome RunScheduler(const Copy& copy, const std::string& command,
+                     const Pod& pod, Clock::TimePoint deadline,
+                     const std::stop_token& stop);
+
+}  // namespace minisched::explain

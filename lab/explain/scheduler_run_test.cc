@@ -1,0 +1,205 @@
+#include "lab/explain/scheduler_run.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "lab/explain/errors.h"
+#include "lab/explain/trial.h"
+#include "lab/scenario/scenario.h"
+
+namespace minisched::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A copy with the node node-1 and the pending pod default/web, whose uid is u.
+Experiment WebExperiment(const std::string& scheduler) {
+  constexpr char kObjects[] = R"({"kind": "List", "items": [
+{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}},
+{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}},
+{"apiVersion": "v1", "kind": "Pod",
+ "metadata": {"name": "web", "namespace": "default", "uid": "u"},
+ "spec": {"schedulerName": "mine", "containers": [{"name": "c", "image": "i"}]},
+ "status": {"phase": "Pending"}}]})";
+  return {.pod = {"default", "web"},
+          .scheduler = scheduler,
+          .manifests = {{"dump", kObjects}}};
+}
+
+Outcome RunWeb(const std::string& scheduler,
+               std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+  const Experiment experiment = WebExperiment(scheduler);
+  Trial trial(experiment, {}, {});
+  return trial.Run(RealClock().Now() + patience, {});
+}
+
+std::string SchedulerError(
+    const std::string& scheduler,
+    std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+  try {
+    RunWeb(scheduler, patience);
+  } catch (const CannotTell& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Returns a command that writes records and then waits.
+std::string Recording(const std::string& records) {
+  return "cat >\"$RECORD\" <<'EOT'\n" + records + "\nEOT\nexec sleep 60";
+}
+
+constexpr char kAttempt[] =
+    R"({"v": 2, "sequence": 1, "scheduler": {"name": "m", "program": "prog"}}
+{"v": 2, "sequence": 2, "attempt": {"uid": "other", "failure": "no"}}
+{"event": "Add", "resource": {"metadata": {"uid": "u"}}}
+{"v": 2, "sequence": 3, "attempt": {"uid": "u", "failure": "0/1 nodes"}})";
+
+TEST(SchedulerRunTest, ReadsTheRecordOfThePod) {
+  const Outcome outcome = RunWeb(Recording(kAttempt));
+  EXPECT_EQ(outcome.program, "prog");
+  EXPECT_EQ(outcome.sentence, "0/1 nodes");
+  EXPECT_EQ(outcome.attempt["uid"], "u");
+}
+
+TEST(SchedulerRunTest, WaitsForTheBinding) {
+  const Outcome outcome = RunWeb(Recording(
+      R"({"v": 2, "sequence": 1, "attempt": {"uid": "u", "node": "n"}}
+{"v": 2, "sequence": 2, "pod": {"uid": "u", "place": "bound", "node": "n"}})"));
+  EXPECT_EQ(outcome.node, "n");
+  EXPECT_EQ(outcome.sentence, "");
+}
+
+TEST(SchedulerRunTest, ReadsALaterFailureOfTheAttempt) {
+  const Outcome outcome = RunWeb(Recording(
+      R"({"v": 2, "sequence": 1, "attempt": {"uid": "u", "node": "n"}}
+{"v": 2, "sequence": 2, "attempt": {"uid": "u", "node": "n", "failure": "x"}})"));
+  EXPECT_EQ(outcome.node, "");
+  EXPECT_EQ(outcome.sentence, "x");
+}
+
+// The command finds the server and the name in its environment.
+std::string Curl(const std::string& method, const std::string& path,
+                 const std::string& type, const std::string& body) {
+  return "server=$(sed -n 's/.*server: //p' \"$KUBECONFIG\"); curl -sS "
+         "--fail-with-body -X " +
+         method + " -H 'Content-Type: " + type +
+         "' \"$server/api/v1/namespaces/default/pods/web" + path + "\" -d '" +
+         body + "' && [ \"$SCHEDULER_NAME\" = mine ] && exec sleep 60";
+}
+
+TEST(SchedulerRunTest, WithoutRecordsReadsThePod) {
+  const Outcome failed = RunWeb(Curl(
+      "PATCH", "/status", "application/merge-patch+json",
+      R"({"status": {"conditions": [{"type": "PodScheduled", "status": "False",
+          "reason": "Unschedulable", "message": "0/1 nodes"}]}})"));
+  EXPECT_EQ(failed.sentence, "0/1 nodes");
+  EXPECT_TRUE(failed.attempt.is_null());
+  const Outcome bound = RunWeb(Curl(
+      "POST", "/binding", "application/json",
+      R"({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}})"));
+  EXPECT_EQ(bound.node, "node-1");
+}
+
+TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
+  EXPECT_EQ(SchedulerError("echo first; echo last >&2; exit 3"),
+            "the scheduler ended with exit code 3; the last lines of its "
+            "log:\nfirst\nlast");
+  EXPECT_EQ(SchedulerError("kill -9 $$"),
+            "the scheduler ended with signal 9; it has logged nothing");
+  EXPECT_THAT(SchedulerError("/none/scheduler"),
+              StartsWith("the scheduler ended with exit code 127; the last "
+                         "lines of its log:\n"));
+}
+
+TEST(SchedulerRunTest, ASchedulerMustTakeThePod) {
+  EXPECT_THAT(
+      SchedulerError("echo idle; exec sleep 60", std::chrono::milliseconds(50)),
+      HasSubstr("has not tried default/web in time: its command must "
+                "take pods with the schedulerName \"mine\""));
+}
+
+TEST(SchedulerRunTest, StopsWhenAsked) {
+  const Experiment experiment = WebExperiment("exec sleep 60");
+  Trial trial(experiment, {}, {});
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(
+      trial.Run(RealClock().Now() + std::chrono::seconds(20), stop.get_token()),
+      Cancelled);
+}
+
+// ---- Trials.
+
+TEST(TrialTest, PlaysStepsInOrder) {
+  Experiment experiment = WebExperiment("");
+  experiment.steps = scenario::ParseSteps(
+      "[cordon: node-1, create: {pods: other}, delete: {pod: other}]", "x");
+  Trial trial(experiment, scenario::ParseSteps("uncordon: node-1", "y"), {});
+  const auto node = trial.client().Get<Node>("", "node-1");
+  EXPECT_FALSE(node->spec.unschedulable);
+  EXPECT_TRUE(node->spec.taints.empty());
+  EXPECT_EQ(trial.client().List<Pod>().items.size(), 1);
+}
+
+TEST(TrialTest, CordoningAddsTheTaint) {
+  const Experiment experiment = WebExperiment("");
+  Trial trial(experiment, scenario::ParseSteps("cordon: node-1", "x"), {});
+  const auto node = trial.client().Get<Node>("", "node-1");
+  ASSERT_EQ(node->spec.taints.size(), 1);
+  EXPECT_EQ(node->spec.taints[0].key, "node.kubernetes.io/unschedulable");
+}
+
+std::string StepError(const std::string& step) {
+  const Experiment experiment = WebExperiment("");
+  try {
+    Trial(experiment, scenario::ParseSteps(step, "x"), {});
+  } catch (const CannotTell& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TrialTest, ErrorsNameTheStep) {
+  EXPECT_EQ(StepError("delete: {pod: none}"),
+            "delete pods none: there is no Pod none in default");
+  EXPECT_EQ(StepError("cordon: none"), "cordon none: nodes \"none\" not found");
+  EXPECT_THAT(StepError("create: {kind: Pool, apiVersion: x/v1, metadata: "
+                        "{name: a}}"),
+              HasSubstr("the server has no kind Pool in x/v1"));
+  EXPECT_EQ(StepError("delete: {pod: web}"),
+            "default/web is not there any more after the steps of --what-if");
+}
+
+TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
+  Experiment experiment = WebExperiment("");
+  experiment.manifests.push_back(
+      {"dump", R"({"apiVersion": "v1", "kind": "Node",
+                   "metadata": {"name": "bad"}, "spec": {"taints": 3}})"});
+  try {
+    Trial(experiment, {}, {});
+    FAIL();
+  } catch (const CannotTell& error) {
+    EXPECT_STREQ(error.what(),
+                 "dump: Node bad: json: cannot unmarshal number 3 into "
+                 "spec.taints of type array: correct the field");
+  }
+}
+
+TEST(TrialTest, OtherObjectsWithWrongFieldsAreWarnings) {
+  Experiment experiment = WebExperiment("");
+  experiment.manifests.push_back({"dump", R"({"kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+         "spec": 3},
+        {"apiVersion": "x/v1", "kind": "Pool", "metadata": {"name": "p"}}]})"});
+  Trial trial(experiment, {}, {});
+  EXPECT_THAT(trial.copy().warnings(),
+              ::testing::ElementsAre(HasSubstr("Service s: json: cannot"),
+                                     "unknown kinds were left out: 1 x/v1 "
+                                     "Pool"));
+}
+
+}  // namespace
+}  // namespace minisched::explain

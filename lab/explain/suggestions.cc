@@ -1,0 +1,310 @@
+#include "lab/explain/suggestions.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lab/apiserver/object.h"
+#include "lab/explain/causes.h"
+#include "lab/explain/pod_changes.h"
+
+namespace minisched::explain {
+namespace {
+
+using apiserver::Json;
+
+constexpr char kUnschedulable[] = "node.kubernetes.io/unschedulable";
+// The most changes of one sort, such as labels of different nodes.
+constexpr int kMaxOfASort = 2;
+
+// A rejected node with what its rejections have in common.
+struct Candidate {
+  const NodeState* state;
+  std::set<std::string> plugins;
+  double shortage = 0;  // the largest one, relative to the request
+
+  const std::string& name() const { return state->node->metadata.name; }
+  bool IsOnly(const char* plugin) const {
+    return plugins == std::set<std::string>{plugin};
+  }
+};
+
+// The taints with this prefix follow from the state of the node.
+bool IsOfState(const Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/");
+}
+
+// Labels with these prefixes say where and what a node is. Nobody adds them to
+// help a pod.
+bool IsOfSystem(const std::string& key) {
+  return key.starts_with("kubernetes.io/") ||
+         key.starts_with("node.kubernetes.io/") ||
+         key.starts_with("topology.kubernetes.io/");
+}
+
+// Returns the label that meets the requirement, or nullopt if there is none.
+// Null removes the label.
+std::optional<Json> LabelFor(const NodeSelectorRequirement& requirement) {
+  if (requirement.op == "In" && !requirement.values.empty()) {
+    return requirement.values[0];
+  }
+  if (requirement.op == "Exists") return "true";
+  if (requirement.op == "DoesNotExist" || requirement.op == "NotIn") {
+    return Json();
+  }
+  return std::nullopt;
+}
+
+// Finds the changes for ChangesFor().
+class ChangeFinder {
+ public:
+  ChangeFinder(Trial& trial, const NodeStates& nodes,
+               const std::stop_token& stop)
+      : pod_(trial.pod()),
+        pod_changes_(trial.client().Send(
+            {.method = "GET",
+             .path = Pod::kResource.Path(pod_.metadata.namespace_name,
+                                         pod_.metadata.name)},
+            stop)),
+        trial_(trial),
+        nodes_(nodes),
+        stop_(stop) {}
+
+  std::vector<Change> Find(const Answer& answer) {
+    for (const Candidate& node : Candidates(answer)) {
+      if (node.IsOnly("NodeUnschedulable")) {
+        Add("uncordon", node.name() + " is uncordoned",
+            {{"uncordon", node.name()}});
+      } else if (node.IsOnly("TaintToleration")) {
+        AddTaintChanges(node);
+      } else if (node.IsOnly("NodeResourcesFit")) {
+        AddLowerRequests(node);
+      } else if (node.IsOnly("NodeAffinity")) {
+        AddLabels(node);
+        Add("selector", pod_changes_.WithoutAffinity(pod_, *node.state->node));
+      } else if (node.IsOnly("NodePorts")) {
+        AddPortDeletion(node);
+      }
+      AddNewNode(node);
+    }
+    return std::move(changes_);
+  }
+
+ private:
+  // Returns the nodes, the nearest ones first.
+  std::vector<Candidate> Candidates(const Answer& answer) const {
+    std::vector<Candidate> all;
+    for (const RejectedNode& rejected : answer.rejected) {
+      const auto found = nodes_.find(rejected.node);
+      if (found == nodes_.end()) continue;
+      Candidate node{.state = &found->second};
+      for (const Rejection& one : rejected.rejections) {
+        node.plugins.insert(one.plugin);
+      }
+      // Uncordoning the node also removes its taint.
+      const auto taints = UntoleratedTaints(pod_, *node.state->node);
+      if (node.plugins.contains("NodeUnschedulable") && taints.size() == 1 &&
+          taints[0].key == kUnschedulable) {
+        node.plugins.erase("TaintToleration");
+      }
+      for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
+        node.shortage = std::max(node.shortage,
+                                 1 - static_cast<double>(shortage.free) /
+                                         static_cast<double>(shortage.request));
+      }
+      all.push_back(std::move(node));
+    }
+    std::ranges::stable_sort(all, {}, [](const Candidate& node) {
+      return std::pair(node.plugins.size(), node.shortage);
+    });
+    return all;
+  }
+
+  // Adds a change, unless there are enough of its sort, or it is known.
+  void Add(const std::string& sort, const std::string& text, const Json& step) {
+    if (counts_[sort] == kMaxOfASort || !texts_.insert(text).second) return;
+    ++counts_[sort];
+    changes_.push_back({text, apiserver::Dump(step)});
+  }
+  void Add(const std::string& sort, const std::optional<Change>& change) {
+    if (change) Add(sort, change->text, Json::parse(change->step));
+  }
+
+  void AddTaintChanges(const Candidate& node) {
+    const auto taints = UntoleratedTaints(pod_, *node.state->node);
+    if (std::ranges::none_of(taints, IsOfState)) {
+      Add("toleration", pod_changes_.WithTolerations(taints));
+    }
+    std::vector<std::string> names;
+    Json left = Json::array();
+    for (const Taint& taint : node.state->node->spec.taints) {
+      if (std::ranges::any_of(taints, [&](const Taint& one) {
+            return ToString(one) == ToString(taint);
+          })) {
+        names.push_back(ToString(taint));
+      } else {
+        left.push_back({{"key", taint.key},
+                        {"value", taint.value},
+                        {"effect", taint.effect}});
+      }
+    }
+    Add("taint",
+        fmt::format("{} loses the taint {}", node.name(),
+                    fmt::join(names, ", ")),
+        PatchNode(node, {{"spec", {{"taints", left}}}}));
+  }
+
+  void AddLowerRequests(const Candidate& node) {
+    const bool is_full =
+        node.state->pods + 1 > node.state->allocatable.allowed_pod_number;
+    if (is_full) return;
+    const auto shortages = ShortagesOf(pod_, *node.state);
+    std::string sort = "requests";
+    for (const Shortage& shortage : shortages) sort += " " + shortage.resource;
+    // The first node is the nearest one. Requests for another node of this sort
+    // would be lower.
+    if (counts_[sort] == 0) Add(sort, pod_changes_.WithRequests(shortages));
+  }
+
+  void AddLabels(const Candidate& node) {
+    Json labels = Json::object();
+    for (const auto& [key, value] : UnmatchedLabels(pod_, *node.state->node)) {
+      labels[key] = value;
+    }
+    const auto& required = pod_.spec.affinity.node_affinity.required;
+    if (required && !MeetFirstTerm(*required, *node.state->node, labels)) {
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto& [key, value] : labels.items()) {
+      if (IsOfSystem(key)) return;
+      names.push_back(value.is_null() ? "loses the label " + key
+                                      : fmt::format("gets the label {}={}", key,
+                                                    value.get<std::string>()));
+    }
+    Add("label", fmt::format("{} {}", node.name(), fmt::join(names, " and ")),
+        PatchNode(node, {{"metadata", {{"labels", labels}}}}));
+  }
+
+  // Adds the labels that make the node match a term. Returns false if no label
+  // does so.
+  static bool MeetFirstTerm(const NodeSelector& required, const Node& node,
+                            Json& labels) {
+    for (const NodeSelectorTerm& term : required.node_selector_terms) {
+      Json of_term = Json::object();
+      const auto unmet = UnmetRequirements(term, node);
+      if (std::ranges::all_of(unmet, [&](const auto& one) {
+            const auto label = LabelFor(one);
+            if (label) of_term[one.key] = *label;
+            return label && one.key != "metadata.name";
+          })) {
+        labels.update(of_term);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void AddPortDeletion(const Candidate& node) {
+    const auto holders = PortHolders(pod_, *node.state);
+    if (holders.empty()) return;
+    const ObjectMeta& first = holders[0].pod->metadata;
+    for (const PortHolder& holder : holders) {
+      if (holder.pod->metadata.uid != first.uid) return;
+    }
+    Add("port",
+        fmt::format("the pod {}, which has port {} of {}, is deleted",
+                    ObjectName(first), holders[0].port.port, node.name()),
+        {{"delete",
+          {{"pod", first.name},
+           {"namespace", first.namespace_name},
+           {"grace", 0}}}});
+  }
+
+  // One more node helps if the node would fit the pod without its pods, and
+  // without its present state.
+  void AddNewNode(const Candidate& node) {
+    if (counts_["new node"] > 0) return;
+    std::set<std::string> others = node.plugins;
+    for (const char* plugin :
+         {"NodeResourcesFit", "NodePorts", "NodeUnschedulable"}) {
+      others.erase(plugin);
+    }
+    const auto taints = UntoleratedTaints(pod_, *node.state->node);
+    if (std::ranges::all_of(taints, IsOfState)) others.erase("TaintToleration");
+    if (!others.empty()) return;
+    for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
+      if (shortage.request >
+          AmountOf(node.state->allocatable, shortage.resource)) {
+        return;
+      }
+    }
+    Add("new node", "one more node like " + node.name(),
+        {{"create", LikeNode(node.name())}});
+  }
+
+  // Returns a new node like this one, but empty and ready.
+  Json LikeNode(const std::string& like) {
+    Json node = Json::parse(trial_.client().Send(
+        {.method = "GET", .path = Node::kResource.Path("", like)}, stop_));
+    std::string name = like + "-new";
+    while (nodes_.contains(name)) name += "-new";
+    Json labels = apiserver::Get(node, "metadata", "labels");
+    for (Json& label : labels) {
+      if (label == like) label = name;
+    }
+    Json taints = Json::array();
+    for (const Json& taint : apiserver::Get(node, "spec", "taints")) {
+      if (!apiserver::GetString(taint, "key")
+               .starts_with("node.kubernetes.io/")) {
+        taints.push_back(taint);
+      }
+    }
+    return {{"apiVersion", "v1"},
+            {"kind", "Node"},
+            {"metadata", {{"name", name}, {"labels", labels}}},
+            {"spec", {{"taints", taints}}},
+            {"status",
+             {{"allocatable", apiserver::Get(node, "status", "allocatable")},
+              {"capacity", apiserver::Get(node, "status", "capacity")}}}};
+  }
+
+  static Json PatchNode(const Candidate& node, Json patch) {
+    return {{"patch", {{"node", node.name()}, {"merge", std::move(patch)}}}};
+  }
+
+  const Pod& pod_;
+  const PodChanges pod_changes_;
+  Trial& trial_;
+  const NodeStates& nodes_;
+  const std::stop_token stop_;
+  std::map<std::string, int> counts_;
+  std::set<std::string> texts_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Change> ChangesFor(Trial& trial, const NodeStates& nodes,
+                               const Answer& answer,
+                               const std::stop_token& stop) {
+  return ChangeFinder(trial, nodes, stop).Find(answer);
+}
+
+Change GateChange(const Pod& pod) {
+  const Json patch = {{"op", "remove"}, {"path", "/spec/schedulingGates"}};
+  return {pod.spec.scheduling_gates.size() == 1
+              ? "the gate " + pod.spec.scheduling_gates[0].name + " is removed"
+              : "all gates are removed",
+          apiserver::Dump({{"patch",
+                            {{"pod", pod.metadata.name},
+                             {"json", Json::array({patch})}}}})};
+}
+
+}  // namespace minisched::explain

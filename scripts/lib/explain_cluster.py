@@ -1,0 +1,134 @@
+"""Random clusters with one pending pod, for scripts/tests/explain_test."""
+
+import random
+
+ZONES = ["a", "b", "c"]
+GIB = 2 ** 30
+
+
+def node(rng: random.Random, number: int) -> dict:
+    taints = []
+    if rng.random() < 0.3:
+        taints.append({"key": "gpu", "value": rng.choice(["yes", "old"]),
+                       "effect": rng.choice(["NoSchedule", "NoExecute",
+                                             "PreferNoSchedule"])})
+    if rng.random() < 0.1:
+        taints.append({"key": "team", "effect": "NoSchedule"})
+    allocatable = {"cpu": str(rng.choice([1, 2, 4, 8])),
+                   "memory": f"{rng.choice([2, 4, 8])}Gi",
+                   "pods": str(rng.choice([3, 10, 110]))}
+    if rng.random() < 0.3:
+        allocatable["example.com/gpu"] = str(rng.randint(1, 4))
+    name = f"node-{number}"
+    labels = {"kubernetes.io/hostname": name, "zone": rng.choice(ZONES)}
+    if rng.random() < 0.5:
+        labels["disk"] = rng.choice(["ssd", "hdd"])
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"taints": taints, "unschedulable": rng.random() < 0.2},
+            "status": {"allocatable": allocatable, "capacity": allocatable}}
+
+
+def requests(rng: random.Random, most: int) -> dict:
+    """Returns requests of up to `most` quarters of a core and of a GiB."""
+    amounts = {}
+    if rng.random() < 0.9:
+        amounts["cpu"] = f"{rng.randint(1, most) * 250}m"
+    if rng.random() < 0.8:
+        amounts["memory"] = f"{rng.randint(1, most) * 256}Mi"
+    return amounts
+
+
+def container(rng: random.Random, number: int, most: int) -> dict:
+    made = {"name": f"c{number}", "image": "pause",
+            "env": [{"name": "SECRET", "value": "marker-env"}],
+            "command": ["marker-command"], "args": ["marker-args"],
+            "resources": {"requests": requests(rng, most)}}
+    if rng.random() < 0.25:
+        made["ports"] = [{"containerPort": 80,
+                          "hostPort": rng.choice([80, 81, 443])}]
+    return made
+
+
+def bound_pod(rng: random.Random, number: int, where: str) -> dict:
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": f"bound-{number}",
+                         "namespace": rng.choice(["default", "other"]),
+                         "annotations": {"note": "marker-annotation"}},
+            "spec": {"nodeName": where, "terminationGracePeriodSeconds": 0,
+                     "containers": [container(rng, 0, 6)]}}
+
+
+def affinity(rng: random.Random) -> dict:
+    expressions = [{"key": "zone", "operator": rng.choice(["In", "NotIn"]),
+                    "values": rng.sample(ZONES, rng.randint(1, 2))}]
+    if rng.random() < 0.5:
+        expressions.append({"key": "disk", "operator":
+                            rng.choice(["Exists", "DoesNotExist"])})
+    terms = [{"matchExpressions": expressions}]
+    if rng.random() < 0.3:
+        terms.append({"matchExpressions": [
+            {"key": "disk", "operator": "In", "values": ["nvme"]}]})
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                             {"nodeSelectorTerms": terms}}}
+
+
+def target(rng: random.Random) -> dict:
+    containers = [container(rng, n, 16) for n in range(rng.choice([1, 1, 2]))]
+    if rng.random() < 0.2:
+        resources = containers[0]["resources"]
+        resources["requests"]["example.com/gpu"] = str(rng.randint(1, 3))
+        resources["limits"] = {"example.com/gpu":
+                               resources["requests"]["example.com/gpu"]}
+    spec = {"schedulerName": "minisched", "containers": containers}
+    if rng.random() < 0.2:
+        spec["initContainers"] = [container(rng, 9, 16)]
+    if rng.random() < 0.3:
+        spec["nodeSelector"] = {"disk": rng.choice(["ssd", "hdd", "nvme"])}
+    if rng.random() < 0.3:
+        spec["affinity"] = affinity(rng)
+    if rng.random() < 0.3:
+        spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "target", "namespace": "default",
+                         "labels": {"app": "target"},
+                         "annotations": {"note": "marker-annotation"}},
+            "spec": spec}
+
+
+def make(seed: int) -> list[dict]:
+    """Returns the objects of a cluster. The last one is the pending pod."""
+    rng = random.Random(seed)
+    nodes = [node(rng, number) for number in range(rng.randint(1, 7))]
+    names = [each["metadata"]["name"] for each in nodes]
+    bound = [bound_pod(rng, number, rng.choice(names))
+             for number in range(rng.randint(0, 3 * len(nodes)))]
+    namespace = {"apiVersion": "v1", "kind": "Namespace",
+                 "metadata": {"name": "other"}}
+    return [namespace, *nodes, *bound, target(rng)]
+
+
+def amount(resource: str, text: str) -> float:
+    """Returns a quantity in cores, in bytes, or in devices."""
+    for suffix, factor in (("Gi", GIB), ("Mi", 2 ** 20), ("m", 0.001)):
+        if text.endswith(suffix):
+            return float(text.removesuffix(suffix)) * factor
+    return float(text)
+
+
+def taken(objects: list[dict], where: str, resource: str) -> float:
+    """Returns what the pods of a node request of a resource."""
+    return sum(
+        amount(resource, each["resources"]["requests"].get(resource, "0"))
+        for pod in objects if pod["kind"] == "Pod"
+        and pod["spec"].get("nodeName") == where
+        for each in pod["spec"]["containers"])
+
+
+def free(objects: list[dict], where: str, resource: str) -> float:
+    """Returns what is free of a resource on a node, without this program."""
+    found = next(each for each in objects if each["kind"] == "Node"
+                 and each["metadata"]["name"] == where)
+    return (amount(resource,
+                   found["status"]["allocatable"].get(resource, "0"))
+            - taken(objects, where, resource))
