@@ -144,6 +144,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
       warnings.push_back(std::move(warning));
     }
     experiment.manifests = objects.ManifestsFor(experiment.pod);
+    experiment.anti_affine_pods = CountAntiAffinePods(objects, experiment.pod);
   }
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
