@@ -170,6 +170,20 @@ void CheckComplete(Answer& answer) {
   }
 }
 
+// Warns about other pods whose anti-affinity the scheduler ignores.
+void CheckAntiAffinity(const Outcome& outcome, int pods, Answer& answer) {
+  const Json& filters = Get(outcome.attempt, "filters");
+  const bool has_plugin =
+      std::ranges::find(filters, "InterPodAffinity") != filters.end();
+  if (pods > 0 && !filters.empty() && !has_plugin) {
+    answer.warnings.push_back(
+        fmt::format("pods with required pod anti-affinity: {}. {} ignores what "
+                    "they require "
+                    "of this pod",
+                    pods, outcome.program));
+  }
+}
+
 // Plays the changes until enough of them have helped.
 std::vector<Suggestion> PlayChanges(const Experiment& experiment,
                                     const std::vector<Change>& changes,
@@ -217,6 +231,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       AddRejected(outcome, pod, nodes, answer);
       AddScores(outcome, answer);
       CheckComplete(answer);
+      CheckAntiAffinity(outcome, experiment.anti_affine_pods, answer);
       if (answer.state == State::kUnschedulable) {
         changes = ChangesFor(trial, nodes, answer, stop);
       }

@@ -144,6 +144,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
       warnings.push_back(std::move(warning));
     }
     experiment.manifests = objects.ManifestsFor(experiment.pod);
+    experiment.anti_affine_pods = CountAntiAffinePods(objects, experiment.pod);
   }
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
@@ -184,15 +185,16 @@ void AddFlags(minisched::Flags& flags, Options& options) {
                     "Kubeconfig of the cluster; the default is kubectl's");
   flags.AddNonEmpty("--context", &options.config.context,
                     "Context of the kubeconfig");
-  flags.Add("-f,--filename", &options.files,
-            "Read a dump instead of a cluster: a file of YAML or JSON, a "
-            "folder of them, standard input (-), or a recording of --record");
+  flags.AddRepeated(
+      "-f,--filename", &options.files,
+      "Read a dump instead of a cluster: a file of YAML or JSON, a "
+      "folder of them, standard input (-), or a recording of --record");
   flags.AddNonEmpty("--new", &options.new_file,
                     "Explain a pod that doesn't exist yet: the pod, or one pod "
                     "of the workload, in this file");
-  flags.Add("--what-if", &options.what_ifs,
-            "Change the copy first: a step of a scenario, such as "
-            "'uncordon: node-2'. May be repeated");
+  flags.AddRepeated("--what-if", &options.what_ifs,
+                    "Change the copy first: a step of a scenario, such as "
+                    "'uncordon: node-2'. May be repeated");
   flags.AddNonEmpty("--scheduler", &options.scheduler,
                     "Run this shell command as the scheduler. It finds "
                     "$KUBECONFIG, $SCHEDULER_NAME and $RECORD. The default is "

@@ -118,17 +118,15 @@ std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
 
 std::vector<std::string> WarningsFor(const Objects& objects,
                                      const PodName& name) {
-  int nominated = 0;
-  int anti_affine = 0;
-  for (const auto& [pod, facts] : objects.pods()) {
-    const bool is_copied = pod == name || objects.IsCopied(pod, name);
-    if (!is_copied && !facts.HasEnded() && facts.is_nominated) ++nominated;
-    if (is_copied && pod != name && facts.has_anti_affinity) ++anti_affine;
-  }
+  const auto nominated =
+      std::ranges::count_if(objects.pods(), [&](const auto& pod) {
+        return pod.second.is_nominated && !pod.second.HasEnded() &&
+               pod.first != name && !objects.IsCopied(pod.first, name);
+      });
   std::vector<std::string> warnings;
   if (nominated > 0) {
     warnings.push_back(fmt::format(
-        "{} pending pods with a nominated node are left out: they may take "
+        "pending pods with a nominated node are left out: {}. They may take "
         "their resources first",
         nominated));
   }
@@ -141,6 +139,14 @@ std::vector<std::string> WarningsFor(const Objects& objects,
         fmt::format("unknown kinds were left out: {}", fmt::join(kinds, ", ")));
   }
   return warnings;
+}
+
+int CountAntiAffinePods(const Objects& objects, const PodName& name) {
+  return static_cast<int>(
+      std::ranges::count_if(objects.pods(), [&](const auto& pod) {
+        return pod.second.has_anti_affinity && pod.first != name &&
+               objects.IsCopied(pod.first, name);
+      }));
 }
 
 NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,

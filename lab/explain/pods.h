@@ -31,6 +31,10 @@ std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
 std::vector<std::string> WarningsFor(const Objects& objects,
                                      const PodName& name);
 
+// Returns the number of other copied pods with required pod anti-affinity,
+// which may keep the pod away from their nodes.
+int CountAntiAffinePods(const Objects& objects, const PodName& name);
+
 // A pod that doesn't exist yet.
 struct NewPod {
   PodName name;

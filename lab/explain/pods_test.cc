@@ -89,7 +89,21 @@ TEST_F(PodsTest, WarnsAboutNominatedPods) {
                 {"status", {{"nominatedNodeName", "n"}}}},
                "dump");
   EXPECT_THAT(WarningsFor(objects_, {"a", "web"}),
-              ElementsAre(HasSubstr("1 pending pods with a nominated node")));
+              ElementsAre(HasSubstr(
+                  "pending pods with a nominated node are left out: 1.")));
+}
+
+TEST_F(PodsTest, CountsCopiedPodsWithAntiAffinity) {
+  const Json term = {{"topologyKey", "kubernetes.io/hostname"}};
+  const Json spec = {
+      {"nodeName", "n"},
+      {"affinity",
+       {{"podAntiAffinity",
+         {{"requiredDuringSchedulingIgnoredDuringExecution", {term}}}}}}};
+  Add("a", "web", spec);
+  EXPECT_EQ(CountAntiAffinePods(objects_, {"a", "web"}), 0);
+  Add("a", "other", spec);
+  EXPECT_EQ(CountAntiAffinePods(objects_, {"a", "web"}), 1);
 }
 
 class NewPodTest : public ::testing::Test {

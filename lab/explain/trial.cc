@@ -11,7 +11,7 @@ Trial::Trial(const Experiment& experiment,
       copy_(experiment.manifests),
       client_(copy_.config()) {
   const auto& [ns, name] = experiment.pod;
-  std::string scheduler_name;
+  std::string scheduler_name = "minisched";
   try {
     scheduler_name = client_.Get<Pod>(ns, name, stop)->spec.scheduler_name;
   } catch (const ApiError& error) {

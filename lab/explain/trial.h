@@ -22,6 +22,7 @@ struct Experiment {
   std::vector<Objects::Manifest> manifests;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
+  int anti_affine_pods = 0;  // other pods with required pod anti-affinity
 };
 
 // A fresh copy, and what happens to the pod there.

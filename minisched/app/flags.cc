@@ -107,6 +107,15 @@ void Flags::Add(const std::string& names, std::vector<std::string>* value,
   impl_->app.add_option(names, *value, help);
 }
 
+void Flags::AddRepeated(const std::string& names,
+                        std::vector<std::string>* value,
+                        const std::string& help) {
+  impl_->app.add_option(names, *value, help)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 void Flags::Add(const std::string& names,
                 std::function<void(const std::string&)> parse,
                 const std::string& value_name, const std::string& help) {

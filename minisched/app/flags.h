@@ -38,6 +38,10 @@ class Flags {
   // Adds a flag that may be given several times, or with several values.
   void Add(const std::string& names, std::vector<std::string>* value,
            const std::string& help);
+  // Adds a flag that may be given several times, with one value each. The value
+  // is taken as it is, even if it looks like a list: "[a, b]".
+  void AddRepeated(const std::string& names, std::vector<std::string>* value,
+                   const std::string& help);
   // Adds a flag whose value is passed to `parse`, which throws std::exception
   // if the value is wrong. `value_name` stands for the value in the help.
   void Add(const std::string& names,

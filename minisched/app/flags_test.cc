@@ -156,5 +156,17 @@ TEST_F(FlagsTest, AValueMayBeAbsent) {
   EXPECT_THAT(out_, HasSubstr("--page [=PAGE]"));
 }
 
+TEST_F(FlagsTest, ARepeatedFlagHasOneValueEachTime) {
+  std::vector<std::string> steps;
+  std::string file;
+  flags_.AddRepeated("--step", &steps, "A step");
+  flags_.Add("FILE", &file, "A file");
+  EXPECT_EQ(Parse({"--step", "[a, b]", "--step", "- c", "a-file"}),
+            std::nullopt);
+  EXPECT_THAT(steps, ::testing::ElementsAre("[a, b]", "- c"));
+  EXPECT_EQ(file, "a-file");
+  EXPECT_EQ(Parse({"--step"}), 2);
+}
+
 }  // namespace
 }  // namespace minisched
