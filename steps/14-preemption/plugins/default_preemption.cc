@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <random>
 #include <utility>
 
@@ -107,8 +106,8 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   if (nodes.size() < all) {
     reasons["Preemption is not helpful for scheduling"] = all - nodes.size();
   }
-  const std::size_t first =
-      nodes.empty() ? 0 : (*handle_.random)() % nodes.size();
+  const auto first = static_cast<std::ptrdiff_t>(
+      nodes.empty() ? 0 : (*handle_.random)() % nodes.size());
   std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   const std::size_t wanted =
       std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
