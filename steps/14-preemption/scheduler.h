@@ -64,8 +64,8 @@ struct ScheduleResult {
 struct SchedulingFailure {
   Status status;
   Diagnosis diagnosis;  // empty after an error
-  // The node where there will be room for the pod. Empty: none. Unset: the pod
-  // keeps the node that it has.
+  // The node where resources are being freed for the pod. Empty: none. Unset:
+  // the pod keeps the node that it has.
   std::optional<std::string> nominated_node = "";
 };
 

@@ -254,7 +254,7 @@ Nodes Scheduler::EvaluateNominatedNode(const Framework& framework,
                                        Diagnosis& diagnosis) const {
   const NodeInfo* node = snapshot_.Get(queue_.nominator().NominatedNode(pod));
   if (node == nullptr) return {};
-  // An error is no reason to give up yet: all nodes follow.
+  // Ignores an error: the filters run on all nodes next.
   return FindNodesThatPassFilters(framework, state, pod, {node}, diagnosis)
       .value_or(Nodes{});
 }

@@ -64,8 +64,8 @@ struct ScheduleResult {
 struct SchedulingFailure {
   Status status;
   Diagnosis diagnosis;  // empty after an error
-  // The node where there will be room for the pod. Empty: none. Unset: the pod
-  // keeps the node that it has.
+  // The node where resources are being freed for the pod. Empty: none. Unset:
+  // the pod keeps the node that it has.
   std::optional<std::string> nominated_node = "";
 };
 
@@ -120,7 +120,7 @@ class Scheduler {
                                                   CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
-  // Returns the node that the pod is nominated to if the pod fits it, else no
+  // Returns the node to which the pod is nominated if the pod fits it, else no
   // node.
   Nodes EvaluateNominatedNode(const Framework& framework,
                               const CycleState& state, const Pod& pod,

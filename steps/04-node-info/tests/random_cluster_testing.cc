@@ -255,7 +255,7 @@ void ClusterDrawer::DrawDemands(PodSpec& spec) {
 }
 
 void ClusterDrawer::DrawWishes(PodSpec& spec) {
-  // The pods that are bound stay, so that each pod finds the same cluster.
+  // No pod is evicted for this one, so each pod finds the same cluster.
   spec.preemption_policy = "Never";
   for (int i = Between(-1, 2); i > 0; --i) {
     spec.tolerations.push_back(DrawToleration());

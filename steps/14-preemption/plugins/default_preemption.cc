@@ -88,7 +88,7 @@ Status DefaultPreemption::PodEligibleToPreemptOthers(
   if (node == nullptr) return {};
   const Status* status = statuses.Find(nominated);
   if (status && status->code() == Code::kUnschedulableAndUnresolvable) {
-    return {};  // the room that was made there does not help any more
+    return {};  // what was freed there does not help any more
   }
   const bool waits = std::ranges::any_of(node->pods(), [&](const auto& info) {
     return IsPreemptionAllowed(*info->pod, pod) &&

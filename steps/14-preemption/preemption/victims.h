@@ -29,7 +29,7 @@ struct Candidate {
 bool IsPreemptionAllowed(const Pod& pod, const Pod& preemptor);
 
 // Removes pods from a copy of the node, until `pod` fits. First removes all
-// pods of lower priority. Then puts back those that still leave room for `pod`.
+// pods of lower priority. Then puts back those beside which `pod` still fits.
 // The pods that a budget guards come first, and the more important of them:
 // those of higher priority, or that started earlier. The rest are the victims.
 // If `pod` doesn't fit even without all of them, returns why.

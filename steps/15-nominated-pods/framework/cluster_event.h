@@ -67,7 +67,7 @@ struct ClusterChange {
   ClusterEvent event;
   EventObject old_object;  // none: the object was added
   EventObject new_object;  // none: the object was deleted
-  // The highest priority of the pods that it can help; unset: any.
+  // The change can help only pods up to this priority. Unset: all pods.
   std::optional<std::int32_t> max_priority = {};
 
   // Return the object, or null if there is none or if it has another type.

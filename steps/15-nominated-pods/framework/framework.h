@@ -91,9 +91,9 @@ class Framework {
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 
-  // The same on a node with pods that are nominated to it. Those of the pod's
-  // priority or a higher one may be bound before the pod, or not at all, so the
-  // pod must fit with them and without them.
+  // Like RunFilterPlugins(), for a node to which other pods are nominated.
+  // Those of the pod's priority or a higher one may be bound there or not, so
+  // the pod must fit with them and without them. The others don't count.
   Status RunFilterPluginsWithNominatedPods(
       const CycleState& state, const Pod& pod, const NodeInfo& node,
       const std::vector<PodInfoPtr>& nominated) const;

@@ -30,9 +30,9 @@ class PreemptionExecutor {
   void PrepareCandidateAsync(const Candidate& candidate,
                              const PodPtr& preemptor) EXCLUDES(mu_);
 
-  // Begins to end the nominations of the pods of lower priority to the node.
-  // Once the API server has done so, the queue tries them again, and they may
-  // find another node.
+  // Begins to clear the nominations to the node of pods that are less important
+  // than the preemptor. When an update shows that this is done, the queue moves
+  // the pod, because it may fit another node.
   void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
 
   // Returns true if the preemptor has to wait, because its last victim isn't

@@ -29,11 +29,12 @@ struct Candidate {
 bool IsPreemptionAllowed(const Pod& pod, const Pod& preemptor);
 
 // Removes pods from a copy of the node, until `pod` fits. First removes all
-// pods of lower priority. Then puts back those that still leave room for `pod`.
+// pods of lower priority. Then puts back those beside which `pod` still fits.
 // The pods that a budget guards come first, and the more important of them:
 // those of higher priority, or that started earlier. The rest are the victims.
-// If `pod` doesn't fit even without all of them, returns why. `pod` has to fit
-// beside the pods of `nominated` too, which are nominated to the node.
+// If `pod` doesn't fit even without all of them, returns why. The pods of
+// `nominated` are nominated to the node, so `pod` must also fit beside those of
+// its priority or a higher one.
 tl::expected<Candidate, Status> SelectVictimsOnNode(
     const Framework& framework, const CycleState& state, const Pod& pod,
     const NodeInfo& node, DisruptionBudgets budgets,

@@ -10,17 +10,17 @@
 
 namespace minisched {
 
-// Which pending pod waits for the resources of which node: a preemption frees
-// them there. Knows it before the API server does, which has it in
-// status.nominatedNodeName. Thread-safe. Follows kube-scheduler's
-// backend/queue/nominator.go.
+// The nominations: which pending pods wait for resources that a preemption
+// frees, and on which nodes. The API server has them in
+// status.nominatedNodeName, but a little later. Thread-safe. Follows
+// kube-scheduler's backend/queue/nominator.go.
 class Nominator {
  public:
-  // Nominates the pod to the node, instead of to its node so far. An empty name
-  // ends the nomination. Returns the node so far; empty if there was none.
+  // Nominates the pod to the node, or to none if the name is empty. Returns the
+  // node to which it was nominated before, or an empty name.
   std::string Nominate(const Pod& pod, const std::string& node) EXCLUDES(mu_);
 
-  // Returns the node that the pod is nominated to; empty if there is none.
+  // Returns the node to which the pod is nominated, or an empty name.
   std::string NominatedNode(const Pod& pod) const EXCLUDES(mu_);
 
   // Returns the pods that are nominated to the node.
@@ -28,7 +28,7 @@ class Nominator {
       EXCLUDES(mu_);
 
  private:
-  // The last lock to take: nothing is called under it.
+  // No other lock is taken under this one.
   mutable Mutex mu_;
   std::unordered_map<std::string, std::vector<PodInfoPtr>> pods_
       GUARDED_BY(mu_);  // by node, none of them empty

@@ -245,8 +245,8 @@ bool SchedulingQueue::Has(const std::string& uid) const {
 std::string SchedulingQueue::NominationAfter(const PodPtr& old,
                                              const Pod& pod) const {
   const std::string& node = pod.status.nominated_node_name;
-  // Without a change, the nominator's node is newer: it may be on its way to
-  // the API server.
+  // Without a change, the nominator's node is newer: the PATCH that sets it may
+  // be under way.
   const bool changed = !old || old->status.nominated_node_name != node;
   return changed ? node : nominator_.NominatedNode(pod);
 }

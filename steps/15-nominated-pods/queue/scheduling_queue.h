@@ -50,9 +50,10 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // Invariant: a pod is in at most one of activeQ, backoffQ, unschedulablePods
 // and in flight.
 //
-// The queue also nominates its pods, and the pods in flight, to nodes. For the
-// pods of the same priority or a lower one, such a pod counts on its node. So
-// the end of a nomination moves them as the deletion of the pod would.
+// The queue also has the nominations of its pods and of the pods in flight. A
+// nominated pod counts on its node for pods of the same priority or a lower
+// one. So the end of its nomination moves them, as the deletion of a bound pod
+// would.
 class SchedulingQueue {
  public:
   // The QueueSort plugin of `framework` orders activeQ, its PreEnqueue plugins
@@ -118,10 +119,11 @@ class SchedulingQueue {
       QueuedPodInfo info, const std::optional<std::string>& nominated_node = {})
       EXCLUDES(mu_);
 
-  // The nominations. Read them here: only the queue may change them.
+  // Returns the nominations. Only the queue changes them.
   const Nominator& nominator() const { return nominator_; }
 
-  // Ends the nomination of a pod that was assumed: it counts on its node now.
+  // Ends the nomination of an assumed pod, which counts on its node in the
+  // cache.
   void DeleteNominatedPodIfExists(const Pod& pod) EXCLUDES(mu_);
 
   // Moves pods from unschedulablePods to backoffQ, or to activeQ if their
@@ -151,7 +153,7 @@ class SchedulingQueue {
   // was added if `old` is null.
   std::string NominationAfter(const PodPtr& old, const Pod& pod) const;
   // Nominates the pod to the node, or to none. If the pod no longer counts on
-  // the node that it had, moves the other pods that this can help, and returns
+  // its previous node, moves the other pods that this can help, and returns
   // true.
   bool Nominate(const Pod& pod, const std::string& node) REQUIRES(mu_);
   // The hints whose registered events include a change.

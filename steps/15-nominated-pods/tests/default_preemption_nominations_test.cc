@@ -28,8 +28,8 @@ Pod NominatedTo(const std::string& node, const std::string& name, int priority,
 
 class NominationsOfOthersTest : public DefaultPreemptionTest {
  protected:
-  // Returns the names of the pods whose nomination was cleared. REQUIRES:
-  // nothing is under way.
+  // Returns the names of the pods whose nomination was cleared. REQUIRES: no
+  // request is under way.
   std::vector<std::string> ClearedNominations() {
     std::vector<std::string> names;
     for (const ServerRequest& write : cluster_.AwaitWrites(2)) {
@@ -44,7 +44,7 @@ class NominationsOfOthersTest : public DefaultPreemptionTest {
   }
 };
 
-TEST_F(NominationsOfOthersTest, ThePodsOfAnotherPreemptorAreNotEnough) {
+TEST_F(NominationsOfOthersTest, DoesNotRelyOnTheVictimsOfAnotherPreemptor) {
   const Pod other = NominatedTo("node-1", "other", 9, 4);
   Start({NewNodeOf("node-1", 4), NewNodeOf("node-2", 4)},
         {Preemptor(), other, NewPodOf("a", {.cpu = 4, .node = "node-1"}),

@@ -72,7 +72,7 @@ TEST_F(NominatedPodsTest, ThePodItselfDoesNotCount) {
   EXPECT_EQ(Filter({NewPodOf("pod", {.priority = 5, .cpu = 4})}), "Success");
 }
 
-// A nominated pod may go elsewhere, so nobody can rely on it.
+// The nominated pod may be bound to another node, so no pod may rely on it.
 TEST_F(NominatedPodsTest, ThePodMustFitWithoutThemToo) {
   framework_.Add(std::make_unique<NeedsFriend>());
   EXPECT_EQ(Filter({NewPodOf("friend", {.priority = 9})}),

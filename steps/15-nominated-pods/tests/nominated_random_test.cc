@@ -1,4 +1,4 @@
-// Random changes around preemptions, in a whole scheduler: whatever happens, no
+// Random changes around preemptions, in a whole scheduler. Whatever happens, no
 // pod is stuck in the end.
 #include <gtest/gtest.h>
 
@@ -155,8 +155,9 @@ class NominatedRandomTest : public SchedulerTest {
     StartScheduler();
   }
 
-  // Returns the name of a pod that could be bound, if need be at the cost of
-  // less important pods, or that names a node although it is bound; else "".
+  // Returns the name of a pending pod that would fit a node, if need be without
+  // less important pods, or of a bound pod that still has a nominated node. ""
+  // if there is none.
   std::string Stuck() {
     const Pods pods = AllPods();
     for (const auto& pod : pods) {

@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-// A pod that must not preempt keeps its node when an attempt fails.
+// With the policy Never, a failed attempt keeps the pod's nomination.
 constexpr char kPriorityClasses[] = R"(---
 {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high},
  value: 1000, preemptionPolicy: Never}
@@ -64,13 +64,13 @@ TEST_F(NominatedSchedulerTest, APodGoesToItsNode) {
   }
 }
 
-TEST_F(NominatedSchedulerTest, ANodeThatDoesNotFitIsNotTheOnlyOne) {
+TEST_F(NominatedSchedulerTest, APodGoesToAnotherNodeIfItDoesNotFitItsOwn) {
   StartNominated("a", OnePodNode("a") + OnePodNode("b") +
                           PodYaml("web", "nodeName: a, ") + NominatedPod());
   AwaitPlace("urgent", "b");
 }
 
-TEST_F(NominatedSchedulerTest, ANodeThatIsGoneIsNotTheOnlyOne) {
+TEST_F(NominatedSchedulerTest, APodGoesToAnotherNodeIfItsOwnIsGone) {
   StartNominated("gone", OnePodNode("a") + NominatedPod());
   AwaitPlace("urgent", "a");
 }

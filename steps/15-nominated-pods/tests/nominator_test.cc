@@ -30,7 +30,7 @@ class NominatorTest : public ::testing::Test {
   const Pod b_ = *MakePod("b");
 };
 
-TEST_F(NominatorTest, KnowsThePodsOfEachNode) {
+TEST_F(NominatorTest, HasThePodsOfEachNode) {
   EXPECT_EQ(nominator_.Nominate(a_, "node-1"), "");
   EXPECT_EQ(nominator_.Nominate(b_, "node-1"), "");
   EXPECT_EQ(nominator_.NominatedNode(a_), "node-1");
@@ -46,7 +46,7 @@ TEST_F(NominatorTest, APodHasOneNode) {
   EXPECT_THAT(PodsOn("node-2"), ElementsAre("a"));
 }
 
-TEST_F(NominatorTest, NominatesToNoNode) {
+TEST_F(NominatorTest, AnEmptyNameEndsTheNomination) {
   EXPECT_EQ(nominator_.Nominate(a_, ""), "");
   nominator_.Nominate(a_, "node-1");
   nominator_.Nominate(b_, "node-1");
@@ -64,7 +64,7 @@ TEST_F(NominatorTest, HasTheNewestStateOfAPod) {
   EXPECT_EQ(PodPriority(*pods[0]->pod), 2);
 }
 
-TEST_F(NominatorTest, TellsNamesakesApart) {
+TEST_F(NominatorTest, DistinguishesPodsOfTheSameName) {
   const Pod namesake = *MakePod("a", "2", "another uid");
   nominator_.Nominate(a_, "node-1");
   EXPECT_EQ(nominator_.NominatedNode(namesake), "");

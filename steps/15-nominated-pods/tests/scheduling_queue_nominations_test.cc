@@ -1,4 +1,4 @@
-// The nominations of the queue's pods, and what their end moves.
+// The nominations of the queue's pods, and the pods that move when one ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// A new state of a pod that the API server says is nominated to `node`.
+// Returns a new state of a pod, whose status has the nominated node `node`.
 PodPtr Nominated(const std::string& name, const std::string& node,
                  std::int32_t priority = 0) {
   static int version = 1;
@@ -28,22 +28,22 @@ PodPtr Nominated(const std::string& name, const std::string& node,
   return std::make_shared<const Pod>(pod);
 }
 
-// A queue with the plugin Room, which waits for pods to be deleted.
+// A queue with the plugin Fit, which waits for pods to be deleted.
 class NominationsTest : public SchedulingQueueTest {
  protected:
   NominationsTest() {
     framework_.Add(std::make_unique<FakeFilter>(
-        "Room", std::vector<ClusterEventWithHint>{
-                    {{EventResource::kPod, action::kDelete}}}));
+        "Fit", std::vector<ClusterEventWithHint>{
+                   {{EventResource::kPod, action::kDelete}}}));
   }
 
-  // Pops a pod, and requeues it as rejected by Room.
+  // Pops a pod, and requeues it as rejected by Fit.
   void RejectAndNominate(const std::optional<std::string>& node) {
     RejectAndNominate(Pop(), node);
   }
   void RejectAndNominate(QueuedPodInfo info,
                          const std::optional<std::string>& node) {
-    info.unschedulable_plugins = {"Room"};
+    info.unschedulable_plugins = {"Fit"};
     queue_.AddUnschedulableIfNotPresent(std::move(info), node);
   }
 
@@ -72,7 +72,7 @@ TEST_F(NominationsTest, AFailedAttemptNominatesToAnotherNodeOrNone) {
   EXPECT_EQ(NodeOf("a"), "");
 }
 
-TEST_F(NominationsTest, AnAttemptThatSaysNothingKeepsTheNode) {
+TEST_F(NominationsTest, AFailedAttemptWithAnUnsetNodeKeepsTheNomination) {
   Add("a");
   RejectAndNominate("node-1");
   queue_.Activate({MakePod("a")});
@@ -81,7 +81,7 @@ TEST_F(NominationsTest, AnAttemptThatSaysNothingKeepsTheNode) {
 }
 
 // The PATCH with the node is under way.
-TEST_F(NominationsTest, AnUpdateThatDoesNotKnowTheNodeYetKeepsIt) {
+TEST_F(NominationsTest, AnUpdateThatDoesNotHaveTheNodeYetKeepsIt) {
   Add("a");
   RejectAndNominate("node-1");
   Update(Nominated("a", ""));
@@ -107,7 +107,7 @@ TEST_F(NominationsTest, AChangeDuringTheAttemptCountsWhenItEnds) {
   EXPECT_EQ(NodeOf("a"), "node-2");
 }
 
-TEST_F(NominationsTest, APodThatIsGoneHasNoNode) {
+TEST_F(NominationsTest, ADeletedPodHasNoNode) {
   Add(Nominated("a", "node-1"));
   Delete("a");
   EXPECT_EQ(NodeOf("a"), "");
@@ -127,11 +127,11 @@ TEST_F(NominationsTest, AnAssumedPodHasNoNode) {
   EXPECT_EQ(NodeOf("a"), "");
 }
 
-// ---- What the end of a nomination moves.
+// ---- The pods that move when a nomination ends.
 
 class LostNominationTest : public NominationsTest {
  protected:
-  // Three pods that Room rejects, and one that is nominated.
+  // Three pods that Fit rejects, and one that is nominated.
   LostNominationTest() {
     for (const auto& [name, priority] :
          {std::pair("lower", 1), std::pair("equal", 5),
@@ -144,7 +144,7 @@ class LostNominationTest : public NominationsTest {
   }
 };
 
-TEST_F(LostNominationTest, ADeletedPodMovesPodsOfItsPriorityOrLess) {
+TEST_F(LostNominationTest, ADeletedPodMovesPodsOfItsPriorityOrALowerOne) {
   queue_.Delete(*WithPriority("urgent", 5));
   EXPECT_THAT(Moved(), ElementsAre("equal", "lower"));
 }
@@ -155,21 +155,22 @@ TEST_F(LostNominationTest, TheNewNodeOfAFailedAttemptMovesTheOthers) {
   EXPECT_THAT(Moved(), ElementsAre("equal", "lower"));
 }
 
-TEST_F(LostNominationTest, TheSameNodeMovesNobody) {
+TEST_F(LostNominationTest, TheSameNodeMovesNoPod) {
   queue_.Activate({WithPriority("urgent", 5)});
   RejectAndNominate("node-1");
   Update(Nominated("urgent", "node-1", 5));
   EXPECT_THAT(Moved(), IsEmpty());
 }
 
-// The pod looks for another node.
-TEST_F(LostNominationTest, AnotherClientThatClearsItMovesThePodToo) {
+// The pod itself may fit another node.
+TEST_F(LostNominationTest, ANominationThatAnotherClientClearsMovesThePodToo) {
   Update(Nominated("urgent", "node-1", 5));
   Update(Nominated("urgent", "", 5));
   EXPECT_THAT(Moved(), UnorderedElementsAre("urgent", "equal", "lower"));
 }
 
-TEST_F(LostNominationTest, AnotherClientThatClearsItDuringTheAttemptCounts) {
+TEST_F(LostNominationTest,
+       ANominationThatIsClearedDuringTheAttemptMovesThePodToo) {
   Update(Nominated("urgent", "node-1", 5));
   queue_.Activate({WithPriority("urgent", 5)});
   const auto info = Pop();
@@ -178,8 +179,8 @@ TEST_F(LostNominationTest, AnotherClientThatClearsItDuringTheAttemptCounts) {
   EXPECT_THAT(Moved(), UnorderedElementsAre("urgent", "equal", "lower"));
 }
 
-// The scheduler knows it already: the PATCH is its own.
-TEST_F(LostNominationTest, TheSchedulersOwnPatchMovesNobody) {
+// The nomination has already ended when the update comes.
+TEST_F(LostNominationTest, TheSchedulersOwnPatchMovesNoPod) {
   Update(Nominated("urgent", "node-1", 5));
   queue_.Activate({WithPriority("urgent", 5)});
   RejectAndNominate("");
@@ -192,7 +193,7 @@ TEST_F(LostNominationTest, TheSchedulersOwnPatchMovesNobody) {
   EXPECT_EQ(NodeOf("urgent"), "");
 }
 
-TEST_F(LostNominationTest, AssumingThePodOnItsNodeMovesNobody) {
+TEST_F(LostNominationTest, AssumingThePodOnItsNodeMovesNoPod) {
   Pod assumed = *WithPriority("urgent", 5);
   assumed.spec.node_name = "node-1";
   queue_.DeleteNominatedPodIfExists(assumed);
