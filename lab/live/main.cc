@@ -187,10 +187,10 @@ int main(int argc, char** argv) {
             "minisched-apiserver --load. In a recording without records, the "
             "number of a line");
   flags.AddNonEmpty("--before", &options.before,
-                    "With --replay: begin at the moment before the first "
-                    "change of this node or pod. With POD:PLACE: before the "
-                    "pod comes to this place, such as web-1:bound; :PLACE is "
-                    "of any pod");
+                    "With --replay: first show the moment before the first "
+                    "change of this node or pod, instead of the end. "
+                    "POD:PLACE: before the pod comes to this place, such as "
+                    "web-1:bound. :PLACE: before any pod comes there");
   flags.AddNonEmpty("--export", &options.export_to,
                     "With --replay: write the page to this file, which shows "
                     "the recording without a server");

@@ -92,9 +92,9 @@ void AddNeedsOf(const Json& pod, Objects& objects) {
   Add(objects, priority_class);
 }
 
-// True if the item is about this node or pod; "" is any. If `place` is not
-// empty, it must also bring the pod there; the deletion of a pod brings it to
-// "gone".
+// Returns true if the item is a change of the node or pod `what`, or of any if
+// `what` is empty. If `place` is not empty, the item must also be the arrival
+// of a pod at this place. A pod that is deleted comes to the place "gone".
 bool IsAbout(const Json& item, const std::string& what,
              const std::string& place) {
   std::string name;

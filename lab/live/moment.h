@@ -18,11 +18,11 @@ namespace minisched::live {
 // objects that are being deleted.
 std::string ObjectsAt(const std::string& path, std::uint64_t sequence);
 
-// Returns the number of items before the first one that is about the node or
-// pod `what`: its name, with or without the namespace. "POD:PLACE" is the first
-// item that brings the pod to this place of a trace, such as "web-1:bound", and
-// ":PLACE" the first one that brings any pod there.
-// Throws RecordingError if the recording has no such item.
+// Returns the number of items before the first change that `what` names. A
+// name, with or without the namespace: any change of this node or pod.
+// "POD:PLACE": the arrival of the pod at this place of a trace, such as
+// "web-1:bound". ":PLACE": the arrival of any pod. Throws RecordingError if the
+// recording has no such change.
 std::size_t CountBefore(const Recording& recording, const std::string& what);
 
 }  // namespace minisched::live

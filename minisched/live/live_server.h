@@ -25,8 +25,8 @@ struct LiveOptions {
   std::string source;
   // Whether the items are a recording, to which nothing is added.
   bool recording = false;
-  // How many items of the recording come before the moment that a page shows
-  // first; nullopt: all.
+  // The number of items before the moment of the recording that a page shows
+  // first. nullopt: the end.
   std::optional<std::size_t> moment;
 };
 

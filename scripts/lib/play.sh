@@ -1,9 +1,10 @@
-# Plays a scenario with a step: the story, or one whose recording is shown.
+# Plays a scenario with a step: the story, or a scenario whose recording is shown
+# afterwards.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # scripts/run sets the variables.
 
-# Prints a line for each place that a pod comes to. Reads the recording from
-# stdin.
+# Reads a recording from stdin, and prints a line for each place that a pod comes
+# to.
 show_moves() {
   local name place reason colour
   # shellcheck disable=SC2016  # These are variables of jq.
@@ -41,7 +42,7 @@ play_story() {
   return "$status"
 }
 
-# Copies stdin line by line, so that the moves never come within a line.
+# Copies stdin line by line, so that the moves are never printed within a line.
 print_lines() {
   local line
   while IFS= read -r line; do
@@ -76,7 +77,7 @@ play_scenario() {
   play_recorded || status=$?
   # The player has printed why it could not play.
   ((status <= 1)) || exit "$status"
-  # A scenario may have restarted the scheduler: show the last run.
+  # If the scenario has restarted the scheduler, show the last run.
   recording=$(find "$recordings" -type f -printf '%T@ %p\n' | sort -n |
     sed -n '$s/^[^ ]* //p')
   [[ -n $recording ]] || die "$program has recorded nothing: see its log above"

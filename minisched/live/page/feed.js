@@ -14,7 +14,7 @@ export class Feed {
     this.offset = 0;  // the server's clock, less ours
     this.since = Date.now();  // when the status began
     this.pending = [];  // lists of items
-    this.moment = null;  // the position to begin at, until it is shown
+    this.moment = null;  // the position to show first; null once it was shown
     this.timer = null;  // of the next slice
     this.quiet = null;  // ends the status "catching up"
   }
@@ -65,8 +65,8 @@ export class Feed {
     this.onChange(this.#choices());
   }
 
-  // Returns the moment to begin at as the choice of the reader, once its items
-  // have come.
+  // Returns the choices of the page. Once all items before the first moment to
+  // show have come, it is chosen, as if the reader had dragged the timeline.
   #choices() {
     if (this.moment === null || this.history.end < this.moment) return {};
     const rewound = this.history.cursor(this.moment);
