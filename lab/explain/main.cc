@@ -136,7 +136,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
       facts = objects.pods().at(experiment.pod);
       if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
                                                !options.scheduler.empty())) {
-        answer->warnings = warnings;
+        answer->warnings = std::move(warnings);
         return *answer;
       }
     }
