@@ -71,6 +71,8 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
     if (!GetString(point, "status").starts_with("Unschedulable")) continue;
+    // It rejects nothing, and its message is in the sentence.
+    if (GetString(point, "point") == "PostFilter") continue;
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
     rejection.causes = rejection.plugin == "Coscheduling"
