@@ -202,7 +202,8 @@ std::vector<std::string> Cluster::Delete(const scenario::Delete& deletion,
   const std::string glob = std::exchange(object.name, "");
   const std::string collection = Path(object, namespace_name, stop);
   Client::Request listing{.method = "GET", .path = collection};
-  if (glob.find_first_of("*?[\\") == glob.npos) {  // There may be many other objects.
+  // There may be many other objects.
+  if (glob.find_first_of("*?[\\") == glob.npos) {
     listing.query = {{"fieldSelector", "metadata.name=" + glob}};
   }
   const Json list = Json::parse(Send(listing, stop));
