@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/binding_cycle_testing.h"
 #include "tests/running_scheduler_testing.h"
 
 namespace minisched {
@@ -119,6 +120,18 @@ TEST_F(KeptOutTest, APodOfHigherPriorityIsNotKeptOut) {
   pod.spec.containers = {{.name = "c", .image = "i"}};
   client_->Create(pod);
   AwaitPlace("higher", "a");
+}
+
+TEST_F(BindingCycleTest, ANominatedPodThatIsAssumedCountsOnce) {
+  Pod nominated = NewPod("nominated");
+  nominated.spec.priority = 9;
+  nominated.status.nominated_node_name = "n";
+  Start({NewNode("n", /*allowed_pods=*/2)}, {nominated, NewPod("other")});
+  EXPECT_EQ(TakeBinding(), "nominated");
+  EXPECT_EQ(TakeBinding(), "other") << "the first Binding is under way";
+  Succeed("nominated");
+  Succeed("other");
+  AwaitMove("other", Place::kBound);
 }
 
 }  // namespace
