@@ -134,5 +134,26 @@ TEST_F(BindingCycleTest, ANominatedPodThatIsAssumedCountsOnce) {
   AwaitMove("other", Place::kBound);
 }
 
+// The server's pods don't change here: only the nominator has the node.
+TEST_F(BindingCycleTest, ANominationCountsBeforeTheServerHasIt) {
+  Pod low = NewPod("low");
+  low.spec.node_name = "node-1";
+  Pod middle = NewPod("middle");
+  middle.spec.node_name = "node-2";
+  middle.spec.priority = 1;
+  Pod first = NewPod("first");
+  first.spec.priority = 9;
+  Pod second = NewPod("second");
+  second.spec.priority = 9;
+  Start({NewNode("node-1", 1), NewNode("node-2", 1)},
+        {low, middle, first, second});
+  // Of each: two requests for the victim and its Event, an Event and a PATCH.
+  const auto writes = AwaitWrites(10);
+  EXPECT_THAT(writes,
+              ::testing::Contains(::testing::HasSubstr("on node node-1")));
+  EXPECT_THAT(writes,
+              ::testing::Contains(::testing::HasSubstr("on node node-2")));
+}
+
 }  // namespace
 }  // namespace minisched
