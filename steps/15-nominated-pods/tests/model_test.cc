@@ -1,1 +1,1 @@
-../../14-preemption/tests/model_test.cc
+../../05-score/tests/model_test.cc
