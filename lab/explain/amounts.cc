@@ -19,13 +19,8 @@ bool IsInBytes(const std::string& resource) {
 std::string Divide(std::int64_t amount, std::int64_t unit, int digits) {
   std::int64_t scale = 1;
   for (int i = 0; i < digits; ++i) scale *= 10;
-  const std::int64_t whole = amount / unit;
-  const std::int64_t part = amount % unit;
-  // `part` times `scale` would overflow for the largest units.
-  const std::int64_t decimals =
-      unit >= scale ? part / (unit / scale) : part * scale / unit;
-  std::string text =
-      fmt::format("{}.{:0{}}", whole, std::min(decimals, scale - 1), digits);
+  std::string text = fmt::format("{}.{:0{}}", amount / unit,
+                                 amount % unit * scale / unit, digits);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;
@@ -34,7 +29,6 @@ std::string Divide(std::int64_t amount, std::int64_t unit, int digits) {
 }  // namespace
 
 std::string ShowAmount(const std::string& resource, std::int64_t amount) {
-  if (amount < 0) return "-" + ShowAmount(resource, -amount);
   if (resource == "cpu") return Divide(amount, 1000, 3);
   if (!IsInBytes(resource)) return std::to_string(amount);
   constexpr std::array<std::pair<const char*, int>, 5> kUnits = {

@@ -6,7 +6,8 @@
 namespace minisched::explain {
 
 // Returns an amount for people: "2.5" cores, "1.5Gi" of memory, "2" devices.
-// Rounds down to two decimals. `amount` is in thousandths for cpu.
+// Rounds bytes down to two decimals. `amount` is in thousandths for cpu.
+// REQUIRES: amount >= 0.
 std::string ShowAmount(const std::string& resource, std::int64_t amount);
 
 // Returns an exact quantity: "2500m", "1536Mi".

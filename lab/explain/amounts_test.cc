@@ -12,7 +12,6 @@ TEST(AmountsTest, ShowsCoresAndBytes) {
   EXPECT_EQ(ShowAmount("cpu", 8000), "8");
   EXPECT_EQ(ShowAmount("cpu", 1), "0.001");
   EXPECT_EQ(ShowAmount("cpu", 0), "0");
-  EXPECT_EQ(ShowAmount("cpu", -500), "-0.5");
   EXPECT_EQ(ShowAmount("memory", 0), "0");
   EXPECT_EQ(ShowAmount("memory", 1000), "1000");
   EXPECT_EQ(ShowAmount("memory", 1 << 20), "1Mi");
@@ -23,6 +22,7 @@ TEST(AmountsTest, ShowsCoresAndBytes) {
 }
 
 TEST(AmountsTest, RoundsDown) {
+  EXPECT_EQ(ShowAmount("memory", 1536), "1.5Ki");
   EXPECT_EQ(ShowAmount("memory", (1LL << 30) - 1), "1023.99Mi");
   EXPECT_EQ(ShowAmount("memory", (2LL << 30) - 1), "1.99Gi");
   EXPECT_EQ(ShowAmount("memory", (1LL << 30) + 1), "1Gi");
