@@ -188,9 +188,7 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
   const auto add_missing = [&](const std::string& version,
                                const std::string& kind, const std::string& name,
                                Json object) {
-    if (objects_.contains({kind, "", name}) || name.starts_with("system-")) {
-      return;
-    }
+    if (objects_.contains({kind, "", name})) return;
     object["apiVersion"] = version;
     object["kind"] = kind;
     object["metadata"]["name"] = name;
@@ -200,7 +198,8 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
     add_missing("v1", "Namespace", ns, Json::object());
   }
   const auto pod = pods_.find(target);
-  if (pod != pods_.end() && !pod->second.priority_class.empty()) {
+  if (pod != pods_.end() && !pod->second.priority_class.empty() &&
+      !pod->second.priority_class.starts_with("system-")) {
     add_missing("scheduling.k8s.io/v1", "PriorityClass",
                 pod->second.priority_class, {{"value", pod->second.priority}});
   }

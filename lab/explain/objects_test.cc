@@ -85,6 +85,15 @@ TEST(ObjectsTest, AddsAMissingPriorityClass) {
   EXPECT_THAT(CopiedText(objects, {"a", "target"}), HasSubstr("\"value\":7"));
 }
 
+TEST(ObjectsTest, AddsMissingNamespaces) {
+  Objects objects;
+  Json pod = PodJson("target");
+  pod["metadata"]["namespace"] = "system-upgrade";
+  objects.Add(pod, "dump");
+  EXPECT_THAT(Copied(objects, {"system-upgrade", "target"}),
+              ::testing::Contains("Namespace /system-upgrade"));
+}
+
 // The values that nobody but the owner of a pod may read.
 TEST(ObjectsTest, NothingConfidentialIsKept) {
   const Json secret = "marker";
