@@ -123,17 +123,13 @@ class DocumentReader {
       member_ = value.get<std::string>();
     } else if (depth == 1 && what == Event::value && value.is_string()) {
       if (member_ == "apiVersion") list_version_ = value.get<std::string>();
-      if (member_ == "kind") ReadKind(value.get<std::string>());
+      if (member_ == "kind" && value.get<std::string>().ends_with("List")) {
+        list_kind_ = value.get<std::string>();
+      }
     } else if (depth == 2 && what == Event::object_end) {
       return !TakeItem(value);
     }
     return true;
-  }
-
-  void ReadKind(const std::string& kind) {
-    constexpr std::string_view kList = "List";
-    if (!kind.ends_with(kList)) return;
-    list_kind_ = kind;
   }
 
   // Returns false if the value stays in the document.
@@ -270,10 +266,10 @@ void ReadDumpText(std::string_view text, const std::string& source,
   }
   if (text[begin] != '{') return ReadYaml(text, source, objects);
   // A map of YAML may begin with a brace, too.
-  const std::string_view first =
-      text.substr(begin, FindEnd(text.substr(begin)));
-  const bool is_json = text.size() > kMaxFlowYaml || text[begin + 1] == '"' ||
-                       text[begin + 1] == '\n' || Json::accept(first);
+  const std::string_view rest = text.substr(begin);
+  const bool is_json = text.size() > kMaxFlowYaml || rest.starts_with("{\"") ||
+                       rest.starts_with("{\n") ||
+                       Json::accept(rest.substr(0, FindEnd(rest)));
   return is_json ? ReadJson(text, source, objects)
                  : ReadYaml(text, source, objects);
 }

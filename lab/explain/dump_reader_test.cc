@@ -126,6 +126,7 @@ TEST(DumpReaderTest, ErrorsNameThePlace) {
               StartsWith("dump:2:9: malformed JSON: "));
   EXPECT_THAT(ErrorOf(std::string(kPodDocument) + "]"), StartsWith("dump:1:"));
   EXPECT_THAT(ErrorOf("a: [b\n"), StartsWith("dump: "));
+  EXPECT_THAT(ErrorOf("{"), StartsWith("dump: "));
   EXPECT_EQ(ErrorOf("{\"a\": 1}"),
             "dump: this is no Kubernetes object: it has no kind");
   EXPECT_EQ(ErrorOf("- 1\n"), "dump: expected an object, found something else");
