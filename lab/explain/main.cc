@@ -134,11 +134,11 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     if (options.new_file.empty()) {
       experiment.pod = source.Find();
       facts = objects.pods().at(experiment.pod);
-      if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
-                                               !options.scheduler.empty())) {
-        answer->warnings = std::move(warnings);
-        return *answer;
-      }
+    }
+    if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
+                                             !options.scheduler.empty())) {
+      answer->warnings = std::move(warnings);
+      return *answer;
     }
     for (auto& warning : WarningsFor(objects, experiment.pod)) {
       warnings.push_back(std::move(warning));

@@ -73,9 +73,10 @@ class ManifestBuilder {
 
 PodFacts FactsOf(const Json& pod) {
   const Json& spec = Get(pod, "spec");
+  const std::string scheduler = GetString(spec, "schedulerName");
   return {
       .node = GetString(spec, "nodeName"),
-      .scheduler = GetString(spec, "schedulerName"),
+      .scheduler = scheduler.empty() ? "default-scheduler" : scheduler,
       .phase = GetString(pod, "status", "phase"),
       .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
       .priority_class = GetString(spec, "priorityClassName"),
@@ -142,9 +143,7 @@ void Objects::Store(const Json& object, const std::string& source) {
   const Key key = KeyOf(object, source);
   const auto& [kind, ns, name] = key;
   if (kind == "Pod") {
-    PodFacts facts = FactsOf(object);
-    if (facts.scheduler.empty()) facts.scheduler = "default-scheduler";
-    pods_[{ns, name}] = std::move(facts);
+    pods_[{ns, name}] = FactsOf(object);
   }
   objects_[key] = {Dump(object), source};
 }
