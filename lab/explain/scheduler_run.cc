@@ -1,12 +1,9 @@
 #include "lab/explain/scheduler_run.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <utility>
@@ -16,6 +13,7 @@
 #include "lab/live/line_tail.h"
 #include "lab/scenario/child_process.h"
 #include "lab/scenario/errors.h"
+#include "lab/scenario/temporary_directory.h"
 #include "minisched/api/conditions.h"
 #include "minisched/client/client.h"
 
@@ -32,30 +30,6 @@ constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::milliseconds kReadPod{100};
 constexpr std::chrono::seconds kGrace{5};
 constexpr std::size_t kLogLines = 5;
-
-// A temporary directory. The destructor removes it.
-class Directory {
- public:
-  Directory() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "minisched-explain.XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      throw CannotTell(name + ": " + std::strerror(errno));
-    }
-    path_ = name;
-  }
-  ~Directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  std::string File(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Follows what happens to one pod.
 class Follower {
@@ -141,12 +115,6 @@ std::string Log(const std::string& file) {
                        : "the last lines of its log:\n" + lines;
 }
 
-std::string Quote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 std::string DefaultScheduler(bool group) {
@@ -167,7 +135,7 @@ std::string DefaultScheduler(bool group) {
                      " has no scheduler (minisched-NN): build one, or pass a "
                      "command with --scheduler");
   }
-  return "exec " + Quote(folder / best) +
+  return "exec " + scenario::ShellQuote(folder / best) +
          " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1 "
          "--kube-api-qps 0" +
          (group ? " --coscheduling" : "");
@@ -176,10 +144,10 @@ std::string DefaultScheduler(bool group) {
 Outcome RunScheduler(const Copy& copy, const std::string& command,
                      const Pod& pod, Clock::TimePoint deadline,
                      const std::stop_token& stop) {
-  const Directory directory;
-  const std::string log = directory.File("log");
-  const std::string kubeconfig = directory.File("kubeconfig");
-  const std::string record = directory.File("record");
+  const scenario::TemporaryDirectory directory("minisched-explain");
+  const std::string log = directory.path() / "log";
+  const std::string kubeconfig = directory.path() / "kubeconfig";
+  const std::string record = directory.path() / "record";
   std::ofstream(kubeconfig) << copy.Kubeconfig();
   Follower follower(copy, pod, record);
   scenario::ChildProcess process(command,

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <stdlib.h>
 
 #include <cerrno>
 #include <cstring>
@@ -30,15 +29,6 @@ std::string ReadConfig(const std::string& path) {
   return text;
 }
 
-std::filesystem::path MakeDirectory() {
-  std::string name =
-      std::filesystem::temp_directory_path() / "minisched-live.XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error(name + ": " + std::strerror(errno));
-  }
-  return name;
-}
-
 }  // namespace
 
 ManagedScheduler::ManagedScheduler(
@@ -47,16 +37,9 @@ ManagedScheduler::ManagedScheduler(
     : command_(std::move(command)),
       environment_(std::move(environment)),
       clock_(clock),
-      config_(ReadConfig(config)),
-      directory_(MakeDirectory()) {
-  environment_["SCHEDULER_CONFIG"] = directory_ / "config.yaml";
+      config_(ReadConfig(config)) {
+  environment_["SCHEDULER_CONFIG"] = directory_.path() / "config.yaml";
   Start();
-}
-
-ManagedScheduler::~ManagedScheduler() {
-  process_.reset();
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
 }
 
 void ManagedScheduler::Start() {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "lab/scenario/child_process.h"
+#include "lab/scenario/temporary_directory.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/http/http.h"
@@ -28,7 +28,6 @@ class ManagedScheduler {
   ManagedScheduler(std::string command, const std::string& config,
                    std::map<std::string, std::string> environment,
                    Clock& clock = RealClock());
-  ~ManagedScheduler();
 
   ManagedScheduler(const ManagedScheduler&) = delete;
   ManagedScheduler& operator=(const ManagedScheduler&) = delete;
@@ -44,7 +43,7 @@ class ManagedScheduler {
   void Poll() EXCLUDES(mu_);
 
   // Returns the file of the scheduler's log, which ends with the object.
-  std::string log() const { return directory_ / "scheduler.log"; }
+  std::string log() const { return directory_.path() / "scheduler.log"; }
 
  private:
   void Start() EXCLUDES(mu_);
@@ -57,7 +56,7 @@ class ManagedScheduler {
   std::string config_ GUARDED_BY(mu_);
   std::optional<std::string> asked_ GUARDED_BY(mu_);  // until Poll()
   Respond respond_ GUARDED_BY(mu_);                   // during a change
-  const std::filesystem::path directory_;
+  const scenario::TemporaryDirectory directory_{"minisched-live"};
   std::optional<scenario::ChildProcess> process_;
   Clock::TimePoint trial_end_;
   std::optional<std::string> before_;  // the old configuration, during a trial

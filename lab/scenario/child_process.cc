@@ -117,6 +117,12 @@ void ChildProcess::Kill() {
   Reap(true);
 }
 
+std::string ShellQuote(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string LastLines(const std::string& name, std::size_t count) {
   std::ifstream file(name);
   std::deque<std::string> lines;

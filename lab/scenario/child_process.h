@@ -44,6 +44,9 @@ class ChildProcess {
   std::optional<int> status_;
 };
 
+// Quotes text for a shell.
+std::string ShellQuote(const std::string& text);
+
 // Returns the last `count` lines of a file, or "" if the file does not exist.
 std::string LastLines(const std::string& file, std::size_t count);
 

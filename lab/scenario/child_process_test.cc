@@ -44,6 +44,12 @@ class ChildProcessTest : public testing::Test {
   const std::string output_ = directory_.path() / "output";
 };
 
+TEST_F(ChildProcessTest, ShellQuoteKeepsEveryCharacter) {
+  const std::string text = R"(it's "$HOME" \ *)";
+  ChildProcess child("printf '%s\\n' " + ShellQuote(text), {}, output_);
+  EXPECT_TRUE(AwaitOutput(text + "\n"));
+}
+
 TEST_F(ChildProcessTest, PassesTheEnvironmentAndCapturesTheOutput) {
   ChildProcess child("echo $GREETING; echo $HOME >&2",
                      {{"GREETING", "hello"}, {"HOME", "/nowhere"}}, output_);

@@ -12,13 +12,6 @@ namespace {
 constexpr std::chrono::seconds kStartTimeout{20};
 constexpr std::chrono::milliseconds kPollEvery{5};
 
-// Quotes text for a shell.
-std::string Quote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 Embedded::Embedded(const std::filesystem::path& directory,
@@ -32,8 +25,9 @@ Embedded::Embedded(const std::filesystem::path& directory,
                      ": not found; --embedded needs it beside this program");
   }
   const std::filesystem::path log = directory / "apiserver.log";
-  process_.emplace("exec " + Quote(program) + " --simulate --kubeconfig-out " +
-                       Quote(kubeconfig_),
+  process_.emplace("exec " + ShellQuote(program) +
+                       " --simulate --kubeconfig-out " +
+                       ShellQuote(kubeconfig_),
                    std::map<std::string, std::string>{}, log);
   Clock& clock = RealClock();
   const auto deadline = clock.Now() + kStartTimeout;

@@ -13,6 +13,7 @@
 #include "lab/scenario/errors.h"
 #include "lab/scenario/player.h"
 #include "lab/scenario/report.h"
+#include "lab/scenario/temporary_directory.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/signals.h"
 #include "minisched/client/kubeconfig.h"
@@ -39,34 +40,9 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// A temporary directory. The destructor removes it.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "minisched-scenario.XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      throw minisched::scenario::CannotPlay("failed to create the directory " +
-                                            name);
-    }
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 Result PlayOne(Options options, const Scenario& scenario, TextReport& report,
                const std::stop_token& stop) {
-  const TemporaryDirectory directory;
+  const minisched::scenario::TemporaryDirectory directory("minisched-scenario");
   std::optional<minisched::scenario::Embedded> embedded;
   if (options.embedded) {
     embedded.emplace(directory.path(), stop);
