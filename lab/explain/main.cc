@@ -146,6 +146,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     experiment.manifests = objects.ManifestsFor(experiment.pod);
     experiment.anti_affine_pods = CountAntiAffinePods(objects, experiment.pod);
   }
+  experiment.scheduler_name = facts.scheduler;
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
                              : options.scheduler;

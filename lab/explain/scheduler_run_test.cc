@@ -25,6 +25,7 @@ Experiment WebExperiment(const std::string& scheduler) {
  "status": {"phase": "Pending"}}]})";
   return {.pod = {"default", "web"},
           .scheduler = scheduler,
+          .scheduler_name = "mine",
           .manifests = {{"dump", kObjects}}};
 }
 

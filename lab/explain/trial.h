@@ -18,7 +18,8 @@ namespace minisched::explain {
 // What each copy begins with.
 struct Experiment {
   PodName pod;
-  std::string scheduler;  // the command
+  std::string scheduler;       // the command
+  std::string scheduler_name;  // the pod's
   std::vector<Objects::Manifest> manifests;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
