@@ -185,28 +185,26 @@ void ControlPlane::Load(const std::string& manifest,
   }
 }
 
-NotRestored ControlPlane::Restore(const std::string& manifest,
-                                  const std::string& source) {
+std::vector<std::string> ControlPlane::Restore(const std::string& manifest,
+                                               const std::string& source) {
   std::vector<Json> objects;
   try {
     objects = ObjectsOf(manifest);
   } catch (const std::exception& error) {
     throw std::runtime_error(source + ": " + error.what());
   }
-  NotRestored left_out;
+  std::vector<std::string> left_out;
   for (Json& object : objects) {
-    const std::string version = GetString(object, "apiVersion");
-    const std::string kind = GetString(object, "kind");
-    const ResourceRow* row = FindKind(version, kind);
-    if (row == nullptr || !Registry::Stores(*row)) {
-      ++left_out.unknown_kinds[version + " " + kind];
-      continue;
-    }
     const std::string title = TitleOf(object);
     try {
+      const ResourceRow* row =
+          FindKind(GetString(object, "apiVersion"), GetString(object, "kind"));
+      if (row == nullptr || !Registry::Stores(*row)) {
+        throw ParseError("the server does not store this kind");
+      }
       registry_.Restore(*row, std::move(object));
     } catch (const ParseError& error) {
-      left_out.unreadable.push_back(
+      left_out.push_back(
           fmt::format("{}: {}: {}", source, title, error.what()));
     }
   }

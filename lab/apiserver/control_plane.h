@@ -47,7 +47,8 @@ class ControlPlane {
   // Creates the objects of a manifest; see Server::Load().
   void Load(const std::string& manifest, const std::string& source);
   // Stores the objects of a manifest; see Server::Restore().
-  NotRestored Restore(const std::string& manifest, const std::string& source);
+  std::vector<std::string> Restore(const std::string& manifest,
+                                   const std::string& source);
 
   void SetFaults(const Faults& faults) { faults_ = faults; }
   Store& store() { return store_; }

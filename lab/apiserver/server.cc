@@ -136,8 +136,8 @@ void Server::Load(const std::string& manifest, const std::string& source) {
   impl_->control_plane.Load(manifest, source);
 }
 
-NotRestored Server::Restore(const std::string& manifest,
-                            const std::string& source) {
+std::vector<std::string> Server::Restore(const std::string& manifest,
+                                         const std::string& source) {
   // Run the controllers first, as in Load().
   impl_->io.poll();
   impl_->io.restart();

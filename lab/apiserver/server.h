@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -22,16 +21,6 @@ struct ServerOptions {
   // requests changes the objects: pods whose owners don't exist stay, and there
   // are no namespaces at the start.
   bool controllers = true;
-};
-
-// The objects that Server::Restore() has left out.
-struct NotRestored {
-  // The number of objects of each kind that the server does not have, by
-  // "apiVersion kind".
-  std::map<std::string, int> unknown_kinds;
-  // One line for each object that can't be read: "dump.json: Pod default/web:
-  // json: cannot unmarshal number into spec.nodeName of type string".
-  std::vector<std::string> unreadable;
 };
 
 // The embedded API server. It keeps all objects in memory, so they are lost
@@ -62,9 +51,14 @@ class Server {
   // Stores the objects of a manifest as they are: with uid, times, status and
   // node; only the resourceVersion is new. Replaces objects that exist. Runs no
   // admission and no validation. Fields that a server always sets get their
-  // defaults if they are absent, and so does the uid. Throws std::runtime_error
-  // if the manifest is no YAML or JSON. Call Restore() before Run().
-  NotRestored Restore(const std::string& manifest, const std::string& source);
+  // defaults if they are absent, and so does the uid. Returns a line for each
+  // object that is left out, because the server does not store its kind, or
+  // because a field has a wrong type: "dump.json: Pod default/web: json: cannot
+  // unmarshal number 3 into spec.nodeName of type string". Throws
+  // std::runtime_error if the manifest is no YAML or JSON. Call Restore()
+  // before Run().
+  std::vector<std::string> Restore(const std::string& manifest,
+                                   const std::string& source);
 
   // Serves until Stop() is called. Then completes the responses in progress and
   // ends open watches properly, within one second.

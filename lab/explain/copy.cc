@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
@@ -97,33 +95,18 @@ class StepPlayer {
   const std::stop_token stop_;
 };
 
-std::string Describe(const std::map<std::string, int>& kinds) {
-  std::string text;
-  for (const auto& [kind, count] : kinds) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
-  }
-  return text;
-}
-
 }  // namespace
 
 Copy::Copy(const std::vector<Objects::Manifest>& manifests)
     : server_({.controllers = false}) {
-  std::map<std::string, int> unknown;
   for (const Objects::Manifest& manifest : manifests) {
-    const auto left_out = server_.Restore(manifest.json, manifest.source);
-    for (const std::string& line : left_out.unreadable) {
+    for (const std::string& line :
+         server_.Restore(manifest.json, manifest.source)) {
       const bool matters = line.starts_with(manifest.source + ": Pod ") ||
                            line.starts_with(manifest.source + ": Node ");
       if (matters) throw CannotTell(line + ": correct the field");
       warnings_.push_back(line);
     }
-    for (const auto& [kind, count] : left_out.unknown_kinds) {
-      unknown[kind] += count;
-    }
-  }
-  if (!unknown.empty()) {
-    warnings_.push_back("unknown kinds were left out: " + Describe(unknown));
   }
   thread_ = std::jthread([this] { server_.Run(); });
 }

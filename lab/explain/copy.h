@@ -24,8 +24,7 @@ class Copy {
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  // Returns a warning for each object of another kind that can't be read, and
-  // one for the kinds that the server does not have.
+  // Returns a warning for each object of another kind that can't be read.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   RestConfig config() const;
