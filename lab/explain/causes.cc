@@ -101,27 +101,13 @@ Causes CordonCauses(const Pod& /*pod*/, const NodeState& /*node*/) {
   return {"cordoned"};
 }
 
-Causes NodeNameCauses(const Pod& pod, const NodeState& /*node*/) {
-  return {"the pod is for the node " + pod.spec.node_name};
-}
-
-Causes GateCauses(const Pod& pod, const NodeState& /*node*/) {
-  Causes causes;
-  for (const PodSchedulingGate& gate : pod.spec.scheduling_gates) {
-    causes.push_back("gate " + gate.name);
-  }
-  return causes;
-}
-
 constexpr std::array<
-    std::pair<std::string_view, Causes (*)(const Pod&, const NodeState&)>, 7>
+    std::pair<std::string_view, Causes (*)(const Pod&, const NodeState&)>, 5>
     kPlugins = {{{"NodeResourcesFit", ResourceCauses},
                  {"NodePorts", PortCauses},
                  {"NodeAffinity", AffinityCauses},
-                 {"NodeName", NodeNameCauses},
                  {"TaintToleration", TaintCauses},
-                 {"NodeUnschedulable", CordonCauses},
-                 {"SchedulingGates", GateCauses}}};
+                 {"NodeUnschedulable", CordonCauses}}};
 
 }  // namespace
 

@@ -135,9 +135,6 @@ TEST(CausesTest, OtherPluginsHaveTheirReasons) {
               ElementsAre("the reason"));
   EXPECT_THAT(Causes("{}", StateOf(kNode), "NodeUnschedulable"),
               ElementsAre("cordoned"));
-  EXPECT_THAT(
-      Causes(R"({"spec": {"nodeName": "x"}})", StateOf(kNode), "NodeName"),
-      ElementsAre("the pod is for the node x"));
   // The node has changed since the attempt.
   EXPECT_THAT(Causes("{}", StateOf(kNode), "NodeResourcesFit"),
               ElementsAre("the reason"));
