@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <system_error>
 #include <vector>
 
@@ -24,21 +23,6 @@ using apiserver::GetString;
 using apiserver::Json;
 using apiserver::NameOf;
 using apiserver::NamespaceOf;
-
-// Returns the edit distance of two names.
-std::size_t Distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 bool IsIn(const PodName& pod, const std::string& namespace_name) {
   return namespace_name.empty() || pod.namespace_name == namespace_name;
@@ -76,12 +60,14 @@ std::optional<PodName> FindPod(const Objects& objects, const std::string& name,
 
 void FailToFind(const Objects& objects, const std::string& name,
                 const std::string& namespace_name) {
+  // The pod whose name begins most like `name`: "web" finds "web-7d4b9".
   std::string nearest;
-  std::size_t best = std::string::npos;
+  std::ptrdiff_t best = 0;
   for (const auto& [pod, facts] : objects.pods()) {
-    const std::size_t distance = Distance(name, pod.name);
-    if (distance >= best) continue;
-    best = distance;
+    const std::ptrdiff_t same =
+        std::ranges::mismatch(name, pod.name).in1 - name.begin();
+    if (same <= best) continue;
+    best = same;
     nearest = pod.ToString();
   }
   throw CannotTell(fmt::format(

@@ -51,6 +51,7 @@ TEST_F(PodsTest, ErrorsSayWhatToDo) {
   Add("a", "web");
   Add("b", "web");
   Add("b", "web-7d4");
+  Add("c", "db");
   EXPECT_EQ(ErrorOf("web", ""),
             "several namespaces have a pod web: pass one of them with -n: a, "
             "b");
@@ -59,6 +60,8 @@ TEST_F(PodsTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(ErrorOf("web-7d4", "a"),
             "there is no pod web-7d4 in the namespace a; the nearest name is "
             "b/web-7d4");
+  EXPECT_EQ(ErrorOf("d", ""), "there is no pod d; the nearest name is c/db");
+  EXPECT_EQ(ErrorOf("x", ""), "there is no pod x");
 }
 
 TEST_F(PodsTest, PodsThatNoSchedulerTakesNeedNoScheduler) {
