@@ -1,8 +1,10 @@
 #include "lab/explain/answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -17,43 +19,18 @@ constexpr std::size_t kMaxRows = 20;
 constexpr std::size_t kMaxScores = 5;
 constexpr std::size_t kMaxNames = 5;  // in one row
 
-const char* StateName(State state) {
-  switch (state) {
-    case State::kFits:
-      return "fits";
-    case State::kUnschedulable:
-      return "unschedulable";
-    case State::kNotBound:
-      return "not bound";
-    case State::kGated:
-      return "gated";
-    case State::kBound:
-      return "bound";
-    case State::kDeleted:
-      return "being deleted";
-    case State::kEnded:
-      return "ended";
-    case State::kOtherScheduler:
-      return "other scheduler";
-  }
-  return "";
-}
-
-std::string Join(const std::vector<std::string>& texts,
-                 const std::string& separator) {
-  std::string all;
-  for (const std::string& text : texts) {
-    all += (all.empty() ? "" : separator) + text;
-  }
-  return all;
-}
+// The names of the states, in the order of State.
+constexpr std::array kStates = {"fits",  "unschedulable",  "not bound",
+                                "gated", "bound",          "being deleted",
+                                "ended", "other scheduler"};
 
 std::string ToText(const std::vector<Rejection>& rejections) {
   std::vector<std::string> parts;
   for (const auto& [plugin, reasons, causes] : rejections) {
-    parts.push_back((plugin.empty() ? "" : plugin + ": ") + Join(causes, ", "));
+    parts.push_back(fmt::format("{}{}{}", plugin, plugin.empty() ? "" : ": ",
+                                fmt::join(causes, ", ")));
   }
-  return Join(parts, " · ");
+  return fmt::format("{}", fmt::join(parts, " · "));
 }
 
 // Returns the first line.
@@ -102,7 +79,7 @@ Rows RowsOf(const std::vector<RejectedNode>& nodes) {
       names.resize(kMaxNames - 1);
       names.push_back(fmt::format("… ({} nodes)", count));
     }
-    rows.emplace_back(Join(names, ", "), text);
+    rows.emplace_back(fmt::format("{}", fmt::join(names, ", ")), text);
   }
   return rows;
 }
@@ -128,8 +105,8 @@ void AppendScores(std::string& out, const Answer& answer) {
     for (const auto& [plugin, score] : node.scores) {
       parts.push_back(fmt::format("{} {}", plugin, score));
     }
-    rows.emplace_back(node.node,
-                      fmt::format("{} = {}", node.total, Join(parts, " + ")));
+    rows.emplace_back(
+        node.node, fmt::format("{} = {}", node.total, fmt::join(parts, " + ")));
     if (rows.size() == kMaxScores) break;
   }
   AppendRows(out, rows, "  ");
@@ -196,10 +173,11 @@ std::string ToTable(const Answer& answer) {
 }
 
 std::string ToJson(const Answer& answer) {
-  OrderedJson json = {{"v", 1},
-                      {"pod", answer.pod},
-                      {"state", StateName(answer.state)},
-                      {"sentence", answer.sentence}};
+  OrderedJson json = {
+      {"v", 1},
+      {"pod", answer.pod},
+      {"state", kStates.at(static_cast<std::size_t>(answer.state))},
+      {"sentence", answer.sentence}};
   if (!answer.node.empty()) json["node"] = answer.node;
   json["allNodes"] = answer.all_nodes;
   json["feasibleNodes"] = answer.feasible_nodes;

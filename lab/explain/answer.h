@@ -35,6 +35,7 @@ struct Suggestion {
   std::string step;  // for --what-if, as JSON
 };
 
+// answer.cc has their names.
 enum class State {
   kFits,
   kUnschedulable,  // fits no node
