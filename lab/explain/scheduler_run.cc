@@ -1,6 +1,7 @@
 #include "lab/explain/scheduler_run.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <chrono>
@@ -120,14 +121,10 @@ std::string Log(const std::string& file) {
 std::string DefaultScheduler(bool group) {
   const auto folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  constexpr std::string_view kPrefix = "minisched-";
   std::string best;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
-    const bool is_step =
-        name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 &&
-        std::all_of(name.begin() + kPrefix.size(), name.end(),
-                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_step = fnmatch("minisched-[0-9][0-9]", name.c_str(), 0) == 0;
     if (is_step) best = std::max(best, name);
   }
   if (best.empty()) {
