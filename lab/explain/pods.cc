@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
@@ -37,6 +38,27 @@ Json TemplateOf(const Json& object) {
     if (object.contains(pointer)) return object[pointer];
   }
   return nullptr;
+}
+
+// Returns the only pod or workload of a file, or null.
+Json ReadOwner(const std::string& file, const std::stop_token& stop,
+               const std::function<void(const std::string&)>& fail) {
+  std::error_code error;
+  const std::string text =
+      ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, stop, error);
+  if (error) fail(error.message());
+  Json owner;
+  try {
+    for (const std::string& document : YamlToJson(text)) {
+      Json object = Json::parse(document);
+      if (TemplateOf(object).is_null()) continue;
+      if (!owner.is_null()) fail("it has several pods or workloads: leave one");
+      owner = std::move(object);
+    }
+  } catch (const ParseError& malformed) {
+    fail(malformed.what());
+  }
+  return owner;
 }
 
 }  // namespace
@@ -137,38 +159,18 @@ int CountAntiAffinePods(const Objects& objects, const PodName& name) {
 
 NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
                   const std::stop_token& stop) {
-  std::error_code error;
-  const std::string text =
-      ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, stop, error);
-  if (error) throw CannotTell("--new " + file + ": " + error.message());
-  Json pod;
-  Json owner;
-  try {
-    for (const std::string& document : YamlToJson(text)) {
-      const Json object = Json::parse(document);
-      const Json found = TemplateOf(object);
-      if (found.is_null()) continue;
-      if (!pod.is_null()) {
-        throw CannotTell("--new " + file +
-                         ": it has several pods or workloads: leave one");
-      }
-      pod = found;
-      owner = object;
-    }
-  } catch (const ParseError& malformed) {
-    throw CannotTell("--new " + file + ": " + malformed.what());
-  }
-  if (!pod.is_object()) {
-    throw CannotTell("--new " + file + ": it has no pod and no workload");
-  }
+  const auto fail = [&](const std::string& what) {
+    throw CannotTell("--new " + file + ": " + what);
+  };
+  const Json owner = ReadOwner(file, stop, fail);
+  Json pod = TemplateOf(owner);
+  if (!pod.is_object()) fail("it has no pod and no workload");
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   KeepFields(pod);
   std::string name = NameOf(owner);
   if (name.empty()) name = GetString(owner, "metadata", "generateName");
-  if (name.empty()) {
-    throw CannotTell("--new " + file + ": the pod has no metadata.name");
-  }
+  if (name.empty()) fail("the pod has no metadata.name");
   if (name.back() == '-') name += "new";  // a generateName
   std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
   if (ns.empty()) ns = "default";
