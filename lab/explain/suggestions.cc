@@ -17,6 +17,8 @@
 namespace minisched::explain {
 namespace {
 
+using apiserver::Get;
+using apiserver::GetString;
 using apiserver::Json;
 
 constexpr char kUnschedulable[] = "node.kubernetes.io/unschedulable";
@@ -35,9 +37,9 @@ struct Candidate {
   }
 };
 
-// The taints with this prefix follow from the state of the node.
-bool IsOfState(const Taint& taint) {
-  return taint.key.starts_with("node.kubernetes.io/");
+// True for taints that follow from the state of the node.
+bool IsOfState(const std::string& taint_key) {
+  return taint_key.starts_with("node.kubernetes.io/");
 }
 
 // Labels with these prefixes say where and what a node is. Nobody adds them to
@@ -138,21 +140,17 @@ class ChangeFinder {
 
   void AddTaintChanges(const Candidate& node) {
     const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::none_of(taints, IsOfState)) {
+    if (std::ranges::none_of(taints, IsOfState, &Taint::key)) {
       Add("toleration", pod_changes_.WithTolerations(taints));
     }
     std::vector<std::string> names;
+    for (const Taint& taint : taints) names.push_back(ToString(taint));
     Json left = Json::array();
     for (const Taint& taint : node.state->node->spec.taints) {
-      if (std::ranges::any_of(taints, [&](const Taint& one) {
-            return ToString(one) == ToString(taint);
-          })) {
-        names.push_back(ToString(taint));
-      } else {
-        left.push_back({{"key", taint.key},
-                        {"value", taint.value},
-                        {"effect", taint.effect}});
-      }
+      if (std::ranges::find(names, ToString(taint)) != names.end()) continue;
+      left.push_back({{"key", taint.key},
+                      {"value", taint.value},
+                      {"effect", taint.effect}});
     }
     Add("taint",
         fmt::format("{} loses the taint {}", node.name(),
@@ -237,7 +235,9 @@ class ChangeFinder {
       others.erase(plugin);
     }
     const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::all_of(taints, IsOfState)) others.erase("TaintToleration");
+    if (std::ranges::all_of(taints, IsOfState, &Taint::key)) {
+      others.erase("TaintToleration");
+    }
     if (!others.empty()) return;
     for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
       if (shortage.request >
@@ -255,24 +255,21 @@ class ChangeFinder {
         {.method = "GET", .path = Node::kResource.Path("", like)}, stop_));
     std::string name = like + "-new";
     while (nodes_.contains(name)) name += "-new";
-    Json labels = apiserver::Get(node, "metadata", "labels");
+    Json labels = Get(node, "metadata", "labels");
     for (Json& label : labels) {
       if (label == like) label = name;
     }
     Json taints = Json::array();
-    for (const Json& taint : apiserver::Get(node, "spec", "taints")) {
-      if (!apiserver::GetString(taint, "key")
-               .starts_with("node.kubernetes.io/")) {
-        taints.push_back(taint);
-      }
+    for (const Json& taint : Get(node, "spec", "taints")) {
+      if (!IsOfState(GetString(taint, "key"))) taints.push_back(taint);
     }
     return {{"apiVersion", "v1"},
             {"kind", "Node"},
             {"metadata", {{"name", name}, {"labels", labels}}},
             {"spec", {{"taints", taints}}},
             {"status",
-             {{"allocatable", apiserver::Get(node, "status", "allocatable")},
-              {"capacity", apiserver::Get(node, "status", "capacity")}}}};
+             {{"allocatable", Get(node, "status", "allocatable")},
+              {"capacity", Get(node, "status", "capacity")}}}};
   }
 
   static Json PatchNode(const Candidate& node, Json patch) {
