@@ -40,8 +40,8 @@ class Copy {
 // Carries steps out on the copy. Pods are deleted at once unless a step has a
 // grace period, because the copy has no kubelet. When a step changes
 // spec.unschedulable of a node, the taint of the node follows, as in a real
-// cluster. `pod` gives the default namespace, and `scheduler_name` replaces
-// `minisched`, as in scenarios. Throws CannotTell.
+// cluster. `namespace_name` is the default namespace, and `scheduler_name`
+// replaces `minisched`, as in scenarios. Throws CannotTell.
 void Play(const std::vector<scenario::Step>& steps, const Copy& copy,
           const std::string& namespace_name, const std::string& scheduler_name,
           const std::stop_token& stop);

@@ -34,7 +34,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 7> kSimulator = {
      {"pvs", "PersistentVolume"},
      {"storageClasses", "StorageClass"}}};
 
-// A YAML parser takes minutes for a dump of 100 MB.
+// Longer texts that begin with a brace are read as JSON, never as YAML: a YAML
+// parser takes minutes for 100 MB.
 constexpr std::size_t kMaxFlowYaml = 1 << 20;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

@@ -59,9 +59,8 @@ std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
       {.namespace_name = trial.pod().metadata.namespace_name,
        .label_selector = fmt::format("{}={}", kPodGroupLabel, name->second)},
       stop);
-  const auto minimum = labels.find(
-      "pod-group.scheduling.sigs.k8s.io/"
-      "min-available");
+  const auto minimum =
+      labels.find("pod-group.scheduling.sigs.k8s.io/min-available");
   return {fmt::format("{}: the group {} has {} of at least {} pods", reason,
                       name->second, members.items.size(),
                       minimum == labels.end() ? "?" : minimum->second)};
@@ -71,7 +70,7 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
     if (!GetString(point, "status").starts_with("Unschedulable")) continue;
-    // It rejects nothing, and its message is in the sentence.
+    // A PostFilter plugin rejects nothing, and its message is in the sentence.
     if (GetString(point, "point") == "PostFilter") continue;
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
@@ -167,8 +166,8 @@ void CheckComplete(Answer& answer) {
   if (shown == 0 || answer.feasible_nodes > 0) return;
   if (shown < answer.all_nodes) {
     answer.warnings.push_back(
-        fmt::format("the table has {} of {} nodes: a trace has no more", shown,
-                    answer.all_nodes));
+        fmt::format("the table has {} of {} nodes: a trace keeps no more",
+                    shown, answer.all_nodes));
   }
 }
 
@@ -180,8 +179,7 @@ void CheckAntiAffinity(const Outcome& outcome, int pods, Answer& answer) {
   if (pods > 0 && !filters.empty() && !has_plugin) {
     answer.warnings.push_back(
         fmt::format("pods with required pod anti-affinity: {}. {} ignores what "
-                    "they require "
-                    "of this pod",
+                    "they require of this pod",
                     pods, outcome.program));
   }
 }

@@ -11,8 +11,9 @@ using apiserver::Json;
 using apiserver::ResourceRow;
 
 // The fields that schedulers read, by "apiVersion kind". The value 1 keeps a
-// whole field; a list stands for each element of a list. Each kind also has
-// "metadata" and, in place of the word $template, a container.
+// whole field; a list stands for each element of a list. "$container" and
+// "$status" stand for the fields of kContainer and kStatus. Fields() adds
+// kMetadata to each kind.
 constexpr char kFields[] = R"({
 "v1 Node": {
   "spec": {"unschedulable": 1, "taints": 1},
@@ -65,8 +66,8 @@ constexpr char kFields[] = R"({
 "resource.k8s.io/v1 DeviceClass": {"spec": {"selectors": 1}}
 })";
 
-// An own value of `metadata.annotations` may be anything, so only those that
-// kube-scheduler itself reads are kept. Finalizers would keep the pods that a
+// Annotations may have any content, so only those that kube-scheduler reads are
+// kept. Finalizers would keep the pods that a
 // what-if step deletes.
 constexpr char kMetadata[] = R"({
 "name": 1, "namespace": 1, "uid": 1, "creationTimestamp": 1,

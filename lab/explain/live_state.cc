@@ -21,9 +21,9 @@ using apiserver::GetInt;
 using apiserver::GetString;
 using apiserver::Json;
 
-// The page's server sends the changes every 50 ms. If nothing has come for this
-// long, there is nothing.
-constexpr std::chrono::milliseconds kQuiet{1500};
+// The page's server sends changes every 50 ms. If the stream is quiet for this
+// long, all changes have been sent. Generous, for slow machines.
+constexpr std::chrono::seconds kQuiet{3};
 
 // Returns the request for the stream of events. The token is a cookie there.
 HttpRequest EventsRequest(const std::string& server, const std::string& token) {

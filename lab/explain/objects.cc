@@ -31,8 +31,8 @@ bool IsBuiltIn(const std::string& api_version) {
   return group.find('.') == group.npos || group.ends_with(".k8s.io");
 }
 
-// Removes all conditions but the one that schedulers read of other pods. So a
-// condition PodScheduled of the copy is new.
+// Removes all conditions except DisruptionTarget, the only one of other pods
+// that schedulers read. So a condition PodScheduled is of the copy's scheduler.
 void RemoveConditions(Json& pod) {
   const auto status = pod.find("status");
   if (status == pod.end() || !Get(*status, "conditions").is_array()) return;

@@ -165,8 +165,8 @@ Outcome RunScheduler(const Copy& copy, const std::string& command,
     }
     if (clock.Now() > deadline) {
       throw CannotTell(fmt::format(
-          "the scheduler has not tried {} in time: its command must take pods "
-          "with the schedulerName \"{}\"; {}",
+          "the scheduler has made no attempt at {} in time: its command must "
+          "schedule pods with the schedulerName \"{}\"; {}",
           ObjectName(pod.metadata), pod.spec.scheduler_name, Log(log)));
     }
     if (!clock.SleepFor(kPoll, stop)) throw Cancelled();

@@ -118,8 +118,8 @@ TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
 TEST(SchedulerRunTest, ASchedulerMustTakeThePod) {
   EXPECT_THAT(
       SchedulerError("echo idle; exec sleep 60", std::chrono::milliseconds(50)),
-      HasSubstr("has not tried default/web in time: its command must "
-                "take pods with the schedulerName \"mine\""));
+      HasSubstr("has made no attempt at default/web in time: its command must "
+                "schedule pods with the schedulerName \"mine\""));
 }
 
 TEST(SchedulerRunTest, StopsWhenAsked) {
