@@ -79,8 +79,6 @@ PodFacts FactsOf(const Json& pod) {
       .scheduler = scheduler.empty() ? "default-scheduler" : scheduler,
       .phase = GetString(pod, "status", "phase"),
       .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
-      .priority_class = GetString(spec, "priorityClassName"),
-      .priority = apiserver::GetInt(spec, "priority"),
       .is_terminating = apiserver::IsTerminating(pod),
       .is_nominated = !GetString(pod, "status", "nominatedNodeName").empty(),
       .has_anti_affinity =
@@ -196,11 +194,18 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
   for (const std::string& ns : namespaces) {
     add_missing("v1", "Namespace", ns, Json::object());
   }
-  const auto pod = pods_.find(target);
-  if (pod != pods_.end() && !pod->second.priority_class.empty() &&
-      !pod->second.priority_class.starts_with("system-")) {
-    add_missing("scheduling.k8s.io/v1", "PriorityClass",
-                pod->second.priority_class, {{"value", pod->second.priority}});
+  const auto pod = objects_.find({"Pod", target.namespace_name, target.name});
+  if (pod != objects_.end()) {
+    const Json json = Json::parse(pod->second.json);
+    const Json& spec = Get(json, "spec");
+    const std::string name = GetString(spec, "priorityClassName");
+    Json priority_class = {{"value", apiserver::GetInt(spec, "priority")}};
+    apiserver::CopyMember(spec, "preemptionPolicy", priority_class);
+    // Every server has the classes of system pods.
+    if (!name.empty() && !name.starts_with("system-")) {
+      add_missing("scheduling.k8s.io/v1", "PriorityClass", name,
+                  priority_class);
+    }
   }
   return std::move(builder).Finish();
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -31,8 +30,6 @@ struct PodFacts {
   std::string scheduler;
   std::string phase;
   std::string group;  // of Coscheduling; "" for none
-  std::string priority_class;
-  std::int64_t priority = 0;
   bool is_terminating = false;
   bool is_nominated = false;
   bool has_anti_affinity = false;  // required

@@ -76,13 +76,15 @@ TEST(ObjectsTest, KeepsTheGroupOfThePod) {
 
 TEST(ObjectsTest, AddsAMissingPriorityClass) {
   Objects objects;
-  objects.Add(
-      PodJson("target",
-              {{"spec", {{"priorityClassName", "high"}, {"priority", 7}}}}),
-      "dump");
+  objects.Add(PodJson("target", {{"spec",
+                                  {{"priorityClassName", "high"},
+                                   {"priority", 7},
+                                   {"preemptionPolicy", "Never"}}}}),
+              "dump");
   EXPECT_THAT(Copied(objects, {"a", "target"}),
               ::testing::Contains("PriorityClass /high"));
-  EXPECT_THAT(CopiedText(objects, {"a", "target"}), HasSubstr("\"value\":7"));
+  EXPECT_THAT(CopiedText(objects, {"a", "target"}),
+              HasSubstr(R"("preemptionPolicy":"Never","value":7)"));
 }
 
 TEST(ObjectsTest, AddsMissingNamespaces) {
