@@ -1,6 +1,5 @@
 #include "lab/explain/kept_fields.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace minisched::explain {

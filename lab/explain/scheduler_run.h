@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>

@@ -1,13 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "lab/explain/copy.h"
-#include "lab/explain/node_states.h"
 #include "lab/explain/objects.h"
 #include "lab/explain/scheduler_run.h"
 #include "lab/scenario/scenario.h"
