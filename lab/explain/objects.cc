@@ -22,9 +22,6 @@ using apiserver::Json;
 using apiserver::NameOf;
 using apiserver::NamespaceOf;
 
-// The most objects in one manifest, so that a parsed manifest stays small.
-constexpr int kMaxObjects = 500;
-
 // True for the kinds of Kubernetes, as opposed to custom resources.
 bool IsBuiltIn(const std::string& api_version) {
   const std::string group = api_version.substr(0, api_version.find('/'));
@@ -42,32 +39,6 @@ void RemoveConditions(Json& pod) {
   }
   (*status)["conditions"] = std::move(left);
 }
-
-// Builds the Lists of Objects::ManifestsFor().
-class ManifestBuilder {
- public:
-  void Add(const std::string& json, const std::string& source) {
-    auto& [manifest, count] = open_[source];
-    manifest += (count == 0 ? "" : ",") + json;
-    if (++count == kMaxObjects) Close(source, manifest, count);
-  }
-  std::vector<Objects::Manifest> Finish() && {
-    for (auto& [source, part] : open_) Close(source, part.first, part.second);
-    return std::move(manifests_);
-  }
-
- private:
-  void Close(const std::string& source, std::string& manifest, int& count) {
-    if (count == 0) return;
-    manifests_.push_back(
-        {source, R"({"kind":"List","items":[)" + manifest + "]}"});
-    manifest.clear();
-    count = 0;
-  }
-
-  std::map<std::string, std::pair<std::string, int>> open_;  // by source
-  std::vector<Objects::Manifest> manifests_;
-};
 
 }  // namespace
 
@@ -173,13 +144,13 @@ bool Objects::IsCopied(const PodName& name, const PodName& target) const {
 
 std::vector<Objects::Manifest> Objects::ManifestsFor(
     const PodName& target) const {
-  ManifestBuilder builder;
+  std::vector<Manifest> manifests;
   std::set<std::string> namespaces = {"default", target.namespace_name};
   for (const auto& [key, kept] : objects_) {
     const auto& [kind, ns, name] = key;
     if (!ns.empty()) namespaces.insert(ns);
     if (kind != "Pod" || IsCopied({ns, name}, target)) {
-      builder.Add(kept.json, kept.source);
+      manifests.push_back(kept);
     }
   }
   const auto add_missing = [&](const std::string& version,
@@ -189,7 +160,7 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
     object["apiVersion"] = version;
     object["kind"] = kind;
     object["metadata"]["name"] = name;
-    builder.Add(Dump(object), "missing objects");
+    manifests.push_back({Dump(object), "missing objects"});
   };
   for (const std::string& ns : namespaces) {
     add_missing("v1", "Namespace", ns, Json::object());
@@ -207,7 +178,7 @@ std::vector<Objects::Manifest> Objects::ManifestsFor(
                   priority_class);
     }
   }
-  return std::move(builder).Finish();
+  return manifests;
 }
 
 }  // namespace minisched::explain

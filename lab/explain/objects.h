@@ -59,10 +59,10 @@ class Objects {
   // The kinds that Add() has counted, by "apiVersion kind".
   const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
 
-  // A part of the objects, as a List for Server::Restore().
+  // An object, for Server::Restore().
   struct Manifest {
-    std::string source;
     std::string json;
+    std::string source;
   };
   // Returns the objects that a copy needs to schedule `target`: all except pods
   // that have ended and other pending pods. Pending pods of the target's group
@@ -74,17 +74,13 @@ class Objects {
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // kind first
-  struct Kept {
-    std::string json;
-    std::string source;
-  };
 
   Key KeyOf(const nlohmann::json& object, const std::string& source) const;
   void Store(const nlohmann::json& object, const std::string& source);
   // Removes fields. Returns false if the object's kind is not kept.
   bool Prepare(nlohmann::json& object, const std::string& source);
 
-  std::map<Key, Kept> objects_;
+  std::map<Key, Manifest> objects_;
   std::map<PodName, PodFacts> pods_;
   std::map<std::string, int> unknown_;
 };

@@ -27,13 +27,11 @@ Json PodJson(const std::string& name, const Json& changes = Json::object()) {
 std::vector<std::string> Copied(const Objects& objects, const PodName& target) {
   std::vector<std::string> names;
   for (const auto& manifest : objects.ManifestsFor(target)) {
-    const Json list = Json::parse(manifest.json);
-    for (const Json& object : list["items"]) {
-      const Json& metadata = object["metadata"];
-      names.push_back(object["kind"].get<std::string>() + " " +
-                      metadata.value("namespace", "") + "/" +
-                      metadata["name"].get<std::string>());
-    }
+    const Json object = Json::parse(manifest.json);
+    const Json& metadata = object["metadata"];
+    names.push_back(object["kind"].get<std::string>() + " " +
+                    metadata.value("namespace", "") + "/" +
+                    metadata["name"].get<std::string>());
   }
   return names;
 }
