@@ -32,6 +32,9 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
   if (victims.empty()) return;
   {
     MutexLock lock(mu_);
+    std::erase_if(last_victims_, [this](const auto& preemption) {
+      return !Stays(preemption.second);
+    });
     last_victims_[preemptor->metadata.uid] = nullptr;
   }
   EvictAll(handle_.under_way->Begin(), candidate.node_name, std::move(victims),
@@ -42,9 +45,12 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
 bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
   MutexLock lock(mu_);
   const auto preemption = last_victims_.find(uid);
-  if (preemption == last_victims_.end()) return false;
-  if (!preemption->second) return true;
-  const ObjectMeta& last = preemption->second->metadata;
+  return preemption != last_victims_.end() && Stays(preemption->second);
+}
+
+bool PreemptionExecutor::Stays(const PodPtr& last_victim) const {
+  if (!last_victim) return true;
+  const ObjectMeta& last = last_victim->metadata;
   const auto now =
       handle_.informers->Of<Pod>().store().Get(last.namespace_name, last.name);
   return now && now->metadata.uid == last.uid &&
@@ -70,12 +76,11 @@ Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
     }
     eviction = co_await PreemptPod(node, last, preemptor);
   }
-  if (eviction != Eviction::kFailed) {
-    Finish(preemptor, eviction == Eviction::kGone);
-    co_return;
+  if (eviction == Eviction::kGone) Finish(preemptor);
+  if (eviction == Eviction::kFailed) {
+    handle_.executor->PostAfter(kRetryAfter,
+                                [this, preemptor] { Finish(preemptor); });
   }
-  handle_.executor->PostAfter(kRetryAfter,
-                              [this, preemptor] { Finish(preemptor, true); });
 }
 
 Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
@@ -109,12 +114,12 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   co_return eviction;
 }
 
-void PreemptionExecutor::Finish(const PodPtr& preemptor, bool activate) {
+void PreemptionExecutor::Finish(const PodPtr& preemptor) {
   {
     MutexLock lock(mu_);
     last_victims_.erase(preemptor->metadata.uid);
   }
-  if (activate) handle_.activate({preemptor});
+  handle_.activate({preemptor});
 }
 
 }  // namespace minisched

@@ -160,7 +160,7 @@ TEST_F(PreemptionExecutorTest, DeletesAllVictimsAndReportsEach) {
                            "a: Preempted by pod urgent on node node-1",
                            "b: Preempted by pod urgent on node node-1",
                            "c: Preempted by pod urgent on node node-1"));
-  EXPECT_FALSE(IsRunning());
+  AwaitThat([this] { return !IsRunning(); });
   EXPECT_THAT(activated(), IsEmpty());
 }
 

@@ -82,13 +82,18 @@ TEST_F(PreemptionSchedulerTest, WaitsForAVictimThatIsEnding) {
   Start(kClasses + SmallNode("a") + SmallNode("b") + BoundPod("web-1", "a") +
         BoundPod("web-2", "b") + UrgentPod());
   AwaitThat([this] { return !Nominated("urgent").empty(); });
-  client_->Patch<Node>("", "b", PatchType::kMerge,
-                       R"({"spec":{"taints":[{"key":"slow",
-                           "effect":"PreferNoSchedule"}]}})");
-  AwaitWhyPending(
-      "urgent",
-      "Unschedulable: 0/2 nodes are available: 2 Too many pods. preemption: "
-      "not eligible due to a terminating pod on the nominated node.");
+  // Several events, because the first ones may find the pod gated.
+  int event = 0;
+  AwaitThat([&] {
+    client_->Patch<Node>("", "b", PatchType::kMerge,
+                         R"({"spec":{"taints":[{"key":"slow-)" +
+                             std::to_string(++event) +
+                             R"(","effect":"PreferNoSchedule"}]}})");
+    return WhyPending(*client_, "urgent") ==
+           "Unschedulable: 0/2 nodes are available: 2 Too many pods. "
+           "preemption: not eligible due to a terminating pod on the nominated "
+           "node.";
+  });
   EXPECT_EQ(Ending().size(), 1);
 }
 

@@ -35,8 +35,9 @@ class PreemptionExecutor {
   // the pod, because it may fit another node.
   void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
 
-  // Returns true if the preemptor has to wait, because its last victim isn't
-  // being deleted yet. Can be called under the queue's lock.
+  // Returns true if the preemptor has to wait, because the informer doesn't yet
+  // show that its last victim is being deleted. Can be called under the queue's
+  // lock.
   bool IsPodRunningPreemption(const std::string& uid) const EXCLUDES(mu_);
 
  private:
@@ -48,15 +49,19 @@ class PreemptionExecutor {
   Task<> EvictAll(WaitGroup::Token under_way, std::string node,
                   std::vector<PodPtr> victims, PodPtr preemptor);
   Task<Eviction> PreemptPod(std::string node, PodPtr victim, PodPtr preemptor);
-  // Ends the preemption. Moves the preemptor to activeQ if `activate` is true.
-  void Finish(const PodPtr& preemptor, bool activate) EXCLUDES(mu_);
+  // Returns false if the informer shows that the pod is gone or being deleted.
+  // Returns true if `last_victim` is null.
+  bool Stays(const PodPtr& last_victim) const;
+  // Ends the preemption, and moves the preemptor to activeQ.
+  void Finish(const PodPtr& preemptor) EXCLUDES(mu_);
 
   const Handle handle_;
   const std::string_view plugin_;
   // Lock order: the queue's lock, mu_. Don't call `activate` under mu_.
   mutable Mutex mu_;
   // The last victim of each preemptor, by the preemptor's uid. Null as long as
-  // the evictions of the other victims are under way.
+  // the evictions of the other victims are under way. Victims that don't stay
+  // make no difference, so they are removed now and then.
   std::map<std::string, PodPtr> last_victims_ GUARDED_BY(mu_);
 };
 
