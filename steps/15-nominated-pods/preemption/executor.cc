@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "framework/waiting_pods.h"
@@ -48,11 +49,10 @@ void PreemptionExecutor::ClearNominationsAsync(const std::string& node,
                                                const Pod& preemptor) {
   for (const PodInfoPtr& info : handle_.nominator->NominatedPodsForNode(node)) {
     if (!IsPreemptionAllowed(*info->pod, preemptor)) continue;
-    const ObjectMeta& metadata = info->pod->metadata;
-    const PodPtr pod = handle_.informers->Of<Pod>().store().Get(
-        metadata.namespace_name, metadata.name);
-    if (!pod || pod->metadata.uid != metadata.uid) continue;
-    ClearNomination(handle_.under_way->Begin(), pod).Start();
+    // The status may be older than the nomination.
+    auto pod = std::make_shared<Pod>(*info->pod);
+    pod->status.nominated_node_name = node;
+    ClearNomination(handle_.under_way->Begin(), std::move(pod)).Start();
   }
 }
 

@@ -72,6 +72,17 @@ TEST_F(NominationsOfOthersTest, PodsOfLowerPriorityLoseTheirNomination) {
   EXPECT_THAT(ClearedNominations(), ElementsAre("lesser"));
 }
 
+// The informer may not have received the nomination yet.
+TEST_F(NominationsOfOthersTest, ANominationThatTheInformerLacksIsClearedToo) {
+  const Pod lesser = NewPodOf("lesser", {.priority = 5});
+  Start({NewNodeOf("node-1", 4)},
+        {Preemptor(), lesser, NewPodOf("a", {.cpu = 4, .node = "node-1"})});
+  nominator_.Nominate(lesser, "node-1");
+  EXPECT_EQ(PostFilter(Preemptor()), "Success [node-1]");
+  AwaitEvictions();
+  EXPECT_THAT(ClearedNominations(), ElementsAre("lesser"));
+}
+
 TEST_F(NominationsOfOthersTest, PodsOfTheSamePriorityKeepTheirNomination) {
   const Pod equal = NominatedTo("node-1", "equal", 9, 1);
   Start({NewNodeOf("node-1", 5)},
