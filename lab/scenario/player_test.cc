@@ -80,7 +80,7 @@ TEST_F(PlayerTest, FailsIfAnExpectationDoesNotHoldForItsTime) {
                                 [&](const Pod&) { return go ? "a" : ""; });
   std::jthread later([&] {
     while (Names("/api/v1/pods").empty()) std::this_thread::yield();
-    RealClock().SleepFor(std::chrono::milliseconds(50), {});
+    RealClock().SleepFor(std::chrono::milliseconds(500), {});
     go = true;
   });
   const Result result = Play(R"(
