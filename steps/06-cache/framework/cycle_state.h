@@ -1,12 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <any>
-#include <set>
 #include <string_view>
 #include <typeindex>
 #include <typeinfo>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace minisched {
 
@@ -30,20 +31,21 @@ class CycleState {
 
   // Excludes the plugin from the Filter extension point in this cycle. The text
   // of `plugin` must outlive the state and its copies.
-  void SkipFilter(std::string_view plugin) { skip_filter_.insert(plugin); }
+  void SkipFilter(std::string_view plugin) { skip_filter_.push_back(plugin); }
   bool SkipsFilter(std::string_view plugin) const {
-    return skip_filter_.contains(plugin);
+    return std::ranges::find(skip_filter_, plugin) != skip_filter_.end();
   }
   // Excludes the plugin from Score, like SkipFilter().
-  void SkipScore(std::string_view plugin) { skip_score_.insert(plugin); }
+  void SkipScore(std::string_view plugin) { skip_score_.push_back(plugin); }
   bool SkipsScore(std::string_view plugin) const {
-    return skip_score_.contains(plugin);
+    return std::ranges::find(skip_score_, plugin) != skip_score_.end();
   }
 
  private:
   std::unordered_map<std::type_index, std::any> data_;
-  std::set<std::string_view> skip_filter_;
-  std::set<std::string_view> skip_score_;
+  // A vector: it is searched for each plugin and node, and has few elements.
+  std::vector<std::string_view> skip_filter_;
+  std::vector<std::string_view> skip_score_;
 };
 
 }  // namespace minisched
