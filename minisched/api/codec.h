@@ -26,6 +26,7 @@
 
 #include "minisched/api/document.h"
 #include "minisched/api/json.h"
+#include "minisched/api/labels.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/quantity.h"
@@ -334,6 +335,19 @@ void VisitFields(Visitor& visit, T& metadata) {
   visit("annotations", metadata.annotations);
   visit("ownerReferences", metadata.owner_references);
   visit("finalizers", metadata.finalizers);
+}
+
+template <class Visitor, MaybeConst<LabelSelectorRequirement> T>
+void VisitFields(Visitor& visit, T& requirement) {
+  visit("key", requirement.key);
+  visit("operator", requirement.op);
+  visit("values", requirement.values);
+}
+
+template <class Visitor, MaybeConst<LabelSelector> T>
+void VisitFields(Visitor& visit, T& selector) {
+  visit("matchLabels", selector.match_labels);
+  visit("matchExpressions", selector.match_expressions);
 }
 
 template <class Visitor, MaybeConst<ObjectReference> T>

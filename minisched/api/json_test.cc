@@ -128,6 +128,36 @@ TEST(JsonTest, ReadsNodeAffinity) {
   EXPECT_FALSE(Pod().spec.affinity.node_affinity.required);
 }
 
+TEST(JsonTest, ReadsTopologySpreadConstraints) {
+  const auto pod = FromJson<Pod>(R"({"spec": {"topologySpreadConstraints": [
+    {"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+     "labelSelector": {"matchExpressions": [
+         {"key": "app", "operator": "Exists"}]},
+     "minDomains": 3, "nodeAffinityPolicy": "Ignore",
+     "nodeTaintsPolicy": "Honor", "matchLabelKeys": ["a", "b"]},
+    {"maxSkew": 1, "topologyKey": "node", "labelSelector": {},
+     "whenUnsatisfiable": "ScheduleAnyway"},
+    {"maxSkew": 1, "topologyKey": "node"}]}})");
+  const auto& constraints = pod.spec.topology_spread_constraints;
+  ASSERT_EQ(constraints.size(), 3U);
+  EXPECT_EQ(
+      constraints[0],
+      (TopologySpreadConstraint{
+          .max_skew = 2,
+          .topology_key = "zone",
+          .when_unsatisfiable = "DoNotSchedule",
+          .label_selector = {{.match_labels = {},
+                              .match_expressions = {{"app", "Exists", {}}}}},
+          .min_domains = 3,
+          .node_affinity_policy = "Ignore",
+          .node_taints_policy = "Honor",
+          .match_label_keys = {"a", "b"}}));
+  EXPECT_EQ(constraints[1].when_unsatisfiable, "ScheduleAnyway");
+  EXPECT_EQ(constraints[1].label_selector, LabelSelector());
+  EXPECT_FALSE(constraints[2].label_selector);
+  EXPECT_FALSE(constraints[2].min_domains);
+}
+
 TEST(JsonTest, ReadsTheResourcesOfARunningPod) {
   const Pod pod = FromJson<Pod>(R"({"status": {
     "containerStatuses": [{

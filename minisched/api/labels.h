@@ -98,6 +98,9 @@ class Selector {
 
   bool Matches(const Labels& labels) const;
 
+  // Returns true if the selector has no requirements and selects everything.
+  bool Empty() const { return !nothing_ && requirements_.empty(); }
+
   // Returns the text form, sorted by key, which Parse() accepts. Empty for
   // Everything(), and for Nothing(), which has no text form.
   std::string ToString() const;

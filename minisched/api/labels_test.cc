@@ -184,6 +184,13 @@ TEST(SelectorTest, ConvertsALabelSelector) {
   EXPECT_TRUE(Selector::FromLabelSelector({}).Matches({{"x", "y"}}));
 }
 
+TEST(SelectorTest, IsEmptyOnlyIfItSelectsEverything) {
+  EXPECT_TRUE(Selector::Everything().Empty());
+  EXPECT_TRUE(Selector::FromLabelSelector({}).Empty());
+  EXPECT_FALSE(Selector::Nothing().Empty());
+  EXPECT_FALSE(Selector::Parse("app").Empty());
+}
+
 TEST(SelectorTest, RejectsAnInvalidLabelSelector) {
   const struct {
     LabelSelectorRequirement expression;

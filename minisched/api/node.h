@@ -18,6 +18,8 @@ struct Taint {
   std::string value;
   std::string effect;  // "NoSchedule", "PreferNoSchedule", "NoExecute"
   std::optional<Time> time_added;
+
+  bool operator==(const Taint&) const = default;
 };
 
 struct NodeSpec {

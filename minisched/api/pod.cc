@@ -117,8 +117,14 @@ void VisitFields(Visitor& visit, T& affinity) {
 
 template <class Visitor, MaybeConst<TopologySpreadConstraint> T>
 void VisitFields(Visitor& visit, T& constraint) {
+  visit("maxSkew", constraint.max_skew);
   visit("topologyKey", constraint.topology_key);
   visit("whenUnsatisfiable", constraint.when_unsatisfiable);
+  visit("labelSelector", constraint.label_selector);
+  visit("minDomains", constraint.min_domains);
+  visit("nodeAffinityPolicy", constraint.node_affinity_policy);
+  visit("nodeTaintsPolicy", constraint.node_taints_policy);
+  visit("matchLabelKeys", constraint.match_label_keys);
 }
 
 template <class Visitor, MaybeConst<PodSpec> T>

@@ -164,9 +164,25 @@ struct Affinity {
   bool operator==(const Affinity&) const = default;
 };
 
+// Limits by how much the numbers of the selected pods in the domains of a
+// topology may differ. The nodes with the same value of the label topology_key
+// are one domain.
 struct TopologySpreadConstraint {
+  std::int32_t max_skew = 0;  // at least 1
   std::string topology_key;
   std::string when_unsatisfiable;  // "DoNotSchedule", "ScheduleAnyway"
+  // Selects the pods that count, in the pod's namespace. Unset: none.
+  std::optional<LabelSelector> label_selector;
+  // With fewer domains than this, the smallest number counts as 0. Unset: 1.
+  std::optional<std::int32_t> min_domains;
+  // Whether nodes that the pod's node affinity or its tolerations rule out are
+  // left out of the domains: "Honor" or "Ignore". Empty: Honor for the
+  // affinity, Ignore for the taints.
+  std::string node_affinity_policy;
+  std::string node_taints_policy;
+  // The selected pods must also have the pod's own values of these labels.
+  // Labels that the pod doesn't have are left out.
+  std::vector<std::string> match_label_keys;
 
   bool operator==(const TopologySpreadConstraint&) const = default;
 };

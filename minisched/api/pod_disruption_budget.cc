@@ -4,19 +4,6 @@
 
 namespace minisched {
 
-template <class Visitor, MaybeConst<LabelSelectorRequirement> T>
-void VisitFields(Visitor& visit, T& requirement) {
-  visit("key", requirement.key);
-  visit("operator", requirement.op);
-  visit("values", requirement.values);
-}
-
-template <class Visitor, MaybeConst<LabelSelector> T>
-void VisitFields(Visitor& visit, T& selector) {
-  visit("matchLabels", selector.match_labels);
-  visit("matchExpressions", selector.match_expressions);
-}
-
 template <class Visitor, MaybeConst<PodDisruptionBudgetSpec> T>
 void VisitFields(Visitor& visit, T& spec) {
   visit("selector", spec.selector);

@@ -21,4 +21,12 @@ bool TolerationsTolerateTaint(const std::vector<Toleration>& tolerations,
                      [&](const auto& t) { return ToleratesTaint(t, taint); });
 }
 
+bool HasUntoleratedTaint(const Node& node, const Pod& pod) {
+  const auto& taints = node.spec.taints;
+  return std::any_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+    return (taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
+           !TolerationsTolerateTaint(pod.spec.tolerations, taint);
+  });
+}
+
 }  // namespace minisched

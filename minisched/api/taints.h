@@ -18,4 +18,8 @@ bool ToleratesTaint(const Toleration& toleration, const Taint& taint);
 bool TolerationsTolerateTaint(const std::vector<Toleration>& tolerations,
                               const Taint& taint);
 
+// Returns true if the node has a taint of effect NoSchedule or NoExecute that
+// the pod does not tolerate.
+bool HasUntoleratedTaint(const Node& node, const Pod& pod);
+
 }  // namespace minisched

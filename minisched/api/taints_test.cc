@@ -88,5 +88,28 @@ TEST(TolerationsTolerateTaintTest, OneMatchingTolerationIsEnough) {
       {{.key = "fur", .operation = "Exists"}, {.operation = "Exists"}}, kDb));
 }
 
+TEST(HasUntoleratedTaintTest, OnlyNoScheduleAndNoExecuteCount) {
+  Node node;
+  Pod pod;
+  EXPECT_FALSE(HasUntoleratedTaint(node, pod));
+  node.spec.taints = {{.key = "a", .effect = "PreferNoSchedule"}};
+  EXPECT_FALSE(HasUntoleratedTaint(node, pod));
+  node.spec.taints.push_back({.key = "b", .effect = "NoSchedule"});
+  EXPECT_TRUE(HasUntoleratedTaint(node, pod));
+  node.spec.taints[1].effect = "NoExecute";
+  EXPECT_TRUE(HasUntoleratedTaint(node, pod));
+}
+
+TEST(HasUntoleratedTaintTest, AllTaintsMustBeTolerated) {
+  Node node;
+  node.spec.taints = {{.key = "a", .effect = "NoSchedule"},
+                      {.key = "b", .effect = "NoExecute"}};
+  Pod pod;
+  pod.spec.tolerations = {{.key = "a", .operation = "Exists"}};
+  EXPECT_TRUE(HasUntoleratedTaint(node, pod));
+  pod.spec.tolerations.push_back({.key = "b", .operation = "Exists"});
+  EXPECT_FALSE(HasUntoleratedTaint(node, pod));
+}
+
 }  // namespace
 }  // namespace minisched
