@@ -159,36 +159,61 @@ class PodsJudge {
     Each(IsBound, "are not bound");
   }
 
-  void JudgeSpread() {
-    if (!expected_.nodes_at_least && !expected_.per_node_at_most &&
-        !expected_.skew) {
-      return;
+  using Counts = std::map<std::string, int>;
+
+  // Returns the number of bound pods for each value of this label of nodes or,
+  // if `label` is empty, for each node.
+  Counts CountBound(const std::string& label) const {
+    Counts counts;
+    std::map<std::string, int*> by_node;
+    for (const auto& [name, node] : state_.nodes) {
+      const auto value = node->metadata.labels.find(label);
+      if (!label.empty() && value == node->metadata.labels.end()) continue;
+      by_node[name] = &counts[label.empty() ? name : value->second];
     }
-    std::map<std::string, int> counts;
-    for (const auto& [name, node] : state_.nodes) counts[name] = 0;
     for (const auto& pod : pods_) {
-      if (IsBound(*pod)) ++counts[pod->spec.node_name];
+      const auto count = by_node.find(pod->spec.node_name);
+      if (count != by_node.end()) ++*count->second;
     }
+    return counts;
+  }
+
+  static std::string DescribeCounts(const Counts& counts) {
+    std::vector<std::string> texts;
+    for (const auto& [name, count] : counts) {
+      texts.push_back(std::to_string(count) + " on " + name);
+    }
+    return boost::algorithm::join(texts, ", ");
+  }
+
+  void JudgeSpread() {
+    const Kind kind = IsFinal() ? Kind::kBroken : Kind::kNotYet;
+    const Counts counts = CountBound("");
     int used = 0;
-    int least = counts.empty() ? 0 : counts.begin()->second;
-    int most = least;
-    std::vector<std::string> spread;
+    int most = 0;
     for (const auto& [node, count] : counts) {
       used += count > 0 ? 1 : 0;
-      least = std::min(least, count);
       most = std::max(most, count);
-      spread.push_back(std::to_string(count) + " on " + node);
     }
-    const std::string found = boost::algorithm::join(spread, ", ");
-    const Kind kind = IsFinal() ? Kind::kBroken : Kind::kNotYet;
     if (used < expected_.nodes_at_least.value_or(0)) {
-      Set(kind, found, {});
+      Set(kind, DescribeCounts(counts), {});
     }
-    if (expected_.per_node_at_most && most > *expected_.per_node_at_most) {
-      SetBroken(found);
+    if (most > expected_.per_node_at_most.value_or(most)) {
+      SetBroken(DescribeCounts(counts));
     }
-    if (expected_.skew && most - least > *expected_.skew) {
-      Set(kind, found, {});
+    if (expected_.skew) JudgeSkew(CountBound(expected_.skew_by), kind);
+  }
+
+  void JudgeSkew(const Counts& counts, Kind kind) {
+    const auto by_count = [](const auto& a, const auto& b) {
+      return a.second < b.second;
+    };
+    const auto [least, most] =
+        std::minmax_element(counts.begin(), counts.end(), by_count);
+    if (counts.empty()) {
+      SetNotYet("no node has the label " + expected_.skew_by);
+    } else if (most->second - least->second > *expected_.skew) {
+      Set(kind, DescribeCounts(counts), {});
     }
   }
 

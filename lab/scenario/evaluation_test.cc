@@ -207,6 +207,32 @@ TEST_F(EvaluationTest, JudgesTheSpreadOverNodes) {
             "met");
 }
 
+TEST_F(EvaluationTest, JudgesTheSkewByALabelOfTheNodes) {
+  const auto add_node = [this](const std::string& name,
+                               const std::string& labels) {
+    state_.nodes[name] = std::make_shared<Node>(FromJson<Node>(
+        R"({"metadata":{"name":")" + name + R"(","labels":)" + labels + "}}"));
+  };
+  AddPod("p1", "a");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 1}}"),
+            "not yet: no node has the label zone");
+  add_node("x1", R"({"zone":"x"})");
+  add_node("x2", R"({"zone":"x"})");
+  add_node("y1", R"({"zone":"y"})");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 0}}"), "met");
+  AddPod("p2", "x1");
+  AddPod("p3", "x2");
+  AddPod("p4");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 1}}"),
+            "not yet: 2 on x, 0 on y");
+  AddPod("p4", "y1");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 1}}"), "met");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 0}}"),
+            "broken: 2 on x, 1 on y");
+  EXPECT_EQ(Outcome("{pods: p*, spread: {by: zone, skew: 1, perNode: 1}}"),
+            "met");
+}
+
 TEST_F(EvaluationTest, ASpreadIsNotFinalWhileMorePodsMayCome) {
   AddPod("p1", "a");
   state_.created.insert("p2");

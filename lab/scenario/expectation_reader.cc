@@ -59,10 +59,14 @@ void ReadBound(const Field& field, PodExpectation& pods) {
 }
 
 void ReadSpread(const Field& field, const Known& known, PodExpectation& pods) {
-  field.AllowOnly({"nodes", "perNode", "skew"});
+  field.AllowOnly({"nodes", "perNode", "skew", "by"});
   pods.nodes_at_least = FindCount(field, "nodes", 1);
   pods.per_node_at_most = FindCount(field, "perNode", 1);
   pods.skew = FindCount(field, "skew");
+  pods.skew_by = FindString(field, "by");
+  if (!pods.skew_by.empty() && !pods.skew) {
+    field["by"].FailKey("\"by\" needs \"skew\"");
+  }
   const auto nodes = known.nodes.size();
   if (!known.nodes.empty() &&
       pods.nodes_at_least.value_or(0) > static_cast<int>(nodes)) {

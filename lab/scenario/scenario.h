@@ -56,10 +56,12 @@ struct PodExpectation {
 
   // The spread of bound pods: they use at least `nodes_at_least` nodes, no node
   // has more than `per_node_at_most` of them, and the counts of any two nodes
-  // differ by at most `skew`.
+  // differ by at most `skew`. With `skew_by`, the counts are those of any two
+  // values of this label of nodes, and nodes without the label don't count.
   std::optional<int> nodes_at_least;
   std::optional<int> per_node_at_most;
   std::optional<int> skew;
+  std::string skew_by;
 
   bool gone = false;  // no pod matches
 };

@@ -304,6 +304,7 @@ TEST_F(ScenarioTest, RejectsImpossibleExpectations) {
       {"{pods: web-*, count: 2, bound: 3}", "7:42: more than \"count\""},
       {"{pods: web-*, spread: {nodes: 3}}",
        "7:41: the scenario has only 2 nodes"},
+      {"{pods: web-*, spread: {by: zone}}", "7:34: \"by\" needs \"skew\""},
       {"{order: web-1}", "7:19: expected two globs or more"},
       {"{requests: {verb: list}}",
        "7:22: \"atMost\" or \"atLeast\" is missing"},
