@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "lab/benchmark/allocations.h"
 #include "lab/benchmark/large_cluster.h"
+#include "lab/benchmark/measure.h"
 #include "minisched/base/fake_clock.h"
 #include "minisched/client/client.h"
 #include "minisched/trace/trace.h"
@@ -53,21 +53,6 @@ Scheduler& SchedulerOf(const benchmark::State& state) {
   auto& loaded = schedulers[nodes];
   if (!loaded) loaded = std::make_unique<LoadedScheduler>(nodes);
   return loaded->scheduler();
-}
-
-// Measures the time of `run` and what it allocates.
-template <class Run>
-void Measure(benchmark::State& state, Run run) {
-  run();  // fills what later runs reuse
-  const Allocations before = AllocationsOfThisThread();
-  for (auto _ : state) run();
-  const Allocations after = AllocationsOfThisThread();
-  const auto per_run = [](std::int64_t total) {
-    return benchmark::Counter(static_cast<double>(total),
-                              benchmark::Counter::kAvgIterations);
-  };
-  state.counters["allocs"] = per_run(after.count - before.count);
-  state.counters["bytes"] = per_run(after.bytes - before.bytes);
 }
 
 // Includes that the pod is assumed, in the steps that assume pods. The pod is
