@@ -54,16 +54,18 @@ std::shared_ptr<const Node> ParseNode(const std::string& text) {
 // Parses another pod, as PodOnNode() does. It has no node if the name of its
 // node is "pending", and it is nominated if the name is "nominated". If the
 // name is "itself" or "tolerant", it is the pod p, in the second case with a
-// toleration.
+// toleration. "tolerant-other" is another pod on a node, with a toleration.
 std::shared_ptr<const Pod> ParsePod(const std::string& text) {
   if (text.empty()) return nullptr;
   Pod pod = PodOnNode(text);
   const std::string where = pod.spec.node_name;
   pod.metadata.uid = "other";
-  if (where != "node") pod.spec.node_name.clear();
+  if (where != "node" && where != "tolerant-other") pod.spec.node_name.clear();
   if (where == "nominated") pod.status.nominated_node_name = "node";
   if (where == "itself" || where == "tolerant") pod.metadata.uid = "p";
-  if (where == "tolerant") pod.spec.tolerations = {{.operation = "Exists"}};
+  if (where.starts_with("tolerant")) {
+    pod.spec.tolerations = {{.operation = "Exists"}};
+  }
   return std::make_shared<const Pod>(std::move(pod));
 }
 
@@ -169,6 +171,8 @@ const std::vector<SpreadHintCase> kPods = {
     {"ItselfGotUnrelatedLabel", kZoneAndBar, "itself:", "itself:unrelated",
      kSkip},
     // Not among upstream's cases.
+    {"AnotherPodGotToleration", "1 zone foo taints=Honor", "node:foo",
+     "tolerant-other:foo", kSkip},
     {"MalformedConstraint", "1 zone -", "", "node:foo", kQueue},
 };
 INSTANTIATE_TEST_SUITE_P(Pods, SpreadPodHintTest, ::testing::ValuesIn(kPods),
