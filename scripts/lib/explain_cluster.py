@@ -80,7 +80,7 @@ def target(rng: random.Random) -> dict:
         resources["requests"]["example.com/gpu"] = str(rng.randint(1, 3))
         resources["limits"] = {"example.com/gpu":
                                resources["requests"]["example.com/gpu"]}
-    spec = {"schedulerName": "minisched", "containers": containers}
+    spec: dict = {"schedulerName": "minisched", "containers": containers}
     if rng.random() < 0.2:
         spec["initContainers"] = [container(rng, 9, 16)]
     if rng.random() < 0.3:
@@ -108,7 +108,7 @@ def make(seed: int) -> list[dict]:
     return [namespace, *nodes, *bound, target(rng)]
 
 
-def amount(resource: str, text: str) -> float:
+def amount(text: str) -> float:
     """Returns a quantity in cores, in bytes, or in devices."""
     for suffix, factor in (("Gi", GIB), ("Mi", 2 ** 20), ("m", 0.001)):
         if text.endswith(suffix):
@@ -119,7 +119,7 @@ def amount(resource: str, text: str) -> float:
 def taken(objects: list[dict], where: str, resource: str) -> float:
     """Returns what the pods of a node request of a resource."""
     return sum(
-        amount(resource, each["resources"]["requests"].get(resource, "0"))
+        amount(each["resources"]["requests"].get(resource, "0"))
         for pod in objects if pod["kind"] == "Pod"
         and pod["spec"].get("nodeName") == where
         for each in pod["spec"]["containers"])
@@ -129,6 +129,5 @@ def free(objects: list[dict], where: str, resource: str) -> float:
     """Returns what is free of a resource on a node, without this program."""
     found = next(each for each in objects if each["kind"] == "Node"
                  and each["metadata"]["name"] == where)
-    return (amount(resource,
-                   found["status"]["allocatable"].get(resource, "0"))
+    return (amount(found["status"]["allocatable"].get(resource, "0"))
             - taken(objects, where, resource))

@@ -1,0 +1,213 @@
+"""Compares minisched-explain with the schedulers that it stands for."""
+
+import collections
+import concurrent.futures
+import copy
+import json
+import os
+import pathlib
+import re
+
+import explain_cluster
+from embedded import ROOT
+from explain_run import Original, explain
+
+
+def rejections_of_record(attempt: dict) -> dict:
+    return {each["node"]: [(one["plugin"], one["reasons"])
+                           for one in each["rejections"]]
+            for each in attempt.get("rejected", [])}
+
+
+def rejections_of_answer(answer: dict) -> dict:
+    return {each["node"]: [(one.get("plugin", ""), one["reasons"])
+                           for one in each["rejections"]]
+            for each in answer["nodes"] if "rejections" in each}
+
+
+def scores_of_record(attempt: dict) -> dict:
+    return {node: {column["plugin"]: column["normalized"][i] * column["weight"]
+                   for column in attempt.get("scores", [])}
+            for i, node in enumerate(attempt.get("fits", []))}
+
+
+def scores_of_answer(answer: dict) -> dict:
+    return {each["node"]: each["scores"] for each in answer["nodes"]
+            if "scores" in each}
+
+
+def wrong_amounts(answer: dict, objects: list[dict]) -> list[str]:
+    """Counts what is free again. Returns what differs."""
+    wrong = []
+    form = re.compile(r"([a-z./]+): requests (\S+), free (\S+) of (\S+)")
+    for each in answer["nodes"]:
+        causes = [cause for one in each.get("rejections", [])
+                  for cause in one["causes"]]
+        for cause in causes:
+            match = form.match(cause)
+            if not match:
+                continue
+            resource, _, free, _ = match.groups()
+            shown = explain_cluster.amount(free)
+            real = max(0, explain_cluster.free(objects, each["node"],
+                                               resource))
+            if abs(shown - real) > 1e-9 * max(1, real):
+                wrong.append(f"{each['node']}: {cause}: {real} is free")
+    return wrong
+
+
+def problems(answer: dict, result: dict, objects: list[dict]) -> list[str]:
+    """Compares an answer with what the step did on the original."""
+    attempt = result["attempt"]
+    pairs = [
+        ("state", answer["state"],
+         "fits" if result["node"] else "unschedulable"),
+        ("exit code", answer["exit"], 0 if result["node"] else 1),
+        ("node", answer.get("node", ""), result["node"]),
+        ("rejections", rejections_of_answer(answer),
+         rejections_of_record(attempt)),
+        ("scores", scores_of_answer(answer), scores_of_record(attempt)),
+    ]
+    if not result["node"]:
+        pairs.append(("sentence", answer["sentence"], result["note"]))
+    found = [f"{what}: {have}, but the step has {want}"
+             for what, have, want in pairs if have != want]
+    return found + wrong_amounts(answer, objects)
+
+
+def idle_suggestions(answer: dict, objects: list[dict],
+                     directory: pathlib.Path) -> list[str]:
+    """Carries out the suggestions. Returns those that don't help."""
+    idle = []
+    for number, suggestion in enumerate(answer["suggestions"]):
+        with Original(objects, directory / f"suggestion-{number}") as original:
+            original.play(json.loads(suggestion["step"]))
+            node = original.schedule()["node"]
+        if node != suggestion["node"]:
+            idle.append(f"{suggestion['text']}: gets the pod the node "
+                        f"\"{node}\", not {suggestion['node']}")
+    return idle
+
+
+def planted(answer: dict) -> list[dict]:
+    """Returns copies of an answer, each with one fault."""
+    text = json.dumps(answer)
+    wrong = [re.sub(r"free (\d)", lambda match:
+                    f"free {int(match.group(1)) + 1}", text),
+             text.replace("Insufficient", "Enough"),
+             text.replace("1 node(s) were", "2 node(s) were")]
+    return [json.loads(each) for each in wrong if each != text]
+
+
+class Check:
+    """The results of all clusters."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.counts: collections.Counter[str] = collections.Counter()
+
+    def run(self, seed: int, directory: pathlib.Path) -> None:
+        objects = explain_cluster.make(seed)
+        directory.mkdir()
+        with Original(objects, directory / "original") as original:
+            dump = original.dump()
+            answer = explain("target", "-f", dump)
+            result = original.schedule()
+        found = problems(answer, result, objects)
+        found += idle_suggestions(answer, objects, directory)
+        self.failures += [f"seed {seed}: {each}" for each in found]
+        self.counts[answer["state"]] += 1
+        self.counts["suggestions"] += len(answer["suggestions"])
+        for faulty in planted(answer):
+            self.counts["planted"] += 1
+            if not problems(faulty, result, objects):
+                self.failures.append(f"seed {seed}: a planted fault is missed")
+        self.plant_suggestion(answer, objects, directory, seed)
+
+    def plant_suggestion(self, answer: dict, objects: list[dict],
+                         directory: pathlib.Path, seed: int) -> None:
+        """A suggestion that nobody has played must be found out."""
+        if answer["state"] != "unschedulable" or self.counts["unplayed"] == 3:
+            return
+        self.counts["unplayed"] += 1
+        faulty = copy.deepcopy(answer)
+        faulty["suggestions"] = [{
+            "text": "a label", "node": "node-0",
+            "step": json.dumps({"patch": {"node": "node-0", "merge": {
+                "metadata": {"labels": {"unplayed": "yes"}}}}})}]
+        (directory / "planted").mkdir()
+        if not idle_suggestions(faulty, objects, directory / "planted"):
+            self.failures.append(f"seed {seed}: an unplayed suggestion is "
+                                 "missed")
+
+
+def check_clusters(seeds: range, directory: pathlib.Path) -> Check:
+    """Makes the clusters, and compares the answers with the step."""
+    check = Check()
+    with concurrent.futures.ThreadPoolExecutor(
+            max_workers=os.cpu_count()) as pool:
+        runs = {seed: pool.submit(check.run, seed, directory / str(seed))
+                for seed in seeds}
+        for seed, run in runs.items():
+            error = run.exception()
+            if error:
+                check.failures.append(f"seed {seed}: {error!r}")
+    return check
+
+
+def check_what_if(seeds: range, directory: pathlib.Path) -> list[str]:
+    """Each suggestion is a step for --what-if, and a new pod has the answer of
+    the same pod in the dump."""
+    found = []
+    tried = 0
+    dump = directory / "what-if.json"
+    new = directory / "new.json"
+    for seed in seeds:
+        objects = explain_cluster.make(seed)
+        dump.write_text(json.dumps({"kind": "List", "items": objects}))
+        answer = explain("target", "-f", dump)
+        for suggestion in answer["suggestions"]:
+            tried += 1
+            after = explain("target", "-f", dump, "--no-suggestions",
+                            "--what-if", suggestion["step"])
+            if after.get("node") != suggestion["node"]:
+                found.append(f"seed {seed}: {suggestion['text']}: "
+                             f"{after['sentence']}")
+        dump.write_text(json.dumps({"kind": "List", "items": objects[:-1]}))
+        new.write_text(json.dumps(objects[-1]))
+        created = explain("-f", dump, "--new", new)
+        # The server has added tolerations to the new pod, and so to the steps.
+        for each in answer["suggestions"] + created["suggestions"]:
+            del each["step"]
+        if created != answer:
+            found.append(f"seed {seed}: the answer for the new pod differs")
+    return found if tried else ["no suggestion was tried"]
+
+
+def before_post_filter(sentence: str) -> str:
+    return re.split(r" (?:no new claims|preemption:)", sentence)[0]
+
+
+def check_real(scheduler: str, seeds: range,
+               directory: pathlib.Path) -> list[str]:
+    """Compares the sentences of the last step and of kube-scheduler, up to what
+    its PostFilter plugins say."""
+    found = []
+    compared = 0
+    for seed in seeds:
+        dump = directory / f"real-{seed}.json"
+        dump.write_text(json.dumps({"kind": "List",
+                                    "items": explain_cluster.make(seed)}))
+        ours = explain("target", "-f", dump, "--no-suggestions")
+        real = explain("target", "-f", dump, "--no-suggestions", "--scheduler",
+                       f"exec '{ROOT}/scripts/lib/kube_scheduler'",
+                       env={"KUBE_SCHEDULER": scheduler})
+        sentences = [before_post_filter(each["sentence"])
+                     for each in (ours, real)]
+        if ours["state"] == "fits" == real["state"]:
+            continue
+        compared += 1
+        if sentences[0] != sentences[1]:
+            found.append(f"seed {seed}: {sentences[0]}, but kube-scheduler "
+                         f"says {sentences[1]}")
+    return found if compared else ["no sentence was compared"]

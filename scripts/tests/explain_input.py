@@ -1,0 +1,112 @@
+"""Checks what minisched-explain prints for wrong input and unusual pods."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+from explain_run import EXPLAIN, NODE, PATIENCE, listed, pod_with
+
+CLAIM = {"volumes": [{"name": "v",
+                      "persistentVolumeClaim": {"claimName": "x"}}]}
+ANTI_AFFINITY = {"affinity": {"podAntiAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "kubernetes.io/hostname"}]}}}
+POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
+GOOD = listed(NODE, pod_with())
+
+# What is wrong: the dump, the arguments, the exit code, and a pattern of all
+# that is printed on stderr.
+WRONG = {
+    "a dump that is cut off":
+        (GOOD[:-5], [], 2, r"dump:1:1: the object .* is cut off: save"),
+    "an empty dump": (" ", [], 2, r"dump: it is empty: save the dump again"),
+    "a dump without nodes":
+        (listed(pod_with()), [], 2, r"dump has no nodes: .*kubectl get nodes"),
+    "a pod twice":
+        (listed(NODE, pod_with(), pod_with()), [], 2,
+         r"dump: Pod default/web is there twice, first in .*: leave one"),
+    "a field of a wrong type":
+        (listed(NODE, pod_with({"nodeName": 3})), [], 2,
+         r"dump: Pod web: json: cannot unmarshal number 3 into "
+         r"spec.nodeName of type string: correct the field"),
+    "an unknown kind":
+        (listed(NODE, pod_with(), POOL), [], 0,
+         r"warning: unknown kinds were left out: 1 x.io/v1 Pool"),
+    "a name that is nearly right":
+        (listed(NODE, pod_with(name="web-7d4")), [], 2,
+         r"there is no pod web; the nearest name is default/web-7d4"),
+    "a name in several namespaces":
+        (listed(NODE, pod_with(), pod_with(namespace="b")), [], 2,
+         r"several namespaces have a pod web: .* -n: b, default"),
+    "a step that no copy can play":
+        (GOOD, ["--what-if", "- cordon: n1\n- wait: 3s"], 2,
+         r"--what-if:2:3: expected one of these keys: create, apply, patch"),
+    "a step that fails":
+        (GOOD, ["--what-if", "cordon: n2"], 2,
+         r'cordon n2: nodes "n2" not found'),
+    "a scheduler that exits":
+        (GOOD, ["--scheduler", "echo broken; exit 4"], 2,
+         r"the scheduler ended with exit code 4; .* log:\n  broken"),
+    "a scheduler that is killed":
+        (GOOD, ["--scheduler", "kill -9 $$"], 2,
+         r"the scheduler ended with signal 9; it has logged nothing"),
+    "a scheduler that does not exist":
+        (GOOD, ["--scheduler", "/none/scheduler"], 2,
+         r"the scheduler ended with exit code 127; .*\n.*not found"),
+    "a pod that the step doesn't support":
+        (listed(NODE, pod_with(CLAIM)), [], 2,
+         r"can't tell: minisched-\d\d does not support persistent volume "
+         r"claims"),
+    "anti-affinity that the step ignores":
+        (listed(NODE, pod_with(),
+                pod_with({"nodeName": "n1", **ANTI_AFFINITY}, name="other")),
+         [], 0, r"(^$|pods with required pod anti-affinity: 1\. minisched-\d\d "
+                r"ignores what they require of this pod)"),
+    "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
+    "a cluster and a dump":
+        (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
+    "a live page that is not there":
+        (GOOD, ["--live", "http://127.0.0.1:1/"], 2,
+         r"--live: http://127.0.0.1:1: .*: is the scheduler running\?"),
+    "a live page elsewhere":
+        (GOOD, ["--live", "http://10.0.0.1:80/"], 2,
+         r"--live: expected the URL that the scheduler has logged"),
+}
+
+
+def check_wrong(directory: pathlib.Path) -> list[str]:
+    dump = directory / "dump"
+    found = []
+    for title, (text, arguments, code, pattern) in WRONG.items():
+        dump.write_text(text)
+        done = subprocess.run(
+            [EXPLAIN, "web", "-f", dump, "--no-suggestions", *arguments],
+            check=False, capture_output=True, text=True, timeout=PATIENCE)
+        errors = done.stderr.strip()
+        is_short = "\n" not in errors or "of its log:\n" in errors
+        if done.returncode != code or not is_short or not re.search(
+                pattern, errors):
+            found.append(f"{title}: exit code {done.returncode}: {errors}")
+    return found
+
+
+# Specs of new pods that need no scheduler, and what is answered.
+NEW = {"node": ({"nodeName": "n1"}, "default/web is bound to n1"),
+       "scheduler": ({"schedulerName": "mine"}, "default/web is for the "
+                     "scheduler \"mine\": pass its command with --scheduler")}
+
+
+def check_new(directory: pathlib.Path) -> list[str]:
+    found = []
+    dump = directory / "dump"
+    dump.write_text(listed(NODE))
+    new = directory / "new.json"
+    for title, (spec, sentence) in NEW.items():
+        new.write_text(json.dumps(pod_with(spec)))
+        done = subprocess.run(
+            [EXPLAIN, "-f", dump, "--new", new], check=False,
+            capture_output=True, text=True, timeout=PATIENCE)
+        if done.stdout.strip() != sentence:
+            found.append(f"{title}: {done.stdout}{done.stderr}")
+    return found
