@@ -1,4 +1,5 @@
 // minisched-explain: why a pod waits, and what would help.
+#include <fmt/format.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
@@ -134,6 +135,12 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     if (options.new_file.empty()) {
       experiment.pod = source.Find();
       facts = objects.pods().at(experiment.pod);
+    } else if (objects.pods().contains(experiment.pod)) {
+      throw explain::CannotTell(fmt::format(
+          "--new {}: the pod {} is already in {}: give the new pod another "
+          "name, or leave out --new and pass {}",
+          options.new_file, experiment.pod.ToString(),
+          objects.SourceOf(experiment.pod), experiment.pod.name));
     }
     if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
                                              !options.scheduler.empty())) {

@@ -126,6 +126,10 @@ void Objects::Remove(const Json& object) {
   }
 }
 
+const std::string& Objects::SourceOf(const PodName& pod) const {
+  return objects_.at({"Pod", pod.namespace_name, pod.name}).source;
+}
+
 std::size_t Objects::Count(const std::string& kind) const {
   return std::ranges::count_if(objects_, [&](const auto& object) {
     return std::get<0>(object.first) == kind;

@@ -55,6 +55,8 @@ class Objects {
   void Remove(const nlohmann::json& object);
 
   const std::map<PodName, PodFacts>& pods() const { return pods_; }
+  // Returns where a pod comes from. REQUIRES: pods() has the pod.
+  const std::string& SourceOf(const PodName& pod) const;
   std::size_t Count(const std::string& kind) const;
   // The kinds that Add() has counted, by "apiVersion kind".
   const std::map<std::string, int>& unknown_kinds() const { return unknown_; }

@@ -102,6 +102,14 @@ def check_new(directory: pathlib.Path) -> list[str]:
         done = run("-f", dump, "--new", new)
         if done.stdout.strip() != sentence:
             found.append(f"{title}: {done.stdout}{done.stderr}")
+    dump.write_text(listed(NODE, pod_with()))
+    new.write_text(json.dumps(pod_with()))
+    done = run("-f", dump, "--new", new)
+    if done.returncode != 2 or done.stderr != (
+            f"minisched-explain: --new {new}: the pod default/web is already "
+            f"in {dump}: give the new pod another name, or leave out --new and "
+            "pass web\n"):
+        found.append(f"existing pod: {done.stdout}{done.stderr}")
     return found
 
 
