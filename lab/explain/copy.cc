@@ -53,9 +53,10 @@ class StepPlayer {
     }
     const std::string ns = NamespaceOf(deletion.objects);
     if (cluster_.Delete(deletion, ns, stop_).empty()) {
-      throw CannotTell(fmt::format("there is no {} {} in {}",
-                                   deletion.objects.kind, deletion.objects.name,
-                                   ns));
+      const bool is_namespaced = cluster_.IsNamespaced(deletion.objects, stop_);
+      throw CannotTell(fmt::format("there is no {} {}{}", deletion.objects.kind,
+                                   deletion.objects.name,
+                                   is_namespaced ? " in " + ns : ""));
     }
   }
 

@@ -42,6 +42,12 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
     "a step that fails":
         (GOOD, ["--what-if", "cordon: n2"], 2,
          r'cordon n2: nodes "n2" not found'),
+    "a step that deletes no node":
+        (GOOD, ["--what-if", "delete: {node: n2}"], 2,
+         r"delete node n2: there is no Node n2$"),
+    "a step that deletes no pod":
+        (GOOD, ["--what-if", "delete: {pods: x-*}"], 2,
+         r"delete pods x-\*: there is no Pod x-\* in default$"),
     "a scheduler that exits":
         (GOOD, ["--scheduler", "echo broken; exit 4"], 2,
          r"the scheduler ended with exit code 4; .* log:\n  broken"),
