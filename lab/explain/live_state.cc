@@ -12,6 +12,7 @@
 #include "minisched/client/errors.h"
 #include "minisched/client/transport.h"
 #include "minisched/http/http.h"
+#include "minisched/live/access.h"
 
 namespace minisched::explain {
 namespace {
@@ -30,8 +31,7 @@ HttpRequest EventsRequest(const std::string& server, const std::string& token) {
   HttpRequest request{.method = "GET", .path = "/live/events"};
   if (!token.empty()) {
     const std::string port = server.substr(server.rfind(':') + 1);
-    request.headers["Cookie"] =
-        fmt::format("minisched-live-{}={}", port, token);
+    request.headers["Cookie"] = live::TokenCookie(port) + "=" + token;
   }
   return request;
 }

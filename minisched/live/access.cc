@@ -4,7 +4,6 @@
 
 #include <boost/algorithm/string.hpp>
 #include <random>
-#include <string_view>
 
 #include "minisched/live/json.h"
 
@@ -67,7 +66,7 @@ std::optional<Reply> Access::Check(const Request& request) const {
     return ErrorReply(403, "Host must be localhost or 127.0.0.1");
   }
   if (!token.empty()) {
-    const std::string cookie = fmt::format("minisched-live-{}", port);
+    const std::string cookie = TokenCookie(std::to_string(port));
     if (request.method == "GET" && request.path == "/" &&
         IsSame(request.Query("token"), token)) {
       return Reply{.status = 303,
@@ -100,6 +99,10 @@ std::optional<Reply> Access::Check(const Request& request) const {
                       "the scheduler with --live-control");
   }
   return std::nullopt;
+}
+
+std::string TokenCookie(std::string_view port) {
+  return fmt::format("minisched-live-{}", port);
 }
 
 std::string NewToken() {

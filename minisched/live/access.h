@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Access {
   // type of a write, and whether writes are allowed.
   std::optional<http::Reply> Check(const http::Request& request) const;
 };
+
+// Returns the name of the cookie with the token of the server at this port.
+std::string TokenCookie(std::string_view port);
 
 // Returns 128 random bits as 32 hexadecimal digits.
 std::string NewToken();
