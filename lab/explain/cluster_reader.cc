@@ -18,17 +18,15 @@ constexpr char kPageSize[] = "500";
 // How often a list begins again because the server has dropped its state.
 constexpr int kMaxExpirations = 3;
 
-std::string PathOf(const ResourceRow& row) {
-  return (row.group.empty() ? "/api/" : "/apis/") + row.ApiVersion() + "/" +
-         row.plural;
-}
-
 void ReadPages(Client& client, const ResourceRow& row, Objects& objects,
                const std::stop_token& stop) {
+  const ApiResource resource{row.group, row.version, row.plural, row.kind,
+                             row.namespaced};
   std::string next;
   do {
-    Client::Request request{
-        .method = "GET", .path = PathOf(row), .query = {{"limit", kPageSize}}};
+    Client::Request request{.method = "GET",
+                            .path = resource.Path(""),
+                            .query = {{"limit", kPageSize}}};
     if (row.kind == "Pod") {
       request.query.emplace_back(
           "fieldSelector", "status.phase!=Succeeded,status.phase!=Failed");
@@ -80,13 +78,13 @@ std::vector<std::string> ReadCluster(Client& client, Objects& objects,
   return warnings;
 }
 
-void ReadPod(Client& client, const PodName& name, Objects& objects,
+void ReadPod(Client& client, const NamespacedName& name, Objects& objects,
              const std::stop_token& stop) {
   try {
-    ReadPage(client.Send({.method = "GET",
-                          .path = fmt::format("/api/v1/namespaces/{}/pods/{}",
-                                              name.namespace_name, name.name)},
-                         stop),
+    ReadPage(client.Send(
+                 {.method = "GET",
+                  .path = Pod::kResource.Path(name.namespace_name, name.name)},
+                 stop),
              client.config().source, objects);
   } catch (const ApiError& error) {
     if (error.code() != 404 && error.code() != 403) throw;

@@ -17,7 +17,7 @@ std::vector<std::string> ReadCluster(Client& client, Objects& objects,
                                      const std::stop_token& stop);
 
 // Reads one pod, which may have ended. Does nothing if there is no such pod.
-void ReadPod(Client& client, const PodName& name, Objects& objects,
+void ReadPod(Client& client, const NamespacedName& name, Objects& objects,
              const std::stop_token& stop);
 
 }  // namespace minisched::explain

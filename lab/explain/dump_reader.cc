@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "lab/apiserver/resources.h"
+#include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
@@ -23,21 +23,27 @@ using apiserver::Get;
 using apiserver::GetString;
 using apiserver::Json;
 
+// The kind of an object that may lack its own.
+struct Kind {
+  std::string version;
+  std::string kind;
+};
+
 // The members of an export of kube-scheduler-simulator.
-constexpr std::array<std::pair<std::string_view, const char*>, 7> kSimulator = {
-    {{"namespaces", "Namespace"},
-     {"nodes", "Node"},
-     {"pods", "Pod"},
-     {"priorityClasses", "PriorityClass"},
-     {"pvcs", "PersistentVolumeClaim"},
-     {"pvs", "PersistentVolume"},
-     {"storageClasses", "StorageClass"}}};
+const std::map<std::string, Kind> kSimulator = {
+    {"namespaces", {"v1", "Namespace"}},
+    {"nodes", {"v1", "Node"}},
+    {"pods", {"v1", "Pod"}},
+    {"priorityClasses", {"scheduling.k8s.io/v1", "PriorityClass"}},
+    {"pvcs", {"v1", "PersistentVolumeClaim"}},
+    {"pvs", {"v1", "PersistentVolume"}},
+    {"storageClasses", {"storage.k8s.io/v1", "StorageClass"}}};
 
 // Longer texts that begin with a brace are read as JSON, never as YAML: a YAML
 // parser takes minutes for 100 MB.
 constexpr std::size_t kMaxFlowYaml = 1 << 20;
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+constexpr char kSpace[] = " \n\r\t";
 
 // Returns "LINE:COLUMN" of a place in the text.
 std::string PositionAt(std::string_view text, std::size_t offset) {
@@ -83,9 +89,9 @@ class DocumentReader {
         });
     if (!document.is_object()) Fail("expected an object, found something else");
     if (IsRecording(document)) return ReadLine(std::move(document));
-    if (!list_kind_.empty()) {
+    if (is_list_) {
       // These items came before the kind of their list.
-      for (Json& item : document["items"]) Take(std::move(item), list_kind_);
+      for (Json& item : document["items"]) Take(std::move(item), item_kind_);
       return document;
     }
     if (is_simulator_) return document;
@@ -93,7 +99,7 @@ class DocumentReader {
       Fail("this is no Kubernetes object: it has no kind");
     }
     // Moved, because a copy of a deep object takes much of the stack.
-    Take(std::move(document), "");
+    Take(std::move(document), {});
     return nullptr;
   }
 
@@ -111,7 +117,7 @@ class DocumentReader {
     if (GetString(line, "event") == "Delete") {
       objects_.Remove(line["resource"]);
     } else if (line.contains("event")) {
-      objects_.Set(std::move(line["resource"]), source_);
+      objects_.Add(std::move(line["resource"]), source_, /*replace=*/true);
     }
     return nullptr;
   }
@@ -122,9 +128,11 @@ class DocumentReader {
     if (depth == 1 && what == Event::key) {
       member_ = value.get<std::string>();
     } else if (depth == 1 && what == Event::value && value.is_string()) {
-      if (member_ == "apiVersion") list_version_ = value.get<std::string>();
-      if (member_ == "kind" && value.get<std::string>().ends_with("List")) {
-        list_kind_ = value.get<std::string>();
+      const auto text = value.get<std::string>();
+      if (member_ == "apiVersion") item_kind_.version = text;
+      if (member_ == "kind" && text.ends_with("List")) {
+        is_list_ = true;
+        item_kind_.kind = text.substr(0, text.size() - 4);  // "" of a List
       }
     } else if (depth == 2 && what == Event::object_end) {
       return !TakeItem(value);
@@ -135,35 +143,27 @@ class DocumentReader {
   // Returns false if the value stays in the document.
   bool TakeItem(Json& value) {
     if (member_ == "items") {
-      const bool is_known = value.contains("kind") || !list_kind_.empty();
-      if (is_known) Take(std::move(value), list_kind_);
+      const bool is_known =
+          value.contains("kind") || (is_list_ && !item_kind_.version.empty());
+      if (is_known) Take(std::move(value), item_kind_);
       return is_known;
     }
-    const auto* const simulated = std::ranges::find(
-        kSimulator, member_, &std::pair<std::string_view, const char*>::first);
+    const auto simulated = kSimulator.find(member_);
     if (simulated == kSimulator.end()) return false;
     is_simulator_ = true;
-    Take(std::move(value), std::string(simulated->second) + "List");
+    Take(std::move(value), simulated->second);
     return true;
   }
 
-  // Adds an object. The items of a PodList are pods, and need no kind.
-  void Take(Json object, const std::string& list) {
+  // Adds an object. `kind` is that of the list: the items of a PodList are
+  // pods, and need no kind.
+  void Take(Json object, const Kind& kind) {
     if (!object.is_object()) Fail("an item of the list is no object");
-    if (GetString(object, "kind").empty() && list.size() > 4) {
-      const std::string kind = list.substr(0, list.size() - 4);
-      object["kind"] = kind;
-      for (const auto& row : apiserver::AllResources()) {
-        if (row.kind != kind || object.contains("apiVersion")) continue;
-        object["apiVersion"] =
-            list_version_.empty() ? row.ApiVersion() : list_version_;
-      }
+    if (!object.contains("kind")) {
+      object["apiVersion"] = kind.version;
+      object["kind"] = kind.kind;
     }
-    if (replace_) {
-      objects_.Set(std::move(object), source_);
-    } else {
-      objects_.Add(std::move(object), source_);
-    }
+    objects_.Add(std::move(object), source_, replace_);
   }
 
   [[noreturn]] void Fail(const std::string& what) const {
@@ -173,9 +173,9 @@ class DocumentReader {
   const std::string& source_;
   Objects& objects_;
   const bool replace_;
-  std::string member_;        // the last key of the document
-  std::string list_version_;  // the document's apiVersion
-  std::string list_kind_;     // "" if the document is no list
+  std::string member_;  // the last key of the document
+  Kind item_kind_;      // that of items without a kind
+  bool is_list_ = false;
   bool is_simulator_ = false;
   bool is_recording_ = false;
 };
@@ -183,11 +183,8 @@ class DocumentReader {
 void ReadJson(std::string_view text, const std::string& source,
               Objects& objects) {
   bool is_recording = false;
-  for (std::size_t at = 0; at < text.size();) {
-    if (IsSpace(text[at])) {
-      ++at;
-      continue;
-    }
+  for (std::size_t at = 0;
+       (at = text.find_first_not_of(kSpace, at)) != text.npos;) {
     const auto fail = [&](std::size_t offset, const std::string& what) {
       throw CannotTell(source + ":" + PositionAt(text, offset) + ": " + what);
     };
@@ -259,9 +256,8 @@ void ReadDump(const std::string& path, Objects& objects,
 
 void ReadDumpText(std::string_view text, const std::string& source,
                   Objects& objects) {
-  const std::size_t begin =
-      std::ranges::find_if_not(text, IsSpace) - text.begin();
-  if (begin == text.size()) {
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == text.npos) {
     throw CannotTell(source + ": it is empty: save the dump again");
   }
   if (text[begin] != '{') return ReadYaml(text, source, objects);

@@ -14,8 +14,8 @@ namespace {
 using apiserver::Json;
 
 // Checks that the copy's manifests can be read, and have only kept kinds.
-void CheckManifests(const Objects& objects, const PodName& target) {
-  for (const Objects::Manifest& manifest : objects.ManifestsFor(target)) {
+void CheckManifests(const Objects& objects, const NamespacedName& target) {
+  for (const auto& manifest : objects.SelectFor(target).manifests) {
     const Json object = Json::parse(manifest.json, nullptr, false);
     Require(IsKeptKind(object), "a kept object has a kept kind", manifest.json);
     Json again = object;

@@ -231,7 +231,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       AddRejected(outcome, pod, nodes, answer);
       AddScores(outcome, answer);
       CheckComplete(answer);
-      CheckAntiAffinity(outcome, experiment.anti_affine_pods, answer);
+      CheckAntiAffinity(outcome, experiment.objects.anti_affine, answer);
       if (answer.state == State::kUnschedulable) {
         changes = ChangesFor(trial, nodes, answer, stop);
       }

@@ -10,8 +10,7 @@ using apiserver::Json;
 using apiserver::ResourceRow;
 
 // The fields that schedulers read, by "apiVersion kind". The value 1 keeps a
-// whole field; a list stands for each element of a list. "$container" and
-// "$status" stand for the fields of kContainer and kStatus. Fields() adds
+// whole field; a list stands for each element of a list. Fields() adds
 // kMetadata to each kind.
 constexpr char kFields[] = R"({
 "v1 Node": {
@@ -22,11 +21,14 @@ constexpr char kFields[] = R"({
   "spec": {
     "nodeName": 1, "schedulerName": 1, "schedulingGates": 1, "nodeSelector": 1,
     "tolerations": 1, "priority": 1, "priorityClassName": 1,
-    "preemptionPolicy": 1, "containers": "$container",
-    "initContainers": "$container", "resources": 1, "overhead": 1,
-    "affinity": 1, "topologySpreadConstraints": 1, "resourceClaims": 1,
-    "hostNetwork": 1, "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
+    "preemptionPolicy": 1, "resources": 1, "overhead": 1, "affinity": 1,
+    "topologySpreadConstraints": 1, "resourceClaims": 1, "hostNetwork": 1,
+    "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
     "terminationGracePeriodSeconds": 1,
+    "containers": [{
+      "name": 1, "image": 1, "resources": 1, "ports": 1, "restartPolicy": 1}],
+    "initContainers": [{
+      "name": 1, "image": 1, "resources": 1, "ports": 1, "restartPolicy": 1}],
     "volumes": [{
       "name": 1, "persistentVolumeClaim": 1, "image": {"reference": 1},
       "ephemeral": {"volumeClaimTemplate": {"spec": 1}},
@@ -39,7 +41,10 @@ constexpr char kFields[] = R"({
   "status": {
     "phase": 1, "conditions": 1, "nominatedNodeName": 1, "startTime": 1,
     "resources": 1, "allocatedResources": 1, "resourceClaimStatuses": 1,
-    "containerStatuses": "$status", "initContainerStatuses": "$status"}},
+    "containerStatuses": [{
+      "name": 1, "resources": 1, "allocatedResources": 1}],
+    "initContainerStatuses": [{
+      "name": 1, "resources": 1, "allocatedResources": 1}]}},
 "v1 Namespace": {"status": {"phase": 1}},
 "scheduling.k8s.io/v1 PriorityClass": {
   "value": 1, "globalDefault": 1, "preemptionPolicy": 1},
@@ -66,8 +71,7 @@ constexpr char kFields[] = R"({
 })";
 
 // Annotations may have any content, so only those that kube-scheduler reads are
-// kept. Finalizers would keep the pods that a
-// what-if step deletes.
+// kept. Finalizers would keep the pods that a what-if step deletes.
 constexpr char kMetadata[] = R"({
 "name": 1, "namespace": 1, "uid": 1, "creationTimestamp": 1,
 "deletionTimestamp": 1, "deletionGracePeriodSeconds": 1, "generation": 1,
@@ -78,14 +82,6 @@ constexpr char kMetadata[] = R"({
   "storage.alpha.kubernetes.io/migrated-plugins": 1,
   "volume.kubernetes.io/selected-node": 1}
 })";
-
-const Json kContainer = {{{"name", 1},
-                          {"image", 1},
-                          {"resources", 1},
-                          {"ports", 1},
-                          {"restartPolicy", 1}}};
-const Json kStatus = {
-    {{"name", 1}, {"resources", 1}, {"allocatedResources", 1}}};
 
 const Json& Fields() {
   static const Json& fields = *[] {
@@ -104,8 +100,6 @@ std::string KindOf(const Json& object) {
 }
 
 void Keep(Json& value, const Json& kept) {
-  if (kept == "$container") return Keep(value, kContainer);
-  if (kept == "$status") return Keep(value, kStatus);
   if (kept.is_array() && value.is_array()) {
     for (Json& element : value) Keep(element, kept[0]);
   }

@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <iostream>
-#include <optional>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -20,6 +20,7 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
+#include "minisched/client/client.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/trace/tables.h"
 
@@ -63,95 +64,86 @@ void CheckFlags(const Options& options) {
   }
 }
 
-// Reads the dump or the cluster, and finds the pod there.
-class Source {
- public:
-  explicit Source(const Options& options, std::stop_token stop)
-      : options_(options), stop_(std::move(stop)) {
-    if (!options.files.empty()) {
-      for (const std::string& file : options.files) {
-        ReadDump(file, objects_, stop_);
-      }
-    } else {
-      minisched::RestConfig config = minisched::LoadRestConfig(
-          options.config, minisched::ProcessEnvironment(), stop_);
-      config.user_agent = "minisched-explain/" MINISCHED_VERSION;
-      client_.emplace(std::move(config));
-      warnings_ = ReadCluster(*client_, objects_, stop_);
-    }
-    if (objects_.Count("Node") == 0) {
-      throw explain::CannotTell(
-          (client_ ? client_->config().source : options.files[0]) +
-          " has no nodes: a pod needs one, so a dump needs them too (kubectl "
-          "get nodes,pods -A -o yaml)");
+// Reads the dump or the cluster. Returns warnings.
+std::vector<std::string> ReadObjects(const Options& options,
+                                     explain::Objects& objects,
+                                     const std::stop_token& stop) {
+  std::vector<std::string> warnings;
+  std::string source;
+  if (!options.files.empty()) {
+    for (const auto& file : options.files) ReadDump(file, objects, stop);
+    source = options.files[0];
+  } else {
+    minisched::RestConfig config = minisched::LoadRestConfig(
+        options.config, minisched::ProcessEnvironment(), stop);
+    config.user_agent = "minisched-explain/" MINISCHED_VERSION;
+    source = config.source;
+    minisched::Client client(std::move(config));
+    warnings = ReadCluster(client, objects, stop);
+    const std::string& ns = options.namespace_name;
+    if (options.new_file.empty() &&
+        NamespacesOf(objects, options.pod, ns).empty()) {  // it may have ended
+      ReadPod(client, {ns.empty() ? "default" : ns, options.pod}, objects,
+              stop);
     }
   }
-
-  explain::PodName Find() {
-    const std::string& name = options_.pod;
-    if (const auto found = FindPod(objects_, name, options_.namespace_name)) {
-      return *found;
-    }
-    if (client_) {  // it may have ended
-      const std::string& ns = options_.namespace_name;
-      const explain::PodName pod{ns.empty() ? "default" : ns, name};
-      ReadPod(*client_, pod, objects_, stop_);
-      if (objects_.pods().contains(pod)) return pod;
-    }
-    FailToFind(objects_, name, options_.namespace_name);
+  if (objects.Count("Node") == 0) {
+    throw explain::CannotTell(
+        source +
+        " has no nodes: a pod needs one, so a dump needs them too (kubectl "
+        "get nodes,pods -A -o yaml)");
   }
+  return warnings;
+}
 
-  explain::Objects& objects() { return objects_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+// Returns the steps of --what-if.
+std::vector<minisched::scenario::Step> StepsOf(const Options& options) {
+  std::vector<minisched::scenario::Step> steps;
+  for (const std::string& text : options.what_ifs) {
+    for (auto& step : minisched::scenario::ParseSteps(text, "--what-if")) {
+      steps.push_back(std::move(step));
+    }
+  }
+  return steps;
+}
 
- private:
-  const Options& options_;
-  const std::stop_token stop_;
-  explain::Objects objects_;
-  std::optional<minisched::Client> client_;
-  std::vector<std::string> warnings_;
-};
+// Throws CannotTell if there is a pod with the name of the new one.
+void CheckIsNew(const explain::Objects& objects,
+                const explain::NamespacedName& pod, const std::string& file) {
+  if (!objects.pods().contains(pod)) return;
+  throw explain::CannotTell(fmt::format(
+      "--new {}: the pod {} is already in {}: give the new pod another name, "
+      "or leave out --new and pass {}",
+      file, pod.ToString(), objects.SourceOf(pod), pod.name));
+}
 
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
-  explain::Experiment experiment;
+  explain::Experiment experiment{.steps = StepsOf(options)};
   explain::PodFacts facts;
   if (!options.new_file.empty()) {
     auto created =
         explain::ReadNewPod(options.new_file, options.namespace_name, stop);
     experiment.pod = created.name;
     facts = created.facts;
-    experiment.steps.push_back(std::move(created.step));
-  }
-  for (const std::string& text : options.what_ifs) {
-    for (auto& step : minisched::scenario::ParseSteps(text, "--what-if")) {
-      experiment.steps.push_back(std::move(step));
-    }
+    experiment.steps.insert(experiment.steps.begin(), std::move(created.step));
   }
   std::vector<std::string> warnings;
   {
-    Source source(options, stop);
-    warnings = source.warnings();
-    explain::Objects& objects = source.objects();
+    explain::Objects objects;
+    warnings = ReadObjects(options, objects, stop);
     if (options.new_file.empty()) {
-      experiment.pod = source.Find();
+      experiment.pod = FindPod(objects, options.pod, options.namespace_name);
       facts = objects.pods().at(experiment.pod);
-    } else if (objects.pods().contains(experiment.pod)) {
-      throw explain::CannotTell(fmt::format(
-          "--new {}: the pod {} is already in {}: give the new pod another "
-          "name, or leave out --new and pass {}",
-          options.new_file, experiment.pod.ToString(),
-          objects.SourceOf(experiment.pod), experiment.pod.name));
+    } else {
+      CheckIsNew(objects, experiment.pod, options.new_file);
     }
     if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
                                              !options.scheduler.empty())) {
       answer->warnings = std::move(warnings);
       return *answer;
     }
-    for (auto& warning : WarningsFor(objects, experiment.pod)) {
-      warnings.push_back(std::move(warning));
-    }
-    experiment.manifests = objects.ManifestsFor(experiment.pod);
-    experiment.anti_affine_pods = CountAntiAffinePods(objects, experiment.pod);
+    experiment.objects = objects.SelectFor(experiment.pod);
+    AddWarnings(objects, experiment.objects, warnings);
   }
   experiment.scheduler_name = facts.scheduler;
   experiment.scheduler = options.scheduler.empty()
@@ -177,11 +169,10 @@ void Print(const explain::Answer& answer, const std::string& output) {
 
 // Prints an error. The lines of a log may follow the first line.
 void PrintError(const std::string& error) {
-  std::string rest = "minisched-explain: " + error;
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    std::cerr << minisched::Printable(rest.substr(0, end)) << "\n";
-    rest = end == rest.npos ? "" : "  " + rest.substr(end + 1);
+  std::istringstream lines("minisched-explain: " + error);
+  const char* indent = "";
+  for (std::string line; std::getline(lines, line); indent = "  ") {
+    std::cerr << indent << minisched::Printable(line) << "\n";
   }
 }
 

@@ -31,13 +31,32 @@ bool IsBuiltIn(const std::string& api_version) {
 // Removes all conditions except DisruptionTarget, the only one of other pods
 // that schedulers read. So a condition PodScheduled is of the copy's scheduler.
 void RemoveConditions(Json& pod) {
-  const auto status = pod.find("status");
-  if (status == pod.end() || !Get(*status, "conditions").is_array()) return;
-  Json left = Json::array();
-  for (Json& condition : (*status)["conditions"]) {
-    if (Get(condition, "type") == "DisruptionTarget") left.push_back(condition);
+  if (!Get(pod, "status", "conditions").is_array()) return;
+  auto& conditions = pod["status"]["conditions"].get_ref<Json::array_t&>();
+  std::erase_if(conditions, [](const Json& condition) {
+    return Get(condition, "type") != "DisruptionTarget";
+  });
+}
+
+// Returns the name of an object of a kept kind. Throws CannotTell if the object
+// has no name or is too large.
+NamespacedName CheckedName(const Json& object, const std::string& source) {
+  const std::string kind = GetString(object, "kind");
+  const std::string name = NameOf(object);
+  if (name.empty()) {
+    throw CannotTell(
+        fmt::format("{}: a {} has no metadata.name", source, kind));
   }
-  (*status)["conditions"] = std::move(left);
+  try {
+    apiserver::CheckLimits(object);
+  } catch (const apiserver::StatusError& error) {
+    throw CannotTell(
+        fmt::format("{}: {} {}: {}", source, kind, name, error.what()));
+  }
+  const auto* row = apiserver::FindKind(GetString(object, "apiVersion"), kind);
+  if (!row->namespaced) return {"", name};
+  const std::string ns = NamespaceOf(object);
+  return {ns.empty() ? "default" : ns, name};
 }
 
 }  // namespace
@@ -58,85 +77,42 @@ PodFacts FactsOf(const Json& pod) {
                .empty()};
 }
 
-Objects::Key Objects::KeyOf(const Json& object,
-                            const std::string& source) const {
+void Objects::Add(Json object, const std::string& source, bool replace) {
   const std::string kind = GetString(object, "kind");
-  std::string name = NameOf(object);
-  if (name.empty()) {
-    throw CannotTell(
-        fmt::format("{}: a {} has no metadata.name", source, kind));
-  }
-  const auto* row = apiserver::FindKind(GetString(object, "apiVersion"), kind);
-  std::string ns = row->namespaced ? NamespaceOf(object) : "";
-  if (row->namespaced && ns.empty()) ns = "default";
-  return {kind, std::move(ns), std::move(name)};
-}
-
-bool Objects::Prepare(Json& object, const std::string& source) {
   if (!IsKeptKind(object)) {
     const std::string version = GetString(object, "apiVersion");
-    if (!IsBuiltIn(version)) {
-      ++unknown_[version + " " + GetString(object, "kind")];
-    }
-    return false;
+    if (!IsBuiltIn(version)) ++unknown_[version + " " + kind];
+    return;
   }
-  try {
-    apiserver::CheckLimits(object);
-  } catch (const apiserver::StatusError& error) {
-    throw CannotTell(fmt::format("{}: {} {}: {}", source,
-                                 GetString(object, "kind"), NameOf(object),
-                                 error.what()));
+  const NamespacedName name = CheckedName(object, source);
+  const auto found = objects_.find({kind, name});
+  if (found != objects_.end() && !replace) {
+    throw CannotTell(fmt::format(
+        "{}: {} {} is there twice, first in {}: leave one of them out", source,
+        kind, name.ToString(), found->second.source));
   }
   KeepFields(object);
-  if (GetString(object, "kind") == "Pod") RemoveConditions(object);
-  return true;
-}
-
-void Objects::Add(Json object, const std::string& source) {
-  if (!Prepare(object, source)) return;
-  const auto found = objects_.find(KeyOf(object, source));
-  if (found != objects_.end()) {
-    const auto& [kind, ns, name] = found->first;
-    throw CannotTell(fmt::format(
-        "{}: {} {}{}{} is there twice, first in {}: leave one of them out",
-        source, kind, ns, ns.empty() ? "" : "/", name, found->second.source));
-  }
-  Store(object, source);
-}
-
-void Objects::Set(Json object, const std::string& source) {
-  if (Prepare(object, source)) Store(object, source);
-}
-
-void Objects::Store(const Json& object, const std::string& source) {
-  const Key key = KeyOf(object, source);
-  const auto& [kind, ns, name] = key;
   if (kind == "Pod") {
-    pods_[{ns, name}] = FactsOf(object);
+    RemoveConditions(object);
+    pods_[name] = FactsOf(object);
   }
-  objects_[key] = {Dump(object), source};
+  objects_[{kind, name}] = {Dump(object), source};
 }
 
 void Objects::Remove(const Json& object) {
   if (!IsKeptKind(object)) return;
-  const Key key = KeyOf(object, "");
+  const Key key{GetString(object, "kind"), CheckedName(object, "")};
   objects_.erase(key);
-  if (std::get<0>(key) == "Pod") {
-    pods_.erase({std::get<1>(key), std::get<2>(key)});
-  }
-}
-
-const std::string& Objects::SourceOf(const PodName& pod) const {
-  return objects_.at({"Pod", pod.namespace_name, pod.name}).source;
+  if (key.first == "Pod") pods_.erase(key.second);
 }
 
 std::size_t Objects::Count(const std::string& kind) const {
-  return std::ranges::count_if(objects_, [&](const auto& object) {
-    return std::get<0>(object.first) == kind;
-  });
+  return std::ranges::count_if(
+      objects_, [&](const auto& object) { return object.first.first == kind; });
 }
 
-bool Objects::IsCopied(const PodName& name, const PodName& target) const {
+bool Objects::IsCopied(const NamespacedName& name,
+                       const NamespacedName& target) const {
   const PodFacts& pod = pods_.at(name);
   if (pod.HasEnded()) return false;
   if (name == target || !pod.node.empty()) return true;
@@ -146,43 +122,53 @@ bool Objects::IsCopied(const PodName& name, const PodName& target) const {
          name.namespace_name == target.namespace_name;
 }
 
-std::vector<Objects::Manifest> Objects::ManifestsFor(
-    const PodName& target) const {
-  std::vector<Manifest> manifests;
-  std::set<std::string> namespaces = {"default", target.namespace_name};
-  for (const auto& [key, kept] : objects_) {
-    const auto& [kind, ns, name] = key;
-    if (!ns.empty()) namespaces.insert(ns);
-    if (kind != "Pod" || IsCopied({ns, name}, target)) {
-      manifests.push_back(kept);
+Objects::Selection Objects::SelectFor(const NamespacedName& target) const {
+  Selection selection;
+  for (const auto& [key, manifest] : objects_) {
+    const auto& [kind, name] = key;
+    if (kind == "Pod") {
+      const PodFacts& pod = pods_.at(name);
+      if (!IsCopied(name, target)) {
+        if (pod.is_nominated && !pod.HasEnded()) ++selection.nominated;
+        continue;
+      }
+      if (pod.has_anti_affinity && name != target) ++selection.anti_affine;
     }
+    selection.manifests.push_back(manifest);
   }
-  const auto add_missing = [&](const std::string& version,
-                               const std::string& kind, const std::string& name,
-                               Json object) {
-    if (objects_.contains({kind, "", name})) return;
+  AddMissing(target, selection.manifests);
+  return selection;
+}
+
+void Objects::AddMissing(const NamespacedName& target,
+                         std::vector<Manifest>& manifests) const {
+  const auto add = [&](const std::string& version, const std::string& kind,
+                       const std::string& name, Json object) {
+    if (objects_.contains({kind, {"", name}})) return;
     object["apiVersion"] = version;
     object["kind"] = kind;
     object["metadata"]["name"] = name;
     manifests.push_back({Dump(object), "missing objects"});
   };
-  for (const std::string& ns : namespaces) {
-    add_missing("v1", "Namespace", ns, Json::object());
-  }
-  const auto pod = objects_.find({"Pod", target.namespace_name, target.name});
-  if (pod != objects_.end()) {
-    const Json json = Json::parse(pod->second.json);
-    const Json& spec = Get(json, "spec");
-    const std::string name = GetString(spec, "priorityClassName");
-    Json priority_class = {{"value", apiserver::GetInt(spec, "priority")}};
-    apiserver::CopyMember(spec, "preemptionPolicy", priority_class);
-    // Every server has the classes of system pods.
-    if (!name.empty() && !name.starts_with("system-")) {
-      add_missing("scheduling.k8s.io/v1", "PriorityClass", name,
-                  priority_class);
+  std::set<std::string> namespaces = {"default", target.namespace_name};
+  for (const auto& [key, manifest] : objects_) {
+    if (const auto& ns = key.second.namespace_name; !ns.empty()) {
+      namespaces.insert(ns);
     }
   }
-  return manifests;
+  for (const std::string& ns : namespaces) {
+    add("v1", "Namespace", ns, Json::object());
+  }
+  const auto pod = objects_.find({"Pod", target});
+  if (pod == objects_.end()) return;
+  const Json json = Json::parse(pod->second.json);
+  const Json& spec = Get(json, "spec");
+  const std::string name = GetString(spec, "priorityClassName");
+  // Every server has the classes of system pods.
+  if (name.empty() || name.starts_with("system-")) return;
+  Json priority_class = {{"value", apiserver::GetInt(spec, "priority")}};
+  apiserver::CopyMember(spec, "preemptionPolicy", priority_class);
+  add("scheduling.k8s.io/v1", "PriorityClass", name, priority_class);
 }
 
 }  // namespace minisched::explain

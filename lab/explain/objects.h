@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,14 +13,16 @@ namespace minisched::explain {
 inline constexpr char kPodGroupLabel[] =
     "pod-group.scheduling.sigs.k8s.io/name";
 
-// The name of a pod.
-struct PodName {
+// The name of an object. The namespace is "" for kinds without namespaces.
+struct NamespacedName {
   std::string namespace_name;
   std::string name;
 
-  auto operator<=>(const PodName&) const = default;
-  // Returns "default/web".
-  std::string ToString() const { return namespace_name + "/" + name; }
+  auto operator<=>(const NamespacedName&) const = default;
+  // Returns "default/web", or "node-1" without a namespace.
+  std::string ToString() const {
+    return namespace_name.empty() ? name : namespace_name + "/" + name;
+  }
 };
 
 // The fields of a pod that decide whether the pod is copied.
@@ -44,46 +45,55 @@ PodFacts FactsOf(const nlohmann::json& pod);
 // are kept as JSON texts, which take a tenth of the memory of parsed objects.
 class Objects {
  public:
-  // Adds an object. `source` is where it comes from, for errors. Ignores kinds
-  // that no scheduler reads, but counts those that aren't Kubernetes' own.
-  // Throws CannotTell if the object has no name, is too large, or is there
-  // already.
-  void Add(nlohmann::json object, const std::string& source);
-  // Adds an object, or replaces it.
-  void Set(nlohmann::json object, const std::string& source);
-  // Does nothing if the object is not there.
-  void Remove(const nlohmann::json& object);
-
-  const std::map<PodName, PodFacts>& pods() const { return pods_; }
-  // Returns where a pod comes from. REQUIRES: pods() has the pod.
-  const std::string& SourceOf(const PodName& pod) const;
-  std::size_t Count(const std::string& kind) const;
-  // The kinds that Add() has counted, by "apiVersion kind".
-  const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
-
   // An object, for Server::Restore().
   struct Manifest {
     std::string json;
     std::string source;
   };
-  // Returns the objects that a copy needs to schedule `target`: all except pods
-  // that have ended and other pending pods. Pending pods of the target's group
-  // are included, because the target can't be bound without them. Adds the
-  // namespaces and the priority class that the pods need, if they are missing.
-  std::vector<Manifest> ManifestsFor(const PodName& target) const;
-  // True if ManifestsFor() returns the pod.
-  bool IsCopied(const PodName& name, const PodName& target) const;
+
+  // What a copy needs to schedule a pod.
+  struct Selection {
+    std::vector<Manifest> manifests;
+    // The number of other copied pods with required pod anti-affinity, which
+    // may keep the pod away from their nodes.
+    int anti_affine = 0;
+    // The number of pods with a nominated node that are left out.
+    int nominated = 0;
+  };
+
+  // Adds an object. `source` is where it comes from, for errors. Ignores kinds
+  // that no scheduler reads, but counts those that aren't Kubernetes' own.
+  // Throws CannotTell if the object has no name, is too large or, unless
+  // `replace` is set, is there already.
+  void Add(nlohmann::json object, const std::string& source,
+           bool replace = false);
+  // Does nothing if the object is not there.
+  void Remove(const nlohmann::json& object);
+
+  const std::map<NamespacedName, PodFacts>& pods() const { return pods_; }
+  // Returns where a pod comes from. REQUIRES: pods() has the pod.
+  const std::string& SourceOf(const NamespacedName& pod) const {
+    return objects_.at({"Pod", pod}).source;
+  }
+  std::size_t Count(const std::string& kind) const;
+  // The kinds that Add() has counted, by "apiVersion kind".
+  const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
+
+  // Selects all objects except pods that have ended and other pending pods.
+  // Pending pods of the target's group are included, because the target can't
+  // be bound without them. Adds the namespaces and the priority class that the
+  // pods need, if they are missing.
+  Selection SelectFor(const NamespacedName& target) const;
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string>;  // kind first
+  using Key = std::pair<std::string, NamespacedName>;  // the kind, and the name
 
-  Key KeyOf(const nlohmann::json& object, const std::string& source) const;
-  void Store(const nlohmann::json& object, const std::string& source);
-  // Removes fields. Returns false if the object's kind is not kept.
-  bool Prepare(nlohmann::json& object, const std::string& source);
+  bool IsCopied(const NamespacedName& name, const NamespacedName& target) const;
+  void AddMissing(const NamespacedName& target,
+                  std::vector<Manifest>& manifests) const;
 
   std::map<Key, Manifest> objects_;
-  std::map<PodName, PodFacts> pods_;
+  std::map<NamespacedName, PodFacts> pods_;
   std::map<std::string, int> unknown_;
 };
 

@@ -24,9 +24,10 @@ Json PodJson(const std::string& name, const Json& changes = Json::object()) {
 }
 
 // Returns "Kind namespace/name" of all objects that are copied.
-std::vector<std::string> Copied(const Objects& objects, const PodName& target) {
+std::vector<std::string> Copied(const Objects& objects,
+                                const NamespacedName& target) {
   std::vector<std::string> names;
-  for (const auto& manifest : objects.ManifestsFor(target)) {
+  for (const auto& manifest : objects.SelectFor(target).manifests) {
     const Json object = Json::parse(manifest.json);
     const Json& metadata = object["metadata"];
     names.push_back(object["kind"].get<std::string>() + " " +
@@ -36,9 +37,9 @@ std::vector<std::string> Copied(const Objects& objects, const PodName& target) {
   return names;
 }
 
-std::string CopiedText(const Objects& objects, const PodName& target) {
+std::string CopiedText(const Objects& objects, const NamespacedName& target) {
   std::string text;
-  for (const auto& manifest : objects.ManifestsFor(target)) {
+  for (const auto& manifest : objects.SelectFor(target).manifests) {
     text += manifest.json;
   }
   return text;

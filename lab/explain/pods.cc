@@ -25,8 +25,19 @@ using apiserver::Json;
 using apiserver::NameOf;
 using apiserver::NamespaceOf;
 
-bool IsIn(const PodName& pod, const std::string& namespace_name) {
-  return namespace_name.empty() || pod.namespace_name == namespace_name;
+// Returns the pod whose name begins most like `name`: "web" finds "web-7d4b9".
+// Returns "" if no pod begins like it.
+std::string NearestName(const Objects& objects, const std::string& name) {
+  std::string nearest;
+  std::ptrdiff_t best = 0;
+  for (const auto& [pod, facts] : objects.pods()) {
+    const std::ptrdiff_t same =
+        std::ranges::mismatch(name, pod.name).in1 - name.begin();
+    if (same <= best) continue;
+    best = same;
+    nearest = pod.ToString();
+  }
+  return nearest;
 }
 
 // Returns the pod template of a pod or a workload, or null for other kinds.
@@ -63,42 +74,35 @@ Json ReadOwner(const std::string& file, const std::stop_token& stop,
 
 }  // namespace
 
-std::optional<PodName> FindPod(const Objects& objects, const std::string& name,
-                               const std::string& namespace_name) {
+std::vector<std::string> NamespacesOf(const Objects& objects,
+                                      const std::string& name,
+                                      const std::string& namespace_name) {
   std::vector<std::string> namespaces;
   for (const auto& [pod, facts] : objects.pods()) {
-    if (pod.name == name && IsIn(pod, namespace_name)) {
-      namespaces.push_back(pod.namespace_name);
-    }
+    const auto& ns = pod.namespace_name;
+    const bool is_searched = namespace_name.empty() || ns == namespace_name;
+    if (pod.name == name && is_searched) namespaces.push_back(ns);
   }
-  if (namespaces.empty()) return std::nullopt;
+  return namespaces;
+}
+
+NamespacedName FindPod(const Objects& objects, const std::string& name,
+                       const std::string& namespace_name) {
+  const auto namespaces = NamespacesOf(objects, name, namespace_name);
+  if (namespaces.size() == 1) return {namespaces[0], name};
   if (namespaces.size() > 1) {
     throw CannotTell(fmt::format(
         "several namespaces have a pod {}: pass one of them with -n: {}", name,
         fmt::join(namespaces, ", ")));
   }
-  return PodName{namespaces[0], name};
-}
-
-void FailToFind(const Objects& objects, const std::string& name,
-                const std::string& namespace_name) {
-  // The pod whose name begins most like `name`: "web" finds "web-7d4b9".
-  std::string nearest;
-  std::ptrdiff_t best = 0;
-  for (const auto& [pod, facts] : objects.pods()) {
-    const std::ptrdiff_t same =
-        std::ranges::mismatch(name, pod.name).in1 - name.begin();
-    if (same <= best) continue;
-    best = same;
-    nearest = pod.ToString();
-  }
+  const std::string nearest = NearestName(objects, name);
   throw CannotTell(fmt::format(
       "there is no pod {}{}{}", name,
       namespace_name.empty() ? "" : " in the namespace " + namespace_name,
       nearest.empty() ? "" : "; the nearest name is " + nearest));
 }
 
-std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
+std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
                                              const PodFacts& pod,
                                              bool has_command) {
   Answer answer{.pod = name.ToString(), .node = pod.node};
@@ -124,37 +128,22 @@ std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
   return answer;
 }
 
-std::vector<std::string> WarningsFor(const Objects& objects,
-                                     const PodName& name) {
-  const auto nominated =
-      std::ranges::count_if(objects.pods(), [&](const auto& pod) {
-        return pod.second.is_nominated && !pod.second.HasEnded() &&
-               pod.first != name && !objects.IsCopied(pod.first, name);
-      });
-  std::vector<std::string> warnings;
-  if (nominated > 0) {
+void AddWarnings(const Objects& objects, const Objects::Selection& selection,
+                 std::vector<std::string>& warnings) {
+  if (selection.nominated > 0) {
     warnings.push_back(fmt::format(
         "pending pods with a nominated node are left out: {}. They may take "
         "their resources first",
-        nominated));
+        selection.nominated));
   }
-  if (!objects.unknown_kinds().empty()) {
-    std::vector<std::string> kinds;
-    for (const auto& [kind, count] : objects.unknown_kinds()) {
-      kinds.push_back(fmt::format("{} {}", count, kind));
-    }
+  std::vector<std::string> kinds;
+  for (const auto& [kind, count] : objects.unknown_kinds()) {
+    kinds.push_back(fmt::format("{} {}", count, kind));
+  }
+  if (!kinds.empty()) {
     warnings.push_back(
         fmt::format("unknown kinds were left out: {}", fmt::join(kinds, ", ")));
   }
-  return warnings;
-}
-
-int CountAntiAffinePods(const Objects& objects, const PodName& name) {
-  return static_cast<int>(
-      std::ranges::count_if(objects.pods(), [&](const auto& pod) {
-        return pod.second.has_anti_affinity && pod.first != name &&
-               objects.IsCopied(pod.first, name);
-      }));
 }
 
 NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
@@ -174,10 +163,11 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   if (name.back() == '-') name += "new";  // a generateName
   std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
   if (ns.empty()) ns = "default";
-  if (!pod["metadata"].is_object()) pod["metadata"] = Json::object();
-  pod["metadata"]["name"] = name;
-  pod["metadata"]["namespace"] = ns;
-  pod["metadata"].erase("uid");
+  Json& metadata = pod["metadata"];
+  if (!metadata.is_object()) metadata = Json::object();
+  metadata["name"] = name;
+  metadata["namespace"] = ns;
+  metadata.erase("uid");
   return {{ns, name},
           FactsOf(pod),
           {scenario::Create{.objects = {{.json = pod.dump(),

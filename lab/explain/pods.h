@@ -3,6 +3,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "lab/explain/answer.h"
 #include "lab/explain/objects.h"
@@ -10,34 +11,32 @@
 
 namespace minisched::explain {
 
-// Returns the pod with this name. Without a namespace, searches all of them.
-// Returns nullopt if there is no such pod. Throws CannotTell if several
-// namespaces have one.
-std::optional<PodName> FindPod(const Objects& objects, const std::string& name,
-                               const std::string& namespace_name);
+// Returns the namespaces that have a pod with this name. If `namespace_name` is
+// not empty, searches only this namespace.
+std::vector<std::string> NamespacesOf(const Objects& objects,
+                                      const std::string& name,
+                                      const std::string& namespace_name);
 
-// Throws CannotTell that there is no such pod, with the nearest name.
-[[noreturn]] void FailToFind(const Objects& objects, const std::string& name,
-                             const std::string& namespace_name);
+// Returns the pod with this name. Throws CannotTell if several namespaces have
+// one, or if none has; then the error has the nearest name.
+NamespacedName FindPod(const Objects& objects, const std::string& name,
+                       const std::string& namespace_name);
 
 // Returns the answer for a pod that needs no scheduler: it is bound, deleted,
 // ended, or another scheduler's. `has_command` is true if the caller has named
 // the scheduler's command, which then is the pod's scheduler.
-std::optional<Answer> AnswerWithoutScheduler(const PodName& name,
+std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
                                              const PodFacts& pod,
                                              bool has_command);
 
-// Returns warnings about pods that matter for the answer but are left out.
-std::vector<std::string> WarningsFor(const Objects& objects,
-                                     const PodName& name);
-
-// Returns the number of other copied pods with required pod anti-affinity,
-// which may keep the pod away from their nodes.
-int CountAntiAffinePods(const Objects& objects, const PodName& name);
+// Adds warnings about objects that are left out of the selection, but may
+// matter for the answer.
+void AddWarnings(const Objects& objects, const Objects::Selection& selection,
+                 std::vector<std::string>& warnings);
 
 // A pod that doesn't exist yet.
 struct NewPod {
-  PodName name;
+  NamespacedName name;
   PodFacts facts;
   scenario::Step step;  // creates the pod
 };

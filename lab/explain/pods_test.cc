@@ -30,11 +30,17 @@ class PodsTest : public ::testing::Test {
 
   std::string ErrorOf(const std::string& name, const std::string& ns) {
     try {
-      if (!FindPod(objects_, name, ns)) FailToFind(objects_, name, ns);
+      FindPod(objects_, name, ns);
     } catch (const CannotTell& error) {
       return error.what();
     }
     return "no error";
+  }
+
+  std::vector<std::string> Warnings(const NamespacedName& target) {
+    std::vector<std::string> warnings;
+    AddWarnings(objects_, objects_.SelectFor(target), warnings);
+    return warnings;
   }
 
   Objects objects_;
@@ -43,8 +49,8 @@ class PodsTest : public ::testing::Test {
 TEST_F(PodsTest, FindsAPodInAnyNamespace) {
   Add("a", "web");
   Add("b", "db");
-  EXPECT_EQ(FindPod(objects_, "db", ""), (PodName{"b", "db"}));
-  EXPECT_EQ(FindPod(objects_, "db", "a"), std::nullopt);
+  EXPECT_EQ(FindPod(objects_, "db", ""), (NamespacedName{"b", "db"}));
+  EXPECT_THROW(FindPod(objects_, "db", "a"), CannotTell);
 }
 
 TEST_F(PodsTest, ErrorsSayWhatToDo) {
@@ -85,13 +91,13 @@ TEST_F(PodsTest, PodsThatNoSchedulerTakesNeedNoScheduler) {
 
 TEST_F(PodsTest, WarnsAboutNominatedPods) {
   Add("a", "web");
-  EXPECT_THAT(WarningsFor(objects_, {"a", "web"}), IsEmpty());
+  EXPECT_THAT(Warnings({"a", "web"}), IsEmpty());
   objects_.Add({{"apiVersion", "v1"},
                 {"kind", "Pod"},
                 {"metadata", {{"name", "x"}}},
                 {"status", {{"nominatedNodeName", "n"}}}},
                "dump");
-  EXPECT_THAT(WarningsFor(objects_, {"a", "web"}),
+  EXPECT_THAT(Warnings({"a", "web"}),
               ElementsAre(HasSubstr(
                   "pending pods with a nominated node are left out: 1.")));
 }
@@ -104,9 +110,9 @@ TEST_F(PodsTest, CountsCopiedPodsWithAntiAffinity) {
        {{"podAntiAffinity",
          {{"requiredDuringSchedulingIgnoredDuringExecution", {term}}}}}}};
   Add("a", "web", spec);
-  EXPECT_EQ(CountAntiAffinePods(objects_, {"a", "web"}), 0);
+  EXPECT_EQ(objects_.SelectFor({"a", "web"}).anti_affine, 0);
   Add("a", "other", spec);
-  EXPECT_EQ(CountAntiAffinePods(objects_, {"a", "web"}), 1);
+  EXPECT_EQ(objects_.SelectFor({"a", "web"}).anti_affine, 1);
 }
 
 class NewPodTest : public ::testing::Test {
@@ -122,7 +128,7 @@ TEST_F(NewPodTest, ReadsAPodOrATemplate) {
       "{kind: Pod, metadata: {name: a, namespace: b}, spec: {containers: "
       "[{name: "
       "c, env: [{name: marker}]}]}}");
-  EXPECT_EQ(pod.name, (PodName{"b", "a"}));
+  EXPECT_EQ(pod.name, (NamespacedName{"b", "a"}));
   const auto& create = std::get<scenario::Create>(pod.step.action);
   EXPECT_THAT(create.objects[0].json, Not(HasSubstr("marker")));
   const NewPod job = Read(
@@ -130,7 +136,7 @@ TEST_F(NewPodTest, ReadsAPodOrATemplate) {
       "{jobTemplate: {spec: {template: {metadata: {labels: {x: z}}, spec: "
       "{containers: []}}}}}}",
       "ns");
-  EXPECT_EQ(job.name, (PodName{"ns", "j"}));
+  EXPECT_EQ(job.name, (NamespacedName{"ns", "j"}));
   EXPECT_THAT(std::get<scenario::Create>(job.step.action).objects[0].json,
               HasSubstr(R"("labels":{"x":"z"})"));
 }

@@ -92,10 +92,10 @@ class Follower {
     const auto pod = client_.Get<Pod>(pod_.metadata.namespace_name,
                                       pod_.metadata.name, stop);
     outcome_.node = pod->spec.node_name;
-    for (const Condition& condition : pod->status.conditions) {
-      if (condition.type == "PodScheduled" && condition.status == "False") {
-        outcome_.sentence = condition.message;
-      }
+    const Condition* const scheduled =
+        FindCondition(pod->status.conditions, "PodScheduled");
+    if (scheduled != nullptr && scheduled->status == "False") {
+      outcome_.sentence = scheduled->message;
     }
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }

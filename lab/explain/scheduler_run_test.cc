@@ -26,7 +26,7 @@ Experiment WebExperiment(const std::string& scheduler) {
   return {.pod = {"default", "web"},
           .scheduler = scheduler,
           .scheduler_name = "mine",
-          .manifests = {{kObjects, "dump"}}};
+          .objects = {.manifests = {{kObjects, "dump"}}}};
 }
 
 Outcome RunWeb(const std::string& scheduler,
@@ -176,9 +176,10 @@ TEST(TrialTest, ErrorsNameTheStep) {
 
 TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
   Experiment experiment = WebExperiment("");
-  experiment.manifests.push_back({R"({"apiVersion": "v1", "kind": "Node",
+  experiment.objects.manifests.push_back(
+      {R"({"apiVersion": "v1", "kind": "Node",
                    "metadata": {"name": "bad"}, "spec": {"taints": 3}})",
-                                  "dump"});
+       "dump"});
   try {
     Trial(experiment, {}, {});
     FAIL();
@@ -191,9 +192,10 @@ TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
 
 TEST(TrialTest, OtherObjectsWithWrongFieldsAreWarnings) {
   Experiment experiment = WebExperiment("");
-  experiment.manifests.push_back({R"({"apiVersion": "v1", "kind": "Service",
+  experiment.objects.manifests.push_back(
+      {R"({"apiVersion": "v1", "kind": "Service",
                    "metadata": {"name": "s"}, "spec": 3})",
-                                  "dump"});
+       "dump"});
   Trial trial(experiment, {}, {});
   EXPECT_THAT(trial.copy().warnings(),
               ::testing::ElementsAre(HasSubstr("Service s: json: cannot")));

@@ -8,7 +8,7 @@ Trial::Trial(const Experiment& experiment,
              const std::vector<scenario::Step>& more,
              const std::stop_token& stop)
     : experiment_(experiment),
-      copy_(experiment.manifests),
+      copy_(experiment.objects.manifests),
       client_(copy_.config()) {
   const auto& [ns, name] = experiment.pod;
   Play(experiment.steps, copy_, ns, experiment.scheduler_name, stop);

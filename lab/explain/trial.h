@@ -15,13 +15,12 @@ namespace minisched::explain {
 
 // What each copy begins with.
 struct Experiment {
-  PodName pod;
+  NamespacedName pod;
   std::string scheduler;       // the command
   std::string scheduler_name;  // the pod's
-  std::vector<Objects::Manifest> manifests;
+  Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
-  int anti_affine_pods = 0;  // other pods with required pod anti-affinity
 };
 
 // A fresh copy, and what happens to the pod there.
