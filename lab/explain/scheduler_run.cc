@@ -50,9 +50,7 @@ class Follower {
         Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
       }
     });
-    // A scheduler makes the recording before it takes a pod. The records may
-    // come after the Binding.
-    if (!done_ && now >= next_read_ && !std::filesystem::exists(record_)) {
+    if (!done_ && now >= next_read_ && !HasRecording()) {
       next_read_ = now + kReadPod;
       ReadPod(stop);
     }
@@ -88,9 +86,14 @@ class Follower {
     }
   }
 
+  // A scheduler makes the recording before it takes a pod. The records may come
+  // after the Binding.
+  bool HasRecording() const { return std::filesystem::exists(record_); }
+
   void ReadPod(const std::stop_token& stop) {
     const auto pod = client_.Get<Pod>(pod_.metadata.namespace_name,
                                       pod_.metadata.name, stop);
+    if (HasRecording()) return;  // it has begun since
     outcome_.node = pod->spec.node_name;
     const Condition* const scheduled =
         FindCondition(pod->status.conditions, "PodScheduled");

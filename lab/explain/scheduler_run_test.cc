@@ -88,20 +88,38 @@ std::string Curl(const std::string& method, const std::string& path,
          "--fail-with-body -X " +
          method + " -H 'Content-Type: " + type +
          "' \"$server/api/v1/namespaces/default/pods/web" + path + "\" -d '" +
-         body + "' && [ \"$SCHEDULER_NAME\" = mine ] && exec sleep 60";
+         body + "' && [ \"$SCHEDULER_NAME\" = mine ]";
+}
+
+std::string CurlFailure() {
+  return Curl(
+      "PATCH", "/status", "application/merge-patch+json",
+      R"({"status": {"conditions": [{"type": "PodScheduled", "status": "False",
+          "reason": "Unschedulable", "message": "0/1 nodes"}]}})");
 }
 
 TEST(SchedulerRunTest, WithoutRecordsReadsThePod) {
-  const Outcome failed = RunWeb(Curl(
-      "PATCH", "/status", "application/merge-patch+json",
-      R"({"status": {"conditions": [{"type": "PodScheduled", "status": "False",
-          "reason": "Unschedulable", "message": "0/1 nodes"}]}})"));
+  const Outcome failed = RunWeb(CurlFailure() + " && exec sleep 60");
   EXPECT_EQ(failed.sentence, "0/1 nodes");
   EXPECT_TRUE(failed.attempt.is_null());
-  const Outcome bound = RunWeb(Curl(
-      "POST", "/binding", "application/json",
-      R"({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}})"));
+  const Outcome bound = RunWeb(
+      Curl(
+          "POST", "/binding", "application/json",
+          R"({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}})") +
+      " && exec sleep 60");
   EXPECT_EQ(bound.node, "node-1");
+}
+
+TEST(SchedulerRunTest, WaitsForARecordingThatBeginsWhileThePodIsRead) {
+  const Experiment experiment = WebExperiment(
+      ": >\"$RECORD\"; " + CurlFailure() + "; " + Recording(kAttempt));
+  Trial trial(experiment, {}, {});
+  trial.copy().server().SetFaults(
+      "faults: [{match: {verbs: [get], userAgent: minisched-explain}, "
+      "latency: 1s}]");
+  const Outcome outcome =
+      trial.Run(RealClock().Now() + std::chrono::seconds(20), {});
+  EXPECT_EQ(outcome.attempt["uid"], "u");
 }
 
 TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
