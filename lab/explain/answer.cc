@@ -19,10 +19,20 @@ constexpr std::size_t kMaxRows = 20;
 constexpr std::size_t kMaxScores = 5;
 constexpr std::size_t kMaxNames = 5;  // in one row
 
-// The names of the states, in the order of State.
-constexpr std::array kStates = {"fits",  "unschedulable",  "not bound",
-                                "gated", "bound",          "being deleted",
-                                "ended", "other scheduler"};
+// The names and the exit codes of the states, in the order of State.
+constexpr std::array<std::pair<const char*, int>, 8> kStates = {
+    {{"fits", 0},
+     {"unschedulable", 1},
+     {"not bound", 1},
+     {"gated", 1},
+     {"bound", 0},
+     {"being deleted", 2},
+     {"ended", 2},
+     {"other scheduler", 2}}};
+
+const auto& RowOf(State state) {
+  return kStates.at(static_cast<std::size_t>(state));
+}
 
 std::string ToText(const std::vector<Rejection>& rejections) {
   std::vector<std::string> parts;
@@ -112,12 +122,15 @@ void AppendScores(std::string& out, const Answer& answer) {
   AppendRows(out, rows, "  ");
 }
 
-OrderedJson ToJson(const Rejection& rejection) {
-  OrderedJson json;
-  if (!rejection.plugin.empty()) json["plugin"] = rejection.plugin;
-  json["reasons"] = rejection.reasons;
-  json["causes"] = rejection.causes;
-  return json;
+OrderedJson ToJson(const std::vector<Rejection>& rejections) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& [plugin, reasons, causes] : rejections) {
+    OrderedJson& item = list.emplace_back();
+    if (!plugin.empty()) item["plugin"] = plugin;
+    item["reasons"] = reasons;
+    item["causes"] = causes;
+  }
+  return list;
 }
 
 OrderedJson NodesOf(const Answer& answer) {
@@ -129,30 +142,15 @@ OrderedJson NodesOf(const Answer& answer) {
         {{"node", node.node}, {"total", node.total}, {"scores", scores}});
   }
   for (const RejectedNode& node : answer.rejected) {
-    OrderedJson rejections = OrderedJson::array();
-    for (const Rejection& rejection : node.rejections) {
-      rejections.push_back(ToJson(rejection));
-    }
-    nodes.push_back({{"node", node.node}, {"rejections", rejections}});
+    nodes.push_back(
+        {{"node", node.node}, {"rejections", ToJson(node.rejections)}});
   }
   return nodes;
 }
 
 }  // namespace
 
-int ExitCode(const Answer& answer) {
-  switch (answer.state) {
-    case State::kFits:
-    case State::kBound:
-      return 0;
-    case State::kUnschedulable:
-    case State::kNotBound:
-    case State::kGated:
-      return 1;
-    default:
-      return 2;
-  }
-}
+int ExitCode(const Answer& answer) { return RowOf(answer.state).second; }
 
 std::string ToTable(const Answer& answer) {
   std::string out = Printable(Headline(answer)) + "\n";
@@ -165,31 +163,29 @@ std::string ToTable(const Answer& answer) {
   if (answer.suggestions.empty()) return out;
   out += "Any one of these changes helps (tried on a copy):\n";
   Rows rows;
-  for (const Suggestion& suggestion : answer.suggestions) {
-    rows.emplace_back(suggestion.text, suggestion.node);
+  for (const Change& change : answer.suggestions) {
+    rows.emplace_back(change.text, change.node);
   }
   AppendRows(out, rows, "  → ");
   return out;
 }
 
 std::string ToJson(const Answer& answer) {
-  OrderedJson json = {
-      {"v", 1},
-      {"pod", answer.pod},
-      {"state", kStates.at(static_cast<std::size_t>(answer.state))},
-      {"sentence", answer.sentence}};
+  OrderedJson json = {{"v", 1},
+                      {"pod", answer.pod},
+                      {"state", RowOf(answer.state).first},
+                      {"sentence", answer.sentence}};
   if (!answer.node.empty()) json["node"] = answer.node;
   json["allNodes"] = answer.all_nodes;
   json["feasibleNodes"] = answer.feasible_nodes;
-  for (const Rejection& rejection : answer.pod_rejections) {
-    json["rejections"].push_back(ToJson(rejection));
+  if (!answer.pod_rejections.empty()) {
+    json["rejections"] = ToJson(answer.pod_rejections);
   }
   json["nodes"] = NodesOf(answer);
   json["suggestions"] = OrderedJson::array();
-  for (const Suggestion& suggestion : answer.suggestions) {
-    json["suggestions"].push_back({{"text", suggestion.text},
-                                   {"node", suggestion.node},
-                                   {"step", suggestion.step}});
+  for (const auto& [text, step, node] : answer.suggestions) {
+    json["suggestions"].push_back(
+        {{"text", text}, {"node", node}, {"step", step}});
   }
   if (!answer.live.empty()) json["live"] = answer.live;
   json["warnings"] = answer.warnings;

@@ -28,11 +28,11 @@ struct ScoredNode {
   std::vector<std::pair<std::string, std::int64_t>> scores;
 };
 
-// A change with which the pod gets a node.
-struct Suggestion {
-  std::string text;
-  std::string node;
-  std::string step;  // for --what-if, as JSON
+// A single change that may help the pod.
+struct Change {
+  std::string text;  // "node-2 is uncordoned"
+  std::string step;  // for scenario::ParseSteps() and --what-if, as JSON
+  std::string node;  // the node that the pod gets with it; "" before a trial
 };
 
 // answer.cc has their names.
@@ -59,8 +59,8 @@ struct Answer {
   std::vector<RejectedNode> rejected;
   // Rejections of the pod as a whole, before any node.
   std::vector<Rejection> pod_rejections;
-  std::vector<ScoredNode> scores;  // the best first
-  std::vector<Suggestion> suggestions;
+  std::vector<ScoredNode> scores;   // the best first
+  std::vector<Change> suggestions;  // those that help
   std::vector<std::string> warnings;
   std::vector<std::string> live;  // what the running scheduler knows
 };

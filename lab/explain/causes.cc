@@ -90,11 +90,7 @@ Causes AffinityCauses(const Pod& pod, const NodeState& node) {
 }
 
 Causes TaintCauses(const Pod& pod, const NodeState& node) {
-  Causes causes;
-  for (const Taint& taint : UntoleratedTaints(pod, *node.node)) {
-    causes.push_back(ToString(taint));
-  }
-  return causes;
+  return ToTexts(UntoleratedTaints(pod, *node.node));
 }
 
 Causes CordonCauses(const Pod& /*pod*/, const NodeState& /*node*/) {
@@ -139,20 +135,24 @@ std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node) {
   return shortages;
 }
 
+bool KeepsAway(const Taint& taint, const Pod& pod) {
+  return taint.effect != "PreferNoSchedule" &&
+         !TolerationsTolerateTaint(pod.spec.tolerations, taint);
+}
+
 std::vector<Taint> UntoleratedTaints(const Pod& pod, const Node& node) {
-  std::vector<Taint> taints;
-  for (const Taint& taint : node.spec.taints) {
-    if (taint.effect != "PreferNoSchedule" &&
-        !TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
-      taints.push_back(taint);
-    }
-  }
+  std::vector<Taint> taints = node.spec.taints;
+  std::erase_if(taints, [&](const auto& one) { return !KeepsAway(one, pod); });
   return taints;
 }
 
-std::string ToString(const Taint& taint) {
-  return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" +
-         taint.effect;
+std::vector<std::string> ToTexts(const std::vector<Taint>& taints) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value, effect, time_added] : taints) {
+    texts.push_back(
+        fmt::format("{}{}{}:{}", key, value.empty() ? "" : "=", value, effect));
+  }
+  return texts;
 }
 
 Labels UnmatchedLabels(const Pod& pod, const Node& node) {
@@ -190,14 +190,12 @@ std::string ToString(const NodeSelectorRequirement& requirement) {
 }
 
 std::vector<PortHolder> PortHolders(const Pod& pod, const NodeState& node) {
-  std::vector<PortHolder> holders;
-  for (const HostPort& port : GetHostPorts(pod)) {
-    for (const auto& [used, holder] : node.ports) {
-      HostPortInfo info;
-      info.Add(used);
-      if (info.CheckConflict(port)) holders.push_back({port, holder});
-    }
-  }
+  HostPortInfo requested;
+  for (const HostPort& port : GetHostPorts(pod)) requested.Add(port);
+  std::vector<PortHolder> holders = node.ports;
+  std::erase_if(holders, [&](const PortHolder& holder) {
+    return !requested.CheckConflict(holder.port);
+  });
   return holders;
 }
 

@@ -26,9 +26,11 @@ struct Shortage {
 };
 std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node);
 
-// The taints that keep the pod from the node.
+// True if the taint keeps the pod from its node.
+bool KeepsAway(const Taint& taint, const Pod& pod);
 std::vector<Taint> UntoleratedTaints(const Pod& pod, const Node& node);
-std::string ToString(const Taint& taint);
+// Return "gpu=yes:NoSchedule" for each taint.
+std::vector<std::string> ToTexts(const std::vector<Taint>& taints);
 
 // The parts of the nodeSelector that the node's labels lack.
 Labels UnmatchedLabels(const Pod& pod, const Node& node);
@@ -38,10 +40,6 @@ std::vector<NodeSelectorRequirement> UnmetRequirements(
 std::string ToString(const NodeSelectorRequirement& requirement);
 
 // The pods that hold host ports which the pod requests.
-struct PortHolder {
-  HostPort port;
-  std::shared_ptr<const Pod> pod;
-};
 std::vector<PortHolder> PortHolders(const Pod& pod, const NodeState& node);
 
 }  // namespace minisched::explain

@@ -25,7 +25,7 @@ NodeState StateOf(const std::string& node, const Texts& pods = {}) {
     ++state.pods;
     state.requested += Resource(PodRequests(*pod));
     for (const HostPort& port : GetHostPorts(*pod)) {
-      state.ports.emplace_back(port, pod);
+      state.ports.push_back({port, pod});
     }
   }
   return state;

@@ -27,12 +27,6 @@ constexpr std::chrono::seconds kMaxSuggestions{30};
 constexpr std::size_t kMaxTrials = 12;
 constexpr std::size_t kMaxHelpful = 5;
 
-std::vector<std::string> TextsOf(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& text : list) texts.push_back(text);
-  return texts;
-}
-
 // Throws CannotTell if the scheduler has rejected the pod because it does not
 // support something.
 void CheckSupported(const Outcome& outcome) {
@@ -91,7 +85,7 @@ void AddRejected(const Outcome& outcome, const Pod& pod,
     for (const Json& one : Get(item, "rejections")) {
       Rejection& rejection = rejected.rejections.emplace_back();
       rejection.plugin = GetString(one, "plugin");
-      rejection.reasons = TextsOf(Get(one, "reasons"));
+      rejection.reasons = one.value("reasons", std::vector<std::string>());
       rejection.causes = node == nodes.end()
                              ? rejection.reasons
                              : CausesOf(pod, node->second, rejection.plugin,
@@ -185,13 +179,13 @@ void CheckAntiAffinity(const Outcome& outcome, int pods, Answer& answer) {
 }
 
 // Plays the changes until enough of them have helped.
-std::vector<Suggestion> PlayChanges(const Experiment& experiment,
-                                    const std::vector<Change>& changes,
-                                    const std::stop_token& stop) {
+std::vector<Change> PlayChanges(const Experiment& experiment,
+                                std::vector<Change> changes,
+                                const std::stop_token& stop) {
   const auto deadline = RealClock().Now() + kMaxSuggestions;
-  std::vector<Suggestion> helpful;
+  std::vector<Change> helpful;
   std::size_t trials = 0;
-  for (const Change& change : changes) {
+  for (Change& change : changes) {
     if (helpful.size() == kMaxHelpful || trials++ == kMaxTrials ||
         RealClock().Now() >= deadline) {
       break;
@@ -199,9 +193,8 @@ std::vector<Suggestion> PlayChanges(const Experiment& experiment,
     try {
       const Trial trial(experiment,
                         scenario::ParseSteps(change.step, change.text), stop);
-      const Outcome outcome = trial.Run(deadline, stop);
-      if (outcome.node.empty()) continue;
-      helpful.push_back({change.text, outcome.node, change.step});
+      change.node = trial.Run(deadline, stop).node;
+      if (!change.node.empty()) helpful.push_back(std::move(change));
     } catch (const CannotTell&) {
       // The server refuses the change, or there was no time left for it: this
       // change is no suggestion.

@@ -36,7 +36,7 @@ NodeStates ReadNodes(apiserver::Server& server) {
     state.requested +=
         Resource(PodRequests(*pod, {.use_status_resources = true}));
     for (const HostPort& port : GetHostPorts(*pod)) {
-      state.ports.emplace_back(port, pod);
+      state.ports.push_back({port, pod});
     }
   });
   return states;

@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lab/apiserver/server.h"
@@ -13,14 +12,19 @@
 
 namespace minisched::explain {
 
+// A host port in use, and the pod that holds it.
+struct PortHolder {
+  HostPort port;
+  std::shared_ptr<const Pod> pod;
+};
+
 // A node, and what its pods take.
 struct NodeState {
   std::shared_ptr<const Node> node;
   Resource allocatable;
   Resource requested;
   int pods = 0;
-  // The host ports in use, each with its pod.
-  std::vector<std::pair<HostPort, std::shared_ptr<const Pod>>> ports;
+  std::vector<PortHolder> ports;
 
   // Returns the amount that is free of a resource; may be negative.
   std::int64_t Free(const std::string& resource) const;

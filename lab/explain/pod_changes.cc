@@ -80,43 +80,38 @@ void RemoveRequirements(Json& required,
                         const std::vector<NodeSelectorRequirement>& unmet) {
   Json& term = required["nodeSelectorTerms"][0];
   for (const char* list : {"matchExpressions", "matchFields"}) {
-    Json left = Json::array();
-    for (const Json& one : Get(term, list)) {
-      if (std::ranges::none_of(unmet, [&](const auto& requirement) {
-            return GetString(one, "key") == requirement.key &&
-                   GetString(one, "operator") == requirement.op;
-          })) {
-        left.push_back(one);
-      }
-    }
-    term.erase(list);
-    if (!left.empty()) term[list] = left;
+    if (!term.contains(list)) continue;
+    auto& requirements = term[list].get_ref<Json::array_t&>();
+    std::erase_if(requirements, [&](const Json& one) {
+      return std::ranges::any_of(unmet, [&](const auto& requirement) {
+        return GetString(one, "key") == requirement.key &&
+               GetString(one, "operator") == requirement.op;
+      });
+    });
+    if (requirements.empty()) term.erase(list);
   }
 }
 
 }  // namespace
 
 Change PodChanges::WithTolerations(const std::vector<Taint>& taints) const {
-  const Json pod = Json::parse(json_);
-  Json tolerations = Get(pod, "spec", "tolerations");
-  std::vector<std::string> names;
+  Json tolerations = Get(pod_, "spec", "tolerations");
   for (const Taint& taint : taints) {
     Json toleration = {{"key", taint.key},
                        {"operator", taint.value.empty() ? "Exists" : "Equal"},
                        {"effect", taint.effect}};
     if (!taint.value.empty()) toleration["value"] = taint.value;
     tolerations.push_back(std::move(toleration));
-    names.push_back(ToString(taint));
   }
-  return {fmt::format("the pod tolerates {}", fmt::join(names, ", ")),
+  return {fmt::format("the pod tolerates {}", fmt::join(ToTexts(taints), ", ")),
           Dump({{"patch",
-                 {{"pod", NameOf(pod)},
+                 {{"pod", NameOf(pod_)},
                   {"merge", {{"spec", {{"tolerations", tolerations}}}}}}}})};
 }
 
 std::optional<Change> PodChanges::WithRequests(
     const std::vector<Shortage>& shortages) const {
-  Json pod = Json::parse(json_);
+  Json pod = pod_;
   std::vector<std::string> texts;
   for (const auto& [resource, request, free] : shortages) {
     if (free <= 0) return std::nullopt;
@@ -136,7 +131,7 @@ std::optional<Change> PodChanges::WithRequests(
 
 std::optional<Change> PodChanges::WithoutAffinity(const Pod& pod,
                                                   const Node& node) const {
-  Json changed = Json::parse(json_);
+  Json changed = pod_;
   Json& spec = changed["spec"];
   std::vector<std::string> texts;
   for (const auto& [key, value] : UnmatchedLabels(pod, node)) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lab/explain/answer.h"
 #include "lab/explain/causes.h"
-#include "lab/explain/change.h"
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 
@@ -15,8 +17,7 @@ namespace minisched::explain {
 // changes delete the pod and create it again.
 class PodChanges {
  public:
-  // `json` is the pod.
-  explicit PodChanges(std::string json) : json_(std::move(json)) {}
+  explicit PodChanges(nlohmann::json pod) : pod_(std::move(pod)) {}
 
   Change WithTolerations(const std::vector<Taint>& taints) const;
   // Lowers the requests to what is free. Returns nullopt if nothing is free, or
@@ -24,11 +25,11 @@ class PodChanges {
   std::optional<Change> WithRequests(
       const std::vector<Shortage>& shortages) const;
   // Removes what the node doesn't match from the node selector and from the
-  // required node affinity.
+  // required node affinity. `pod` is the same pod.
   std::optional<Change> WithoutAffinity(const Pod& pod, const Node& node) const;
 
  private:
-  std::string json_;
+  const nlohmann::json pod_;
 };
 
 }  // namespace minisched::explain

@@ -13,12 +13,12 @@
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
 #include "lab/explain/pod_changes.h"
+#include "minisched/api/json.h"
 
 namespace minisched::explain {
 namespace {
 
 using apiserver::Get;
-using apiserver::GetString;
 using apiserver::Json;
 
 constexpr char kUnschedulable[] = "node.kubernetes.io/unschedulable";
@@ -38,8 +38,8 @@ struct Candidate {
 };
 
 // True for taints that follow from the state of the node.
-bool IsOfState(const std::string& taint_key) {
-  return taint_key.starts_with("node.kubernetes.io/");
+bool IsOfState(const Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/");
 }
 
 // Labels with these prefixes say where and what a node is. Nobody adds them to
@@ -69,14 +69,12 @@ class ChangeFinder {
   ChangeFinder(Trial& trial, const NodeStates& nodes,
                const std::stop_token& stop)
       : pod_(trial.pod()),
-        pod_changes_(trial.client().Send(
+        pod_changes_(Json::parse(trial.client().Send(
             {.method = "GET",
              .path = Pod::kResource.Path(pod_.metadata.namespace_name,
                                          pod_.metadata.name)},
-            stop)),
-        trial_(trial),
-        nodes_(nodes),
-        stop_(stop) {}
+            stop))),
+        nodes_(nodes) {}
 
   std::vector<Change> Find(const Answer& answer) {
     for (const Candidate& node : Candidates(answer)) {
@@ -132,7 +130,7 @@ class ChangeFinder {
   void Add(const std::string& sort, const std::string& text, const Json& step) {
     if (counts_[sort] == kMaxOfASort || !texts_.insert(text).second) return;
     ++counts_[sort];
-    changes_.push_back({text, apiserver::Dump(step)});
+    changes_.push_back({text, apiserver::Dump(step), /*node=*/""});
   }
   void Add(const std::string& sort, const std::optional<Change>& change) {
     if (change) Add(sort, change->text, Json::parse(change->step));
@@ -140,22 +138,18 @@ class ChangeFinder {
 
   void AddTaintChanges(const Candidate& node) {
     const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::none_of(taints, IsOfState, &Taint::key)) {
+    if (std::ranges::none_of(taints, IsOfState)) {
       Add("toleration", pod_changes_.WithTolerations(taints));
     }
-    std::vector<std::string> names;
-    for (const Taint& taint : taints) names.push_back(ToString(taint));
-    Json left = Json::array();
-    for (const Taint& taint : node.state->node->spec.taints) {
-      if (std::ranges::find(names, ToString(taint)) != names.end()) continue;
-      left.push_back({{"key", taint.key},
-                      {"value", taint.value},
-                      {"effect", taint.effect}});
-    }
+    Node without = *node.state->node;
+    std::erase_if(without.spec.taints, [this](const Taint& taint) {
+      return KeepsAway(taint, pod_);
+    });
+    const Json left = Json::parse(ToJson(without));
     Add("taint",
         fmt::format("{} loses the taint {}", node.name(),
-                    fmt::join(names, ", ")),
-        PatchNode(node, {{"spec", {{"taints", left}}}}));
+                    fmt::join(ToTexts(taints), ", ")),
+        PatchNode(node, {{"spec", {{"taints", Get(left, "spec", "taints")}}}}));
   }
 
   void AddLowerRequests(const Candidate& node) {
@@ -235,7 +229,7 @@ class ChangeFinder {
       others.erase(plugin);
     }
     const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::all_of(taints, IsOfState, &Taint::key)) {
+    if (std::ranges::all_of(taints, IsOfState)) {
       others.erase("TaintToleration");
     }
     if (!others.empty()) return;
@@ -246,30 +240,24 @@ class ChangeFinder {
       }
     }
     Add("new node", "one more node like " + node.name(),
-        {{"create", LikeNode(node.name())}});
+        {{"create", LikeNode(*node.state->node)}});
   }
 
   // Returns a new node like this one, but empty and ready.
-  Json LikeNode(const std::string& like) {
-    Json node = Json::parse(trial_.client().Send(
-        {.method = "GET", .path = Node::kResource.Path("", like)}, stop_));
-    std::string name = like + "-new";
+  Json LikeNode(const Node& like) const {
+    Node node;
+    std::string& name = node.metadata.name;
+    name = like.metadata.name + "-new";
     while (nodes_.contains(name)) name += "-new";
-    Json labels = Get(node, "metadata", "labels");
-    for (Json& label : labels) {
-      if (label == like) label = name;
+    node.metadata.labels = like.metadata.labels;
+    for (auto& [key, value] : node.metadata.labels) {
+      if (value == like.metadata.name) value = name;
     }
-    Json taints = Json::array();
-    for (const Json& taint : Get(node, "spec", "taints")) {
-      if (!IsOfState(GetString(taint, "key"))) taints.push_back(taint);
-    }
-    return {{"apiVersion", "v1"},
-            {"kind", "Node"},
-            {"metadata", {{"name", name}, {"labels", labels}}},
-            {"spec", {{"taints", taints}}},
-            {"status",
-             {{"allocatable", Get(node, "status", "allocatable")},
-              {"capacity", Get(node, "status", "capacity")}}}};
+    node.spec.taints = like.spec.taints;
+    std::erase_if(node.spec.taints, IsOfState);
+    node.status.capacity = like.status.capacity;
+    node.status.allocatable = like.status.allocatable;
+    return Json::parse(ToJson(node));
   }
 
   static Json PatchNode(const Candidate& node, Json patch) {
@@ -278,9 +266,7 @@ class ChangeFinder {
 
   const Pod& pod_;
   const PodChanges pod_changes_;
-  Trial& trial_;
   const NodeStates& nodes_;
-  const std::stop_token stop_;
   std::map<std::string, int> counts_;
   std::set<std::string> texts_;
   std::vector<Change> changes_;

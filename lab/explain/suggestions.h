@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "lab/explain/answer.h"
-#include "lab/explain/change.h"
 #include "lab/explain/node_states.h"
 #include "lab/explain/trial.h"
 
