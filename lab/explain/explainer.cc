@@ -191,8 +191,8 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
       break;
     }
     try {
-      const Trial trial(experiment,
-                        scenario::ParseSteps(change.step, change.text), stop);
+      Trial trial(experiment, scenario::ParseSteps(change.step, change.text),
+                  stop);
       change.node = trial.Run(deadline, stop).node;
       if (!change.node.empty()) helpful.push_back(std::move(change));
     } catch (const CannotTell&) {

@@ -17,7 +17,6 @@
 #include "lab/scenario/errors.h"
 #include "lab/scenario/temporary_directory.h"
 #include "minisched/api/conditions.h"
-#include "minisched/client/client.h"
 
 namespace minisched::explain {
 namespace {
@@ -36,8 +35,8 @@ constexpr std::size_t kLogLines = 5;
 // Follows what happens to one pod.
 class Follower {
  public:
-  Follower(const Copy& copy, const Pod& pod, const std::string& record)
-      : record_(record), tail_(record), client_(copy.config()), pod_(pod) {}
+  Follower(Client& client, const Pod& pod, const std::string& record)
+      : client_(client), pod_(pod), record_(record), tail_(record) {}
 
   // Returns the outcome once there is one.
   std::optional<Outcome> Poll(Clock::TimePoint now,
@@ -103,10 +102,10 @@ class Follower {
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }
 
+  Client& client_;
+  const Pod& pod_;
   const std::string record_;
   live::LineTail tail_;
-  Client client_;
-  const Pod& pod_;
   bool done_ = false;
   Clock::TimePoint next_read_{};
   Outcome outcome_;
@@ -142,17 +141,17 @@ std::string DefaultScheduler(bool group) {
          (group ? " --coscheduling" : "");
 }
 
-Outcome RunScheduler(const Copy& copy, const std::string& command,
-                     const Pod& pod, Clock::TimePoint deadline,
-                     const std::stop_token& stop) {
+Outcome RunScheduler(Client& client, const std::string& kubeconfig,
+                     const std::string& command, const Pod& pod,
+                     Clock::TimePoint deadline, const std::stop_token& stop) {
   const scenario::TemporaryDirectory directory("minisched-explain");
   const std::string log = directory.path() / "log";
-  const std::string kubeconfig = directory.path() / "kubeconfig";
+  const std::string config = directory.path() / "kubeconfig";
   const std::string record = directory.path() / "record";
-  std::ofstream(kubeconfig) << copy.Kubeconfig();
-  Follower follower(copy, pod, record);
+  std::ofstream(config) << kubeconfig;
+  Follower follower(client, pod, record);
   scenario::ChildProcess process(command,
-                                 {{"KUBECONFIG", kubeconfig},
+                                 {{"KUBECONFIG", config},
                                   {"SCHEDULER_NAME", pod.spec.scheduler_name},
                                   {"RECORD", record}},
                                  log);

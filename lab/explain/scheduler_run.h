@@ -5,9 +5,9 @@
 #include <stop_token>
 #include <string>
 
-#include "lab/explain/copy.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
+#include "minisched/client/client.h"
 
 namespace minisched::explain {
 
@@ -29,14 +29,14 @@ struct Outcome {
 // CannotTell if there is no such program.
 std::string DefaultScheduler(bool group);
 
-// Starts a scheduler on the copy with a shell command, waits for the end of the
-// pod's first attempt, and stops the scheduler. The command finds $KUBECONFIG,
-// $SCHEDULER_NAME, which is the pod's, and $RECORD, the path for a recording.
-// Files are written to a temporary directory. Throws CannotTell if the
-// scheduler ends or if it has no result until `deadline`, and Cancelled.
-// REQUIRES: called on the main thread.
-Outcome RunScheduler(const Copy& copy, const std::string& command,
-                     const Pod& pod, Clock::TimePoint deadline,
-                     const std::stop_token& stop);
+// Starts a scheduler with a shell command, waits for the end of the pod's first
+// attempt, and stops the scheduler. `client` and `kubeconfig`, a text, are
+// those of the copy. The command finds $KUBECONFIG, $SCHEDULER_NAME, which is
+// the pod's, and $RECORD, the path for a recording. Files are written to a
+// temporary directory. Throws CannotTell if the scheduler ends or if it has no
+// result until `deadline`, and Cancelled. REQUIRES: called on the main thread.
+Outcome RunScheduler(Client& client, const std::string& kubeconfig,
+                     const std::string& command, const Pod& pod,
+                     Clock::TimePoint deadline, const std::stop_token& stop);
 
 }  // namespace minisched::explain

@@ -21,7 +21,6 @@ namespace {
 using apiserver::Get;
 using apiserver::Json;
 
-constexpr char kUnschedulable[] = "node.kubernetes.io/unschedulable";
 // The most changes of one sort, such as labels of different nodes.
 constexpr int kMaxOfASort = 2;
 
@@ -110,7 +109,7 @@ class ChangeFinder {
       // Uncordoning the node also removes its taint.
       const auto taints = UntoleratedTaints(pod_, *node.state->node);
       if (node.plugins.contains("NodeUnschedulable") && taints.size() == 1 &&
-          taints[0].key == kUnschedulable) {
+          taints[0].key == kCordonTaint) {
         node.plugins.erase("TaintToleration");
       }
       for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
