@@ -12,8 +12,6 @@ struct Rejection {
   std::string plugin;  // "" for the result of PreFilter
   std::vector<std::string> reasons;
   std::vector<std::string> causes;
-
-  bool operator==(const Rejection&) const = default;
 };
 
 struct RejectedNode {

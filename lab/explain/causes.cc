@@ -20,7 +20,7 @@ using Causes = std::vector<std::string>;
 
 Causes ResourceCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
-  if (node.pods + 1 > node.allocatable.allowed_pod_number) {
+  if (node.IsFull()) {
     causes.push_back(fmt::format("pods: the node has {}, and takes {}",
                                  node.pods,
                                  node.allocatable.allowed_pod_number));
@@ -93,17 +93,15 @@ Causes TaintCauses(const Pod& pod, const NodeState& node) {
   return ToTexts(UntoleratedTaints(pod, *node.node));
 }
 
-Causes CordonCauses(const Pod& /*pod*/, const NodeState& /*node*/) {
-  return {"cordoned"};
-}
-
 constexpr std::array<
     std::pair<std::string_view, Causes (*)(const Pod&, const NodeState&)>, 5>
     kPlugins = {{{"NodeResourcesFit", ResourceCauses},
                  {"NodePorts", PortCauses},
                  {"NodeAffinity", AffinityCauses},
                  {"TaintToleration", TaintCauses},
-                 {"NodeUnschedulable", CordonCauses}}};
+                 {"NodeUnschedulable", [](const Pod&, const NodeState&) {
+                    return Causes{"cordoned"};
+                  }}}};
 
 }  // namespace
 

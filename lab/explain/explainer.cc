@@ -27,20 +27,13 @@ constexpr std::chrono::seconds kMaxSuggestions{30};
 constexpr std::size_t kMaxTrials = 12;
 constexpr std::size_t kMaxHelpful = 5;
 
-// Throws CannotTell if the scheduler has rejected the pod because it does not
-// support something.
-void CheckSupported(const Outcome& outcome) {
+// Throws CannotTell that the scheduler does not support something.
+[[noreturn]] void FailUnsupported(const std::string& program,
+                                  std::string message) {
   constexpr std::string_view kPrefix = "not supported by this scheduler: ";
-  for (const Json& point : Get(outcome.attempt, "points")) {
-    const std::string message = GetString(point, "message");
-    if (GetString(point, "plugin") != "Unsupported" || message.empty()) {
-      continue;
-    }
-    throw CannotTell(fmt::format(
-        "can't tell: {} does not support {}", outcome.program,
-        message.starts_with(kPrefix) ? message.substr(kPrefix.size())
-                                     : message));
-  }
+  if (message.starts_with(kPrefix)) message.erase(0, kPrefix.size());
+  throw CannotTell(
+      fmt::format("can't tell: {} does not support {}", program, message));
 }
 
 // Counts the pods of the pod's group: the cause of Coscheduling's rejections.
@@ -68,6 +61,9 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
     if (GetString(point, "point") == "PostFilter") continue;
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
+    if (rejection.plugin == "Unsupported") {
+      FailUnsupported(outcome.program, rejection.reasons[0]);
+    }
     rejection.causes = rejection.plugin == "Coscheduling"
                            ? GroupCauses(trial, rejection.reasons[0], stop)
                            : rejection.reasons;
@@ -218,7 +214,6 @@ Answer Explain(const Experiment& experiment, bool suggest,
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
       const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);
-      CheckSupported(outcome);
       answer = AnswerOf(outcome, pod);
       AddPodRejections(outcome, trial, answer, stop);
       AddRejected(outcome, pod, nodes, answer);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -76,12 +77,9 @@ class LiveState {
     std::vector<std::string> lines = {line};
     for (const auto& [member, text] : {std::pair("plugins", "rejected by"),
                                        {"wakes", "events that may wake it"}}) {
-      const auto words = Get(pod, member);
-      if (words.is_array() && !words.empty()) {
-        lines.push_back(fmt::format(
-            "  {}: {}", text,
-            fmt::join(words.get<std::vector<std::string>>(), ", ")));
-      }
+      const auto words = pod.value(member, std::vector<std::string>());
+      if (words.empty()) continue;
+      lines.push_back(fmt::format("  {}: {}", text, fmt::join(words, ", ")));
     }
     return lines;
   }
@@ -98,13 +96,10 @@ class LiveState {
 
   std::string Position() const {
     const Json& active = Get(queue_, "active");
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      if (active[i] == pod_["pod"]["uid"]) {
-        return fmt::format(", position {} of {}", i + 1,
-                           GetInt(queue_, "length"));
-      }
-    }
-    return "";
+    const auto place = std::ranges::find(active, pod_["pod"]["uid"]);
+    if (place == active.end()) return "";
+    return fmt::format(", position {} of {}", place - active.begin() + 1,
+                       GetInt(queue_, "length"));
   }
 
   const std::string pod_name_;

@@ -28,6 +28,8 @@ struct NodeState {
 
   // Returns the amount that is free of a resource; may be negative.
   std::int64_t Free(const std::string& resource) const;
+  // True if the node takes no more pods.
+  bool IsFull() const { return pods >= allocatable.allowed_pod_number; }
 };
 
 // Returns an amount: of cpu in thousandths, else in units.

@@ -28,16 +28,12 @@ using apiserver::NamespaceOf;
 // Returns the pod whose name begins most like `name`: "web" finds "web-7d4b9".
 // Returns "" if no pod begins like it.
 std::string NearestName(const Objects& objects, const std::string& name) {
-  std::string nearest;
-  std::ptrdiff_t best = 0;
-  for (const auto& [pod, facts] : objects.pods()) {
-    const std::ptrdiff_t same =
-        std::ranges::mismatch(name, pod.name).in1 - name.begin();
-    if (same <= best) continue;
-    best = same;
-    nearest = pod.ToString();
-  }
-  return nearest;
+  const auto likeness = [&name](const auto& pod) {
+    return std::ranges::mismatch(name, pod.first.name).in1 - name.begin();
+  };
+  const auto nearest = std::ranges::max_element(objects.pods(), {}, likeness);
+  const bool is_any = nearest != objects.pods().end() && likeness(*nearest) > 0;
+  return is_any ? nearest->first.ToString() : "";
 }
 
 // Returns the pod template of a pod or a workload, or null for other kinds.

@@ -24,15 +24,26 @@ using apiserver::Json;
 // The most changes of one sort, such as labels of different nodes.
 constexpr int kMaxOfASort = 2;
 
-// A rejected node with what its rejections have in common.
+// A rejected node, and what keeps the pod from it.
 struct Candidate {
   const NodeState* state;
   std::set<std::string> plugins;
-  double shortage = 0;  // the largest one, relative to the request
+  std::vector<Taint> taints;
+  std::vector<Shortage> shortages;
 
-  const std::string& name() const { return state->node->metadata.name; }
+  const Node& node() const { return *state->node; }
+  const std::string& name() const { return node().metadata.name; }
   bool IsOnly(const char* plugin) const {
     return plugins == std::set<std::string>{plugin};
+  }
+  // Returns the largest shortage, relative to its request.
+  double Distance() const {
+    double distance = 0;
+    for (const auto& [resource, request, free] : shortages) {
+      distance = std::max(distance, 1 - static_cast<double>(free) /
+                                            static_cast<double>(request));
+    }
+    return distance;
   }
 };
 
@@ -86,7 +97,7 @@ class ChangeFinder {
         AddLowerRequests(node);
       } else if (node.IsOnly("NodeAffinity")) {
         AddLabels(node);
-        Add("selector", pod_changes_.WithoutAffinity(pod_, *node.state->node));
+        Add("selector", pod_changes_.WithoutAffinity(pod_, node.node()));
       } else if (node.IsOnly("NodePorts")) {
         AddPortDeletion(node);
       }
@@ -102,74 +113,71 @@ class ChangeFinder {
     for (const RejectedNode& rejected : answer.rejected) {
       const auto found = nodes_.find(rejected.node);
       if (found == nodes_.end()) continue;
-      Candidate node{.state = &found->second};
+      const NodeState& state = found->second;
+      Candidate node{.state = &state,
+                     .taints = UntoleratedTaints(pod_, *state.node),
+                     .shortages = ShortagesOf(pod_, state)};
       for (const Rejection& one : rejected.rejections) {
         node.plugins.insert(one.plugin);
       }
       // Uncordoning the node also removes its taint.
-      const auto taints = UntoleratedTaints(pod_, *node.state->node);
-      if (node.plugins.contains("NodeUnschedulable") && taints.size() == 1 &&
-          taints[0].key == kCordonTaint) {
+      if (node.plugins.contains("NodeUnschedulable") &&
+          node.taints.size() == 1 && node.taints[0].key == kCordonTaint) {
         node.plugins.erase("TaintToleration");
-      }
-      for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
-        node.shortage = std::max(node.shortage,
-                                 1 - static_cast<double>(shortage.free) /
-                                         static_cast<double>(shortage.request));
       }
       all.push_back(std::move(node));
     }
     std::ranges::stable_sort(all, {}, [](const Candidate& node) {
-      return std::pair(node.plugins.size(), node.shortage);
+      return std::pair(node.plugins.size(), node.Distance());
     });
     return all;
   }
 
   // Adds a change, unless there are enough of its sort, or it is known.
-  void Add(const std::string& sort, const std::string& text, const Json& step) {
-    if (counts_[sort] == kMaxOfASort || !texts_.insert(text).second) return;
+  void Add(const std::string& sort, std::optional<Change> change) {
+    if (!change || counts_[sort] == kMaxOfASort ||
+        !texts_.insert(change->text).second) {
+      return;
+    }
     ++counts_[sort];
-    changes_.push_back({text, apiserver::Dump(step), /*node=*/""});
+    changes_.push_back(*std::move(change));
   }
-  void Add(const std::string& sort, const std::optional<Change>& change) {
-    if (change) Add(sort, change->text, Json::parse(change->step));
+  void Add(const std::string& sort, const std::string& text, const Json& step) {
+    Add(sort, Change{.text = text, .step = apiserver::Dump(step)});
   }
 
   void AddTaintChanges(const Candidate& node) {
-    const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::none_of(taints, IsOfState)) {
-      Add("toleration", pod_changes_.WithTolerations(taints));
+    if (std::ranges::none_of(node.taints, IsOfState)) {
+      Add("toleration", pod_changes_.WithTolerations(node.taints));
     }
-    Node without = *node.state->node;
+    Node without = node.node();
     std::erase_if(without.spec.taints, [this](const Taint& taint) {
       return KeepsAway(taint, pod_);
     });
     const Json left = Json::parse(ToJson(without));
     Add("taint",
         fmt::format("{} loses the taint {}", node.name(),
-                    fmt::join(ToTexts(taints), ", ")),
+                    fmt::join(ToTexts(node.taints), ", ")),
         PatchNode(node, {{"spec", {{"taints", Get(left, "spec", "taints")}}}}));
   }
 
   void AddLowerRequests(const Candidate& node) {
-    const bool is_full =
-        node.state->pods + 1 > node.state->allocatable.allowed_pod_number;
-    if (is_full) return;
-    const auto shortages = ShortagesOf(pod_, *node.state);
+    if (node.state->IsFull()) return;
     std::string sort = "requests";
-    for (const Shortage& shortage : shortages) sort += " " + shortage.resource;
+    for (const Shortage& one : node.shortages) sort += " " + one.resource;
     // The first node is the nearest one. Requests for another node of this sort
     // would be lower.
-    if (counts_[sort] == 0) Add(sort, pod_changes_.WithRequests(shortages));
+    if (counts_[sort] > 0) return;
+    Add(sort, pod_changes_.WithRequests(node.shortages));
   }
 
   void AddLabels(const Candidate& node) {
     Json labels = Json::object();
-    for (const auto& [key, value] : UnmatchedLabels(pod_, *node.state->node)) {
+    for (const auto& [key, value] : UnmatchedLabels(pod_, node.node())) {
       labels[key] = value;
     }
     const auto& required = pod_.spec.affinity.node_affinity.required;
-    if (required && !MeetFirstTerm(*required, *node.state->node, labels)) {
+    if (required && !MeetFirstTerm(*required, node.node(), labels)) {
       return;
     }
     std::vector<std::string> names;
@@ -227,19 +235,15 @@ class ChangeFinder {
          {"NodeResourcesFit", "NodePorts", "NodeUnschedulable"}) {
       others.erase(plugin);
     }
-    const auto taints = UntoleratedTaints(pod_, *node.state->node);
-    if (std::ranges::all_of(taints, IsOfState)) {
+    if (std::ranges::all_of(node.taints, IsOfState)) {
       others.erase("TaintToleration");
     }
     if (!others.empty()) return;
-    for (const Shortage& shortage : ShortagesOf(pod_, *node.state)) {
-      if (shortage.request >
-          AmountOf(node.state->allocatable, shortage.resource)) {
-        return;
-      }
+    for (const auto& [resource, request, free] : node.shortages) {
+      if (request > AmountOf(node.state->allocatable, resource)) return;
     }
     Add("new node", "one more node like " + node.name(),
-        {{"create", LikeNode(*node.state->node)}});
+        {{"create", LikeNode(node.node())}});
   }
 
   // Returns a new node like this one, but empty and ready.
