@@ -19,7 +19,6 @@
 namespace minisched::explain {
 namespace {
 
-using apiserver::Get;
 using apiserver::GetString;
 using apiserver::Json;
 using apiserver::NameOf;

@@ -199,7 +199,7 @@ TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
                    "metadata": {"name": "bad"}, "spec": {"taints": 3}})",
        "dump"});
   try {
-    Trial(experiment, {}, {});
+    const Trial trial(experiment, {}, {});
     FAIL();
   } catch (const CannotTell& error) {
     EXPECT_STREQ(error.what(),
