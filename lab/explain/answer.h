@@ -30,7 +30,8 @@ struct ScoredNode {
 struct Change {
   std::string text;  // "node-2 is uncordoned"
   std::string step;  // for scenario::ParseSteps() and --what-if, as JSON
-  std::string node;  // the node that the pod gets with it; "" before a trial
+  // The node that the pod gets with it; "" before a trial.
+  std::string node = {};
 };
 
 // answer.cc has their names.

@@ -26,10 +26,10 @@ struct Shortage {
 };
 std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node);
 
-// True if the taint keeps the pod from its node.
+// Returns true if the taint keeps the pod from its node.
 bool KeepsAway(const Taint& taint, const Pod& pod);
 std::vector<Taint> UntoleratedTaints(const Pod& pod, const Node& node);
-// Return "gpu=yes:NoSchedule" for each taint.
+// Returns a text such as "gpu=yes:NoSchedule" for each taint.
 std::vector<std::string> ToTexts(const std::vector<Taint>& taints);
 
 // The parts of the nodeSelector that the node's labels lack.

@@ -150,11 +150,12 @@ class ChangeFinder {
     if (std::ranges::none_of(node.taints, IsOfState)) {
       Add("toleration", pod_changes_.WithTolerations(node.taints));
     }
-    Node without = node.node();
-    std::erase_if(without.spec.taints, [this](const Taint& taint) {
+    Node changed;
+    changed.spec.taints = node.node().spec.taints;
+    std::erase_if(changed.spec.taints, [this](const Taint& taint) {
       return KeepsAway(taint, pod_);
     });
-    const Json left = Json::parse(ToJson(without));
+    const Json left = Json::parse(ToJson(changed));
     Add("taint",
         fmt::format("{} loses the taint {}", node.name(),
                     fmt::join(ToTexts(node.taints), ", ")),
