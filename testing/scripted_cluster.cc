@@ -89,8 +89,8 @@ void ScriptedCluster::Handle(const ServerRequest& request, ServerReply reply) {
     return request.target.find(part) != std::string::npos;
   };
   std::string resource = "pods";
-  for (const char* other : {"nodes", "poddisruptionbudgets"}) {
-    if (has(other)) resource = other;
+  for (const char* other : {"nodes", "namespaces", "poddisruptionbudgets"}) {
+    if (has(fmt::format("/{}?", other).c_str())) resource = other;
   }
   MutexLock lock(mu_);
   if (has("/binding")) {

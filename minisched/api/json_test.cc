@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "minisched/api/namespace.h"
 #include "minisched/api/node.h"
 #include "minisched/api/options.h"
 #include "minisched/api/parse_error.h"
@@ -128,6 +129,41 @@ TEST(JsonTest, ReadsNodeAffinity) {
   EXPECT_FALSE(Pod().spec.affinity.node_affinity.required);
 }
 
+TEST(JsonTest, ReadsPodAffinity) {
+  const auto pod = FromJson<Pod>(R"({"spec": {"affinity": {
+    "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+      {"weight": 7, "podAffinityTerm": {"topologyKey": "zone",
+                                        "namespaceSelector": {}}}]},
+    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+      {"labelSelector": {"matchLabels": {"app": "a"}}, "namespaces": ["x", "y"],
+       "topologyKey": "node", "namespaceSelector": {"matchExpressions": [
+           {"key": "team", "operator": "Exists"}]},
+       "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b", "c"]},
+      {"topologyKey": "node"}]}}}})");
+  const Affinity& affinity = pod.spec.affinity;
+  EXPECT_TRUE(affinity.pod_affinity.required.empty());
+  ASSERT_EQ(affinity.pod_affinity.preferred.size(), 1U);
+  EXPECT_EQ(affinity.pod_affinity.preferred[0],
+            (WeightedPodAffinityTerm{
+                .weight = 7,
+                .pod_affinity_term = {.topology_key = "zone",
+                                      .namespace_selector = LabelSelector()}}));
+  EXPECT_TRUE(affinity.pod_anti_affinity.preferred.empty());
+  ASSERT_EQ(affinity.pod_anti_affinity.required.size(), 2U);
+  EXPECT_EQ(
+      affinity.pod_anti_affinity.required[0],
+      (PodAffinityTerm{.label_selector = {{.match_labels = {{"app", "a"}}}},
+                       .namespaces = {"x", "y"},
+                       .topology_key = "node",
+                       .namespace_selector =
+                           {{.match_labels = {},
+                             .match_expressions = {{"team", "Exists", {}}}}},
+                       .match_label_keys = {"a"},
+                       .mismatch_label_keys = {"b", "c"}}));
+  EXPECT_FALSE(affinity.pod_anti_affinity.required[1].label_selector);
+  EXPECT_FALSE(affinity.pod_anti_affinity.required[1].namespace_selector);
+}
+
 TEST(JsonTest, ReadsTopologySpreadConstraints) {
   const auto pod = FromJson<Pod>(R"({"spec": {"topologySpreadConstraints": [
     {"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
@@ -204,6 +240,16 @@ TEST(JsonTest, ReadsANode) {
   ASSERT_EQ(node.status.images.size(), 1U);
   EXPECT_THAT(node.status.images[0].names, ElementsAre("nginx:1.29"));
   EXPECT_EQ(node.status.images[0].size_bytes, 3'000'000'000);
+}
+
+TEST(JsonTest, ReadsANamespace) {
+  const auto shop = FromJson<Namespace>(R"({
+    "apiVersion": "v1", "kind": "Namespace",
+    "metadata": {"name": "shop", "labels": {"team": "a"}},
+    "status": {"phase": "Active"}})");
+  EXPECT_EQ(shop.metadata.name, "shop");
+  EXPECT_EQ(shop.metadata.labels, (Labels{{"team", "a"}}));
+  EXPECT_EQ(Namespace::kResource.Path("", "shop"), "/api/v1/namespaces/shop");
 }
 
 TEST(JsonTest, ReadsAPodDisruptionBudget) {

@@ -100,12 +100,24 @@ void VisitFields(Visitor& visit, T& affinity) {
 
 template <class Visitor, MaybeConst<PodAffinityTerm> T>
 void VisitFields(Visitor& visit, T& term) {
+  visit("labelSelector", term.label_selector);
+  visit("namespaces", term.namespaces);
   visit("topologyKey", term.topology_key);
+  visit("namespaceSelector", term.namespace_selector);
+  visit("matchLabelKeys", term.match_label_keys);
+  visit("mismatchLabelKeys", term.mismatch_label_keys);
+}
+
+template <class Visitor, MaybeConst<WeightedPodAffinityTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("weight", term.weight);
+  visit("podAffinityTerm", term.pod_affinity_term);
 }
 
 template <class Visitor, MaybeConst<PodAffinity> T>
 void VisitFields(Visitor& visit, T& affinity) {
   visit("requiredDuringSchedulingIgnoredDuringExecution", affinity.required);
+  visit("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred);
 }
 
 template <class Visitor, MaybeConst<Affinity> T>

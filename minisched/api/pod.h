@@ -132,16 +132,38 @@ struct PreferredSchedulingTerm {
   bool operator==(const PreferredSchedulingTerm&) const = default;
 };
 
+// Selects pods, and by their nodes the domains of a topology: the nodes with
+// the same value of the label topology_key as a selected pod's node.
 struct PodAffinityTerm {
+  // Unset: selects no pods.
+  std::optional<LabelSelector> label_selector;
+  // The namespaces of the selected pods. If there are none, and no
+  // namespace_selector: the pod's own namespace.
+  std::vector<std::string> namespaces;
   std::string topology_key;
+  // Selects further namespaces by their labels. Unset: none.
+  std::optional<LabelSelector> namespace_selector;
+  // The API server adds these labels to the selector of a new pod: with the
+  // pod's own values, or with any other values.
+  std::vector<std::string> match_label_keys;
+  std::vector<std::string> mismatch_label_keys;
 
   bool operator==(const PodAffinityTerm&) const = default;
+};
+
+struct WeightedPodAffinityTerm {
+  std::int32_t weight = 0;  // 1 to 100
+  PodAffinityTerm pod_affinity_term;
+
+  bool operator==(const WeightedPodAffinityTerm&) const = default;
 };
 
 // Upstream's PodAffinity and PodAntiAffinity.
 struct PodAffinity {
   // requiredDuringSchedulingIgnoredDuringExecution
   std::vector<PodAffinityTerm> required;
+  // preferredDuringSchedulingIgnoredDuringExecution
+  std::vector<WeightedPodAffinityTerm> preferred;
 
   bool operator==(const PodAffinity&) const = default;
 };
