@@ -60,7 +60,7 @@ QueueingHint AfterPodChange(const Pod& pod, const ClusterChange& change) {
   }));
 }
 
-QueueingHint AfterNodeChange(const Pod& pod, const ClusterChange& change) {
+QueueingHint AfterDomainChange(const Pod& pod, const ClusterChange& change) {
   const auto old = change.Old<Node>();
   const auto now = change.New<Node>();
   const SpreadConstraints constraints = GetSpreadConstraints(pod);
@@ -89,7 +89,7 @@ std::vector<ClusterEventWithHint> PodTopologySpread::EventsToRegister() const {
           {{EventResource::kNode, action::kAdd | action::kDelete |
                                       action::kUpdateNodeLabel |
                                       action::kUpdateNodeTaint},
-           QueueIfMalformed(AfterNodeChange)}};
+           QueueIfMalformed(AfterDomainChange)}};
 }
 
 Status PodTopologySpread::PreFilter(CycleState& state, const Pod& pod,

@@ -98,7 +98,7 @@ TEST_P(SpreadNodeHintTest, ReturnsTheHint) {
   EXPECT_EQ(HintOf(c, EventResource::kNode, old, now, update), c.hint);
 }
 
-const std::vector<SpreadHintCase> kNodes = {
+const std::vector<SpreadHintCase> kSpreadNodeChanges = {
     {"UpdatesLabelWhichMatchesTopologyKey", kZone, "zone=1", "zone=2", kQueue},
     {"ThatDoesNotMatchUpdatesNonRelatedLabel", kZone, "foo=bar1", "foo=bar2",
      kSkip},
@@ -121,7 +121,8 @@ const std::vector<SpreadHintCase> kNodes = {
     {"LosesAKey", kZoneAndNode, "zone=1 node=1", "node=1", kQueue},
     {"MalformedConstraint", "1 zone -", "", "foo", kQueue},
 };
-INSTANTIATE_TEST_SUITE_P(Nodes, SpreadNodeHintTest, ::testing::ValuesIn(kNodes),
+INSTANTIATE_TEST_SUITE_P(Nodes, SpreadNodeHintTest,
+                         ::testing::ValuesIn(kSpreadNodeChanges),
                          NameOfSpreadHintCase);
 
 class SpreadPodHintTest : public ::testing::TestWithParam<SpreadHintCase> {};
@@ -139,7 +140,7 @@ TEST_P(SpreadPodHintTest, ReturnsTheHint) {
   EXPECT_EQ(HintOf(c, resource, old, now, update), c.hint);
 }
 
-const std::vector<SpreadHintCase> kPods = {
+const std::vector<SpreadHintCase> kSpreadPodChanges = {
     {"AddWithLabelsThatMatchTheSelector", kZone, "", "node:foo", kQueue},
     {"AddUnScheduled", kZone, "", "pending:foo", kSkip},
     {"UpdateUnScheduled", kZone, "pending:bar", "pending:foo", kSkip},
@@ -175,7 +176,8 @@ const std::vector<SpreadHintCase> kPods = {
      "tolerant-other:foo", kSkip},
     {"MalformedConstraint", "1 zone -", "", "node:foo", kQueue},
 };
-INSTANTIATE_TEST_SUITE_P(Pods, SpreadPodHintTest, ::testing::ValuesIn(kPods),
+INSTANTIATE_TEST_SUITE_P(Pods, SpreadPodHintTest,
+                         ::testing::ValuesIn(kSpreadPodChanges),
                          NameOfSpreadHintCase);
 
 }  // namespace
