@@ -4,6 +4,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -13,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
 #include "minisched/base/fake_clock.h"
 #include "scheduler.h"
 #include "testing/scripted_cluster.h"
@@ -70,22 +73,37 @@ TEST(SchedulerStopTest, RunWaitsForTheHandlerThatRuns) {
   const LogTo log(sink);
   FakeClock clock;
   ScriptedCluster cluster(clock);
+  Node node;
+  node.metadata.name = "node-1";
+  node.status.allocatable["pods"] = Quantity::FromValue(110);
+  cluster.Add(node);
+  Pod pod;
+  pod.metadata.namespace_name = "default";
+  pod.metadata.name = "first";
+  pod.metadata.uid = "1";
+  pod.spec.scheduler_name = "minisched";
+  cluster.Add(pod);
   Client client(cluster.config());
-  // The handler that adds the pod fails, and its thread logs that.
-  Trace trace("minisched", clock, {}, [](Place, const std::string& /*event*/) {
-    throw std::runtime_error("disk full");
-  });
+  std::promise<void> bound;
+  std::atomic<bool> disk_is_full = false;
+  Trace trace("minisched", clock, {},
+              [&](Place place, const std::string& /*event*/) {
+                if (disk_is_full) throw std::runtime_error("disk full");
+                if (place == Place::kBound) bound.set_value();
+              });
   Scheduler scheduler({client, "minisched", trace, {}}, {}, clock);
   std::promise<void> ended;
   std::jthread run([&](const std::stop_token& stop) {
     scheduler.Run(stop);
     ended.set_value();
   });
-  Pod pod;
-  pod.metadata.namespace_name = "default";
-  pod.metadata.name = "web-0";
-  pod.metadata.uid = "1";
-  pod.spec.scheduler_name = "minisched";
+  // When a pod is bound, the scheduler has started.
+  cluster.TakeBinding().reply.Send(201, R"({"kind":"Status"})");
+  bound.get_future().wait();
+  // The handler that adds the next pod fails, and its thread logs that.
+  disk_is_full = true;
+  pod.metadata.name = "second";
+  pod.metadata.uid = "2";
   cluster.Send("ADDED", pod);
   EXPECT_TRUE(sink->AwaitBlocked());
   run.request_stop();
