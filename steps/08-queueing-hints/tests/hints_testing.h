@@ -32,11 +32,10 @@ inline std::vector<std::string> DescribeHints(const Framework& framework) {
 
 // Calls the plugin's hints for these events of one change. Returns kQueue if
 // one of them does. Fails the test if the plugin has no hint for the events.
-template <class Plugin>
-QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
-                       const EventObject& old_object,
-                       const EventObject& new_object) {
-  const Plugin plugin;
+inline QueueingHint HintAfter(const Plugin& plugin, const Pod& pod,
+                              const std::vector<ClusterEvent>& events,
+                              const EventObject& old_object,
+                              const EventObject& new_object) {
   std::optional<QueueingHint> result;
   for (const ClusterEventWithHint& registered : plugin.EventsToRegister()) {
     const QueueingHintFn& hint = registered.hint;
@@ -48,6 +47,14 @@ QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
   }
   EXPECT_TRUE(result) << "the plugin has no hint for the change";
   return result.value_or(QueueingHint::kSkip);
+}
+
+// The same for a plugin that needs no arguments.
+template <class Plugin>
+QueueingHint HintAfter(const Pod& pod, const std::vector<ClusterEvent>& events,
+                       const EventObject& old_object,
+                       const EventObject& new_object) {
+  return HintAfter(Plugin(), pod, events, old_object, new_object);
 }
 
 // The objects of these functions are JSON.

@@ -1,0 +1,65 @@
+#include "framework/affinity_term.h"
+
+#include <fmt/format.h>
+
+#include "minisched/api/parse_error.h"
+
+namespace minisched {
+namespace {
+
+AffinityTerm ParseTerm(const Pod& pod, const PodAffinityTerm& term) {
+  AffinityTerm parsed{
+      .namespaces = {term.namespaces.begin(), term.namespaces.end()},
+      .namespace_selector = {},
+      .selector = term.label_selector
+                      ? Selector::FromLabelSelector(*term.label_selector)
+                      : Selector::Nothing(),
+      .topology_key = term.topology_key};
+  if (term.namespace_selector) {
+    parsed.namespace_selector =
+        Selector::FromLabelSelector(*term.namespace_selector);
+  } else if (term.namespaces.empty()) {
+    parsed.namespaces.insert(pod.metadata.namespace_name);
+  }
+  return parsed;
+}
+
+// Returns no terms if one of them is malformed, and adds the reason to `error`.
+std::vector<AffinityTerm> ParseTerms(const Pod& pod,
+                                     const std::vector<PodAffinityTerm>& terms,
+                                     const char* field, std::string& error) {
+  std::vector<AffinityTerm> parsed;
+  try {
+    for (const PodAffinityTerm& term : terms) {
+      parsed.push_back(ParseTerm(pod, term));
+    }
+  } catch (const ParseError& malformed) {
+    const std::string text = fmt::format("{}: {}", field, malformed.what());
+    error = error.empty() ? text : fmt::format("[{}, {}]", error, text);
+    return {};
+  }
+  return parsed;
+}
+
+}  // namespace
+
+bool AffinityTerm::Matches(const Pod& pod,
+                           const Labels& namespace_labels) const {
+  if (!namespaces.contains(pod.metadata.namespace_name) &&
+      !(namespace_selector && namespace_selector->Matches(namespace_labels))) {
+    return false;
+  }
+  return selector.Matches(pod.metadata.labels);
+}
+
+AffinityTerms ParseAffinityTerms(const Pod& pod) {
+  const Affinity& affinity = pod.spec.affinity;
+  AffinityTerms terms;
+  terms.affinity = ParseTerms(pod, affinity.pod_affinity.required,
+                              "requiredAffinityTerms", terms.error);
+  terms.anti_affinity = ParseTerms(pod, affinity.pod_anti_affinity.required,
+                                   "requiredAntiAffinityTerms", terms.error);
+  return terms;
+}
+
+}  // namespace minisched

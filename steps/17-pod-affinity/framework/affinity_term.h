@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "minisched/api/labels.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// A parsed PodAffinityTerm. Follows AffinityTerm of
+// k8s.io/kube-scheduler/framework.
+struct AffinityTerm {
+  std::set<std::string> namespaces;
+  // Selects further namespaces. Unset: none.
+  std::optional<Selector> namespace_selector;
+  Selector selector;
+  std::string topology_key;
+
+  // Returns true if the term selects the pod, whose namespace has these labels.
+  bool Matches(const Pod& pod, const Labels& namespace_labels) const;
+};
+
+// The terms that a pod requires. If some are malformed, they are missing, and
+// `error` says why.
+struct AffinityTerms {
+  std::vector<AffinityTerm> affinity;
+  std::vector<AffinityTerm> anti_affinity;
+  std::string error;
+};
+
+AffinityTerms ParseAffinityTerms(const Pod& pod);
+
+}  // namespace minisched

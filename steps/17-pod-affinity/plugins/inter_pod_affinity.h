@@ -1,0 +1,43 @@
+#pragma once
+
+#include "framework/affinity_term.h"
+#include "framework/handle.h"
+#include "framework/plugin.h"
+
+namespace minisched {
+
+// Rejects nodes by the required affinity and anti-affinity of the pod to other
+// pods, and by the required anti-affinity of other pods to the pod. Follows
+// plugins/interpodaffinity.
+class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin {
+ public:
+  explicit InterPodAffinity(const Handle& handle) : handle_(handle) {}
+
+  std::string_view Name() const override { return "InterPodAffinity"; }
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+  // Counts pods in the domains of all topologies that the rules name. `nodes`
+  // must have all nodes.
+  Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
+                   PreFilterResult& result) const override;
+  void AddPod(CycleState& state, const Pod& pod, const PodInfo& added,
+              const NodeInfo& node) const override;
+  void RemovePod(CycleState& state, const Pod& pod, const PodInfo& removed,
+                 const NodeInfo& node) const override;
+  Status Filter(const CycleState& state, const Pod& pod,
+                const NodeInfo& node) const override;
+
+ private:
+  // Returns the pod's terms, with the names of the namespaces that they select.
+  AffinityTerms TermsOf(const Pod& pod) const;
+  void AddSelectedNamespaces(AffinityTerm& term) const;
+  // Returns the labels of the pod's namespace.
+  Labels NamespaceLabels(const Pod& pod) const;
+  QueueingHint AfterPodChange(const Pod& pod,
+                              const ClusterChange& change) const;
+  QueueingHint AfterNodeChange(const Pod& pod,
+                               const ClusterChange& change) const;
+
+  const Handle handle_;
+};
+
+}  // namespace minisched
