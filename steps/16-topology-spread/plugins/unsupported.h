@@ -5,7 +5,7 @@
 namespace minisched {
 
 // Rejects pods with requirements that this scheduler does not support, such as
-// persistent volume claims or required pod affinity. Without this plugin, the
+// persistent volume claims or resource claims. Without this plugin, the
 // scheduler would ignore the requirements and bind the pod.
 class Unsupported final : public PreFilterPlugin {
  public:
