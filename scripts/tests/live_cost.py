@@ -182,8 +182,7 @@ def moves_at_200_pods_a_second_reach_the_screen(browser: Browser) -> str:
 
 
 @check
-def the_page_of_a_large_cluster_stays_small(
-        browser: Browser) -> str:
+def the_page_of_a_large_cluster_stays_small(browser: Browser) -> str:
     """The page keeps a bounded past, so its heap no longer grows once the past
     is full. This takes less than a minute, and stands for an hour."""
     nodes = [node(f"node-{i}", "1000", "1Ti") for i in range(1000)]
