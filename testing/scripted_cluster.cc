@@ -89,7 +89,9 @@ void ScriptedCluster::Handle(const ServerRequest& request, ServerReply reply) {
     return request.target.find(part) != std::string::npos;
   };
   std::string resource = "pods";
-  for (const char* other : {"nodes", "namespaces", "poddisruptionbudgets"}) {
+  for (const char* other :
+       {"nodes", "namespaces", "poddisruptionbudgets", "services",
+        "replicationcontrollers", "replicasets", "statefulsets"}) {
     if (has(fmt::format("/{}?", other).c_str())) resource = other;
   }
   MutexLock lock(mu_);

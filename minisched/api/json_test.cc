@@ -10,8 +10,10 @@
 #include "minisched/api/pod.h"
 #include "minisched/api/pod_disruption_budget.h"
 #include "minisched/api/pod_status_patch.h"
+#include "minisched/api/service.h"
 #include "minisched/api/status.h"
 #include "minisched/api/watch_event.h"
+#include "minisched/api/workloads.h"
 
 namespace minisched {
 namespace {
@@ -250,6 +252,36 @@ TEST(JsonTest, ReadsANamespace) {
   EXPECT_EQ(shop.metadata.name, "shop");
   EXPECT_EQ(shop.metadata.labels, (Labels{{"team", "a"}}));
   EXPECT_EQ(Namespace::kResource.Path("", "shop"), "/api/v1/namespaces/shop");
+}
+
+TEST(JsonTest, ReadsTheSelectorsOfServicesAndWorkloads) {
+  const auto service = FromJson<Service>(R"({
+    "apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+    "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})");
+  EXPECT_EQ(service.metadata.name, "web");
+  EXPECT_EQ(service.spec.selector, (Labels{{"app", "web"}}));
+  EXPECT_EQ(Service::kResource.Path("shop", ""),
+            "/api/v1/namespaces/shop/services");
+  EXPECT_TRUE(FromJson<Service>(R"({"spec": {}})").spec.selector.empty());
+
+  const auto controller = FromJson<ReplicationController>(R"({
+    "metadata": {"name": "rc"}, "spec": {"selector": {"app": "a"}}})");
+  EXPECT_EQ(controller.metadata.name, "rc");
+  EXPECT_EQ(controller.spec.selector, (Labels{{"app", "a"}}));
+  EXPECT_EQ(ReplicationController::kResource.Path("", ""),
+            "/api/v1/replicationcontrollers");
+
+  const char* const set = R"({"metadata": {"name": "s"}, "spec": {
+    "replicas": 3, "selector": {"matchLabels": {"app": "a"},
+    "matchExpressions": [{"key": "k", "operator": "Exists"}]}}})";
+  const LabelSelector selector{.match_labels = {{"app", "a"}},
+                               .match_expressions = {{"k", "Exists", {}}}};
+  EXPECT_EQ(FromJson<ReplicaSet>(set).metadata.name, "s");
+  EXPECT_EQ(FromJson<ReplicaSet>(set).spec.selector, selector);
+  EXPECT_EQ(ReplicaSet::kResource.Path("", ""), "/apis/apps/v1/replicasets");
+  EXPECT_EQ(FromJson<StatefulSet>(set).metadata.name, "s");
+  EXPECT_EQ(FromJson<StatefulSet>(set).spec.selector, selector);
+  EXPECT_EQ(StatefulSet::kResource.Path("", ""), "/apis/apps/v1/statefulsets");
 }
 
 TEST(JsonTest, ReadsAPodDisruptionBudget) {

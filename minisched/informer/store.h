@@ -48,6 +48,19 @@ class Store {
     return objects;
   }
 
+  // Returns the objects of the namespace in the order of their names.
+  std::vector<Object> List(std::string_view namespace_name) const
+      EXCLUDES(mu_) {
+    std::vector<Object> objects;
+    const std::string prefix = Key(namespace_name, "");
+    MutexLock lock(mu_);
+    for (auto each = objects_.lower_bound(prefix);
+         each != objects_.end() && each->first.starts_with(prefix); ++each) {
+      objects.push_back(each->second);
+    }
+    return objects;
+  }
+
   // The functions that write return their changes, in order. An object whose
   // resource version is already in the store changes nothing. An object with
   // another uid is another object: the old one is deleted, the new one added.

@@ -74,6 +74,23 @@ TEST(StoreTest, SetsAndDeletes) {
   EXPECT_THAT(store.List(), IsEmpty());
 }
 
+TEST(StoreTest, ListsTheObjectsOfANamespace) {
+  Store<Pod> store;
+  for (const char* ns : {"shop", "sho", "shop-2", "t"}) {
+    Pod pod = *MakePod("a", 1);
+    pod.metadata.namespace_name = ns;
+    store.Set(std::make_shared<const Pod>(pod));
+    pod.metadata.name = "b";
+    store.Set(std::make_shared<const Pod>(pod));
+  }
+  std::vector<std::string> names;
+  for (const auto& pod : store.List("shop")) {
+    names.push_back(ObjectName(pod->metadata));
+  }
+  EXPECT_THAT(names, ElementsAre("shop/a", "shop/b"));
+  EXPECT_THAT(store.List("none"), IsEmpty());
+}
+
 TEST(StoreTest, StoresObjectsWithoutNamespace) {
   Store<Node> store;
   auto node = std::make_shared<Node>();
