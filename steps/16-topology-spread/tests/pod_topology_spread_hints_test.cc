@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/pod_topology_spread.h"
 #include "tests/hints_testing.h"
+#include "tests/spread_plugin_testing.h"
 #include "tests/spread_testing.h"
 
 namespace minisched {
@@ -76,15 +76,14 @@ QueueingHint HintOf(const SpreadHintCase& c, EventResource resource,
                     const std::shared_ptr<const T>& now,
                     const std::vector<ClusterEvent>& update) {
   const Pod pod = PodToSpread({.constraints = c.constraints});
+  const PodTopologySpread plugin = NewPodTopologySpread();
   if (!old) {
-    return HintAfter<PodTopologySpread>(pod, {{resource, action::kAdd}}, {},
-                                        now);
+    return HintAfter(plugin, pod, {{resource, action::kAdd}}, {}, now);
   }
   if (!now) {
-    return HintAfter<PodTopologySpread>(pod, {{resource, action::kDelete}}, old,
-                                        {});
+    return HintAfter(plugin, pod, {{resource, action::kDelete}}, old, {});
   }
-  return HintAfter<PodTopologySpread>(pod, update, old, now);
+  return HintAfter(plugin, pod, update, old, now);
 }
 
 class SpreadNodeHintTest : public ::testing::TestWithParam<SpreadHintCase> {};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/spread_plugin_testing.h"
 #include "tests/spread_testing.h"
 #include "tests/status_testing.h"
 
@@ -50,7 +51,7 @@ std::string Fits(const Status& status) {
 std::string Filter(const SpreadCluster& cluster) {
   const SpreadNodes nodes(cluster);
   const Pod pod = PodToSpread(cluster);
-  const PodTopologySpread plugin;
+  const PodTopologySpread plugin = NewPodTopologySpread();
   CycleState state;
   PreFilterResult result;
   const Status status = plugin.PreFilter(state, pod, nodes.all(), result);
