@@ -1,6 +1,7 @@
 #include "framework/affinity_term.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "minisched/api/parse_error.h"
 
@@ -24,18 +25,19 @@ AffinityTerm ParseTerm(const Pod& pod, const PodAffinityTerm& term) {
   return parsed;
 }
 
-// Returns no terms if one of them is malformed, and adds the reason to `error`.
+// Returns no terms if one of them is malformed, and adds the reason to
+// `errors`.
 std::vector<AffinityTerm> ParseTerms(const Pod& pod,
                                      const std::vector<PodAffinityTerm>& terms,
-                                     const char* field, std::string& error) {
+                                     const char* field,
+                                     std::vector<std::string>& errors) {
   std::vector<AffinityTerm> parsed;
   try {
     for (const PodAffinityTerm& term : terms) {
       parsed.push_back(ParseTerm(pod, term));
     }
   } catch (const ParseError& malformed) {
-    const std::string text = fmt::format("{}: {}", field, malformed.what());
-    error = error.empty() ? text : fmt::format("[{}, {}]", error, text);
+    errors.push_back(fmt::format("{}: {}", field, malformed.what()));
     return {};
   }
   return parsed;
@@ -55,10 +57,13 @@ bool AffinityTerm::Matches(const Pod& pod,
 AffinityTerms ParseAffinityTerms(const Pod& pod) {
   const Affinity& affinity = pod.spec.affinity;
   AffinityTerms terms;
+  std::vector<std::string> errors;
   terms.affinity = ParseTerms(pod, affinity.pod_affinity.required,
-                              "requiredAffinityTerms", terms.error);
+                              "requiredAffinityTerms", errors);
   terms.anti_affinity = ParseTerms(pod, affinity.pod_anti_affinity.required,
-                                   "requiredAntiAffinityTerms", terms.error);
+                                   "requiredAntiAffinityTerms", errors);
+  terms.error = fmt::format("{}", fmt::join(errors, ", "));
+  if (errors.size() > 1) terms.error = "[" + terms.error + "]";
   return terms;
 }
 

@@ -5,19 +5,19 @@
 namespace minisched {
 
 void TopologyCounts::Update(const Node& node, const std::string& topology_key,
-                            int delta) {
+                            std::int64_t delta) {
   const auto label = node.metadata.labels.find(topology_key);
   if (label == node.metadata.labels.end()) return;
   auto& domains = counts_[topology_key];
-  int& count = domains[label->second];
+  std::int64_t& count = domains[label->second];
   count += delta;
   if (count != 0) return;
   domains.erase(label->second);
   if (domains.empty()) counts_.erase(topology_key);
 }
 
-int TopologyCounts::Count(const Node& node,
-                          const std::string& topology_key) const {
+std::int64_t TopologyCounts::Count(const Node& node,
+                                   const std::string& topology_key) const {
   const auto domains = counts_.find(topology_key);
   const auto label = node.metadata.labels.find(topology_key);
   if (domains == counts_.end() || label == node.metadata.labels.end()) return 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -15,10 +16,11 @@ class TopologyCounts {
  public:
   // Adds `delta` to the count of the node's domain of this topology. Does
   // nothing if the node has no such label.
-  void Update(const Node& node, const std::string& topology_key, int delta);
+  void Update(const Node& node, const std::string& topology_key,
+              std::int64_t delta);
 
   // Returns the count of the node's domain, or 0.
-  int Count(const Node& node, const std::string& topology_key) const;
+  std::int64_t Count(const Node& node, const std::string& topology_key) const;
   // Returns true if a domain of the node, of any topology, has pods.
   bool CountsAny(const Node& node) const;
   // Returns true if no domain has pods.
@@ -26,7 +28,7 @@ class TopologyCounts {
 
  private:
   // By topology key, then by domain.
-  std::map<std::string, std::unordered_map<std::string, int>> counts_;
+  std::map<std::string, std::unordered_map<std::string, std::int64_t>> counts_;
 };
 
 }  // namespace minisched
