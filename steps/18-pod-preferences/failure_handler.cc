@@ -1,0 +1,52 @@
+// What happens to a pod that could not be scheduled. Follows
+// handleSchedulingFailure of kube-scheduler's schedule_one.go.
+#include <utility>
+
+#include "minisched/app/logging.h"
+#include "scheduler.h"
+
+namespace minisched {
+
+std::optional<std::pair<PodPtr, PodStatusChange>> Scheduler::Requeue(
+    const PodAttempt& attempt, const SchedulingFailure& failure) {
+  if (failure.status.IsRejected()) {
+    metrics_.PodUnschedulable(clock_.Now() - attempt.start);
+  } else {
+    metrics_.PodScheduleError(clock_.Now() - attempt.start);
+  }
+  QueuedPodInfo info = attempt.info;
+  const std::string message = failure.status.Message();
+  spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
+               message);
+  info.unschedulable_plugins = failure.diagnosis.unschedulable_plugins;
+  const PodPtr pod = queue_.AddUnschedulableIfNotPresent(
+      std::move(info), failure.nominated_node);
+  if (!pod) return std::nullopt;
+
+  recorder_.Eventf(GetReference(*pod), {}, "Warning", "FailedScheduling",
+                   "Scheduling", message);
+  const Condition condition{.type = "PodScheduled",
+                            .status = "False",
+                            .reason = failure.status.IsRejected()
+                                          ? "Unschedulable"
+                                          : "SchedulerError",
+                            .message = message,
+                            .observed_generation = pod->metadata.generation};
+  return std::pair(pod, PodStatusChange{condition, failure.nominated_node});
+}
+
+void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
+                                        const SchedulingFailure& failure,
+                                        const std::stop_token& stop) {
+  const auto report = Requeue(attempt, failure);
+  if (!report) return;
+  const auto& [pod, change] = *report;
+  try {
+    PatchPodStatus(client_, pod, change, clock_.WallNow(), stop);
+  } catch (const std::exception& error) {
+    spdlog::warn("failed to patch PodScheduled of pod {}: {}",
+                 ObjectName(pod->metadata), error.what());
+  }
+}
+
+}  // namespace minisched

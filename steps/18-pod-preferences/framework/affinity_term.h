@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "minisched/api/labels.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// A parsed PodAffinityTerm. Follows AffinityTerm of
+// k8s.io/kube-scheduler/framework.
+struct AffinityTerm {
+  std::set<std::string> namespaces;
+  // Selects further namespaces. Unset: none.
+  std::optional<Selector> namespace_selector;
+  Selector selector;
+  std::string topology_key;
+  // What the score of a node gains if the term selects a pod: the weight of a
+  // preferred term, which is negative for anti-affinity, or 1.
+  int weight = 1;
+
+  // Returns true if the term selects the pod, whose namespace has these labels.
+  bool Matches(const Pod& pod, const Labels& namespace_labels) const;
+};
+
+// The terms of a pod. If some are malformed, they are missing, and `error` says
+// why.
+struct AffinityTerms {
+  // The terms that the pod requires.
+  std::vector<AffinityTerm> affinity;
+  std::vector<AffinityTerm> anti_affinity;
+  // The terms that the pod prefers, of both kinds.
+  std::vector<AffinityTerm> preferred;
+  std::string error;
+};
+
+AffinityTerms ParseAffinityTerms(const Pod& pod);
+
+}  // namespace minisched

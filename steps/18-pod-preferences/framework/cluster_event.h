@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "minisched/api/node.h"
+#include "minisched/api/pod.h"
+
+namespace minisched {
+
+// The kind of an object that changes. Plugins register kPod and kNode. Incoming
+// events have kAssignedPod, kUnschedulablePod or kNode.
+enum class EventResource {
+  kPod,
+  kAssignedPod,       // a pod that has a node
+  kUnschedulablePod,  // a pod that has none
+  kNode,
+  kWildCard,  // no object changes: the scheduler itself moves a pod
+};
+
+// What happens to an object: one of these bits. Plugins can register several
+// bits together.
+using ActionType = std::uint32_t;
+namespace action {
+inline constexpr ActionType kAdd = 1 << 0;
+inline constexpr ActionType kDelete = 1 << 1;
+inline constexpr ActionType kUpdateNodeAllocatable = 1 << 2;
+inline constexpr ActionType kUpdateNodeLabel = 1 << 3;
+inline constexpr ActionType kUpdateNodeTaint = 1 << 4;  // or uncordoned
+inline constexpr ActionType kUpdateNodeCondition = 1 << 5;
+inline constexpr ActionType kUpdateNodeAnnotation = 1 << 6;
+inline constexpr ActionType kUpdatePodLabel = 1 << 7;
+inline constexpr ActionType kUpdatePodScaleDown = 1 << 8;
+inline constexpr ActionType kUpdatePodToleration = 1 << 9;
+inline constexpr ActionType kUpdatePodSchedulingGatesEliminated = 1 << 10;
+// Any update. As an incoming event: an update that is none of the above.
+inline constexpr ActionType kUpdate = (1 << 11) - (1 << 2);
+inline constexpr ActionType kAll = kUpdate | kAdd | kDelete;
+}  // namespace action
+
+// A kind of change in the cluster. Follows k8s.io/kube-scheduler's
+// framework/types.go.
+struct ClusterEvent {
+  EventResource resource;
+  ActionType action_type;
+
+  // Returns upstream's label of an incoming event, such as "NodeAdd".
+  std::string Label() const;
+  // Returns the names of the single changes, such as "Node/Add".
+  std::set<std::string> Names() const;
+  // Returns true if this registered event includes the incoming one.
+  bool Matches(const ClusterEvent& incoming) const;
+};
+
+// An object of any kind, or none.
+using EventObject = std::variant<std::monostate, std::shared_ptr<const Pod>,
+                                 std::shared_ptr<const Node>>;
+
+// One change in the cluster.
+struct ClusterChange {
+  ClusterEvent event;
+  EventObject old_object;  // none: the object was added
+  EventObject new_object;  // none: the object was deleted
+  // The change can help only pods up to this priority. Unset: all pods.
+  std::optional<std::int32_t> max_priority = {};
+
+  // Return the object, or null if there is none or if it has another type.
+  template <class T>
+  std::shared_ptr<const T> Old() const {
+    return As<T>(old_object);
+  }
+  template <class T>
+  std::shared_ptr<const T> New() const {
+    return As<T>(new_object);
+  }
+
+ private:
+  template <class T>
+  static std::shared_ptr<const T> As(const EventObject& object) {
+    const auto* pointer = std::get_if<std::shared_ptr<const T>>(&object);
+    return pointer ? *pointer : nullptr;
+  }
+};
+
+enum class QueueingHint {
+  kSkip,   // the change can't help the pod
+  kQueue,  // the pod may be schedulable now
+};
+
+inline QueueingHint QueueIf(bool may_help) {
+  return may_help ? QueueingHint::kQueue : QueueingHint::kSkip;
+}
+
+// Returns kQueue if the change may make `pod` schedulable, which the plugin has
+// rejected, and otherwise kSkip. Called under the queue's lock, so it must be
+// quick.
+using QueueingHintFn =
+    std::function<QueueingHint(const Pod& pod, const ClusterChange& change)>;
+
+// An event that may make pods schedulable, and the hint that checks the change.
+// Without a hint, each such event moves the pod.
+struct ClusterEventWithHint {
+  ClusterEvent event;
+  QueueingHintFn hint = nullptr;
+  // Returns false if the change can't help any pod. Then the queue doesn't call
+  // the hint, which it would call for each pod that the plugin has rejected.
+  std::function<bool(const ClusterChange&)> concerns = nullptr;
+};
+
+// Return the events of an update. If no part that matters has changed, as in a
+// heartbeat, the update of a node has no events, and that of a pod has one: a
+// plain kUpdate. Follow kube-scheduler's framework/events.go.
+std::vector<ClusterEvent> NodeSchedulingPropertiesChange(const Node& old,
+                                                         const Node& node);
+std::vector<ClusterEvent> PodSchedulingPropertiesChange(const Pod& old,
+                                                        const Pod& pod);
+
+}  // namespace minisched

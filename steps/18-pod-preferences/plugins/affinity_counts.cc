@@ -1,0 +1,88 @@
+#include "plugins/affinity_counts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace minisched {
+
+bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod) {
+  return !terms.empty() &&
+         std::ranges::all_of(terms, [&](const AffinityTerm& term) {
+           return term.Matches(pod, {});
+         });
+}
+
+AffinityCounts::AffinityCounts(const Pod& pod, AffinityTerms terms,
+                               Labels namespace_labels, const Nodes& nodes,
+                               const Nodes& repelling)
+    : terms_(std::make_shared<const AffinityTerms>(std::move(terms))),
+      namespace_labels_(
+          std::make_shared<const Labels>(std::move(namespace_labels))) {
+  for (const NodeInfo* node : repelling) {
+    for (const PodInfoPtr& info : node->pods_with_required_anti_affinity()) {
+      CountTermsOf(*info, pod, node->node(), 1);
+    }
+  }
+  if (!HasTerms()) return;
+  for (const NodeInfo* node : nodes) {
+    for (const PodInfoPtr& info : node->pods()) {
+      CountOwnTerms(*info->pod, node->node(), 1);
+    }
+  }
+}
+
+void AffinityCounts::Update(const Pod& pod, const PodInfo& other,
+                            const Node& node, int delta) {
+  CountTermsOf(other, pod, node, delta);
+  CountOwnTerms(*other.pod, node, delta);
+}
+
+void AffinityCounts::CountTermsOf(const PodInfo& other, const Pod& pod,
+                                  const Node& node, int delta) {
+  for (const AffinityTerm& term : other.affinity_terms.anti_affinity) {
+    if (!term.Matches(pod, *namespace_labels_)) continue;
+    repelled_.Update(node, term.topology_key, delta);
+  }
+}
+
+void AffinityCounts::CountOwnTerms(const Pod& other, const Node& node,
+                                   int delta) {
+  if (MatchesAll(terms_->affinity, other)) {
+    for (const AffinityTerm& term : terms_->affinity) {
+      required_.Update(node, term.topology_key, delta);
+    }
+  }
+  for (const AffinityTerm& term : terms_->anti_affinity) {
+    if (!term.Matches(other, {})) continue;
+    avoided_.Update(node, term.topology_key, delta);
+  }
+}
+
+Status AffinityCounts::Check(const Pod& pod, const Node& node) const {
+  static const Status not_required(Code::kUnschedulableAndUnresolvable,
+                                   "node(s) didn't match pod affinity rules");
+  static const Status avoided(Code::kUnschedulable,
+                              "node(s) didn't match pod anti-affinity rules");
+  static const Status repelled(
+      Code::kUnschedulable,
+      "node(s) didn't satisfy existing pods anti-affinity rules");
+  if (!SatisfiesAffinity(pod, node)) return not_required;
+  for (const AffinityTerm& term : terms_->anti_affinity) {
+    if (avoided_.Count(node, term.topology_key) > 0) return avoided;
+  }
+  if (repelled_.CountsAny(node)) return repelled;
+  return {};
+}
+
+bool AffinityCounts::SatisfiesAffinity(const Pod& pod, const Node& node) const {
+  bool satisfied = true;
+  for (const AffinityTerm& term : terms_->affinity) {
+    if (!node.metadata.labels.contains(term.topology_key)) return false;
+    if (required_.Count(node, term.topology_key) <= 0) satisfied = false;
+  }
+  if (satisfied) return true;
+  // The first pod of a series whose pods require each other.
+  return required_.Empty() && MatchesAll(terms_->affinity, pod);
+}
+
+}  // namespace minisched

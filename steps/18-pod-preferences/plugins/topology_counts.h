@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "minisched/api/node.h"
+
+namespace minisched {
+
+// Counts pods, or points for pods, in the domains of any topologies. A domain
+// that was never updated, or whose count is 0, takes no memory. Const access is
+// thread-safe. Follows topologyToMatchedTermCount of
+// plugins/interpodaffinity/filtering.go.
+class TopologyCounts {
+ public:
+  // Adds `delta` to the count of the node's domain of this topology. Does
+  // nothing if the node has no such label.
+  void Update(const Node& node, const std::string& topology_key,
+              std::int64_t delta);
+
+  // Returns the count of the node's domain, or 0.
+  std::int64_t Count(const Node& node, const std::string& topology_key) const;
+  // Returns true if a domain of the node, of any topology, has pods.
+  bool CountsAny(const Node& node) const;
+  // Returns the sum of the counts of the node's domains, of all topologies.
+  std::int64_t Sum(const Node& node) const;
+  // Returns true if no domain has pods.
+  bool Empty() const { return counts_.empty(); }
+
+ private:
+  // By topology key, then by domain.
+  std::map<std::string, std::unordered_map<std::string, std::int64_t>> counts_;
+};
+
+}  // namespace minisched

@@ -1,0 +1,152 @@
+#include "preemption/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "framework/waiting_pods.h"
+#include "minisched/api/pod_preemption.h"
+#include "minisched/app/logging.h"
+#include "minisched/base/executor.h"
+#include "minisched/client/pod_eviction.h"
+#include "minisched/client/pod_status.h"
+#include "minisched/events/event_recorder.h"
+#include "minisched/informer/shared_informer_factory.h"
+#include "queue/nominator.h"
+
+namespace minisched {
+namespace {
+
+// How long a preemptor waits after a failure. kube-scheduler tries it at once.
+constexpr std::chrono::seconds kRetryAfter{1};
+
+}  // namespace
+
+void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
+                                               const PodPtr& preemptor) {
+  std::vector<PodPtr> victims;
+  std::ranges::copy_if(
+      candidate.victims, std::back_inserter(victims),
+      [](const PodPtr& pod) { return !pod->metadata.deletion_timestamp; });
+  if (victims.empty()) return;
+  {
+    MutexLock lock(mu_);
+    std::erase_if(last_victims_, [this](const auto& preemption) {
+      return !Stays(preemption.second);
+    });
+    last_victims_[preemptor->metadata.uid] = nullptr;
+  }
+  EvictAll(handle_.under_way->Begin(), candidate.node_name, std::move(victims),
+           preemptor)
+      .Start();
+}
+
+void PreemptionExecutor::ClearNominationsAsync(const std::string& node,
+                                               const Pod& preemptor) {
+  for (const PodInfoPtr& info : handle_.nominator->NominatedPodsForNode(node)) {
+    if (!IsPreemptionAllowed(*info->pod, preemptor)) continue;
+    // The status may be older than the nomination.
+    auto pod = std::make_shared<Pod>(*info->pod);
+    pod->status.nominated_node_name = node;
+    ClearNomination(handle_.under_way->Begin(), std::move(pod)).Start();
+  }
+}
+
+Task<> PreemptionExecutor::ClearNomination(WaitGroup::Token /*under_way*/,
+                                           PodPtr pod) {
+  const auto clear = [&](const Callback<ClientResult<bool>>& done) {
+    PatchPodStatusAsync(*handle_.client, pod, {.nominated_node_name = ""},
+                        handle_.client->clock().WallNow(), handle_.stop, done);
+  };
+  const auto cleared = co_await CallbackResult<ClientResult<bool>>(clear);
+  if (!cleared && !cleared.error().As<Cancelled>()) {
+    spdlog::warn("failed to clear the nominated node of pod {}: {}",
+                 ObjectName(pod->metadata), cleared.error().what());
+  }
+}
+
+bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
+  MutexLock lock(mu_);
+  const auto preemption = last_victims_.find(uid);
+  return preemption != last_victims_.end() && Stays(preemption->second);
+}
+
+bool PreemptionExecutor::Stays(const PodPtr& last_victim) const {
+  if (!last_victim) return true;
+  const ObjectMeta& last = last_victim->metadata;
+  const auto now =
+      handle_.informers->Of<Pod>().store().Get(last.namespace_name, last.name);
+  return now && now->metadata.uid == last.uid &&
+         !now->metadata.deletion_timestamp;
+}
+
+Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
+                                    std::string node,
+                                    std::vector<PodPtr> victims,
+                                    PodPtr preemptor) {
+  const PodPtr last = victims.back();
+  victims.pop_back();
+  std::vector<Task<Eviction>> others;
+  for (const PodPtr& victim : victims) {
+    others.push_back(PreemptPod(node, victim, preemptor));
+  }
+  const auto evictions = co_await AllOf(std::move(others));
+  Eviction eviction = Eviction::kFailed;
+  if (std::ranges::count(evictions, Eviction::kFailed) == 0) {
+    {
+      MutexLock lock(mu_);
+      last_victims_[preemptor->metadata.uid] = last;
+    }
+    eviction = co_await PreemptPod(node, last, preemptor);
+  }
+  if (eviction == Eviction::kGone) Finish(preemptor);
+  if (eviction == Eviction::kFailed) {
+    handle_.executor->PostAfter(kRetryAfter,
+                                [this, preemptor] { Finish(preemptor); });
+  }
+}
+
+Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
+    std::string node, PodPtr victim, PodPtr preemptor) {
+  auto note = fmt::format("Preempted by pod {} on node {}",
+                          preemptor->metadata.uid, node);
+  Eviction eviction = Eviction::kBegun;
+  const auto waiting = handle_.waiting_pods->Get(victim->metadata.uid);
+  if (waiting && waiting->Preempt(plugin_, "preempted")) {
+    note += " (in kube-scheduler memory).";
+    eviction = Eviction::kGone;
+  } else {
+    const Condition why =
+        PreemptionCondition(*victim, preemptor->spec.scheduler_name);
+    const auto evict = [&](const Callback<ClientResult<bool>>& done) {
+      EvictPodAsync(*handle_.client, victim, why,
+                    handle_.client->clock().WallNow(), handle_.stop, done);
+    };
+    const auto evicted = co_await CallbackResult<ClientResult<bool>>(evict);
+    if (!evicted && !evicted.error().As<Cancelled>()) {
+      spdlog::warn("failed to evict pod {}: {}", ObjectName(victim->metadata),
+                   evicted.error().what());
+    }
+    if (!evicted) co_return Eviction::kFailed;
+    if (!*evicted) co_return Eviction::kGone;
+  }
+  spdlog::info("evicted {} from {} for {}", ObjectName(victim->metadata), node,
+               ObjectName(preemptor->metadata));
+  handle_.recorder->Eventf(GetReference(*victim), GetReference(*preemptor),
+                           "Normal", "Preempted", "Preempting", note);
+  co_return eviction;
+}
+
+void PreemptionExecutor::Finish(const PodPtr& preemptor) {
+  {
+    MutexLock lock(mu_);
+    last_victims_.erase(preemptor->metadata.uid);
+  }
+  handle_.activate({preemptor});
+}
+
+}  // namespace minisched

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/handle.h"
+#include "framework/queued_pod_info.h"
+#include "minisched/base/mutex.h"
+#include "minisched/base/task.h"
+#include "minisched/base/wait_group.h"
+#include "preemption/victims.h"
+
+namespace minisched {
+
+// Removes the victims of preemptions from the cluster, without blocking.
+// Thread-safe. Follows kube-scheduler's framework/preemption/executor.go.
+class PreemptionExecutor {
+ public:
+  // `plugin` is the name of the plugin that preempts. It and what `handle`
+  // refers to must outlive the executor.
+  PreemptionExecutor(const Handle& handle, std::string_view plugin)
+      : handle_(handle), plugin_(plugin) {}
+
+  // Begins to evict the candidate's victims, except those that are already
+  // being deleted. Evicts the last one when the evictions of the others have
+  // begun. If one fails, leaves the last one alone and tries the preemptor
+  // again after a second.
+  void PrepareCandidateAsync(const Candidate& candidate,
+                             const PodPtr& preemptor) EXCLUDES(mu_);
+
+  // Begins to clear the nominations to the node of pods that are less important
+  // than the preemptor. When an update shows that this is done, the queue moves
+  // the pod, because it may fit another node.
+  void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
+
+  // Returns true if the preemptor has to wait, because the informer doesn't yet
+  // show that its last victim is being deleted. Can be called under the queue's
+  // lock.
+  bool IsPodRunningPreemption(const std::string& uid) const EXCLUDES(mu_);
+
+ private:
+  // What has become of a victim. kBegun: its deletion will wake the preemptor.
+  // kGone: it was gone before, so its deletion may have come too early.
+  enum class Eviction { kBegun, kGone, kFailed };
+
+  Task<> ClearNomination(WaitGroup::Token under_way, PodPtr pod);
+  Task<> EvictAll(WaitGroup::Token under_way, std::string node,
+                  std::vector<PodPtr> victims, PodPtr preemptor);
+  Task<Eviction> PreemptPod(std::string node, PodPtr victim, PodPtr preemptor);
+  // Returns false if the informer shows that the pod is gone or being deleted.
+  // Returns true if `last_victim` is null.
+  bool Stays(const PodPtr& last_victim) const;
+  // Ends the preemption, and moves the preemptor to activeQ.
+  void Finish(const PodPtr& preemptor) EXCLUDES(mu_);
+
+  const Handle handle_;
+  const std::string_view plugin_;
+  // Lock order: the queue's lock, mu_. Don't call `activate` under mu_.
+  mutable Mutex mu_;
+  // The last victim of each preemptor, by the preemptor's uid. Null as long as
+  // the evictions of the other victims are under way. Victims that don't stay
+  // make no difference, so they are removed now and then.
+  std::map<std::string, PodPtr> last_victims_ GUARDED_BY(mu_);
+};
+
+}  // namespace minisched

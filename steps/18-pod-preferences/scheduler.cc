@@ -1,0 +1,355 @@
+#include "scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "minisched/api/namespace.h"
+#include "minisched/api/pod_disruption_budget.h"
+#include "minisched/api/service.h"
+#include "minisched/api/workloads.h"
+#include "minisched/app/logging.h"
+#include "plugins/registry.h"
+
+namespace minisched {
+namespace {
+
+// Selects the pods that have not ended: the others need no node and use none.
+constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
+
+// How long Run() waits for Bindings when it has to stop.
+constexpr std::chrono::seconds kBindingDeadline{5};
+
+// One thread is enough for the timers and callbacks of Permit: they are short.
+constexpr std::size_t kPermitThreads = 1;
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
+void SchedulerOptions::AddFlags(Flags& flags) {
+  flags.Add("--seed", &seed, "Seed for random choices");
+  flags.Add("--node-number", &node_number,
+            "Weight of the plugin NodeNumber; 0: off");
+  flags.Add("--coscheduling", &coscheduling,
+            "Add the plugin Coscheduling, for groups of pods");
+}
+
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
+      clock_(clock),
+      trace_(context.trace),
+      metrics_(context.metrics),
+      random_(options.seed ? *options.seed : std::random_device{}()),
+      event_client_(client_.config(), clock),
+      recorder_(event_client_, scheduler_name_),
+      queue_(clock, trace_, framework_,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
+      executor_(kPermitThreads, clock),
+      waiting_pods_(executor_),
+      offer_(
+          trace_, [this](auto n) { return queue_.ActiveOrder(n); },
+          [this](const std::string& uid, bool allow) {
+            const auto pod = waiting_pods_.Get(uid);
+            return pod && pod->EndWait(allow);
+          }),
+      pod_groups_(clock),
+      event_handlers_(queue_, cache_, waiting_pods_, pod_groups_,
+                      scheduler_name_),
+      informers_(context.client, clock) {
+  // First the informers, because a plugin's constructor may ask for one.
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
+  informers_.Add<PodDisruptionBudget>({});
+  informers_.Add<Namespace>({});
+  informers_.Add<Service>({});
+  informers_.Add<ReplicationController>({});
+  informers_.Add<ReplicaSet>({});
+  informers_.Add<StatefulSet>({});
+  const Handle handle{.snapshot = snapshot_,
+                      .informers = &informers_,
+                      .client = &client_,
+                      .waiting_pods = &waiting_pods_,
+                      .executor = &executor_,
+                      .pod_groups = &pod_groups_,
+                      .framework = &framework_,
+                      .nominator = &queue_.nominator(),
+                      .recorder = &recorder_,
+                      .random = &random_,
+                      .under_way = &binding_cycles_,
+                      .stop = requests_.get_token(),
+                      .activate = [this](const std::vector<PodPtr>& pods) {
+                        queue_.Activate(pods);
+                      }};
+  AddDefaultPlugins(framework_, handle);
+  if (options.coscheduling) AddCoscheduling(framework_, handle);
+  AddDefaultPreemption(framework_, handle);
+  if (options.node_number != 0) {
+    AddNodeNumber(framework_, handle, options.node_number);
+  }
+  if (options.add_plugins) options.add_plugins(framework_, handle);
+  event_handlers_.AddAllEventHandlers(informers_);
+}
+
+Scheduler::~Scheduler() {
+  requests_.request_stop();
+  waiting_pods_.Clear();
+  binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
+  // The plugins' timers use waiting_pods_.
+  executor_.Drain(Clock::TimePoint::max());
+}
+
+void Scheduler::Run(std::stop_token stop) {
+  spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
+  informers_.Start(stop);
+  if (!informers_.WaitForCacheSync(stop) ||
+      !event_handlers_.WaitForHandlersSync(stop)) {
+    return;
+  }
+  const std::stop_callback close(stop, [this] { queue_.Close(); });
+  const std::jthread flush(
+      [this](const std::stop_token& done) { queue_.Run(done); });
+  try {
+    while (ScheduleOne(stop)) {
+    }
+  } catch (const Cancelled&) {
+    // `stop` cancelled a request.
+  }
+  informers_.Shutdown();
+  waiting_pods_.Clear();  // the next scheduler tries them again
+  if (!binding_cycles_.WaitUntil(clock_, clock_.Now() + kBindingDeadline)) {
+    spdlog::warn("cancelling the Bindings that are still under way");
+  }
+}
+
+bool Scheduler::ScheduleOne(const std::stop_token& stop) {
+  const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
+  if (!info) return false;
+  if (SkipPodSchedule(*info)) return true;
+  PodAttempt attempt{.under_way = binding_cycles_.Begin(),
+                     .info = *info,
+                     .start = clock_.Now()};
+  const auto scheduled = SchedulingCycle(attempt);
+  if (!scheduled) {
+    HandleSchedulingFailure(attempt, scheduled.error(), stop);
+    return true;
+  }
+  RunBindingCycle(std::move(attempt)).Start();
+  return true;
+}
+
+bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (pod.metadata.deletion_timestamp) {
+    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+    queue_.Done(pod.metadata.uid);
+    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                     "Scheduling",
+                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
+    return true;
+  }
+  if (cache_.IsAssumedPod(pod)) {
+    // An event handler checked IsAssumedPod() before the pod was assumed, and
+    // queued the pod again after Done(). The trace shows the pod as bound,
+    // although its Binding may be under way.
+    trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
+    queue_.Done(pod.metadata.uid);
+    // If the Binding has failed since the check, the pod may not have been
+    // requeued, because it was in flight again.
+    if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(info);
+    return true;
+  }
+  return false;
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  if (!result) RunPostFilter(attempt.state, pod, result.error());
+  trace_.Tried(
+      [&] { return DescribeAttempt(attempt.info, attempt.state, result); });
+  if (!result) return tl::unexpected(result.error());
+  attempt.host = result->suggested_host;
+  return PrepareForBindingCycle(attempt);
+}
+
+tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+    const Framework& framework, CycleState& state, const Pod& pod) {
+  cache_.UpdateSnapshot(snapshot_);
+  if (snapshot_.List().empty()) {
+    return Failed({Code::kUnschedulableAndUnresolvable,
+                   "no nodes available to schedule pods"});
+  }
+  Diagnosis diagnosis;
+  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  if (!feasible) return Failed(feasible.error());
+  if (feasible->empty()) {
+    std::string message = FitError(snapshot_.List().size(), diagnosis);
+    return Failed({Code::kUnschedulable, std::move(message)},
+                  std::move(diagnosis));
+  }
+  std::vector<PluginNodeScores> scores;
+  if (feasible->size() > 1) {
+    auto prioritized = PrioritizeNodes(framework, state, pod, *feasible);
+    if (!prioritized) return Failed(prioritized.error());
+    scores = *std::move(prioritized);
+  }
+  std::string host = SelectHost(*feasible, scores);
+  return ScheduleResult{.suggested_host = std::move(host),
+                        .feasible_nodes = *std::move(feasible),
+                        .diagnosis = std::move(diagnosis),
+                        .scores = std::move(scores)};
+}
+
+void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
+                              SchedulingFailure& failure) const {
+  // Not after an error, nor if there are no nodes.
+  if (failure.status.code() != Code::kUnschedulable) return;
+  failure.nominated_node.reset();
+  const Status status = FrameworkForPod(pod).RunPostFilterPlugins(
+      state, pod, failure.diagnosis.node_to_status, failure.nominated_node);
+  failure.diagnosis.post_filter = status;
+  if (status.reasons().empty()) return;
+  failure.status = {Code::kUnschedulable,
+                    failure.status.Message() + " " + status.Message()};
+}
+
+tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
+    const Framework& framework, CycleState& state, const Pod& pod,
+    Diagnosis& diagnosis) const {
+  PreFilterResult left_over;
+  const Status status =
+      framework.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+  diagnosis.unschedulable_plugins = left_over.plugins;
+  if (status.IsRejected()) {
+    diagnosis.node_to_status.SetAbsentNodesStatus(status);
+    diagnosis.pre_filter_message = status.Message();
+    diagnosis.AddPluginStatus(status);
+    return Nodes{};
+  }
+  if (!status.IsSuccess()) return tl::unexpected(status);
+  Nodes nominated = EvaluateNominatedNode(framework, state, pod, diagnosis);
+  if (!nominated.empty()) return nominated;
+  if (!left_over.node_names) {
+    return FindNodesThatPassFilters(framework, state, pod, snapshot_.List(),
+                                    diagnosis);
+  }
+  Nodes nodes;
+  for (const std::string& name : *left_over.node_names) {
+    if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
+  }
+  diagnosis.node_to_status.SetAbsentNodesStatus(
+      {Code::kUnschedulableAndUnresolvable,
+       fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                   fmt::join(left_over.plugins, " "))},
+      *std::move(left_over.node_names));
+  return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
+}
+
+Nodes Scheduler::EvaluateNominatedNode(const Framework& framework,
+                                       const CycleState& state, const Pod& pod,
+                                       Diagnosis& diagnosis) const {
+  const NodeInfo* node = snapshot_.Get(queue_.nominator().NominatedNode(pod));
+  if (node == nullptr) return {};
+  // Ignores an error: the filters run on all nodes next.
+  return FindNodesThatPassFilters(framework, state, pod, {node}, diagnosis)
+      .value_or(Nodes{});
+}
+
+tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
+    const Framework& framework, const CycleState& state, const Pod& pod,
+    const Nodes& nodes, Diagnosis& diagnosis) const {
+  Nodes feasible;
+  for (const NodeInfo* node : nodes) {
+    const std::string& name = node->node().metadata.name;
+    const Status status = framework.RunFilterPluginsWithNominatedPods(
+        state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
+    if (status.IsSuccess()) {
+      feasible.push_back(node);
+    } else if (status.IsRejected()) {
+      diagnosis.node_to_status.Set(name, status);
+      diagnosis.AddPluginStatus(status);
+    } else {
+      return tl::unexpected(status);
+    }
+  }
+  return feasible;
+}
+
+tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
+    const Framework& framework, CycleState& state, const Pod& pod,
+    const Nodes& nodes) {
+  const Status status = framework.RunPreScorePlugins(state, pod, nodes);
+  if (!status.IsSuccess()) return tl::unexpected(status);
+  return framework.RunScorePlugins(state, pod, nodes);
+}
+
+std::string Scheduler::SelectHost(const Nodes& nodes,
+                                  const std::vector<PluginNodeScores>& scores) {
+  std::vector<std::int64_t> totals(nodes.size());
+  for (const PluginNodeScores& plugin : scores) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      totals[i] += plugin.weight * plugin.normalized[i].score;
+    }
+  }
+  const std::int64_t highest = *std::max_element(totals.begin(), totals.end());
+  Nodes best;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (totals[i] == highest) best.push_back(nodes[i]);
+  }
+  std::uniform_int_distribution<std::size_t> any(0, best.size() - 1);
+  return best[any(random_)]->node().metadata.name;
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::PrepareForBindingCycle(
+    PodAttempt& attempt) {
+  auto reserved = AssumeAndReserve(attempt);
+  if (!reserved) return reserved;
+  const Pod& pod = *attempt.info.pod;
+  const Status permitted = FrameworkForPod(pod).RunPermitPlugins(
+      attempt.state, pod, attempt.host, attempt.waits);
+  if (permitted.code() == Code::kWait) {
+    AddWaitingPod(attempt);
+  } else if (!permitted.IsSuccess()) {
+    const auto failure = RejectedOn(attempt.host, permitted);
+    UnreserveAndForget(attempt, "Permit", failure);
+    return tl::unexpected(failure);
+  }
+  return {};
+}
+
+tl::expected<void, SchedulingFailure> Scheduler::AssumeAndReserve(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  const Status assumed = Assume(pod, attempt.host);
+  if (!assumed.IsSuccess()) return Failed(assumed);
+  trace_.Moved(pod, Place::kAssumed,
+               {.attempts = attempt.info.attempts, .node = attempt.host});
+  const Status reserved = FrameworkForPod(pod).RunReservePluginsReserve(
+      attempt.state, pod, attempt.host);
+  if (reserved.IsSuccess()) return {};
+  const auto failure = RejectedOn(attempt.host, reserved);
+  UnreserveAndForget(attempt, "Reserve", failure);
+  return tl::unexpected(failure);
+}
+
+Status Scheduler::Assume(const Pod& pod, const std::string& host) {
+  auto assumed = std::make_shared<Pod>(pod);
+  assumed->spec.node_name = host;
+  Status status = cache_.AssumePod(NewPodInfo(assumed));
+  if (status.IsSuccess()) queue_.DeleteNominatedPodIfExists(*assumed);
+  return status;
+}
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/describe_attempt_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/describe_checked_nodes_test.cc

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cache/snapshot.h"
+#include "plugins/pod_topology_spread.h"
+
+namespace minisched {
+
+// For tests of Filter and of hints, which need no handle.
+inline PodTopologySpread NewPodTopologySpread() {
+  static const Snapshot no_nodes;
+  return PodTopologySpread({.snapshot = no_nodes});
+}
+
+}  // namespace minisched

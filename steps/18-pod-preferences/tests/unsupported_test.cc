@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/unsupported_test.cc
