@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "minisched/api/taints.h"
+
 namespace minisched {
 namespace {
 
@@ -21,6 +23,18 @@ Selector SelectorOf(const TopologySpreadConstraint& constraint,
 }
 
 }  // namespace
+
+int SpreadConstraint::CountPods(const NodeInfo& node, const Pod& pod) const {
+  return static_cast<int>(std::ranges::count_if(
+      node.pods(),
+      [&](const PodInfoPtr& info) { return Counts(*info->pod, pod); }));
+}
+
+bool SpreadConstraint::CountsNode(const Node& node, const Pod& pod,
+                                  const RequiredNodeAffinity& affinity) const {
+  if (honors_affinity && !affinity.Matches(node)) return false;
+  return !honors_taints || !HasUntoleratedTaint(node, pod);
+}
 
 SpreadConstraints GetSpreadConstraints(const Pod& pod) {
   SpreadConstraints constraints;

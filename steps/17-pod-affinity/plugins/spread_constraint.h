@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "framework/node_info.h"
 #include "minisched/api/labels.h"
 #include "minisched/api/node.h"
+#include "minisched/api/node_affinity.h"
 #include "minisched/api/pod.h"
 
 namespace minisched {
@@ -26,6 +28,14 @@ struct SpreadConstraint {
            other.metadata.namespace_name == pod.metadata.namespace_name &&
            !selector.Empty() && selector.Matches(other.metadata.labels);
   }
+
+  // Returns the number of pods on the node that count for `pod`.
+  int CountPods(const NodeInfo& node, const Pod& pod) const;
+
+  // Returns false if the node is left out, with its pods. `affinity` is the
+  // pod's.
+  bool CountsNode(const Node& node, const Pod& pod,
+                  const RequiredNodeAffinity& affinity) const;
 };
 using SpreadConstraints = std::vector<SpreadConstraint>;
 

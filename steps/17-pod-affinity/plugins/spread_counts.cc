@@ -1,11 +1,8 @@
 #include "plugins/spread_counts.h"
 
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
-
-#include "minisched/api/taints.h"
 
 namespace minisched {
 
@@ -17,14 +14,11 @@ SpreadCounts::SpreadCounts(const Pod& pod, SpreadConstraints constraints,
   std::vector<std::unordered_map<std::string, int>> counts(
       constraints_->size());
   for (const NodeInfo* node : nodes) {
-    ForEachDomain(
-        pod, node->node(), [&](std::size_t i, const std::string& domain) {
-          const SpreadConstraint& constraint = (*constraints_)[i];
-          counts[i][domain] += static_cast<int>(
-              std::ranges::count_if(node->pods(), [&](const PodInfoPtr& info) {
-                return constraint.Counts(*info->pod, pod);
-              }));
-        });
+    ForEachDomain(pod, node->node(),
+                  [&](std::size_t i, const std::string& domain) {
+                    const SpreadConstraint& constraint = (*constraints_)[i];
+                    counts[i][domain] += constraint.CountPods(*node, pod);
+                  });
   }
   for (const auto& of_domains : counts) domains_.emplace_back(of_domains);
 }
@@ -64,8 +58,7 @@ void SpreadCounts::ForEachDomain(const Pod& pod, const Node& node,
   if (!HasTopologyKeys(node, *constraints_)) return;
   for (std::size_t i = 0; i < constraints_->size(); ++i) {
     const SpreadConstraint& constraint = (*constraints_)[i];
-    if (constraint.honors_affinity && !affinity_->Matches(node)) continue;
-    if (constraint.honors_taints && HasUntoleratedTaint(node, pod)) continue;
+    if (!constraint.CountsNode(node, pod, *affinity_)) continue;
     visit(i, node.metadata.labels.at(constraint.topology_key));
   }
 }
