@@ -97,7 +97,7 @@ class DescribeAttemptTest : public ::testing::Test {
   std::jthread thread_;  // last: it uses the other members
 };
 
-constexpr char kNoHelp[] =
+constexpr char kNotHelpful[] =
     "PostFilter DefaultPreemption: Unschedulable, preemption: 0/1 nodes are "
     "available: 1 Preemption is not helpful for scheduling.";
 
@@ -163,7 +163,7 @@ TEST_F(DescribeAttemptTest, ListsThePluginsAndTheirPreFilterResults) {
                                            "PreFilter NodePorts: Skip",
                                            "PreFilter NodeResourcesFit: "
                                            "Success",
-                                           kNoHelp));
+                                           kNotHelpful));
 }
 
 TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
@@ -177,7 +177,7 @@ TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
               ElementsAre("PreFilter Unsupported: "
                           "UnschedulableAndUnresolvable, not supported by "
                           "this scheduler: resource claims",
-                          kNoHelp));
+                          kNotHelpful));
   EXPECT_THAT(Verdicts(attempt), IsEmpty());
 }
 

@@ -97,7 +97,7 @@ class DescribeAttemptTest : public ::testing::Test {
   std::jthread thread_;  // last: it uses the other members
 };
 
-constexpr char kNoHelp[] =
+constexpr char kNotHelpful[] =
     "PostFilter DefaultPreemption: Unschedulable, preemption: 0/1 nodes are "
     "available: 1 Preemption is not helpful for scheduling.";
 
@@ -166,7 +166,7 @@ TEST_F(DescribeAttemptTest, ListsThePluginsAndTheirPreFilterResults) {
                           "PreFilter NodeResourcesFit: "
                           "Success",
                           "PreFilter PodTopologySpread: Skip",
-                          "PreFilter InterPodAffinity: Skip", kNoHelp));
+                          "PreFilter InterPodAffinity: Skip", kNotHelpful));
 }
 
 TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
@@ -180,7 +180,7 @@ TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {
               ElementsAre("PreFilter Unsupported: "
                           "UnschedulableAndUnresolvable, not supported by "
                           "this scheduler: resource claims",
-                          kNoHelp));
+                          kNotHelpful));
   EXPECT_THAT(Verdicts(attempt), IsEmpty());
 }
 
