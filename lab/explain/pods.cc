@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
@@ -24,15 +26,24 @@ using apiserver::Json;
 using apiserver::NameOf;
 using apiserver::NamespaceOf;
 
-// Returns the pod whose name begins most like `name`: "web" finds "web-7d4b9".
-// Returns "" if no pod begins like it.
+// Returns how many characters two names have in common, at their beginnings and
+// at their ends.
+std::ptrdiff_t Likeness(const std::string& a, const std::string& b) {
+  return (std::ranges::mismatch(a, b).in1 - a.begin()) +
+         (std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first -
+          a.rbegin());
+}
+
+// Returns the pod whose name is most like `name`: "web" and "eb-7d4b9" find
+// "web-7d4b9". Returns "" if no name has half of the characters.
 std::string NearestName(const Objects& objects, const std::string& name) {
   const auto likeness = [&name](const auto& pod) {
-    return std::ranges::mismatch(name, pod.first.name).in1 - name.begin();
+    return Likeness(name, pod.first.name);
   };
   const auto nearest = std::ranges::max_element(objects.pods(), {}, likeness);
-  const bool is_any = nearest != objects.pods().end() && likeness(*nearest) > 0;
-  return is_any ? nearest->first.ToString() : "";
+  const bool is_alike = nearest != objects.pods().end() &&
+                        2 * likeness(*nearest) >= std::ssize(name);
+  return is_alike ? nearest->first.ToString() : "";
 }
 
 // Returns the pod template of a pod or a workload, or null for other kinds.

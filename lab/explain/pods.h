@@ -18,7 +18,7 @@ std::vector<std::string> NamespacesOf(const Objects& objects,
                                       const std::string& namespace_name);
 
 // Returns the pod with this name. Throws CannotTell if several namespaces have
-// one, or if none has; then the error has the nearest name.
+// one, or if none has; then the error has the nearest name, if one is near.
 NamespacedName FindPod(const Objects& objects, const std::string& name,
                        const std::string& namespace_name);
 

@@ -66,7 +66,10 @@ TEST_F(PodsTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(ErrorOf("web-7d4", "a"),
             "there is no pod web-7d4 in the namespace a; the nearest name is "
             "b/web-7d4");
+  EXPECT_EQ(ErrorOf("eb-7d4", ""),
+            "there is no pod eb-7d4; the nearest name is b/web-7d4");
   EXPECT_EQ(ErrorOf("d", ""), "there is no pod d; the nearest name is c/db");
+  EXPECT_EQ(ErrorOf("dns", ""), "there is no pod dns");
   EXPECT_EQ(ErrorOf("x", ""), "there is no pod x");
 }
 
