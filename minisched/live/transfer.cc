@@ -84,6 +84,30 @@ bool IsExported(const Json& object) {
          !(ended && object.at("kind") == "Pod");
 }
 
+// Returns the objects of a list of the server that are outside of the system.
+std::vector<Json> ObjectsOf(const ApiResource& resource,
+                            const std::string& text) {
+  std::vector<Json> objects;
+  Json list = Json::parse(text);
+  for (Json& object : list["items"]) {
+    object["apiVersion"] = resource.ApiVersion();
+    object["kind"] = resource.kind;
+    if (!IsOfSystem(object)) objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+// Returns the exported objects of the lists of all kinds.
+Json ExportedOf(const std::vector<std::string>& lists) {
+  Json exported = Json::array();
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (Json& object : ObjectsOf(ShownResources()[i], lists[i])) {
+      if (IsExported(object)) exported.push_back(Exported(std::move(object)));
+    }
+  }
+  return exported;
+}
+
 // Copies the members of `from` that are named.
 Json Select(const Json& from, std::initializer_list<const char*> names) {
   Json selected = Json::object();
@@ -109,27 +133,18 @@ class Work {
     if (errors.size() < kMaxErrors) errors.push_back(title + ": " + error);
   }
 
-  // Returns the objects of a kind outside of the system.
-  std::vector<Json> List(const ApiResource& resource) {
-    std::vector<Json> objects;
-    Json list = Json::parse(
-        client_.Send({.method = "GET", .path = resource.Path("")}, stop_));
-    for (Json& object : list["items"]) {
-      object["apiVersion"] = resource.ApiVersion();
-      object["kind"] = resource.kind;
-      if (!IsOfSystem(object)) objects.push_back(std::move(object));
+  // Returns the list of each kind, in the order of ShownResources().
+  std::vector<std::string> GetLists() {
+    std::vector<std::string> lists;
+    for (const ApiResource& resource : ShownResources()) {
+      lists.push_back(GetList(resource));
     }
-    return objects;
+    return lists;
   }
 
-  Json ListExported() {
-    Json exported = Json::array();
-    for (const ApiResource& resource : ShownResources()) {
-      for (Json& object : List(resource)) {
-        if (IsExported(object)) exported.push_back(Exported(std::move(object)));
-      }
-    }
-    return exported;
+  // Returns the objects of a kind outside of the system.
+  std::vector<Json> List(const ApiResource& resource) {
+    return ObjectsOf(resource, GetList(resource));
   }
 
   void Create(const Json& object) {
@@ -194,6 +209,10 @@ class Work {
       }
       return false;
     }
+  }
+
+  std::string GetList(const ApiResource& resource) {
+    return client_.Send({.method = "GET", .path = resource.Path("")}, stop_);
   }
 
   Client& client_;
@@ -301,7 +320,7 @@ Json Exported(Json object) {
 }
 
 void Transfer::Remember(const std::stop_token& stop) {
-  start_ = Work(client_, stop).ListExported().dump();
+  start_ = Work(client_, stop).GetLists();
 }
 
 void Transfer::Export(Respond respond) {
@@ -310,7 +329,7 @@ void Transfer::Export(Respond respond) {
         const Json list = {
             {"apiVersion", "v1"},
             {"kind", "List"},
-            {"items", Work(client_, stop_.get_token()).ListExported()}};
+            {"items", ExportedOf(Work(client_, stop_.get_token()).GetLists())}};
         return Reply{.content_type = "application/yaml; charset=utf-8",
                      .body = ToYaml(list)};
       },
@@ -331,7 +350,7 @@ void Transfer::Reset(Respond respond) {
   Post(
       [this] {
         Work work(client_, stop_.get_token());
-        DoReset(work, Json::parse(start_));
+        DoReset(work, ExportedOf(start_));
         return work.Summary();
       },
       std::move(respond));

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "minisched/base/executor.h"
 #include "minisched/client/client.h"
@@ -57,8 +58,10 @@ class Transfer {
 
   Client& client_;
   std::stop_source stop_;
-  std::string start_ = "[]";  // an array of the objects of Remember()
-  Executor executor_{1};      // last: its tasks use the others
+  // The lists that Remember() has read. They are parsed only for a reset: at
+  // the start, this would delay the scheduler.
+  std::vector<std::string> start_;
+  Executor executor_{1};  // last: its tasks use the others
 };
 
 }  // namespace minisched::live
