@@ -29,7 +29,7 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
-  // The same, for changes of the data.
+  // The same, to change the data.
   template <class T>
   T& Read() {
     return *std::any_cast<T>(&data_.at(typeid(T)));

@@ -80,9 +80,9 @@ class PreFilterPlugin : public virtual Plugin {
                            PreFilterResult& result) const = 0;
 
   // Update the data that PreFilter has written, in a copy of the state. A pod
-  // was added to a copy of the node, or removed, to find out whether `pod`
-  // would fit then. Not called if PreFilter returned Skip. A plugin needs these
-  // functions only if its data depend on the pods of nodes.
+  // was added to a copy of the node, or removed from it, to find out whether
+  // `pod` would fit then. Not called if PreFilter returned Skip. A plugin needs
+  // these functions only if its data depend on the pods of nodes.
   virtual void AddPod(CycleState& /*state*/, const Pod& /*pod*/,
                       const PodInfo& /*added*/,
                       const NodeInfo& /*node*/) const {}

@@ -68,7 +68,7 @@ QueueingHint AfterDomainChange(const Pod& pod, const ClusterChange& change) {
   return QueueIf(HasTopologyKeys(now ? *now : *old, constraints));
 }
 
-// Returns the hint, which may throw ParseError, with kQueue instead.
+// Returns a hint that returns kQueue if `hint` throws ParseError.
 QueueingHintFn QueueIfMalformed(QueueingHintFn hint) {
   return [hint = std::move(hint)](const Pod& pod, const ClusterChange& change) {
     try {

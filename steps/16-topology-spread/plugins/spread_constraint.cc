@@ -9,7 +9,7 @@ namespace {
 
 // Returns the selector of the pods that count. They must also have the pod's
 // values of the labels in match_label_keys. The API server adds these labels to
-// the selectors of new pods, so this only changes pods that are older.
+// the selectors of new pods, so only those of older pods lack them.
 Selector SelectorOf(const TopologySpreadConstraint& constraint,
                     const Labels& pod_labels) {
   if (!constraint.label_selector) return Selector::Nothing();

@@ -15,8 +15,8 @@
 namespace minisched {
 
 // The domains of a pod's spread constraints, and how many pods they have. A
-// copy counts on its own, and shares what doesn't change. Const access is
-// thread-safe. Follows preFilterState of
+// copy has its own counts, and shares the data that don't change. Const access
+// is thread-safe. Follows preFilterState of
 // plugins/podtopologyspread/filtering.go.
 class SpreadCounts {
  public:
@@ -24,8 +24,8 @@ class SpreadCounts {
   SpreadCounts(const Pod& pod, SpreadConstraints constraints,
                const Nodes& nodes);
 
-  // Counts a pod that was added to the node (delta 1) or removed (-1). `pod` is
-  // that of the constructor, here and below.
+  // Counts a pod that was added to the node (delta 1) or removed from it (-1).
+  // `pod` is that of the constructor, here and below.
   void Update(const Pod& pod, const Pod& other, const Node& node, int delta);
 
   // Returns success if the pod may go to the node.
@@ -36,7 +36,7 @@ class SpreadCounts {
 
  private:
   // Calls visit(i, domain) with the node's domain for each constraint i that
-  // doesn't leave out the node.
+  // counts the node. Does nothing if the node lacks a topology key.
   template <class Visit>
   void ForEachDomain(const Pod& pod, const Node& node,
                      const Visit& visit) const;

@@ -1,5 +1,5 @@
 // Tests RunPreFilterExtensionAddPod() and RunPreFilterExtensionRemovePod(), and
-// who calls them.
+// their callers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Counts the pods of a node, which fits no more than one, from the calls alone.
-// Records the calls.
+// Counts the pods of the node only by the calls, and records the calls. The
+// node is full with two pods.
 class CountingPlugin final : public PreFilterPlugin, public FilterPlugin {
  public:
   CountingPlugin(std::string name, Status pre_filter,
@@ -55,7 +55,7 @@ class CountingPlugin final : public PreFilterPlugin, public FilterPlugin {
   };
 
  private:
-  // The node's number of pods shows that the node has changed already.
+  // Also records the node's number of pods: the node has changed already.
   void Record(const std::string& what, const PodInfo& info,
               const NodeInfo& node) const {
     calls_.push_back(name_ + ": " + what + " " + info.pod->metadata.name +

@@ -39,7 +39,7 @@ struct RandomPod {
   bool terminating;
 };
 
-// A cluster that is changed at random, and a pod that wants to be spread.
+// A cluster that is changed at random, and a pod with constraints.
 class RandomSpread {
  public:
   explicit RandomSpread(std::uint64_t seed) : random_(seed) {

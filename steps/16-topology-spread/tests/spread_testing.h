@@ -57,7 +57,7 @@ inline std::optional<LabelSelector> ParseSelector(const std::string& text) {
 }
 
 // Parses constraints: "1 zone foo; 2 node bar soft min=3 taints=Honor". The
-// first words are the skew, the key and the selector.
+// first words are maxSkew, the topology key and the selector.
 inline std::vector<TopologySpreadConstraint> ParseConstraints(
     const std::string& text) {
   std::vector<TopologySpreadConstraint> constraints;

@@ -4,14 +4,14 @@
 
 namespace minisched {
 
-// Rejects nodes on which the pod would make the distribution of pods among the
-// domains of a topology too uneven: the constraints with DoNotSchedule of its
-// topologySpreadConstraints. Follows plugins/podtopologyspread.
+// Rejects nodes on which the pod would violate one of its
+// topologySpreadConstraints with DoNotSchedule, because the pods would be too
+// unevenly divided among domains. Follows plugins/podtopologyspread.
 class PodTopologySpread final : public PreFilterPlugin, public FilterPlugin {
  public:
   std::string_view Name() const override { return "PodTopologySpread"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
-  // Counts the pods in each domain. `nodes` must have all nodes: the domains
+  // Counts the pods in each domain. `nodes` must be all nodes, because domains
   // that the pod can't go to count as well.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;

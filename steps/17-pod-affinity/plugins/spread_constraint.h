@@ -18,7 +18,7 @@ struct SpreadConstraint {
   std::string topology_key;
   Selector selector;
   int min_domains;
-  bool honors_affinity;  // leaves out nodes that the pod's affinity rules out
+  bool honors_affinity;  // leaves out nodes that don't match the pod's affinity
   bool honors_taints;    // leaves out nodes with untolerated taints
 
   // Returns true if `other`, which is on a node, counts for `pod`. As upstream,
@@ -32,8 +32,8 @@ struct SpreadConstraint {
   // Returns the number of pods on the node that count for `pod`.
   int CountPods(const NodeInfo& node, const Pod& pod) const;
 
-  // Returns false if the node is left out, with its pods. `affinity` is the
-  // pod's.
+  // Returns false if the node and its pods are left out. `affinity` is that of
+  // the pod.
   bool CountsNode(const Node& node, const Pod& pod,
                   const RequiredNodeAffinity& affinity) const;
 };

@@ -6,11 +6,11 @@
 
 namespace minisched {
 
-// Rejects nodes on which the pod would make the distribution of pods among the
-// domains of a topology too uneven: the constraints with DoNotSchedule of its
-// topologySpreadConstraints. Prefers nodes in domains with few pods: those with
-// ScheduleAnyway, or the defaults for a pod without any constraints. Follows
-// plugins/podtopologyspread.
+// Rejects nodes on which the pod would violate one of its
+// topologySpreadConstraints with DoNotSchedule, because the pods would be too
+// unevenly divided among domains. Prefers nodes in domains with few pods, by
+// the constraints with ScheduleAnyway, or by default constraints if the pod has
+// no constraints at all. Follows plugins/podtopologyspread.
 class PodTopologySpread final : public PreFilterPlugin,
                                 public FilterPlugin,
                                 public PreScorePlugin,
@@ -20,7 +20,7 @@ class PodTopologySpread final : public PreFilterPlugin,
 
   std::string_view Name() const override { return "PodTopologySpread"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
-  // Counts the pods in each domain. `nodes` must have all nodes: the domains
+  // Counts the pods in each domain. `nodes` must be all nodes, because domains
   // that the pod can't go to count as well.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
@@ -39,8 +39,8 @@ class PodTopologySpread final : public PreFilterPlugin,
                         std::vector<NodeScore>& scores) const override;
 
  private:
-  // Returns the constraints of a pod that has none: they spread it among the
-  // pods that belong together with it, if there are any.
+  // Returns the default constraints, which spread the pod among those that
+  // belong together with it. Empty if its DefaultSelector() is empty.
   SpreadConstraints DefaultConstraints(const Pod& pod) const;
 
   const Handle handle_;

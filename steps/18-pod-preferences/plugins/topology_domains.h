@@ -10,11 +10,11 @@
 namespace minisched {
 
 // The domains of one topology, such as the zones, and how many pods each of
-// them has. A copy counts on its own, and shares the names of the domains. Not
-// thread-safe; const access is.
+// them has. A copy has its own counts, and shares the names of the domains.
+// Const access is thread-safe.
 class TopologyDomains {
  public:
-  // The numbers of pods, by domain.
+  // `counts` are the numbers of pods, by domain.
   explicit TopologyDomains(const std::unordered_map<std::string, int>& counts);
 
   // Adds `delta` to the domain's number of pods. Does nothing if there is no
@@ -31,8 +31,8 @@ class TopologyDomains {
   // The domains' positions in counts_.
   std::shared_ptr<const std::unordered_map<std::string, std::size_t>> index_;
   std::vector<int> counts_;
-  // How many domains have this number of pods. Never 0, so the first key is the
-  // smallest number.
+  // How many domains have each number of pods. There are no entries of 0, so
+  // the first key is the smallest number.
   std::map<int, int> domains_with_;
 };
 
