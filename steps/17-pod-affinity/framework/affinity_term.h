@@ -23,8 +23,8 @@ struct AffinityTerm {
   bool Matches(const Pod& pod, const Labels& namespace_labels) const;
 };
 
-// The terms that a pod requires. If some are malformed, they are missing, and
-// `error` says why.
+// The terms that a pod requires. If one of them is malformed, all of its kind
+// are missing, and `error` says why.
 struct AffinityTerms {
   std::vector<AffinityTerm> affinity;
   std::vector<AffinityTerm> anti_affinity;

@@ -81,7 +81,7 @@ bool AffinityCounts::SatisfiesAffinity(const Pod& pod, const Node& node) const {
     if (required_.Count(node, term.topology_key) <= 0) satisfied = false;
   }
   if (satisfied) return true;
-  // The first pod of a series whose pods require each other.
+  // The first pod of a group whose pods require each other.
   return required_.Empty() && MatchesAll(terms_->affinity, pod);
 }
 

@@ -15,8 +15,8 @@ bool HasNode(const Pod& pod) {
   return !pod.spec.node_name.empty() || !pod.status.nominated_node_name.empty();
 }
 
-// Returns true if the change satisfies the affinity terms of `pod`, or makes
-// `pod` the first of a series: no pod matches the terms then.
+// Returns true if the other pod now matches the affinity terms of `pod`, or if
+// it no longer does and `pod` may be the first of its group.
 bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
                      const Pod* old, const Pod* now) {
   const bool matched = old && MatchesAll(terms, *old);
@@ -24,7 +24,7 @@ bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
   return matched ? !matches && MatchesAll(terms, pod) : matches;
 }
 
-// Returns true if the old pod matches a term, and the new one doesn't.
+// Returns true if the old pod matches a term that the new one doesn't match.
 bool MayHelpAntiAffinity(const std::vector<AffinityTerm>& terms, const Pod& old,
                          const Pod* now) {
   return std::ranges::any_of(terms, [&](const AffinityTerm& term) {
@@ -57,7 +57,7 @@ QueueingHint InterPodAffinity::AfterPodChange(
   const auto old = change.Old<Pod>();
   const auto now = change.New<Pod>();
   if (old && now && now->metadata.uid == pod.metadata.uid) {
-    return QueueingHint::kQueue;  // other pods' rules may match its old labels
+    return QueueingHint::kQueue;  // other pods' rules may no longer match it
   }
   if (!HasNode(now ? *now : *old)) return QueueingHint::kSkip;
   const AffinityTerms terms = TermsOf(pod);
@@ -88,8 +88,8 @@ QueueingHint InterPodAffinity::AfterNodeChange(
     }
   }
   if (!old) return QueueingHint::kSkip;
-  // The node has left a domain. Any label may be a topology key of the pod's
-  // rules or of another pod's, which this hint doesn't know.
+  // The node may have left a domain. Any label may be the topology key of the
+  // rule of another pod, and a hint can't read other pods.
   return QueueIf(
       std::ranges::any_of(old->metadata.labels, [&](const auto& was) {
         const std::string* domain = Find(now, was.first);

@@ -16,7 +16,7 @@ class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin {
   std::string_view Name() const override { return "InterPodAffinity"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
   // Counts pods in the domains of all topologies that the rules name. `nodes`
-  // must have all nodes.
+  // must be all nodes.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
   void AddPod(CycleState& state, const Pod& pod, const PodInfo& added,
@@ -29,6 +29,7 @@ class InterPodAffinity final : public PreFilterPlugin, public FilterPlugin {
  private:
   // Returns the pod's terms, with the names of the namespaces that they select.
   AffinityTerms TermsOf(const Pod& pod) const;
+  // Replaces the namespace selector, unless it is empty, by these names.
   void AddSelectedNamespaces(AffinityTerm& term) const;
   // Returns the labels of the pod's namespace.
   Labels NamespaceLabels(const Pod& pod) const;

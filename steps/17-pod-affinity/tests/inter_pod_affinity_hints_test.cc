@@ -43,8 +43,8 @@ std::ostream& operator<<(std::ostream& out, const PodHintCase& c) {
   return out << c.name;
 }
 
-// Returns the other pod. The nodes "nominated" and "itself" mean that the pod
-// is only nominated to a node, and that it is the pod p.
+// Returns the other pod. The node "nominated" means that the pod is only
+// nominated to a node, and the node "itself" that it is the pod p.
 std::shared_ptr<const Pod> OtherPod(const std::optional<AffinityPod>& parts) {
   if (!parts) return nullptr;
   Pod pod = ToPod(*parts, parts->node == "itself" ? "p" : "other");
@@ -148,7 +148,7 @@ const std::vector<PodHintCase> kUpstreamPods = {
      kHelps},
 };
 
-// Where ours differs from upstream, and cases that upstream has not.
+// Where ours differs from upstream, and cases that upstream doesn't have.
 const AffinityPod kSeries = {.labels = "app=x", .affinity = "zone app=x"};
 const AffinityPod kFarFromTwo = {.anti_affinity = "zone app=x; zone app=y"};
 

@@ -18,16 +18,17 @@ struct AffinityTerm {
   std::optional<Selector> namespace_selector;
   Selector selector;
   std::string topology_key;
-  // What the score of a node gains if the term selects a pod: the weight of a
-  // preferred term, which is negative for anti-affinity, or 1.
+  // What a node's score gains if the term selects a pod: the weight of a
+  // preferred term, which is negative for anti-affinity, or 1 for a required
+  // term.
   int weight = 1;
 
   // Returns true if the term selects the pod, whose namespace has these labels.
   bool Matches(const Pod& pod, const Labels& namespace_labels) const;
 };
 
-// The terms of a pod. If some are malformed, they are missing, and `error` says
-// why.
+// The terms of a pod. If one of them is malformed, all of its kind are missing,
+// and `error` says why.
 struct AffinityTerms {
   // The terms that the pod requires.
   std::vector<AffinityTerm> affinity;

@@ -62,8 +62,8 @@ class NodeInfo {
   const std::vector<PodInfoPtr>& pods_with_required_anti_affinity() const {
     return pods_with_required_anti_affinity_;
   }
-  // Those of the pods that have terms which count for scores: affinity, or
-  // preferred anti-affinity.
+  // Those of the pods whose terms count for scores: required or preferred
+  // affinity, or preferred anti-affinity.
   const std::vector<PodInfoPtr>& pods_with_affinity() const {
     return pods_with_affinity_;
   }

@@ -10,7 +10,7 @@
 namespace minisched {
 
 // What PreFilter counts for a pod: which domains have pods that it requires or
-// that keep it away. A copy counts on its own, and shares the terms. Const
+// that keep it away. A copy has its own counts, and shares the terms. Const
 // access is thread-safe. Follows preFilterState of
 // plugins/interpodaffinity/filtering.go.
 class AffinityCounts {
@@ -24,8 +24,8 @@ class AffinityCounts {
   // Returns true if no node can be rejected, whatever pods are removed.
   bool Empty() const { return !HasTerms() && repelled_.Empty(); }
 
-  // Counts a pod that was added to the node (delta 1) or removed (-1). `pod` is
-  // that of the constructor, here and below.
+  // Counts a pod that was added to the node (delta 1) or removed from it (-1).
+  // `pod` is that of the constructor, here and below.
   void Update(const Pod& pod, const PodInfo& other, const Node& node,
               int delta);
 

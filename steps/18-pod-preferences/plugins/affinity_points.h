@@ -11,10 +11,9 @@
 
 namespace minisched {
 
-// What PreScore finds out for a pod: the points of each domain, for the pods
-// there that the pod prefers or avoids, and that prefer or avoid it. Const
-// access is thread-safe. Follows preScoreState of
-// plugins/interpodaffinity/scoring.go.
+// What PreScore counts for a pod: the points of each domain, for the pods there
+// that the pod prefers or avoids, or that prefer or avoid it. Const access is
+// thread-safe. Follows preScoreState of plugins/interpodaffinity/scoring.go.
 class AffinityPoints {
  public:
   // Counts the pods on all nodes. The terms in `preferred` are those of `pod`.
@@ -25,7 +24,7 @@ class AffinityPoints {
   // Returns true if no domain has points.
   bool Empty() const { return points_.Empty(); }
 
-  // Returns the points of the node's domains.
+  // Returns the sum of the points of the node's domains.
   std::int64_t Score(const Node& node) const { return points_.Sum(node); }
 
  private:

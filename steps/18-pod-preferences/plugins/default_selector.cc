@@ -18,7 +18,7 @@ bool Selects(const Service& service, const Pod& pod) {
   });
 }
 
-// Returns the selectors of all services that select the pod.
+// Returns the merged selectors of all services that select the pod.
 Labels LabelsOfServices(const Pod& pod, SharedInformerFactory& informers) {
   Labels labels;
   for (const auto& service :

@@ -8,8 +8,8 @@ namespace minisched {
 
 // Rejects nodes by the required affinity and anti-affinity of the pod to other
 // pods, and by the required anti-affinity of other pods to the pod. Prefers
-// nodes by the preferred terms of the pod, and by those of other pods and their
-// required affinity. Follows plugins/interpodaffinity.
+// nodes by the preferred terms of the pod, and by the preferred terms and the
+// required affinity of other pods. Follows plugins/interpodaffinity.
 class InterPodAffinity final : public PreFilterPlugin,
                                public FilterPlugin,
                                public PreScorePlugin,
@@ -20,7 +20,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   std::string_view Name() const override { return "InterPodAffinity"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
   // Counts pods in the domains of all topologies that the rules name. `nodes`
-  // must have all nodes.
+  // must be all nodes.
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
                    PreFilterResult& result) const override;
   void AddPod(CycleState& state, const Pod& pod, const PodInfo& added,
@@ -29,7 +29,7 @@ class InterPodAffinity final : public PreFilterPlugin,
                  const NodeInfo& node) const override;
   Status Filter(const CycleState& state, const Pod& pod,
                 const NodeInfo& node) const override;
-  // Adds up the points of the domains of all topologies.
+  // Adds up the points of each domain.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
@@ -40,6 +40,7 @@ class InterPodAffinity final : public PreFilterPlugin,
  private:
   // Returns the pod's terms, with the names of the namespaces that they select.
   AffinityTerms TermsOf(const Pod& pod) const;
+  // Replaces the namespace selector, unless it is empty, by these names.
   void AddSelectedNamespaces(AffinityTerm& term) const;
   // Returns the labels of the pod's namespace.
   Labels NamespaceLabels(const Pod& pod) const;

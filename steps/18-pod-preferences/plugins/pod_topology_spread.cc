@@ -136,8 +136,8 @@ Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
         has_own ? GetSpreadConstraints(pod, "ScheduleAnyway")
                 : DefaultConstraints(pod);
     if (constraints.empty()) return Code::kSkip;
-    // Nodes often have a hostname but no zone. By default, such nodes are
-    // scored, too.
+    // Nodes often have a hostname but no zone. The default constraints score
+    // such nodes, too.
     state.Write(SpreadScore(pod, std::move(constraints), has_own, nodes,
                             handle_.snapshot.List()));
   } catch (const ParseError& error) {

@@ -30,7 +30,7 @@ class PodTopologySpread final : public PreFilterPlugin,
                  const NodeInfo& node) const override;
   Status Filter(const CycleState& state, const Pod& pod,
                 const NodeInfo& node) const override;
-  // Counts the pods in the domains of the nodes.
+  // Counts the pods in the domains of these nodes, which are the feasible ones.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,

@@ -16,10 +16,10 @@ namespace minisched {
 // The topology key whose domains are single nodes.
 inline constexpr char kHostname[] = "kubernetes.io/hostname";
 
-// The score that a pod's spread constraints give to nodes: the more pods are in
-// the domains of a node, the higher is its score, and the worse is the node.
-// Const access is thread-safe. Follows preScoreState of
-// plugins/podtopologyspread/scoring.go.
+// The scores that a pod's spread constraints give to nodes, before they are
+// normalized: the more pods are in the domains of a node, the higher is its
+// score, and the worse is the node. Const access is thread-safe. Follows
+// preScoreState of plugins/podtopologyspread/scoring.go.
 class SpreadScore {
  public:
   // Counts the pods on all nodes, in the domains of the feasible ones. With
@@ -27,7 +27,7 @@ class SpreadScore {
   SpreadScore(const Pod& pod, SpreadConstraints constraints, bool require_all,
               const Nodes& feasible, const Nodes& nodes);
 
-  // Returns true if the node has no score.
+  // Returns true if the node is not scored.
   bool Ignores(const Node& node) const {
     return require_all_ && !HasTopologyKeys(node, constraints_);
   }

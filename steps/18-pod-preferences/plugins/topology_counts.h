@@ -9,22 +9,22 @@
 
 namespace minisched {
 
-// Counts pods, or points for pods, in the domains of any topologies. A domain
-// that was never updated, or whose count is 0, takes no memory. Const access is
-// thread-safe. Follows topologyToMatchedTermCount of
+// Counts of pods, or points for pods, by domain, for any number of topologies.
+// A domain that was never updated, or whose count is 0, takes no memory. Const
+// access is thread-safe. Follows topologyToMatchedTermCount of
 // plugins/interpodaffinity/filtering.go.
 class TopologyCounts {
  public:
-  // Adds `delta` to the count of the node's domain of this topology. Does
+  // Adds `delta` to the count of the node's domain in this topology. Does
   // nothing if the node has no such label.
   void Update(const Node& node, const std::string& topology_key,
               std::int64_t delta);
 
-  // Returns the count of the node's domain, or 0.
+  // Returns the count of the node's domain, or 0 if the node has no such label.
   std::int64_t Count(const Node& node, const std::string& topology_key) const;
-  // Returns true if a domain of the node, of any topology, has pods.
+  // Returns true if one of the node's domains, in any topology, has pods.
   bool CountsAny(const Node& node) const;
-  // Returns the sum of the counts of the node's domains, of all topologies.
+  // Returns the sum of the counts of the node's domains in all topologies.
   std::int64_t Sum(const Node& node) const;
   // Returns true if no domain has pods.
   bool Empty() const { return counts_.empty(); }
