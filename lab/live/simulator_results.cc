@@ -58,28 +58,29 @@ std::vector<std::string> FilterOrder(const TextsByNode& nodes) {
   return order;
 }
 
-void AddNodes(Json& attempt, const TextsByNode& nodes) {
-  attempt["filters"] = FilterOrder(nodes);
-  attempt["fits"] = attempt["rejected"] = attempt["reasons"] = Json::array();
-  std::map<std::pair<std::string, std::string>, int> counts;
+void AddNodes(Attempt& attempt, const TextsByNode& nodes) {
+  std::vector<std::string> fits;
+  std::vector<RejectedNode> rejected;
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
   for (const auto& [node, results] : nodes) {
     const auto rejection = std::ranges::find_if(
         results, [](const auto& result) { return result.second != "passed"; });
     if (rejection == results.end()) {
-      attempt["fits"].push_back(node);
+      fits.push_back(node);
       continue;
     }
     const auto& [plugin, reason] = *rejection;
     ++counts[{plugin, reason}];
-    const Json first = {{"plugin", plugin}, {"reasons", {reason}}};
-    attempt["rejected"].push_back({{"node", node}, {"rejections", {first}}});
+    rejected.push_back({node, {{plugin, {reason}}}});
   }
   for (const auto& [why, count] : counts) {
-    attempt["reasons"].push_back(
-        {{"plugin", why.first}, {"reason", why.second}, {"nodes", count}});
+    attempt.reasons.push_back({why.first, why.second, count});
   }
-  attempt["allNodes"] = nodes.size();
-  attempt["feasibleNodes"] = attempt["fits"].size();
+  attempt.all_nodes = nodes.size();
+  attempt.feasible_nodes = fits.size();
+  attempt.filters = FilterOrder(nodes);
+  attempt.fits = std::move(fits);
+  attempt.rejected = std::move(rejected);
 }
 
 // Returns 0 for a text that is no number.
@@ -87,65 +88,57 @@ std::int64_t ToNumber(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-void AddScores(Json& attempt, TextsByNode raw, TextsByNode weighted) {
+void AddScores(Attempt& attempt, TextsByNode raw, TextsByNode weighted) {
   if (raw.empty()) return;
+  std::vector<ScoreColumn> columns;
   for (const auto& [plugin, score] : raw.begin()->second) {
-    Json column = {{"plugin", plugin},
-                   {"weight", 1},
-                   {"raw", Json::array()},
-                   {"normalized", Json::array()}};
-    for (const std::string node : attempt["fits"]) {
-      column["raw"].push_back(ToNumber(raw[node][plugin]));
-      column["normalized"].push_back(ToNumber(weighted[node][plugin]));
+    ScoreColumn& column = columns.emplace_back();
+    column.plugin = plugin;
+    for (const std::string& node : attempt.fits) {
+      column.raw.push_back(ToNumber(raw[node][plugin]));
+      column.normalized.push_back(ToNumber(weighted[node][plugin]));
     }
-    attempt["scores"].push_back(std::move(column));
   }
+  attempt.scores = std::move(columns);
 }
 
 // Adds the results of an extension point, and the failure if one failed.
-void AddPoint(Json& attempt, const char* point, const Texts& results,
+void AddPoint(Attempt& attempt, const char* point, const Texts& results,
               Texts timeouts) {
   static const Texts kStatus = {
       {"success", "Success"}, {"", "Skip"}, {"wait", "Wait"}};
   for (const auto& [plugin, text] : results) {
-    Json result = {{"point", point}, {"plugin", plugin}};
     const auto status = kStatus.find(text);
     if (status == kStatus.end()) {
-      result["status"] = "Failed";
-      result["message"] = attempt["failure"] = text;
+      attempt.failure = text;
+      attempt.points.push_back({point, plugin, "Failed", text});
     } else {
-      result["status"] = status->second;
-      if (text == "wait") result["message"] = timeouts[plugin];
+      attempt.points.push_back({point, plugin, status->second,
+                                text == "wait" ? timeouts[plugin] : ""});
     }
-    attempt["points"].push_back(std::move(result));
   }
 }
 
 // Returns the message of an attempt that has found no node.
-std::string FailureOf(const Json& attempt) {
+std::string FailureOf(const Attempt& attempt) {
   std::string text;
-  for (const Json& reason : attempt["reasons"]) {
-    text += fmt::format("{} {} {}", text.empty() ? ":" : ",",
-                        reason["nodes"].get<int>(),
-                        reason["reason"].get<std::string>());
+  for (const ReasonCount& reason : attempt.reasons) {
+    text += fmt::format("{} {} {}", text.empty() ? ":" : ",", reason.nodes,
+                        reason.reason);
   }
-  return fmt::format("0/{} nodes are available{}.",
-                     attempt["allNodes"].get<std::size_t>(), text);
+  return fmt::format("0/{} nodes are available{}.", attempt.all_nodes, text);
 }
 
 }  // namespace
 
-Json AttemptOf(const Labels& annotations) {
-  Json attempt;
+Attempt AttemptOf(const Labels& annotations) {
+  Attempt attempt;
   AddNodes(attempt, Result<TextsByNode>(annotations, "filter-result"));
   AddScores(attempt, Result<TextsByNode>(annotations, "score-result"),
             Result<TextsByNode>(annotations, "finalscore-result"));
   const auto node = annotations.find(kPrefix + "selected-node");
-  if (node != annotations.end() && !node->second.empty()) {
-    attempt["node"] = node->second;
-  } else {
-    attempt["failure"] = FailureOf(attempt);
-  }
+  if (node != annotations.end()) attempt.node = node->second;
+  if (attempt.node.empty()) attempt.failure = FailureOf(attempt);
   const auto timeouts = Result<Texts>(annotations, "permit-result-timeout");
   for (const auto& [point, name] : kPoints) {
     AddPoint(attempt, point, Result<Texts>(annotations, name), timeouts);
@@ -153,34 +146,32 @@ Json AttemptOf(const Labels& annotations) {
   return attempt;
 }
 
-Json FailedAttempt(const std::string& message) {
+Attempt FailedAttempt(const std::string& message) {
   static const std::regex kAll(R"(0/(\d{1,9}) nodes are available: (.*))");
   static const std::regex kReason(R"((\d{1,9}) (.+?)(?=, \d+ |$))");
-  Json attempt = {{"allNodes", 0}, {"feasibleNodes", 0}, {"failure", message}};
+  Attempt attempt{.failure = message};
   // What follows the reasons is of PostFilter.
   std::string sentence = message.substr(0, message.find(". "));
   if (sentence.ends_with('.')) sentence.pop_back();
   std::smatch all;
   if (!std::regex_match(sentence, all, kAll)) return attempt;
-  attempt["allNodes"] = std::stoi(all[1]);
+  attempt.all_nodes = std::stoul(all[1]);
   const std::string reasons = all[2];
   std::sregex_iterator reason(reasons.begin(), reasons.end(), kReason);
   for (; reason != std::sregex_iterator(); ++reason) {
-    attempt["reasons"].push_back({{"plugin", ""},
-                                  {"reason", reason->str(2)},
-                                  {"nodes", std::stoi(reason->str(1))}});
+    attempt.reasons.push_back({"", reason->str(2), std::stoul(reason->str(1))});
   }
   return attempt;
 }
 
-Json AttemptRecord(Json attempt, const ObjectMeta& pod, int number, Time time) {
-  attempt["pod"] = pod.namespace_name + "/" + pod.name;
-  attempt["uid"] = pod.uid;
-  attempt["attempt"] = number;
-  return {{"v", 2},
-          {"sequence", number},
-          {"time", FormatMicroTime(time)},
-          {"attempt", std::move(attempt)}};
+Json AttemptRecord(Attempt attempt, const ObjectMeta& pod, int number,
+                   Time time) {
+  attempt.pod = ObjectName(pod);
+  attempt.uid = pod.uid;
+  attempt.number = number;
+  return Json::parse(ToJsonLine({.sequence = static_cast<std::uint64_t>(number),
+                                 .time = time,
+                                 .state = std::move(attempt)}));
 }
 
 std::vector<Json> SimulatorResults::Read(const Pod& pod, Time time) {

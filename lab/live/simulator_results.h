@@ -8,25 +8,26 @@
 #include "minisched/api/labels.h"
 #include "minisched/api/pod.h"
 #include "minisched/api/time.h"
+#include "minisched/trace/records.h"
 
 // Attempts of schedulers that write no records, from what they leave in the
 // cluster: full records, as in docs/reference/trace.md.
 
 namespace minisched::live {
 
-// Returns the "attempt" that annotations of kube-scheduler-simulator describe,
+// Returns the attempt that annotations of kube-scheduler-simulator describe,
 // without its pod and number. The annotations have no weights, so each plugin
 // gets the weight 1 and, as normalized scores, its weighted ones. Ignores
 // malformed annotations.
-nlohmann::json AttemptOf(const Labels& annotations);
+Attempt AttemptOf(const Labels& annotations);
 
-// Returns the "attempt" that the message of an event FailedScheduling
-// describes: "0/3 nodes are available: 3 Insufficient cpu.".
-nlohmann::json FailedAttempt(const std::string& message);
+// Returns the attempt that the message of an event FailedScheduling describes:
+// "0/3 nodes are available: 3 Insufficient cpu.".
+Attempt FailedAttempt(const std::string& message);
 
 // Returns a record of an attempt of the pod.
-nlohmann::json AttemptRecord(nlohmann::json attempt, const ObjectMeta& pod,
-                             int number, Time time);
+nlohmann::json AttemptRecord(Attempt attempt, const ObjectMeta& pod, int number,
+                             Time time);
 
 // Finds new attempts in the annotations of pods.
 class SimulatorResults {

@@ -56,25 +56,25 @@ TEST(SimulatorResultsTest, ReadsTheAnnotationsThatAStepWrites) {
 }
 
 TEST(SimulatorResultsTest, AnAttemptWithoutANodeHasFailed) {
-  const Json attempt = AttemptOf(
+  const Attempt attempt = AttemptOf(
       Annotations({{"filter-result", R"({"a":{"F":"no"},"b":{"F":"no"}})"},
                    {"selected-node", ""}}));
-  EXPECT_EQ(attempt["failure"], "0/2 nodes are available: 2 no.");
-  EXPECT_FALSE(attempt.contains("node"));
+  EXPECT_EQ(attempt.failure, "0/2 nodes are available: 2 no.");
+  EXPECT_EQ(attempt.node, "");
 }
 
 TEST(SimulatorResultsTest, AFailureAfterFilterIsTheFailure) {
-  const Json attempt = AttemptOf(
+  const Attempt attempt = AttemptOf(
       Annotations({{"selected-node", "n"}, {"bind-result", R"({"B":"no"})"}}));
-  EXPECT_EQ(attempt["failure"], "no");
-  EXPECT_EQ(attempt["points"][0]["status"], "Failed");
+  EXPECT_EQ(attempt.failure, "no");
+  EXPECT_EQ(attempt.points.at(0).status, "Failed");
 }
 
 TEST(SimulatorResultsTest, IgnoresMalformedAnnotations) {
   for (const char* text : {"", "[", "[1]", R"({"a":1})", R"({"a":{"b":1}})"}) {
-    const Json attempt = AttemptOf(
+    const Attempt attempt = AttemptOf(
         Annotations({{"filter-result", text}, {"score-result", text}}));
-    EXPECT_THAT(attempt["fits"], IsEmpty()) << text;
+    EXPECT_THAT(attempt.fits, IsEmpty()) << text;
   }
 }
 
@@ -131,7 +131,8 @@ TEST(SimulatorResultsTest, ReadsTheMessageOfAnEvent) {
       "0/12 nodes are available: 1 Insufficient cpu, 11 node(s) had "
       "untolerated "
       "taint(s). preemption: 0/12 nodes are available: 12 No victims.";
-  const Json attempt = FailedAttempt(message);
+  const Json record = AttemptRecord(FailedAttempt(message), {}, 1, {});
+  const Json& attempt = record["attempt"];
   EXPECT_EQ(attempt["allNodes"], 12);
   EXPECT_EQ(attempt["failure"], message);
   const Json reasons = Json::parse(R"~([
@@ -142,9 +143,10 @@ TEST(SimulatorResultsTest, ReadsTheMessageOfAnEvent) {
 }
 
 TEST(SimulatorResultsTest, KeepsAMessageThatItCannotRead) {
-  EXPECT_EQ(FailedAttempt("no nodes available"),
-            Json::parse(R"({"allNodes": 0, "feasibleNodes": 0,
-                            "failure": "no nodes available"})"));
+  const Attempt attempt = FailedAttempt("no nodes available");
+  EXPECT_EQ(attempt.failure, "no nodes available");
+  EXPECT_EQ(attempt.all_nodes, 0);
+  EXPECT_THAT(attempt.reasons, IsEmpty());
 }
 
 }  // namespace
