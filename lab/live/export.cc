@@ -1,14 +1,16 @@
 #include "lab/live/export.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
+#include <yaml-cpp/binary.h>
 #include <zlib.h>
 
 #include <array>
-#include <cstddef>
 #include <map>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "minisched/api/time.h"
 #include "minisched/live/json.h"
@@ -22,12 +24,7 @@ const unsigned char* Bytes(std::string_view text) {
 }
 
 std::string Base64(std::string_view data) {
-  std::string text((data.size() + 2) / 3 * 4 + 1, '\0');
-  const int size =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      Bytes(data), static_cast<int>(data.size()));
-  text.resize(size);
-  return text;
+  return YAML::EncodeBase64(Bytes(data), data.size());
 }
 
 std::string Gzip(const std::string& text) {
@@ -70,13 +67,6 @@ void ReplaceTag(std::string& html, std::string_view tag,
   html.replace(begin, tag.size(), text);
 }
 
-// Appends `text` to a list or an object of JSON that begins with `begin`.
-void AppendTo(std::string& json, std::string_view begin,
-              std::string_view text) {
-  if (!json.ends_with(begin)) json += ',';
-  json += text;
-}
-
 // Numbers uids in the order of their first use.
 class ShortUids {
  public:
@@ -101,32 +91,31 @@ class ShortUids {
   std::map<std::string, std::size_t> numbers_;
 };
 
-// Appends the members "attempts" and "lists". Many attempts have the same
+// Returns the members "attempts" and "lists". Many attempts have the same
 // nodes, far apart in the text, where gzip does not find them. So each
 // different list is in "lists" once, and attempts have its index.
-void AppendAttempts(std::string& json, const Recording& recording,
-                    ShortUids& uids) {
+std::string AttemptsOf(const Recording& recording, ShortUids& uids) {
+  std::vector<std::string> attempts;
   std::map<std::string, std::size_t> indexes;
-  std::string lists = "[";
-  json += R"("attempts":{)";
+  std::vector<std::string> lists;
   for (const std::string& key : recording.AttemptKeys()) {
     const auto text = recording.FindAttempt(key);
     if (!text) continue;
     Json record = Json::parse(*text);
     uids.Replace(record);
+    Json& attempt = record["attempt"];
     for (const char* name : {"fits", "rejected", "scores"}) {
-      if (!record["attempt"].contains(name)) continue;
-      Json& list = record["attempt"][name];
-      const auto [known, is_new] = indexes.emplace(Dump(list), indexes.size());
-      if (is_new) AppendTo(lists, "[", known->first);
-      list = known->second;
+      if (!attempt.contains(name)) continue;
+      const std::string list = Dump(attempt[name]);
+      const auto [known, is_new] = indexes.emplace(list, lists.size());
+      if (is_new) lists.push_back(list);
+      attempt[name] = known->second;
     }
-    const Json& attempt = record["attempt"];
-    AppendTo(json, "{",
-             fmt::format(R"("{}/{}":{})", attempt["uid"].get<std::string>(),
-                         attempt["attempt"].get<int>(), Dump(record)));
+    attempts.push_back(fmt::format(R"("{}":{})", AttemptKey(record),
+                                   Dump(record)));
   }
-  json += R"(},"lists":)" + lists + "]";
+  return fmt::format(R"("attempts":{{{}}},"lists":[{}])",
+                     fmt::join(attempts, ","), fmt::join(lists, ","));
 }
 
 std::string ContentOf(const Recording& recording,
@@ -139,15 +128,14 @@ std::string ContentOf(const Recording& recording,
                 {"recording", true},
                 {"attempts", true}};
   if (moment) start["moment"] = *moment;
-  std::string json = R"({"start":)" + Dump(start) + R"(,"base":[],"items":[)";
+  std::vector<std::string> items;
   for (const Item& item : recording.items()) {
     Json content = Json::parse(item.json);
     uids.Replace(content);
-    AppendTo(json, "[", Dump(content));
+    items.push_back(Dump(content));
   }
-  json += "],";
-  AppendAttempts(json, recording, uids);
-  return json + "}";
+  return fmt::format(R"({{"start":{},"base":[],"items":[{}],{}}})", Dump(start),
+                     fmt::join(items, ","), AttemptsOf(recording, uids));
 }
 
 }  // namespace
