@@ -19,19 +19,12 @@ namespace {
 using ObjectId = std::tuple<std::ptrdiff_t, std::string, std::string>;
 using Objects = std::map<ObjectId, Json>;
 
-std::string Text(const Json& object, const char* path) {
-  const Json::json_pointer pointer(path);
-  return object.contains(pointer) && object[pointer].is_string()
-             ? object[pointer].get<std::string>()
-             : "";
-}
-
 ObjectId IdOf(const Json& object) {
   const auto kinds = ShownResources();
   const auto kind =
-      std::ranges::find(kinds, Text(object, "/kind"), &ApiResource::kind);
-  return {kind - kinds.begin(), Text(object, "/metadata/namespace"),
-          Text(object, "/metadata/name")};
+      std::ranges::find(kinds, TextAt(object, "/kind"), &ApiResource::kind);
+  return {kind - kinds.begin(), TextAt(object, "/metadata/namespace"),
+          TextAt(object, "/metadata/name")};
 }
 
 // Returns the time of the last record up to this sequence, or of the line with
@@ -58,15 +51,11 @@ Time TimeOf(const std::string& path, std::uint64_t sequence) {
   return records > 0 ? of_record : of_line;
 }
 
+// True for objects that every server has by itself, and those that end. Pods of
+// the system take up resources, so they stay.
 bool IsLeftOut(const Json& object) {
-  const std::string kind = Text(object, "/kind");
-  const std::string name = Text(object, "/metadata/name");
-  const std::string phase = Text(object, "/status/phase");
-  return object.contains("/metadata/deletionTimestamp"_json_pointer) ||
-         (kind == "Pod" && (phase == "Succeeded" || phase == "Failed")) ||
-         (kind == "PriorityClass" && name.starts_with("system-")) ||
-         (kind == "Namespace" &&
-          (name == "default" || name.starts_with("kube-")));
+  const bool in_namespace = !TextAt(object, "/metadata/namespace").empty();
+  return IsEnding(object) || (!in_namespace && IsOfSystem(object));
 }
 
 // Adds an object unless there is one with its name.
@@ -78,8 +67,8 @@ void Add(Objects& objects, const Json& object) {
 void AddNeedsOf(const Json& pod, Objects& objects) {
   Add(objects, {{"apiVersion", "v1"},
                 {"kind", "Namespace"},
-                {"metadata", {{"name", Text(pod, "/metadata/namespace")}}}});
-  const std::string name = Text(pod, "/spec/priorityClassName");
+                {"metadata", {{"name", TextAt(pod, "/metadata/namespace")}}}});
+  const std::string name = TextAt(pod, "/spec/priorityClassName");
   if (name.empty()) return;
   const Json& spec = pod["spec"];
   Json priority_class = {{"apiVersion", "scheduling.k8s.io/v1"},
@@ -128,7 +117,7 @@ std::string ObjectsAt(const std::string& path, std::uint64_t sequence) {
   Objects objects;
   for (const auto& [id, object] : present) Add(objects, object);
   for (const auto& [id, object] : present) {
-    if (Text(object, "/kind") == "Pod" && objects.contains(id)) {
+    if (TextAt(object, "/kind") == "Pod" && objects.contains(id)) {
       AddNeedsOf(object, objects);
     }
   }

@@ -16,4 +16,12 @@ inline std::string Dump(const Json& json) {
                    Json::error_handler_t::replace);
 }
 
+// Returns the text at a path such as "/metadata/name", or "".
+inline std::string TextAt(const Json& object, const char* path) {
+  const Json::json_pointer pointer(path);
+  if (!object.contains(pointer)) return "";
+  const Json& text = object.at(pointer);
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
 }  // namespace minisched::live

@@ -37,14 +37,6 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kSimulator = {
      {"nodes", "Node"},
      {"pods", "Pod"}}};
 
-// Returns the text at a path such as "/metadata/name", or "".
-std::string TextAt(const Json& object, const char* path) {
-  const Json::json_pointer pointer(path);
-  if (!object.contains(pointer)) return "";
-  const Json& text = object.at(pointer);
-  return text.is_string() ? text.get<std::string>() : "";
-}
-
 // Returns "Pod default/web".
 std::string TitleOf(const Json& object) {
   const std::string namespace_name = TextAt(object, "/metadata/namespace");
@@ -60,28 +52,13 @@ const ApiResource* FindResource(const Json& object) {
   return found == all.end() ? nullptr : &*found;
 }
 
-bool IsOfSystem(const Json& object) {
-  const std::string kind = TextAt(object, "/kind");
-  const std::string name = TextAt(object, "/metadata/name");
-  if (kind == "PriorityClass") return name.starts_with("system-");
-  if (kind != "Namespace") {
-    return TextAt(object, "/metadata/namespace").starts_with("kube-");
-  }
-  return name == "default" || name.starts_with("kube-");
-}
-
 // True unless the cluster has made the object by itself, or it ends.
 bool IsExported(const Json& object) {
-  const Json& metadata = object.at("metadata");
-  const Json owners = metadata.value("ownerReferences", Json());
+  const Json owners = object.at("metadata").value("ownerReferences", Json());
   const auto controls = [](const Json& owner) {
     return owner.value("controller", false);
   };
-  const std::string phase = TextAt(object, "/status/phase");
-  const bool ended = phase == "Succeeded" || phase == "Failed";
-  return !metadata.contains("deletionTimestamp") &&
-         std::ranges::none_of(owners, controls) &&
-         !(ended && object.at("kind") == "Pod");
+  return !IsEnding(object) && std::ranges::none_of(owners, controls);
 }
 
 // Returns the objects of a list of the server that are outside of the system.
@@ -303,6 +280,23 @@ void DoReset(Work& work, const Json& start) {
 }
 
 }  // namespace
+
+bool IsOfSystem(const Json& object) {
+  const std::string kind = TextAt(object, "/kind");
+  const std::string name = TextAt(object, "/metadata/name");
+  if (kind == "PriorityClass") return name.starts_with("system-");
+  if (kind != "Namespace") {
+    return TextAt(object, "/metadata/namespace").starts_with("kube-");
+  }
+  return name == "default" || name.starts_with("kube-");
+}
+
+bool IsEnding(const Json& object) {
+  const std::string phase = TextAt(object, "/status/phase");
+  const bool ended = phase == "Succeeded" || phase == "Failed";
+  return object.contains("/metadata/deletionTimestamp"_json_pointer) ||
+         (ended && TextAt(object, "/kind") == "Pod");
+}
 
 Json Exported(Json object) {
   object["metadata"] = Select(object["metadata"],

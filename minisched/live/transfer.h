@@ -12,6 +12,12 @@
 
 namespace minisched::live {
 
+// True for objects that every cluster has, and those in its own namespaces.
+bool IsOfSystem(const nlohmann::json& object);
+
+// True if the object is being deleted, or is a pod that has ended.
+bool IsEnding(const nlohmann::json& object);
+
 // Returns an object without what a server adds to it: as it is exported.
 nlohmann::json Exported(nlohmann::json object);
 
