@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
-#include <utility>
 
 #include "lab/live/export.h"
 #include "lab/live/moment.h"
@@ -40,33 +39,23 @@ struct Options {
   std::string export_to;
 };
 
-// True if a flag is set that is for a cluster only.
-bool HasClusterFlags(const live::ClusterOptions& cluster) {
-  return !cluster.config.kubeconfig.empty() ||
-         !cluster.config.context.empty() || !cluster.records.empty() ||
-         !cluster.scheduler.empty() || !cluster.config_file.empty() ||
-         cluster.control;
-}
-
 // Returns what is wrong with the flags, and what to do; "" if nothing is.
 std::string CheckFlags(const Options& options) {
-  if (options.replay.empty()) {
-    if (options.at) return "--at needs the recording: add --replay FILE";
-    if (!options.export_to.empty()) {
-      return "--export needs the recording: add --replay FILE";
-    }
-    if (!options.before.empty()) {
-      return "--before needs the recording: add --replay FILE";
-    }
-  }
-  if (options.at && !options.before.empty()) {
-    return "--at and --before exclude each other: pass one of them";
-  }
-  if (options.at && !options.export_to.empty()) {
-    return "--at and --export exclude each other: pass one of them";
-  }
   const live::ClusterOptions& cluster = options.cluster;
-  if (!options.replay.empty() && HasClusterFlags(cluster)) {
+  const bool shows_moment =
+      !options.before.empty() || !options.export_to.empty();
+  if (options.replay.empty() && (options.at || shows_moment)) {
+    return "--at, --before and --export need a recording: add --replay FILE";
+  }
+  if (options.at && shows_moment) {
+    return "--at prints objects instead of a page: leave out --before and "
+           "--export";
+  }
+  const bool has_cluster_flags =
+      !cluster.config.kubeconfig.empty() || !cluster.config.context.empty() ||
+      !cluster.records.empty() || !cluster.scheduler.empty() ||
+      !cluster.config_file.empty() || cluster.control;
+  if (!options.replay.empty() && has_cluster_flags) {
     return "--replay needs no cluster: pass only --port, --at, --before or "
            "--export with it";
   }
