@@ -5,8 +5,6 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <stop_token>
-#include <system_error>
 
 #include "lab/apiserver/server.h"
 #include "minisched/app/flags.h"
@@ -17,13 +15,6 @@
 #include "minisched/trace/tables.h"
 
 namespace {
-
-std::string ReadFile(const std::string& name, const std::stop_token& stop) {
-  std::error_code error;
-  std::string text = minisched::ReadFileOrPipe(name, stop, error);
-  if (error) throw std::runtime_error(name + ": " + error.message());
-  return text;
-}
 
 // Writes or replaces a file atomically, so that a reader never finds a part of
 // the text. Only the owner can read the file.
@@ -54,10 +45,12 @@ void Serve(Options& options) {
   const minisched::StopOnSignal signals;
   minisched::apiserver::Server server(options.server);
   for (const std::string& name : options.load) {
-    server.Load(ReadFile(name, signals.token()), name);
+    server.Load(minisched::ReadFileOrPipe(name, name, signals.token()), name);
   }
   if (!options.faults.empty()) {
-    server.SetFaults(ReadFile(options.faults, signals.token()), options.faults);
+    server.SetFaults(minisched::ReadFileOrPipe(options.faults, options.faults,
+                                               signals.token()),
+                     options.faults);
   }
   if (!options.kubeconfig_out.empty()) {
     WriteFile(options.kubeconfig_out, server.Kubeconfig());

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -247,10 +246,8 @@ void ReadDump(const std::string& path, Objects& objects,
     }
     return;
   }
-  std::error_code error;
   const std::string text =
-      ReadFileOrPipe(path == "-" ? "/dev/stdin" : path, stop, error);
-  if (error) throw CannotTell("-f " + path + ": " + error.message());
+      ReadFileOrPipe(path == "-" ? "/dev/stdin" : path, "-f " + path, stop);
   ReadDumpText(text, path == "-" ? "standard input" : path, objects);
 }
 

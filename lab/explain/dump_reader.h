@@ -10,7 +10,8 @@ namespace minisched::explain {
 
 // Reads the objects of a file, of standard input ("-"), or of all .json, .yaml
 // and .yml files below a folder, such as that of `kubectl cluster-info dump`.
-// Blocks while a pipe has a writer. Throws CannotTell, or Cancelled.
+// Blocks while a pipe has a writer. Throws CannotTell, ConfigError, or
+// Cancelled.
 void ReadDump(const std::string& path, Objects& objects,
               const std::stop_token& stop);
 

@@ -6,6 +6,7 @@
 
 #include "lab/explain/errors.h"
 #include "lab/scenario/files_testing.h"
+#include "minisched/client/errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -113,7 +114,7 @@ TEST(DumpReaderTest, AFolderNeedsFiles) {
   const scenario::TestDirectory directory;
   Objects objects;
   EXPECT_THROW(ReadDump(directory.path(), objects, {}), CannotTell);
-  EXPECT_THROW(ReadDump(directory.path() / "none", objects, {}), CannotTell);
+  EXPECT_THROW(ReadDump(directory.path() / "none", objects, {}), ConfigError);
 }
 
 TEST(DumpReaderTest, ErrorsNameThePlace) {

@@ -8,8 +8,6 @@
 #include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <vector>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
@@ -60,10 +58,8 @@ Json TemplateOf(const Json& object) {
 // Returns the only pod or workload of a file, or null.
 Json ReadOwner(const std::string& file, const std::stop_token& stop,
                const std::function<void(const std::string&)>& fail) {
-  std::error_code error;
   const std::string text =
-      ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, stop, error);
-  if (error) fail(error.message());
+      ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, "--new " + file, stop);
   Json owner;
   try {
     for (const std::string& document : YamlToJson(text)) {

@@ -42,7 +42,7 @@ struct NewPod {
 };
 
 // Reads the only pod of a file, or one pod of its only workload, without the
-// fields that no scheduler reads. Throws CannotTell, or Cancelled.
+// fields that no scheduler reads. Throws CannotTell, ConfigError, or Cancelled.
 NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
                   const std::stop_token& stop);
 

@@ -6,6 +6,7 @@
 
 #include "lab/explain/errors.h"
 #include "lab/scenario/files_testing.h"
+#include "minisched/client/errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -150,7 +151,7 @@ TEST_F(NewPodTest, NeedsExactlyOnePod) {
                CannotTell);
   EXPECT_THROW(Read("a: [b"), CannotTell);
   EXPECT_THROW(Read("{kind: Pod, metadata: 3}"), CannotTell);
-  EXPECT_THROW(ReadNewPod("/none", "", {}), CannotTell);
+  EXPECT_THROW(ReadNewPod("/none", "", {}), ConfigError);
 }
 
 }  // namespace

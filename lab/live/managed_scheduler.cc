@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/client/config_files.h"
 #include "minisched/live/access.h"
 #include "minisched/live/api_proxy.h"
 
@@ -19,15 +17,6 @@ namespace minisched::live {
 namespace {
 
 constexpr std::size_t kLogLines = 8;
-
-std::string ReadConfig(const std::string& path) {
-  std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) {
-    throw std::runtime_error("--config " + path + ": " + std::strerror(errno));
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -37,7 +26,7 @@ ManagedScheduler::ManagedScheduler(
     : command_(std::move(command)),
       environment_(std::move(environment)),
       clock_(clock),
-      config_(ReadConfig(config)) {
+      config_(ReadFileOrPipe(config, "--config " + config, {})) {
   environment_["SCHEDULER_CONFIG"] = directory_.path() / "config.yaml";
   Start();
 }

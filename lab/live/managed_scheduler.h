@@ -23,8 +23,8 @@ class ManagedScheduler {
   static constexpr std::chrono::seconds kTrial{3};
 
   // Starts the shell command with $SCHEDULER_CONFIG, a copy of the file
-  // `config`, and with other variables. Throws std::runtime_error if the file
-  // can't be read.
+  // `config`, and with other variables. Throws ConfigError if the file can't
+  // be read.
   ManagedScheduler(std::string command, const std::string& config,
                    std::map<std::string, std::string> environment,
                    Clock& clock = RealClock());

@@ -105,6 +105,14 @@ std::string ReadFileOrPipe(const std::string& path, const std::stop_token& stop,
   return file.Read(stop, path, error);
 }
 
+std::string ReadFileOrPipe(const std::string& path, const std::string& where,
+                           const std::stop_token& stop) {
+  std::error_code error;
+  std::string text = ReadFileOrPipe(path, stop, error);
+  if (error) throw ConfigError(where + ": " + error.message());
+  return text;
+}
+
 std::string ReadFile(const std::string& path, const std::string& where) {
   const OpenFile file(path);
   std::error_code error = file.error();

@@ -20,6 +20,11 @@ std::string ResolvePath(const std::string& kubeconfig, const std::string& path);
 std::string ReadFileOrPipe(const std::string& path, const std::stop_token& stop,
                            std::error_code& error);
 
+// Does the same, but throws ConfigError if the file can't be read; the message
+// starts with `where`.
+std::string ReadFileOrPipe(const std::string& path, const std::string& where,
+                           const std::stop_token& stop);
+
 // Returns the contents of a regular file. Throws ConfigError if the file can't
 // be read, or is not a regular file, which might block; the message starts with
 // `where`.

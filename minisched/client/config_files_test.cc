@@ -59,6 +59,13 @@ TEST_F(ConfigFilesTest, AnEmptyPipeIsAnEmptyKubeconfig) {
                 "--kubeconfig, or let scripts/run start one");
 }
 
+TEST_F(ConfigFilesTest, AnErrorBeginsWithThePlace) {
+  const Outcome outcome =
+      OutcomeOf([] { ReadFileOrPipe("/none", "--config /none", {}); });
+  EXPECT_EQ(outcome.kind, "ConfigError");
+  EXPECT_EQ(outcome.message, "--config /none: No such file or directory");
+}
+
 // The shell's command may have ended before its pipe is opened.
 TEST_F(ConfigFilesTest, AnEmptyPipeMayHaveNoWriterAnymore) {
   int ends[2];
