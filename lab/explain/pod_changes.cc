@@ -94,8 +94,8 @@ void RemoveRequirements(Json& required,
 
 }  // namespace
 
-Change PodChanges::WithTolerations(const std::vector<Taint>& taints) const {
-  Json tolerations = Get(pod_, "spec", "tolerations");
+Change WithTolerations(const Json& pod, const std::vector<Taint>& taints) {
+  Json tolerations = Get(pod, "spec", "tolerations");
   for (const Taint& taint : taints) {
     Json toleration = {{"key", taint.key},
                        {"operator", taint.value.empty() ? "Exists" : "Equal"},
@@ -105,13 +105,12 @@ Change PodChanges::WithTolerations(const std::vector<Taint>& taints) const {
   }
   return {fmt::format("the pod tolerates {}", fmt::join(ToTexts(taints), ", ")),
           Dump({{"patch",
-                 {{"pod", NameOf(pod_)},
+                 {{"pod", NameOf(pod)},
                   {"merge", {{"spec", {{"tolerations", tolerations}}}}}}}})};
 }
 
-std::optional<Change> PodChanges::WithRequests(
-    const std::vector<Shortage>& shortages) const {
-  Json pod = pod_;
+std::optional<Change> WithRequests(Json pod,
+                                   const std::vector<Shortage>& shortages) {
   std::vector<std::string> texts;
   for (const auto& [resource, request, free] : shortages) {
     if (free <= 0) return std::nullopt;
@@ -129,16 +128,15 @@ std::optional<Change> PodChanges::WithRequests(
                 Replace(pod)};
 }
 
-std::optional<Change> PodChanges::WithoutAffinity(const Pod& pod,
-                                                  const Node& node) const {
-  Json changed = pod_;
-  Json& spec = changed["spec"];
+std::optional<Change> WithoutAffinity(Json pod, const Node& node) {
+  const Pod typed = FromDocument<Pod>(pod);
+  Json& spec = pod["spec"];
   std::vector<std::string> texts;
-  for (const auto& [key, value] : UnmatchedLabels(pod, node)) {
+  for (const auto& [key, value] : UnmatchedLabels(typed, node)) {
     spec["nodeSelector"].erase(key);
     texts.push_back("select " + key + "=" + value);
   }
-  const auto& required = pod.spec.affinity.node_affinity.required;
+  const auto& required = typed.spec.affinity.node_affinity.required;
   if (required) {
     const auto& terms = required->node_selector_terms;
     Json& affinity = spec["affinity"]["nodeAffinity"];
@@ -156,7 +154,7 @@ std::optional<Change> PodChanges::WithoutAffinity(const Pod& pod,
   }
   if (texts.empty()) return std::nullopt;
   return Change{fmt::format("the pod does not {}", fmt::join(texts, " and ")),
-                Replace(changed)};
+                Replace(pod)};
 }
 
 }  // namespace minisched::explain

@@ -79,7 +79,7 @@ class ChangeFinder {
   ChangeFinder(Trial& trial, const NodeStates& nodes,
                const std::stop_token& stop)
       : pod_(trial.pod()),
-        pod_changes_(Json::parse(trial.client().Send(
+        pod_json_(Json::parse(trial.client().Send(
             {.method = "GET",
              .path = Pod::kResource.Path(pod_.metadata.namespace_name,
                                          pod_.metadata.name)},
@@ -97,7 +97,7 @@ class ChangeFinder {
         AddLowerRequests(node);
       } else if (node.IsOnly("NodeAffinity")) {
         AddLabels(node);
-        Add("selector", pod_changes_.WithoutAffinity(pod_, node.node()));
+        Add("selector", WithoutAffinity(pod_json_, node.node()));
       } else if (node.IsOnly("NodePorts")) {
         AddPortDeletion(node);
       }
@@ -148,7 +148,7 @@ class ChangeFinder {
 
   void AddTaintChanges(const Candidate& node) {
     if (std::ranges::none_of(node.taints, IsOfState)) {
-      Add("toleration", pod_changes_.WithTolerations(node.taints));
+      Add("toleration", WithTolerations(pod_json_, node.taints));
     }
     Node changed;
     changed.spec.taints = node.node().spec.taints;
@@ -169,7 +169,7 @@ class ChangeFinder {
     // The first node is the nearest one. Requests for another node of this sort
     // would be lower.
     if (counts_[sort] > 0) return;
-    Add(sort, pod_changes_.WithRequests(node.shortages));
+    Add(sort, WithRequests(pod_json_, node.shortages));
   }
 
   void AddLabels(const Candidate& node) {
@@ -269,7 +269,7 @@ class ChangeFinder {
   }
 
   const Pod& pod_;
-  const PodChanges pod_changes_;
+  const Json pod_json_;
   const NodeStates& nodes_;
   std::map<std::string, int> counts_;
   std::set<std::string> texts_;
