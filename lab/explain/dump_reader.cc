@@ -38,10 +38,6 @@ const std::map<std::string, Kind> kSimulator = {
     {"pvs", {"v1", "PersistentVolume"}},
     {"storageClasses", {"storage.k8s.io/v1", "StorageClass"}}};
 
-// Longer texts that begin with a brace are read as JSON, never as YAML: a YAML
-// parser takes minutes for 100 MB.
-constexpr std::size_t kMaxFlowYaml = 1 << 20;
-
 constexpr char kSpace[] = " \n\r\t";
 
 // Returns "LINE:COLUMN" of a place in the text.
@@ -259,10 +255,8 @@ void ReadDumpText(std::string_view text, const std::string& source,
   }
   if (text[begin] != '{') return ReadYaml(text, source, objects);
   // A map of YAML may begin with a brace, too.
-  const std::string_view rest = text.substr(begin);
-  const bool is_json = text.size() > kMaxFlowYaml || rest.starts_with("{\"") ||
-                       rest.starts_with("{\n") ||
-                       Json::accept(rest.substr(0, FindEnd(rest)));
+  const std::size_t next = text.find_first_not_of(kSpace, begin + 1);
+  const bool is_json = next != text.npos && text[next] == '"';
   return is_json ? ReadJson(text, source, objects)
                  : ReadYaml(text, source, objects);
 }
