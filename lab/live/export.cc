@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -57,16 +58,6 @@ std::string HashSource(std::string_view text) {
          Base64({reinterpret_cast<const char*>(hash.data()), size}) + "'";
 }
 
-// Replaces a tag of index.html, which must have it.
-void ReplaceTag(std::string& html, std::string_view tag,
-                const std::string& text) {
-  const auto begin = html.find(tag);
-  if (begin == html.npos) {
-    throw std::logic_error(fmt::format("index.html has no {}", tag));
-  }
-  html.replace(begin, tag.size(), text);
-}
-
 // Numbers uids in the order of their first use.
 class ShortUids {
  public:
@@ -111,8 +102,8 @@ std::string AttemptsOf(const Recording& recording, ShortUids& uids) {
       if (is_new) lists.push_back(list);
       attempt[name] = known->second;
     }
-    attempts.push_back(fmt::format(R"("{}":{})", AttemptKey(record),
-                                   Dump(record)));
+    attempts.push_back(
+        fmt::format(R"("{}":{})", AttemptKey(record), Dump(record)));
   }
   return fmt::format(R"("attempts":{{{}}},"lists":[{}])",
                      fmt::join(attempts, ","), fmt::join(lists, ","));
@@ -147,18 +138,20 @@ std::string ExportPage(const Recording& recording,
       "default-src 'none'; script-src {}; style-src {}; "
       "require-trusted-types-for 'script'; trusted-types 'none'",
       HashSource(kScript), HashSource(kStyle));
-  ReplaceTag(html, R"(<meta charset="utf-8">)",
-             fmt::format("<meta charset=\"utf-8\">\n<meta http-equiv="
-                         "\"Content-Security-Policy\" content=\"{}\">",
-                         policy));
-  ReplaceTag(html, R"(<link rel="stylesheet" href="live.css">)",
-             fmt::format("<style>{}</style>", kStyle));
-  ReplaceTag(html, R"(<script type="module" src="live.js"></script>)",
-             fmt::format("<script type=\"module\">{}</script>", kScript));
-  ReplaceTag(html, "</body>",
-             "<script type=\"application/octet-stream\" id=\"recording\">" +
-                 Base64(Gzip(ContentOf(recording, moment))) +
-                 "</script>\n</body>");
+  boost::replace_first(
+      html, R"(<meta charset="utf-8">)",
+      fmt::format("<meta charset=\"utf-8\">\n<meta http-equiv="
+                  "\"Content-Security-Policy\" content=\"{}\">",
+                  policy));
+  boost::replace_first(html, R"(<link rel="stylesheet" href="live.css">)",
+                       fmt::format("<style>{}</style>", kStyle));
+  boost::replace_first(
+      html, R"(<script type="module" src="live.js"></script>)",
+      fmt::format("<script type=\"module\">{}</script>", kScript));
+  boost::replace_first(
+      html, "</body>",
+      "<script type=\"application/octet-stream\" id=\"recording\">" +
+          Base64(Gzip(ContentOf(recording, moment))) + "</script>\n</body>");
   return html;
 }
 
