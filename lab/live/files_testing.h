@@ -1,34 +1,21 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "lab/scenario/files_testing.h"
 
 namespace minisched::live {
 
 // A temporary file for one test. The destructor removes it.
 class TestFile {
  public:
-  explicit TestFile(const std::string& text) : path_(NewDirectory() + "/r") {
-    std::ofstream(path_) << text;
-  }
-  ~TestFile() {
-    std::filesystem::remove_all(std::filesystem::path(path_).parent_path());
-  }
-  TestFile(const TestFile&) = delete;
-  TestFile& operator=(const TestFile&) = delete;
+  explicit TestFile(const std::string& text)
+      : path_(directory_.Write("r", text)) {}
 
   const std::string& path() const { return path_; }
 
  private:
-  static std::string NewDirectory() {
-    std::string name = testing::TempDir() + "live.XXXXXX";
-    return mkdtemp(name.data());
-  }
-
+  const scenario::TestDirectory directory_;
   const std::string path_;
 };
 
