@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "lab/apiserver/resources.h"
 #include "lab/explain/dump_reader.h"
 #include "lab/explain/errors.h"

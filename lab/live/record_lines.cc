@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <utility>
-#include <vector>
 
 #include "minisched/api/parse_error.h"
 #include "minisched/live/json.h"
