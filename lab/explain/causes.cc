@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <utility>
 
 #include "lab/explain/amounts.h"
@@ -53,8 +53,7 @@ Causes PortCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
   for (const PortHolder& holder : PortHolders(pod, node)) {
     causes.push_back(fmt::format("port {}/{} is in use by {}", holder.port.port,
-                                 holder.port.protocol,
-                                 ObjectName(holder.pod->metadata)));
+                                 holder.port.protocol, ObjectName(holder.pod)));
   }
   return causes;
 }
@@ -69,17 +68,17 @@ std::string ShowLabel(const Node& node, const std::string& key) {
 
 Causes AffinityCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
-  for (const auto& [key, value] : UnmatchedLabels(pod, *node.node)) {
+  for (const auto& [key, value] : UnmatchedLabels(pod, node.node)) {
     causes.push_back(fmt::format("selects {}={}, {}", key, value,
-                                 ShowLabel(*node.node, key)));
+                                 ShowLabel(node.node, key)));
   }
   const auto& required = pod.spec.affinity.node_affinity.required;
   if (!required || !causes.empty()) return causes;
   const auto& terms = required->node_selector_terms;
   if (terms.size() == 1) {
-    for (const auto& unmet : UnmetRequirements(terms[0], *node.node)) {
+    for (const auto& unmet : UnmetRequirements(terms[0], node.node)) {
       causes.push_back(fmt::format("requires {}, {}", ToString(unmet),
-                                   ShowLabel(*node.node, unmet.key)));
+                                   ShowLabel(node.node, unmet.key)));
     }
   }
   if (causes.empty()) {
@@ -90,30 +89,26 @@ Causes AffinityCauses(const Pod& pod, const NodeState& node) {
 }
 
 Causes TaintCauses(const Pod& pod, const NodeState& node) {
-  return ToTexts(UntoleratedTaints(pod, *node.node));
+  return ToTexts(UntoleratedTaints(pod, node.node));
 }
 
-constexpr std::array<
-    std::pair<std::string_view, Causes (*)(const Pod&, const NodeState&)>, 5>
-    kPlugins = {{{"NodeResourcesFit", ResourceCauses},
-                 {"NodePorts", PortCauses},
-                 {"NodeAffinity", AffinityCauses},
-                 {"TaintToleration", TaintCauses},
-                 {"NodeUnschedulable", [](const Pod&, const NodeState&) {
-                    return Causes{"cordoned"};
-                  }}}};
+const std::map<std::string, Causes (*)(const Pod&, const NodeState&)> kPlugins =
+    {{"NodeResourcesFit", ResourceCauses},
+     {"NodePorts", PortCauses},
+     {"NodeAffinity", AffinityCauses},
+     {"TaintToleration", TaintCauses},
+     {"NodeUnschedulable",
+      [](const Pod&, const NodeState&) { return Causes{"cordoned"}; }}};
 
 }  // namespace
 
 std::vector<std::string> CausesOf(const Pod& pod, const NodeState& node,
                                   const std::string& plugin,
                                   const std::vector<std::string>& reasons) {
-  for (const auto& [name, causes_of] : kPlugins) {
-    if (name != plugin) continue;
-    Causes causes = causes_of(pod, node);
-    if (!causes.empty()) return causes;
-  }
-  return reasons;
+  const auto causes_of = kPlugins.find(plugin);
+  if (causes_of == kPlugins.end()) return reasons;
+  const Causes causes = causes_of->second(pod, node);
+  return causes.empty() ? reasons : causes;
 }
 
 std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "minisched/api/json.h"
-#include "minisched/api/pod_requests.h"
 
 namespace minisched::explain {
 namespace {
@@ -16,18 +15,8 @@ using Texts = std::vector<std::string>;
 
 // Returns a node with what its pods take.
 NodeState StateOf(const std::string& node, const Texts& pods = {}) {
-  NodeState state;
-  state.node = std::make_shared<const Node>(FromJson<Node>(node));
-  state.allocatable =
-      Resource(state.node->status.allocatable, Resource::kMaxAllocatable);
-  for (const std::string& text : pods) {
-    const auto pod = std::make_shared<const Pod>(FromJson<Pod>(text));
-    ++state.pods;
-    state.requested += Resource(PodRequests(*pod));
-    for (const HostPort& port : GetHostPorts(*pod)) {
-      state.ports.push_back({port, pod});
-    }
-  }
+  NodeState state(FromJson<Node>(node));
+  for (const std::string& pod : pods) state.AddPod(FromJson<Pod>(pod));
   return state;
 }
 

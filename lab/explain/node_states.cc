@@ -1,6 +1,7 @@
 #include "lab/explain/node_states.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "minisched/api/document.h"
 #include "minisched/api/pod_requests.h"
@@ -14,6 +15,18 @@ std::int64_t AmountOf(const Resource& amounts, const std::string& resource) {
   return amounts.Scalar(resource);
 }
 
+NodeState::NodeState(Node object)
+    : node(std::move(object)),
+      allocatable(node.status.allocatable, Resource::kMaxAllocatable) {}
+
+void NodeState::AddPod(const Pod& pod) {
+  ++pods;
+  requested += Resource(PodRequests(pod, {.use_status_resources = true}));
+  for (const HostPort& port : GetHostPorts(pod)) {
+    ports.push_back({port, pod.metadata});
+  }
+}
+
 std::int64_t NodeState::Free(const std::string& resource) const {
   return AmountOf(allocatable, resource) - AmountOf(requested, resource);
 }
@@ -21,23 +34,13 @@ std::int64_t NodeState::Free(const std::string& resource) const {
 NodeStates ReadNodes(apiserver::Server& server) {
   NodeStates states;
   server.ForEach("nodes", [&](const nlohmann::json& json) {
-    const auto node = std::make_shared<const Node>(FromDocument<Node>(json));
-    NodeState& state = states[node->metadata.name];
-    state.allocatable =
-        Resource(node->status.allocatable, Resource::kMaxAllocatable);
-    state.node = node;
+    const Node node = FromDocument<Node>(json);
+    states.emplace(node.metadata.name, node);
   });
   server.ForEach("pods", [&](const nlohmann::json& json) {
-    const auto pod = std::make_shared<const Pod>(FromDocument<Pod>(json));
-    const auto found = states.find(pod->spec.node_name);
-    if (found == states.end()) return;
-    NodeState& state = found->second;
-    ++state.pods;
-    state.requested +=
-        Resource(PodRequests(*pod, {.use_status_resources = true}));
-    for (const HostPort& port : GetHostPorts(*pod)) {
-      state.ports.push_back({port, pod});
-    }
+    const Pod pod = FromDocument<Pod>(json);
+    const auto node = states.find(pod.spec.node_name);
+    if (node != states.end()) node->second.AddPod(pod);
   });
   return states;
 }

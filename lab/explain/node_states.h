@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,17 +14,19 @@ namespace minisched::explain {
 // A host port in use, and the pod that holds it.
 struct PortHolder {
   HostPort port;
-  std::shared_ptr<const Pod> pod;
+  ObjectMeta pod;
 };
 
 // A node, and what its pods take.
 struct NodeState {
-  std::shared_ptr<const Node> node;
+  Node node;
   Resource allocatable;
   Resource requested;
   int pods = 0;
   std::vector<PortHolder> ports;
 
+  explicit NodeState(Node object);
+  void AddPod(const Pod& pod);
   // Returns the amount that is free of a resource; may be negative.
   std::int64_t Free(const std::string& resource) const;
   // True if the node takes no more pods.

@@ -31,7 +31,7 @@ struct Candidate {
   std::vector<Taint> taints;
   std::vector<Shortage> shortages;
 
-  const Node& node() const { return *state->node; }
+  const Node& node() const { return state->node; }
   const std::string& name() const { return node().metadata.name; }
   bool IsOnly(const char* plugin) const {
     return plugins == std::set<std::string>{plugin};
@@ -115,7 +115,7 @@ class ChangeFinder {
       if (found == nodes_.end()) continue;
       const NodeState& state = found->second;
       Candidate node{.state = &state,
-                     .taints = UntoleratedTaints(pod_, *state.node),
+                     .taints = UntoleratedTaints(pod_, state.node),
                      .shortages = ShortagesOf(pod_, state)};
       for (const Rejection& one : rejected.rejections) {
         node.plugins.insert(one.plugin);
@@ -214,9 +214,9 @@ class ChangeFinder {
   void AddPortDeletion(const Candidate& node) {
     const auto holders = PortHolders(pod_, *node.state);
     if (holders.empty()) return;
-    const ObjectMeta& first = holders[0].pod->metadata;
+    const ObjectMeta& first = holders[0].pod;
     for (const PortHolder& holder : holders) {
-      if (holder.pod->metadata.uid != first.uid) return;
+      if (holder.pod.uid != first.uid) return;
     }
     Add("port",
         fmt::format("the pod {}, which has port {} of {}, is deleted",
