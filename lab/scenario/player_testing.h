@@ -76,6 +76,9 @@ inline std::string OnA(const Pod&) { return "a"; }
 // A fixture with an embedded server and a player on it.
 class PlayerTest : public testing::Test {
  protected:
+  explicit PlayerTest(bool simulate_kubelet = true)
+      : server_({.simulate_kubelet = simulate_kubelet,
+                 .simulate_workloads = true}) {}
   ~PlayerTest() override { server_.Stop(); }
 
   RestConfig Config() const {
@@ -134,8 +137,7 @@ class PlayerTest : public testing::Test {
   static constexpr char kNodes[] = "nodes: [{names: [a, b]}]\n";
 
   const TestDirectory directory_;
-  apiserver::Server server_{
-      {.simulate_kubelet = true, .simulate_workloads = true}};
+  apiserver::Server server_;
   std::jthread thread_{[this] { server_.Run(); }};
   Client client_{Config()};
   const std::vector<std::string> namespaces_ = Names("/api/v1/namespaces");

@@ -237,9 +237,21 @@ void TestBed::PutBack(const Manifest& node) {
   }
 }
 
-void TestBed::AwaitGone(const ObjectName& object, const std::stop_token& stop) {
-  const bool gone =
-      Await([&] { return !cluster_.Get(object, "", stop).has_value(); }, stop);
+void TestBed::DeleteAll(const std::string& api_version, const std::string& kind,
+                        const std::string& namespace_name) {
+  // Grace 0 deletes pods at once, without waiting for a kubelet.
+  cluster_.Delete({.objects = {api_version, kind, "*"}, .grace_seconds = 0},
+                  namespace_name, {});
+}
+
+void TestBed::AwaitGone(const ObjectName& own) {
+  const bool gone = Await(
+      [&] {
+        // A controller may have created one more pod in the meantime.
+        DeleteAll("v1", "Pod", own.name);
+        return !cluster_.Get(own, "", {}).has_value();
+      },
+      {});
   if (!gone) throw CannotPlay("it is still being deleted");
 }
 
@@ -262,12 +274,11 @@ std::string TestBed::TearDown() {
                        .name = std::exchange(namespace_, "")};
   if (!own.name.empty()) {
     attempt(own, [&] { cluster_.RemoveFinalizersOfPods(own.name, never); });
-    // Grace 0 deletes pods at once, without waiting for a kubelet.
-    attempt(own, [&] {
-      cluster_.Delete(
-          {.objects = {.kind = "Pod", .name = "*"}, .grace_seconds = 0},
-          own.name, never);
-    });
+    // Workloads first: a controller would replace the pods. If a new pod were
+    // bound, it would end only with its grace period, or never.
+    attempt(own, [&] { DeleteAll("apps/v1", "Deployment", own.name); });
+    attempt(own, [&] { DeleteAll("apps/v1", "ReplicaSet", own.name); });
+    attempt(own, [&] { DeleteAll("v1", "Pod", own.name); });
     attempt(own, [&] { cluster_.DeleteOne(own, "", never); });
   }
   for (const ObjectName& object : std::exchange(made_, {})) {
@@ -276,7 +287,7 @@ std::string TestBed::TearDown() {
   for (const Manifest& node : std::exchange(set_aside_, {})) {
     attempt({.kind = "Node", .name = node.name}, [&] { PutBack(node); });
   }
-  if (!own.name.empty()) attempt(own, [&] { AwaitGone(own, never); });
+  if (!own.name.empty()) attempt(own, [&] { AwaitGone(own); });
   return failures;
 }
 

@@ -52,7 +52,11 @@ class TestBed {
   void AwaitReady(const std::vector<Manifest>& nodes,
                   const std::stop_token& stop);
   void PutBack(const Manifest& node);
-  void AwaitGone(const ObjectName& object, const std::stop_token& stop);
+  // Deletes all objects of a kind in the namespace.
+  void DeleteAll(const std::string& api_version, const std::string& kind,
+                 const std::string& namespace_name);
+  // Blocks until the scenario's own namespace is gone. Throws CannotPlay.
+  void AwaitGone(const ObjectName& own);
 
   Cluster& cluster_;
   const std::string scheduler_name_;

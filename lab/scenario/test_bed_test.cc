@@ -153,6 +153,34 @@ TEST_F(TestBedTest, ThrowsCannotPlayIfTheServerRejectsARequest) {
   ExpectNothingLeft();
 }
 
+class NoKubeletTest : public PlayerTest {
+ protected:
+  NoKubeletTest() : PlayerTest(/*simulate_kubelet=*/false) {}
+};
+
+// A deleted pod of a Deployment is replaced at once. Nobody but the player ends
+// the new pod if it is bound before its namespace is deleted.
+TEST_F(NoKubeletTest, RemovesThePodsOfADeployment) {
+  Post("/api/v1/nodes", R"({"metadata":{"name":"a"}})");
+  const TinyScheduler scheduler(Config(), OnA);
+  const Result result = PlayFile(R"(
+steps:
+- create:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 300
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec: {schedulerName: minisched, containers: [{name: c, image: i}]}
+- expect: {pods: web-*, bound: true, count: 300}
+)");
+  EXPECT_FALSE(result.failure);
+  ExpectNothingLeft({"a"});
+}
+
 // A fixture with a server that is not a test cluster.
 class ForeignClusterTest : public testing::Test {
  protected:
