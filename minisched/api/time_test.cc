@@ -1,6 +1,8 @@
 #include "minisched/api/time.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <chrono>
 #include <string>
@@ -86,6 +88,17 @@ TEST(TimeTest, RejectsMalformedText) {
       EXPECT_NE(what.find(Quoted(text)), what.npos) << what;
     }
   }
+}
+
+TEST(TimeTest, FormatsInUtcInAnyTimeZone) {
+  const char* const before = getenv("TZ");
+  const std::string zone = before == nullptr ? "" : before;
+  setenv("TZ", "EST5EDT", 1);
+  tzset();
+  EXPECT_EQ(FormatTime(kTime), "2026-11-21T10:00:00Z");
+  EXPECT_EQ(FormatMicroTime(kTime), "2026-11-21T10:00:00.000000Z");
+  setenv("TZ", zone.c_str(), 1);
+  tzset();
 }
 
 TEST(TimeTest, Formats) {
