@@ -20,10 +20,11 @@ constexpr std::size_t kMaxScores = 5;
 constexpr std::size_t kMaxNames = 5;  // in one row
 
 // The names and the exit codes of the states, in the order of State.
-constexpr std::array<std::pair<const char*, int>, 8> kStates = {
+constexpr std::array<std::pair<const char*, int>, 9> kStates = {
     {{"fits", 0},
      {"unschedulable", 1},
      {"not bound", 1},
+     {"preempts", 0},
      {"gated", 1},
      {"bound", 0},
      {"being deleted", 2},
@@ -47,6 +48,12 @@ std::string ToText(const std::vector<Rejection>& rejections) {
 std::string Headline(const Answer& answer) {
   if (answer.state == State::kUnschedulable) {
     return answer.pod + " fits no node: " + answer.sentence;
+  }
+  if (answer.state == State::kPreempts) {
+    return fmt::format(
+        "{} fits no node: {} The scheduler evicts pods of lower priority from "
+        "{} for it",
+        answer.pod, answer.sentence, answer.node);
   }
   if (answer.state == State::kNotBound) {
     return fmt::format("{} fits {}, but is not bound: {}", answer.pod,

@@ -39,6 +39,7 @@ enum class State {
   kFits,
   kUnschedulable,  // fits no node
   kNotBound,       // fits a node, but was rejected later
+  kPreempts,       // fits no node, until the scheduler has evicted pods for it
   kGated,
   kBound,
   kDeleted,
@@ -51,7 +52,7 @@ struct Answer {
   State state = State::kFits;
   // The message of the scheduler's failure, or of this program. One line.
   std::string sentence;
-  std::string node;  // the node that the pod gets, or has
+  std::string node;  // the node that the pod gets, has, or is nominated to
   int all_nodes = 0;
   int feasible_nodes = 0;
   // The nodes with the fewest rejections first.
@@ -64,7 +65,7 @@ struct Answer {
   std::vector<std::string> live;  // what the running scheduler knows
 };
 
-// 0 the pod fits, 1 it fits nowhere, 2 the program can't tell.
+// 0 the pod gets or has a node, 1 it fits nowhere, 2 the program can't tell.
 int ExitCode(const Answer& answer);
 
 // Return the answer for people and as JSON, each with a line end.

@@ -56,7 +56,8 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
     if (!GetString(point, "status").starts_with("Unschedulable")) continue;
-    // A PostFilter plugin rejects nothing, and its message is in the sentence.
+    // A PostFilter plugin that finds no node rejects nothing, and its message
+    // is in the sentence.
     if (GetString(point, "point") == "PostFilter") continue;
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
@@ -140,6 +141,10 @@ Answer AnswerOf(const Outcome& outcome, const Pod& pod) {
       answer.feasible_nodes > 0 ? State::kNotBound : State::kUnschedulable;
   if (answer.feasible_nodes > 0) {
     answer.node = GetString(outcome.attempt, "node");
+  }
+  if (!outcome.nominated.empty()) {
+    answer.state = State::kPreempts;
+    answer.node = outcome.nominated;
   }
   if (outcome.attempt.is_null()) {
     answer.warnings.push_back(

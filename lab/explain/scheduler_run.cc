@@ -70,6 +70,11 @@ class Follower {
   void ReadAttempt(const Json& attempt) {
     outcome_.attempt = attempt;
     outcome_.sentence = GetString(attempt, "failure");
+    for (const Json& point : Get(attempt, "points")) {
+      const bool nominates = GetString(point, "point") == "PostFilter" &&
+                             GetString(point, "status") == "Success";
+      if (nominates) outcome_.nominated = GetString(point, "message");
+    }
     // The attempt ends with its binding cycle, or with a failure before.
     done_ = !outcome_.sentence.empty();
   }
@@ -98,6 +103,7 @@ class Follower {
         FindCondition(pod->status.conditions, "PodScheduled");
     if (scheduled != nullptr && scheduled->status == "False") {
       outcome_.sentence = scheduled->message;
+      outcome_.nominated = pod->status.nominated_node_name;
     }
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }

@@ -16,6 +16,8 @@ struct Outcome {
   std::string node;
   // The message of the failure; "" if the pod is bound.
   std::string sentence;
+  // The node from which the scheduler evicts pods for this one; "" for none.
+  std::string nominated;
   // The record of the attempt (docs/reference/trace.md). Null without records.
   nlohmann::json attempt;
   // The name of the scheduler's program, from its records; else "the

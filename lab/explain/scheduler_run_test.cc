@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "lab/explain/errors.h"
-#include "lab/explain/trial.h"
+#include "lab/explain/experiment_testing.h"
 #include "lab/scenario/scenario.h"
 
 namespace minisched::explain {
@@ -13,21 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// A copy with the node node-1 and the pending pod default/web, whose uid is u.
-Experiment WebExperiment(const std::string& scheduler) {
-  constexpr char kObjects[] = R"({"kind": "List", "items": [
-{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}},
-{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}},
-{"apiVersion": "v1", "kind": "Pod",
- "metadata": {"name": "web", "namespace": "default", "uid": "u"},
- "spec": {"schedulerName": "mine", "containers": [{"name": "c", "image": "i"}]},
- "status": {"phase": "Pending"}}]})";
-  return {.pod = {"default", "web"},
-          .scheduler = scheduler,
-          .scheduler_name = "mine",
-          .objects = {.manifests = {{kObjects, "dump"}}}};
-}
 
 Outcome RunWeb(const std::string& scheduler,
                std::chrono::milliseconds patience = std::chrono::seconds(20)) {
@@ -45,11 +30,6 @@ std::string SchedulerError(
     return error.what();
   }
   return "no error";
-}
-
-// Returns a command that writes records and then waits.
-std::string Recording(const std::string& records) {
-  return "cat >\"$RECORD\" <<'EOT'\n" + records + "\nEOT\nexec sleep 60";
 }
 
 constexpr char kAttempt[] =
@@ -91,10 +71,11 @@ std::string Curl(const std::string& method, const std::string& path,
          body + "' && [ \"$SCHEDULER_NAME\" = mine ]";
 }
 
-std::string CurlFailure() {
-  return Curl(
-      "PATCH", "/status", "application/merge-patch+json",
-      R"({"status": {"conditions": [{"type": "PodScheduled", "status": "False",
+// `more` are further members of the status.
+std::string CurlFailure(const std::string& more = "") {
+  return Curl("PATCH", "/status", "application/merge-patch+json",
+              R"({"status": {)" + more +
+                  R"("conditions": [{"type": "PodScheduled", "status": "False",
           "reason": "Unschedulable", "message": "0/1 nodes"}]}})");
 }
 
@@ -108,6 +89,17 @@ TEST(SchedulerRunTest, WithoutRecordsReadsThePod) {
           R"({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}})") +
       " && exec sleep 60");
   EXPECT_EQ(bound.node, "node-1");
+}
+
+TEST(SchedulerRunTest, ReadsTheNominatedNode) {
+  const Outcome recorded = RunWeb(Recording(
+      R"({"v": 2, "sequence": 1, "attempt": {"uid": "u", "failure": "x", "points": [)"
+      R"({"point": "PreFilter", "status": "Success", "message": "no"}, )"
+      R"({"point": "PostFilter", "status": "Success", "message": "n"}]}})"));
+  EXPECT_EQ(recorded.nominated, "n");
+  const Outcome read = RunWeb(CurlFailure(R"("nominatedNodeName": "n", )") +
+                              " && exec sleep 60");
+  EXPECT_EQ(read.nominated, "n");
 }
 
 TEST(SchedulerRunTest, WaitsForARecordingThatBeginsWhileThePodIsRead) {

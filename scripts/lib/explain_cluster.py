@@ -4,6 +4,8 @@ import random
 
 ZONES = ["a", "b", "c"]
 GIB = 2 ** 30
+HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+        "metadata": {"name": "high"}, "value": 1000}
 
 
 def node(rng: random.Random, number: int) -> dict:
@@ -50,13 +52,23 @@ def container(rng: random.Random, number: int, most: int) -> dict:
     return made
 
 
+def priority(rng: random.Random, share: float) -> dict:
+    """Returns the fields of a spec with a high priority, for a share of the
+    pods. Pods of priority 0 may be evicted for them."""
+    if rng.random() >= share:
+        return {}
+    return {"priorityClassName": HIGH["metadata"]["name"],
+            "priority": HIGH["value"]}
+
+
 def bound_pod(rng: random.Random, number: int, where: str) -> dict:
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": f"bound-{number}",
                          "namespace": rng.choice(["default", "other"]),
                          "annotations": {"note": "marker-annotation"}},
             "spec": {"nodeName": where, "terminationGracePeriodSeconds": 0,
-                     "containers": [container(rng, 0, 6)]}}
+                     "containers": [container(rng, 0, 6)],
+                     **priority(rng, 0.2)}}
 
 
 def affinity(rng: random.Random) -> dict:
@@ -80,7 +92,8 @@ def target(rng: random.Random) -> dict:
         resources["requests"]["example.com/gpu"] = str(rng.randint(1, 3))
         resources["limits"] = {"example.com/gpu":
                                resources["requests"]["example.com/gpu"]}
-    spec: dict = {"schedulerName": "minisched", "containers": containers}
+    spec: dict = {"schedulerName": "minisched", "containers": containers,
+                  **priority(rng, 0.6)}
     if rng.random() < 0.2:
         spec["initContainers"] = [container(rng, 9, 16)]
     if rng.random() < 0.3:
@@ -105,7 +118,7 @@ def make(seed: int) -> list[dict]:
              for number in range(rng.randint(0, 3 * len(nodes)))]
     namespace = {"apiVersion": "v1", "kind": "Namespace",
                  "metadata": {"name": "other"}}
-    return [namespace, *nodes, *bound, target(rng)]
+    return [namespace, HIGH, *nodes, *bound, target(rng)]
 
 
 def amount(text: str) -> float:

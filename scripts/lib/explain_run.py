@@ -72,7 +72,8 @@ class Original:
             notes = [event["note"] for event in events["items"]
                      if event["reason"] == "FailedScheduling"]
             attempt = attempt_of(record)
-            if attempt and (node or notes):
+            # A pod for which others are evicted fails first, and gets a node.
+            if attempt and (notes if attempt.get("failure") else node):
                 return {"attempt": attempt, "node": node,
                         "note": notes[0] if notes else ""}
         raise TimeoutError("the scheduler has made no attempt")

@@ -56,19 +56,29 @@ def wrong_amounts(answer: dict, objects: list[dict]) -> list[str]:
     return wrong
 
 
+def nominated_by(attempt: dict) -> str:
+    """Returns the node from which the step evicts pods for this one, or ""."""
+    return next((point["message"] for point in attempt.get("points", [])
+                 if point["point"] == "PostFilter"
+                 and point["status"] == "Success"), "")
+
+
 def problems(answer: dict, result: dict, objects: list[dict]) -> list[str]:
     """Compares an answer with what the step did on the original."""
     attempt = result["attempt"]
+    nominated = nominated_by(attempt)
+    state = ("preempts" if nominated else
+             "unschedulable" if attempt.get("failure") else "fits")
+    node = nominated or result["node"]
     pairs = [
-        ("state", answer["state"],
-         "fits" if result["node"] else "unschedulable"),
-        ("exit code", answer["exit"], 0 if result["node"] else 1),
-        ("node", answer.get("node", ""), result["node"]),
+        ("state", answer["state"], state),
+        ("exit code", answer["exit"], 0 if node else 1),
+        ("node", answer.get("node", ""), node),
         ("rejections", rejections_of_answer(answer),
          rejections_of_record(attempt)),
         ("scores", scores_of_answer(answer), scores_of_record(attempt)),
     ]
-    if not result["node"]:
+    if attempt.get("failure"):
         pairs.append(("sentence", answer["sentence"], result["note"]))
     found = [f"{what}: {have}, but the step has {want}"
              for what, have, want in pairs if have != want]
