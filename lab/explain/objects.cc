@@ -28,13 +28,15 @@ bool IsBuiltIn(const std::string& api_version) {
   return group.find('.') == group.npos || group.ends_with(".k8s.io");
 }
 
-// Removes all conditions except DisruptionTarget, the only one of other pods
-// that schedulers read. So a condition PodScheduled is of the copy's scheduler.
+// Removes all conditions except those of other pods that schedulers read:
+// DisruptionTarget, and PodResizePending, on which the requests of a pod
+// depend. So a condition PodScheduled is of the copy's scheduler.
 void RemoveConditions(Json& pod) {
   if (!Get(pod, "status", "conditions").is_array()) return;
   auto& conditions = pod["status"]["conditions"].get_ref<Json::array_t&>();
   std::erase_if(conditions, [](const Json& condition) {
-    return Get(condition, "type") != "DisruptionTarget";
+    const std::string type = GetString(condition, "type");
+    return type != "DisruptionTarget" && type != "PodResizePending";
   });
 }
 

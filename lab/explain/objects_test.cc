@@ -156,16 +156,20 @@ TEST(ObjectsTest, LabelsWithAnyNameAreKept) {
               HasSubstr(R"("labels":{"command":"c","env":"prod"})"));
 }
 
-TEST(ObjectsTest, AConditionOfAnotherSchedulerIsNotKept) {
+TEST(ObjectsTest, OnlyConditionsThatSchedulersReadAreKept) {
   Objects objects;
-  objects.Add(PodJson("x", {{"status",
-                             {{"conditions",
-                               {{{"type", "PodScheduled"}, {"status", "False"}},
-                                {{"type", "DisruptionTarget"}}}}}}}),
-              "dump");
+  objects.Add(
+      PodJson("x",
+              {{"status",
+                {{"conditions",
+                  {{{"type", "PodScheduled"}, {"status", "False"}},
+                   {{"type", "PodResizePending"}, {"reason", "Infeasible"}},
+                   {{"type", "DisruptionTarget"}}}}}}}),
+      "dump");
   const std::string text = CopiedText(objects, {"a", "x"});
   EXPECT_THAT(text, Not(HasSubstr("PodScheduled")));
   EXPECT_THAT(text, HasSubstr("DisruptionTarget"));
+  EXPECT_THAT(text, HasSubstr(R"("reason":"Infeasible")"));
 }
 
 TEST(ObjectsTest, TheServerHasAllKeptKinds) {
