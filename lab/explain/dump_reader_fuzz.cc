@@ -14,8 +14,9 @@ namespace {
 using apiserver::Json;
 
 // Checks that the copy's manifests can be read, and have only kept kinds.
-void CheckManifests(const Objects& objects, const NamespacedName& target) {
-  for (const auto& manifest : objects.SelectFor(target).manifests) {
+void CheckManifests(const Objects& objects, const NamespacedName& target,
+                    const std::string& group) {
+  for (const auto& manifest : objects.SelectFor(target, group).manifests) {
     const Json object = Json::parse(manifest.json, nullptr, false);
     Require(IsKeptKind(object), "a kept object has a kept kind", manifest.json);
     Json again = object;
@@ -39,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     const std::string message = error.what();
     Require(message.starts_with("dump:"), "an error names the dump", message);
   }
-  CheckManifests(objects, {"default", "none"});
+  CheckManifests(objects, {"default", "none"}, "");
   for (const auto& [name, facts] : objects.pods()) {
-    CheckManifests(objects, name);
+    CheckManifests(objects, name, facts.group);
     break;
   }
   return 0;

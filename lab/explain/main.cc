@@ -142,7 +142,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
       answer->warnings = std::move(warnings);
       return *answer;
     }
-    experiment.objects = objects.SelectFor(experiment.pod);
+    experiment.objects = objects.SelectFor(experiment.pod, facts.group);
     AddWarnings(objects, experiment.objects, warnings);
   }
   experiment.scheduler_name = facts.scheduler;

@@ -113,24 +113,23 @@ std::size_t Objects::Count(const std::string& kind) const {
       objects_, [&](const auto& object) { return object.first.first == kind; });
 }
 
-bool Objects::IsCopied(const NamespacedName& name,
-                       const NamespacedName& target) const {
+bool Objects::IsCopied(const NamespacedName& name, const NamespacedName& target,
+                       const std::string& group) const {
   const PodFacts& pod = pods_.at(name);
   if (pod.HasEnded()) return false;
   if (name == target || !pod.node.empty()) return true;
-  const auto found = pods_.find(target);
-  return found != pods_.end() && !pod.is_terminating && !pod.group.empty() &&
-         pod.group == found->second.group &&
+  return !pod.is_terminating && !group.empty() && pod.group == group &&
          name.namespace_name == target.namespace_name;
 }
 
-Objects::Selection Objects::SelectFor(const NamespacedName& target) const {
+Objects::Selection Objects::SelectFor(const NamespacedName& target,
+                                      const std::string& group) const {
   Selection selection;
   for (const auto& [key, manifest] : objects_) {
     const auto& [kind, name] = key;
     if (kind == "Pod") {
       const PodFacts& pod = pods_.at(name);
-      if (!IsCopied(name, target)) {
+      if (!IsCopied(name, target, group)) {
         if (pod.is_nominated && !pod.HasEnded()) ++selection.nominated;
         continue;
       }

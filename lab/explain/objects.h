@@ -80,15 +80,17 @@ class Objects {
   const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
 
   // Selects all objects except pods that have ended and other pending pods.
-  // Pending pods of the target's group are included, because the target can't
-  // be bound without them. Adds the namespaces and the priority class that the
-  // pods need, if they are missing.
-  Selection SelectFor(const NamespacedName& target) const;
+  // Pending pods of the target's `group`, if it is not "", are included,
+  // because the target can't be bound without them. Adds the namespaces and the
+  // priority class that the pods need, if they are missing.
+  Selection SelectFor(const NamespacedName& target,
+                      const std::string& group) const;
 
  private:
   using Key = std::pair<std::string, NamespacedName>;  // the kind, and the name
 
-  bool IsCopied(const NamespacedName& name, const NamespacedName& target) const;
+  bool IsCopied(const NamespacedName& name, const NamespacedName& target,
+                const std::string& group) const;
   void AddMissing(const NamespacedName& target,
                   std::vector<Manifest>& manifests) const;
 

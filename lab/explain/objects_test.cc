@@ -25,9 +25,10 @@ Json PodJson(const std::string& name, const Json& changes = Json::object()) {
 
 // Returns "Kind namespace/name" of all objects that are copied.
 std::vector<std::string> Copied(const Objects& objects,
-                                const NamespacedName& target) {
+                                const NamespacedName& target,
+                                const std::string& group = "") {
   std::vector<std::string> names;
-  for (const auto& manifest : objects.SelectFor(target).manifests) {
+  for (const auto& manifest : objects.SelectFor(target, group).manifests) {
     const Json object = Json::parse(manifest.json);
     const Json& metadata = object["metadata"];
     names.push_back(object["kind"].get<std::string>() + " " +
@@ -39,7 +40,7 @@ std::vector<std::string> Copied(const Objects& objects,
 
 std::string CopiedText(const Objects& objects, const NamespacedName& target) {
   std::string text;
-  for (const auto& manifest : objects.SelectFor(target).manifests) {
+  for (const auto& manifest : objects.SelectFor(target, "").manifests) {
     text += manifest.json;
   }
   return text;
@@ -68,9 +69,19 @@ TEST(ObjectsTest, KeepsTheGroupOfThePod) {
   other["metadata"]["namespace"] = "b";
   objects.Add(other, "dump");
   EXPECT_THAT(
-      Copied(objects, {"a", "target"}),
+      Copied(objects, {"a", "target"}, "g"),
       UnorderedElementsAre("Pod a/target", "Pod a/member", "Namespace /a",
                            "Namespace /b", "Namespace /default"));
+}
+
+// A new pod is not among the objects.
+TEST(ObjectsTest, KeepsTheGroupOfANewPod) {
+  Objects objects;
+  objects.Add(PodJson("member", kGroup), "dump");
+  EXPECT_THAT(Copied(objects, {"a", "new"}, "g"),
+              ::testing::Contains("Pod a/member"));
+  EXPECT_THAT(Copied(objects, {"a", "new"}, "h"),
+              Not(::testing::Contains("Pod a/member")));
 }
 
 TEST(ObjectsTest, AddsAMissingPriorityClass) {

@@ -40,7 +40,7 @@ class PodsTest : public ::testing::Test {
 
   std::vector<std::string> Warnings(const NamespacedName& target) {
     std::vector<std::string> warnings;
-    AddWarnings(objects_, objects_.SelectFor(target), warnings);
+    AddWarnings(objects_, objects_.SelectFor(target, ""), warnings);
     return warnings;
   }
 
@@ -114,9 +114,9 @@ TEST_F(PodsTest, CountsCopiedPodsWithAntiAffinity) {
        {{"podAntiAffinity",
          {{"requiredDuringSchedulingIgnoredDuringExecution", {term}}}}}}};
   Add("a", "web", spec);
-  EXPECT_EQ(objects_.SelectFor({"a", "web"}).anti_affine, 0);
+  EXPECT_EQ(objects_.SelectFor({"a", "web"}, "").anti_affine, 0);
   Add("a", "other", spec);
-  EXPECT_EQ(objects_.SelectFor({"a", "web"}).anti_affine, 1);
+  EXPECT_EQ(objects_.SelectFor({"a", "web"}, "").anti_affine, 1);
 }
 
 class NewPodTest : public ::testing::Test {
