@@ -19,6 +19,7 @@
 namespace minisched::explain {
 namespace {
 
+using apiserver::Get;
 using apiserver::GetString;
 using apiserver::Json;
 using apiserver::NameOf;
@@ -53,6 +54,22 @@ Json TemplateOf(const Json& object) {
     if (object.contains(pointer)) return object[pointer];
   }
   return nullptr;
+}
+
+// Adds the volumes that the controller of a StatefulSet adds to its first pod.
+void AddClaims(const Json& stateful_set, Json& pod) {
+  const Json& claims = Get(stateful_set, "spec", "volumeClaimTemplates");
+  if (claims.empty() || !Get(pod, "spec").is_object()) return;
+  Json& volumes = pod["spec"]["volumes"];
+  if (!volumes.is_array()) volumes = Json::array();
+  for (const Json& claim : claims) {
+    const std::string name = NameOf(claim);
+    const Json replaced = apiserver::FindBy(volumes, "name", name);
+    apiserver::RemoveValue(volumes, replaced);
+    const std::string object = name + "-" + NameOf(stateful_set) + "-0";
+    volumes.push_back(
+        {{"name", name}, {"persistentVolumeClaim", {{"claimName", object}}}});
+  }
 }
 
 // Returns the only pod or workload of a file, or null.
@@ -156,6 +173,7 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   const Json owner = ReadOwner(file, stop, fail);
   Json pod = TemplateOf(owner);
   if (!pod.is_object()) fail("it has no pod and no workload");
+  AddClaims(owner, pod);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   KeepFields(pod);

@@ -145,6 +145,18 @@ TEST_F(NewPodTest, ReadsAPodOrATemplate) {
               HasSubstr(R"("labels":{"x":"z"})"));
 }
 
+TEST_F(NewPodTest, APodOfAStatefulSetHasItsClaims) {
+  const NewPod pod = Read(
+      "{kind: StatefulSet, metadata: {name: db}, spec: {template: {spec: "
+      "{volumes: [{name: x}, {name: data, emptyDir: {}}]}}, "
+      "volumeClaimTemplates: [{metadata: {name: data}}]}}");
+  const auto& create = std::get<scenario::Create>(pod.step.action);
+  EXPECT_THAT(
+      create.objects[0].json,
+      HasSubstr(R"("volumes":[{"name":"x"},{"name":"data",)"
+                R"("persistentVolumeClaim":{"claimName":"data-db-0"}}])"));
+}
+
 TEST_F(NewPodTest, NeedsExactlyOnePod) {
   EXPECT_THROW(Read("{kind: Service}"), CannotTell);
   EXPECT_THROW(Read("{kind: Pod, metadata: {name: a}}\n---\n{kind: Pod}"),

@@ -92,30 +92,54 @@ def check_wrong(directory: pathlib.Path) -> list[str]:
     return found
 
 
-# Specs of new pods that need no scheduler, and what is answered.
-NEW = {"node": ({"nodeName": "n1"}, "default/web is bound to n1"),
-       "scheduler": ({"schedulerName": "mine"}, "default/web is for the "
-                     "scheduler \"mine\": pass its command with --scheduler")}
+GROUP = "pod-group.scheduling.sigs.k8s.io/"
+MEMBER = pod_with(labels={GROUP + "name": "g", GROUP + "min-available": "2"})
+STATEFUL_SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
+                "metadata": {"name": "db"},
+                "spec": {"template": {"spec": pod_with()["spec"]},
+                         "volumeClaimTemplates": [
+                             {"metadata": {"name": "data"}}]}}
+
+# New pods: the manifest, the pods of the dump, the exit code, and a pattern of
+# all that is printed.
+NEW: dict[str, tuple[dict, list[dict], int, str]] = {
+    "a pod with a node":
+        (pod_with({"nodeName": "n1"}), [], 0, r"^default/web is bound to n1$"),
+    "a pod of another scheduler":
+        (pod_with({"schedulerName": "mine"}), [], 2,
+         r"^default/web is for the scheduler \"mine\": pass its command with "
+         r"--scheduler$"),
+    "a pod that the step doesn't support because of its claim":
+        (STATEFUL_SET, [], 2,
+         r"does not support persistent volume claims"),
+    "a pod whose group is pending":
+        (MEMBER, [{**MEMBER, "metadata": {**MEMBER["metadata"],
+                                          "name": "other"}}], 0,
+         r"^default/web fits 1 of 1 nodes, and gets n1$"),
+    "a pod without its group":
+        (MEMBER, [], 1, r"the group g has 1 of at least 2 pods$"),
+    "a pod that is there":
+        (pod_with(), [pod_with()], 2,
+         r"^minisched-explain: --new .*: the pod default/web is already in "
+         r".*: give the new pod another name, or leave out --new and pass "
+         r"web$"),
+}
 
 
 def check_new(directory: pathlib.Path) -> list[str]:
     found = []
     dump = directory / "dump"
-    dump.write_text(listed(NODE))
     new = directory / "new.json"
-    for title, (spec, sentence) in NEW.items():
-        new.write_text(json.dumps(pod_with(spec)))
-        done = run("-f", dump, "--new", new)
-        if done.stdout.strip() != sentence:
-            found.append(f"{title}: {done.stdout}{done.stderr}")
-    dump.write_text(listed(NODE, pod_with()))
-    new.write_text(json.dumps(pod_with()))
-    done = run("-f", dump, "--new", new)
-    if done.returncode != 2 or done.stderr != (
-            f"minisched-explain: --new {new}: the pod default/web is already "
-            f"in {dump}: give the new pod another name, or leave out --new and "
-            "pass web\n"):
-        found.append(f"existing pod: {done.stdout}{done.stderr}")
+    for title, (manifest, pods, code, pattern) in NEW.items():
+        dump.write_text(listed(NODE, *pods))
+        new.write_text(json.dumps(manifest))
+        done = run("-f", dump, "--new", new, "--no-suggestions")
+        printed = (done.stdout + done.stderr).strip()
+        if done.returncode != code or not re.search(pattern, printed):
+            found.append(f"{title}: exit code {done.returncode}: {printed}")
+    return found
+
+
     return found
 
 
