@@ -156,9 +156,9 @@ Answer AnswerOf(const Outcome& outcome, const Pod& pod) {
 
 // Warns about a table that the trace has cut off.
 void CheckComplete(Answer& answer) {
-  const auto shown = static_cast<int>(answer.rejected.size());
-  if (shown == 0 || answer.feasible_nodes > 0) return;
-  if (shown < answer.all_nodes) {
+  const auto shown =
+      static_cast<int>(answer.scores.size() + answer.rejected.size());
+  if (shown > 0 && shown < answer.all_nodes) {
     answer.warnings.push_back(
         fmt::format("the table has {} of {} nodes: a trace keeps no more",
                     shown, answer.all_nodes));
