@@ -22,7 +22,6 @@ using apiserver::GetString;
 using apiserver::Json;
 
 constexpr std::chrono::seconds kMaxAttempt{60};
-constexpr std::chrono::seconds kMaxSuggestions{30};
 constexpr std::size_t kMaxTrials = 12;
 constexpr std::size_t kMaxHelpful = 5;
 
@@ -181,24 +180,30 @@ void CheckAntiAffinity(const Outcome& outcome, int pods, Answer& answer) {
 // Plays the changes until enough of them have helped.
 std::vector<Change> PlayChanges(const Experiment& experiment,
                                 std::vector<Change> changes,
+                                std::chrono::seconds time,
+                                std::vector<std::string>& warnings,
                                 const std::stop_token& stop) {
-  const auto deadline = RealClock().Now() + kMaxSuggestions;
+  const auto deadline = RealClock().Now() + time;
+  const auto is_late = [&] { return RealClock().Now() >= deadline; };
   std::vector<Change> helpful;
-  std::size_t trials = 0;
-  for (Change& change : changes) {
-    if (helpful.size() == kMaxHelpful || trials++ == kMaxTrials ||
-        RealClock().Now() >= deadline) {
-      break;
-    }
+  std::size_t tried = 0;
+  const std::size_t all = std::min(changes.size(), kMaxTrials);
+  for (; tried < all && helpful.size() < kMaxHelpful && !is_late(); ++tried) {
+    Change& change = changes[tried];
     try {
       Trial trial(experiment, scenario::ParseSteps(change.step, change.text),
                   stop);
       change.node = trial.Run(deadline, stop).node;
       if (!change.node.empty()) helpful.push_back(std::move(change));
-    } catch (const CannotTell&) {
-      // The server refuses the change, or there was no time left for it: this
-      // change is no suggestion.
+    } catch (const std::runtime_error&) {
+      // The server refuses the change, the trial has failed, or there was no
+      // time left for it: this change is no suggestion.
+      if (is_late()) break;
     }
+  }
+  if (tried < all && helpful.size() < kMaxHelpful) {
+    warnings.push_back(fmt::format("{} of {} changes were not tried in {} s",
+                                   all - tried, all, time.count()));
   }
   return helpful;
 }
@@ -206,7 +211,8 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
 }  // namespace
 
 Answer Explain(const Experiment& experiment, bool suggest,
-               const std::stop_token& stop) {
+               const std::stop_token& stop,
+               std::chrono::seconds suggestion_time) {
   Answer answer;
   std::vector<Change> changes;
   {
@@ -233,7 +239,10 @@ Answer Explain(const Experiment& experiment, bool suggest,
                            trial.copy().warnings().end());
   }  // end the copy, to free its memory
   answer.pod = experiment.pod.ToString();
-  if (suggest) answer.suggestions = PlayChanges(experiment, changes, stop);
+  if (suggest) {
+    answer.suggestions = PlayChanges(experiment, std::move(changes),
+                                     suggestion_time, answer.warnings, stop);
+  }
   return answer;
 }
 

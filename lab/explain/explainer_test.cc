@@ -1,8 +1,13 @@
 #include "lab/explain/explainer.h"
 
 #include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
 
 #include "lab/explain/experiment_testing.h"
+#include "lab/scenario/files_testing.h"
 
 namespace minisched::explain {
 namespace {
@@ -51,6 +56,31 @@ TEST(ExplainerTest, SaysThatTheTraceHasNotAllNodes) {
       AnswerTo(R"("feasibleNodes": 1, "fits": ["a"], "allNodes": 1)").warnings,
       IsEmpty());
   EXPECT_THAT(AnswerTo(R"("allNodes": 1)").warnings, IsEmpty());
+}
+
+TEST(ExplainerTest, SaysHowManyChangesWereNotTried) {
+  const Answer answer = Explain(WebExperiment(Recording(Failure(kCordoned))),
+                                /*suggest=*/true, {}, std::chrono::seconds(0));
+  EXPECT_THAT(answer.warnings,
+              ElementsAre("2 of 2 changes were not tried in 0 s"));
+  EXPECT_EQ(answer.rejected.size(), 1);
+}
+
+TEST(ExplainerTest, AChangeThatCannotBePlayedIsNoSuggestion) {
+  const scenario::TestDirectory directory;
+  const std::string folder = directory.path() / "tmp";
+  std::filesystem::create_directory(folder);
+  setenv("TMPDIR", folder.c_str(), /*replace=*/1);
+  // The next scheduler finds no folder for its files.
+  const std::string scheduler =
+      "trap 'rm -r \"$TMPDIR\"; exit' TERM; cat >\"$RECORD\" <<'EOT'\n" +
+      Failure(kCordoned) + "\nEOT\nsleep 60 & wait";
+  const Answer answer = Explain(WebExperiment(scheduler), /*suggest=*/true, {});
+  unsetenv("TMPDIR");
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  EXPECT_EQ(answer.rejected.size(), 1);
+  EXPECT_THAT(answer.suggestions, IsEmpty());
+  EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
 }  // namespace
