@@ -10,6 +10,7 @@
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
+#include "minisched/base/clock.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/transport.h"
 #include "minisched/http/http.h"
@@ -42,11 +43,15 @@ class LiveState {
  public:
   explicit LiveState(std::string pod) : pod_name_(std::move(pod)) {}
 
-  // Reads the stream up to the first changes after the start.
-  void Read(HttpStream& stream) {
+  // Reads the stream up to the first changes after the start. If the pod does
+  // not come, stops after `patience`.
+  void Read(HttpStream& stream, std::chrono::milliseconds patience) {
+    const auto deadline = RealClock().Now() + patience;
     std::string event;
     try {
-      while (const auto line = stream.ReadLine()) {
+      while (RealClock().Now() < deadline) {
+        const auto line = stream.ReadLine();
+        if (!line) return;
         if (line->starts_with("event: ")) event = line->substr(7);
         if (!line->starts_with("data: ")) continue;
         ReadData(Json::parse(line->substr(6), nullptr,
@@ -112,7 +117,8 @@ class LiveState {
 
 std::vector<std::string> ReadLiveState(const std::string& url,
                                        const std::string& pod,
-                                       const std::stop_token& stop) {
+                                       const std::stop_token& stop,
+                                       std::chrono::milliseconds patience) {
   const auto end_of_server = url.find_first_of("/?", url.find("//") + 2);
   const std::string server = url.substr(0, end_of_server);
   if (!server.starts_with("http://127.0.0.1:") &&
@@ -134,7 +140,7 @@ std::vector<std::string> ReadLiveState(const std::string& url,
       throw CannotTell(fmt::format("--live {}: {}: {}", server, status,
                                    stream->head().body));
     }
-    state.Read(*stream);
+    state.Read(*stream, patience);
   } catch (const TransportError& error) {
     throw CannotTell(
         fmt::format("--live: {}: is the scheduler running?", error.what()));
