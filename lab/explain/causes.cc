@@ -159,6 +159,12 @@ Labels UnmatchedLabels(const Pod& pod, const Node& node) {
   return unmatched;
 }
 
+bool MatchesRequiredTerms(const Pod& pod, const Node& node) {
+  Pod without_selector;
+  without_selector.spec.affinity = pod.spec.affinity;
+  return RequiredNodeAffinity(without_selector).Matches(node);
+}
+
 std::vector<NodeSelectorRequirement> UnmetRequirements(
     const NodeSelectorTerm& term, const Node& node) {
   std::vector<NodeSelectorRequirement> unmet;

@@ -136,15 +136,16 @@ std::optional<Change> WithoutAffinity(Json pod, const Node& node) {
     spec["nodeSelector"].erase(key);
     texts.push_back("select " + key + "=" + value);
   }
-  const auto& required = typed.spec.affinity.node_affinity.required;
-  if (required) {
-    const auto& terms = required->node_selector_terms;
+  if (!MatchesRequiredTerms(typed, node)) {
+    const auto& terms =
+        typed.spec.affinity.node_affinity.required->node_selector_terms;
+    std::vector<NodeSelectorRequirement> unmet;
+    if (terms.size() == 1) unmet = UnmetRequirements(terms[0], node);
     Json& affinity = spec["affinity"]["nodeAffinity"];
-    if (terms.size() != 1) {
+    if (unmet.empty()) {
       affinity.erase(kRequired);
       texts.emplace_back("require a node affinity");
-    } else if (const auto unmet = UnmetRequirements(terms[0], node);
-               !unmet.empty()) {
+    } else {
       RemoveRequirements(affinity[kRequired], unmet);
       if (affinity[kRequired]["nodeSelectorTerms"][0].empty()) {
         affinity.erase(kRequired);

@@ -177,8 +177,9 @@ class ChangeFinder {
     for (const auto& [key, value] : UnmatchedLabels(pod_, node.node())) {
       labels[key] = value;
     }
-    const auto& required = pod_.spec.affinity.node_affinity.required;
-    if (required && !MeetFirstTerm(*required, node.node(), labels)) {
+    if (!MatchesRequiredTerms(pod_, node.node()) &&
+        !MeetFirstTerm(*pod_.spec.affinity.node_affinity.required, node.node(),
+                       labels)) {
       return;
     }
     std::vector<std::string> names;

@@ -1,0 +1,137 @@
+#include "lab/explain/suggestions.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lab/explain/trial.h"
+
+namespace minisched::explain {
+namespace {
+
+using ::testing::ElementsAre;
+
+using Json = nlohmann::json;
+using Texts = std::vector<std::string>;
+
+// The node node-1 and the pending pod default/web.
+class SuggestionsTest : public ::testing::Test {
+ protected:
+  // Returns the changes if this plugin rejects the node.
+  Texts ChangesAfter(const std::string& plugin) {
+    const Json list = {{"kind", "List"},
+                       {"items",
+                        {{{"apiVersion", "v1"},
+                          {"kind", "Namespace"},
+                          {"metadata", {{"name", "default"}}}},
+                         node_,
+                         pod_,
+                         PodWith("other", other_)}}};
+    const Experiment experiment{
+        .pod = {"default", "web"},
+        .scheduler_name = "minisched",
+        .objects = {.manifests = {{list.dump(), "dump"}}}};
+    Trial trial(experiment, {}, {});
+    const Answer answer{
+        .rejected = {{.node = "node-1", .rejections = {{.plugin = plugin}}}}};
+    Texts texts;
+    for (const Change& change :
+         ChangesFor(trial, ReadNodes(trial.copy().server()), answer, {})) {
+      texts.push_back(change.text);
+    }
+    return texts;
+  }
+
+  // Makes the pod require one of these lists of requirements.
+  void Require(const Json& first, const Json& second = nullptr) {
+    Json terms = {{{"matchExpressions", first}}};
+    if (!second.is_null()) terms.push_back({{"matchExpressions", second}});
+    pod_["spec"]["affinity"]["nodeAffinity"] = {
+        {"requiredDuringSchedulingIgnoredDuringExecution",
+         {{"nodeSelectorTerms", terms}}}};
+  }
+  static Json ZoneIs(const std::string& zone) {
+    return {{{"key", "zone"}, {"operator", "In"}, {"values", {zone}}}};
+  }
+
+  static Json PodWith(const std::string& name, const Json& container) {
+    return {
+        {"apiVersion", "v1"},
+        {"kind", "Pod"},
+        {"metadata", {{"name", name}, {"namespace", "default"}, {"uid", name}}},
+        {"spec", {{"nodeName", "node-1"}, {"containers", {container}}}}};
+  }
+  Json& Container() { return pod_["spec"]["containers"][0]; }
+
+  Json node_ = {{"apiVersion", "v1"},
+                {"kind", "Node"},
+                {"metadata", {{"name", "node-1"}, {"labels", {{"zone", "a"}}}}},
+                {"status", {{"allocatable", {{"cpu", "4"}, {"pods", "9"}}}}}};
+  Json pod_ = [] {
+    Json pod = PodWith("web", {{"name", "c"}});
+    pod["spec"].erase("nodeName");
+    return pod;
+  }();
+  Json other_ = {{"name", "c"}};  // the container of a pod on the node
+};
+
+TEST_F(SuggestionsTest, ACordonedNodeIsUncordoned) {
+  node_["spec"]["unschedulable"] = true;
+  EXPECT_THAT(ChangesAfter("NodeUnschedulable"),
+              ElementsAre("node-1 is uncordoned", "one more node like node-1"));
+}
+
+TEST_F(SuggestionsTest, ATaintIsToleratedOrRemoved) {
+  node_["spec"]["taints"] = {{{"key", "gpu"}, {"effect", "NoSchedule"}}};
+  EXPECT_THAT(ChangesAfter("TaintToleration"),
+              ElementsAre("the pod tolerates gpu:NoSchedule",
+                          "node-1 loses the taint gpu:NoSchedule"));
+}
+
+TEST_F(SuggestionsTest, ARequestIsLowered) {
+  other_["resources"]["requests"]["cpu"] = "3";
+  Container()["resources"]["requests"]["cpu"] = "2";
+  EXPECT_THAT(
+      ChangesAfter("NodeResourcesFit"),
+      ElementsAre("the pod requests cpu: 1", "one more node like node-1"));
+}
+
+TEST_F(SuggestionsTest, ThePodThatHoldsThePortIsDeleted) {
+  const Json port = {
+      {{"containerPort", 80}, {"hostPort", 80}, {"protocol", "TCP"}}};
+  other_["ports"] = Container()["ports"] = port;
+  EXPECT_THAT(
+      ChangesAfter("NodePorts"),
+      ElementsAre(
+          "the pod default/other, which has port 80 of node-1, is deleted",
+          "one more node like node-1"));
+}
+
+TEST_F(SuggestionsTest, ANodeGetsALabelOrThePodSelectsLess) {
+  Require(ZoneIs("b"));
+  EXPECT_THAT(ChangesAfter("NodeAffinity"),
+              ElementsAre("node-1 gets the label zone=b",
+                          "the pod does not require zone In (b)"));
+  Require(ZoneIs("b"), ZoneIs("c"));
+  EXPECT_THAT(ChangesAfter("NodeAffinity"),
+              ElementsAre("node-1 gets the label zone=b",
+                          "the pod does not require a node affinity"));
+}
+
+TEST_F(SuggestionsTest, ANodeLosesALabel) {
+  Require({{{"key", "zone"}, {"operator", "DoesNotExist"}}});
+  EXPECT_THAT(ChangesAfter("NodeAffinity"),
+              ElementsAre("node-1 loses the label zone",
+                          "the pod does not require zone DoesNotExist"));
+}
+
+TEST_F(SuggestionsTest, AnAffinityThatTheNodeMatchesStays) {
+  pod_["spec"]["nodeSelector"]["disk"] = "ssd";
+  Require(ZoneIs("b"), ZoneIs("a"));
+  EXPECT_THAT(ChangesAfter("NodeAffinity"),
+              ElementsAre("node-1 gets the label disk=ssd",
+                          "the pod does not select disk=ssd"));
+}
+
+}  // namespace
+}  // namespace minisched::explain
