@@ -16,18 +16,16 @@ constexpr char kPageSize[] = "500";
 // How often a list begins again because the server has dropped its state.
 constexpr int kMaxExpirations = 3;
 
-void ReadPages(Client& client, const ResourceRow& row, Objects& objects,
+// Reads the objects of the list at a path. The selector may be "".
+void ReadPages(Client& client, const std::string& path,
+               const std::string& field_selector, Objects& objects,
                const std::stop_token& stop) {
-  const ApiResource resource{row.group, row.version, row.plural, row.kind,
-                             row.namespaced};
   std::string next;
   do {
-    Client::Request request{.method = "GET",
-                            .path = resource.Path(""),
-                            .query = {{"limit", kPageSize}}};
-    if (row.kind == "Pod") {
-      request.query.emplace_back(
-          "fieldSelector", "status.phase!=Succeeded,status.phase!=Failed");
+    Client::Request request{
+        .method = "GET", .path = path, .query = {{"limit", kPageSize}}};
+    if (!field_selector.empty()) {
+      request.query.emplace_back("fieldSelector", field_selector);
     }
     if (!next.empty()) request.query.emplace_back("continue", next);
     next = ReadPage(client.Send(std::move(request), stop),
@@ -38,9 +36,13 @@ void ReadPages(Client& client, const ResourceRow& row, Objects& objects,
 // Reads all objects of a kind. Returns a warning, or "".
 std::string ReadKind(Client& client, const ResourceRow& row, Objects& objects,
                      const std::stop_token& stop) {
+  const ApiResource resource{row.group, row.version, row.plural, row.kind,
+                             row.namespaced};
+  const char* const selector =
+      row.kind == "Pod" ? "status.phase!=Succeeded,status.phase!=Failed" : "";
   for (int expirations = 0;; ++expirations) {
     try {
-      ReadPages(client, row, objects, stop);
+      ReadPages(client, resource.Path(""), selector, objects, stop);
       return "";
     } catch (const ApiError& error) {
       if (error.code() == 410 && expirations < kMaxExpirations) continue;
@@ -76,17 +78,10 @@ std::vector<std::string> ReadCluster(Client& client, Objects& objects,
   return warnings;
 }
 
-void ReadPod(Client& client, const NamespacedName& name, Objects& objects,
-             const std::stop_token& stop) {
-  try {
-    ReadPage(client.Send(
-                 {.method = "GET",
-                  .path = Pod::kResource.Path(name.namespace_name, name.name)},
-                 stop),
-             client.config().source, objects);
-  } catch (const ApiError& error) {
-    if (error.code() != 404 && error.code() != 403) throw;
-  }
+void ReadPods(Client& client, const NamespacedName& name, Objects& objects,
+              const std::stop_token& stop) {
+  ReadPages(client, Pod::kResource.Path(name.namespace_name),
+            "metadata.name=" + name.name, objects, stop);
 }
 
 }  // namespace minisched::explain

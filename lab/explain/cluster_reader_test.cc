@@ -19,23 +19,25 @@ TEST(ClusterReaderTest, ReadsEveryKindButNoEndedPods) {
   std::string manifest =
       "{apiVersion: v1, kind: Node, metadata: {name: node-1}}\n";
   for (int i = 0; i < 1200; ++i) {  // three pages
-    manifest += "---\n{apiVersion: v1, kind: Pod, metadata: {name: p" +
-                std::to_string(i) +
-                "}, spec: {containers: [{name: c, image: i}]}}\n";
+    manifest +=
+        "---\n{apiVersion: v1, kind: Pod, metadata: {namespace: "
+        "kube-system, name: p" +
+        std::to_string(i) + "}, spec: {containers: [{name: c, image: i}]}}\n";
   }
   EmbeddedServer server(manifest);
   Client client(server.config());
-  client.Patch<Pod>("default", "p0", PatchType::kMerge,
+  client.Patch<Pod>("kube-system", "p0", PatchType::kMerge,
                     R"({"status": {"phase": "Succeeded"}})", "status");
   Objects objects;
   EXPECT_THAT(ReadCluster(client, objects, {}), IsEmpty());
   EXPECT_EQ(objects.Count("Pod"), 1199);
   EXPECT_EQ(objects.Count("Node"), 1);
   EXPECT_EQ(objects.Count("PriorityClass"), 2);
-  ReadPod(client, {"default", "p0"}, objects, {});
-  EXPECT_EQ(objects.pods().at({"default", "p0"}).phase, "Succeeded");
-  ReadPod(client, {"default", "none"}, objects, {});
-  EXPECT_EQ(objects.Count("Pod"), 1200);
+  ReadPods(client, {"default", "p0"}, objects, {});
+  ReadPods(client, {"", "none"}, objects, {});
+  EXPECT_EQ(objects.Count("Pod"), 1199);
+  ReadPods(client, {"", "p0"}, objects, {});
+  EXPECT_EQ(objects.pods().at({"kube-system", "p0"}).phase, "Succeeded");
 }
 
 // A server that refuses the lists whose path contains a word.

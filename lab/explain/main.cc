@@ -83,8 +83,7 @@ std::vector<std::string> ReadObjects(const Options& options,
     const std::string& ns = options.namespace_name;
     if (options.new_file.empty() &&
         NamespacesOf(objects, options.pod, ns).empty()) {  // it may have ended
-      ReadPod(client, {ns.empty() ? "default" : ns, options.pod}, objects,
-              stop);
+      ReadPods(client, {ns, options.pod}, objects, stop);
     }
   }
   if (objects.Count("Node") == 0) {
@@ -177,7 +176,7 @@ void PrintError(const std::string& error) {
 }
 
 void AddFlags(minisched::Flags& flags, Options& options) {
-  flags.Add("POD", &options.pod, "The name of the pod");
+  flags.Add("POD", &options.pod, "The pod: its name, or NAMESPACE/NAME");
   flags.AddNonEmpty("-n,--namespace", &options.namespace_name,
                     "Namespace of the pod; the default is all namespaces");
   flags.AddNonEmpty("--kubeconfig", &options.config.kubeconfig,
@@ -227,6 +226,9 @@ int main(int argc, char** argv) {
     minisched::SetUpLogging(0);
     spdlog::set_level(spdlog::level::err);
     const minisched::StopOnSignal signals;
+    auto [ns, pod] = explain::ParsePodName(options.pod, options.namespace_name);
+    options.namespace_name = std::move(ns);
+    options.pod = std::move(pod);
     CheckFlags(options);
     explain::Answer answer = Run(options, signals.token());
     if (!options.live.empty()) {

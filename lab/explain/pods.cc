@@ -93,6 +93,18 @@ Json ReadOwner(const std::string& file, const std::stop_token& stop,
 
 }  // namespace
 
+NamespacedName ParsePodName(const std::string& pod,
+                            const std::string& namespace_name) {
+  const auto slash = pod.find('/');
+  if (slash == pod.npos) return {namespace_name, pod};
+  const NamespacedName name{pod.substr(0, slash), pod.substr(slash + 1)};
+  if (!namespace_name.empty() && namespace_name != name.namespace_name) {
+    throw CannotTell(fmt::format("{} is not in the namespace {}: leave out -n",
+                                 pod, namespace_name));
+  }
+  return name;
+}
+
 std::vector<std::string> NamespacesOf(const Objects& objects,
                                       const std::string& name,
                                       const std::string& namespace_name) {

@@ -11,6 +11,12 @@
 
 namespace minisched::explain {
 
+// Returns the name in an argument, "POD" or "NAMESPACE/POD". `namespace_name`
+// is that of -n, or "". So is that of the result, if no argument has one.
+// Throws CannotTell if both have a namespace, and not the same.
+NamespacedName ParsePodName(const std::string& pod,
+                            const std::string& namespace_name);
+
 // Returns the namespaces that have a pod with this name. If `namespace_name` is
 // not empty, searches only this namespace.
 std::vector<std::string> NamespacesOf(const Objects& objects,

@@ -54,6 +54,14 @@ TEST_F(PodsTest, FindsAPodInAnyNamespace) {
   EXPECT_THROW(FindPod(objects_, "db", "a"), CannotTell);
 }
 
+TEST(PodNameTest, MayHaveItsNamespace) {
+  EXPECT_EQ(ParsePodName("web", ""), (NamespacedName{"", "web"}));
+  EXPECT_EQ(ParsePodName("web", "a"), (NamespacedName{"a", "web"}));
+  EXPECT_EQ(ParsePodName("a/web", ""), (NamespacedName{"a", "web"}));
+  EXPECT_EQ(ParsePodName("a/web", "a"), (NamespacedName{"a", "web"}));
+  EXPECT_THROW(ParsePodName("a/web", "b"), CannotTell);
+}
+
 TEST_F(PodsTest, ErrorsSayWhatToDo) {
   Add("a", "web");
   Add("b", "web");

@@ -5,7 +5,8 @@ import pathlib
 import re
 import subprocess
 
-from explain_run import EXPLAIN, LAST, NODE, PATIENCE, listed, pod_with
+from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
+                         pod_with)
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
@@ -140,6 +141,19 @@ def check_new(directory: pathlib.Path) -> list[str]:
     return found
 
 
+def check_names(directory: pathlib.Path) -> list[str]:
+    """A pod is found with its namespace, and without it also on a cluster,
+    where ended pods are in no list."""
+    found = []
+    ended = pod_with({"nodeName": "n1"}, namespace="kube-system")
+    with Original([NODE, ended], directory / "names") as original:
+        original.patch("/api/v1/namespaces/kube-system/pods/web/status",
+                       {"status": {"phase": "Succeeded"}})
+        for arguments in (["web"], ["kube-system/web"],
+                          ["web", "-n", "kube-system"]):
+            done = run(*arguments, "--kubeconfig", original.server.kubeconfig)
+            if "has ended (Succeeded)" not in done.stdout:
+                found.append(f"{arguments}: {done.stdout}{done.stderr}")
     return found
 
 
