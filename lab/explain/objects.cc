@@ -95,6 +95,16 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
   }
   KeepFields(object);
   if (kind == "Pod") {
+    // Without its node, the pod would be left out as pending.
+    const Json& spec = Get(object, "spec");
+    const Json& node = Get(spec, "nodeName");
+    if (!(spec.is_null() || spec.is_object()) ||
+        !(node.is_null() || node.is_string())) {
+      throw CannotTell(
+          fmt::format("{}: Pod {}: spec.nodeName is no string: correct the "
+                      "field",
+                      source, name.ToString()));
+    }
     RemoveConditions(object);
     pods_[name] = FactsOf(object);
   }

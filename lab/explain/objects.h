@@ -63,8 +63,8 @@ class Objects {
 
   // Adds an object. `source` is where it comes from, for errors. Ignores kinds
   // that no scheduler reads, but counts those that aren't Kubernetes' own.
-  // Throws CannotTell if the object has no name, is too large or, unless
-  // `replace` is set, is there already.
+  // Throws CannotTell if the object has no name, is too large, is a pod whose
+  // node can't be read or, unless `replace` is set, is there already.
   void Add(nlohmann::json object, const std::string& source,
            bool replace = false);
   // Does nothing if the object is not there.

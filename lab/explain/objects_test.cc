@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lab/explain/errors.h"
 #include "lab/explain/kept_fields.h"
 
 namespace minisched::explain {
@@ -82,6 +83,21 @@ TEST(ObjectsTest, KeepsTheGroupOfANewPod) {
               ::testing::Contains("Pod a/member"));
   EXPECT_THAT(Copied(objects, {"a", "new"}, "h"),
               Not(::testing::Contains("Pod a/member")));
+}
+
+// Otherwise the pod would be left out as pending, without a word.
+TEST(ObjectsTest, ANodeNameOfAWrongTypeIsAnError) {
+  Objects objects;
+  for (const Json& spec : {Json(3), Json{{"nodeName", 3}}}) {
+    try {
+      objects.Add(PodJson("other", {{"spec", spec}}), "dump");
+      ADD_FAILURE() << spec;
+    } catch (const CannotTell& error) {
+      EXPECT_STREQ(error.what(),
+                   "dump: Pod a/other: spec.nodeName is no string: correct the "
+                   "field");
+    }
+  }
 }
 
 TEST(ObjectsTest, AddsAMissingPriorityClass) {

@@ -25,9 +25,12 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (listed(NODE, pod_with(), pod_with()), [], 2,
          r"dump: Pod default/web is there twice, first in .*: leave one"),
     "a field of a wrong type":
-        (listed(NODE, pod_with({"nodeName": 3})), [], 2,
+        (listed(NODE, pod_with({"tolerations": 3})), [], 2,
          r"dump: Pod web: json: cannot unmarshal number 3 into "
-         r"spec.nodeName of type string: correct the field"),
+         r"spec.tolerations of type array: correct the field"),
+    "a node name of a wrong type in another pod":
+        (listed(NODE, pod_with(), pod_with({"nodeName": 3}, name="x")), [], 2,
+         r"dump: Pod default/x: spec.nodeName is no string: correct the field"),
     "an unknown kind":
         (listed(NODE, pod_with(), POOL), [], 0,
          r"warning: unknown kinds were left out: 1 x.io/v1 Pool"),
