@@ -138,6 +138,11 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     }
     if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
                                              !options.scheduler.empty())) {
+      if (!options.what_ifs.empty()) {
+        warnings.push_back(
+            "the steps of --what-if were not played, because no scheduler was "
+            "run");
+      }
       answer->warnings = std::move(warnings);
       return *answer;
     }

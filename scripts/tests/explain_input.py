@@ -52,6 +52,10 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
     "a step that deletes no pod":
         (GOOD, ["--what-if", "delete: {pods: x-*}"], 2,
          r"delete pods x-\*: there is no Pod x-\* in default$"),
+    "a step for a pod that is bound":
+        (listed(NODE, pod_with({"nodeName": "n1"})),
+         ["--what-if", "cordon: n1"], 0,
+         r"warning: the steps of --what-if were not played, because no "),
     "a scheduler that exits":
         (GOOD, ["--scheduler", "echo broken; exit 4"], 2,
          r"the scheduler ended with exit code 4; .* log:\n  broken"),
