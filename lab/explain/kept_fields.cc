@@ -65,7 +65,11 @@ constexpr char kFields[] = R"({
 "apps/v1 StatefulSet": {"spec": {"selector": 1, "replicas": 1}},
 "policy/v1 PodDisruptionBudget": {"spec": 1, "status": 1},
 "resource.k8s.io/v1 ResourceClaim": {
-  "spec": {"devices": {"requests": 1, "constraints": 1}}, "status": 1},
+  "spec": {"devices": {"requests": 1, "constraints": 1}},
+  "status": {
+    "allocation": {"devices": {"results": 1}, "nodeSelector": 1,
+                   "allocationTimestamp": 1},
+    "reservedFor": 1}},
 "resource.k8s.io/v1 ResourceSlice": {"spec": 1},
 "resource.k8s.io/v1 DeviceClass": {"spec": {"selectors": 1}}
 })";

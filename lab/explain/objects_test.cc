@@ -166,8 +166,22 @@ TEST(ObjectsTest, NothingConfidentialIsKept) {
                  {"spec", {{"template", {{"spec", spec}}}}}},
                 "dump");
   }
+  const Json device = {{"driver", "gpu.example.com"},
+                       {"opaque", {{"parameters", secret}}}};
+  objects.Add({{"apiVersion", "resource.k8s.io/v1"},
+               {"kind", "ResourceClaim"},
+               {"metadata", metadata},
+               {"spec", {{"devices", {{"config", {device}}}}}},
+               {"status",
+                {{"allocation",
+                  {{"devices",
+                    {{"config", {device}},
+                     {"results", {{{"driver", "gpu.example.com"}}}}}}}},
+                 {"devices", {{{"device", "gpu-0"}, {"data", secret}}}}}}},
+              "dump");
   const std::string text = CopiedText(objects, {"a", "x"});
   EXPECT_THAT(text, HasSubstr("ReplicaSet"));
+  EXPECT_THAT(text, HasSubstr(R"("results":[{"driver":"gpu.example.com"}])"));
   EXPECT_THAT(text, HasSubstr("\"nodeName\":\"n\""));
   EXPECT_THAT(text, HasSubstr("\"driver\":\"d\""));
   EXPECT_THAT(text, Not(HasSubstr("marker")));
