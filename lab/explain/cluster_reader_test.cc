@@ -40,11 +40,11 @@ TEST(ClusterReaderTest, ReadsEveryKindButNoEndedPods) {
   EXPECT_EQ(objects.pods().at({"kube-system", "p0"}).phase, "Succeeded");
 }
 
-// A server that refuses the lists whose path contains a word.
+// A server that refuses the first lists whose path contains a word.
 class RefusingServer {
  public:
-  RefusingServer(std::string word, int status)
-      : word_(std::move(word)), status_(status) {}
+  RefusingServer(std::string word, int status, int times = 1000)
+      : word_(std::move(word)), status_(status), times_(times) {}
 
   RestConfig config() const {
     RestConfig config{.server = server_.url(), .source = "the test"};
@@ -60,8 +60,8 @@ class RefusingServer {
   }
 
  private:
-  void Handle(const ServerRequest& request, ServerReply reply) const {
-    if (request.target.find(word_) != std::string::npos) {
+  void Handle(const ServerRequest& request, ServerReply reply) {
+    if (request.target.find(word_) != std::string::npos && times_-- > 0) {
       return reply.Send(
           status_, R"({"kind": "Status", "apiVersion": "v1", "message": "no",
                        "reason": "R", "code": )" +
@@ -72,6 +72,7 @@ class RefusingServer {
 
   const std::string word_;
   const int status_;
+  int times_;
   HttpServer server_{[this](const ServerRequest& request, ServerReply reply) {
     Handle(request, std::move(reply));
   }};
@@ -121,6 +122,12 @@ TEST(ClusterReaderTest, RefusedCredentialsAreAnError) {
 TEST(ClusterReaderTest, ExpiredListsAreAnErrorAtLast) {
   const RefusingServer server("/nodes", 410);
   EXPECT_THAT(ErrorOf(server), HasSubstr("cannot list nodes: no"));
+}
+
+TEST(ClusterReaderTest, AListThatHasExpiredBeginsAgain) {
+  const RefusingServer server("/nodes", 410, /*times=*/1);
+  EXPECT_THAT(WarningsOf(server), IsEmpty());
+  EXPECT_EQ(server.targets().size(), KeptKinds().size() + 1);
 }
 
 TEST(ClusterReaderTest, SendsListsInPagesOnly) {

@@ -64,25 +64,35 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def check_interrupt(directory: pathlib.Path) -> list[str]:
-    """SIGINT ends the program, and the whole group of its scheduler."""
-    temporary = directory / "interrupt"
-    temporary.mkdir()
+def check_ends(directory: pathlib.Path) -> list[str]:
+    """After SIGINT, and after SIGKILL of its scheduler, the program ends with
+    the whole group of the scheduler."""
+    return (check_end(directory / "interrupt", "wait", signal.SIGINT, 130)
+            + check_end(directory / "kill", "kill -9 $$", None, 2))
+
+
+def check_end(directory: pathlib.Path, end: str, sent: int | None,
+              expected: int) -> list[str]:
+    """Returns what is left of a run whose scheduler ends with this command."""
+    temporary = directory / "tmp"
+    temporary.mkdir(parents=True)
     dump = directory / "dump"
     dump.write_text(listed(NODE, pod_with()))
     pids = directory / "pids"
-    command = f"sleep 600 & echo $$ $! >'{pids}'; wait"
+    command = f"sleep 600 & echo $$ $! >'{pids}'; {end}"
     with subprocess.Popen(
             [EXPLAIN, "web", "-f", dump, "--scheduler", command],
-            env={**os.environ, "TMPDIR": str(temporary)}) as process:
+            env={**os.environ, "TMPDIR": str(temporary)},
+            stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + PATIENCE
         while not (pids.exists() and pids.read_text().strip()):
             if time.monotonic() > deadline:
                 return ["the scheduler has not started"]
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        if sent:
+            process.send_signal(sent)
         code = process.wait(PATIENCE)
-    found = [] if code == 130 else [f"exit code {code}"]
+    found = [] if code == expected else [f"exit code {code}"]
     # The kernel may need a moment to end a process that has been killed.
     while time.monotonic() < deadline and any(
             map(is_alive, map(int, pids.read_text().split()))):
