@@ -27,11 +27,12 @@ Selector SelectorOf(const TopologySpreadConstraint& constraint,
 int SpreadConstraint::CountPods(const NodeInfo& node, const Pod& pod) const {
   return static_cast<int>(std::ranges::count_if(
       node.pods(),
-      [&](const PodInfoPtr& info) { return Counts(*info->pod, pod); }));
+      [&](const PodInfoPtr& info) { return IncludesPod(*info->pod, pod); }));
 }
 
-bool SpreadConstraint::CountsNode(const Node& node, const Pod& pod,
-                                  const RequiredNodeAffinity& affinity) const {
+bool SpreadConstraint::IncludesNode(
+    const Node& node, const Pod& pod,
+    const RequiredNodeAffinity& affinity) const {
   if (honors_affinity && !affinity.Matches(node)) return false;
   return !honors_taints || !HasUntoleratedTaint(node, pod);
 }

@@ -23,7 +23,7 @@ struct SpreadConstraint {
 
   // Returns true if `other`, which is on a node, counts for `pod`. As upstream,
   // an empty selector counts no pods, although it selects all of them.
-  bool Counts(const Pod& other, const Pod& pod) const {
+  bool IncludesPod(const Pod& other, const Pod& pod) const {
     return !other.metadata.deletion_timestamp &&
            other.metadata.namespace_name == pod.metadata.namespace_name &&
            !selector.Empty() && selector.Matches(other.metadata.labels);
@@ -34,8 +34,8 @@ struct SpreadConstraint {
 
   // Returns false if the node and its pods are left out. `affinity` is that of
   // the pod.
-  bool CountsNode(const Node& node, const Pod& pod,
-                  const RequiredNodeAffinity& affinity) const;
+  bool IncludesNode(const Node& node, const Pod& pod,
+                    const RequiredNodeAffinity& affinity) const;
 };
 using SpreadConstraints = std::vector<SpreadConstraint>;
 

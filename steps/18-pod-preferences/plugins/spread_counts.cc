@@ -26,7 +26,7 @@ SpreadCounts::SpreadCounts(const Pod& pod, SpreadConstraints constraints,
 void SpreadCounts::Update(const Pod& pod, const Pod& other, const Node& node,
                           int delta) {
   ForEachDomain(pod, node, [&](std::size_t i, const std::string& domain) {
-    if (!(*constraints_)[i].Counts(other, pod)) return;
+    if (!(*constraints_)[i].IncludesPod(other, pod)) return;
     domains_[i].Update(domain, delta);
   });
 }
@@ -58,7 +58,7 @@ void SpreadCounts::ForEachDomain(const Pod& pod, const Node& node,
   if (!HasTopologyKeys(node, *constraints_)) return;
   for (std::size_t i = 0; i < constraints_->size(); ++i) {
     const SpreadConstraint& constraint = (*constraints_)[i];
-    if (!constraint.CountsNode(node, pod, *affinity_)) continue;
+    if (!constraint.IncludesNode(node, pod, *affinity_)) continue;
     visit(i, node.metadata.labels.at(constraint.topology_key));
   }
 }

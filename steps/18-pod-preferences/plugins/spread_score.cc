@@ -57,7 +57,7 @@ void SpreadScore::CountPods(const Pod& pod, const Nodes& nodes) {
       const auto domain =
           domains.find(DomainOf(node->node(), constraint.topology_key));
       if (domain == domains.end()) continue;
-      if (!constraint.CountsNode(node->node(), pod, affinity)) continue;
+      if (!constraint.IncludesNode(node->node(), pod, affinity)) continue;
       domain->second += constraint.CountPods(*node, pod);
     }
   }
