@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "minisched/api/parse_error.h"
 
 namespace minisched {
@@ -54,14 +56,22 @@ bool AffinityTerm::Matches(const Pod& pod,
   return selector.Matches(pod.metadata.labels);
 }
 
+bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod) {
+  return !terms.empty() &&
+         std::ranges::all_of(terms, [&](const AffinityTerm& term) {
+           return term.Matches(pod, kNamespacesResolved);
+         });
+}
+
 AffinityTerms ParseAffinityTerms(const Pod& pod) {
   const Affinity& affinity = pod.spec.affinity;
   AffinityTerms terms;
   std::vector<std::string> errors;
-  terms.affinity = ParseTerms(pod, affinity.pod_affinity.required,
-                              "requiredAffinityTerms", errors);
-  terms.anti_affinity = ParseTerms(pod, affinity.pod_anti_affinity.required,
-                                   "requiredAntiAffinityTerms", errors);
+  terms.required_affinity = ParseTerms(pod, affinity.pod_affinity.required,
+                                       "requiredAffinityTerms", errors);
+  terms.required_anti_affinity =
+      ParseTerms(pod, affinity.pod_anti_affinity.required,
+                 "requiredAntiAffinityTerms", errors);
   terms.error = fmt::format("{}", fmt::join(errors, ", "));
   if (errors.size() > 1) terms.error = "[" + terms.error + "]";
   return terms;

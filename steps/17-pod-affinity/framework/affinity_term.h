@@ -23,11 +23,19 @@ struct AffinityTerm {
   bool Matches(const Pod& pod, const Labels& namespace_labels) const;
 };
 
+// The labels to pass to Matches() if the term's namespace selector is empty or
+// has been replaced by the names of the namespaces.
+inline const Labels kNamespacesResolved{};
+
+// Returns true if there are terms, and all of them match the pod. Their
+// namespaces must be resolved.
+bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod);
+
 // The terms that a pod requires. If one of them is malformed, all of its kind
 // are missing, and `error` says why.
 struct AffinityTerms {
-  std::vector<AffinityTerm> affinity;
-  std::vector<AffinityTerm> anti_affinity;
+  std::vector<AffinityTerm> required_affinity;
+  std::vector<AffinityTerm> required_anti_affinity;
   std::string error;
 };
 

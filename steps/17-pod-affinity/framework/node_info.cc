@@ -64,7 +64,7 @@ void NodeInfo::AddPod(PodInfoPtr pod) {
   const std::int32_t priority = PodPriority(*pod->pod);
   lowest_priority_ =
       pods_.empty() ? priority : std::min(lowest_priority_, priority);
-  if (!pod->affinity_terms.anti_affinity.empty()) {
+  if (!pod->affinity_terms.required_anti_affinity.empty()) {
     pods_with_required_anti_affinity_.push_back(pod);
   }
   pods_.push_back(std::move(pod));

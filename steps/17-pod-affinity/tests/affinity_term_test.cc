@@ -20,33 +20,33 @@ AffinityTerms Parse(const std::string& affinity,
 
 TEST(AffinityTermTest, WithoutNamespacesATermIsAboutItsOwnNamespace) {
   const AffinityTerms terms = Parse("zone app; zone app in=a1,b1", "rack app");
-  ASSERT_EQ(terms.affinity.size(), 2U);
-  EXPECT_THAT(terms.affinity[0].namespaces, ElementsAre("default"));
-  EXPECT_THAT(terms.affinity[1].namespaces, ElementsAre("a1", "b1"));
-  EXPECT_FALSE(terms.affinity[0].namespace_selector);
-  EXPECT_EQ(terms.affinity[0].topology_key, "zone");
-  ASSERT_EQ(terms.anti_affinity.size(), 1U);
-  EXPECT_EQ(terms.anti_affinity[0].topology_key, "rack");
+  ASSERT_EQ(terms.required_affinity.size(), 2U);
+  EXPECT_THAT(terms.required_affinity[0].namespaces, ElementsAre("default"));
+  EXPECT_THAT(terms.required_affinity[1].namespaces, ElementsAre("a1", "b1"));
+  EXPECT_FALSE(terms.required_affinity[0].namespace_selector);
+  EXPECT_EQ(terms.required_affinity[0].topology_key, "zone");
+  ASSERT_EQ(terms.required_anti_affinity.size(), 1U);
+  EXPECT_EQ(terms.required_anti_affinity[0].topology_key, "rack");
 }
 
 TEST(AffinityTermTest, ASelectorOfNamespacesReplacesTheOwnNamespace) {
   const AffinityTerms terms = Parse("zone app of=team=a; zone app of=all");
-  ASSERT_EQ(terms.affinity.size(), 2U);
-  for (const AffinityTerm& term : terms.affinity) {
+  ASSERT_EQ(terms.required_affinity.size(), 2U);
+  for (const AffinityTerm& term : terms.required_affinity) {
     EXPECT_THAT(term.namespaces, IsEmpty());
     EXPECT_TRUE(term.namespace_selector);
   }
   const Pod pod = ToPod({.labels = "app"}, "other");
-  EXPECT_TRUE(terms.affinity[0].Matches(pod, {{"team", "a"}}));
-  EXPECT_FALSE(terms.affinity[0].Matches(pod, {}));
-  EXPECT_TRUE(terms.affinity[1].Matches(pod, {}));
-  EXPECT_FALSE(terms.affinity[1].Matches(ToPod({}, "no-app"), {}));
+  EXPECT_TRUE(terms.required_affinity[0].Matches(pod, {{"team", "a"}}));
+  EXPECT_FALSE(terms.required_affinity[0].Matches(pod, {}));
+  EXPECT_TRUE(terms.required_affinity[1].Matches(pod, {}));
+  EXPECT_FALSE(terms.required_affinity[1].Matches(ToPod({}, "no-app"), {}));
 }
 
 TEST(AffinityTermTest, MalformedTermsAreLeftOut) {
   const AffinityTerms terms = Parse("zone app; zone -", "zone app");
-  EXPECT_THAT(terms.affinity, IsEmpty());
-  EXPECT_EQ(terms.anti_affinity.size(), 1U);
+  EXPECT_THAT(terms.required_affinity, IsEmpty());
+  EXPECT_EQ(terms.required_anti_affinity.size(), 1U);
   EXPECT_THAT(terms.error, StartsWith("requiredAffinityTerms: key: Invalid"));
 }
 
@@ -61,8 +61,8 @@ TEST(AffinityTermTest, TheErrorNamesAllKindsOfTerms) {
 TEST(AffinityTermTest, APodInfoHasTheTermsOfItsPod) {
   const auto info = NewPodInfo(std::make_shared<const Pod>(
       ToPod({.affinity = "zone app", .anti_affinity = "rack app"}, "p")));
-  EXPECT_EQ(info->affinity_terms.affinity.size(), 1U);
-  EXPECT_EQ(info->affinity_terms.anti_affinity.size(), 1U);
+  EXPECT_EQ(info->affinity_terms.required_affinity.size(), 1U);
+  EXPECT_EQ(info->affinity_terms.required_anti_affinity.size(), 1U);
 }
 
 }  // namespace

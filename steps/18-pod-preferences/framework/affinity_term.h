@@ -27,14 +27,20 @@ struct AffinityTerm {
   bool Matches(const Pod& pod, const Labels& namespace_labels) const;
 };
 
+// The labels to pass to Matches() if the term's namespace selector is empty or
+// has been replaced by the names of the namespaces.
+inline const Labels kNamespacesResolved{};
+
+// Returns true if there are terms, and all of them match the pod. Their
+// namespaces must be resolved.
+bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod);
+
 // The terms of a pod. If one of them is malformed, all of its kind are missing,
 // and `error` says why.
 struct AffinityTerms {
-  // The terms that the pod requires.
-  std::vector<AffinityTerm> affinity;
-  std::vector<AffinityTerm> anti_affinity;
-  // The terms that the pod prefers, of both kinds.
-  std::vector<AffinityTerm> preferred;
+  std::vector<AffinityTerm> required_affinity;
+  std::vector<AffinityTerm> required_anti_affinity;
+  std::vector<AffinityTerm> preferred;  // of both kinds
   std::string error;
 };
 

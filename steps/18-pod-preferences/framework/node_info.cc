@@ -64,10 +64,10 @@ void NodeInfo::AddPod(PodInfoPtr pod) {
   const std::int32_t priority = PodPriority(*pod->pod);
   lowest_priority_ =
       pods_.empty() ? priority : std::min(lowest_priority_, priority);
-  if (!pod->affinity_terms.anti_affinity.empty()) {
+  if (!pod->affinity_terms.required_anti_affinity.empty()) {
     pods_with_required_anti_affinity_.push_back(pod);
   }
-  if (!pod->affinity_terms.affinity.empty() ||
+  if (!pod->affinity_terms.required_affinity.empty() ||
       !pod->affinity_terms.preferred.empty()) {
     pods_with_affinity_.push_back(pod);
   }

@@ -1,16 +1,8 @@
 #include "plugins/affinity_counts.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace minisched {
-
-bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod) {
-  return !terms.empty() &&
-         std::ranges::all_of(terms, [&](const AffinityTerm& term) {
-           return term.Matches(pod, {});
-         });
-}
 
 AffinityCounts::AffinityCounts(const Pod& pod, AffinityTerms terms,
                                Labels namespace_labels, const Nodes& nodes,
@@ -39,7 +31,7 @@ void AffinityCounts::Update(const Pod& pod, const PodInfo& other,
 
 void AffinityCounts::CountTermsOf(const PodInfo& other, const Pod& pod,
                                   const Node& node, int delta) {
-  for (const AffinityTerm& term : other.affinity_terms.anti_affinity) {
+  for (const AffinityTerm& term : other.affinity_terms.required_anti_affinity) {
     if (!term.Matches(pod, *namespace_labels_)) continue;
     repelled_.Update(node, term.topology_key, delta);
   }
@@ -47,13 +39,13 @@ void AffinityCounts::CountTermsOf(const PodInfo& other, const Pod& pod,
 
 void AffinityCounts::CountOwnTerms(const Pod& other, const Node& node,
                                    int delta) {
-  if (MatchesAll(terms_->affinity, other)) {
-    for (const AffinityTerm& term : terms_->affinity) {
+  if (MatchesAll(terms_->required_affinity, other)) {
+    for (const AffinityTerm& term : terms_->required_affinity) {
       required_.Update(node, term.topology_key, delta);
     }
   }
-  for (const AffinityTerm& term : terms_->anti_affinity) {
-    if (!term.Matches(other, {})) continue;
+  for (const AffinityTerm& term : terms_->required_anti_affinity) {
+    if (!term.Matches(other, kNamespacesResolved)) continue;
     avoided_.Update(node, term.topology_key, delta);
   }
 }
@@ -67,7 +59,7 @@ Status AffinityCounts::Check(const Pod& pod, const Node& node) const {
       Code::kUnschedulable,
       "node(s) didn't satisfy existing pods anti-affinity rules");
   if (!SatisfiesAffinity(pod, node)) return not_required;
-  for (const AffinityTerm& term : terms_->anti_affinity) {
+  for (const AffinityTerm& term : terms_->required_anti_affinity) {
     if (avoided_.Count(node, term.topology_key) > 0) return avoided;
   }
   if (repelled_.CountsAny(node)) return repelled;
@@ -76,13 +68,13 @@ Status AffinityCounts::Check(const Pod& pod, const Node& node) const {
 
 bool AffinityCounts::SatisfiesAffinity(const Pod& pod, const Node& node) const {
   bool satisfied = true;
-  for (const AffinityTerm& term : terms_->affinity) {
+  for (const AffinityTerm& term : terms_->required_affinity) {
     if (!node.metadata.labels.contains(term.topology_key)) return false;
     if (required_.Count(node, term.topology_key) <= 0) satisfied = false;
   }
   if (satisfied) return true;
   // The first pod of a group whose pods require each other.
-  return required_.Empty() && MatchesAll(terms_->affinity, pod);
+  return required_.Empty() && MatchesAll(terms_->required_affinity, pod);
 }
 
 }  // namespace minisched

@@ -15,9 +15,9 @@ namespace minisched {
 // plugins/interpodaffinity/filtering.go.
 class AffinityCounts {
  public:
-  // Counts the pods on all nodes. The terms of `pod` must not have namespace
-  // selectors other than the empty one. `repelling` are the nodes that have
-  // pods with required anti-affinity.
+  // Counts the pods on all nodes. The namespaces of `terms`, which are those of
+  // `pod`, must be resolved. `repelling` are the nodes that have pods with
+  // required anti-affinity.
   AffinityCounts(const Pod& pod, AffinityTerms terms, Labels namespace_labels,
                  const Nodes& nodes, const Nodes& repelling);
 
@@ -41,7 +41,8 @@ class AffinityCounts {
 
  private:
   bool HasTerms() const {
-    return !terms_->affinity.empty() || !terms_->anti_affinity.empty();
+    return !terms_->required_affinity.empty() ||
+           !terms_->required_anti_affinity.empty();
   }
   void CountTermsOf(const PodInfo& other, const Pod& pod, const Node& node,
                     int delta);
@@ -54,9 +55,5 @@ class AffinityCounts {
   TopologyCounts avoided_;
   TopologyCounts repelled_;
 };
-
-// Returns true if there are terms, and all of them match the pod. They must not
-// have namespace selectors other than the empty one.
-bool MatchesAll(const std::vector<AffinityTerm>& terms, const Pod& pod);
 
 }  // namespace minisched

@@ -9,14 +9,14 @@ AffinityPoints::AffinityPoints(const Pod& pod,
   for (const NodeInfo* node : snapshot.HavePodsWithAffinityList()) {
     for (const PodInfoPtr& info : node->pods_with_affinity()) {
       const AffinityTerms& terms = info->affinity_terms;
-      AddMatching(terms.affinity, pod, namespace_labels, node->node());
+      AddMatching(terms.required_affinity, pod, namespace_labels, node->node());
       AddMatching(terms.preferred, pod, namespace_labels, node->node());
     }
   }
   if (preferred.empty()) return;
   for (const NodeInfo* node : snapshot.List()) {
     for (const PodInfoPtr& info : node->pods()) {
-      AddMatching(preferred, *info->pod, {}, node->node());
+      AddMatching(preferred, *info->pod, kNamespacesResolved, node->node());
     }
   }
 }

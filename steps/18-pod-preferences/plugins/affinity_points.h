@@ -17,7 +17,7 @@ namespace minisched {
 class AffinityPoints {
  public:
   // Counts the pods on all nodes. The terms in `preferred` are those of `pod`.
-  // They must not have namespace selectors other than the empty one.
+  // Their namespaces must be resolved.
   AffinityPoints(const Pod& pod, const std::vector<AffinityTerm>& preferred,
                  const Labels& namespace_labels, const Snapshot& snapshot);
 

@@ -29,7 +29,8 @@ bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
 bool MayHelpAntiAffinity(const std::vector<AffinityTerm>& terms, const Pod& old,
                          const Pod* now) {
   return std::ranges::any_of(terms, [&](const AffinityTerm& term) {
-    return term.Matches(old, {}) && !(now && term.Matches(*now, {}));
+    return term.Matches(old, kNamespacesResolved) &&
+           !(now && term.Matches(*now, kNamespacesResolved));
   });
 }
 
@@ -62,18 +63,19 @@ QueueingHint InterPodAffinity::AfterPodChange(
   }
   if (!HasNode(now ? *now : *old)) return QueueingHint::kSkip;
   const AffinityTerms terms = TermsOf(pod);
-  if (MayHelpAffinity(terms.affinity, pod, old.get(), now.get())) {
+  if (MayHelpAffinity(terms.required_affinity, pod, old.get(), now.get())) {
     return QueueingHint::kQueue;
   }
   if (!old) return QueueingHint::kSkip;
-  if (MayHelpAntiAffinity(terms.anti_affinity, *old, now.get())) {
+  if (MayHelpAntiAffinity(terms.required_anti_affinity, *old, now.get())) {
     return QueueingHint::kQueue;
   }
   if (now) return QueueingHint::kSkip;
   const AffinityTerms gone = ParseAffinityTerms(*old);
-  return QueueIf(std::ranges::any_of(gone.anti_affinity, [&](const auto& term) {
-    return term.Matches(pod, NamespaceLabels(pod));
-  }));
+  return QueueIf(
+      std::ranges::any_of(gone.required_anti_affinity, [&](const auto& term) {
+        return term.Matches(pod, NamespaceLabels(pod));
+      }));
 }
 
 QueueingHint InterPodAffinity::AfterNodeChange(
@@ -81,8 +83,8 @@ QueueingHint InterPodAffinity::AfterNodeChange(
   const auto old = change.Old<Node>();
   const Labels& now = change.New<Node>()->metadata.labels;
   const AffinityTerms terms = TermsOf(pod);
-  if (!old && terms.affinity.empty()) return QueueingHint::kQueue;
-  for (const AffinityTerm& term : terms.affinity) {
+  if (!old && terms.required_affinity.empty()) return QueueingHint::kQueue;
+  for (const AffinityTerm& term : terms.required_affinity) {
     const std::string* domain = Find(now, term.topology_key);
     if (domain && (!old || !Find(old->metadata.labels, term.topology_key))) {
       return QueueingHint::kQueue;
@@ -107,7 +109,7 @@ Status InterPodAffinity::PreFilter(CycleState& state, const Pod& pod,
   }
   const Nodes& repelling =
       handle_.snapshot.HavePodsWithRequiredAntiAffinityList();
-  if (terms.affinity.empty() && terms.anti_affinity.empty() &&
+  if (terms.required_affinity.empty() && terms.required_anti_affinity.empty() &&
       repelling.empty()) {
     return Code::kSkip;
   }
@@ -172,9 +174,10 @@ Status InterPodAffinity::NormalizeScore(const CycleState& /*state*/,
 
 AffinityTerms InterPodAffinity::TermsOf(const Pod& pod) const {
   AffinityTerms terms = ParseAffinityTerms(pod);
-  for (AffinityTerm& term : terms.affinity) AddSelectedNamespaces(term);
-  for (AffinityTerm& term : terms.anti_affinity) AddSelectedNamespaces(term);
-  for (AffinityTerm& term : terms.preferred) AddSelectedNamespaces(term);
+  for (auto* list : {&terms.required_affinity, &terms.required_anti_affinity,
+                     &terms.preferred}) {
+    for (AffinityTerm& term : *list) AddSelectedNamespaces(term);
+  }
   return terms;
 }
 
