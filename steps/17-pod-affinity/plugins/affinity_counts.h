@@ -10,8 +10,8 @@
 namespace minisched {
 
 // What PreFilter counts for a pod: which domains have pods that it requires or
-// that keep it away. A copy has its own counts, and shares the terms. Const
-// access is thread-safe. Follows preFilterState of
+// that keep it away. A copy has its own counts, and shares the pod and its
+// terms. Const access is thread-safe. Follows preFilterState of
 // plugins/interpodaffinity/filtering.go.
 class AffinityCounts {
  public:
@@ -22,15 +22,13 @@ class AffinityCounts {
                  const Nodes& nodes, const Nodes& repelling);
 
   // Returns true if no node can be rejected, whatever pods are removed.
-  bool Empty() const { return !HasTerms() && repelled_.Empty(); }
+  bool CanSkip() const { return !HasTerms() && repelled_.Empty(); }
 
   // Counts a pod that was added to the node (delta 1) or removed from it (-1).
-  // `pod` is that of the constructor, here and below.
-  void Update(const Pod& pod, const PodInfo& other, const Node& node,
-              int delta);
+  void Update(const PodInfo& other, const Node& node, int delta);
 
   // Returns success if the pod may go to the node.
-  Status Check(const Pod& pod, const Node& node) const;
+  Status Check(const Node& node) const;
 
   // Other pods that match all affinity terms of the pod, once for each term.
   const TopologyCounts& required() const { return required_; }
@@ -44,11 +42,12 @@ class AffinityCounts {
     return !terms_->required_affinity.empty() ||
            !terms_->required_anti_affinity.empty();
   }
-  void CountTermsOf(const PodInfo& other, const Pod& pod, const Node& node,
-                    int delta);
+  void CountTermsOf(const PodInfo& other, const Node& node, int delta);
   void CountOwnTerms(const Pod& other, const Node& node, int delta);
-  bool SatisfiesAffinity(const Pod& pod, const Node& node) const;
+  bool SatisfiesAffinity(const Node& node) const;
 
+  // As PreFilter got it: the pod may be relabelled before preemption.
+  std::shared_ptr<const Pod> pod_;
   std::shared_ptr<const AffinityTerms> terms_;
   std::shared_ptr<const Labels> namespace_labels_;
   TopologyCounts required_;

@@ -254,7 +254,7 @@ std::string VerdictOf(const Status& status) {
 
 // Expects the counts and verdicts of the slow count.
 void ExpectEqualCounts(const AffinityCounts& counts, const Snapshot& snapshot,
-                       const RandomAffinity& cluster, const Pod& pod) {
+                       const RandomAffinity& cluster) {
   using Model = RandomAffinity;
   const bool none_required = cluster.Sum(&Model::Required) == 0;
   ASSERT_EQ(counts.required().Empty(), none_required);
@@ -273,7 +273,7 @@ void ExpectEqualCounts(const AffinityCounts& counts, const Snapshot& snapshot,
                 cluster.Repelled(key, value))
           << label;
     }
-    ASSERT_EQ(VerdictOf(counts.Check(pod, node)),
+    ASSERT_EQ(VerdictOf(counts.Check(node)),
               cluster.Verdict(cluster.nodes_[i], none_required))
         << node.metadata.name;
   }
@@ -302,8 +302,8 @@ void ChangeAtRandom(const InterPodAffinity& plugin, CycleState state,
       plugin.AddPod(state, pod, *changed.info, node);
     }
     if (cluster.Below(50) > 0) continue;
-    ASSERT_NO_FATAL_FAILURE(ExpectEqualCounts(state.Read<AffinityCounts>(),
-                                              snapshot, cluster, pod));
+    ASSERT_NO_FATAL_FAILURE(
+        ExpectEqualCounts(state.Read<AffinityCounts>(), snapshot, cluster));
   }
 }
 
@@ -325,11 +325,11 @@ TEST(AffinityCountsRandomTest, EqualASlowCountAfterRandomChanges) {
     ASSERT_EQ(Describe(status), can_reject ? "Success" : "Skip");
     if (!can_reject) continue;
     const auto& counts = state.Read<AffinityCounts>();
-    ASSERT_NO_FATAL_FAILURE(ExpectEqualCounts(counts, snapshot, cluster, pod));
+    ASSERT_NO_FATAL_FAILURE(ExpectEqualCounts(counts, snapshot, cluster));
     ASSERT_NO_FATAL_FAILURE(
         ChangeAtRandom(plugin, state, pod, snapshot, cluster));
     // The changes of a copy must not reach the original.
-    ASSERT_NO_FATAL_FAILURE(ExpectEqualCounts(counts, snapshot, cluster, pod));
+    ASSERT_NO_FATAL_FAILURE(ExpectEqualCounts(counts, snapshot, cluster));
   }
 }
 

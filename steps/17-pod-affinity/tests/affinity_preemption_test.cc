@@ -95,6 +95,14 @@ TEST_F(AffinityPreemptionTest, ThePodsThatRepelThePodGo) {
   EXPECT_EQ(Victims(), "a");
 }
 
+// DefaultPreemption passes the newest version of the pod.
+TEST_F(AffinityPreemptionTest, NewLabelsDoNotChangeWhatPreFilterCounted) {
+  PreFilterUrgent("", "", {PodWith("a", 1, "zone app=urgent")});
+  urgent_.metadata.labels = {{"app", "renamed"}};
+  EXPECT_EQ(FilterNode({}), kRepelled);
+  EXPECT_EQ(Victims(), "a");
+}
+
 TEST_F(AffinityPreemptionTest, AMoreImportantPodStays) {
   PreFilterUrgent("", "zone app=a", {PodWith("a", 9), PodWith("b", 1)});
   EXPECT_EQ(Victims(), kAvoided);
