@@ -22,7 +22,8 @@ bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
                      const Pod* old, const Pod* now) {
   const bool matched = old && MatchesAll(terms, *old);
   const bool matches = now && MatchesAll(terms, *now);
-  return matched ? !matches && MatchesAll(terms, pod) : matches;
+  if (!matched) return matches;               // has it come?
+  return !matches && MatchesAll(terms, pod);  // may `pod` be the first?
 }
 
 // Returns true if the old pod matches a term that the new one doesn't match.
@@ -72,17 +73,17 @@ QueueingHint InterPodAffinity::AfterPodChange(
   }
   if (now) return QueueingHint::kSkip;
   const AffinityTerms gone = ParseAffinityTerms(*old);
-  return QueueIf(
-      std::ranges::any_of(gone.required_anti_affinity, [&](const auto& term) {
-        return term.Matches(pod, NamespaceLabels(pod));
-      }));
+  const Labels namespace_labels = NamespaceLabels(pod);
+  return QueueIf(std::ranges::any_of(
+      gone.required_anti_affinity,
+      [&](const auto& term) { return term.Matches(pod, namespace_labels); }));
 }
 
 QueueingHint InterPodAffinity::AfterNodeChange(
     const Pod& pod, const ClusterChange& change) const {
   const auto old = change.Old<Node>();
   const Labels& now = change.New<Node>()->metadata.labels;
-  const AffinityTerms terms = TermsOf(pod);
+  const AffinityTerms terms = ParseAffinityTerms(pod);
   if (!old && terms.required_affinity.empty()) return QueueingHint::kQueue;
   for (const AffinityTerm& term : terms.required_affinity) {
     const std::string* domain = Find(now, term.topology_key);
