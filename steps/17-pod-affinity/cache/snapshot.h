@@ -55,8 +55,9 @@ class Snapshot {
     have_pods_with_required_anti_affinity_.clear();
     for (const auto& [name, node] : nodes_) {
       list_.push_back(&node);
-      if (!HasRequiredAntiAffinity(node)) continue;
-      have_pods_with_required_anti_affinity_.push_back(&node);
+      if (HasRequiredAntiAffinity(node)) {
+        have_pods_with_required_anti_affinity_.push_back(&node);
+      }
     }
   }
   std::size_t size() const { return nodes_.size(); }

@@ -65,7 +65,7 @@ void SpreadScore::CountPods(const Pod& pod, const Nodes& nodes) {
 
 std::int64_t SpreadScore::Score(const Pod& pod, const NodeInfo& node) const {
   if (Ignores(node.node())) return 0;
-  double score = 0;
+  double cost = 0;
   for (std::size_t i = 0; i < constraints_.size(); ++i) {
     const SpreadConstraint& constraint = constraints_[i];
     const auto label =
@@ -74,9 +74,9 @@ std::int64_t SpreadScore::Score(const Pod& pod, const NodeInfo& node) const {
     const int pods = constraint.topology_key == kHostname
                          ? constraint.CountPods(node, pod)
                          : topologies_[i].domains.at(label->second);
-    score += pods * topologies_[i].weight + (constraint.max_skew - 1);
+    cost += pods * topologies_[i].weight + (constraint.max_skew - 1);
   }
-  return std::llround(score);
+  return std::llround(cost);
 }
 
 }  // namespace minisched

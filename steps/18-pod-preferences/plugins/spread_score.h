@@ -17,9 +17,9 @@ namespace minisched {
 inline constexpr char kHostname[] = "kubernetes.io/hostname";
 
 // The scores that a pod's spread constraints give to nodes, before they are
-// normalized: the more pods are in the domains of a node, the higher is its
-// score, and the worse is the node. Const access is thread-safe. Follows
-// preScoreState of plugins/podtopologyspread/scoring.go.
+// normalized. Such a score is a cost: the more pods are in the domains of a
+// node, the higher is its cost, and the worse is the node. Const access is
+// thread-safe. Follows preScoreState of plugins/podtopologyspread/scoring.go.
 class SpreadScore {
  public:
   // Counts the pods on all nodes, in the domains of the feasible ones. With
@@ -32,7 +32,7 @@ class SpreadScore {
     return require_all_ && !HasTopologyKeys(node, constraints_);
   }
 
-  // Returns the score of a feasible node, or 0 if it is ignored. `pod` is that
+  // Returns the cost of a feasible node, or 0 if it is ignored. `pod` is that
   // of the constructor.
   std::int64_t Score(const Pod& pod, const NodeInfo& node) const;
 

@@ -9,9 +9,9 @@
 
 namespace minisched {
 
-// Counts of pods, or points for pods, by domain, for any number of topologies.
-// A domain that was never updated, or whose count is 0, takes no memory. Const
-// access is thread-safe. Follows topologyToMatchedTermCount of
+// Counts of pods, or points for pods, by domain. Unlike TopologyDomains, it has
+// any number of topologies, keeps no domains whose count is 0, and has no
+// minimum. Const access is thread-safe. Follows topologyToMatchedTermCount of
 // plugins/interpodaffinity/filtering.go.
 class TopologyCounts {
  public:
