@@ -25,7 +25,7 @@ class SpreadCounts {
                const Nodes& nodes);
 
   // Counts a pod that was added to the node (delta 1) or removed from it (-1).
-  // `pod` is that of the constructor, here and below.
+  // `pod` is that of the constructor, or a newer version of it, here and below.
   void Update(const Pod& pod, const Pod& other, const Node& node, int delta);
 
   // Returns success if the pod may go to the node.
