@@ -105,7 +105,8 @@ function resetPart(disabled) {
     "All objects return to those of the start. ",
     button("Reset the cluster", () => {
       ask(false);
-      act(server.source.post("reset"), "The cluster is as at the start.");
+      showSummary(server.source.post("reset"), ({ errors }) =>
+        `The cluster is ${errors.length > 0 ? "not " : ""}as at the start.`);
     }, { class: "danger" }),
     button("Keep", () => ask(false)));
 }
@@ -116,12 +117,18 @@ async function importFile(input) {
   const text = await file.text();
   input.value = "";
   const isJson = file.name.endsWith(".json");
-  const result = await act(server.source.load(text, isJson));
-  if (!result.ok) return;
-  const { created, skipped, errors = [] } = JSON.parse(result.text);
-  const list = (counts) => Object.entries(counts ?? {})
+  const list = (counts) => Object.entries(counts)
     .map(([what, n]) => `${n} ${what}`).join(", ") || "nothing";
+  showSummary(server.source.load(text, isJson), ({ created, skipped }) =>
+    `${file.name}: created ${list(created)}, skipped ${list(skipped)}.`);
+}
+
+// Sends an import or a reset, and shows what the server says of it.
+async function showSummary(request, describeSummary) {
+  const result = await act(request);
+  if (!result.ok) return;
+  const summary = JSON.parse(result.text);
+  const { errors } = summary;
   change({ notice: { isError: errors.length > 0,
-    text: [`${file.name}: created ${list(created)}, skipped ${list(skipped)}.`,
-      ...errors].join(" ") } });
+    text: [describeSummary(summary), ...errors].join(" ") } });
 }

@@ -65,3 +65,18 @@ export function fakeRoot() {
   };
   return page.createElement("main");
 }
+
+// Returns the first element of the views with this tag whose text begins with
+// this text.
+export function findView(views, tag, text) {
+  for (const view of [views].flat(Infinity)) {
+    if (!view?.children) continue;
+    if (view.tag === tag && textOf(view).startsWith(text)) return view;
+    const found = findView(view.children, tag, text);
+    if (found) return found;
+  }
+  return null;
+}
+
+const textOf = ({ text, children = [] }) =>
+  text ?? children.map(textOf).join("");

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { headView } from "./controls.js";
+import { findView } from "./fake_page.test.mjs";
+import { change, feed, server, ui } from "./ui.js";
+
+const kHello = { control: true, reset: true };
+
+// Presses Reset, to which the server responds with these errors. Returns the
+// notice after it.
+async function noticeOfReset(errors) {
+  feed.hello = kHello;
+  const summary = { created: {}, skipped: {}, deleted: {}, errors };
+  server.source = {
+    post: async () => ({ ok: true, text: JSON.stringify(summary) }),
+  };
+  change({ asksReset: true });
+  findView(headView(), "button", "Reset the cluster").props.onclick();
+  await new Promise(setImmediate);
+  return ui.notice;
+}
+
+test("AResetWithErrorsIsNoSuccess", async () => {
+  assert.deepEqual(await noticeOfReset(["Node n: no.", "pods: late."]),
+    { isError: true,
+      text: "The cluster is not as at the start. Node n: no. pods: late." });
+});
+
+test("AResetWithoutErrorsIsASuccess", async () => {
+  assert.deepEqual(await noticeOfReset([]),
+    { isError: false, text: "The cluster is as at the start." });
+});
