@@ -138,13 +138,12 @@ class Work {
     }
   }
 
-  // Gives an object its spec, labels and annotations of the start again.
+  // Gives an object its spec, labels and annotations of the start again. The
+  // new metadata have no resourceVersion, so the write can't fail because of a
+  // change since the list, such as the status that a kubelet reports.
   void Restore(Json object, const Json& start) {
     if (Exported(object) == start) return;
-    Json metadata = Select(object["metadata"], {"uid", "resourceVersion"});
-    metadata.update(start.at("metadata"));
     object.update(start);
-    object["metadata"] = std::move(metadata);
     Write("PUT", object, object, "");
   }
 

@@ -5,7 +5,9 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "minisched/api/node.h"
@@ -281,6 +283,23 @@ TEST_F(TransferTest, AResetReturnsToTheStart) {
   EXPECT_EQ(client_.Get<Node>("", "n1")->metadata.uid, uid);
   EXPECT_THAT(Names<Node>(), ElementsAre("n1"));
   EXPECT_THAT(Names<Pod>(), UnorderedElementsAre("bound", "pending", "system"));
+}
+
+TEST_F(TransferTest, AResetRestoresANodeWhoseStatusChangesMeanwhile) {
+  transfer_.Remember({});
+  client_.Patch<Node>("", "n1", PatchType::kMerge,
+                      R"({"spec":{"unschedulable":true}})");
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [update], resource: nodes}, latency: 200ms}]");
+  const std::jthread kubelet([this](const std::stop_token& stop) {
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      client_.Patch<Node>(
+          "", "n1", PatchType::kMerge,
+          R"({"status":{"phase":")" + std::to_string(i) + R"("}})", "status");
+    }
+  });
+  EXPECT_THAT(Reset()["errors"], IsEmpty());
+  EXPECT_FALSE(client_.Get<Node>("", "n1")->spec.unschedulable);
 }
 
 TEST_F(TransferTest, AnUnreachableServerIsABadGateway) {
