@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -75,6 +76,7 @@ bool Collector::Collect(std::size_t pages) {
   SetState("every", every_());
   trace_.ReportQueue();
   std::vector<Item> items = TakeItems();
+  AddMissedDeletions(items);
   std::uint64_t dropped = reader_->missing();
   // The first call returns the earlier records, however many there are.
   if (!starts && items.size() > kMaxItems) dropped += KeepLast(items);
@@ -91,6 +93,7 @@ void Collector::SetAllRejections(bool on) {
 }
 
 void Collector::Start() {
+  start_ = clock_.WallNow();
   reader_.emplace(trace_, AttemptDetail::kFirstRejections, TraceStart::kOldest);
   informers_ = std::make_unique<SharedInformerFactory>(client_, clock_);
   AddHandlers<Node>();
@@ -104,6 +107,7 @@ void Collector::Stop() {
   stop_probe_.request_stop();
   probes_.WaitUntil(RealClock(), Clock::TimePoint::max());
   informers_.reset();
+  earlier_.clear();
   reader_.reset();
   all_rejections_.reset();
   history_.Clear();
@@ -170,6 +174,32 @@ std::vector<Item> Collector::TakeItems() {
   }
   std::move(next, pending.end(), std::back_inserter(items));
   return items;
+}
+
+void Collector::AddMissedDeletions(std::vector<Item>& items) {
+  constexpr std::string_view kSuffix = "/pod";
+  for (const Item& item : items) {
+    if (item.time >= start_ || !item.key.ends_with(kSuffix)) continue;
+    const std::string uid =
+        item.key.substr(0, item.key.size() - kSuffix.size());
+    earlier_.erase(uid);
+    if (item.remains == Remains::kItem) earlier_.emplace(uid, item.json);
+  }
+  if (earlier_.empty()) return;
+  const SharedInformer<Pod>& pods = informers_->Of<Pod>();
+  std::stop_source no_wait;
+  no_wait.request_stop();
+  if (!pods.WaitForCacheSync(no_wait.get_token())) return;
+  for (const auto& pod : pods.store().List()) earlier_.erase(pod->metadata.uid);
+  for (const auto& [uid, json] : earlier_) {
+    const std::string name = TextAt(Json::parse(json), "/pod/name");
+    const auto slash = name.find('/');
+    const Pod pod{.metadata = {.name = name.substr(slash + 1),
+                               .namespace_name = name.substr(0, slash),
+                               .uid = uid}};
+    items.push_back(DeletionItem(pod, clock_.WallNow()));
+  }
+  earlier_.clear();
 }
 
 void Collector::Probe() {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "minisched/api/time.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
 #include "minisched/base/wait_group.h"
@@ -76,6 +77,10 @@ class Collector {
       EXCLUDES(mu_);
   // Returns the new items in the order of their times.
   std::vector<Item> TakeItems() EXCLUDES(mu_);
+  // Adds the deletions of pods that have earlier records, but were deleted
+  // before the informers started: the informers don't report these deletions,
+  // and a scheduler reports none for a pod that it has bound.
+  void AddMissedDeletions(std::vector<Item>& items);
   // Checks now and then that the API server responds.
   void Probe();
 
@@ -88,6 +93,10 @@ class Collector {
   std::optional<TraceReader> reader_;  // while collecting
   std::optional<TraceReader> all_rejections_;
   std::unique_ptr<SharedInformerFactory> informers_;
+  Time start_;  // before the informers were started
+  // The last record of each pod from before that, by uid, until the informer
+  // has all pods.
+  std::map<std::string, std::string> earlier_;
   Clock::TimePoint last_page_;  // when a page was last connected
   Clock::TimePoint next_probe_;
   std::atomic<bool> probing_ = false;

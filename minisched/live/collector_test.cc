@@ -127,6 +127,26 @@ TEST_F(CollectorTest, BeginsWithTheEarlierRecordsAndAllRows) {
   EXPECT_THAT(Places("web"), ElementsAre("active", "in flight", "bound"));
 }
 
+TEST_F(CollectorTest, APodThatWasDeletedBeforeTheFirstPageIsDeleted) {
+  Move("deleted-before", Place::kBound);
+  Move("gone-before", Place::kGone);
+  Move(client_.Get<Pod>("default", "old")->metadata.uid, Place::kBound);
+  clock_.Advance(seconds(1));
+  collector_.Collect(1);
+  clock_.Advance(seconds(1));
+  Move("not-in-the-store-yet", Place::kActive);
+  CollectUntil(R"("deleted":true)");
+  std::vector<Json> deletions;
+  for (const Json& item : Items()) {
+    const Json row = item.value("/cluster/pod"_json_pointer, Json());
+    if (row.contains("deleted")) deletions.push_back(row);
+  }
+  EXPECT_THAT(deletions, ElementsAre(Json{{"uid", "deleted-before"},
+                                          {"namespace", "shop"},
+                                          {"name", "deleted-before"},
+                                          {"deleted", true}}));
+}
+
 TEST_F(CollectorTest, AttemptsAreSummaries) {
   collector_.Collect(1);
   EXPECT_TRUE(Try());
