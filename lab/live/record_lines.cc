@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,27 +15,57 @@ namespace {
 
 constexpr int kVersion = 2;
 
-// Examples of the members that a record must have, and each of its states.
+// Examples of a record and of its states. A member whose name ends with '?' may
+// be absent. All elements of a list must be like the one of the example.
 const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
-const Json kStates = {{"pod", {{"name", ""}, {"uid", ""}, {"place", ""}}},
-                      {"attempt",
-                       {{"pod", ""},
-                        {"uid", ""},
-                        {"attempt", 1},
-                        {"allNodes", 1},
-                        {"feasibleNodes", 1}}},
-                      {"queue", {{"active", Json::array()}, {"length", 0}}},
-                      {"scheduler", {{"name", ""}}}};
+const Json kStates = Json::parse(R"({
+  "pod": {
+    "name": "", "uid": "", "place": "", "event?": "", "plugins?": [""],
+    "wakes?": [""], "attempts?": 1, "until?": "", "node?": ""},
+  "attempt": {
+    "pod": "", "uid": "", "attempt": 1, "allNodes": 1, "feasibleNodes": 1,
+    "reasons?": [{"plugin?": "", "reason": "", "nodes": 1}], "filters?": [""],
+    "allRejections?": true, "fits?": [""],
+    "scores?": [{"plugin": "", "weight": 1, "raw": [1], "normalized": [1]}],
+    "rejected?": [
+      {"node": "", "rejections": [{"plugin?": "", "reasons": [""]}]}],
+    "points?": [
+      {"point": "", "plugin?": "", "status?": "", "message?": ""}],
+    "node?": "", "failure?": ""},
+  "queue": {"active": [""], "length": 0},
+  "scheduler": {"name": "", "program?": "", "paused?": true}
+})");
+
+std::string FindWrongMember(const Json& object, const Json& examples);
+
+bool IsLike(const Json& value, const Json& example) {
+  if (example.is_number()) return value.is_number_integer();
+  if (value.type() != example.type()) return false;
+  if (example.is_object()) return FindWrongMember(value, example).empty();
+  return !example.is_array() ||
+         std::ranges::all_of(value, [&](const Json& element) {
+           return IsLike(element, example[0]);
+         });
+}
+
+// Returns the name of a member that is not like the one of the example, or "".
+std::string FindWrongMember(const Json& object, const Json& examples) {
+  for (const auto& [key, example] : examples.items()) {
+    const bool is_optional = key.ends_with('?');
+    const std::string name = key.substr(0, key.size() - (is_optional ? 1 : 0));
+    const auto member = object.find(name);
+    const bool is_right =
+        member == object.end() ? is_optional : IsLike(*member, example);
+    if (!is_right) return name;
+  }
+  return "";
+}
 
 // Throws ParseError unless the object has members like those of the examples.
 void CheckMembers(const Json& object, const Json& examples) {
-  for (const auto& [name, example] : examples.items()) {
-    const Json member =
-        object.is_object() ? object.value(name, Json()) : Json();
-    if (example.is_number() ? !member.is_number_integer()
-                            : member.type() != example.type()) {
-      throw ParseError(fmt::format("its \"{}\" is missing or wrong", name));
-    }
+  const std::string wrong = FindWrongMember(object, examples);
+  if (!wrong.empty()) {
+    throw ParseError(fmt::format("its \"{}\" is missing or wrong", wrong));
   }
 }
 

@@ -97,6 +97,32 @@ TEST(RecordLinesTest, ReportsWhatARecordLacks) {
             R"(:1: its "active" is missing or wrong)");
 }
 
+TEST(RecordLinesTest, ReportsOptionalMembersThatAreWrong) {
+  const auto error_of = [](const std::string& state, const std::string& more) {
+    std::string wrong = state;
+    wrong.insert(wrong.size() - 1, "," + more);
+    return HeadErrorOf(RecordLine(1, 1, wrong));
+  };
+  for (const char* more :
+       {R"("plugins":"X")", R"("plugins":[1])", R"("plugins":null)",
+        R"("wakes":{})", R"("until":1)", R"("event":[])"}) {
+    EXPECT_THAT(error_of(PodState("a", "active"), more),
+                EndsWith("is missing or wrong"))
+        << more;
+  }
+  for (const char* more :
+       {R"("rejected":[{"node":"n"}])",
+        R"("rejected":[{"node":"n","rejections":[{"plugin":"P"}]}])",
+        R"("scores":[{"plugin":"P","weight":1,"raw":[1],"normalized":["1"]}])",
+        R"("filters":null)", R"("points":[{"plugin":"P"}])"}) {
+    EXPECT_THAT(error_of(AttemptState("a", 1), more),
+                EndsWith("is missing or wrong"))
+        << more;
+  }
+  EXPECT_EQ(error_of(AttemptState("a", 1), R"("fits":[1])"),
+            R"(:1: its "fits" is missing or wrong)");
+}
+
 TEST(RecordLinesTest, MakesItemsOfRecords) {
   const auto item = [](const std::string& state) {
     return *RecordItem(Json::parse(RecordLine(1, 4, state)));

@@ -656,3 +656,25 @@ def the_page_of_step_01_shows_nodes_and_pods(browser: Browser) -> None:
         assert set(live.places()) == {"unscheduled", "bound"}
         live.await_node("node-1", "3 free")
         live.await_text(".queue", "reports nothing of its own work")
+
+
+@check
+def the_page_goes_on_after_an_item_that_it_cannot_show(
+        browser: Browser) -> None:
+    time = "2026-01-01T00:00:00Z"
+    wrong = {"v": 2, "sequence": 1, "time": time, "pod": {
+        "uid": "1", "name": "default/web", "place": "unschedulable",
+        "plugins": "not a list"}}
+    stream = (f"retry: 1000000\nevent: start\nid: 1.0\n"
+              f"data: {json.dumps({'time': time})}\n\n"
+              f"data: {json.dumps([wrong])}\n\n")
+    with Cluster("13", [node("node-1")]) as cluster, \
+            LivePage(browser, cluster) as live:
+        live.page.route("**/live/events", lambda route: route.fulfill(
+            content_type="text/event-stream", body=stream))
+        live.page.goto(cluster.url)
+        live.await_text("#notices", "The page cannot show this: TypeError")
+        live.page.get_by_role("link", name="Tables").click()
+        live.await_text("main h2", "Tables")
+        assert live.errors
+        live.errors.clear()

@@ -37,15 +37,22 @@ function render() {
   const begin = performance.now();
   isDue = false;
   isResting = true;
-  const isQuiet = feed.status !== "live" && !ui.rewound;
-  renderWithMoves(shownTables(), isQuiet, renderViews, page.ghosts);
-  updateTimers();
-  announce(page.news);
-  // The browser lays out and paints before the first of these functions runs.
-  setTimeout(() => setTimeout(() => {
-    isResting = false;
-    if (isDue) requestAnimationFrame(render);
-  }, (performance.now() - begin) * kRest));
+  try {
+    const isQuiet = feed.status !== "live" && !ui.rewound;
+    renderWithMoves(shownTables(), isQuiet, renderViews, page.ghosts);
+    updateTimers();
+    announce(page.news);
+  } catch (error) {
+    ui.notice = { isError: true, text: `The page cannot show this: ${error}` };
+    patch(page.notices, noticesView());
+    throw error;
+  } finally {
+    // The browser lays out and paints before the first of these functions runs.
+    setTimeout(() => setTimeout(() => {
+      isResting = false;
+      if (isDue) requestAnimationFrame(render);
+    }, (performance.now() - begin) * kRest));
+  }
 }
 
 const kMain = { queue: () => [queueView(), nodesView()],

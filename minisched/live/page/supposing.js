@@ -30,13 +30,13 @@ export function isSupposed(scores, weights) {
 // the rejection that counts, (✗) is a further one, · did not run.
 function marksOfRejected(attempt, rejections) {
   const first = rejections[0];
-  let runs = Boolean(first.plugin);  // else PreFilter excludes the node
+  let runs = Boolean(first?.plugin);  // else PreFilter excludes the node
   return (attempt.filters ?? []).map((plugin) => {
     const i = rejections.findIndex((rejection) => rejection.plugin === plugin);
     let mark = runs && !skipsFilter(attempt, plugin) ? "✓" : "·";
     if (i === 0) mark = "✗";
     if (i > 0) mark = "(✗)";
-    if (first.plugin === plugin && !attempt.allRejections) runs = false;
+    if (first?.plugin === plugin && !attempt.allRejections) runs = false;
     return mark;
   });
 }
@@ -60,7 +60,7 @@ export function rowsOf(attempt, weights) {
   rows.sort((a, b) => (b.total ?? 0) - (a.total ?? 0) || a.index - b.index);
   for (const { node, rejections } of attempt.rejected ?? []) {
     rows.push({ node, marks: marksOfRejected(attempt, rejections),
-      reasons: rejections[0].reasons.join(", "),
+      reasons: rejections[0]?.reasons.join(", "),
       further: rejections.slice(1) });
   }
   return { rows, tie: winners.size > 1 };

@@ -56,6 +56,10 @@ test("PluginsAfterTheFirstRejectionDidNotRun", () => {
   assert.equal(marks({ rejected: by("B") }), "✓ ✗ · ·");
 });
 
+test("ANodeMayBeRejectedWithoutARejection", () => {
+  assert.equal(marks({ rejected: by() }), "· · · ·");
+});
+
 test("FurtherRejectionsAreInParentheses", () => {
   assert.equal(marks({ rejected: by("B", "D"), allRejections: true }),
     "✓ ✗ ✓ (✗)");
