@@ -5,23 +5,26 @@ import { clockText, plural } from "./format.js";
 import { badge, firstItems, hidden, link, scrollTable } from "./parts.js";
 import { searchField } from "./parts.js";
 import { isSupposed, rowsOf } from "./supposing.js";
-import { change, currentIf, isFound, openAttempt, openPod } from "./ui.js";
-import { server, shownTables, ui } from "./ui.js";
+import { change, currentIf, feed, isFound, openAttempt } from "./ui.js";
+import { openPod, server, shownTables, ui } from "./ui.js";
 
 const kListed = 80;
 const kFirstRows = 100;
 const kKept = 20;
 const kFewNodes = 12;
 
-const fullAttempts = new Map();  // "uid/number" → {sequence, attempt, error}
+// "uid/number" → {hello, sequence, attempt, error}
+const fullAttempts = new Map();
 
 // Returns the whole record of an attempt, without `attempt` while it is on its
-// way. Asks again if the attempt has a newer record.
+// way. Asks again if the attempt has a newer record, or after a reconnection.
 function fullAttempt(uid, number, sequence) {
   const key = `${uid}/${number}`;
   const full = fullAttempts.get(key);
-  if (full && full.sequence === sequence) return full;
-  const next = { ...full, sequence };
+  const { hello } = feed;
+  const isSame = full?.hello === hello;
+  if (isSame && full.sequence === sequence) return full;
+  const next = { ...(isSame && full), hello, sequence };
   fullAttempts.delete(key);
   fullAttempts.set(key, next);
   if (fullAttempts.size > kKept) {

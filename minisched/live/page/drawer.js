@@ -75,12 +75,13 @@ function podFacts(pod) {
 }
 
 // Returns the editor of an object. Loads its YAML again when the object has
-// changed, unless the reader has changed the text too.
+// changed, or after a reconnection, unless the reader has changed the text too.
 function editorView({ kind, namespace, name, uid }) {
   const path = pathOf(kind, namespace, name);
   const row = past.tables.pods.get(uid)?.row ?? past.tables.nodes.get(uid) ?? 0;
   const editor = editorOf(`${path} ${uid}`);
-  if (isClean(editor) && !editor.isLoading && editor.row !== row) {
+  const isOld = editor.row !== row || editor.hello !== feed.hello;
+  if (isClean(editor) && !editor.isLoading && isOld) {
     loadYaml(editor, path, row);
   }
   return h("div.editor", { key: `editor ${uid}` },

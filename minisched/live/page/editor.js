@@ -3,10 +3,11 @@
 
 import { h } from "./dom.js";
 import { link } from "./parts.js";
-import { change, server } from "./ui.js";
+import { change, feed, server } from "./ui.js";
 
-// Key → {id, text, loaded, row, error, line, column, node, isLoading}. `text`
-// is in the textarea, `loaded` is what the server has sent, or a template.
+// Key → {id, text, loaded, row, hello, error, line, column, node, isLoading}.
+// `text` is in the textarea, `loaded` is what the server has sent, or a
+// template. `row` and `hello` are of the time when it was loaded.
 const editors = new Map();
 let editorCount = 0;
 
@@ -38,6 +39,7 @@ export function forgetEditor(key) {
 export async function loadYaml(editor, path, row, isAsked) {
   editor.isLoading = true;
   editor.row = row;
+  editor.hello = feed.hello;
   const { ok, text, error } = await server.source.read(path);
   editor.isLoading = false;
   if (!isClean(editor) && !isAsked) return change();

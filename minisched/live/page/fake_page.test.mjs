@@ -78,5 +78,5 @@ export function findView(views, tag, text) {
   return null;
 }
 
-const textOf = ({ text, children = [] }) =>
+export const textOf = ({ text, children = [] }) =>
   text ?? children.map(textOf).join("");
