@@ -211,23 +211,28 @@ Json TakeList(Json& document, const char* name) {
   return list;
 }
 
-// Adds an object, or the objects of a list, if their kind is shown.
+// Adds an object, or the objects of a list, if their kind is shown. As with
+// kubectl, an object without its namespace is in "default".
 void Flatten(Json object, std::vector<Json>& objects, Work& work) {
   const std::string kind = TextAt(object, "/kind");
+  const ApiResource* const resource = FindResource(object);
   if (object.contains("items")) {
     const std::string kind_of_items = kind.substr(0, kind.rfind("List"));
     for (Json& item : TakeList(object, "items")) {
       if (TextAt(item, "/kind").empty()) item["kind"] = kind_of_items;
       Flatten(std::move(item), objects, work);
     }
-  } else if (FindResource(object) == nullptr) {
+  } else if (resource == nullptr) {
     work.Skip(kind.empty() ? "object without a kind" : kind);
   } else if (TextAt(object, "/metadata/name").empty()) {
     work.Fail(kind, "an object without metadata.name");
   } else if (IsOfSystem(object)) {
     work.Skip(kind + " of the system");
   } else {
-    object["apiVersion"] = FindResource(object)->ApiVersion();
+    object["apiVersion"] = resource->ApiVersion();
+    if (resource->namespaced && TextAt(object, "/metadata/namespace").empty()) {
+      object["metadata"]["namespace"] = "default";
+    }
     objects.push_back(Exported(std::move(object)));
   }
 }

@@ -230,6 +230,21 @@ metadata: {name: c}
                             "errors": []})"));
 }
 
+TEST_F(TransferTest, AnImportedObjectWithoutNamespaceIsInDefault) {
+  const Json summary = ImportOk(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: m}
+)");
+  EXPECT_EQ(summary["created"], Json::parse(R"({"Pod": 1, "Node": 1})"));
+  EXPECT_EQ(client_.Get<Pod>("default", "p")->metadata.name, "p");
+}
+
 TEST_F(TransferTest, ReportsRefusedObjectsAndGoesOn) {
   std::string pods;
   for (int i = 0; i < 30; ++i) {
