@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -10,8 +11,17 @@
 
 namespace minisched::live {
 
-OtherScheduler::OtherScheduler(Client& client, const std::string& records)
-    : informers_(client, client.clock()) {
+namespace {
+
+// So that an event is read after the pod that it is about.
+constexpr std::chrono::milliseconds kEventDelay{100};
+
+}  // namespace
+
+OtherScheduler::OtherScheduler(Client& client, std::string name,
+                               const std::string& records,
+                               const std::stop_token& stop)
+    : name_(std::move(name)), informers_(client, client.clock()) {
   if (!records.empty()) {
     records_.emplace(records);
     return;
@@ -26,8 +36,11 @@ OtherScheduler::OtherScheduler(Client& client, const std::string& records)
   };
   add_handlers(informers_.Of<Pod>(),
                [this](const Pod& pod) { ReadAnnotations(pod); });
+  informers_.Start({});
+  informers_.WaitForCacheSync(stop);
   add_handlers(
-      informers_.Add<Event>({.field_selector = "reason=FailedScheduling"}),
+      informers_.Add<Event>({.field_selector = "reason=FailedScheduling",
+                             .read_delay = kEventDelay}),
       [this](const Event& event) { ReadEvent(event); });
   informers_.Start({});
 }
@@ -55,27 +68,37 @@ void OtherScheduler::PollRecords() {
 }
 
 void OtherScheduler::ReadAnnotations(const Pod& pod) {
+  if (pod.spec.scheduler_name != name_) return;
   MutexLock lock(mu_);
   const Time now = RealClock().WallNow();
-  for (const Json& record : results_.Read(pod, now)) AddRecord(record);
+  for (Json& record : results_.Read(pod, now)) AddAttempt(std::move(record));
 }
 
 void OtherScheduler::ReadEvent(const Event& event) {
   const ObjectReference& pod = event.regarding;
   MutexLock lock(mu_);
+  const auto known =
+      informers_.Of<Pod>().store().Get(pod.namespace_name, pod.name);
+  if (!known || known->metadata.uid != pod.uid ||
+      known->spec.scheduler_name != name_) {
+    return;
+  }
   auto& counts = events_[pod.uid];
   int& count = counts[event.metadata.name];
   const int new_count = event.series ? event.series->count : 1;
-  if (pod.uid.empty() || new_count <= count) return;
+  if (new_count <= count) return;
   count = new_count;
   int number = 0;
   for (const auto& [name, times] : counts) number += times;
   // An annotation has more of the attempt.
   if (attempts_.contains(pod.uid + "/" + std::to_string(number))) return;
-  AddRecord(AttemptRecord(
-      FailedAttempt(event.note),
-      {.name = pod.name, .namespace_name = pod.namespace_name, .uid = pod.uid},
-      number, RealClock().WallNow()));
+  AddAttempt(AttemptRecord(FailedAttempt(event.note), known->metadata, number,
+                           RealClock().WallNow()));
+}
+
+void OtherScheduler::AddAttempt(Json record) {
+  record["sequence"] = ++sequence_;
+  AddRecord(record);
 }
 
 void OtherScheduler::AddRecord(const Json& record) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,9 +29,13 @@ class OtherScheduler {
   static constexpr std::size_t kAttempts = 512;
 
   // Reads records from the file `records`, or from standard input if this is
-  // "-". If it is empty, watches pods and events. `client` must outlive the
-  // object.
-  OtherScheduler(Client& client, const std::string& records);
+  // "-". If it is empty, watches the pods whose spec.schedulerName is `name`,
+  // and their events; then blocks until all pods are there, or until `stop`
+  // asks to stop. `client` must outlive the object.
+  OtherScheduler(Client& client, std::string name, const std::string& records,
+                 const std::stop_token& stop);
+  // Blocks until no handler of the informers runs.
+  ~OtherScheduler() { informers_.Shutdown(); }
 
   OtherScheduler(const OtherScheduler&) = delete;
   OtherScheduler& operator=(const OtherScheduler&) = delete;
@@ -46,17 +52,22 @@ class OtherScheduler {
   void PollRecords() EXCLUDES(mu_);
   void ReadAnnotations(const Pod& pod) EXCLUDES(mu_);
   void ReadEvent(const Event& event) EXCLUDES(mu_);
+  // Adds the record of an attempt, which gets a sequence of its own: a page
+  // reads an attempt again only if the sequence has changed.
+  void AddAttempt(nlohmann::json record) REQUIRES(mu_);
   void AddRecord(const nlohmann::json& record) REQUIRES(mu_);
 
+  const std::string name_;
   std::optional<LineTail> records_;
   mutable Mutex mu_;
   std::vector<Item> items_ GUARDED_BY(mu_);
+  std::uint64_t sequence_ GUARDED_BY(mu_) = 0;
   SimulatorResults results_ GUARDED_BY(mu_);
   // How often each event has occurred: by uid of the pod and name of the event.
   std::map<std::string, std::map<std::string, int>> events_ GUARDED_BY(mu_);
   std::map<std::string, std::string> attempts_ GUARDED_BY(mu_);
   std::deque<std::string> newest_ GUARDED_BY(mu_);  // the keys of attempts_
-  SharedInformerFactory informers_;  // last: its threads use the others
+  SharedInformerFactory informers_;
 };
 
 }  // namespace minisched::live

@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Json = nlohmann::json;
 
+constexpr const char* kScheduler = "default-scheduler";
 constexpr const char* kManifest = R"(
 apiVersion: v1
 kind: Namespace
@@ -32,6 +33,13 @@ apiVersion: v1
 kind: Pod
 metadata: {name: a, namespace: ns}
 spec:
+  containers: [{name: c, image: i}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other, namespace: ns}
+spec:
+  schedulerName: other
   containers: [{name: c, image: i}]
 )";
 
@@ -51,8 +59,9 @@ class OtherSchedulerTest : public ::testing::Test {
     return keys;
   }
 
-  Event MakeEvent(const std::string& name, int count) {
-    const auto pod = client_.Get<Pod>("ns", "a");
+  Event MakeEvent(const std::string& name, int count,
+                  const std::string& pod_name = "a") {
+    const auto pod = client_.Get<Pod>("ns", pod_name);
     Event event;
     event.metadata = {.name = name, .namespace_name = "ns"};
     event.event_time = MicroTime{RealClock().WallNow()};
@@ -66,11 +75,23 @@ class OtherSchedulerTest : public ::testing::Test {
     event.regarding = {.api_version = "v1",
                        .kind = "Pod",
                        .namespace_name = "ns",
-                       .name = "a",
+                       .name = pod_name,
                        .uid = pod->metadata.uid};
     event.note = "0/2 nodes are available: 2 Insufficient cpu.";
     event.type = "Warning";
     return event;
+  }
+
+  // Annotates the pod with the results of an attempt.
+  void Annotate(const std::string& pod) {
+    client_.Patch<Pod>(
+        "ns", pod, PatchType::kMerge,
+        R"({"metadata":{"annotations":{"kube-scheduler-simulator.sigs.k8s.io/)"
+        R"(selected-node":"n"}}})");
+  }
+  static int SequenceOf(const OtherScheduler& scheduler,
+                        const std::string& key) {
+    return Json::parse(scheduler.FindAttempt(key).value())["sequence"];
   }
 
   std::string uid() { return client_.Get<Pod>("ns", "a")->metadata.uid; }
@@ -80,7 +101,7 @@ class OtherSchedulerTest : public ::testing::Test {
 };
 
 TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
-  OtherScheduler scheduler(client_, "");
+  OtherScheduler scheduler(client_, kScheduler, "", {});
   client_.Create(MakeEvent("first", 1));
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   const Json attempt =
@@ -92,19 +113,37 @@ TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
 }
 
 TEST_F(OtherSchedulerTest, ShowsAnnotationsAsAttempts) {
-  OtherScheduler scheduler(client_, "");
-  client_.Patch<Pod>(
-      "ns", "a", PatchType::kMerge,
-      R"({"metadata":{"annotations":{"kube-scheduler-simulator.sigs.k8s.io/)"
-      R"(selected-node":"n"}}})");
+  OtherScheduler scheduler(client_, kScheduler, "", {});
+  Annotate("a");
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   EXPECT_THAT(*scheduler.FindAttempt(uid() + "/1"), HasSubstr(R"("node":"n")"));
+}
+
+TEST_F(OtherSchedulerTest, AnAnnotationAfterTheEventIsANewerRecord) {
+  OtherScheduler scheduler(client_, kScheduler, "", {});
+  client_.Create(MakeEvent("first", 1));
+  TakeKeys(scheduler, 1);
+  const int sequence = SequenceOf(scheduler, uid() + "/1");
+  Annotate("a");
+  TakeKeys(scheduler, 1);
+  EXPECT_GT(SequenceOf(scheduler, uid() + "/1"), sequence);
+}
+
+TEST_F(OtherSchedulerTest, IgnoresPodsOfOtherSchedulers) {
+  client_.Create(MakeEvent("early", 1, "other"));
+  OtherScheduler scheduler(client_, kScheduler, "", {});
+  client_.Create(MakeEvent("late", 1, "other"));
+  Annotate("other");
+  client_.Create(MakeEvent("mine", 1));
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
+  Annotate("a");
+  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
 }
 
 TEST_F(OtherSchedulerTest, AddsRecordsAsTheyAreAppended) {
   const TestFile file(ObjectLine(1, "Add", NodeJson("n")) +
                       RecordLine(1, 1, PodState("a", "active")));
-  OtherScheduler scheduler(client_, file.path());
+  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/pod"));
   const std::string line =
       RecordLine(2, 2, AttemptState("a", 1, R"(,"fits":["n"])"));
@@ -118,7 +157,7 @@ TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
   for (int i = 1; i <= 513; ++i)
     lines += RecordLine(1, i, AttemptState("a", i));
   const TestFile file(lines);
-  OtherScheduler scheduler(client_, file.path());
+  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
   scheduler.Take();
   EXPECT_FALSE(scheduler.FindAttempt("uid-a/1"));
   EXPECT_TRUE(scheduler.FindAttempt("uid-a/2"));
@@ -128,7 +167,7 @@ TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
 TEST_F(OtherSchedulerTest, StopsReadingAfterAMalformedRecord) {
   const TestFile file(RecordLine(1, 1, PodState("a", "active")) +
                       "{\"v\":1}\n" + RecordLine(1, 1, PodState("a", "bound")));
-  OtherScheduler scheduler(client_, file.path());
+  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
   const LogCapture log;
   EXPECT_EQ(scheduler.Take().size(), 1U);
   EXPECT_THAT(log.text(), AllOf(HasSubstr(file.path() + ":2: "),
