@@ -26,22 +26,22 @@ OtherScheduler::OtherScheduler(Client& client, std::string name,
     records_.emplace(records);
     return;
   }
-  const auto add_handlers = []<class T>(SharedInformer<T>& informer,
-                                        auto read) {
-    using Object = std::shared_ptr<const T>;
-    informer.AddEventHandler(
-        {.on_add = [read](const Object& object, bool) { read(*object); },
-         .on_update = [read](const Object&,
-                             const Object& now) { read(*now); }});
-  };
-  add_handlers(informers_.Of<Pod>(),
-               [this](const Pod& pod) { ReadAnnotations(pod); });
+  using PodPtr = std::shared_ptr<const Pod>;
+  using EventPtr = std::shared_ptr<const Event>;
+  informers_.Of<Pod>().AddEventHandler(
+      {.on_add = [this](const PodPtr& pod, bool) { ReadAnnotations(*pod); },
+       .on_update = [this](const PodPtr&,
+                           const PodPtr& pod) { ReadAnnotations(*pod); },
+       .on_delete = [this](const PodPtr& pod) { Forget(pod->metadata.uid); }});
   informers_.Start({});
   informers_.WaitForCacheSync(stop);
-  add_handlers(
-      informers_.Add<Event>({.field_selector = "reason=FailedScheduling",
-                             .read_delay = kEventDelay}),
-      [this](const Event& event) { ReadEvent(event); });
+  informers_
+      .Add<Event>({.field_selector = "reason=FailedScheduling",
+                   .read_delay = kEventDelay})
+      .AddEventHandler(
+          {.on_add = [this](const EventPtr& event, bool) { ReadEvent(*event); },
+           .on_update = [this](const EventPtr&,
+                               const EventPtr& event) { ReadEvent(*event); }});
   informers_.Start({});
 }
 
@@ -94,6 +94,12 @@ void OtherScheduler::ReadEvent(const Event& event) {
   if (attempts_.contains(pod.uid + "/" + std::to_string(number))) return;
   AddAttempt(AttemptRecord(FailedAttempt(event.note), known->metadata, number,
                            RealClock().WallNow()));
+}
+
+void OtherScheduler::Forget(const std::string& uid) {
+  MutexLock lock(mu_);
+  results_.Forget(uid);
+  events_.erase(uid);
 }
 
 void OtherScheduler::AddAttempt(Json record) {

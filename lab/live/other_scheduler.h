@@ -52,6 +52,8 @@ class OtherScheduler {
   void PollRecords() EXCLUDES(mu_);
   void ReadAnnotations(const Pod& pod) EXCLUDES(mu_);
   void ReadEvent(const Event& event) EXCLUDES(mu_);
+  // Forgets what was read of a pod that is deleted.
+  void Forget(const std::string& uid) EXCLUDES(mu_);
   // Adds the record of an attempt, which gets a sequence of its own: a page
   // reads an attempt again only if the sequence has changed.
   void AddAttempt(nlohmann::json record) REQUIRES(mu_);

@@ -35,6 +35,8 @@ class SimulatorResults {
   // Returns the records of the attempts that earlier calls have not returned,
   // the oldest first.
   std::vector<nlohmann::json> Read(const Pod& pod, Time time);
+  // Forgets a pod that is deleted.
+  void Forget(const std::string& uid) { pods_.erase(uid); }
 
  private:
   struct Known {

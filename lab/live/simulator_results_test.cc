@@ -108,6 +108,14 @@ TEST(SimulatorResultsTest, ReturnsEachAttemptOnce) {
   }
 }
 
+TEST(SimulatorResultsTest, ForgetsAPod) {
+  SimulatorResults results;
+  const Pod pod = AnnotatedPod(Annotations({{"selected-node", "n"}}));
+  EXPECT_THAT(results.Read(pod, {}), SizeIs(1));
+  results.Forget(pod.metadata.uid);
+  EXPECT_THAT(results.Read(pod, {}), SizeIs(1));
+}
+
 TEST(SimulatorResultsTest, ReadsTheHistory) {
   const auto entry = [](const std::string& node) {
     return R"({"kube-scheduler-simulator.sigs.k8s.io/selected-node":")" + node +
