@@ -86,6 +86,7 @@ void ManagedScheduler::Poll() {
       config_ = *std::exchange(before_, std::nullopt);
     }
     Start();
+    trial_end_ = {};  // Its end no longer ends the program.
     return EndChange(
         ErrorReply(409, "the old configuration is back, because " + error));
   }

@@ -39,7 +39,7 @@ class ManagedScheduler {
 
   // Does what pages have asked for. Call this every moment, on the main thread.
   // Logs an error when the scheduler has ended. Throws std::runtime_error if
-  // that happens in its first seconds.
+  // that happens in the first seconds of the program.
   void Poll() EXCLUDES(mu_);
 
   // Returns the file of the scheduler's log, which ends with the object.

@@ -11,6 +11,7 @@
 
 #include "lab/live/files_testing.h"
 #include "minisched/base/fake_clock.h"
+#include "testing/log_capture.h"
 
 namespace minisched::live {
 namespace {
@@ -92,6 +93,22 @@ TEST_F(ManagedSchedulerTest, ReturnsToTheOldConfiguration) {
               AllOf(HasSubstr("the old configuration is back"),
                     HasSubstr("exit code 3"), HasSubstr("last words")));
   PollUntil([&] { return Starts() == "a: 1\nend: true\na: 1\n"; });
+  Ask("GET");
+  EXPECT_EQ(reply_->body, "a: 1\n");
+}
+
+TEST_F(ManagedSchedulerTest, GoesOnIfTheOldConfigurationFailsToo) {
+  // Only the first start succeeds.
+  Start(
+      "a: 1\n",
+      "echo x >>$STARTS; test $(wc -l <$STARTS) = 1 && exec sleep 60; exit 3");
+  PollUntil([&] { return Starts() == "x\n"; });
+  Ask("PUT", "a: 2\n");
+  const LogCapture log;
+  PollUntil([&] {
+    return log.text().find("Save its configuration") != std::string::npos;
+  });
+  EXPECT_EQ(reply_->status, 409);
   Ask("GET");
   EXPECT_EQ(reply_->body, "a: 1\n");
 }

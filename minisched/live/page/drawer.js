@@ -80,6 +80,8 @@ function editorView({ kind, namespace, name, uid }) {
   const path = pathOf(kind, namespace, name);
   const row = past.tables.pods.get(uid)?.row ?? past.tables.nodes.get(uid) ?? 0;
   const editor = editorOf(`${path} ${uid}`);
+  // Saving the configuration starts a scheduler that has ended.
+  const canSave = !isClean(editor) || kind === "Configuration" && editor.text;
   const isOld = editor.row !== row || editor.hello !== feed.hello;
   if (isClean(editor) && !editor.isLoading && isOld) {
     loadYaml(editor, path, row);
@@ -92,7 +94,7 @@ function editorView({ kind, namespace, name, uid }) {
     canControl() && h("div.actions",
       button("Save", () => sendYaml(editor, "PUT", path,
         () => loadYaml(editor, path, row)),
-      { class: "primary", disabled: isClean(editor) }),
+      { class: "primary", disabled: !canSave }),
       button("Load what the server has",
         () => loadYaml(editor, path, row, true),
         { disabled: isClean(editor) && !editor.error }),

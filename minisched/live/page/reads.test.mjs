@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attemptsView } from "./attempt.js";
 import { drawerView } from "./drawer.js";
-import { textOf } from "./fake_page.test.mjs";
+import { findView, textOf } from "./fake_page.test.mjs";
 import { change, feed, server } from "./ui.js";
 
 const kLost = { ok: false, error: "The server does not respond." };
@@ -46,4 +46,18 @@ test("TheYamlOfAnObjectIsReadAgainAfterAReconnection", async () => {
   const [lost, found] = await textsOf(drawerView, "read", "kind: Namespace");
   assert.match(lost, /The server does not respond/);
   assert.doesNotMatch(found, /The server does not respond/);
+});
+
+test("OnlyTheConfigurationCanBeSavedUnchanged", async () => {
+  feed.hello = { api: true, control: true };
+  server.source = { table: async () => kLost,
+    read: async () => ({ ok: true, text: "a: 1" }) };
+  for (const kind of ["Namespace", "Configuration"]) {
+    change({ drawer: { kind, name: "x" } });
+    const isDisabled = () =>
+      findView(drawerView(), "button", "Save").props.disabled;
+    assert.equal(isDisabled(), true);
+    await new Promise(setImmediate);
+    assert.equal(isDisabled(), kind === "Namespace");
+  }
 });
