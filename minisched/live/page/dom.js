@@ -138,7 +138,10 @@ function setProp(node, name, old, value) {
   } else if (kForbidden.has(name.toLowerCase())) {
     throw new TypeError(`${name} is not an attribute for views`);
   } else if (kProperties.has(name)) {
-    if (node[name] !== value) node[name] = value ?? "";
+    // What the reader is typing stays as it is.
+    const isTyped = name === "value" && node.type !== "range" &&
+      node === node.ownerDocument.activeElement;
+    if (!isTyped && node[name] !== value) node[name] = value ?? "";
   } else if (value === null || value === undefined || value === false) {
     node.removeAttribute(name);
   } else {

@@ -84,6 +84,20 @@ test("AttributesStylesAndPropertiesFollowTheView", () => {
   assert.deepEqual(node.styles, { "--x": "3" });
 });
 
+test("TheTextThatTheReaderIsTypingStays", () => {
+  const root = fakeRoot();
+  const field = () => h("input", { type: "number", value: "1" });
+  patch(root, field());
+  const [node] = root.children;
+  root.ownerDocument.activeElement = node;
+  node.value = "";
+  patch(root, field());
+  assert.equal(node.value, "");
+  root.ownerDocument.activeElement = null;
+  patch(root, field());
+  assert.equal(node.value, "1");
+});
+
 test("HandlersAreFunctionsAndTheNewestOneCounts", () => {
   const root = fakeRoot();
   const calls = [];
