@@ -3,7 +3,7 @@
 // in a name or a message stays text.
 
 const kSvg = new Set(["svg", "path", "line", "rect", "title"]);
-const kProperties = new Set(["value", "checked", "disabled", "open"]);
+const kProperties = new Set(["value", "checked", "disabled", "selected"]);
 const kForbidden = new Set(["innerhtml", "outerhtml", "srcdoc", "style"]);
 
 class View {

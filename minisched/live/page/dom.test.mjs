@@ -84,6 +84,18 @@ test("AttributesStylesAndPropertiesFollowTheView", () => {
   assert.deepEqual(node.styles, { "--x": "3" });
 });
 
+test("AnOptionIsSelectedAlsoAfterTheReaderHasPickedOne", () => {
+  const root = fakeRoot();
+  const options = (chosen) => ["a", "b"].map((name) =>
+    h("option", { key: name, selected: name === chosen }));
+  patch(root, options("a"));
+  const [a, b] = root.children;
+  [a.selected, b.selected] = [false, true];
+  patch(root, options("a"));
+  assert.deepEqual([a.selected, b.selected], [true, false]);
+  assert.deepEqual(a.attributes, {});
+});
+
 test("TheTextThatTheReaderIsTypingStays", () => {
   const root = fakeRoot();
   const field = () => h("input", { type: "number", value: "1" });
