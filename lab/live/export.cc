@@ -116,8 +116,7 @@ std::string ContentOf(const Recording& recording,
                 {"program", recording.program()},
                 {"scheduler", recording.scheduler()},
                 {"source", "a recording"},
-                {"recording", true},
-                {"attempts", true}};
+                {"recording", true}};
   if (moment) start["moment"] = *moment;
   std::vector<std::string> items;
   for (const Item& item : recording.items()) {
@@ -125,7 +124,7 @@ std::string ContentOf(const Recording& recording,
     uids.Replace(content);
     items.push_back(Dump(content));
   }
-  return fmt::format(R"({{"start":{},"base":[],"items":[{}],{}}})", Dump(start),
+  return fmt::format(R"({{"start":{},"items":[{}],{}}})", Dump(start),
                      fmt::join(items, ","), AttemptsOf(recording, uids));
 }
 

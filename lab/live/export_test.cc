@@ -71,7 +71,6 @@ TEST(ExportTest, HasItemsAndFullAttempts) {
   EXPECT_EQ(content["start"]["scheduler"], "s");
   EXPECT_EQ(content["start"]["recording"], true);
   EXPECT_FALSE(content["start"].contains("control"));
-  EXPECT_EQ(content["base"], Json::array());
   ASSERT_EQ(content["items"].size(), 3U);
   EXPECT_EQ(content["items"][1]["cluster"]["node"]["name"], "n");
   EXPECT_EQ(content["attempts"]["1/1"]["attempt"]["fits"], 0);

@@ -87,7 +87,9 @@ bool Collector::Collect(std::size_t pages) {
 
 void Collector::SetAllRejections(bool on) {
   all_rejections_.reset();
-  if (!on || !reader_) return;
+  if (!reader_) return;
+  SetState("allRejections", on ? "on" : "");
+  if (!on) return;
   all_rejections_.emplace(trace_, AttemptDetail::kAllRejections);
   all_rejections_->Poll();  // Let go of the earlier records.
 }

@@ -254,6 +254,14 @@ TEST_F(CollectorTest, ReportsThePace) {
   CollectUntil(R"("live":{"every":""})");
 }
 
+TEST_F(CollectorTest, ReportsWhetherAllRejectionsAreAskedFor) {
+  collector_.Collect(1);
+  collector_.SetAllRejections(true);
+  CollectUntil(R"("live":{"allRejections":"on"})");
+  collector_.SetAllRejections(false);
+  CollectUntil(R"("live":{"allRejections":""})");
+}
+
 TEST_F(CollectorTest, AllRejectionsEndWithTheLastPage) {
   collector_.Collect(1);
   collector_.SetAllRejections(true);

@@ -135,9 +135,7 @@ struct LiveServer::Impl {
         }
       } else if (route == "POST /live/all-rejections" &&
                  actions.all_rejections) {
-        const bool on = body.at("on").get<bool>();
-        actions.all_rejections(on);
-        all_rejections = on && ticking;
+        actions.all_rejections(body.at("on").get<bool>());
       } else {
         return NotFound(request);
       }
@@ -207,14 +205,13 @@ struct LiveServer::Impl {
                   {"source", options.source},
                   {"recording", options.recording},
                   {"control", options.control},
-                  {"attempts", actions.attempt != nullptr},
                   {"pace", actions.pace != nullptr},
                   {"waiting", actions.end_wait != nullptr},
+                  {"allRejections", actions.all_rejections != nullptr},
                   {"api", actions.api != nullptr},
                   {"export", actions.export_objects != nullptr},
                   {"reset", actions.reset != nullptr},
                   {"config", actions.config != nullptr}};
-    if (actions.all_rejections) start["allRejections"] = all_rejections;
     if (options.moment) start["moment"] = *options.moment;
     return Dump(start);
   }
@@ -225,7 +222,6 @@ struct LiveServer::Impl {
     ticking = false;
     const bool more = actions.collect && actions.collect(streams.size());
     for (EventStream* stream : streams) stream->Wake();
-    if (!more) all_rejections = false;
     ticking = more || !streams.empty();
     if (!ticking) return;
     timer.expires_after(kTick);
@@ -250,7 +246,6 @@ struct LiveServer::Impl {
       std::make_shared<asio::io_context>(1);
   asio::steady_timer timer{*io};
   bool ticking = false;
-  bool all_rejections = false;
   std::set<EventStream*> streams;
   http::HttpServer server;
   const std::string url;

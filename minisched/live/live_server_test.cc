@@ -80,11 +80,10 @@ TEST_F(LiveServerTest, StreamsItemsToEachPage) {
   EXPECT_EQ(start["program"], "minisched-13");
   EXPECT_EQ(start["scheduler"], "<b>mine</b>");
   EXPECT_EQ(start["source"], "http://api");
-  for (const char* name :
-       {"control", "attempts", "pace", "waiting", "api", "export", "reset"}) {
+  for (const char* name : {"control", "pace", "waiting", "allRejections", "api",
+                           "export", "reset"}) {
     EXPECT_EQ(start[name], true) << name;
   }
-  EXPECT_EQ(start["allRejections"], false);
   StreamReader second(server_->url());
   second.ReadUntil("[1]");
   history_.Add({{.key = "/x", .json = "2"}});
@@ -158,15 +157,6 @@ TEST_F(LiveServerTest, ControlsTheScheduler) {
       AllOf(StartsWith("HTTP/1.1 409 "), HasSubstr("does not wait on Permit")));
 }
 
-TEST_F(LiveServerTest, APageSeesTheStateOfAllRejections) {
-  Start();
-  StreamReader keeps_collecting(server_->url());
-  keeps_collecting.ReadUntil(R"("allRejections":false)");
-  Post("/live/all-rejections", R"({"on":true})");
-  StreamReader reader(server_->url());
-  reader.ReadUntil(R"("allRejections":true)");
-}
-
 TEST_F(LiveServerTest, MalformedBodiesAreRefusedInOneSentence) {
   Start();
   const std::pair<const char*, const char*> cases[] = {
@@ -235,11 +225,10 @@ TEST_F(LiveServerTest, WhatIsAbsentIsNotOffered) {
   history_.Add({{.key = "/x", .json = "1"}});
   StreamReader reader(server_->url());
   const Json start = Json::parse(Line(reader.ReadUntil("[1]"), "data: "));
-  for (const char* name :
-       {"control", "attempts", "pace", "waiting", "api", "export", "reset"}) {
+  for (const char* name : {"control", "pace", "waiting", "allRejections", "api",
+                           "export", "reset"}) {
     EXPECT_EQ(start[name], false) << name;
   }
-  EXPECT_FALSE(start.contains("allRejections"));
   for (const char* path :
        {"/live/attempts/1/2", "/live/api/api/v1/nodes", "/live/export"}) {
     EXPECT_THAT(Get(path), StartsWith("HTTP/1.1 404 ")) << path;

@@ -379,7 +379,7 @@ def markup_in_each_field_of_the_stream_stays_text(browser: Browser) -> None:
         item(attempt=attempt),
         {"time": item()["time"], "live": {"server": f"lost: {MARKUP}"}}]
     start = {"time": item()["time"], "program": MARKUP, "scheduler": MARKUP,
-             "control": True, "reset": True, "attempts": True, "source": MARKUP}
+             "control": True, "reset": True, "source": MARKUP}
     stream = (f"retry: 1000000\nevent: start\nid: 1.0\n"
               f"data: {json.dumps(start)}\n\ndata: {json.dumps(items)}\n\n")
 

@@ -64,15 +64,16 @@ function paceView() {
     button("Step", () => setPace("step"),
       { disabled, title: "Take one pod from activeQ" }),
     select("One pod every", every || "run", paces, setPace, { disabled }),
-    feed.hello.allRejections !== undefined && h("label.check",
-      h("input", { type: "checkbox", disabled, checked: ui.allRejections,
+    feed.hello.allRejections && h("label.check",
+      h("input", { type: "checkbox", disabled,
+        checked: past.tables.meta.get("allRejections") === "on",
         onchange: setAllRejections }), " all rejections"));
 }
 
 async function setAllRejections({ target }) {
   const on = target.checked;
   const result = await act(server.source.post("all-rejections", { on }));
-  change({ allRejections: result.ok ? on : !on });
+  if (!result.ok) target.checked = !on;
 }
 
 function clusterMenu() {

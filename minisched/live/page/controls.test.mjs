@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { headView } from "./controls.js";
 import { findView } from "./fake_page.test.mjs";
-import { change, feed, server, ui } from "./ui.js";
+import { change, feed, past, server, ui } from "./ui.js";
 
 const kHello = { control: true, reset: true };
 
@@ -29,4 +29,19 @@ test("AResetWithErrorsIsNoSuccess", async () => {
 test("AResetWithoutErrorsIsASuccess", async () => {
   assert.deepEqual(await noticeOfReset([]),
     { isError: false, text: "The cluster is as at the start." });
+});
+
+test("AllRejectionsAreShownAsTheServerReportsThem", async () => {
+  feed.hello = { control: true, pace: true, allRejections: true };
+  const box = () =>
+    findView(findView(headView(), "label", " all rejections"), "input", "");
+  const time = "2026-11-25T12:00:00Z";
+  for (const state of ["on", ""]) {
+    past.add({ time, live: { allRejections: state } }, 1);
+    assert.equal(box().props.checked, state === "on");
+  }
+  server.source = { post: async () => ({ ok: false, error: "no" }) };
+  const target = { checked: true };
+  await box().props.onchange({ target });
+  assert.equal(target.checked, false);
 });

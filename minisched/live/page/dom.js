@@ -4,12 +4,11 @@
 
 const kSvg = new Set(["svg", "path", "line", "rect", "title"]);
 const kProperties = new Set(["value", "checked", "disabled", "selected"]);
+const kForced = new Set(["value", "selected"]);  // The reader changes them too.
 const kForbidden = new Set(["innerhtml", "outerhtml", "srcdoc", "style"]);
 
 class View {
-  constructor(fields) {
-    Object.assign(this, fields);
-  }
+  constructor(fields) { Object.assign(this, fields); }
 }
 
 // Returns an element of a view: h("p.quiet", props, …children). The props may
@@ -117,7 +116,7 @@ function setProps(node, old, props) {
     if (!(name in props)) setProp(node, name, old[name], null);
   }
   for (const name in props) {
-    if (old[name] !== props[name] || kProperties.has(name)) {
+    if (old[name] !== props[name] || kForced.has(name)) {
       setProp(node, name, old[name], props[name]);
     }
   }

@@ -152,6 +152,8 @@ test("LazyViewsAreMadeOnlyWhenADependencyChanges", () => {
   assert.equal(made, 2);
   assert.equal(root.children[0], p);
   assert.equal(inner(root), "<p>2</p>");
+  patch(root, lazy("k", [2, "more"], () => h("p", null, "more")));
+  assert.equal(inner(root), "<p>more</p>");
   patch(root, view(3, "b"), h("i"));
   assert.equal(inner(root), "<b>3</b><i></i>");
 });

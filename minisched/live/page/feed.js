@@ -28,13 +28,12 @@ export class Feed {
     this.pending = [];
     this.moment = hello.moment ?? null;
     this.history.reset();
-    this.onChange({ rewound: null, playing: false,
-      allRejections: Boolean(hello.allRejections) });
+    this.onChange({ rewound: null, playing: false });
     this.resume(hello);
   }
 
   resume(hello) {
-    this.hello = { recording: hello.source === "a recording", ...hello };
+    this.hello = hello;
     this.offset = Date.parse(hello.time) - Date.now();
     this.#become("catching up");
     this.#awaitQuiet();

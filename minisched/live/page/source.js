@@ -71,7 +71,6 @@ export function embeddedSource() {
     connect: async (listener) => {
       content = await unpack(element.textContent);
       listener.start(content.start);
-      listener.items(JSON.stringify(content.base ?? []), true);
       listener.items(JSON.stringify(content.items), false);
     },
     attempt: async (uid, number) => {

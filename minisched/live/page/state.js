@@ -116,11 +116,10 @@ function applyAttempt(changes, item) {
     { time: Date.parse(item.time), order, sequence, attempt });
 }
 
-function applyLive(changes, live) {
-  if (live.server !== undefined) changes.set("meta", "server", live.server);
-  if (live.every !== undefined) changes.set("meta", "every", live.every);
-  const dropped = changes.tables.meta.get("dropped") ?? 0;
-  if (live.dropped) changes.set("meta", "dropped", dropped + live.dropped);
+function applyLive(changes, { dropped = 0, ...states }) {
+  for (const name in states) changes.set("meta", name, states[name]);
+  const before = changes.tables.meta.get("dropped") ?? 0;
+  changes.set("meta", "dropped", before + dropped);
 }
 
 // Undoes changes that applyItem() has returned.

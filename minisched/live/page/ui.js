@@ -5,7 +5,7 @@ import { History } from "./history.js";
 
 // The choices. change() sets them.
 export const ui = {
-  view: "queue", playing: false, speed: 1, allRejections: false,
+  view: "queue", playing: false, speed: 1,
   search: "", nodeSearch: "", attemptSearch: "", tableSearch: "",
   more: {},  // the place or table → how many rows it shows
   drawer: null,  // {kind, namespace, name, uid}, {create: kind}, or null
