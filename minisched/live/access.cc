@@ -52,6 +52,14 @@ bool IsSameOrigin(const Request& request) {
   return request.Header("origin") == "http://" + request.Header("host");
 }
 
+// True if the request comes from another page. A browser sends "none" if its
+// user opens the URL. Other programs send neither of the headers.
+bool IsForeign(const Request& request) {
+  const std::string site = request.Header("sec-fetch-site");
+  if (!site.empty()) return site != "same-origin" && site != "none";
+  return request.headers.contains("origin") && !IsSameOrigin(request);
+}
+
 // A deletion may have no body, and so no type.
 bool HasKnownType(const Request& request) {
   const std::string type = request.ContentType();
@@ -81,13 +89,17 @@ std::optional<Reply> Access::Check(const Request& request) const {
                         "program has logged");
     }
   }
-  if (!IsWrite(request)) return std::nullopt;
-  if (!IsSameOrigin(request)) {
+  // Any page may have a link to this one. It could not read the responses to
+  // other requests, but the streams that it opens would count.
+  const bool is_write = IsWrite(request);
+  if (is_write ? !IsSameOrigin(request)
+               : request.path.starts_with("/live/") && IsForeign(request)) {
     return ErrorReply(403,
                       "only the live page itself may send this request: "
                       "Sec-Fetch-Site must be same-origin or, without it, "
                       "Origin the URL of this server");
   }
+  if (!is_write) return std::nullopt;
   if (!HasKnownType(request)) {
     return ErrorReply(415,
                       "Content-Type must be application/json or "

@@ -24,7 +24,7 @@ struct Access {
 
   // Returns nullopt if the server should handle the request. Otherwise, returns
   // the reply: a refusal or, if the URL has the right token, a redirection that
-  // sets the cookie. Checks, in this order, Host, the token, the origin and the
+  // sets the cookie. Checks, in this order, Host, the token, the origin, the
   // type of a write, and whether writes are allowed.
   std::optional<http::Reply> Check(const http::Request& request) const;
 };

@@ -197,6 +197,34 @@ TEST_F(AccessTest, RefusesWritesOfOtherPages) {
   EXPECT_THAT(calls_, IsEmpty());
 }
 
+TEST_F(AccessTest, RefusesReadsOfOtherPages) {
+  Start();
+  const std::string origin = Origin(server_->url());
+  const auto get = [this](const std::string& target, const std::string& site,
+                          const std::string& page) {
+    return Fetch(server_->url(), "GET", target,
+                 {{"Host", Origin(server_->url()).substr(7)},
+                  {"Sec-Fetch-Site", site},
+                  {"Origin", page}});
+  };
+  for (const char* site : {"cross-site", "same-site", "x"}) {
+    EXPECT_THAT(get("/live/export", site, ""), StartsWith("HTTP/1.1 403 "))
+        << site;
+    EXPECT_THAT(get("/", site, ""), StartsWith("HTTP/1.1 200 ")) << site;
+  }
+  for (const char* page :
+       {"null", "http://evil.example", "http://127.0.0.1:1"}) {
+    EXPECT_THAT(get("/live/export", "", page), StartsWith("HTTP/1.1 403 "))
+        << page;
+  }
+  EXPECT_THAT(calls_, IsEmpty());
+  for (const char* site : {"", "same-origin", "none"}) {
+    EXPECT_THAT(get("/live/export", site, ""), StartsWith("HTTP/1.1 200 "))
+        << site;
+  }
+  EXPECT_THAT(get("/live/export", "", origin), StartsWith("HTTP/1.1 200 "));
+}
+
 TEST_F(AccessTest, WithoutSecFetchSiteTheOriginMustBeTheHost) {
   Start();
   const std::string origin = Origin(server_->url());
