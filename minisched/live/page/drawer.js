@@ -10,7 +10,7 @@ import { nodeFacts } from "./nodes.js";
 import { button, pluginNames, select, timer } from "./parts.js";
 import { nodeOf, placeOf, untilOf, usageOfNodes } from "./places.js";
 import { eventsTable } from "./tables.js";
-import { canControl, change, feed, past, server } from "./ui.js";
+import { asOfNow, canControl, change, feed, past, server } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
 // Returns the view of the drawer, or null if it is closed.
@@ -87,7 +87,7 @@ function editorView({ kind, namespace, name, uid }) {
     loadYaml(editor, path, row);
   }
   return h("div.editor", { key: `editor ${uid}` },
-    h("h3", "YAML"),
+    h("h3", `YAML${asOfNow()}`),
     !isClean(editor) && editor.row !== row &&
       h("p.quiet", "The object has changed since you began."),
     textArea(editor, "YAML of the object", !canControl()),

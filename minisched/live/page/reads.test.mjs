@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { attemptsView } from "./attempt.js";
 import { drawerView } from "./drawer.js";
 import { findView, textOf } from "./fake_page.test.mjs";
-import { change, feed, server } from "./ui.js";
+import { tablesView } from "./tables.js";
+import { change, feed, past, server } from "./ui.js";
 
 const kLost = { ok: false, error: "The server does not respond." };
 const textOfAll = (view) => textOf({ children: [view].flat() });
@@ -46,6 +47,30 @@ test("TheYamlOfAnObjectIsReadAgainAfterAReconnection", async () => {
   const [lost, found] = await textsOf(drawerView, "read", "kind: Namespace");
   assert.match(lost, /The server does not respond/);
   assert.doesNotMatch(found, /The server does not respond/);
+});
+
+test("WhatIsOnlyKnownOfNowSaysSo", () => {
+  feed.hello = { api: true };
+  server.source = { table: async () => kLost, read: async () => kLost };
+  const texts = () => [tablesView, drawerView].map((view) => textOfAll(view()));
+  for (const [kind, isMarked] of [["Node", false], ["Namespace", true]]) {
+    change({ kind, drawer: { kind, name: "x", uid: "u" } });
+    assert.doesNotMatch(texts().join(""), /as of now/);
+    change({ rewound: past.cursor(0) });
+    const [table, drawer] = texts();
+    assert.equal(table.includes("0 objects, as of now"), isMarked);
+    assert.match(drawer, /YAML, as of now.*Events, as of now/);
+    change({ rewound: null });
+  }
+});
+
+test("OtherKindsAreReadOnlyIfThereIsAnApiServer", () => {
+  const paths = [];
+  server.source = { table: async (path) => paths.push(path) };
+  feed.hello = { control: false, api: false };
+  change({ kind: "StorageClass" });
+  tablesView();
+  assert.deepEqual(paths, []);
 });
 
 test("OnlyTheConfigurationCanBeSavedUnchanged", async () => {

@@ -5,7 +5,8 @@ import { amountText, plural, taintsText } from "./format.js";
 import { kKindNames, pathOf } from "./kinds.js";
 import { firstItems, link, scrollTable, searchField, select } from "./parts.js";
 import { placeOf, usageOfNodes } from "./places.js";
-import { change, feed, isFound, server, shownTables, ui } from "./ui.js";
+import { asOfNow, change, feed, isFound, server, shownTables } from "./ui.js";
+import { ui } from "./ui.js";
 
 const kFirstLines = 100;
 const kFewRows = 500;
@@ -20,7 +21,7 @@ function tableOf(path) {
   const answer = answers.get(path) ?? { columns: [], rows: [], time: 0 };
   answers.set(path, answer);
   if (answer.isLoading || Date.now() - answer.time < kRefreshMs ||
-      feed.hello.control === undefined) {
+      !feed.hello.api) {
     return answer;
   }
   answer.isLoading = true;
@@ -70,10 +71,13 @@ function nodeTable(tables) {
   return { columns, rows };
 }
 
+// The kinds whose objects are known of each moment.
+const kOfMoment = { Pod: podTable, Node: nodeTable };
+
 // Returns the table of this kind, with the namespaces in the first column.
 function chosenTable() {
-  if (ui.kind === "Pod") return podTable(shownTables());
-  if (ui.kind === "Node") return nodeTable(shownTables());
+  const make = kOfMoment[ui.kind];
+  if (make) return make(shownTables());
   const table = tableOf(pathOf(ui.kind));
   if (!table.rows.some((row) => row.namespace)) return table;
   return { ...table, columns: ["Namespace", ...table.columns],
@@ -95,7 +99,8 @@ export function tablesView() {
       select("Kind", ui.kind, kKindNames,
         (kind) => change({ kind, tableSearch: "" })),
       searchField("Search this table", "tableSearch"),
-      h("span.quiet", plural(found.length, "object"))),
+      h("span.quiet", plural(found.length, "object"),
+        !kOfMoment[ui.kind] && asOfNow())),
     error && h("p.error", error),
     scrollTable(`Objects of kind ${ui.kind}`, "objects", columns.map(headCell),
       lines),
@@ -137,7 +142,7 @@ export function eventsTable({ kind, name: object, uid }) {
   const { columns, rows, error } = tableOf(
     `/api/v1/events?fieldSelector=involvedObject.uid%3D${about}`);
   const shown = columns.flatMap((name, i) => (name === "Object" ? [] : [i]));
-  return h("div", { key: "events" }, h("h3", "Events"),
+  return h("div", { key: "events" }, h("h3", `Events${asOfNow()}`),
     error && h("p.error", error),
     !error && rows.length === 0 && h("p.quiet", "none"),
     h("ul.plain", rows.slice(-20).reverse().map(({ cells }) =>

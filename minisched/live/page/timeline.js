@@ -96,6 +96,8 @@ export function timelineView() {
   const to = Math.max(past.timeAt(past.end), from + 1);
   const shown = ui.rewound ? Math.min(ui.rewound.time, to) : to;
   const entry = ui.rewound && past.entry(ui.rewound.position);
+  const tick = Math.ceil((to - from) / 500);
+  const max = Math.ceil((to - from) / tick) * tick;  // else it can't be chosen
   const isEmpty = past.end === past.start;
   const { recording } = feed.hello;
   const now = recording ? to : Math.max(feed.now(), to);
@@ -113,11 +115,10 @@ export function timelineView() {
     h("div.track",
       lazy("activity", [Math.floor(to / 1000), past.start], activity),
       h("input", { type: "range", "aria-label": "Moment", min: "0",
-        max: String(Math.ceil(to - from)), disabled: isEmpty,
-        step: String(Math.ceil((to - from) / 500)),
-        value: String(Math.ceil((shown - from))),
+        max: String(max), disabled: isEmpty, step: String(tick),
+        value: String(ui.rewound ? Math.ceil(shown - from) : max),
         "aria-valuetext": clockText(shown), oninput: (event) => {
-          const time = from + Number(event.target.value);
+          const time = Math.min(from + Number(event.target.value), to);
           ui.playing = false;
           rewindTo(past.positionAt(time), time);
         } })),
