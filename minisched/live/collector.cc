@@ -74,7 +74,7 @@ bool Collector::Collect(std::size_t pages) {
   if (starts) Start();
   Probe();
   SetState("every", every_());
-  trace_.ReportQueue();
+  SetState("reports", trace_.ReportQueue() ? "yes" : "");
   std::vector<Item> items = TakeItems();
   AddMissedDeletions(items);
   std::uint64_t dropped = reader_->missing();

@@ -209,6 +209,14 @@ TEST_F(CollectorTest, ReportsTheOrderOfActiveQ) {
   EXPECT_THAT(Text(), HasSubstr(R"("active":["b","a"])"));
 }
 
+TEST_F(CollectorTest, ReportsWhetherTheSchedulerReports) {
+  {
+    const Trace::Offer offer(trace_, [](std::size_t) { return QueueRecord(); });
+    CollectUntil(R"("live":{"reports":"yes"})");
+  }
+  CollectUntil(R"("live":{"reports":""})");
+}
+
 TEST_F(CollectorTest, OfTooManyItemsOnlyTheLastOfEachPodIsKept) {
   collector_.Collect(1);
   for (int i = 0; i < 1'000; ++i) {

@@ -102,10 +102,12 @@ TEST_F(OfferTest, ALateReaderGetsTheLastOrder) {
 TEST_F(OfferTest, WithoutAnOfferThereIsNoOrder) {
   reader_.Poll();
   EXPECT_THAT(Report(), IsEmpty());
+  EXPECT_FALSE(trace_.ReportQueue());
   active_ = {"a"};
   {
     const Trace::Offer offer = OfferOrder();
     EXPECT_THAT(Report(), SizeIs(1));
+    EXPECT_TRUE(trace_.ReportQueue());
   }
   // The pods of a scheduler that has ended keep their last records.
   EXPECT_THAT(Report(), IsEmpty());

@@ -127,14 +127,15 @@ QueueRecord Trace::ActiveOrder(std::size_t count) const {
   return offer_ == nullptr ? QueueRecord() : offer_->active_order_(count);
 }
 
-void Trace::ReportQueue() {
+bool Trace::ReportQueue() {
   MutexLock offer_lock(offer_mu_);
-  if (offer_ == nullptr) return;
+  if (offer_ == nullptr) return false;
   QueueRecord order = offer_->active_order_(kRecordedOrder);
-  if (order == last_order_) return;
+  if (order == last_order_) return true;
   last_order_ = order;
   MutexLock lock(mu_);
   AddRecord(std::move(order));
+  return true;
 }
 
 bool Trace::EndWait(const std::string& uid, bool allow) {

@@ -656,6 +656,7 @@ def the_page_of_step_01_shows_nodes_and_pods(browser: Browser) -> None:
         assert set(live.places()) == {"unscheduled", "bound"}
         live.await_node("node-1", "3 free")
         live.await_text(".queue", "reports nothing of its own work")
+        assert not live.button("Pause").count()
 
 
 @check

@@ -21,7 +21,7 @@ export function headView() {
     h("nav", { "aria-label": "Views" }, kTabs.map(([view, title]) =>
       h("a", { href: `#${view}`,
         "aria-current": ui.view === view ? "page" : null }, title))),
-    control && pace && paceView(),
+    control && pace && past.tables.meta.get("reports") && paceView(),
     (control || feed.hello.export) && clusterMenu(),
     h("p.status", { class: `status-${feed.status.replace(" ", "-")}`,
       role: "status" },

@@ -4,6 +4,7 @@ import { headView } from "./controls.js";
 import { findView } from "./fake_page.test.mjs";
 import { change, feed, past, server, ui } from "./ui.js";
 
+const addLive = (live) => past.add({ time: "2026-11-25T12:00:00Z", live }, 1);
 const kHello = { control: true, reset: true };
 
 // Presses Reset, to which the server responds with these errors. Returns the
@@ -35,13 +36,22 @@ test("AllRejectionsAreShownAsTheServerReportsThem", async () => {
   feed.hello = { control: true, pace: true, allRejections: true };
   const box = () =>
     findView(findView(headView(), "label", " all rejections"), "input", "");
-  const time = "2026-11-25T12:00:00Z";
+  addLive({ reports: "yes" });
   for (const state of ["on", ""]) {
-    past.add({ time, live: { allRejections: state } }, 1);
+    addLive({ allRejections: state });
     assert.equal(box().props.checked, state === "on");
   }
   server.source = { post: async () => ({ ok: false, error: "no" }) };
   const target = { checked: true };
   await box().props.onchange({ target });
   assert.equal(target.checked, false);
+});
+
+test("ThePaceIsThatOfASchedulerThatReports", () => {
+  feed.hello = { control: true, pace: true };
+  for (const reports of ["", "yes"]) {
+    addLive({ reports });
+    assert.equal(Boolean(findView(headView(), "button", "Pause")),
+      reports === "yes");
+  }
 });

@@ -33,7 +33,8 @@ const kPlaces = [
 export function queueView() {
   const tables = shownTables();
   const places = arrangePods(tables, feed.hello.scheduler);
-  const isSilent = tables.seen.size === 0 && places.has("bound");
+  const isSilent = tables.seen.size === 0 && places.has("bound") &&
+    !tables.meta.get("reports");
   const withNamespace = hasNamespaces(places);
   const shown = kPlaces.filter(({ place, rare }) => {
     if (isSilent) return place === "unscheduled" || place === "bound";
