@@ -15,8 +15,8 @@ namespace minisched {
 // plugins/interpodaffinity/filtering.go.
 class AffinityCounts {
  public:
-  // Counts the pods on all nodes. The namespaces of `terms`, which are those of
-  // `pod`, must be resolved. `repelling` are the nodes that have pods with
+  // Counts the pods on all nodes. `terms` are the terms of `pod`. Their
+  // namespaces must be resolved. `repelling` are the nodes that have pods with
   // required anti-affinity.
   AffinityCounts(const Pod& pod, AffinityTerms terms, Labels namespace_labels,
                  const Nodes& nodes, const Nodes& repelling);
@@ -46,7 +46,7 @@ class AffinityCounts {
   void CountOwnTerms(const Pod& other, const Node& node, int delta);
   bool SatisfiesAffinity(const Node& node) const;
 
-  // As PreFilter got it: the pod may be relabelled before preemption.
+  // As PreFilter got it: its labels may change before preemption.
   std::shared_ptr<const Pod> pod_;
   std::shared_ptr<const AffinityTerms> terms_;
   std::shared_ptr<const Labels> namespace_labels_;

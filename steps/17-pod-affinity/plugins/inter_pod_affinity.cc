@@ -21,8 +21,8 @@ bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
                      const Pod* old, const Pod* now) {
   const bool matched = old && MatchesAll(terms, *old);
   const bool matches = now && MatchesAll(terms, *now);
-  if (!matched) return matches;               // has it come?
-  return !matches && MatchesAll(terms, pod);  // may `pod` be the first?
+  if (!matched) return matches;               // a match has come
+  return !matches && MatchesAll(terms, pod);  // `pod` may be the first now
 }
 
 // Returns true if the old pod matches a term that the new one doesn't match.
@@ -109,7 +109,7 @@ Status InterPodAffinity::PreFilter(CycleState& state, const Pod& pod,
   }
   const Nodes& repelling =
       handle_.snapshot.HavePodsWithRequiredAntiAffinityList();
-  // Only faster: CanSkip() would return true.
+  // A shortcut: CanSkip() would return true as well.
   if (terms.required_affinity.empty() && terms.required_anti_affinity.empty() &&
       repelling.empty()) {
     return Code::kSkip;

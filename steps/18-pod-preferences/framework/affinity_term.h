@@ -27,8 +27,8 @@ struct AffinityTerm {
   bool Matches(const Pod& pod, const Labels& namespace_labels) const;
 };
 
-// The labels to pass to Matches() if the term's namespace selector is empty or
-// has been replaced by the names of the namespaces.
+// The labels to pass to Matches() if the term's namespaces are resolved: if its
+// namespace selector is empty, or replaced by the names of the namespaces.
 inline const Labels kNamespacesResolved{};
 
 // Returns true if there are terms, and all of them match the pod. Their
