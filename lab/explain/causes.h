@@ -35,7 +35,7 @@ std::vector<std::string> ToTexts(const std::vector<Taint>& taints);
 // The parts of the nodeSelector that the node's labels lack.
 Labels UnmatchedLabels(const Pod& pod, const Node& node);
 // True if the node matches a required term of the pod's node affinity, or if
-// there is none.
+// the pod requires none.
 bool MatchesRequiredTerms(const Pod& pod, const Node& node);
 // The requirements of a term that the node's labels don't meet.
 std::vector<NodeSelectorRequirement> UnmetRequirements(

@@ -17,8 +17,7 @@ std::vector<std::string> ReadCluster(Client& client, Objects& objects,
                                      const std::stop_token& stop);
 
 // Reads the pods with this name, also those that have ended. If the namespace
-// is
-// "", reads those of all namespaces. Throws the errors of the client.
+// is "", reads those of all namespaces. Throws the errors of the client.
 void ReadPods(Client& client, const NamespacedName& name, Objects& objects,
               const std::stop_token& stop);
 

@@ -124,7 +124,7 @@ TEST(ClusterReaderTest, ExpiredListsAreAnErrorAtLast) {
   EXPECT_THAT(ErrorOf(server), HasSubstr("cannot list nodes: no"));
 }
 
-TEST(ClusterReaderTest, AListThatHasExpiredBeginsAgain) {
+TEST(ClusterReaderTest, AnExpiredListBeginsAgain) {
   const RefusingServer server("/nodes", 410, /*times=*/1);
   EXPECT_THAT(WarningsOf(server), IsEmpty());
   EXPECT_EQ(server.targets().size(), KeptKinds().size() + 1);

@@ -202,8 +202,10 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
     }
   }
   if (tried < all && helpful.size() < kMaxHelpful) {
-    warnings.push_back(fmt::format("{} of {} changes were not tried in {} s",
-                                   all - tried, all, time.count()));
+    warnings.push_back(
+        fmt::format("{} of {} changes were not tried, because the {} s for "
+                    "suggestions were over",
+                    all - tried, all, time.count()));
   }
   return helpful;
 }

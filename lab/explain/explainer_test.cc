@@ -28,12 +28,12 @@ Answer AnswerTo(const std::string& members) {
                  {});
 }
 
-// The plugin with two suggestions for node-1.
+// Two changes may help after this rejection.
 constexpr char kCordoned[] =
     R"("allNodes": 1, "rejected": [{"node": "node-1", "rejections": [)"
     R"({"plugin": "NodeUnschedulable", "reasons": ["no"]}]}])";
 
-TEST(ExplainerTest, APodForWhichOthersAreEvictedGetsItsNodeLater) {
+TEST(ExplainerTest, ReportsThatPodsAreEvictedForThePod) {
   const Answer answer = AnswerTo(
       kCordoned +
       std::string(
@@ -48,7 +48,7 @@ TEST(ExplainerTest, APodForWhichOthersAreEvictedGetsItsNodeLater) {
   EXPECT_THAT(answer.suggestions, IsEmpty());
 }
 
-TEST(ExplainerTest, SaysThatTheTraceHasNotAllNodes) {
+TEST(ExplainerTest, WarnsThatTheTraceLacksNodes) {
   const std::string fits = R"("feasibleNodes": 2, "fits": ["a"], )";
   EXPECT_THAT(AnswerTo(fits + R"("allNodes": 2)").warnings,
               ElementsAre("the table has 1 of 2 nodes: a trace keeps no more"));
@@ -58,11 +58,12 @@ TEST(ExplainerTest, SaysThatTheTraceHasNotAllNodes) {
   EXPECT_THAT(AnswerTo(R"("allNodes": 1)").warnings, IsEmpty());
 }
 
-TEST(ExplainerTest, SaysHowManyChangesWereNotTried) {
+TEST(ExplainerTest, WarnsAboutChangesThatWereNotTried) {
   const Answer answer = Explain(WebExperiment(Recording(Failure(kCordoned))),
                                 /*suggest=*/true, {}, std::chrono::seconds(0));
   EXPECT_THAT(answer.warnings,
-              ElementsAre("2 of 2 changes were not tried in 0 s"));
+              ElementsAre("2 of 2 changes were not tried, because the 0 s for "
+                          "suggestions were over"));
   EXPECT_EQ(answer.rejected.size(), 1);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A live page whose stream never ends, and never is quiet.
+// A live page whose stream never ends, and is never quiet.
 class BusyPage {
  public:
   explicit BusyPage(std::string message) : message_(std::move(message)) {}
@@ -48,7 +48,7 @@ TEST(LiveStateTest, ReadsUntilThePodComes) {
       ElementsAre("the running scheduler prog: default/web is bound since t"));
 }
 
-TEST(LiveStateTest, APodThatTheSchedulerLacksIsNotAwaitedForever) {
+TEST(LiveStateTest, StopsWaitingForAPodThatTheSchedulerLacks) {
   const BusyPage page(R"([{"time": "t", "pod": {"name": "default/other"}}])");
   EXPECT_THAT(ReadLiveState(page.url(), "default/web", {},
                             std::chrono::milliseconds(100)),

@@ -95,7 +95,7 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
   }
   KeepFields(object);
   if (kind == "Pod") {
-    // Without its node, the pod would be left out as pending.
+    // A pod whose node can't be read would be left out as a pending one.
     const Json& spec = Get(object, "spec");
     const Json& node = Get(spec, "nodeName");
     if (!(spec.is_null() || spec.is_object()) ||

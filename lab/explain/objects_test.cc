@@ -85,7 +85,7 @@ TEST(ObjectsTest, KeepsTheGroupOfANewPod) {
               Not(::testing::Contains("Pod a/member")));
 }
 
-// Otherwise the pod would be left out as pending, without a word.
+// Otherwise the pod would be left out as a pending one, without a warning.
 TEST(ObjectsTest, ANodeNameOfAWrongTypeIsAnError) {
   Objects objects;
   for (const Json& spec : {Json(3), Json{{"nodeName", 3}}}) {

@@ -12,8 +12,8 @@
 namespace minisched::explain {
 
 // Returns the name in an argument, "POD" or "NAMESPACE/POD". `namespace_name`
-// is that of -n, or "". So is that of the result, if no argument has one.
-// Throws CannotTell if both have a namespace, and not the same.
+// is that of -n, or "". If no argument has a namespace, the result has "".
+// Throws CannotTell if the two arguments have different namespaces.
 NamespacedName ParsePodName(const std::string& pod,
                             const std::string& namespace_name);
 

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using Json = nlohmann::json;
 using Texts = std::vector<std::string>;
 
-// The node node-1 and the pending pod default/web.
+// The node node-1, a pod on it, and the pending pod default/web.
 class SuggestionsTest : public ::testing::Test {
  protected:
   // Returns the changes if this plugin rejects the node.

@@ -54,7 +54,7 @@ def container(rng: random.Random, number: int, most: int) -> dict:
 
 def priority(rng: random.Random, share: float) -> dict:
     """Returns the fields of a spec with a high priority, for a share of the
-    pods. Pods of priority 0 may be evicted for them."""
+    pods. Pods of priority 0 may be evicted for these."""
     if rng.random() >= share:
         return {}
     return {"priorityClassName": HIGH["metadata"]["name"],

@@ -72,7 +72,8 @@ class Original:
             notes = [event["note"] for event in events["items"]
                      if event["reason"] == "FailedScheduling"]
             attempt = attempt_of(record)
-            # A pod for which others are evicted fails first, and gets a node.
+            # A pod for which others are evicted fails first, and gets a node
+            # later.
             if attempt and (notes if attempt.get("failure") else node):
                 return {"attempt": attempt, "node": node,
                         "note": notes[0] if notes else ""}

@@ -65,8 +65,8 @@ def is_alive(pid: int) -> bool:
 
 
 def check_ends(directory: pathlib.Path) -> list[str]:
-    """After SIGINT, and after SIGKILL of its scheduler, the program ends with
-    the whole group of the scheduler."""
+    """After SIGINT, and after SIGKILL of the scheduler, the program and all
+    processes of the scheduler end."""
     return (check_end(directory / "interrupt", "wait", signal.SIGINT, 130)
             + check_end(directory / "kill", "kill -9 $$", None, 2))
 

@@ -109,7 +109,7 @@ STATEFUL_SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
                              {"metadata": {"name": "data"}}]}}
 
 # New pods: the manifest, the pods of the dump, the exit code, and a pattern of
-# all that is printed.
+# the output.
 NEW: dict[str, tuple[dict, list[dict], int, str]] = {
     "a pod with a node":
         (pod_with({"nodeName": "n1"}), [], 0, r"^default/web is bound to n1$"),
@@ -149,8 +149,8 @@ def check_new(directory: pathlib.Path) -> list[str]:
 
 
 def check_names(directory: pathlib.Path) -> list[str]:
-    """A pod is found with its namespace, and without it also on a cluster,
-    where ended pods are in no list."""
+    """An ended pod is found by its name, with or without its namespace. The
+    program's list of a cluster's pods has no ended ones."""
     found = []
     ended = pod_with({"nodeName": "n1"}, namespace="kube-system")
     with Original([NODE, ended], directory / "names") as original:
