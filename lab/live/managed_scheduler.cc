@@ -86,7 +86,7 @@ void ManagedScheduler::Poll() {
       config_ = *std::exchange(before_, std::nullopt);
     }
     Start();
-    trial_end_ = {};  // Its end no longer ends the program.
+    trial_end_ = {};  // If this scheduler ends too, Poll() must not throw.
     return EndChange(
         ErrorReply(409, "the old configuration is back, because " + error));
   }

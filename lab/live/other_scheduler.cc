@@ -13,7 +13,7 @@ namespace minisched::live {
 
 namespace {
 
-// So that an event is read after the pod that it is about.
+// Delays events, so that each of them comes after its pod.
 constexpr std::chrono::milliseconds kEventDelay{100};
 
 }  // namespace

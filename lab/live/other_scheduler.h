@@ -30,8 +30,8 @@ class OtherScheduler {
 
   // Reads records from the file `records`, or from standard input if this is
   // "-". If it is empty, watches the pods whose spec.schedulerName is `name`,
-  // and their events; then blocks until all pods are there, or until `stop`
-  // asks to stop. `client` must outlive the object.
+  // and their events. Then the constructor blocks until all pods are listed, or
+  // until `stop` asks to stop. `client` must outlive the object.
   OtherScheduler(Client& client, std::string name, const std::string& records,
                  const std::stop_token& stop);
   // Blocks until no handler of the informers runs.

@@ -16,7 +16,7 @@ namespace {
 constexpr int kVersion = 2;
 
 // Examples of a record and of its states. A member whose name ends with '?' may
-// be absent. All elements of a list must be like the one of the example.
+// be absent. All elements of a list must be like the element in the example.
 const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
 const Json kStates = Json::parse(R"({
   "pod": {

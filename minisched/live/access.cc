@@ -89,8 +89,8 @@ std::optional<Reply> Access::Check(const Request& request) const {
                         "program has logged");
     }
   }
-  // Any page may have a link to this one. It could not read the responses to
-  // other requests, but the streams that it opens would count.
+  // Any page may link to this one. Another page could not read responses, but
+  // its streams would count for kMaxStreams.
   const bool is_write = IsWrite(request);
   if (is_write ? !IsSameOrigin(request)
                : request.path.starts_with("/live/") && IsForeign(request)) {

@@ -93,8 +93,8 @@ class Collector {
   std::optional<TraceReader> reader_;  // while collecting
   std::optional<TraceReader> all_rejections_;
   std::unique_ptr<SharedInformerFactory> informers_;
-  Time start_;  // before the informers were started
-  // The last record of each pod from before that, by uid, until the informer
+  Time start_;  // just before the informers start
+  // The last record of each pod from before start_, by uid, until the informer
   // has all pods.
   std::map<std::string, std::string> earlier_;
   Clock::TimePoint last_page_;  // when a page was last connected

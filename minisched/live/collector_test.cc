@@ -127,7 +127,7 @@ TEST_F(CollectorTest, BeginsWithTheEarlierRecordsAndAllRows) {
   EXPECT_THAT(Places("web"), ElementsAre("active", "in flight", "bound"));
 }
 
-TEST_F(CollectorTest, APodThatWasDeletedBeforeTheFirstPageIsDeleted) {
+TEST_F(CollectorTest, ReportsPodsThatWereDeletedBeforeTheFirstPage) {
   Move("deleted-before", Place::kBound);
   Move("gone-before", Place::kGone);
   Move(client_.Get<Pod>("default", "old")->metadata.uid, Place::kBound);

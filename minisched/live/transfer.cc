@@ -212,7 +212,7 @@ Json TakeList(Json& document, const char* name) {
 }
 
 // Adds an object, or the objects of a list, if their kind is shown. As with
-// kubectl, an object without its namespace is in "default".
+// kubectl, an object without a namespace is put into "default".
 void Flatten(Json object, std::vector<Json>& objects, Work& work) {
   const std::string kind = TextAt(object, "/kind");
   const ApiResource* const resource = FindResource(object);

@@ -102,7 +102,7 @@ class Trace {
   // Records the order of activeQ, with the first 100 pods, if this order has
   // changed since its last record. No move causes such a record: a reader that
   // wants the order calls this function before it reads. Returns false if no
-  // scheduler offers to return the order.
+  // scheduler offers its order.
   bool ReportQueue() EXCLUDES(offer_mu_, mu_);
   // Ends a pod's wait on Permit: allows the pod for all plugins that it still
   // waits for, or rejects it. Returns false if the pod doesn't wait.

@@ -124,7 +124,7 @@ async function importFile(input) {
     `${file.name}: created ${list(created)}, skipped ${list(skipped)}.`);
 }
 
-// Sends an import or a reset, and shows what the server says of it.
+// Waits for an import or a reset, and shows the summary in the response.
 async function showSummary(request, describeSummary) {
   const result = await act(request);
   if (!result.ok) return;

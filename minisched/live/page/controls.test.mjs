@@ -32,7 +32,7 @@ test("AResetWithoutErrorsIsASuccess", async () => {
     { isError: false, text: "The cluster is as at the start." });
 });
 
-test("AllRejectionsAreShownAsTheServerReportsThem", async () => {
+test("TheBoxOfAllRejectionsShowsTheStateOfTheServer", async () => {
   feed.hello = { control: true, pace: true, allRejections: true };
   const box = () =>
     findView(findView(headView(), "label", " all rejections"), "input", "");
@@ -47,7 +47,7 @@ test("AllRejectionsAreShownAsTheServerReportsThem", async () => {
   assert.equal(target.checked, false);
 });
 
-test("ThePaceIsThatOfASchedulerThatReports", () => {
+test("OnlyASchedulerThatReportsHasAPace", () => {
   feed.hello = { control: true, pace: true };
   for (const reports of ["", "yes"]) {
     addLive({ reports });

@@ -84,7 +84,7 @@ test("AttributesStylesAndPropertiesFollowTheView", () => {
   assert.deepEqual(node.styles, { "--x": "3" });
 });
 
-test("AnOptionIsSelectedAlsoAfterTheReaderHasPickedOne", () => {
+test("TheChosenOptionIsShownAfterTheReaderHasPickedAnother", () => {
   const root = fakeRoot();
   const options = (chosen) => ["a", "b"].map((name) =>
     h("option", { key: name, selected: name === chosen }));

@@ -7,7 +7,7 @@ import { change, feed, server } from "./ui.js";
 
 // Key → {id, text, loaded, row, hello, error, line, column, node, isLoading}.
 // `text` is in the textarea, `loaded` is what the server has sent, or a
-// template. `row` and `hello` are of the time when it was loaded.
+// template. `row` and `hello` are from the moment when it was loaded.
 const editors = new Map();
 let editorCount = 0;
 

@@ -66,8 +66,8 @@ export function fakeRoot() {
   return page.createElement("main");
 }
 
-// Returns the first element of the views with this tag whose text begins with
-// this text.
+// Returns the first element in the views that has this tag, and whose text
+// begins with `text`.
 export function findView(views, tag, text) {
   for (const view of [views].flat(Infinity)) {
     if (!view?.children) continue;

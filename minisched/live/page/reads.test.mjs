@@ -1,4 +1,4 @@
-// What the page reads when it needs it: whole attempts, and objects as YAML.
+// What the page reads only when needed: whole attempts, and objects as YAML.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ test("AnAttemptIsReadAgainAfterAReconnection", async () => {
   assert.match(found, /default\/web, attempt 1/);
 });
 
-test("AnotherSchedulerHasOtherAttempts", async () => {
+test("AnAttemptOfAnEarlierSchedulerIsNotShown", async () => {
   server.source = { attempt: async () => kLost };
   feed.hello = { api: true };
   attemptsView();
@@ -49,7 +49,7 @@ test("TheYamlOfAnObjectIsReadAgainAfterAReconnection", async () => {
   assert.doesNotMatch(found, /The server does not respond/);
 });
 
-test("WhatIsOnlyKnownOfNowSaysSo", () => {
+test("InAPastMomentWhatIsAsOfNowIsMarked", () => {
   feed.hello = { api: true };
   server.source = { table: async () => kLost, read: async () => kLost };
   const texts = () => [tablesView, drawerView].map((view) => textOfAll(view()));
@@ -64,7 +64,7 @@ test("WhatIsOnlyKnownOfNowSaysSo", () => {
   }
 });
 
-test("OtherKindsAreReadOnlyIfThereIsAnApiServer", () => {
+test("WithoutAnApiServerOtherKindsAreNotRead", () => {
   const paths = [];
   server.source = { table: async (path) => paths.push(path) };
   feed.hello = { control: false, api: false };

@@ -56,7 +56,7 @@ test("PluginsAfterTheFirstRejectionDidNotRun", () => {
   assert.equal(marks({ rejected: by("B") }), "✓ ✗ · ·");
 });
 
-test("ANodeMayBeRejectedWithoutARejection", () => {
+test("ARejectedNodeMayHaveNoRejections", () => {
   assert.equal(marks({ rejected: by() }), "· · · ·");
 });
 

@@ -71,7 +71,7 @@ function nodeTable(tables) {
   return { columns, rows };
 }
 
-// The kinds whose objects are known of each moment.
+// The kinds whose objects the page knows at each moment.
 const kOfMoment = { Pod: podTable, Node: nodeTable };
 
 // Returns the table of this kind, with the namespaces in the first column.

@@ -97,7 +97,7 @@ export function timelineView() {
   const shown = ui.rewound ? Math.min(ui.rewound.time, to) : to;
   const entry = ui.rewound && past.entry(ui.rewound.position);
   const tick = Math.ceil((to - from) / 500);
-  const max = Math.ceil((to - from) / tick) * tick;  // else it can't be chosen
+  const max = Math.ceil((to - from) / tick) * tick;  // so now can be chosen
   const isEmpty = past.end === past.start;
   const { recording } = feed.hello;
   const now = recording ? to : Math.max(feed.now(), to);

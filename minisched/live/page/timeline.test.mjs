@@ -29,7 +29,7 @@ test("TheRightEndOfTheSliderIsNow", () => {
   assert.equal(ui.rewound, null);
 });
 
-test("ThePreviousMoveIsShown", () => {
+test("TheLeftArrowGoesToThePreviousChange", () => {
   findView(timelineView(), "button", "←").props.onclick();
   assert.equal(ui.rewound.position, 2);
 });

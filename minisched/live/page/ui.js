@@ -38,7 +38,7 @@ export const server = { source: null };
 // Returns the tables of the shown moment.
 export const shownTables = () => ui.rewound?.tables ?? past.tables;
 
-// Returns the end of a title of what is only known of now.
+// Returns the end of a title of data that are always as of now.
 export const asOfNow = () => ui.rewound ? ", as of now" : "";
 
 // Returns the time of the shown moment.
