@@ -95,15 +95,32 @@ class Follower {
   bool HasRecording() const { return std::filesystem::exists(record_); }
 
   void ReadPod(const std::stop_token& stop) {
-    const auto pod = client_.Get<Pod>(pod_.metadata.namespace_name,
-                                      pod_.metadata.name, stop);
+    const std::string& ns = pod_.metadata.namespace_name;
+    const std::string& name = pod_.metadata.name;
+    const auto pod = client_.Get<Pod>(ns, name, stop);
     if (HasRecording()) return;  // it has begun since
-    outcome_.node = pod->spec.node_name;
+    ReadStatus(*pod);
+    if (!done_) return;
+    // The outcome may be that of a later attempt: if pods were evicted for this
+    // one, it is bound soon. So its changes are read again from the start.
+    auto changes =
+        client_.Watch<Pod>({.namespace_name = ns,
+                            .field_selector = "metadata.name=" + name,
+                            .resource_version = pod_.metadata.resource_version},
+                           stop);
+    for (done_ = false; !done_;) {
+      const auto change = changes.Next();
+      ReadStatus(change && change->object ? *change->object : *pod);
+    }
+  }
+
+  void ReadStatus(const Pod& pod) {
+    outcome_.node = pod.spec.node_name;
     const Condition* const scheduled =
-        FindCondition(pod->status.conditions, "PodScheduled");
+        FindCondition(pod.status.conditions, "PodScheduled");
     if (scheduled != nullptr && scheduled->status == "False") {
       outcome_.sentence = scheduled->message;
-      outcome_.nominated = pod->status.nominated_node_name;
+      outcome_.nominated = pod.status.nominated_node_name;
     }
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }

@@ -79,16 +79,28 @@ std::string CurlFailure(const std::string& more = "") {
           "reason": "Unschedulable", "message": "0/1 nodes"}]}})");
 }
 
+std::string CurlBinding() {
+  return Curl("POST", "/binding", "application/json",
+              R"({"metadata": {"name": "web"},
+          "target": {"kind": "Node", "name": "node-1"}})");
+}
+
 TEST(SchedulerRunTest, WithoutRecordsReadsThePod) {
   const Outcome failed = RunWeb(CurlFailure() + " && exec sleep 60");
   EXPECT_EQ(failed.sentence, "0/1 nodes");
   EXPECT_TRUE(failed.attempt.is_null());
-  const Outcome bound = RunWeb(
-      Curl(
-          "POST", "/binding", "application/json",
-          R"({"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}})") +
-      " && exec sleep 60");
+  const Outcome bound = RunWeb(CurlBinding() + " && exec sleep 60");
   EXPECT_EQ(bound.node, "node-1");
+  EXPECT_EQ(bound.sentence, "");
+}
+
+TEST(SchedulerRunTest, WithoutRecordsTheFirstAttemptCounts) {
+  const Outcome outcome =
+      RunWeb(CurlFailure(R"("nominatedNodeName": "node-1", )") + " && " +
+             CurlBinding() + " && exec sleep 60");
+  EXPECT_EQ(outcome.node, "");
+  EXPECT_EQ(outcome.sentence, "0/1 nodes");
+  EXPECT_EQ(outcome.nominated, "node-1");
 }
 
 TEST(SchedulerRunTest, ReadsTheNominatedNode) {

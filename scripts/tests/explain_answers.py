@@ -200,8 +200,8 @@ def before_post_filter(sentence: str) -> str:
 
 def check_real(scheduler: str, seeds: range,
                directory: pathlib.Path) -> list[str]:
-    """Compares the sentences of the last step and of kube-scheduler, up to what
-    its PostFilter plugins say."""
+    """Compares the states and the sentences of the last step and of
+    kube-scheduler, up to what its PostFilter plugins say."""
     found = []
     compared = 0
     for seed in seeds:
@@ -212,12 +212,12 @@ def check_real(scheduler: str, seeds: range,
         real = explain("target", "-f", dump, "--no-suggestions", "--scheduler",
                        f"exec '{ROOT}/scripts/lib/kube_scheduler'",
                        env={"KUBE_SCHEDULER": scheduler})
-        sentences = [before_post_filter(each["sentence"])
-                     for each in (ours, real)]
+        answers = [(each["state"], before_post_filter(each["sentence"]))
+                   for each in (ours, real)]
         if ours["state"] == "fits" == real["state"]:
             continue
         compared += 1
-        if sentences[0] != sentences[1]:
-            found.append(f"seed {seed}: {sentences[0]}, but kube-scheduler "
-                         f"says {sentences[1]}")
+        if answers[0] != answers[1]:
+            found.append(f"seed {seed}: {answers[0]}, but kube-scheduler "
+                         f"says {answers[1]}")
     return found if compared else ["no sentence was compared"]
