@@ -140,7 +140,8 @@ class Work {
 
   // Gives an object its spec, labels and annotations of the start again. The
   // new metadata have no resourceVersion, so the write can't fail because of a
-  // change since the list, such as the status that a kubelet reports.
+  // change since the list, such as the status that a kubelet reports. All kinds
+  // without a namespace allow this. REQUIRES: the kind has no namespace.
   void Restore(Json object, const Json& start) {
     if (Exported(object) == start) return;
     object.update(start);
