@@ -131,8 +131,9 @@ function(minisched_register_tests program label)
   # are handled fast.
   set(filter "-LargestRequestTest.*:*.RefusesAPatchThatMovesTooMuch")
   if(MINISCHED_SANITIZE STREQUAL thread)
-    # The models' million operations never run at the same time.
-    string(APPEND filter ":*.AgreesAfterManyOperations")
+    # These tests have one thread, and take long.
+    string(APPEND filter
+      ":*ModelTest.*:ModelScoreTest.*:*CountsRandomTest.*:*HintsRandomTest.*")
   endif()
   # A process for each of the thousands of tests takes too long.
   foreach(shard RANGE 1)

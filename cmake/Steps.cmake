@@ -5,13 +5,22 @@
 #
 # A test is a regular file in the step that adds or changes it, and a link to
 # this file in the later steps. It runs in the first and the last of these
-# steps, or, with MINISCHED_EVERY_STEP, in all of them. With sanitizers, which
-# slow tests down, it runs only in the last one.
+# steps, or, with MINISCHED_EVERY_STEP, in all of them. Sanitizers slow builds and
+# tests down: with them, only the last step is built, or, with
+# MINISCHED_EVERY_STEP, every step.
 
-option(MINISCHED_EVERY_STEP "run each test in every step that has it" OFF)
+option(MINISCHED_EVERY_STEP
+  "run each test in every step that has it; with sanitizers, build every step"
+  OFF)
 
-file(GLOB MINISCHED_STEPS LIST_DIRECTORIES ON RELATIVE
-  ${PROJECT_SOURCE_DIR}/steps ${PROJECT_SOURCE_DIR}/steps/[0-9]*)
+# The steps to build, in their order.
+file(GLOB MINISCHED_STEPS CONFIGURE_DEPENDS
+  RELATIVE ${PROJECT_SOURCE_DIR}/steps
+  ${PROJECT_SOURCE_DIR}/steps/[0-9]*/CMakeLists.txt)
+list(TRANSFORM MINISCHED_STEPS REPLACE "/.*" "")
+if(MINISCHED_SANITIZE AND NOT MINISCHED_EVERY_STEP)
+  list(GET MINISCHED_STEPS -1 MINISCHED_STEPS)
+endif()
 
 # minisched_fingerprint(VARIABLE STEP NAME) returns a hash of a file and of the
 # step's files that it includes; "" if the step has no such file.
@@ -72,9 +81,6 @@ function(minisched_runs variable step name)
     return()
   endif()
   minisched_is_linked(repeats_the_last ${step} ${name})
-  if(MINISCHED_SANITIZE)
-    set(repeats_the_last ON)
-  endif()
   minisched_neighbour(next ${step} 1)
   minisched_is_linked(is_repeated ${next} ${name})
   if(repeats_the_last AND is_repeated)

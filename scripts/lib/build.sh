@@ -12,9 +12,11 @@ build_packages=(cmake g++ libbenchmark-dev libboost-dev libcli11-dev
 # Also for the commands in the book.
 # shellcheck disable=SC2034
 run_packages=(curl jq)
-# The sanitizers' builds use the system's clang.
 # shellcheck disable=SC2034
-check_packages=(git python3 python3-venv) sanitize_packages=(clang libclang-rt-dev)
+check_packages=(git python3 python3-venv)
+# The sanitizers' builds use the system's clang and lld.
+# shellcheck disable=SC2034
+sanitize_packages=(clang libclang-rt-dev lld)
 # shellcheck disable=SC2034
 book_packages=(git python3 python3-venv)
 
