@@ -12,8 +12,8 @@
 namespace minisched {
 namespace {
 
-// Returns true if the other pod is `pod`, or is on a node or nominated to one,
-// so that it may count for `pod`.
+// Returns true if the other pod is `pod`, or is in its namespace and on a node
+// or nominated to one, so that it may count for `pod`.
 bool IsInvolved(const Pod& other, const Pod& pod) {
   if (other.metadata.uid == pod.metadata.uid) return true;
   const bool has_node = !other.spec.node_name.empty() ||

@@ -22,9 +22,10 @@ class TopologyCounts {
 
   // Returns the count of the node's domain, or 0 if the node has no such label.
   std::int64_t Count(const Node& node, const std::string& topology_key) const;
-  // Returns true if one of the node's domains, in any topology, has pods.
+  // Returns true if the count of one of the node's domains, in any topology, is
+  // positive.
   bool CountsAny(const Node& node) const;
-  // Returns true if no domain has pods.
+  // Returns true if all counts are 0.
   bool Empty() const { return counts_.empty(); }
 
  private:

@@ -41,8 +41,8 @@ class Snapshot {
   // The rest is for Cache::UpdateSnapshot().
 
   // Copies the node. Returns true if a list must change: the snapshot did not
-  // have the node, or the node has got its first pod for another list, or has
-  // lost its last one. REQUIRES: node.has_node().
+  // have the node, or the node enters or leaves a list.
+  // REQUIRES: node.has_node().
   bool Set(const NodeInfo& node) {
     const auto [own, added] = nodes_.try_emplace(node.node().metadata.name);
     const bool must_change =
