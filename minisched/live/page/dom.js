@@ -29,11 +29,18 @@ export function lazy(key, deps, view) {
   return new View({ key, deps, view });
 }
 
-// Makes the children of an element equal to the views.
+// Makes the children of an element equal to the views. If a lazy view throws,
+// the element is empty: some of its children may have changed already.
 export function patch(parent, ...children) {
   const next = flatten(children, "", []);
-  patchChildren(parent, parent.patched ?? [], next);
-  parent.patched = next;
+  try {
+    patchChildren(parent, parent.patched ?? [], next);
+    parent.patched = next;
+  } catch (error) {
+    parent.replaceChildren();
+    parent.patched = [];
+    throw error;
+  }
 }
 
 // Gives each child a key: its own, or else its position, so that a child that
@@ -92,30 +99,25 @@ function reuse(old, view, parent) {
 }
 
 function create(view, parent) {
+  const { ownerDocument } = parent;
   if (view.view) {
     view.inner ??= view.view();
     create(view.inner, parent);
     view.node = view.inner.node;
-    return;
-  }
-  const { ownerDocument } = parent;
-  if (view.tag === undefined) {
+  } else if (view.tag === undefined) {
     view.node = ownerDocument.createTextNode(view.text);
-    return;
+  } else {
+    view.node = kSvg.has(view.tag)
+      ? ownerDocument.createElementNS("http://www.w3.org/2000/svg", view.tag)
+      : ownerDocument.createElement(view.tag);
+    patchChildren(view.node, [], view.children);
+    setProps(view.node, {}, view.props);
+    view.props.hook?.(view.node);
   }
-  view.node = kSvg.has(view.tag)
-    ? ownerDocument.createElementNS("http://www.w3.org/2000/svg", view.tag)
-    : ownerDocument.createElement(view.tag);
-  patchChildren(view.node, [], view.children);
-  setProps(view.node, {}, view.props);
-  view.props.hook?.(view.node);
 }
 
 function setProps(node, old, props) {
-  for (const name in old) {
-    if (!(name in props)) setProp(node, name, old[name], null);
-  }
-  for (const name in props) {
+  for (const name in { ...old, ...props }) {
     if (old[name] !== props[name] || kForced.has(name)) {
       setProp(node, name, old[name], props[name]);
     }
@@ -125,15 +127,13 @@ function setProps(node, old, props) {
 function setProp(node, name, old, value) {
   if (name === "hook") return;
   if (name === "styles") {
-    for (const key in value ?? {}) {
-      if (old?.[key] !== value[key]) node.style.setProperty(key, value[key]);
-    }
-    for (const key in old ?? {}) {
-      if (!(key in (value ?? {}))) node.style.removeProperty(key);
+    for (const key in { ...old, ...value }) {
+      const style = value?.[key] ?? "";  // "" removes the property.
+      if (old?.[key] !== style) node.style.setProperty(key, style);
     }
   } else if (/^on/i.test(name)) {
     if (value && typeof value !== "function") throw new TypeError(name);
-    node[name.toLowerCase()] = value;
+    node[name.toLowerCase()] = value ?? null;
   } else if (kForbidden.has(name.toLowerCase())) {
     throw new TypeError(`${name} is not an attribute for views`);
   } else if (kProperties.has(name)) {

@@ -157,3 +157,15 @@ test("LazyViewsAreMadeOnlyWhenADependencyChanges", () => {
   patch(root, view(3, "b"), h("i"));
   assert.equal(inner(root), "<b>3</b><i></i>");
 });
+
+test("AfterAViewThatThrowsEachChildIsThereOnce", () => {
+  const root = fakeRoot();
+  const show = (names, dep, view) =>
+    patch(root, h("ul", items(names)), lazy("k", [dep], view));
+  show(["a"], 1, () => h("p", "x"));
+  const fail = () => { throw new TypeError("no row"); };
+  assert.throws(() => show(["a", "b"], 2, fail), /no row/);
+  assert.equal(inner(root), "");
+  show(["a", "b"], 2, () => h("p", "y"));
+  assert.equal(inner(root), "<ul><li>a</li><li>b</li></ul><p>y</p>");
+});

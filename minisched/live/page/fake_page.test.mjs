@@ -11,8 +11,10 @@ class FakeNode {
     this.styles = {};
     this.moves = 0;
     this.style = {
-      setProperty: (name, value) => { this.styles[name] = value; },
-      removeProperty: (name) => { delete this.styles[name]; },
+      setProperty: (name, value) => {
+        if (value === "") delete this.styles[name];
+        else this.styles[name] = value;
+      },
     };
   }
 
@@ -31,6 +33,10 @@ class FakeNode {
     this.children.splice(at, 0, node);
     node.parent = this;
     ++node.moves;
+  }
+
+  replaceChildren() {
+    for (const child of [...this.children]) child.remove();
   }
 
   remove() {
