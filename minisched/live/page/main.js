@@ -40,10 +40,12 @@ function render() {
   try {
     const isQuiet = feed.status !== "live" && !ui.rewound;
     renderWithMoves(shownTables(), isQuiet, renderViews, page.ghosts);
+    if (ui.notice?.isOfRender) change({ notice: null });
     updateTimers();
     announce(page.news);
   } catch (error) {
-    ui.notice = { isError: true, text: `The page cannot show this: ${error}` };
+    ui.notice = { isError: true, isOfRender: true,
+      text: `The page cannot show this: ${error}` };
     patch(page.notices, noticesView());
     throw error;
   } finally {

@@ -13,7 +13,9 @@ export const ui = {
   weights: {},  // plugin → its supposed weight
   kind: "Pod", sort: { column: "Name", down: false },  // of the table
   rewound: null,  // the cursor of the past moment that is shown, or null
-  notice: null,  // {text, isError}: the result of the last action
+  // {text, isError}: the result of the last action. Or {text, isError,
+  // isOfRender}: why the last render failed.
+  notice: null,
 };
 
 const listeners = [];
