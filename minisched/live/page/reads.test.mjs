@@ -67,10 +67,12 @@ test("InAPastMomentWhatIsAsOfNowIsMarked", () => {
 test("WithoutAnApiServerOtherKindsAreNotRead", () => {
   const paths = [];
   server.source = { table: async (path) => paths.push(path) };
-  feed.hello = { control: false, api: false };
+  feed.hello = { recording: true, control: false, api: false };
   change({ kind: "StorageClass" });
-  tablesView();
+  assert.match(textOfAll(tablesView()), /A recording has only pods and nodes\./);
   assert.deepEqual(paths, []);
+  change({ kind: "Node" });
+  assert.doesNotMatch(textOfAll(tablesView()), /A recording has only/);
 });
 
 test("OnlyTheConfigurationCanBeSavedUnchanged", async () => {

@@ -60,12 +60,10 @@ async function send(method, path, { body, type, accept } = {}) {
 }
 
 // Returns the source of a page that was exported to one file: a recording in
-// the page itself. Returns null if the page has none.
+// the page itself, without an API server. Returns null if the page has none.
 export function embeddedSource() {
   const element = document.getElementById("recording");
   if (!element) return null;
-  const none = async () =>
-    ({ ok: false, error: "This page is a recording: it has no API server." });
   let content;  // its attempts have indexes of its lists
   return {
     connect: async (listener) => {
@@ -81,7 +79,6 @@ export function embeddedSource() {
       return attempt.uid ? { ok: true, text: JSON.stringify({ attempt }) }
         : { ok: false, error: "The recording has only the counts of it." };
     },
-    table: none, read: none, write: none, post: none, load: none,
   };
 }
 

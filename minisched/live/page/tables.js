@@ -78,6 +78,10 @@ const kOfMoment = { Pod: podTable, Node: nodeTable };
 function chosenTable() {
   const make = kOfMoment[ui.kind];
   if (make) return make(shownTables());
+  if (feed.hello.recording) {
+    return { columns: [], rows: [],
+      error: "A recording has only pods and nodes." };
+  }
   const table = tableOf(pathOf(ui.kind));
   if (!table.rows.some((row) => row.namespace)) return table;
   return { ...table, columns: ["Namespace", ...table.columns],
