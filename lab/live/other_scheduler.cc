@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -11,16 +10,8 @@
 
 namespace minisched::live {
 
-namespace {
-
-// Delays events, so that each of them comes after its pod.
-constexpr std::chrono::milliseconds kEventDelay{100};
-
-}  // namespace
-
 OtherScheduler::OtherScheduler(Client& client, std::string name,
-                               const std::string& records,
-                               const std::stop_token& stop)
+                               const std::string& records)
     : name_(std::move(name)), informers_(client, client.clock()) {
   if (!records.empty()) {
     records_.emplace(records);
@@ -29,19 +20,16 @@ OtherScheduler::OtherScheduler(Client& client, std::string name,
   using PodPtr = std::shared_ptr<const Pod>;
   using EventPtr = std::shared_ptr<const Event>;
   informers_.Of<Pod>().AddEventHandler(
-      {.on_add = [this](const PodPtr& pod, bool) { ReadAnnotations(*pod); },
+      {.on_add = [this](const PodPtr& pod, bool) { ReadNewPod(*pod); },
        .on_update = [this](const PodPtr&,
                            const PodPtr& pod) { ReadAnnotations(*pod); },
        .on_delete = [this](const PodPtr& pod) { Forget(pod->metadata.uid); }});
-  informers_.Start({});
-  informers_.WaitForCacheSync(stop);
-  informers_
-      .Add<Event>({.field_selector = "reason=FailedScheduling",
-                   .read_delay = kEventDelay})
+  informers_.Add<Event>({.field_selector = "reason=FailedScheduling"})
       .AddEventHandler(
           {.on_add = [this](const EventPtr& event, bool) { ReadEvent(*event); },
            .on_update = [this](const EventPtr&,
-                               const EventPtr& event) { ReadEvent(*event); }});
+                               const EventPtr& event) { ReadEvent(*event); },
+           .on_delete = [this](const EventPtr& event) { Forget(*event); }});
   informers_.Start({});
 }
 
@@ -74,16 +62,30 @@ void OtherScheduler::ReadAnnotations(const Pod& pod) {
   for (Json& record : results_.Read(pod, now)) AddAttempt(std::move(record));
 }
 
-void OtherScheduler::ReadEvent(const Event& event) {
-  const ObjectReference& pod = event.regarding;
+void OtherScheduler::ReadNewPod(const Pod& pod) {
+  ReadAnnotations(pod);
   MutexLock lock(mu_);
-  const auto known =
-      informers_.Of<Pod>().store().Get(pod.namespace_name, pod.name);
-  if (!known || known->metadata.uid != pod.uid ||
-      known->spec.scheduler_name != name_) {
-    return;
+  const auto early = early_events_.extract(pod.metadata.uid);
+  if (early.empty()) return;
+  for (const auto& [name, event] : early.mapped()) AddEvent(event, pod);
+}
+
+void OtherScheduler::ReadEvent(const Event& event) {
+  const ObjectReference& about = event.regarding;
+  MutexLock lock(mu_);
+  const auto pod =
+      informers_.Of<Pod>().store().Get(about.namespace_name, about.name);
+  if (pod && pod->metadata.uid == about.uid) {
+    AddEvent(event, *pod);
+  } else {
+    early_events_[about.uid][event.metadata.name] = event;
   }
-  auto& counts = events_[pod.uid];
+}
+
+void OtherScheduler::AddEvent(const Event& event, const Pod& pod) {
+  if (pod.spec.scheduler_name != name_) return;
+  const std::string& uid = pod.metadata.uid;
+  auto& counts = events_[uid];
   int& count = counts[event.metadata.name];
   const int new_count = event.series ? event.series->count : 1;
   if (new_count <= count) return;
@@ -91,8 +93,8 @@ void OtherScheduler::ReadEvent(const Event& event) {
   int number = 0;
   for (const auto& [name, times] : counts) number += times;
   // An annotation has more of the attempt.
-  if (attempts_.contains(pod.uid + "/" + std::to_string(number))) return;
-  AddAttempt(AttemptRecord(FailedAttempt(event.note), known->metadata, number,
+  if (attempts_.contains(uid + "/" + std::to_string(number))) return;
+  AddAttempt(AttemptRecord(FailedAttempt(event.note), pod.metadata, number,
                            RealClock().WallNow()));
 }
 
@@ -100,6 +102,14 @@ void OtherScheduler::Forget(const std::string& uid) {
   MutexLock lock(mu_);
   results_.Forget(uid);
   events_.erase(uid);
+}
+
+void OtherScheduler::Forget(const Event& event) {
+  MutexLock lock(mu_);
+  const auto early = early_events_.find(event.regarding.uid);
+  if (early == early_events_.end()) return;
+  early->second.erase(event.metadata.name);
+  if (early->second.empty()) early_events_.erase(early);
 }
 
 void OtherScheduler::AddAttempt(Json record) {

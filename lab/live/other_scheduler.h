@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,10 +29,8 @@ class OtherScheduler {
 
   // Reads records from the file `records`, or from standard input if this is
   // "-". If it is empty, watches the pods whose spec.schedulerName is `name`,
-  // and their events. Then the constructor blocks until all pods are listed, or
-  // until `stop` asks to stop. `client` must outlive the object.
-  OtherScheduler(Client& client, std::string name, const std::string& records,
-                 const std::stop_token& stop);
+  // and their events. `client` must outlive the object.
+  OtherScheduler(Client& client, std::string name, const std::string& records);
   // Blocks until no handler of the informers runs.
   ~OtherScheduler() { informers_.Shutdown(); }
 
@@ -50,10 +47,14 @@ class OtherScheduler {
 
  private:
   void PollRecords() EXCLUDES(mu_);
+  void ReadNewPod(const Pod& pod) EXCLUDES(mu_);
   void ReadAnnotations(const Pod& pod) EXCLUDES(mu_);
   void ReadEvent(const Event& event) EXCLUDES(mu_);
+  void AddEvent(const Event& event, const Pod& pod) REQUIRES(mu_);
   // Forgets what was read of a pod that is deleted.
   void Forget(const std::string& uid) EXCLUDES(mu_);
+  // Forgets an event that is deleted, if its pod is still unknown.
+  void Forget(const Event& event) EXCLUDES(mu_);
   // Adds the record of an attempt, which gets a sequence of its own: a page
   // reads an attempt again only if the sequence has changed.
   void AddAttempt(nlohmann::json record) REQUIRES(mu_);
@@ -67,6 +68,10 @@ class OtherScheduler {
   SimulatorResults results_ GUARDED_BY(mu_);
   // How often each event has occurred: by uid of the pod and name of the event.
   std::map<std::string, std::map<std::string, int>> events_ GUARDED_BY(mu_);
+  // Events that came before their pods, or after the pods were deleted: by uid
+  // of the pod and name of the event. No more than the informer has.
+  std::map<std::string, std::map<std::string, Event>> early_events_
+      GUARDED_BY(mu_);
   std::map<std::string, std::string> attempts_ GUARDED_BY(mu_);
   std::deque<std::string> newest_ GUARDED_BY(mu_);  // the keys of attempts_
   SharedInformerFactory informers_;

@@ -101,7 +101,7 @@ class OtherSchedulerTest : public ::testing::Test {
 };
 
 TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
-  OtherScheduler scheduler(client_, kScheduler, "", {});
+  OtherScheduler scheduler(client_, kScheduler, "");
   client_.Create(MakeEvent("first", 1));
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   const Json attempt =
@@ -112,15 +112,37 @@ TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/4"));
 }
 
+TEST_F(OtherSchedulerTest, ShowsEventsThatComeBeforeTheirPods) {
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [list, watch], resource: pods},"
+      " latency: 200ms}]");
+  OtherScheduler scheduler(client_, kScheduler, "");
+  Pod pod;
+  pod.metadata = {.name = "late", .namespace_name = "ns"};
+  pod.spec.containers = {{.name = "c", .image = "i"}};
+  const std::string uid = client_.Create(pod)->metadata.uid;
+  client_.Create(MakeEvent("first", 1, "late"));
+  client_.Create(MakeEvent("second", 2, "late"));
+  EXPECT_THAT(TakeKeys(scheduler, 2),
+              ElementsAre(uid + "/attempt/1", uid + "/attempt/3"));
+}
+
+TEST_F(OtherSchedulerTest, DoesNotWaitForThePods) {
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [list], resource: pods}, hang: before}]");
+  OtherScheduler scheduler(client_, kScheduler, "");
+  EXPECT_THAT(scheduler.Take(), IsEmpty());
+}
+
 TEST_F(OtherSchedulerTest, ShowsAnnotationsAsAttempts) {
-  OtherScheduler scheduler(client_, kScheduler, "", {});
+  OtherScheduler scheduler(client_, kScheduler, "");
   Annotate("a");
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   EXPECT_THAT(*scheduler.FindAttempt(uid() + "/1"), HasSubstr(R"("node":"n")"));
 }
 
 TEST_F(OtherSchedulerTest, AnAnnotationAfterTheEventIsANewerRecord) {
-  OtherScheduler scheduler(client_, kScheduler, "", {});
+  OtherScheduler scheduler(client_, kScheduler, "");
   client_.Create(MakeEvent("first", 1));
   TakeKeys(scheduler, 1);
   const int sequence = SequenceOf(scheduler, uid() + "/1");
@@ -131,7 +153,7 @@ TEST_F(OtherSchedulerTest, AnAnnotationAfterTheEventIsANewerRecord) {
 
 TEST_F(OtherSchedulerTest, IgnoresPodsOfOtherSchedulers) {
   client_.Create(MakeEvent("early", 1, "other"));
-  OtherScheduler scheduler(client_, kScheduler, "", {});
+  OtherScheduler scheduler(client_, kScheduler, "");
   client_.Create(MakeEvent("late", 1, "other"));
   Annotate("other");
   client_.Create(MakeEvent("mine", 1));
@@ -143,7 +165,7 @@ TEST_F(OtherSchedulerTest, IgnoresPodsOfOtherSchedulers) {
 TEST_F(OtherSchedulerTest, AddsRecordsAsTheyAreAppended) {
   const TestFile file(ObjectLine(1, "Add", NodeJson("n")) +
                       RecordLine(1, 1, PodState("a", "active")));
-  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
+  OtherScheduler scheduler(client_, kScheduler, file.path());
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/pod"));
   const std::string line =
       RecordLine(2, 2, AttemptState("a", 1, R"(,"fits":["n"])"));
@@ -157,7 +179,7 @@ TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
   for (int i = 1; i <= 513; ++i)
     lines += RecordLine(1, i, AttemptState("a", i));
   const TestFile file(lines);
-  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
+  OtherScheduler scheduler(client_, kScheduler, file.path());
   scheduler.Take();
   EXPECT_FALSE(scheduler.FindAttempt("uid-a/1"));
   EXPECT_TRUE(scheduler.FindAttempt("uid-a/2"));
@@ -167,7 +189,7 @@ TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
 TEST_F(OtherSchedulerTest, StopsReadingAfterAMalformedRecord) {
   const TestFile file(RecordLine(1, 1, PodState("a", "active")) +
                       "{\"v\":1}\n" + RecordLine(1, 1, PodState("a", "bound")));
-  OtherScheduler scheduler(client_, kScheduler, file.path(), {});
+  OtherScheduler scheduler(client_, kScheduler, file.path());
   const LogCapture log;
   EXPECT_EQ(scheduler.Take().size(), 1U);
   EXPECT_THAT(log.text(), AllOf(HasSubstr(file.path() + ":2: "),

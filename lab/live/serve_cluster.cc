@@ -44,8 +44,7 @@ void ServeCluster(const ClusterOptions& options, const std::stop_token& stop) {
   const std::string version = client.ServerVersion(stop);
   std::optional<ManagedScheduler> managed;
   StartScheduler(options, managed);
-  OtherScheduler scheduler(client, options.scheduler_name, options.records,
-                           stop);
+  OtherScheduler scheduler(client, options.scheduler_name, options.records);
   Trace no_trace(options.scheduler_name);
   PaceSetter no_pace(no_trace, {}, stop);
   const auto change_actions = [&](LiveActions& actions) {
