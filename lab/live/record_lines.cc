@@ -16,7 +16,8 @@ namespace {
 constexpr int kVersion = 2;
 
 // Examples of a record and of its states. A member whose name ends with '?' may
-// be absent. All elements of a list must be like the element in the example.
+// be absent. All elements of a list must be like the element in the example. A
+// fraction is an example of any number, and an integer one of an integer.
 const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
 const Json kStates = Json::parse(R"({
   "pod": {
@@ -26,7 +27,8 @@ const Json kStates = Json::parse(R"({
     "pod": "", "uid": "", "attempt": 1, "allNodes": 1, "feasibleNodes": 1,
     "reasons?": [{"plugin?": "", "reason": "", "nodes": 1}], "filters?": [""],
     "allRejections?": true, "fits?": [""],
-    "scores?": [{"plugin": "", "weight": 1, "raw": [1], "normalized": [1]}],
+    "scores?": [
+      {"plugin": "", "weight": 0.5, "raw": [0.5], "normalized": [0.5]}],
     "rejected?": [
       {"node": "", "rejections": [{"plugin?": "", "reasons": [""]}]}],
     "points?": [
@@ -39,6 +41,7 @@ const Json kStates = Json::parse(R"({
 std::string FindWrongMember(const Json& object, const Json& examples);
 
 bool IsLike(const Json& value, const Json& example) {
+  if (example.is_number_float()) return value.is_number();
   if (example.is_number()) return value.is_number_integer();
   if (value.type() != example.type()) return false;
   if (example.is_object()) return FindWrongMember(value, example).empty();

@@ -114,13 +114,26 @@ TEST(RecordLinesTest, ReportsOptionalMembersThatAreWrong) {
        {R"("rejected":[{"node":"n"}])",
         R"("rejected":[{"node":"n","rejections":[{"plugin":"P"}]}])",
         R"("scores":[{"plugin":"P","weight":1,"raw":[1],"normalized":["1"]}])",
-        R"("filters":null)", R"("points":[{"plugin":"P"}])"}) {
+        R"("filters":null)", R"("points":[{"plugin":"P"}])",
+        R"("reasons":[{"reason":"r","nodes":1.5}])"}) {
     EXPECT_THAT(error_of(AttemptState("a", 1), more),
                 EndsWith("is missing or wrong"))
         << more;
   }
   EXPECT_EQ(error_of(AttemptState("a", 1), R"("fits":[1])"),
             R"(:1: its "fits" is missing or wrong)");
+}
+
+TEST(RecordLinesTest, ScoresMayBeFractions) {
+  const auto error_of = [](const std::string& numbers) {
+    return HeadErrorOf(RecordLine(
+        1, 1,
+        AttemptState("a", 1, R"(,"scores":[{"plugin":"P",)" + numbers + "}]")));
+  };
+  EXPECT_EQ(error_of(R"("weight":0.5,"raw":[100.0,-1],"normalized":[66.7,3])"),
+            "no error");
+  EXPECT_EQ(error_of(R"("weight":"1","raw":[1],"normalized":[1])"),
+            R"(:1: its "scores" is missing or wrong)");
 }
 
 TEST(RecordLinesTest, MakesItemsOfRecords) {

@@ -160,7 +160,7 @@ function nodeRow(row, attempt, scores, supposed, tie) {
   marks.map((mark) => h("td.mark-cell",
     { class: mark.includes("✗") ? "rejects" : "" }, mark)),
   scores.map((column) => h("td.score", scoreParts(index, column))),
-  scores.length > 0 && h("td.number.total", total ?? "·"),
+  scores.length > 0 && h("td.number.total", rounded(total) ?? "·"),
   h("td.result",
     isChosen && h("span.selected", "◀ selected "),
     supposed && wins && badge(tie ? "could win" : "would win", "accent"),
@@ -168,10 +168,13 @@ function nodeRow(row, attempt, scores, supposed, tie) {
     reasons, others.length > 0 && h("span.small", ` (${others.join("; ")})`)));
 }
 
+// 0.1 × 3 is 0.30000000000000004.
+const rounded = (n) => n && Number(n.toFixed(3));
+
 function scoreParts(index, { plugin, weight, raw, normalized }) {
   if (index === undefined) return "·";
   const w = ui.weights[plugin] ?? weight;
-  return [h("b", normalized[index] * w),
+  return [h("b", rounded(normalized[index] * w)),
     h("span.small", `${raw[index]} → ${normalized[index]} × ${w}`)];
 }
 

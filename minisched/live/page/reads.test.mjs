@@ -28,11 +28,13 @@ async function textsOf(view, method, text) {
 test("AnAttemptIsReadAgainAfterAReconnection", async () => {
   change({ attempt: { uid: "u", number: 1 } });
   const attempt = { pod: "default/web", attempt: 1, node: "n", allNodes: 1,
-    feasibleNodes: 1, filters: ["Fit"], fits: ["n"] };
+    feasibleNodes: 1, filters: ["Fit"], fits: ["n"],
+    scores: [{ plugin: "S", weight: 3, raw: [0.1], normalized: [0.1] }] };
   const [lost, found] = await textsOf(attemptsView, "attempt",
     JSON.stringify({ attempt }));
   assert.match(lost, /The server does not respond/);
   assert.match(found, /default\/web, attempt 1/);
+  assert.match(found, /0\.30\.1 → 0\.1 × 30\.3/);
 });
 
 test("AnAttemptOfAnEarlierSchedulerIsNotShown", async () => {

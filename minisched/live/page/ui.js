@@ -13,8 +13,7 @@ export const ui = {
   weights: {},  // plugin → its supposed weight
   kind: "Pod", sort: { column: "Name", down: false },  // of the table
   rewound: null,  // the cursor of the past moment that is shown, or null
-  // {text, isError}: the result of the last action. Or {text, isError,
-  // isOfRender}: why the last render failed.
+  // The result of the last action or render: {text, isError, isOfRender}.
   notice: null,
 };
 
