@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stop_token>
 #include <string>
@@ -119,11 +120,13 @@ void CheckIsNew(const explain::Objects& objects,
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
   explain::Experiment experiment{.steps = StepsOf(options)};
   explain::PodFacts facts;
+  std::vector<nlohmann::json> claims;
   if (!options.new_file.empty()) {
     auto created =
         explain::ReadNewPod(options.new_file, options.namespace_name, stop);
     experiment.pod = created.name;
     facts = created.facts;
+    claims = std::move(created.claims);
     experiment.steps.insert(experiment.steps.begin(), std::move(created.step));
   }
   std::vector<std::string> warnings;
@@ -135,6 +138,9 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
       facts = objects.pods().at(experiment.pod);
     } else {
       CheckIsNew(objects, experiment.pod, options.new_file);
+      for (auto& claim : claims) {
+        objects.AddIfMissing(std::move(claim), "--new " + options.new_file);
+      }
     }
     if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
                                              !options.scheduler.empty())) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "lab/apiserver/errors.h"
 #include "lab/apiserver/limits.h"
@@ -109,6 +110,11 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
     pods_[name] = FactsOf(object);
   }
   objects_[{kind, name}] = {Dump(object), source};
+}
+
+void Objects::AddIfMissing(Json object, const std::string& source) {
+  const Key key{GetString(object, "kind"), CheckedName(object, source)};
+  if (!objects_.contains(key)) Add(std::move(object), source);
 }
 
 void Objects::Remove(const Json& object) {

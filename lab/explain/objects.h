@@ -67,6 +67,8 @@ class Objects {
   // node can't be read or, unless `replace` is set, is there already.
   void Add(nlohmann::json object, const std::string& source,
            bool replace = false);
+  // Adds an object of a kept kind, unless the object is there already.
+  void AddIfMissing(nlohmann::json object, const std::string& source);
   // Does nothing if the object is not there.
   void Remove(const nlohmann::json& object);
 

@@ -113,6 +113,21 @@ TEST(ObjectsTest, AddsAMissingPriorityClass) {
               HasSubstr(R"("preemptionPolicy":"Never","value":7)"));
 }
 
+TEST(ObjectsTest, AddIfMissingKeepsAnObjectThatIsThere) {
+  const auto claim = [](const std::string& volume) {
+    return Json{{"apiVersion", "v1"},
+                {"kind", "PersistentVolumeClaim"},
+                {"metadata", {{"name", "data"}, {"namespace", "a"}}},
+                {"spec", {{"volumeName", volume}}}};
+  };
+  Objects objects;
+  objects.AddIfMissing(claim("first"), "dump");
+  objects.AddIfMissing(claim("second"), "dump");
+  const std::string text = CopiedText(objects, {"a", "target"});
+  EXPECT_THAT(text, HasSubstr("first"));
+  EXPECT_THAT(text, Not(HasSubstr("second")));
+}
+
 TEST(ObjectsTest, AddsMissingNamespaces) {
   Objects objects;
   Json pod = PodJson("target");

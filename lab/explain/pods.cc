@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
@@ -56,20 +57,31 @@ Json TemplateOf(const Json& object) {
   return nullptr;
 }
 
-// Adds the volumes that the controller of a StatefulSet adds to its first pod.
-void AddClaims(const Json& stateful_set, Json& pod) {
-  const Json& claims = Get(stateful_set, "spec", "volumeClaimTemplates");
-  if (claims.empty() || !Get(pod, "spec").is_object()) return;
+// Adds the volumes that the controller of a StatefulSet adds to its first pod,
+// and returns the claims that the controller creates for them.
+std::vector<Json> AddClaims(const Json& stateful_set, const std::string& ns,
+                            Json& pod) {
+  const Json& templates = Get(stateful_set, "spec", "volumeClaimTemplates");
+  if (templates.empty() || !Get(pod, "spec").is_object()) return {};
   Json& volumes = pod["spec"]["volumes"];
   if (!volumes.is_array()) volumes = Json::array();
-  for (const Json& claim : claims) {
+  const auto first =
+      apiserver::GetInt(stateful_set, "spec", "ordinals", "start");
+  std::vector<Json> claims;
+  for (const Json& claim : templates) {
     const std::string name = NameOf(claim);
     const Json replaced = apiserver::FindBy(volumes, "name", name);
     apiserver::RemoveValue(volumes, replaced);
-    const std::string object = name + "-" + NameOf(stateful_set) + "-0";
+    const std::string object =
+        fmt::format("{}-{}-{}", name, NameOf(stateful_set), first);
     volumes.push_back(
         {{"name", name}, {"persistentVolumeClaim", {{"claimName", object}}}});
+    claims.push_back({{"apiVersion", "v1"},
+                      {"kind", "PersistentVolumeClaim"},
+                      {"metadata", {{"name", object}, {"namespace", ns}}},
+                      {"spec", Get(claim, "spec")}});
   }
+  return claims;
 }
 
 // Returns the only pod or workload of a file, or null.
@@ -185,7 +197,9 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   const Json owner = ReadOwner(file, stop, fail);
   Json pod = TemplateOf(owner);
   if (!pod.is_object()) fail("it has no pod and no workload");
-  AddClaims(owner, pod);
+  std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
+  if (ns.empty()) ns = "default";
+  std::vector<Json> claims = AddClaims(owner, ns, pod);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   KeepFields(pod);
@@ -193,8 +207,6 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   if (name.empty()) name = GetString(owner, "metadata", "generateName");
   if (name.empty()) fail("the pod has no metadata.name");
   if (name.back() == '-') name += "new";  // a generateName
-  std::string ns = namespace_name.empty() ? NamespaceOf(owner) : namespace_name;
-  if (ns.empty()) ns = "default";
   Json& metadata = pod["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
   metadata["name"] = name;
@@ -206,7 +218,8 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
                                          .api_version = "v1",
                                          .kind = "Pod",
                                          .name = name}}},
-           "--new " + file}};
+           "--new " + file},
+          std::move(claims)};
 }
 
 }  // namespace minisched::explain

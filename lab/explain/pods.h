@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -45,6 +46,8 @@ struct NewPod {
   NamespacedName name;
   PodFacts facts;
   scenario::Step step;  // creates the pod
+  // What the controller of a StatefulSet creates for the pod, unless it exists.
+  std::vector<nlohmann::json> claims;
 };
 
 // Reads the only pod of a file, or one pod of its only workload, without the

@@ -157,12 +157,31 @@ TEST_F(NewPodTest, APodOfAStatefulSetHasItsClaims) {
   const NewPod pod = Read(
       "{kind: StatefulSet, metadata: {name: db}, spec: {template: {spec: "
       "{volumes: [{name: x}, {name: data, emptyDir: {}}]}}, "
-      "volumeClaimTemplates: [{metadata: {name: data}}]}}");
+      "volumeClaimTemplates: [{metadata: {name: data}, spec: "
+      "{storageClassName: fast}}]}}",
+      "ns");
   const auto& create = std::get<scenario::Create>(pod.step.action);
   EXPECT_THAT(
       create.objects[0].json,
       HasSubstr(R"("volumes":[{"name":"x"},{"name":"data",)"
                 R"("persistentVolumeClaim":{"claimName":"data-db-0"}}])"));
+  EXPECT_THAT(pod.claims,
+              ElementsAre(Json(
+                  {{"apiVersion", "v1"},
+                   {"kind", "PersistentVolumeClaim"},
+                   {"metadata", {{"name", "data-db-0"}, {"namespace", "ns"}}},
+                   {"spec", {{"storageClassName", "fast"}}}})));
+}
+
+TEST_F(NewPodTest, TheFirstPodOfAStatefulSetMayHaveAnotherOrdinal) {
+  const NewPod pod = Read(
+      "{kind: StatefulSet, metadata: {name: db}, spec: {ordinals: {start: 3}, "
+      "template: {spec: {}}, volumeClaimTemplates: [{metadata: {name: "
+      "data}}]}}");
+  const auto& create = std::get<scenario::Create>(pod.step.action);
+  EXPECT_THAT(create.objects[0].json, HasSubstr(R"("claimName":"data-db-3")"));
+  ASSERT_EQ(pod.claims.size(), 1);
+  EXPECT_EQ(pod.claims[0]["metadata"]["name"], "data-db-3");
 }
 
 TEST_F(NewPodTest, NeedsExactlyOnePod) {
