@@ -118,10 +118,13 @@ class Follower {
     outcome_.node = pod.spec.node_name;
     const Condition* const scheduled =
         FindCondition(pod.status.conditions, "PodScheduled");
-    if (scheduled != nullptr && scheduled->status == "False") {
-      outcome_.sentence = scheduled->message;
-      outcome_.nominated = pod.status.nominated_node_name;
-    }
+    const bool failed = scheduled != nullptr && scheduled->status == "False";
+    outcome_.sentence = failed ? scheduled->message : "";
+    // A node that was nominated before the run shows no preemption: a failure
+    // leaves it there.
+    const std::string& nominated = pod.status.nominated_node_name;
+    const bool is_new = nominated != pod_.status.nominated_node_name;
+    outcome_.nominated = failed && is_new ? nominated : "";
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }
 

@@ -11,14 +11,31 @@
 namespace minisched::explain {
 namespace {
 
+using Json = nlohmann::json;
+
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Outcome RunWeb(const std::string& scheduler,
-               std::chrono::milliseconds patience = std::chrono::seconds(20)) {
-  const Experiment experiment = WebExperiment(scheduler);
+Outcome RunTrial(
+    const Experiment& experiment,
+    std::chrono::milliseconds patience = std::chrono::seconds(20)) {
   Trial trial(experiment, {}, {});
   return trial.Run(RealClock().Now() + patience, {});
+}
+
+Outcome RunWeb(const std::string& scheduler,
+               std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+  return RunTrial(WebExperiment(scheduler), patience);
+}
+
+// Returns an experiment whose pod has further members in its status.
+Experiment WithStatus(const std::string& members,
+                      const std::string& scheduler) {
+  Experiment experiment = WebExperiment(scheduler);
+  Json list = Json::parse(experiment.objects.manifests[0].json);
+  list["items"].back()["status"].update(Json::parse(members));
+  experiment.objects.manifests[0].json = list.dump();
+  return experiment;
 }
 
 std::string SchedulerError(
@@ -112,6 +129,18 @@ TEST(SchedulerRunTest, ReadsTheNominatedNode) {
   const Outcome read = RunWeb(CurlFailure(R"("nominatedNodeName": "n", )") +
                               " && exec sleep 60");
   EXPECT_EQ(read.nominated, "n");
+}
+
+TEST(SchedulerRunTest, ANominatedNodeOfBeforeIsNoPreemption) {
+  const std::string members = R"({"nominatedNodeName": "n"})";
+  const Outcome kept =
+      RunTrial(WithStatus(members, CurlFailure() + " && exec sleep 60"));
+  EXPECT_EQ(kept.sentence, "0/1 nodes");
+  EXPECT_EQ(kept.nominated, "");
+  const Outcome replaced = RunTrial(WithStatus(
+      members,
+      CurlFailure(R"("nominatedNodeName": "m", )") + " && exec sleep 60"));
+  EXPECT_EQ(replaced.nominated, "m");
 }
 
 TEST(SchedulerRunTest, WaitsForARecordingThatBeginsWhileThePodIsRead) {
