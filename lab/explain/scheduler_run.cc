@@ -99,6 +99,11 @@ class Follower {
     const std::string& name = pod_.metadata.name;
     const auto pod = client_.Get<Pod>(ns, name, stop);
     if (HasRecording()) return;  // it has begun since
+    // A condition may be from before the run: that of a pod with gates, which
+    // --what-if has removed.
+    if (pod->metadata.resource_version == pod_.metadata.resource_version) {
+      return;
+    }
     ReadStatus(*pod);
     if (!done_) return;
     // The outcome may be that of a later attempt: if pods were evicted for this

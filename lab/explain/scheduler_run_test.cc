@@ -166,6 +166,17 @@ TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
                          "lines of its log:\n"));
 }
 
+// For example, a new pod with gates has a condition from its creation.
+TEST(SchedulerRunTest, AConditionOfBeforeIsNoAnswer) {
+  const std::string members =
+      R"({"conditions": [{"type": "PodScheduled", "status": "False",
+          "reason": "SchedulingGated", "message": "gated"}]})";
+  EXPECT_THROW(RunTrial(WithStatus(members, "exit 4")), CannotTell);
+  EXPECT_EQ(RunTrial(WithStatus(members, CurlFailure() + " && exec sleep 60"))
+                .sentence,
+            "0/1 nodes");
+}
+
 TEST(SchedulerRunTest, ASchedulerMustTakeThePod) {
   EXPECT_THAT(
       SchedulerError("echo idle; exec sleep 60", std::chrono::milliseconds(50)),
