@@ -35,8 +35,14 @@ constexpr std::size_t kLogLines = 5;
 // Follows what happens to one pod.
 class Follower {
  public:
-  Follower(Client& client, const Pod& pod, const std::string& record)
-      : client_(client), pod_(pod), record_(record), tail_(record) {}
+  // `start` is the version of the server's pods before the scheduler runs.
+  Follower(Client& client, const Pod& pod, std::string start,
+           const std::string& record)
+      : client_(client),
+        pod_(pod),
+        start_(std::move(start)),
+        record_(record),
+        tail_(record) {}
 
   // Returns the outcome once there is one.
   std::optional<Outcome> Poll(Clock::TimePoint now,
@@ -111,7 +117,7 @@ class Follower {
     auto changes =
         client_.Watch<Pod>({.namespace_name = ns,
                             .field_selector = "metadata.name=" + name,
-                            .resource_version = pod_.metadata.resource_version},
+                            .resource_version = start_},
                            stop);
     for (done_ = false; !done_;) {
       const auto change = changes.Next();
@@ -135,6 +141,7 @@ class Follower {
 
   Client& client_;
   const Pod& pod_;
+  const std::string start_;
   const std::string record_;
   live::LineTail tail_;
   bool done_ = false;
@@ -180,7 +187,10 @@ Outcome RunScheduler(Client& client, const std::string& kubeconfig,
   const std::string config = directory.path() / "kubeconfig";
   const std::string record = directory.path() / "record";
   std::ofstream(config) << kubeconfig;
-  Follower follower(client, pod, record);
+  // The version of the pod itself may be too old for a watch: the server keeps
+  // only the last changes.
+  const auto pods = client.ListPage<Pod>({.limit = 1}, stop);
+  Follower follower(client, pod, pods.metadata.resource_version, record);
   scenario::ChildProcess process(command,
                                  {{"KUBECONFIG", config},
                                   {"SCHEDULER_NAME", pod.spec.scheduler_name},

@@ -131,6 +131,27 @@ TEST(SchedulerRunTest, ReadsTheNominatedNode) {
   EXPECT_EQ(read.nominated, "n");
 }
 
+// The server drops the changes of pods that are older than the last 1,000.
+TEST(SchedulerRunTest, WithoutRecordsTheFirstAttemptCountsAmongManyPods) {
+  Experiment experiment = WebExperiment(CurlFailure() + " && " + CurlBinding() +
+                                        " && exec sleep 60");
+  Json pods = Json::array();
+  for (int i = 0; i < 1001; ++i) {
+    pods.push_back(
+        {{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", {{"name", std::to_string(i)}, {"namespace", "default"}}},
+         {"spec",
+          {{"nodeName", "node-1"},
+           {"containers", {{{"name", "c"}, {"image", "i"}}}}}}});
+  }
+  const Json list = {{"kind", "List"}, {"items", std::move(pods)}};
+  experiment.objects.manifests.push_back({list.dump(), "dump"});
+  const Outcome outcome = RunTrial(experiment);
+  EXPECT_EQ(outcome.node, "");
+  EXPECT_EQ(outcome.sentence, "0/1 nodes");
+}
+
 TEST(SchedulerRunTest, ANominatedNodeOfBeforeIsNoPreemption) {
   const std::string members = R"({"nominatedNodeName": "n"})";
   const Outcome kept =
