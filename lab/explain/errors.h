@@ -12,4 +12,10 @@ class CannotTell : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Thrown when the copy's server refuses a step.
+class RefusedStep : public CannotTell {
+ public:
+  using CannotTell::CannotTell;
+};
+
 }  // namespace minisched::explain

@@ -177,6 +177,19 @@ void CheckAntiAffinity(const Outcome& outcome, int pods, Answer& answer) {
   }
 }
 
+// Returns the node that the pod gets after a change. Returns "" if there is
+// none, or if the server refuses the change.
+std::string NodeAfter(const Experiment& experiment, const Change& change,
+                      Clock::TimePoint deadline, const std::stop_token& stop) {
+  try {
+    Trial trial(experiment, scenario::ParseSteps(change.step, change.text),
+                stop);
+    return trial.Run(deadline, stop).node;
+  } catch (const RefusedStep&) {
+    return "";
+  }
+}
+
 // Plays the changes until enough of them have helped.
 std::vector<Change> PlayChanges(const Experiment& experiment,
                                 std::vector<Change> changes,
@@ -187,19 +200,22 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
   const auto is_late = [&] { return RealClock().Now() >= deadline; };
   std::vector<Change> helpful;
   std::size_t tried = 0;
+  std::size_t failed = 0;
+  std::string first_error;
   const std::size_t all = std::min(changes.size(), kMaxTrials);
   for (; tried < all && helpful.size() < kMaxHelpful && !is_late(); ++tried) {
     Change& change = changes[tried];
     try {
-      Trial trial(experiment, scenario::ParseSteps(change.step, change.text),
-                  stop);
-      change.node = trial.Run(deadline, stop).node;
+      change.node = NodeAfter(experiment, change, deadline, stop);
       if (!change.node.empty()) helpful.push_back(std::move(change));
-    } catch (const std::runtime_error&) {
-      // The server refuses the change, the trial has failed, or there was no
-      // time left for it: this change is no suggestion.
-      if (is_late()) break;
+    } catch (const std::runtime_error& error) {
+      if (is_late()) break;  // there was no time left for it
+      if (failed++ == 0) first_error = error.what();
     }
+  }
+  if (failed > 0) {
+    warnings.push_back(fmt::format("{} of {} changes could not be tried: {}",
+                                   failed, all, first_error));
   }
   if (tried < all && helpful.size() < kMaxHelpful) {
     warnings.push_back(

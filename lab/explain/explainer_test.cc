@@ -12,9 +12,11 @@
 namespace minisched::explain {
 namespace {
 
-using ::testing::IsEmpty;
-
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 // Returns the record of a failed attempt that has these members.
 std::string Failure(const std::string& members) {
@@ -67,7 +69,7 @@ TEST(ExplainerTest, WarnsAboutChangesThatWereNotTried) {
   EXPECT_EQ(answer.rejected.size(), 1);
 }
 
-TEST(ExplainerTest, AChangeThatCannotBePlayedIsNoSuggestion) {
+TEST(ExplainerTest, WarnsAboutChangesThatCouldNotBeTried) {
   const scenario::TestDirectory directory;
   const std::string folder = directory.path() / "tmp";
   std::filesystem::create_directory(folder);
@@ -81,7 +83,10 @@ TEST(ExplainerTest, AChangeThatCannotBePlayedIsNoSuggestion) {
   EXPECT_FALSE(std::filesystem::exists(folder));
   EXPECT_EQ(answer.rejected.size(), 1);
   EXPECT_THAT(answer.suggestions, IsEmpty());
-  EXPECT_THAT(answer.warnings, IsEmpty());
+  EXPECT_THAT(
+      answer.warnings,
+      ElementsAre(AllOf(StartsWith("2 of 2 changes could not be tried: "),
+                        HasSubstr("No such file or directory"))));
 }
 
 }  // namespace

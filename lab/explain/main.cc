@@ -166,24 +166,24 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   return answer;
 }
 
+// Prints an error or a warning. The lines of a log may follow the first line.
+void PrintError(const std::string& error) {
+  std::istringstream lines(error);
+  const char* indent = "";
+  for (std::string line; std::getline(lines, line); indent = "  ") {
+    std::cerr << indent << minisched::Printable(line) << "\n";
+  }
+}
+
 void Print(const explain::Answer& answer, const std::string& output) {
   if (output == "json") {
     std::cout << ToJson(answer);
     return;
   }
   for (const std::string& warning : answer.warnings) {
-    std::cerr << "warning: " << minisched::Printable(warning) << "\n";
+    PrintError("warning: " + warning);
   }
   std::cout << ToTable(answer);
-}
-
-// Prints an error. The lines of a log may follow the first line.
-void PrintError(const std::string& error) {
-  std::istringstream lines("minisched-explain: " + error);
-  const char* indent = "";
-  for (std::string line; std::getline(lines, line); indent = "  ") {
-    std::cerr << indent << minisched::Printable(line) << "\n";
-  }
 }
 
 void AddFlags(minisched::Flags& flags, Options& options) {
@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
   } catch (const minisched::Cancelled&) {
     return kInterrupted;
   } catch (const std::exception& error) {
-    PrintError(error.what());
+    PrintError(std::string("minisched-explain: ") + error.what());
     return kCannotTell;
   }
 }

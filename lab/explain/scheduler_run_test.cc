@@ -257,6 +257,12 @@ TEST(TrialTest, ErrorsNameTheStep) {
             "default/web is not there any more after the steps of --what-if");
 }
 
+TEST(TrialTest, ARefusalIsAnErrorOfItsOwn) {
+  const Experiment experiment = WebExperiment("");
+  const auto steps = scenario::ParseSteps("cordon: none", "x");
+  EXPECT_THROW(Trial(experiment, steps, {}), RefusedStep);
+}
+
 TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
   Experiment experiment = WebExperiment("");
   experiment.objects.manifests.push_back(

@@ -84,6 +84,11 @@ class StepPlayer {
   const std::stop_token& stop_;
 };
 
+bool IsRefusal(const std::runtime_error& error) {
+  const auto* const response = dynamic_cast<const ApiError*>(&error);
+  return response != nullptr && response->code() / 100 == 4;
+}
+
 RestConfig ConfigOf(const apiserver::Server& server) {
   RestConfig config{.server = server.url(), .source = "the copy"};
   config.qps = 0;
@@ -118,7 +123,9 @@ Trial::Trial(const Experiment& experiment,
       try {
         std::visit(player, step.action);
       } catch (const std::runtime_error& error) {
-        throw CannotTell(fmt::format("{}: {}", step.text, error.what()));
+        const auto what = fmt::format("{}: {}", step.text, error.what());
+        if (IsRefusal(error)) throw RefusedStep(what);
+        throw CannotTell(what);
       }
     }
   }

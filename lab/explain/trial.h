@@ -57,7 +57,8 @@ class Trial {
   // replaces `minisched`, as in scenarios. Pods are deleted at once unless a
   // step has a grace period, because the copy has no kubelet. When a step
   // changes spec.unschedulable of a node, the taint of the node follows, as in
-  // a real cluster. Throws CannotTell, also if the pod is not there after the
+  // a real cluster. Throws RefusedStep if the server refuses a step, and
+  // CannotTell for other failures, also if the pod is not there after the
   // steps.
   Trial(const Experiment& experiment, const std::vector<scenario::Step>& more,
         const std::stop_token& stop);
