@@ -49,14 +49,13 @@ class LiveState {
     const auto deadline = RealClock().Now() + patience;
     std::string event;
     try {
-      while (RealClock().Now() < deadline) {
-        const auto line = stream.ReadLine();
-        if (!line) return;
+      while (const auto line = stream.ReadLine()) {
         if (line->starts_with("event: ")) event = line->substr(7);
         if (!line->starts_with("data: ")) continue;
         ReadData(Json::parse(line->substr(6), nullptr,
                              /*allow_exceptions=*/false));
-        if (event == "message" && !pod_.is_null()) return;
+        if (event != "message") continue;
+        if (!pod_.is_null() || RealClock().Now() >= deadline) return;
       }
     } catch (const TransportError& error) {
       if (error.kind() != TransportError::Kind::kTimeout) throw;
