@@ -224,8 +224,9 @@ int main(int argc, char** argv) {
       "Explains why a pod waits, and what would help. Copies the cluster into "
       "an API server of its own, runs a scheduler there, and reads its trace. "
       "The cluster is only read.\n"
-      "Exit codes: 0 the pod fits, 1 it fits nowhere, 2 can't tell, 130 "
-      "interrupted.");
+      "The exit code is 0 if the pod fits or is bound, or if pods are evicted "
+      "for it, 1 if it fits nowhere, is rejected later or is gated, 2 if the "
+      "program can't tell, and 130 after an interruption.");
   AddFlags(flags, options);
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
