@@ -6,6 +6,7 @@
 #include "lab/explain/dump_reader.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/kept_fields.h"
+#include "minisched/api/names.h"
 
 namespace minisched::explain {
 namespace {
@@ -80,8 +81,12 @@ std::vector<std::string> ReadCluster(Client& client, Objects& objects,
 
 void ReadPods(Client& client, const NamespacedName& name, Objects& objects,
               const std::stop_token& stop) {
-  ReadPages(client, Pod::kResource.Path(name.namespace_name),
-            "metadata.name=" + name.name, objects, stop);
+  const std::string& ns = name.namespace_name;
+  const bool may_exist = CheckDns1123Subdomain(name.name).empty() &&
+                         (ns.empty() || CheckDns1123Label(ns).empty());
+  if (!may_exist) return;  // the server would refuse the selector or the path
+  ReadPages(client, Pod::kResource.Path(ns), "metadata.name=" + name.name,
+            objects, stop);
 }
 
 }  // namespace minisched::explain

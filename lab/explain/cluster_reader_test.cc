@@ -130,6 +130,20 @@ TEST(ClusterReaderTest, AnExpiredListBeginsAgain) {
   EXPECT_EQ(server.targets().size(), KeptKinds().size() + 1);
 }
 
+// A real server refuses such a field selector.
+TEST(ClusterReaderTest, AsksForNoPodWhoseNameIsNone) {
+  RefusingServer server("none", 500);
+  Client client(server.config());
+  Objects objects;
+  for (const char* name : {"web=x", "web,db", "Web", ""}) {
+    ReadPods(client, {"", name}, objects, {});
+  }
+  ReadPods(client, {"a/b", "web"}, objects, {});
+  EXPECT_THAT(server.targets(), IsEmpty());
+  ReadPods(client, {"a", "web.db-1"}, objects, {});
+  EXPECT_EQ(server.targets().size(), 1);
+}
+
 TEST(ClusterReaderTest, SendsListsInPagesOnly) {
   const RefusingServer server("none", 500);
   EXPECT_THAT(WarningsOf(server), IsEmpty());
