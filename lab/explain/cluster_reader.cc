@@ -46,7 +46,10 @@ std::string ReadKind(Client& client, const ResourceRow& row, Objects& objects,
       ReadPages(client, resource.Path(""), selector, objects, stop);
       return "";
     } catch (const ApiError& error) {
-      if (error.code() == 410 && expirations < kMaxExpirations) continue;
+      if (error.code() == 410 && expirations < kMaxExpirations) {
+        objects.RemoveKind(row.kind);  // some may be gone when it begins again
+        continue;
+      }
       if (error.code() == 404) return "";  // the server lacks the kind
       if (error.code() == 401) {
         throw CannotTell(fmt::format(

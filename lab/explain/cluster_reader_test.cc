@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "lab/explain/errors.h"
 #include "lab/explain/kept_fields.h"
 #include "testing/embedded_server.h"
@@ -94,7 +97,7 @@ std::string ErrorOf(const RefusingServer& server) {
 }
 
 TEST(ClusterReaderTest, WarnsAboutKindsThatItMayNotList) {
-  const RefusingServer server("storageclasses", 403);
+  RefusingServer server("storageclasses", 403);
   EXPECT_THAT(WarningsOf(server),
               ElementsAre(HasSubstr("cannot list storageclasses.storage.k8s.io:"
                                     " no: the answer leaves them out")));
@@ -113,21 +116,60 @@ TEST(ClusterReaderTest, KindsThatTheServerLacksAreNoWarning) {
 }
 
 TEST(ClusterReaderTest, RefusedCredentialsAreAnError) {
-  const RefusingServer server("/", 401);
+  RefusingServer server("/", 401);
   EXPECT_THAT(ErrorOf(server),
               HasSubstr("refuses the credentials of the test: no: log in again,"
                         " or pass another --kubeconfig"));
 }
 
 TEST(ClusterReaderTest, ExpiredListsAreAnErrorAtLast) {
-  const RefusingServer server("/nodes", 410);
+  RefusingServer server("/nodes", 410);
   EXPECT_THAT(ErrorOf(server), HasSubstr("cannot list nodes: no"));
 }
 
 TEST(ClusterReaderTest, AnExpiredListBeginsAgain) {
-  const RefusingServer server("/nodes", 410, /*times=*/1);
+  RefusingServer server("/nodes", 410, /*times=*/1);
   EXPECT_THAT(WarningsOf(server), IsEmpty());
   EXPECT_EQ(server.targets().size(), KeptKinds().size() + 1);
+}
+
+// Returns a page of a list that has one node.
+std::string Page(const std::string& node, const std::string& next) {
+  const nlohmann::json object = {
+      {"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", node}}}};
+  const nlohmann::json list = {{"apiVersion", "v1"},
+                               {"kind", "NodeList"},
+                               {"metadata", {{"continue", next}}},
+                               {"items", {object}}};
+  return list.dump();
+}
+
+// Between two pages, the server drops the state of the list, and a node goes.
+TEST(ClusterReaderTest, AListThatExpiresOnALaterPageBeginsAgain) {
+  bool is_expired = false;
+  HttpServer server([&](const ServerRequest& request, ServerReply reply) {
+    const auto has = [&](const char* word) {
+      return request.target.find(word) != std::string::npos;
+    };
+    if (!has("/nodes")) return reply.Send(200, R"({"kind": "List"})");
+    if (!has("continue=")) {
+      return reply.Send(200, Page(is_expired ? "node-1" : "gone", "next"));
+    }
+    if (std::exchange(is_expired, true)) {
+      return reply.Send(200, Page("node-2", ""));
+    }
+    reply.Send(410, R"({"kind": "Status", "code": 410, "reason": "Expired"})");
+  });
+  RestConfig config{.server = server.url(), .source = "the test"};
+  Client client(config);
+  Objects objects;
+  EXPECT_THAT(ReadCluster(client, objects, {}), IsEmpty());
+  std::vector<std::string> nodes;
+  for (const auto& manifest : objects.SelectFor({"a", "web"}, "").manifests) {
+    const auto object = nlohmann::json::parse(manifest.json);
+    if (object["kind"] == "Node") nodes.push_back(object["metadata"]["name"]);
+  }
+  EXPECT_THAT(nodes, ElementsAre("node-1", "node-2"));
 }
 
 // A real server refuses such a field selector.
@@ -145,7 +187,7 @@ TEST(ClusterReaderTest, AsksForNoPodWhoseNameIsNone) {
 }
 
 TEST(ClusterReaderTest, SendsListsInPagesOnly) {
-  const RefusingServer server("none", 500);
+  RefusingServer server("none", 500);
   EXPECT_THAT(WarningsOf(server), IsEmpty());
   EXPECT_EQ(server.targets().size(), KeptKinds().size());
   for (const std::string& target : server.targets()) {

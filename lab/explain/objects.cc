@@ -124,6 +124,12 @@ void Objects::Remove(const Json& object) {
   if (key.first == "Pod") pods_.erase(key.second);
 }
 
+void Objects::RemoveKind(const std::string& kind) {
+  std::erase_if(objects_,
+                [&](const auto& object) { return object.first.first == kind; });
+  if (kind == "Pod") pods_.clear();
+}
+
 std::size_t Objects::Count(const std::string& kind) const {
   return std::ranges::count_if(
       objects_, [&](const auto& object) { return object.first.first == kind; });

@@ -71,6 +71,7 @@ class Objects {
   void AddIfMissing(nlohmann::json object, const std::string& source);
   // Does nothing if the object is not there.
   void Remove(const nlohmann::json& object);
+  void RemoveKind(const std::string& kind);
 
   const std::map<NamespacedName, PodFacts>& pods() const { return pods_; }
   // Returns where a pod comes from. REQUIRES: pods() has the pod.
