@@ -75,7 +75,8 @@ constexpr char kFields[] = R"({
 })";
 
 // Annotations may have any content, so only those that kube-scheduler reads are
-// kept. Finalizers would keep the pods that a what-if step deletes.
+// kept, and the one that marks the default class of new claims. Finalizers
+// would keep the pods that a what-if step deletes.
 constexpr char kMetadata[] = R"({
 "name": 1, "namespace": 1, "uid": 1, "creationTimestamp": 1,
 "deletionTimestamp": 1, "deletionGracePeriodSeconds": 1, "generation": 1,
@@ -84,6 +85,7 @@ constexpr char kMetadata[] = R"({
   "pv.kubernetes.io/bind-completed": 1,
   "pv.kubernetes.io/bound-by-controller": 1,
   "storage.alpha.kubernetes.io/migrated-plugins": 1,
+  "storageclass.kubernetes.io/is-default-class": 1,
   "volume.kubernetes.io/selected-node": 1}
 })";
 

@@ -139,7 +139,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     } else {
       CheckIsNew(objects, experiment.pod, options.new_file);
       for (auto& claim : claims) {
-        objects.AddIfMissing(std::move(claim), "--new " + options.new_file);
+        objects.AddClaim(std::move(claim), "--new " + options.new_file);
       }
     }
     if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,

@@ -112,9 +112,15 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
   objects_[{kind, name}] = {Dump(object), source};
 }
 
-void Objects::AddIfMissing(Json object, const std::string& source) {
-  const Key key{GetString(object, "kind"), CheckedName(object, source)};
-  if (!objects_.contains(key)) Add(std::move(object), source);
+void Objects::AddClaim(Json claim, const std::string& source) {
+  const Key key{GetString(claim, "kind"), CheckedName(claim, source)};
+  if (objects_.contains(key)) return;
+  const std::string name = DefaultClass();
+  const Json& spec = Get(claim, "spec");
+  if (!name.empty() && spec.is_object() && !spec.contains("storageClassName")) {
+    claim["spec"]["storageClassName"] = name;
+  }
+  Add(std::move(claim), source);
 }
 
 void Objects::Remove(const Json& object) {
@@ -128,6 +134,25 @@ void Objects::RemoveKind(const std::string& kind) {
   std::erase_if(objects_,
                 [&](const auto& object) { return object.first.first == kind; });
   if (kind == "Pod") pods_.clear();
+}
+
+// Follows plugin/pkg/admission/storage/storageclass/setdefault.
+std::string Objects::DefaultClass() const {
+  std::string name;
+  std::string time;
+  for (const auto& [key, manifest] : objects_) {
+    if (key.first != "StorageClass") continue;
+    const Json metadata = Json::parse(manifest.json)["metadata"];
+    const std::string created = GetString(metadata, "creationTimestamp");
+    const bool is_default =
+        GetString(metadata, "annotations",
+                  "storageclass.kubernetes.io/is-default-class") == "true";
+    if (is_default && (name.empty() || created > time)) {
+      name = key.second.name;
+      time = created;
+    }
+  }
+  return name;
 }
 
 std::size_t Objects::Count(const std::string& kind) const {

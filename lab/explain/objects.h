@@ -67,8 +67,9 @@ class Objects {
   // node can't be read or, unless `replace` is set, is there already.
   void Add(nlohmann::json object, const std::string& source,
            bool replace = false);
-  // Adds an object of a kept kind, unless the object is there already.
-  void AddIfMissing(nlohmann::json object, const std::string& source);
+  // Adds a new PersistentVolumeClaim, unless the claim is there already. As on
+  // a server, a claim without a storage class gets the default class.
+  void AddClaim(nlohmann::json claim, const std::string& source);
   // Does nothing if the object is not there.
   void Remove(const nlohmann::json& object);
   void RemoveKind(const std::string& kind);
@@ -92,6 +93,8 @@ class Objects {
  private:
   using Key = std::pair<std::string, NamespacedName>;  // the kind, and the name
 
+  // Returns the name of the newest default storage class; "" if there is none.
+  std::string DefaultClass() const;
   bool IsCopied(const NamespacedName& name, const NamespacedName& target,
                 const std::string& group) const;
   void AddMissing(const NamespacedName& target,

@@ -113,19 +113,57 @@ TEST(ObjectsTest, AddsAMissingPriorityClass) {
               HasSubstr(R"("preemptionPolicy":"Never","value":7)"));
 }
 
-TEST(ObjectsTest, AddIfMissingKeepsAnObjectThatIsThere) {
-  const auto claim = [](const std::string& volume) {
-    return Json{{"apiVersion", "v1"},
-                {"kind", "PersistentVolumeClaim"},
-                {"metadata", {{"name", "data"}, {"namespace", "a"}}},
-                {"spec", {{"volumeName", volume}}}};
-  };
+Json ClaimJson(const std::string& name, const Json& spec = Json::object()) {
+  return {{"apiVersion", "v1"},
+          {"kind", "PersistentVolumeClaim"},
+          {"metadata", {{"name", name}, {"namespace", "a"}}},
+          {"spec", spec}};
+}
+
+TEST(ObjectsTest, AddClaimKeepsAClaimThatIsThere) {
   Objects objects;
-  objects.AddIfMissing(claim("first"), "dump");
-  objects.AddIfMissing(claim("second"), "dump");
+  objects.AddClaim(ClaimJson("data", {{"volumeName", "first"}}), "dump");
+  objects.AddClaim(ClaimJson("data", {{"volumeName", "second"}}), "dump");
   const std::string text = CopiedText(objects, {"a", "target"});
   EXPECT_THAT(text, HasSubstr("first"));
   EXPECT_THAT(text, Not(HasSubstr("second")));
+}
+
+TEST(ObjectsTest, AClaimWithoutAClassGetsTheNewestDefaultClass) {
+  Objects objects;
+  const auto add_class = [&](const char* name, const char* created,
+                             const char* is_default) {
+    objects.Add(
+        {{"apiVersion", "storage.k8s.io/v1"},
+         {"kind", "StorageClass"},
+         {"metadata",
+          {{"name", name},
+           {"creationTimestamp", created},
+           {"annotations",
+            {{"storageclass.kubernetes.io/is-default-class", is_default}}}}}},
+        "dump");
+  };
+  const auto class_of = [&](const std::string& name) {
+    for (const auto& manifest : objects.SelectFor({"a", "x"}, "").manifests) {
+      const Json object = Json::parse(manifest.json);
+      if (object["metadata"]["name"] == name) {
+        return object["spec"].value("storageClassName", "none");
+      }
+    }
+    return std::string("no claim");
+  };
+  objects.AddClaim(ClaimJson("before"), "dump");
+  add_class("a", "2026-01-01T00:00:00Z", "true");
+  add_class("b", "2026-01-03T00:00:00Z", "true");
+  add_class("c", "2026-01-03T00:00:00Z", "true");
+  add_class("d", "2026-01-04T00:00:00Z", "false");
+  objects.AddClaim(ClaimJson("new"), "dump");
+  objects.AddClaim(ClaimJson("fast", {{"storageClassName", "fast"}}), "dump");
+  objects.AddClaim(ClaimJson("static", {{"storageClassName", ""}}), "dump");
+  EXPECT_EQ(class_of("before"), "none");
+  EXPECT_EQ(class_of("new"), "b");
+  EXPECT_EQ(class_of("fast"), "fast");
+  EXPECT_EQ(class_of("static"), "");
 }
 
 TEST(ObjectsTest, AddsMissingNamespaces) {
