@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
@@ -32,16 +33,31 @@ constexpr std::chrono::milliseconds kReadPod{100};
 constexpr std::chrono::seconds kGrace{5};
 constexpr std::size_t kLogLines = 5;
 
+// Returns the names of the claims of the pod's volumes.
+std::vector<std::string> ClaimsOf(const Pod& pod) {
+  std::vector<std::string> claims;
+  for (const Volume& volume : pod.spec.volumes) {
+    if (volume.persistent_volume_claim) {
+      claims.push_back(volume.persistent_volume_claim->claim_name);
+    } else if (volume.ephemeral) {
+      claims.push_back(pod.metadata.name + "-" + volume.name);
+    }
+  }
+  return claims;
+}
+
 // Follows what happens to one pod.
 class Follower {
  public:
   // `start` is the version of the server's pods before the scheduler runs.
-  Follower(Client& client, const Pod& pod, std::string start,
-           const std::string& record)
-      : client_(client),
+  Follower(scenario::Cluster& cluster, const Pod& pod, std::string start,
+           const std::string& record, const std::stop_token& stop)
+      : cluster_(cluster),
         pod_(pod),
         start_(std::move(start)),
         record_(record),
+        claims_(ClaimsOf(pod)),
+        volume_updates_(VolumeUpdates(stop)),
         tail_(record) {}
 
   // Returns the outcome once there is one.
@@ -103,22 +119,26 @@ class Follower {
   void ReadPod(const std::stop_token& stop) {
     const std::string& ns = pod_.metadata.namespace_name;
     const std::string& name = pod_.metadata.name;
-    const auto pod = client_.Get<Pod>(ns, name, stop);
+    // Read before the pod, which then shows a failure that came first.
+    const bool waits_for_volumes = VolumeUpdates(stop) != volume_updates_;
+    const auto pod = cluster_.client().Get<Pod>(ns, name, stop);
     if (HasRecording()) return;  // it has begun since
     // A condition may be from before the run: that of a pod with gates, which
     // --what-if has removed.
-    if (pod->metadata.resource_version == pod_.metadata.resource_version) {
+    if (pod->metadata.resource_version != pod_.metadata.resource_version) {
+      ReadStatus(*pod);
+    }
+    if (!done_) {
+      if (waits_for_volumes) ReadSelectedNode(*pod, stop);
       return;
     }
-    ReadStatus(*pod);
-    if (!done_) return;
     // The outcome may be that of a later attempt: if pods were evicted for this
     // one, it is bound soon. So its changes are read again from the start.
     auto changes =
-        client_.Watch<Pod>({.namespace_name = ns,
-                            .field_selector = "metadata.name=" + name,
-                            .resource_version = start_},
-                           stop);
+        cluster_.client().Watch<Pod>({.namespace_name = ns,
+                                      .field_selector = "metadata.name=" + name,
+                                      .resource_version = start_},
+                                     stop);
     for (done_ = false; !done_;) {
       const auto change = changes.Next();
       ReadStatus(change && change->object ? *change->object : *pod);
@@ -139,10 +159,49 @@ class Follower {
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }
 
-  Client& client_;
+  // Returns the number of updates of volumes and claims, or 0 for a pod without
+  // claims. Includes updates that change nothing: kube-scheduler sends one to a
+  // claim that has the node from before the run.
+  int VolumeUpdates(const std::stop_token& stop) {
+    int updates = 0;
+    if (claims_.empty()) return updates;
+    for (const auto& [verb, resource, count] :
+         cluster_.Requests(scenario::Cluster::IfAway::kThrow, stop)) {
+      const bool is_volume = resource == "persistentvolumes" ||
+                             resource == "persistentvolumeclaims";
+      if (is_volume && verb == "update") updates += count;
+    }
+    return updates;
+  }
+
+  // Reads the node that the scheduler has selected for the pod and its volumes.
+  // Nothing in the copy makes or binds the volumes, so the pod is never bound.
+  void ReadSelectedNode(const Pod& pod, const std::stop_token& stop) {
+    for (const std::string& name : claims_) {
+      const auto text =
+          cluster_.Get({.kind = "PersistentVolumeClaim", .name = name},
+                       pod.metadata.namespace_name, stop);
+      const Json claim = Json::parse(text.value_or("{}"));
+      if (!GetString(claim, "spec", "volumeName").empty()) continue;
+      outcome_.node = GetString(claim, "metadata", "annotations",
+                                "volume.kubernetes.io/selected-node");
+      if (!outcome_.node.empty()) break;
+    }
+    // A claim that gets an existing volume has no such annotation. But since
+    // 1.35, kube-scheduler nominates the node before it writes the volume.
+    const std::string& nominated = pod.status.nominated_node_name;
+    if (outcome_.node.empty() && nominated != pod_.status.nominated_node_name) {
+      outcome_.node = nominated;
+    }
+    done_ = !outcome_.node.empty();
+  }
+
+  scenario::Cluster& cluster_;
   const Pod& pod_;
   const std::string start_;
   const std::string record_;
+  const std::vector<std::string> claims_;
+  const int volume_updates_;  // before the scheduler runs
   live::LineTail tail_;
   bool done_ = false;
   Clock::TimePoint next_read_{};
@@ -179,7 +238,7 @@ std::string DefaultScheduler(bool group) {
          (group ? " --coscheduling" : "");
 }
 
-Outcome RunScheduler(Client& client, const std::string& kubeconfig,
+Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
                      const std::string& command, const Pod& pod,
                      Clock::TimePoint deadline, const std::stop_token& stop) {
   const scenario::TemporaryDirectory directory("minisched-explain");
@@ -189,8 +248,8 @@ Outcome RunScheduler(Client& client, const std::string& kubeconfig,
   std::ofstream(config) << kubeconfig;
   // The version of the pod itself may be too old for a watch: the server keeps
   // only the last changes.
-  const auto pods = client.ListPage<Pod>({.limit = 1}, stop);
-  Follower follower(client, pod, pods.metadata.resource_version, record);
+  const auto pods = cluster.client().ListPage<Pod>({.limit = 1}, stop);
+  Follower follower(cluster, pod, pods.metadata.resource_version, record, stop);
   scenario::ChildProcess process(command,
                                  {{"KUBECONFIG", config},
                                   {"SCHEDULER_NAME", pod.spec.scheduler_name},

@@ -4,17 +4,18 @@
 #include <stop_token>
 #include <string>
 
+#include "lab/scenario/cluster.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
-#include "minisched/client/client.h"
 
 namespace minisched::explain {
 
 // The result of a pod's first attempt.
 struct Outcome {
-  // The node that the pod is bound to; "" if it is not bound.
+  // The node that the pod is bound to, or that is selected for the pod's
+  // volumes; "" if the attempt failed.
   std::string node;
-  // The message of the failure; "" if the pod is bound.
+  // The message of the failure; "" if there is none.
   std::string sentence;
   // The node from which the scheduler evicts pods for this one; "" for none.
   std::string nominated;
@@ -31,12 +32,12 @@ struct Outcome {
 std::string DefaultScheduler(bool group);
 
 // Starts a scheduler with a shell command, waits for the end of the pod's first
-// attempt, and stops the scheduler. `client` and `kubeconfig`, a text, are
+// attempt, and stops the scheduler. `cluster` and `kubeconfig`, a text, are
 // those of the copy. The command finds $KUBECONFIG, $SCHEDULER_NAME, which is
 // the pod's, and $RECORD, the path for a recording. Files are written to a
 // temporary directory. Throws CannotTell if the scheduler ends or if it has no
 // result until `deadline`, and Cancelled. REQUIRES: called on the main thread.
-Outcome RunScheduler(Client& client, const std::string& kubeconfig,
+Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
                      const std::string& command, const Pod& pod,
                      Clock::TimePoint deadline, const std::stop_token& stop);
 

@@ -78,14 +78,17 @@ TEST(SchedulerRunTest, ReadsALaterFailureOfTheAttempt) {
   EXPECT_EQ(outcome.sentence, "x");
 }
 
+// Sets a variable for Curl().
+constexpr char kFindServer[] =
+    "server=$(sed -n 's/.*server: //p' \"$KUBECONFIG\")"
+    "/api/v1/namespaces/default; ";
+
 // The command finds the server and the name in its environment.
 std::string Curl(const std::string& method, const std::string& path,
                  const std::string& type, const std::string& body) {
-  return "server=$(sed -n 's/.*server: //p' \"$KUBECONFIG\"); curl -sS "
-         "--fail-with-body -X " +
-         method + " -H 'Content-Type: " + type +
-         "' \"$server/api/v1/namespaces/default/pods/web" + path + "\" -d '" +
-         body + "' && [ \"$SCHEDULER_NAME\" = mine ]";
+  return kFindServer + ("curl -sS --fail-with-body -X " + method) +
+         " -H 'Content-Type: " + type + "' \"$server/pods/web" + path +
+         "\" -d '" + body + "' && [ \"$SCHEDULER_NAME\" = mine ]";
 }
 
 // `more` are further members of the status.
@@ -174,6 +177,105 @@ TEST(SchedulerRunTest, WaitsForARecordingThatBeginsWhileThePodIsRead) {
   const Outcome outcome =
       trial.Run(RealClock().Now() + std::chrono::seconds(20), {});
   EXPECT_EQ(outcome.attempt["uid"], "u");
+}
+
+// ---- Volumes.
+
+// Returns an experiment whose pod has a volume with this claim.
+Experiment WithClaim(
+    const std::string& scheduler,
+    const std::string& claim = R"({"name": "data"})",
+    const std::string& spec = "{}",
+    const std::string& volume =
+        R"({"persistentVolumeClaim": {"claimName": "data"}})") {
+  Experiment experiment = WebExperiment(scheduler);
+  Json list = Json::parse(experiment.objects.manifests[0].json);
+  Json& volumes = list["items"].back()["spec"]["volumes"];
+  volumes.push_back(Json::parse(volume));
+  volumes[0]["name"] = "data";
+  list["items"].push_back({{"apiVersion", "v1"},
+                           {"kind", "PersistentVolumeClaim"},
+                           {"metadata", Json::parse(claim)},
+                           {"spec", Json::parse(spec)}});
+  experiment.objects.manifests[0].json = list.dump();
+  return experiment;
+}
+
+constexpr char kOldClaim[] = R"({"name": "data",
+    "annotations": {"volume.kubernetes.io/selected-node": "node-1"}})";
+
+// Gets the object at a path, pipes it through a command, and puts it back.
+std::string CurlPut(const std::string& path, const std::string& command) {
+  return kFindServer + ("curl -sS \"$server/" + path + "\" | ") + command +
+         " | curl -sS --fail-with-body -X PUT -H 'Content-Type: "
+         "application/json' --data-binary @- \"$server/" +
+         path + "\"";
+}
+
+std::string CurlSelectedNode(const std::string& claim = "data") {
+  return CurlPut("persistentvolumeclaims/" + claim,
+                 R"(sed 's|"metadata":{|&"annotations":)"
+                 R"({"volume.kubernetes.io/selected-node":"node-1"},|')");
+}
+
+std::string CurlSameClaim() {
+  return CurlPut("persistentvolumeclaims/data", "cat");
+}
+
+TEST(SchedulerRunTest, WithoutRecordsReadsTheSelectedNodeOfAClaim) {
+  const Outcome outcome =
+      RunTrial(WithClaim(CurlSelectedNode() + " && exec sleep 60"));
+  EXPECT_EQ(outcome.node, "node-1");
+  EXPECT_EQ(outcome.sentence, "");
+  const Outcome ephemeral = RunTrial(
+      WithClaim(CurlSelectedNode("web-data") + " && exec sleep 60",
+                R"({"name": "web-data"})", "{}",
+                R"({"ephemeral": {"volumeClaimTemplate": {"spec": {}}}})"));
+  EXPECT_EQ(ephemeral.node, "node-1");
+}
+
+// kube-scheduler keeps such a node, so its update doesn't change the claim.
+TEST(SchedulerRunTest, ASelectedNodeOfBeforeCountsOnceTheClaimIsWritten) {
+  const Outcome failed = RunTrial(WithClaim(
+      "sleep 0.3; " + CurlFailure() + " && exec sleep 60", kOldClaim));
+  EXPECT_EQ(failed.node, "");
+  EXPECT_EQ(failed.sentence, "0/1 nodes");
+  const Outcome kept =
+      RunTrial(WithClaim(CurlSameClaim() + " && exec sleep 60", kOldClaim));
+  EXPECT_EQ(kept.node, "node-1");
+}
+
+TEST(SchedulerRunTest, TheSelectedNodeOfABoundClaimIsNoAnswer) {
+  const Outcome outcome =
+      RunTrial(WithClaim(CurlSameClaim() + " && sleep 0.3 && " + CurlFailure() +
+                             " && exec sleep 60",
+                         kOldClaim, R"({"volumeName": "volume"})"));
+  EXPECT_EQ(outcome.node, "");
+  EXPECT_EQ(outcome.sentence, "0/1 nodes");
+}
+
+// If there is a volume for the claim, kube-scheduler writes only the volume.
+TEST(SchedulerRunTest, TheNominatedNodeIsTheAnswerOnceAVolumeIsWritten) {
+  Experiment experiment =
+      WithClaim(Curl("PATCH", "/status", "application/merge-patch+json",
+                     R"({"status": {"nominatedNodeName": "node-1"}})") +
+                " && " + CurlPut("../../persistentvolumes/local", "cat") +
+                " && exec sleep 60");
+  experiment.objects.manifests.push_back(
+      {R"({"apiVersion": "v1", "kind": "PersistentVolume",
+           "metadata": {"name": "local"}, "spec": {}})",
+       "dump"});
+  const Outcome outcome = RunTrial(experiment);
+  EXPECT_EQ(outcome.node, "node-1");
+  EXPECT_EQ(outcome.nominated, "");
+}
+
+TEST(SchedulerRunTest, AFailureBeforeTheSelectedNodeCounts) {
+  const Outcome outcome =
+      RunTrial(WithClaim(CurlFailure(R"("nominatedNodeName": "node-1", )") +
+                         " && " + CurlSelectedNode() + " && exec sleep 60"));
+  EXPECT_EQ(outcome.node, "");
+  EXPECT_EQ(outcome.sentence, "0/1 nodes");
 }
 
 TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {

@@ -69,7 +69,7 @@ class Trial {
 
   // Runs the scheduler.
   Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop) {
-    return RunScheduler(client(), copy_.server().Kubeconfig(),
+    return RunScheduler(cluster_, copy_.server().Kubeconfig(),
                         experiment_.scheduler, *pod_, deadline, stop);
   }
 
