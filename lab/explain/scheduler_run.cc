@@ -123,11 +123,7 @@ class Follower {
     const bool waits_for_volumes = VolumeUpdates(stop) != volume_updates_;
     const auto pod = cluster_.client().Get<Pod>(ns, name, stop);
     if (HasRecording()) return;  // it has begun since
-    // A condition may be from before the run: that of a pod with gates, which
-    // --what-if has removed.
-    if (pod->metadata.resource_version != pod_.metadata.resource_version) {
-      ReadStatus(*pod);
-    }
+    ReadStatus(*pod);
     if (!done_) {
       if (waits_for_volumes) ReadSelectedNode(*pod, stop);
       return;
@@ -149,7 +145,14 @@ class Follower {
     outcome_.node = pod.spec.node_name;
     const Condition* const scheduled =
         FindCondition(pod.status.conditions, "PodScheduled");
-    const bool failed = scheduled != nullptr && scheduled->status == "False";
+    // A condition may be from before the run: that of a pod with gates, which
+    // --what-if has removed.
+    const Condition* const before =
+        FindCondition(pod_.status.conditions, "PodScheduled");
+    const bool is_old = scheduled != nullptr && before != nullptr &&
+                        scheduled->message == before->message;
+    const bool failed =
+        scheduled != nullptr && scheduled->status == "False" && !is_old;
     outcome_.sentence = failed ? scheduled->message : "";
     // A node that was nominated before the run shows no preemption: a failure
     // leaves it there.

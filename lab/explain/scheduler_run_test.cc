@@ -99,6 +99,11 @@ std::string CurlFailure(const std::string& more = "") {
           "reason": "Unschedulable", "message": "0/1 nodes"}]}})");
 }
 
+std::string CurlNomination() {
+  return Curl("PATCH", "/status", "application/merge-patch+json",
+              R"({"status": {"nominatedNodeName": "node-1"}})");
+}
+
 std::string CurlBinding() {
   return Curl("POST", "/binding", "application/json",
               R"({"metadata": {"name": "web"},
@@ -256,11 +261,9 @@ TEST(SchedulerRunTest, TheSelectedNodeOfABoundClaimIsNoAnswer) {
 
 // If there is a volume for the claim, kube-scheduler writes only the volume.
 TEST(SchedulerRunTest, TheNominatedNodeIsTheAnswerOnceAVolumeIsWritten) {
-  Experiment experiment =
-      WithClaim(Curl("PATCH", "/status", "application/merge-patch+json",
-                     R"({"status": {"nominatedNodeName": "node-1"}})") +
-                " && " + CurlPut("../../persistentvolumes/local", "cat") +
-                " && exec sleep 60");
+  Experiment experiment = WithClaim(
+      CurlNomination() + " && " +
+      CurlPut("../../persistentvolumes/local", "cat") + " && exec sleep 60");
   experiment.objects.manifests.push_back(
       {R"({"apiVersion": "v1", "kind": "PersistentVolume",
            "metadata": {"name": "local"}, "spec": {}})",
@@ -298,6 +301,12 @@ TEST(SchedulerRunTest, AConditionOfBeforeIsNoAnswer) {
   EXPECT_EQ(RunTrial(WithStatus(members, CurlFailure() + " && exec sleep 60"))
                 .sentence,
             "0/1 nodes");
+  // kube-scheduler nominates the node before a binding that takes long.
+  const Outcome bound =
+      RunTrial(WithStatus(members, CurlNomination() + " && sleep 0.3 && " +
+                                       CurlBinding() + " && exec sleep 60"));
+  EXPECT_EQ(bound.node, "node-1");
+  EXPECT_EQ(bound.sentence, "");
 }
 
 TEST(SchedulerRunTest, ASchedulerMustTakeThePod) {
