@@ -131,9 +131,10 @@ function(minisched_register_tests program label)
   # are handled fast.
   set(filter "-LargestRequestTest.*:*.RefusesAPatchThatMovesTooMuch")
   if(MINISCHED_SANITIZE STREQUAL thread)
-    # These tests have one thread, and take long.
-    string(APPEND filter
-      ":*ModelTest.*:ModelScoreTest.*:*CountsRandomTest.*:*HintsRandomTest.*")
+    # These tests run nothing at the same time, and take long.
+    string(APPEND filter ":*.AgreesAfterManyOperations"
+      ":*.PluginsAgreeOnEveryNode:*.VictimsAndNodesAreThoseOfTheModel"
+      ":*CountsRandomTest.*:*HintsRandomTest.*")
   endif()
   # A process for each of the thousands of tests takes too long.
   foreach(shard RANGE 1)

@@ -5,8 +5,8 @@
 #
 # A test is a regular file in the step that adds or changes it, and a link to
 # this file in the later steps. It runs in the first and the last of these
-# steps, or, with MINISCHED_EVERY_STEP, in all of them. Sanitizers slow builds and
-# tests down: with them, only the last step is built, or, with
+# steps, or, with MINISCHED_EVERY_STEP, in all of them. Sanitizers slow down builds
+# and tests: with them, only the last step is built, or, with
 # MINISCHED_EVERY_STEP, every step.
 
 option(MINISCHED_EVERY_STEP

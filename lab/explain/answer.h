@@ -65,7 +65,7 @@ struct Answer {
   std::vector<std::string> live;  // what the running scheduler knows
 };
 
-// 0 the pod gets or has a node, 1 it fits nowhere, 2 the program can't tell.
+// Returns the exit code of the answer, as --help describes it.
 int ExitCode(const Answer& answer);
 
 // Return the answer for people and as JSON, each with a line end.

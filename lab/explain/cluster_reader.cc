@@ -47,7 +47,8 @@ std::string ReadKind(Client& client, const ResourceRow& row, Objects& objects,
       return "";
     } catch (const ApiError& error) {
       if (error.code() == 410 && expirations < kMaxExpirations) {
-        objects.RemoveKind(row.kind);  // some may be gone when it begins again
+        // Some objects may be gone when the list begins again.
+        objects.RemoveKind(row.kind);
         continue;
       }
       if (error.code() == 404) return "";  // the server lacks the kind

@@ -173,7 +173,7 @@ TEST(ClusterReaderTest, AListThatExpiresOnALaterPageBeginsAgain) {
 }
 
 // A real server refuses such a field selector.
-TEST(ClusterReaderTest, AsksForNoPodWhoseNameIsNone) {
+TEST(ClusterReaderTest, SendsNoRequestForAnInvalidPodName) {
   RefusingServer server("none", 500);
   Client client(server.config());
   Objects objects;

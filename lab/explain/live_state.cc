@@ -44,7 +44,7 @@ class LiveState {
   explicit LiveState(std::string pod) : pod_name_(std::move(pod)) {}
 
   // Reads the stream up to the first changes after the start. If the pod does
-  // not come, stops after `patience`.
+  // not come, stops at the first changes after `patience`.
   void Read(HttpStream& stream, std::chrono::milliseconds patience) {
     const auto deadline = RealClock().Now() + patience;
     std::string event;

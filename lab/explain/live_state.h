@@ -10,8 +10,8 @@ namespace minisched::explain {
 // Returns what a running scheduler knows of a pod ("default/web"): its place,
 // since when and until when, its position in activeQ, its attempts, and the
 // events that may wake it. `url` is that of the scheduler's live page, with its
-// token. Waits for the pod for at most `patience`. Throws CannotTell, and
-// Cancelled.
+// token. Waits for the pod for about `patience`, but always reads the first
+// changes. Throws CannotTell, and Cancelled.
 std::vector<std::string> ReadLiveState(
     const std::string& url, const std::string& pod, const std::stop_token& stop,
     std::chrono::milliseconds patience = std::chrono::seconds(20));

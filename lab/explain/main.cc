@@ -167,7 +167,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
 }
 
 // Prints an error or a warning. The lines of a log may follow the first line.
-void PrintError(const std::string& error) {
+void PrintMessage(const std::string& error) {
   std::istringstream lines(error);
   const char* indent = "";
   for (std::string line; std::getline(lines, line); indent = "  ") {
@@ -181,7 +181,7 @@ void Print(const explain::Answer& answer, const std::string& output) {
     return;
   }
   for (const std::string& warning : answer.warnings) {
-    PrintError("warning: " + warning);
+    PrintMessage("warning: " + warning);
   }
   std::cout << ToTable(answer);
 }
@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
   } catch (const minisched::Cancelled&) {
     return kInterrupted;
   } catch (const std::exception& error) {
-    PrintError(std::string("minisched-explain: ") + error.what());
+    PrintMessage(std::string("minisched-explain: ") + error.what());
     return kCannotTell;
   }
 }

@@ -31,7 +31,8 @@ bool IsBuiltIn(const std::string& api_version) {
 
 // Removes all conditions except those of other pods that schedulers read:
 // DisruptionTarget, and PodResizePending, on which the requests of a pod
-// depend. So a condition PodScheduled is of the copy's scheduler.
+// depend. So a condition PodScheduled comes from the copy: from its scheduler
+// or, for a pod with gates, from its server.
 void RemoveConditions(Json& pod) {
   if (!Get(pod, "status", "conditions").is_array()) return;
   auto& conditions = pod["status"]["conditions"].get_ref<Json::array_t&>();

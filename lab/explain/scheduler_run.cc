@@ -49,7 +49,7 @@ std::vector<std::string> ClaimsOf(const Pod& pod) {
 // Follows what happens to one pod.
 class Follower {
  public:
-  // `start` is the version of the server's pods before the scheduler runs.
+  // `start` is the resourceVersion of the list of pods before the run.
   Follower(scenario::Cluster& cluster, const Pod& pod, std::string start,
            const std::string& record, const std::stop_token& stop)
       : cluster_(cluster),
@@ -145,8 +145,8 @@ class Follower {
     outcome_.node = pod.spec.node_name;
     const Condition* const scheduled =
         FindCondition(pod.status.conditions, "PodScheduled");
-    // A condition may be from before the run: that of a pod with gates, which
-    // --what-if has removed.
+    // A condition may be from before the run: the server sets one for a pod
+    // with gates, and --what-if may have removed the gates.
     const Condition* const before =
         FindCondition(pod_.status.conditions, "PodScheduled");
     const bool is_old = scheduled != nullptr && before != nullptr &&

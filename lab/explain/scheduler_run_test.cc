@@ -78,7 +78,7 @@ TEST(SchedulerRunTest, ReadsALaterFailureOfTheAttempt) {
   EXPECT_EQ(outcome.sentence, "x");
 }
 
-// Sets a variable for Curl().
+// Sets $server to the URL of the pod's namespace.
 constexpr char kFindServer[] =
     "server=$(sed -n 's/.*server: //p' \"$KUBECONFIG\")"
     "/api/v1/namespaces/default; ";
@@ -160,7 +160,7 @@ TEST(SchedulerRunTest, WithoutRecordsTheFirstAttemptCountsAmongManyPods) {
   EXPECT_EQ(outcome.sentence, "0/1 nodes");
 }
 
-TEST(SchedulerRunTest, ANominatedNodeOfBeforeIsNoPreemption) {
+TEST(SchedulerRunTest, KeepingAnOldNominatedNodeIsNoPreemption) {
   const std::string members = R"({"nominatedNodeName": "n"})";
   const Outcome kept =
       RunTrial(WithStatus(members, CurlFailure() + " && exec sleep 60"));
@@ -240,7 +240,7 @@ TEST(SchedulerRunTest, WithoutRecordsReadsTheSelectedNodeOfAClaim) {
 }
 
 // kube-scheduler keeps such a node, so its update doesn't change the claim.
-TEST(SchedulerRunTest, ASelectedNodeOfBeforeCountsOnceTheClaimIsWritten) {
+TEST(SchedulerRunTest, AnOldSelectedNodeCountsOnceTheClaimIsWritten) {
   const Outcome failed = RunTrial(WithClaim(
       "sleep 0.3; " + CurlFailure() + " && exec sleep 60", kOldClaim));
   EXPECT_EQ(failed.node, "");
@@ -293,7 +293,7 @@ TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
 }
 
 // For example, a new pod with gates has a condition from its creation.
-TEST(SchedulerRunTest, AConditionOfBeforeIsNoAnswer) {
+TEST(SchedulerRunTest, IgnoresAConditionFromBeforeTheRun) {
   const std::string members =
       R"({"conditions": [{"type": "PodScheduled", "status": "False",
           "reason": "SchedulingGated", "message": "gated"}]})";
@@ -368,7 +368,7 @@ TEST(TrialTest, ErrorsNameTheStep) {
             "default/web is not there any more after the steps of --what-if");
 }
 
-TEST(TrialTest, ARefusalIsAnErrorOfItsOwn) {
+TEST(TrialTest, ARefusedStepThrowsRefusedStep) {
   const Experiment experiment = WebExperiment("");
   const auto steps = scenario::ParseSteps("cordon: none", "x");
   EXPECT_THROW(Trial(experiment, steps, {}), RefusedStep);

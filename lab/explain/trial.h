@@ -58,8 +58,7 @@ class Trial {
   // step has a grace period, because the copy has no kubelet. When a step
   // changes spec.unschedulable of a node, the taint of the node follows, as in
   // a real cluster. Throws RefusedStep if the server refuses a step, and
-  // CannotTell for other failures, also if the pod is not there after the
-  // steps.
+  // CannotTell for other failures, such as a pod that is gone after the steps.
   Trial(const Experiment& experiment, const std::vector<scenario::Step>& more,
         const std::stop_token& stop);
 

@@ -17,7 +17,7 @@ constexpr int kVersion = 2;
 
 // Examples of a record and of its states. A member whose name ends with '?' may
 // be absent. All elements of a list must be like the element in the example. A
-// fraction is an example of any number, and an integer one of an integer.
+// fraction stands for any number, an integer for any integer.
 const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
 const Json kStates = Json::parse(R"({
   "pod": {

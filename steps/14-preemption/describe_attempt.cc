@@ -40,8 +40,8 @@ std::vector<PointResult> DescribePreFilter(const Framework& framework,
   return points;
 }
 
-// Returns the result of the last PostFilter plugin that ran. The message of a
-// success is the nominated node.
+// Returns the result of RunPostFilterPlugins. The message of a success is the
+// nominated node.
 PointResult DescribePostFilter(const SchedulingFailure& failure) {
   const Status& status = *failure.diagnosis.post_filter;
   const bool success = status.IsSuccess();

@@ -168,7 +168,7 @@ function nodeRow(row, attempt, scores, supposed, tie) {
     reasons, others.length > 0 && h("span.small", ` (${others.join("; ")})`)));
 }
 
-// 0.1 × 3 is 0.30000000000000004.
+// Rounds to three decimals: 0.1 × 3 is 0.30000000000000004.
 const rounded = (n) => n && Number(n.toFixed(3));
 
 function scoreParts(index, { plugin, weight, raw, normalized }) {

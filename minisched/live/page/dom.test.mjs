@@ -158,7 +158,7 @@ test("LazyViewsAreMadeOnlyWhenADependencyChanges", () => {
   assert.equal(inner(root), "<b>3</b><i></i>");
 });
 
-test("AfterAViewThatThrowsEachChildIsThereOnce", () => {
+test("AViewThatThrowsLeavesNoDuplicateChildren", () => {
   const root = fakeRoot();
   const show = (names, dep, view) =>
     patch(root, h("ul", items(names)), lazy("k", [dep], view));
