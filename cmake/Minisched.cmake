@@ -120,7 +120,7 @@ function(minisched_test_options target)
 endfunction()
 
 # minisched_register_tests(PROGRAM LABEL) registers each test of the program in
-# CTest; with sanitizers, two halves of the program.
+# CTest; with sanitizers, seven parts of the program.
 function(minisched_register_tests program label)
   if(NOT MINISCHED_SANITIZE)
     gtest_discover_tests(${program} TEST_PREFIX "${program}."
@@ -137,9 +137,9 @@ function(minisched_register_tests program label)
       ":*CountsRandomTest.*:*HintsRandomTest.*")
   endif()
   # A process for each of the thousands of tests takes too long.
-  foreach(shard RANGE 1)
+  foreach(shard RANGE 6)
     set(environment GTEST_FILTER=${filter}
-      GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=${shard})
+      GTEST_TOTAL_SHARDS=7 GTEST_SHARD_INDEX=${shard})
     add_test(NAME ${program}.${shard} COMMAND ${program})
     set_tests_properties(${program}.${shard} PROPERTIES
       TIMEOUT 900 LABELS ${label} ENVIRONMENT "${environment}")
