@@ -167,8 +167,8 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
 }
 
 // Prints an error or a warning. The lines of a log may follow the first line.
-void PrintMessage(const std::string& error) {
-  std::istringstream lines(error);
+void PrintMessage(const std::string& message) {
+  std::istringstream lines(message);
   const char* indent = "";
   for (std::string line; std::getline(lines, line); indent = "  ") {
     std::cerr << indent << minisched::Printable(line) << "\n";
