@@ -29,6 +29,15 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
+# With ccache, if it is installed, a second build of the same files takes a tenth
+# of the time, in another clone too.
+find_program(CCACHE_PROGRAM ccache)
+mark_as_advanced(CCACHE_PROGRAM)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+    CCACHE_NOHASHDIR=true ${CCACHE_PROGRAM})
+endif()
+
 # Designated initializers omit fields with default values on purpose.
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
