@@ -12,7 +12,7 @@ import time
 
 from api_server import (CLUSTER, NODES, Client, Server, connect_real, pid_of,
                         positive)
-from embedded import BIN, PODS, ROOT, fail
+from embedded import PODS, ROOT, built, fail
 
 WATCHERS = 3
 MERGE = "application/strategic-merge-patch+json"
@@ -37,7 +37,7 @@ def pod(name: str) -> dict:
 def start_embedded() -> tuple[Server, subprocess.Popen, float]:
     """Returns the server, its process, and the seconds until it was ready."""
     began = time.monotonic()
-    process = subprocess.Popen([BIN / "minisched-apiserver"],
+    process = subprocess.Popen([built("minisched-apiserver")],
                                stdout=subprocess.PIPE, text=True)
     url = process.stdout.readline().split()[-1]
     took = time.monotonic() - began
@@ -158,9 +158,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if not (BIN / "minisched-apiserver").exists():
-        fail(f"{BIN}/minisched-apiserver does not exist: run scripts/test "
-             "first")
     if arguments.real and (CLUSTER / "made").exists():
         fail(f"the cluster in {CLUSTER} already exists, and its objects would "
              "distort the measurement: run scripts/cluster down first")

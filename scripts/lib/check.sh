@@ -5,6 +5,9 @@
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# The programs to test.
+export MINISCHED_BIN=${MINISCHED_BIN:-$root/build/bin}
+
 built=$cluster_dir/bin
 work=$(mktemp -d)
 export MINISCHED_CLUSTER_DIR=$work/cluster

@@ -10,7 +10,9 @@ import time
 from typing import BinaryIO
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BIN = pathlib.Path(os.environ.get("MINISCHED_BIN", ROOT / "build" / "bin"))
+# Measurements are of optimised programs. Tests set $MINISCHED_BIN.
+BIN = pathlib.Path(os.environ.get("MINISCHED_BIN",
+                                  ROOT / "build" / "release" / "bin"))
 PODS = "/api/v1/namespaces/default/pods"
 PATIENCE = 60  # seconds until a batch must be bound
 
@@ -19,12 +21,18 @@ def fail(message: str) -> None:
     sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
 
 
+def built(name: str) -> pathlib.Path:
+    """Returns a program that has been built."""
+    program = BIN / name
+    if not program.exists():
+        fail(f"{program} does not exist: run 'cmake --preset release && cmake "
+             f"--build --preset release --target {name}'")
+    return program
+
+
 def program_of(step: str) -> pathlib.Path:
     """Returns the program of a step, given its number."""
-    program = BIN / f"minisched-{int(step):02}"
-    if not program.exists():
-        fail(f"{program} does not exist: run scripts/test first")
-    return program
+    return built(f"minisched-{int(step):02}")
 
 
 class Server:
@@ -34,8 +42,8 @@ class Server:
                  log: BinaryIO | None = None):
         self.kubeconfig = directory / "kubeconfig"
         self.process = subprocess.Popen(
-            [BIN / "minisched-apiserver", "--kubeconfig-out", self.kubeconfig,
-             *flags],
+            [built("minisched-apiserver"), "--kubeconfig-out",
+             self.kubeconfig, *flags],
             stdout=subprocess.PIPE, stderr=log, text=True)
         url = self.process.stdout.readline().split()[-1]
         self.connection = http.client.HTTPConnection(

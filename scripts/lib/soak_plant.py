@@ -29,8 +29,8 @@ def run(command: list[str], folder: pathlib.Path) -> str:
 def build(name: str, step: str) -> pathlib.Path:
     """Returns the program of a patched copy of a step.
 
-    Compiles what the patch touches as the default build does, and links the
-    rest from there. A patched header means that everything is compiled.
+    Compiles what the patch touches, and links the rest from the build whose
+    programs the soak runs. A patched header means that everything is compiled.
     """
     patch = PATCHES / f"{name}.patch"
     if not patch.exists():
@@ -50,7 +50,7 @@ def build(name: str, step: str) -> pathlib.Path:
          str(patch)], ROOT)
     touched = set(re.findall(rf"^\+\+\+ b/steps/{source.name}/(\S+)",
                              patch.read_text("utf-8"), re.MULTILINE))
-    compile_and_link(copy, program, touched)
+    compile_and_link(copy, program, touched, program_of(step).parents[1])
     (folder / "stamp").write_text(stamp, encoding="ascii")
     return program
 
@@ -64,14 +64,14 @@ def stamp_of(paths: list[pathlib.Path]) -> str:
 
 
 def compile_and_link(copy: pathlib.Path, program: pathlib.Path,
-                     touched: set[str]) -> None:
+                     touched: set[str], build_folder: pathlib.Path) -> None:
     """Builds the program of a patched copy of a step.
 
     Steps share objects, so the step's other objects may be those of any step.
     """
     target, folder = program.name, program.parent
     everything = any(path.endswith(".h") for path in touched)
-    output = run(["ninja", "-C", ROOT / "build", "-t", "commands", target],
+    output = run(["ninja", "-C", str(build_folder), "-t", "commands", target],
                  ROOT)
     *compilations, link = output.splitlines()
     link = link.removeprefix(": && ").removesuffix(" && :")
@@ -99,8 +99,8 @@ def compile_and_link(copy: pathlib.Path, program: pathlib.Path,
              *(of_copy(word + "/", copy).removesuffix("/") for word in words
                if re.match("-[DI]", word)),
              "-std=c++20", "-O1", "-c", str(mine), "-o",
-             str(mine.with_suffix(".o"))], ROOT / "build")
-    run(shlex.split(link), ROOT / "build")
+             str(mine.with_suffix(".o"))], build_folder)
+    run(shlex.split(link), build_folder)
 
 
 def of_copy(text: str, copy: pathlib.Path) -> str:
