@@ -46,6 +46,8 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC treats .cc files that are compiled together as headers, and warns about
   # types in their anonymous namespaces.
   add_compile_options(-Wno-subobject-linkage)
+  # With -Og, GCC warns about std::stop_source's own constructor.
+  add_compile_options(-Wno-maybe-uninitialized)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     # This warns about every reference from a member function of a temporary.
     add_compile_options(-Wno-dangling-reference)
