@@ -33,7 +33,7 @@ class CachePeer {
 
 namespace {
 
-constexpr int kCacheOperations = 1'000'000;
+constexpr int kCacheOperations = 200'000;
 constexpr int kOperationsPerCheck = 1'000;
 constexpr int kModelNodes = 12;
 constexpr int kModelPods = 60;

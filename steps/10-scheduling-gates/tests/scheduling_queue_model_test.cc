@@ -25,7 +25,7 @@ namespace minisched {
 namespace {
 
 constexpr int kModelRuns = 4;
-constexpr int kOperationsPerModelRun = 250'000;
+constexpr int kOperationsPerModelRun = 50'000;
 constexpr int kOperationsPerComparison = 50;
 constexpr int kModelNames = 12;
 constexpr int kModelUids = 2 * kModelNames;  // so each pod has a namesake

@@ -26,11 +26,7 @@
 namespace minisched {
 namespace {
 
-#ifdef MINISCHED_SANITIZE
 constexpr int kLostPodOperations = 200;
-#else
-constexpr int kLostPodOperations = 600;
-#endif
 constexpr int kLostPodRuns = 4;
 
 // Returns the seed of --gtest_random_seed, or a random one.

@@ -31,7 +31,7 @@
 namespace minisched {
 namespace {
 
-constexpr int kPermitOperations = 1'000'000;
+constexpr int kPermitOperations = 200'000;
 // The highest number of operations while the executor is paused.
 constexpr int kOperationsPerPause = 100;
 constexpr int kPausesPerComparison = 4;

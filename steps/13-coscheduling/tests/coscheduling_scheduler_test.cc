@@ -24,7 +24,7 @@
 namespace minisched {
 namespace {
 
-constexpr int kRoundsOfJobs = 20;
+constexpr int kRoundsOfJobs = 5;
 constexpr int kRandomOperations = 120;
 constexpr std::size_t kRoom = 6;
 
