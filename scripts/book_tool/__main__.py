@@ -20,6 +20,7 @@ from .pictures import Gallery, check_pictures, is_picture
 from .report import Report
 from .run import Runner
 from .tables import check_table
+from .times import check_times
 
 
 def main(arguments: list[str], out: TextIO = sys.stdout) -> int:
@@ -79,21 +80,23 @@ def _check(
     check_details(path, page, report)
     check_form(root, path, page, report, fix)
     check_table(root, path, page, report, fix)
+    check_times(root, path, page, report, fix)
     check_pictures(root, path, page, report)
 
 
 def _is_of_the_book(path: Path) -> bool:
-    """Returns false for READMEs, of which only the links are checked."""
+    """Returns false for pages such as README.md, of which only the links are
+    checked."""
     return path.parts[0] == "docs"
 
 
 def _pages(root: Path, names: list[str]) -> list[Path]:
     """Returns the named pages, relative to the root, or all pages."""
     if not names:
-        readmes = [root / "README.md", *root.glob("steps/*/README.md")]
         found = [
-            *root.glob("docs/**/*.md"),
-            *(r for r in readmes if r.exists()),
+            page
+            for pattern in ("*.md", "docs/**/*.md", "steps/*/README.md")
+            for page in root.glob(pattern)
         ]
         return sorted(page.relative_to(root) for page in found)
     paths = []

@@ -45,6 +45,12 @@ def check_form(
             report.ok()
 
 
+def reading_time(page: Page) -> int | None:
+    """Returns the minutes that the page names."""
+    times = filter(None, map(_TIME.match, page.prose.split("\n")))
+    return next((int(time[1]) for time in times), None)
+
+
 def _count_words(page: Page, sections: list[Heading]) -> int:
     """Counts the words, as wc does, up to the proofs."""
     ends = [section.line - 1 for section in sections if section.text == _PROOFS]

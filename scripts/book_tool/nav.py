@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 _QUESTIONS = ("my-pod-is-pending.md", "your-own-plugin.md", "why-not.md")
+_MAINTAINING = ("architecture.md", "writing.md")
 
 
 def nav(docs: Path, diffs: list[dict[str, str]]) -> list[Any]:
@@ -17,7 +18,7 @@ def nav(docs: Path, diffs: list[dict[str, str]]) -> list[Any]:
         *_section("Questions", _pages(docs, "questions", _QUESTIONS)),
         *_page(docs, "glossary.md"),
         *_section("Reference", _pages(docs, "reference")),
-        *_section("For maintainers", _pages(docs, "maintaining")),
+        *_section("For maintainers", _pages(docs, "maintaining", _MAINTAINING)),
         *_section("From step to step", diffs),
     ]
     return found

@@ -19,7 +19,8 @@ class NavTest(unittest.TestCase):
         self.assertEqual(
             self.nav_of(
                 *("02-watch.md", "01-poll.md", "glossary.md", "index.md"),
-                *("maintaining/writing.md", "one-pods-life.md"),
+                *("maintaining/benchmarks.md", "maintaining/writing.md"),
+                *("maintaining/architecture.md", "one-pods-life.md"),
                 *("questions/a.md", "questions/why-not.md"),
                 *("questions/my-pod-is-pending.md", "reference/trace.md"),
             ),
@@ -35,7 +36,13 @@ class NavTest(unittest.TestCase):
                 },
                 "glossary.md",
                 {"Reference": ["reference/trace.md"]},
-                {"For maintainers": ["maintaining/writing.md"]},
+                {
+                    "For maintainers": [
+                        "maintaining/architecture.md",
+                        "maintaining/writing.md",
+                        "maintaining/benchmarks.md",
+                    ]
+                },
                 {"From step to step": [{"01 → 02": "diffs/01-02.md"}]},
             ],
         )

@@ -21,7 +21,9 @@ _INLINE_LINK = re.compile(
 _REFERENCE = re.compile(r"^ {0,3}\[([^\]]+)\]:[ \t]*<?(\S+?)>?(?:\s.*)?$", re.M)
 _REFERENCED = re.compile(r"\]\[([^\]\n]+)\]")
 _AUTOLINK = re.compile(r"<(https?:[^>]*)>")
-_HTML_LINK = re.compile(r"""<(?:a|img)\s[^>]*\b(?:href|src)=["']([^"']*)["']""")
+_HTML_LINK = re.compile(
+    r"""<(?:a|img|source)\s[^>]*\b(?:href|src|srcset)=["']([^"']*)["']"""
+)
 
 
 @dataclass(frozen=True)

@@ -40,12 +40,13 @@ class PageTest(unittest.TestCase):
         page = Page(
             '[a](one.md) ![b](two.png "title") [c][ref] `[d](code)`\n'
             "<!-- [e](comment) --> <https://example.com>\n"
-            '[ref]: three.md\n<img src="four.png">\n[g](five(1).md) [x][gone]\n'
+            '[ref]: three.md\n<img src="four.png">\n<source srcset="six.png">'
+            "\n[g](five(1).md) [x][gone]\n"
         )
         self.assertEqual(
             {link.text for link in page.links},
             {"one.md", "two.png", "three.md", "four.png", "five(1).md"}
-            | {"https://example.com"},
+            | {"six.png", "https://example.com"},
         )
         self.assertEqual([m.text for m in page.undefined_references], ["gone"])
 

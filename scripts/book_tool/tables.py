@@ -55,18 +55,18 @@ def check_table(
     }
     fixes = _compare(pair, path, marks[0] + 1, rows, real, report, fix)
     if fixes:
-        _set_counts(page.lines, fixes)
+        set_last_cells(page.lines, fixes)
         page.write(root / path)
 
 
 def _read(lines: list[str], start: int) -> list[Row]:
-    if start + 1 >= len(lines) or _cells(lines[start]) != _HEADER:
+    if start + 1 >= len(lines) or cells_of(lines[start]) != _HEADER:
         raise ValueError(
             f"expected a table with columns {' | '.join(_HEADER)} after this"
         )
     rows = []
     for index in range(start + 2, len(lines)):
-        cells = _cells(lines[index])
+        cells = cells_of(lines[index])
         if not cells:
             break
         name = _NAME.match(cells[0])
@@ -78,7 +78,8 @@ def _read(lines: list[str], start: int) -> list[Row]:
     return rows
 
 
-def _cells(line: str) -> list[str]:
+def cells_of(line: str) -> list[str]:
+    """Returns the cells of a table's row; nothing for any other line."""
     if not line.lstrip().startswith("|"):
         return []
     inner = line.strip().strip("|")
@@ -136,7 +137,8 @@ def _meaning(lines: str) -> tuple[str, ...] | str:
     return tuple(count or "0" for count in counts.groups())
 
 
-def _set_counts(lines: list[str], fixes: dict[int, str]) -> None:
-    for number, count in fixes.items():
+def set_last_cells(lines: list[str], fixes: dict[int, str]) -> None:
+    """Replaces the last cell of these lines, which are counted from 1."""
+    for number, text in fixes.items():
         head, _, _ = lines[number - 1].rstrip().rstrip("|").rpartition("|")
-        lines[number - 1] = f"{head}| {count} |"
+        lines[number - 1] = f"{head}| {text} |"

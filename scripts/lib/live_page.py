@@ -1,5 +1,6 @@
 """Helpers to test the live page: a cluster with a scheduler, and a browser."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from embedded import Server, program_of
@@ -402,17 +403,24 @@ def chromium() -> str:
     return os.environ.get("CHROMIUM") or "/usr/bin/chromium"
 
 
+@contextlib.contextmanager
+def started_browser() -> Iterator[Browser]:
+    flags = ["--enable-precise-memory-info"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(),
+            args=flags + (["--no-sandbox"] if os.geteuid() == 0 else []))
+        yield browser
+        browser.close()
+
+
 def run_checks(words: list[str]) -> bool:
     """Runs the checks whose titles have all words, and prints the results.
 
     A check may return a line to print: what it has measured.
     """
     passed = failed = 0
-    flags = ["--enable-precise-memory-info"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium(),
-            args=flags + (["--no-sandbox"] if os.geteuid() == 0 else []))
+    with started_browser() as browser:
         for title, function in CHECKS:
             if not all(word in title for word in words):
                 continue
@@ -433,6 +441,5 @@ def run_checks(words: list[str]) -> bool:
                 print(f"ok - {title} ({seconds:.1f} s)", flush=True)
                 if isinstance(measured, str):
                     print(f"  {measured}")
-        browser.close()
     print(f"{passed} passed, {failed} failed", flush=True)
     return passed > 0 and failed == 0

@@ -9,7 +9,10 @@ import live_behaviour
 import live_access
 import live_cost
 import live_picture
+import live_readme
 from live_page import run_checks
 
+if sys.argv[1:] == ["--pictures"]:
+    sys.exit(live_readme.make_pictures())
 words = [word for word in sys.argv[1:] if word != "--judge-times"]
 sys.exit(0 if run_checks(words) else 1)
