@@ -201,6 +201,8 @@ function(minisched_library name)
   set(library ${group}_${name})
   add_library(${library} STATIC ${sources})
   add_library(${group}::${name} ALIAS ${library})
+  # The files of a library include the same headers and use the same templates.
+  set_target_properties(${library} PROPERTIES UNITY_BUILD_BATCH_SIZE 20)
   target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${library}
     PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE})
