@@ -1,11 +1,12 @@
 #pragma once
 
 #include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <sstream>
 #include <string>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 

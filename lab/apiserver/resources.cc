@@ -112,7 +112,7 @@ constexpr Entry kEntries[] = {
      kClusterScoped | kReturnsDeleted},
 };
 
-std::vector<std::string> Words(const std::string& text) {
+std::vector<std::string> SplitWords(const std::string& text) {
   std::istringstream in(text);
   return {std::istream_iterator<std::string>(in), {}};
 }
@@ -125,11 +125,11 @@ ResourceRow ToRow(const Entry& entry) {
       .plural = std::string(entry.name.substr(0, dot)),
       .kind = entry.kind,
       .namespaced = (entry.traits & kClusterScoped) == 0,
-      .short_names = Words(entry.short_names),
-      .categories = Words((entry.traits & kInAll) != 0 ? "all" : ""),
-      .verbs = Words(entry.verbs),
-      .subresources = Words(entry.subresources),
-      .fields = Words(entry.fields),
+      .short_names = SplitWords(entry.short_names),
+      .categories = SplitWords((entry.traits & kInAll) != 0 ? "all" : ""),
+      .verbs = SplitWords(entry.verbs),
+      .subresources = SplitWords(entry.subresources),
+      .fields = SplitWords(entry.fields),
       .returns_deleted = (entry.traits & kReturnsDeleted) != 0,
       .review = entry.review,
       .strategy = &entry.strategy(),

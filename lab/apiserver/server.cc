@@ -1,7 +1,6 @@
 #include "lab/apiserver/server.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -18,6 +17,7 @@
 #include "lab/apiserver/loop.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/base/file_limit.h"
+#include "minisched/base/log.h"
 #include "minisched/http/http_server.h"
 
 namespace minisched::apiserver {

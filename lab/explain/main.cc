@@ -1,7 +1,6 @@
 // minisched-explain: why a pod waits, and what would help.
 #include <fmt/format.h>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -21,6 +20,7 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
+#include "minisched/base/log.h"
 #include "minisched/client/client.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/trace/tables.h"

@@ -1,7 +1,6 @@
 #include "lab/live/managed_scheduler.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <fstream>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/base/log.h"
 #include "minisched/client/config_files.h"
 #include "minisched/live/access.h"
 #include "minisched/live/api_proxy.h"

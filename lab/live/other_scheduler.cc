@@ -1,11 +1,10 @@
 #include "lab/live/other_scheduler.h"
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <utility>
 
 #include "minisched/api/parse_error.h"
+#include "minisched/base/log.h"
 #include "minisched/live/json.h"
 
 namespace minisched::live {

@@ -1,7 +1,6 @@
 #include "lab/live/serve_cluster.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <map>
@@ -12,6 +11,7 @@
 #include "lab/live/other_scheduler.h"
 #include "minisched/app/live_page.h"
 #include "minisched/app/pace.h"
+#include "minisched/base/log.h"
 #include "minisched/client/client.h"
 #include "minisched/trace/trace.h"
 

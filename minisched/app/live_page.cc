@@ -1,13 +1,12 @@
 #include "minisched/app/live_page.h"
 
-#include <spdlog/spdlog.h>
-
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 #include "minisched/live/access.h"
 #include "minisched/live/api_proxy.h"

@@ -1,8 +1,6 @@
 #pragma once
 
-// Programs log with spdlog: spdlog::info("bound {} to {}", pod, node). Messages
-// start in lower case and name the objects that they concern.
-#include <spdlog/spdlog.h>
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,7 +1,6 @@
 #include "minisched/app/pace.h"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +8,7 @@
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

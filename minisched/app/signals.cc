@@ -1,11 +1,12 @@
 #include "minisched/app/signals.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <utility>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,8 +1,8 @@
 #include "minisched/app/slow_start.h"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,9 +1,9 @@
 #include "minisched/base/executor.h"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 #include <utility>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 namespace {

@@ -1,8 +1,8 @@
 #include "minisched/base/task.h"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,7 +1,5 @@
 #include "minisched/client/call.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -10,6 +8,7 @@
 
 #include "minisched/api/json.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/base/log.h"
 
 namespace minisched {
 namespace {

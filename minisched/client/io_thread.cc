@@ -1,11 +1,12 @@
 #include "minisched/client/io_thread.h"
 
 #include <openssl/ssl.h>
-#include <spdlog/spdlog.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <exception>
 #include <thread>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 namespace {

@@ -2,8 +2,6 @@
 
 // For the client's own .cc files, because it includes Asio.
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -16,6 +14,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "minisched/base/log.h"
 #include "minisched/client/io_thread.h"
 #include "minisched/client/result.h"
 #include "minisched/client/transport_errors.h"

@@ -1,6 +1,5 @@
 #include "minisched/events/event_recorder.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "minisched/api/names.h"
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

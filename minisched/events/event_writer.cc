@@ -1,12 +1,11 @@
 #include "minisched/events/event_writer.h"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 #include <string>
 #include <utility>
 
 #include "minisched/api/json.h"
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

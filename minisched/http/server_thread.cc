@@ -1,12 +1,11 @@
 #include "minisched/http/server_thread.h"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/io_context.hpp>
 #include <exception>
 #include <thread>
 #include <utility>
 
+#include "minisched/base/log.h"
 #include "minisched/http/http_server.h"
 
 namespace minisched::http {

@@ -1,7 +1,5 @@
 #include "minisched/http/session.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -9,6 +7,8 @@
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <string_view>
+
+#include "minisched/base/log.h"
 
 namespace minisched::http {
 namespace {

@@ -1,9 +1,9 @@
 #include "minisched/informer/handler_thread.h"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 #include <utility>
+
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,6 +1,6 @@
 #include "minisched/informer/reflector.h"
 
-#include <spdlog/spdlog.h>
+#include "minisched/base/log.h"
 
 namespace minisched {
 

@@ -1,11 +1,10 @@
 #include "minisched/informer/reflector_loop.h"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <exception>
 #include <utility>
 
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "minisched/base/fake_clock.h"
+#include "minisched/base/log.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/informer_testing.h"
 #include "minisched/informer/shared_informer.h"

@@ -1,7 +1,6 @@
 #include "minisched/live/live_server.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -16,6 +15,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/time.h"
+#include "minisched/base/log.h"
 #include "minisched/http/http_server.h"
 #include "minisched/live/access.h"
 #include "minisched/live/event_stream.h"

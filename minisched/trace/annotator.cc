@@ -1,7 +1,6 @@
 #include "minisched/trace/annotator.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

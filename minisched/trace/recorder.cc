@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "minisched/api/pod.h"
 #include "minisched/api/raw_object.h"
 #include "minisched/api/time.h"
+#include "minisched/base/log.h"
 #include "minisched/client/errors.h"
 
 namespace minisched {

@@ -1,10 +1,9 @@
 #include "minisched/trace/trace_log.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cstddef>
 #include <limits>
 
+#include "minisched/base/log.h"
 #include "minisched/trace/tables.h"
 
 namespace minisched {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "minisched/base/fake_clock.h"
+#include "minisched/base/log.h"
 #include "minisched/trace/trace_testing.h"
 
 namespace minisched {

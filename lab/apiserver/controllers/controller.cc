@@ -1,7 +1,6 @@
 #include "lab/apiserver/controllers/controller.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "lab/apiserver/errors.h"
+#include "minisched/base/log.h"
 
 namespace minisched::apiserver {
 namespace {

@@ -46,7 +46,7 @@ constexpr std::pair<const char*, const char*> kConditionTaints[] = {
     {"NetworkUnavailable", "node.kubernetes.io/network-unavailable"},
 };
 
-const ResourceRow& Nodes() { return GetResource("", "nodes"); }
+const ResourceRow& NodeRow() { return GetResource("", "nodes"); }
 
 bool HasCondition(const Json& node, const char* type) {
   const Json& conditions = Get(node, "status", "conditions");
@@ -153,7 +153,7 @@ class KubeletSimulator : public Controller {
   void Sync(const ObjectKey& key) override {
     const Object object = Find(key);
     if (!object) return;
-    if (key.row == &Nodes()) {
+    if (key.row == &NodeRow()) {
       SyncNode(key, *object);
     } else if (!GetString(*object, "spec", "nodeName").empty()) {
       SyncPod(key, *object);
@@ -196,7 +196,7 @@ class KubeletSimulator : public Controller {
 
   void SyncPod(const ObjectKey& key, const Json& pod) {
     const std::string node_name = GetString(pod, "spec", "nodeName");
-    const Object node = Find({&Nodes(), "", node_name});
+    const Object node = Find({&NodeRow(), "", node_name});
     if (!node) return AwaitNode(key, node_name);
     if (!HasCondition(*node, "Ready")) return;
     if (IsTerminating(pod)) {

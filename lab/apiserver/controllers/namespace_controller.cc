@@ -5,19 +5,19 @@
 namespace minisched::apiserver {
 namespace {
 
-const ResourceRow& Namespaces() { return GetResource("", "namespaces"); }
+const ResourceRow& NamespaceRow() { return GetResource("", "namespaces"); }
 
 class NamespaceController : public Controller {
  public:
   explicit NamespaceController(Registry& registry) : Controller(registry) {
-    Watch(CollectionOf(Namespaces()),
+    Watch(CollectionOf(NamespaceRow()),
           [this](const Event& event) { Enqueue(*event.object); });
     // The deleted object may have been the last object of a terminating
     // namespace, or an object that every namespace needs.
     Watch("", [this](const Event& event) {
       const std::string ns = NamespaceOf(*event.object);
       if (event.type != Event::Type::kDeleted || ns.empty()) return;
-      Enqueue({&Namespaces(), "", ns}, kMoment);
+      Enqueue({&NamespaceRow(), "", ns}, kMoment);
     });
     EnsureSystemNamespaces();
   }

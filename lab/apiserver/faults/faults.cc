@@ -1,13 +1,13 @@
 #include "lab/apiserver/faults/faults.h"
 
 #include <fnmatch.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "lab/apiserver/limits.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/base/log.h"
 
 namespace minisched::apiserver {
 namespace {
