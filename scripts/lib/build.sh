@@ -42,7 +42,8 @@ build() {
   log=$root/build/$preset.log
   mkdir -p "$root/build"
   info "building${1:+ $*} ($preset) …"
-  (cd "$root" && cmake --preset "$preset" \
+  # The lock keeps two builds out of one folder.
+  (cd "$root" && exec 9>"$log.lock" && flock 9 && cmake --preset "$preset" \
     ${MINISCHED_EVERY_STEP:+"-DMINISCHED_EVERY_STEP=$MINISCHED_EVERY_STEP"} &&
     cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
     grep -E 'error|FAILED|CMake Error' -A 6 "$log" | head -n 60 >&2
