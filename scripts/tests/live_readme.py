@@ -61,8 +61,8 @@ def exported_page() -> Iterator[str]:
 def shown_attempt(browser: Browser, url: str, scheme: str) -> Iterator[Page]:
     """Opens the newest attempt."""
     context = browser.new_context(
-        viewport={"width": WIDTH, "height": 1000}, color_scheme=scheme, timezone_id="UTC",
-        reduced_motion="reduce")
+        viewport={"width": WIDTH, "height": 1000}, color_scheme=scheme,
+        timezone_id="UTC", reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{url}#attempts")
     until(lambda: page.locator("table:has(th.filter)").count() and "recording"
