@@ -29,8 +29,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# With ccache, if it is installed, a second build of the same files takes a tenth
-# of the time, in another clone too.
+# Use ccache if it is installed. Compiling the same files again then takes a
+# tenth of the time, even in another clone.
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -46,10 +46,10 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC treats .cc files that are compiled together as headers, and warns about
   # types in their anonymous namespaces.
   add_compile_options(-Wno-subobject-linkage)
-  # With -Og, GCC warns about std::stop_source's own constructor.
+  # With -Og, GCC warns about the constructor of std::stop_source.
   add_compile_options(-Wno-maybe-uninitialized)
-  # Let GCC use 512 MB before it collects garbage, not 128 MB. A compilation then
-  # takes a tenth less time.
+  # Let GCC use 512 MB instead of 128 MB before it collects garbage. Compiling
+  # then takes a tenth less time.
   add_compile_options(--param=ggc-min-heapsize=524288)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     # This warns about every reference from a member function of a temporary.
@@ -137,7 +137,7 @@ function(minisched_register_tests program label)
       PROPERTIES TIMEOUT 300 LABELS ${label})
     return()
   endif()
-  # This test has the largest possible inputs, which take too long.
+  # With sanitizers, this test takes too long: its inputs have the largest size.
   set(filter "-*.RefusesAPatchThatMovesTooMuch")
   if(MINISCHED_SANITIZE STREQUAL thread)
     # These tests run nothing at the same time, and take long.
@@ -169,7 +169,7 @@ function(minisched_tests name)
   minisched_sources(benchmarks "_benchmark\\.cc$")
   list(REMOVE_ITEM unit_tests ${real_tests} "")
   if(MINISCHED_SANITIZE)
-    set(real_tests "")  # scripts/test runs them only without sanitizers.
+    set(real_tests "")  # scripts/test doesn't run them with sanitizers.
   endif()
   foreach(kind unit real)
     if(NOT ${kind}_tests)

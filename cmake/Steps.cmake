@@ -166,8 +166,8 @@ function(minisched_step_tests step)
       PRIVATE ${arg_DEPENDS} minisched::testing GTest::gmock_main)
     minisched_register_tests(${program} unit)
   endif()
-  # The last step has all benchmarks. scripts/cycle_bench compares it with the
-  # first step that has any.
+  # The default build has the benchmarks of the last step, which has all of
+  # them, and those of the first step with any, for scripts/cycle_bench.
   file(GLOB benchmarks CONFIGURE_DEPENDS
     RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} tests/*_benchmark.cc)
   get_property(is_not_first GLOBAL PROPERTY MINISCHED_HAS_BENCHMARKS)

@@ -6,8 +6,9 @@
 #include <spdlog/spdlog.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000
-// In fmt 9, each file that logs would compile this function and the formatting
-// of all types. This declaration leaves them to log.cc, as other versions do.
+// Only log.cc compiles this function and the formatting of all types. Without
+// this declaration, which other versions of fmt have, each file that logs would
+// compile them.
 extern template void fmt::detail::vformat_to<char>(buffer<char>&, string_view,
                                                    format_args, locale_ref);
 #endif

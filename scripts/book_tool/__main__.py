@@ -85,8 +85,7 @@ def _check(
 
 
 def _is_of_the_book(path: Path) -> bool:
-    """Returns false for pages such as README.md, of which only the links are
-    checked."""
+    """Returns false for README.md and the like: only their links are checked."""
     return path.parts[0] == "docs"
 
 

@@ -46,7 +46,7 @@ def check_form(
 
 
 def reading_time(page: Page) -> int | None:
-    """Returns the minutes that the page names."""
+    """Returns the reading time that the page names, in minutes."""
     times = filter(None, map(_TIME.match, page.prose.split("\n")))
     return next((int(time[1]) for time in times), None)
 

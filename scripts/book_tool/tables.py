@@ -79,7 +79,7 @@ def _read(lines: list[str], start: int) -> list[Row]:
 
 
 def cells_of(line: str) -> list[str]:
-    """Returns the cells of a table's row; nothing for any other line."""
+    """Returns the cells of a table's row; for any other line, an empty list."""
     if not line.lstrip().startswith("|"):
         return []
     inner = line.strip().strip("|")
@@ -138,7 +138,7 @@ def _meaning(lines: str) -> tuple[str, ...] | str:
 
 
 def set_last_cells(lines: list[str], fixes: dict[int, str]) -> None:
-    """Replaces the last cell of these lines, which are counted from 1."""
+    """Replaces the last cells of rows. The keys are line numbers, from 1."""
     for number, text in fixes.items():
         head, _, _ = lines[number - 1].rstrip().rstrip("|").rpartition("|")
         lines[number - 1] = f"{head}| {text} |"

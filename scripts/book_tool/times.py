@@ -18,10 +18,10 @@ _LINK = re.compile(r"\]\(([^)#]+\.md)\)")
 def check_times(
     root: Path, path: Path, page: Page, report: Report, fix: bool = False
 ) -> None:
-    """Checks each row whose first cell links to a page with a reading time, and
-    the sum. With `fix`, corrects the numbers in the file."""
+    """Checks the number in each row whose first cell links to a page with a
+    reading time, and the sum. With `fix`, corrects them in the file."""
     fixes: dict[int, str] = {}
-    total: int | None = None  # None: not in a table with reading times.
+    total: int | None = None  # None outside of tables with reading times.
     for line, text in enumerate(page.prose.split("\n"), 1):
         cells = cells_of(text)
         if not cells or cells[-1] == _TITLE:

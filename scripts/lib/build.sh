@@ -42,7 +42,7 @@ build() {
   log=$root/build/$preset.log
   mkdir -p "$root/build"
   info "building${1:+ $*} ($preset) …"
-  # The lock keeps two builds out of one folder.
+  # The lock keeps two builds from using the same folder at the same time.
   (cd "$root" && exec 9>"$log.lock" && flock 9 && cmake --preset "$preset" \
     ${MINISCHED_EVERY_STEP:+"-DMINISCHED_EVERY_STEP=$MINISCHED_EVERY_STEP"} &&
     cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {

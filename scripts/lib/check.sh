@@ -10,7 +10,7 @@ export MINISCHED_BIN=${MINISCHED_BIN:-$root/build/bin}
 
 built=$cluster_dir/bin
 work=$(mktemp -d)
-readonly work # It is removed at the end.
+readonly work # A test must not change it: cleanup removes this folder.
 export MINISCHED_CLUSTER_DIR=$work/cluster
 export KUBECONFIG=$MINISCHED_CLUSTER_DIR/kubeconfig
 mkdir -p "$built"

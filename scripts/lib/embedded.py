@@ -10,7 +10,7 @@ import time
 from typing import BinaryIO
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Measurements are of optimised programs. Tests set $MINISCHED_BIN.
+# Measurements need optimised programs. Tests set $MINISCHED_BIN.
 BIN = pathlib.Path(os.environ.get("MINISCHED_BIN",
                                   ROOT / "build" / "release" / "bin"))
 PODS = "/api/v1/namespaces/default/pods"
@@ -22,7 +22,7 @@ def fail(message: str) -> None:
 
 
 def built(name: str) -> pathlib.Path:
-    """Returns a program that has been built."""
+    """Returns the path of a program. Exits if the program is not built."""
     program = BIN / name
     if not program.exists():
         fail(f"{program} does not exist: run 'cmake --preset release && cmake "

@@ -29,8 +29,9 @@ def run(command: list[str], folder: pathlib.Path) -> str:
 def build(name: str, step: str) -> pathlib.Path:
     """Returns the program of a patched copy of a step.
 
-    Compiles what the patch touches, and links the rest from the build whose
-    programs the soak runs. A patched header means that everything is compiled.
+    Compiles the patched files, and links them with the other objects of the
+    build whose programs the soak runs. Compiles everything if a header is
+    patched.
     """
     patch = PATCHES / f"{name}.patch"
     if not patch.exists():

@@ -1,7 +1,7 @@
 """The pictures of the README: an attempt of the last step on the live page.
 
-docs/images has the page in light and in dark, and what it says as text. The
-check compares only the text, because fonts and times differ.
+docs/images has the page in light and in dark, and its text. The check compares
+only the text without times, because fonts and times differ between runs.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def picture_of(scheme: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def exported_page() -> Iterator[str]:
-    """Plays the scenario with the last step, and returns the page's URL."""
+    """Plays the scenario with the last step, and yields the page's URL."""
     step = max((ROOT / "steps").iterdir()).name[:2]
     with tempfile.TemporaryDirectory() as folder:
         recording = pathlib.Path(folder, "recording.jsonl")
@@ -59,7 +59,7 @@ def exported_page() -> Iterator[str]:
 
 @contextlib.contextmanager
 def shown_attempt(browser: Browser, url: str, scheme: str) -> Iterator[Page]:
-    """Opens the newest attempt."""
+    """Opens the page, which shows the newest attempt, and yields it."""
     context = browser.new_context(
         viewport={"width": WIDTH, "height": 1000}, color_scheme=scheme,
         timezone_id="UTC", reduced_motion="reduce")
@@ -73,7 +73,7 @@ def shown_attempt(browser: Browser, url: str, scheme: str) -> Iterator[Page]:
 
 
 def text_of(page: Page) -> str:
-    """Returns what the page says, without times and blank lines."""
+    """Returns the text of the page, without times and blank lines."""
     text = "\n".join(page.inner_text(part) for part in (".brand", "main"))
     text = re.sub(r"\d\d:\d\d:\d\d\.\d+", "…", text)
     lines = (" ".join(line.split()) for line in text.splitlines())
