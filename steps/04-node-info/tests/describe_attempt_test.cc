@@ -14,13 +14,17 @@
 #include "minisched/base/fake_clock.h"
 #include "scheduler.h"
 #include "testing/scripted_cluster.h"
+#include "tests/default_framework_testing.h"
+#include "tests/default_plugins_testing.h"
 
 namespace minisched {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 // The status of a node that has room for pods, and no other resources.
 constexpr char kRoomyNode[] = R"("status":{"allocatable":{"pods":"110"}})";
@@ -57,6 +61,16 @@ std::vector<std::string> Points(const Attempt& attempt) {
     if (!point.message.empty()) texts.back() += ", " + point.message;
   }
   return texts;
+}
+
+// Returns the plugins that have a result at the extension point.
+std::vector<std::string> PluginsAt(const std::string& point,
+                                   const Attempt& attempt) {
+  std::vector<std::string> plugins;
+  for (const PointResult& result : attempt.points) {
+    if (result.point == point) plugins.push_back(result.plugin);
+  }
+  return plugins;
 }
 
 // A scheduler with the pod web-0. Its clock stands still.
@@ -148,14 +162,16 @@ TEST_F(DescribeAttemptTest, RejectsAPodThatNamesAnUnknownNode) {
 TEST_F(DescribeAttemptTest, ListsThePluginsAndTheirPreFilterResults) {
   AddNode("node-1");
   const Attempt attempt = Try(R"({"nodeSelector":{"disk":"ssd"}})");
+  const Framework framework = NewDefaultFramework();
   EXPECT_THAT(attempt.filters,
-              ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration",
-                          "NodeAffinity", "NodePorts", "NodeResourcesFit"));
-  EXPECT_THAT(Points(attempt), ElementsAre("PreFilter Unsupported: Success",
-                                           "PreFilter NodeAffinity: Success",
-                                           "PreFilter NodePorts: Skip",
-                                           "PreFilter NodeResourcesFit: "
-                                           "Success"));
+              ElementsAreArray(NamesOf(framework.filter_plugins())));
+  EXPECT_THAT(PluginsAt("PreFilter", attempt),
+              ElementsAreArray(NamesOf(framework.pre_filter_plugins())));
+  EXPECT_THAT(Points(attempt),
+              IsSupersetOf({"PreFilter Unsupported: Success",
+                            "PreFilter NodeAffinity: Success",
+                            "PreFilter NodePorts: Skip",
+                            "PreFilter NodeResourcesFit: Success"}));
 }
 
 TEST_F(DescribeAttemptTest, ThePointsEndAtThePluginThatRejectsThePod) {

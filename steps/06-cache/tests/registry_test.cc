@@ -1,1 +1,1 @@
-../../05-score/tests/registry_test.cc
+../../04-node-info/tests/registry_test.cc

@@ -1,15 +1,56 @@
-// Tests the hints of the small filter plugins. The cases follow those of
-// upstream's tests of the plugins.
+// Tests the events and the hints of the small filter plugins. The cases follow
+// those of upstream's tests of the plugins.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plugins/node_affinity.h"
 #include "plugins/node_ports.h"
 #include "plugins/node_unschedulable.h"
 #include "plugins/taint_toleration.h"
+#include "tests/default_framework_testing.h"
 #include "tests/hints_testing.h"
 
 namespace minisched {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Each plugin with Node/Add has Node/UpdateNodeTaint too. If it doesn't
+// register that, the framework adds it.
+TEST(PluginEventsTest, SmallFilterPluginsRegisterThoseOfKubeScheduler) {
+  const Framework framework = NewDefaultFramework();
+  EXPECT_THAT(EventsOf(framework, "NodeUnschedulable"),
+              ElementsAre("Node/Add Node/UpdateNodeTaint with a hint",
+                          "Pod/UpdatePodToleration with a hint"));
+  EXPECT_THAT(EventsOf(framework, "NodeName"),
+              ElementsAre("Node/Add", "Node/UpdateNodeTaint"));
+  EXPECT_THAT(EventsOf(framework, "TaintToleration"),
+              ElementsAre("Node/Add Node/UpdateNodeTaint with a hint",
+                          "Pod/UpdatePodToleration with a hint"));
+  EXPECT_THAT(EventsOf(framework, "NodeAffinity"),
+              ElementsAre("Node/Add Node/UpdateNodeLabel with a hint",
+                          "Node/UpdateNodeTaint"));
+  EXPECT_THAT(EventsOf(framework, "NodePorts"),
+              ElementsAre("Pod/Delete with a hint", "Node/Add",
+                          "Node/UpdateNodeTaint"));
+}
+
+TEST(PluginEventsTest, UnsupportedAndPluginsThatOnlyScoreRegisterNone) {
+  const Framework framework = NewDefaultFramework();
+  EXPECT_THAT(EventsOf(framework, "Unsupported"), IsEmpty());
+  EXPECT_THAT(EventsOf(framework, "NodeResourcesBalancedAllocation"),
+              IsEmpty());
+  EXPECT_THAT(EventsOf(framework, "ImageLocality"), IsEmpty());
+}
+
+// A plugin without its own events has all events of pods and nodes.
+TEST(PluginEventsTest, EachDefaultPluginRegistersItsOwn) {
+  const Framework framework = NewDefaultFramework();
+  for (const auto& [plugin, registered] : framework.queueing_hints()) {
+    EXPECT_NE(registered.event.action_type, action::kAll) << plugin;
+  }
+}
 
 constexpr QueueingHint kQueue = QueueingHint::kQueue;
 constexpr QueueingHint kSkip = QueueingHint::kSkip;

@@ -30,6 +30,19 @@ inline std::vector<std::string> DescribeHints(const Framework& framework) {
   return texts;
 }
 
+// Returns the events of one plugin: "Node/Add Node/Delete", or "Node/Add with a
+// hint".
+inline std::vector<std::string> EventsOf(const Framework& framework,
+                                         const std::string& plugin) {
+  std::vector<std::string> events;
+  for (const std::string& text : DescribeHints(framework)) {
+    if (text.starts_with(plugin + ": ")) {
+      events.push_back(text.substr(plugin.size() + 2));
+    }
+  }
+  return events;
+}
+
 // Calls the plugin's hints for these events of one change. Returns kQueue if
 // one of them does. Fails the test if the plugin has no hint for the events.
 inline QueueingHint HintAfter(const Plugin& plugin, const Pod& pod,

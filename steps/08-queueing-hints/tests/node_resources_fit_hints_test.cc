@@ -1,13 +1,24 @@
 // Tests the hints of NodeResourcesFit. The cases follow those of upstream's
 // Test_isSchedulableAfterPodEvent, Test_isSchedulableAfterNodeChange and
 // TestIsFit.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plugins/node_resources_fit.h"
+#include "tests/default_framework_testing.h"
 #include "tests/hints_testing.h"
 
 namespace minisched {
 namespace {
+
+using ::testing::ElementsAre;
+
+TEST(FitEventsTest, RegistersThoseOfKubeScheduler) {
+  EXPECT_THAT(EventsOf(NewDefaultFramework(), "NodeResourcesFit"),
+              ElementsAre("Pod/Delete Pod/UpdatePodScaleDown with a hint",
+                          "Node/Add Node/UpdateNodeAllocatable with a hint",
+                          "Node/UpdateNodeTaint"));
+}
 
 class FitHintTest : public ::testing::TestWithParam<HintCase> {};
 

@@ -1,1 +1,1 @@
-../../08-queueing-hints/tests/registry_test.cc
+../../04-node-info/tests/registry_test.cc

@@ -1,9 +1,11 @@
 #include "plugins/scheduling_gates.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "tests/default_framework_testing.h"
 #include "tests/hints_testing.h"
 #include "tests/plugin_testing.h"
 #include "tests/status_testing.h"
@@ -27,6 +29,21 @@ TEST(SchedulingGatesTest, APodWithGatesIsGated) {
   EXPECT_EQ(PreEnqueueWithGates(R"([{"name":"foo"}])"), prefix + "[foo]");
   EXPECT_EQ(PreEnqueueWithGates(R"([{"name":"foo"},{"name":"bar"}])"),
             prefix + "[foo bar]");
+}
+
+TEST(SchedulingGatesTest, IsADefaultPlugin) {
+  const Framework framework = NewDefaultFramework();
+  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins({})), "Success");
+  EXPECT_EQ(Describe(framework.RunPreEnqueuePlugins(
+                PodOfSpec(R"({"schedulingGates":[{"name":"a"}]})"))),
+            "UnschedulableAndUnresolvable by SchedulingGates: "
+            "waiting for scheduling gates: [a]");
+}
+
+TEST(SchedulingGatesTest, RegistersTheEventOfKubeScheduler) {
+  EXPECT_THAT(EventsOf(NewDefaultFramework(), "SchedulingGates"),
+              ::testing::ElementsAre(
+                  "Pod/UpdatePodSchedulingGatesEliminated with a hint"));
 }
 
 constexpr char kGatedPod[] = R"({"metadata":{"uid":"p"},

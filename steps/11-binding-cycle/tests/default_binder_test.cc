@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "plugins/registry.h"
 #include "testing/embedded_server.h"
 #include "testing/scripted_api.h"
 #include "tests/running_scheduler_testing.h"
@@ -101,6 +102,20 @@ TEST_F(DefaultBinderTest, TheStopTokenCancelsTheBinding) {
   const auto binding = api.Take();  // never answered
   stop.request_stop();
   EXPECT_EQ(Await(std::move(status)), "Error: cancelled");
+}
+
+TEST_F(DefaultBinderTest, IsADefaultPlugin) {
+  const Snapshot snapshot;
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot, .client = &client_});
+  CycleState state;
+  const Pod pod = Web();
+  const std::string node = "node-1";
+  std::promise<std::string> result;
+  framework.RunBindPlugins(state, pod, node, {})
+      .Start([&](const Status& status) { result.set_value(Describe(status)); });
+  EXPECT_EQ(Await(result.get_future()), "Success by DefaultBinder");
+  EXPECT_EQ(Web().spec.node_name, "node-1");
 }
 
 }  // namespace

@@ -1,1 +1,1 @@
-../../11-binding-cycle/tests/registry_test.cc
+../../04-node-info/tests/registry_test.cc

@@ -15,6 +15,7 @@
 
 #include "minisched/base/fake_clock.h"
 #include "plugins/coscheduling.h"
+#include "plugins/registry.h"
 #include "queue/scheduling_queue.h"
 #include "tests/pod_groups_testing.h"
 #include "tests/random_cluster_testing.h"
@@ -165,6 +166,15 @@ TEST(ConcernsTest, AnEventThatConcernsNoPodCallsNoHint) {
   concerns = true;
   queue.MoveAllToActiveOrBackoffQueue(NodeAdded());
   EXPECT_EQ(hints, 1);
+}
+
+TEST(RegistryTest, CoschedulingReplacesTheOrderOfTheDefaultPlugins) {
+  const Snapshot snapshot;
+  Framework framework;
+  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  EXPECT_EQ(framework.queue_sort_plugin().Name(), "PrioritySort");
+  AddCoscheduling(framework, {.snapshot = snapshot});
+  EXPECT_EQ(framework.queue_sort_plugin().Name(), "Coscheduling");
 }
 
 }  // namespace

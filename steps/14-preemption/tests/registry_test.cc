@@ -1,1 +1,1 @@
-../../13-coscheduling/tests/registry_test.cc
+../../04-node-info/tests/registry_test.cc

@@ -1,5 +1,6 @@
 // The cases of upstream's podtopologyspread/plugin_test.go, except for an
 // update that changes nothing, which is no event.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/default_framework_testing.h"
 #include "tests/hints_testing.h"
 #include "tests/spread_plugin_testing.h"
 #include "tests/spread_testing.h"
@@ -16,6 +18,16 @@ namespace {
 
 constexpr QueueingHint kQueue = QueueingHint::kQueue;
 constexpr QueueingHint kSkip = QueueingHint::kSkip;
+
+TEST(SpreadEventsTest, RegistersThoseOfKubeScheduler) {
+  EXPECT_THAT(
+      EventsOf(NewDefaultFramework(), "PodTopologySpread"),
+      ::testing::ElementsAre(
+          "Pod/Add Pod/Delete Pod/UpdatePodLabel Pod/UpdatePodToleration with "
+          "a hint",
+          "Node/Add Node/Delete Node/UpdateNodeLabel Node/UpdateNodeTaint with "
+          "a hint"));
+}
 
 constexpr char kZone[] = "1 zone foo";
 constexpr char kZoneAndNode[] = "1 zone foo; 1 node foo";

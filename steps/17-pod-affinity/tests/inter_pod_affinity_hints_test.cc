@@ -1,5 +1,6 @@
-// Tests the hints. Most cases are upstream's in
+// Tests the events and the hints. Most cases are upstream's in
 // interpodaffinity/plugin_test.go.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "tests/affinity_testing.h"
+#include "tests/default_framework_testing.h"
 #include "tests/hints_testing.h"
 
 namespace minisched {
@@ -16,6 +18,14 @@ namespace {
 
 constexpr QueueingHint kHelps = QueueingHint::kQueue;
 constexpr QueueingHint kNoHelp = QueueingHint::kSkip;
+
+TEST(AffinityEventsTest, RegistersThoseOfKubeScheduler) {
+  EXPECT_THAT(
+      EventsOf(NewDefaultFramework(), "InterPodAffinity"),
+      ::testing::ElementsAre(
+          "Pod/Add Pod/Delete Pod/UpdatePodLabel with a hint",
+          "Node/Add Node/UpdateNodeLabel with a hint", "Node/UpdateNodeTaint"));
+}
 
 QueueingHint AffinityHint(const Pod& pod,
                           const std::vector<ClusterEvent>& events,

@@ -1,1 +1,1 @@
-../../17-pod-affinity/tests/describe_attempt_test.cc
+../../14-preemption/tests/describe_attempt_test.cc

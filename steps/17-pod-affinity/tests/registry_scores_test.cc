@@ -1,0 +1,1 @@
+../../05-score/tests/registry_scores_test.cc
