@@ -186,19 +186,14 @@ function(minisched_tests name)
 endfunction()
 
 # minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
-#                   [TEST_DEPENDS target…] [NOT_FUZZED file…])
+#                   [TEST_DEPENDS target…])
 # adds the static library minisched::NAME (in lab/: lab::NAME) of the current
-# folder. To save time, the preset fuzz does not compile the files after
-# NOT_FUZZED, which no fuzz target needs.
+# folder.
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
-    "DEPENDS;PRIVATE;TEST_DEPENDS;NOT_FUZZED")
+    "DEPENDS;PRIVATE;TEST_DEPENDS")
   minisched_sources(sources "\\.cc$")
   list(FILTER sources EXCLUDE REGEX ${MINISCHED_NO_SOURCE})
-  if(MINISCHED_FUZZ)
-    list(TRANSFORM arg_NOT_FUZZED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(REMOVE_ITEM sources ${arg_NOT_FUZZED} "")
-  endif()
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH parent)
   set(group minisched)
   if(NOT parent STREQUAL PROJECT_SOURCE_DIR)

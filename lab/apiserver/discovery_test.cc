@@ -36,33 +36,6 @@ TEST_F(DiscoveryTest, ListsGroupsAndVersions) {
             "coordination.k8s.io resource.k8s.io ");
 }
 
-TEST_F(DiscoveryTest, ListsTheResourcesOfAGroup) {
-  EXPECT_EQ(documents_.at("/apis/policy/v1"), Json::parse(R"({
-      "kind": "APIResourceList", "apiVersion": "v1",
-      "groupVersion": "policy/v1",
-      "resources": [
-          {"name": "poddisruptionbudgets", "kind": "PodDisruptionBudget",
-           "singularName": "poddisruptionbudget", "namespaced": true,
-           "shortNames": ["pdb"],
-           "verbs": ["create", "delete", "deletecollection", "get", "list",
-                     "patch", "update", "watch"]},
-          {"name": "poddisruptionbudgets/status", "kind": "PodDisruptionBudget",
-           "singularName": "", "namespaced": true,
-           "verbs": ["get", "patch", "update"]}]})"));
-  EXPECT_FALSE(documents_.at("/api/v1").contains("apiVersion"));
-}
-
-TEST_F(DiscoveryTest, SubresourcesMayHaveAnotherKind) {
-  const Json& resources = documents_.at("/api/v1").at("resources");
-  EXPECT_EQ(FindBy(resources, "name", "pods/eviction"), Json::parse(R"({
-      "name": "pods/eviction", "singularName": "", "namespaced": true,
-      "group": "policy", "version": "v1", "kind": "Eviction",
-      "verbs": ["create"]})"));
-  EXPECT_EQ(FindBy(resources, "name", "pods/binding"), Json::parse(R"({
-      "name": "pods/binding", "singularName": "", "namespaced": true,
-      "kind": "Binding", "verbs": ["create"]})"));
-}
-
 TEST_F(DiscoveryTest, OpenApiIndexLinksTheDocumentsOfTheGroups) {
   const Json& paths = documents_.at("/openapi/v3").at("paths");
   EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),

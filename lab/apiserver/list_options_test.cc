@@ -22,40 +22,6 @@ ListOptions Parse(const std::string& target, const std::string& name = "",
   return ListOptions::Parse(request, row, "default", name);
 }
 
-bool Matches(const std::string& fields) {
-  return Parse("/?fieldSelector=" + fields).Matches(Pod());
-}
-
-TEST(ListOptionsTest, FieldSelectorsCompareFields) {
-  EXPECT_TRUE(Matches(""));
-  EXPECT_TRUE(Matches("spec.nodeName=node-1"));
-  EXPECT_TRUE(Matches("spec.nodeName==node-1,status.phase!=Failed"));
-  EXPECT_FALSE(Matches("spec.nodeName="));
-  EXPECT_FALSE(Matches("spec.nodeName=node-1,metadata.name!=web"));
-  EXPECT_TRUE(Matches("status.nominatedNodeName="));
-  EXPECT_TRUE(Matches("spec.hostNetwork=false"));
-}
-
-std::string Refusal(const std::string& fields, const ResourceRow& row) {
-  try {
-    Parse("/?fieldSelector=" + fields, "", row);
-  } catch (const StatusError& error) {
-    EXPECT_EQ(error.code(), 400);
-    return error.what();
-  }
-  return "";
-}
-
-TEST(ListOptionsTest, RefusesUnsupportedFieldsAndInvalidTerms) {
-  EXPECT_EQ(Refusal("spec.host=a", Pods()),
-            "field label not supported: spec.host");
-  EXPECT_EQ(Refusal("a=b", GetResource("apps", "deployments")),
-            "field label not supported: a");
-  EXPECT_EQ(Refusal("status.phase", Pods()),
-            "invalid selector: 'status.phase'; can't understand "
-            "'status.phase'");
-}
-
 // Returns the status and message for the selector "TERM,TERM,…".
 std::string RefusalOfTerms(const std::string& parameter,
                            const std::string& term, int terms) {

@@ -146,23 +146,6 @@ TEST(StrategicMergePatchTest, SetElementOrderSortsLists) {
   });
 }
 
-TEST(StrategicMergePatchTest, RetainKeysRemovesOtherKeys) {
-  EXPECT_EQ(Apply(R"({"spec": {"strategy": {"type": "RollingUpdate",
-                                      "rollingUpdate": {"maxSurge": 1}}}})",
-                  R"({"spec": {"strategy": {"$retainKeys": ["type"],
-                                      "type": "Recreate"}}})",
-                  "apps/v1", "Deployment"),
-            Json::parse(R"({"spec": {"strategy": {"type": "Recreate"}}})"));
-  CheckSpecs({
-      {"in an element of a list",
-       R"({"volumes": [{"name": "v", "emptyDir": {}}]})",
-       R"({"volumes": [{"name": "v", "hostPath": {"path": "/"},
-                        "emptyDir": null,
-                        "$retainKeys": ["name", "hostPath"]}]})",
-       R"({"volumes": [{"name": "v", "hostPath": {"path": "/"}}]})"},
-  });
-}
-
 TEST(StrategicMergePatchTest, RefusesInvalidPatches) {
   const struct {
     const char* patch;

@@ -108,6 +108,10 @@ TEST_F(PodDefaultsTest, ComputesTheQosClass) {
     return Answers(201, {{"status", {{"qosClass", name}}}});
   };
   EXPECT_THAT(TryContainer(json::object()), class_is("BestEffort"));
+  EXPECT_THAT(
+      TryContainer(
+          R"({"resources": {"limits": {"example.com/gpu": "1"}}})"_json),
+      class_is("BestEffort"));
   EXPECT_THAT(TryContainer(R"({"resources": {"requests": {"cpu": "1"}}})"_json),
               class_is("Burstable"));
   EXPECT_THAT(TryContainer(R"({"resources": {"limits": {"cpu": "1"}}})"_json),

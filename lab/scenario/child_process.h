@@ -1,18 +1,17 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "minisched/base/process.h"
+
 namespace minisched::scenario {
 
 // A shell command that runs in its own process group. The destructor calls
-// Stop(). Create the object on the main thread: the kernel kills the shell when
-// the creating thread ends, even if the program crashes. Not thread-safe.
+// Stop(). Create the object on the main thread: see Process. Not thread-safe.
 class ChildProcess {
  public:
   // Starts the command and appends its stdout and stderr to the file `output`.
@@ -40,7 +39,7 @@ class ChildProcess {
   // group.
   bool Reap(bool block);
 
-  pid_t pid_ = -1;
+  Process process_;
   std::optional<int> status_;
 };
 

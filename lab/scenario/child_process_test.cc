@@ -67,17 +67,6 @@ TEST_F(ChildProcessTest, EndedReturnsTheExitCodeOrSignal) {
   EXPECT_EQ(running.Ended(), std::nullopt);
 }
 
-TEST_F(ChildProcessTest, RunsInAProcessGroupOfItsOwn) {
-  ChildProcess child("cut -d ' ' -f 5 /proc/$$/stat; echo $$; sleep 1000", {},
-                     output_);
-  EXPECT_TRUE(Eventually([&] {
-    std::ifstream file(output_);
-    std::string group;
-    std::string pid;
-    return file >> group >> pid && group == pid;
-  }));
-}
-
 TEST_F(ChildProcessTest, StopSendsSigtermFirst) {
   ChildProcess child(
       "trap 'echo bye; exit 0' TERM; echo up; "

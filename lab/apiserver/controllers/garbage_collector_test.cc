@@ -127,14 +127,6 @@ TEST_F(GarbageCollectorTest, ForegroundDeletionWaitsForDependents) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
-TEST_F(GarbageCollectorTest, OrphansLoseTheirOwnerReference) {
-  Make("a", {});
-  Make("b", {"a"});
-  Delete("a", "Orphan");
-  EXPECT_THAT(Names(), ElementsAre("b"));
-  EXPECT_TRUE(OwnersOf("b").is_null());
-}
-
 TEST_F(GarbageCollectorTest, DeletesTheLeaseOfADeletedNode) {
   const auto node = cluster_.Create("nodes", R"({"metadata": {"name": "n"}})");
   cluster_.Create("leases", {{"metadata",

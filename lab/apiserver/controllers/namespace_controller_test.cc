@@ -5,8 +5,6 @@
 namespace minisched::apiserver {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class NamespaceControllerTest : public ::testing::Test {
@@ -20,12 +18,6 @@ class NamespaceControllerTest : public ::testing::Test {
 
   TestCluster cluster_;
 };
-
-TEST_F(NamespaceControllerTest, CreatesTheSystemNamespaces) {
-  EXPECT_THAT(
-      cluster_.Names("namespaces"),
-      ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
-}
 
 TEST_F(NamespaceControllerTest, RecreatesADeletedSystemNamespace) {
   cluster_.Delete("namespaces", "kube-node-lease");

@@ -6,7 +6,6 @@ namespace minisched::apiserver {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 class PodsTest : public StrategyTest {
@@ -93,41 +92,6 @@ TEST_F(PodsTest, BindsAPodOnce) {
                           "\"n\""));
 }
 
-TEST_F(PodsTest, RefusesInvalidBindings) {
-  EXPECT_THAT(Bind(), ElementsAre("404 pods \"web\" not found"));
-  const Json pod =
-      CreatePod(R"({"spec": {"schedulingGates": [{"name": "g"}]}})"_json);
-  EXPECT_THAT(Bind(),
-              ElementsAre("409 Operation cannot be fulfilled on pods/binding "
-                          "\"web\": pod web has non-empty "
-                          ".spec.schedulingGates"));
-  EXPECT_THAT(Bind(R"({"metadata": {"uid": "u"}})"_json),
-              ElementsAre("409 Operation cannot be fulfilled on pods \"web\": "
-                          "Precondition failed: UID in "
-                          "precondition: u, UID in object meta: " +
-                          UidOf(pod)));
-  EXPECT_THAT(Bind(R"({"metadata": {"resourceVersion": "1"}})"_json),
-              ElementsAre(HasSubstr("ResourceVersion in precondition: 1")));
-  EXPECT_THAT(
-      Bind(R"({"metadata": {"name": "other"}})"_json),
-      ElementsAre("400 name in URL does not match name in Binding object"));
-  EXPECT_THAT(Bind(R"({"target": {"name": null}})"_json),
-              ElementsAre("500 target.name: Required value"));
-  EXPECT_THAT(
-      Bind(R"({"target": {"name": null, "kind": "X"}})"_json),
-      ElementsAre("500 target.kind: Unsupported value: \"X\": supported "
-                  "values: \"Node\", \"<empty>\""));
-}
-
-TEST_F(PodsTest, RefusesToBindATerminatingPod) {
-  CreatePod(R"({"metadata": {"finalizers": ["a/b"]}})"_json);
-  registry_.Delete(*FindKind("v1", "Pod"), "t", "web", {.grace_period = 0});
-  EXPECT_THAT(Bind(),
-              ElementsAre("409 Operation cannot be fulfilled on pods/binding "
-                          "\"web\": pod web is being deleted, cannot be "
-                          "assigned to a host"));
-}
-
 TEST_F(PodsTest, AnEvictionAppliesItsDeleteOptions) {
   const Json pod = RunPod();
   EXPECT_THAT(Evict(R"({"metadata": {"name": "other"}})"_json),
@@ -158,14 +122,6 @@ TEST_F(PodsTest, AnEvictionAppliesItsDeleteOptions) {
                   {"message", "Eviction API: evicting"},
                   {"lastProbeTime", nullptr},
                   {"lastTransitionTime", registry_.Now()}}));
-}
-
-TEST_F(PodsTest, AnEvictionUsesUpTheBudget) {
-  RunPod();
-  const Json budget = CreateBudget(R"({"minAvailable": 1})"_json, R"({
-    "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1})"_json);
-  EXPECT_EQ(Refusal(), "");
-  EXPECT_EQ(Stored(budget)["status"]["disruptionsAllowed"], 0);
 }
 
 TEST_F(PodsTest, RefusesToEvictBeyondTheBudget) {
