@@ -182,16 +182,25 @@ function(minisched_tests name)
     SOURCES ${benchmarks} DEPENDS ${arg_DEPENDS})
 endfunction()
 
-# minisched_library(NAME [DEPENDS target…] [PRIVATE target…]
+# minisched_library(NAME [FILES file…] [DEPENDS target…] [PRIVATE target…]
 #                   [TEST_DEPENDS target…] [NOT_FUZZED file…])
 # adds the static library minisched::NAME (in lab/: lab::NAME) of the current
-# folder. To save time, the preset fuzz does not compile the files after
-# NOT_FUZZED, which no fuzz target needs.
+# folder. A library with FILES consists of only these. The folder's next library
+# has the other files, and all tests. To save time, the preset fuzz does not
+# compile the files after NOT_FUZZED, which no fuzz target needs.
 function(minisched_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
-    "DEPENDS;PRIVATE;TEST_DEPENDS;NOT_FUZZED")
-  minisched_sources(sources "\\.cc$")
-  list(FILTER sources EXCLUDE REGEX ${MINISCHED_NO_SOURCE})
+    "FILES;DEPENDS;PRIVATE;TEST_DEPENDS;NOT_FUZZED")
+  if(arg_FILES)
+    list(TRANSFORM arg_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/
+      OUTPUT_VARIABLE sources)
+    set_property(DIRECTORY PROPERTY MINISCHED_TAKEN ${sources})
+  else()
+    minisched_sources(sources "\\.cc$")
+    list(FILTER sources EXCLUDE REGEX ${MINISCHED_NO_SOURCE})
+    get_property(taken DIRECTORY PROPERTY MINISCHED_TAKEN)
+    list(REMOVE_ITEM sources ${taken} "")
+  endif()
   if(MINISCHED_FUZZ)
     list(TRANSFORM arg_NOT_FUZZED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(REMOVE_ITEM sources ${arg_NOT_FUZZED} "")
@@ -209,6 +218,9 @@ function(minisched_library name)
   target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${library}
     PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE})
+  if(arg_FILES)
+    return()
+  endif()
   if(MINISCHED_FUZZ)
     minisched_fuzz(DEPENDS ${library} ${arg_PRIVATE})
   endif()

@@ -10,9 +10,9 @@
 #include "minisched/app/flags.h"
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
+#include "minisched/base/printable.h"
 #include "minisched/client/config_files.h"
 #include "minisched/client/errors.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

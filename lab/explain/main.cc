@@ -21,9 +21,9 @@
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/base/log.h"
+#include "minisched/base/printable.h"
 #include "minisched/client/client.h"
 #include "minisched/client/kubeconfig.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

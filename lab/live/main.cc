@@ -21,10 +21,10 @@
 #include "minisched/app/logging.h"
 #include "minisched/app/signals.h"
 #include "minisched/base/clock.h"
+#include "minisched/base/printable.h"
 #include "minisched/client/errors.h"
 #include "minisched/live/access.h"
 #include "minisched/live/live_server.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include "lab/scenario/temporary_directory.h"
 #include "minisched/app/flags.h"
 #include "minisched/app/signals.h"
+#include "minisched/base/printable.h"
 #include "minisched/client/kubeconfig.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "minisched/api/parse_error.h"
-#include "minisched/trace/tables.h"
+#include "minisched/base/printable.h"
 
 namespace minisched {
 namespace {

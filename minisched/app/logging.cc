@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "minisched/trace/tables.h"
+#include "minisched/base/printable.h"
 
 namespace minisched {
 namespace {
