@@ -7,12 +7,12 @@
 #include <iostream>
 
 #include "lab/apiserver/server.h"
-#include "minisched/app/flags.h"
-#include "minisched/app/logging.h"
-#include "minisched/app/signals.h"
+#include "minisched/base/printable.h"
+#include "minisched/cli/flags.h"
+#include "minisched/cli/logging.h"
+#include "minisched/cli/signals.h"
 #include "minisched/client/config_files.h"
 #include "minisched/client/errors.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "minisched/trace/tables.h"
+#include "minisched/base/printable.h"
 
 namespace minisched::explain {
 namespace {

@@ -17,13 +17,13 @@
 #include "lab/explain/live_state.h"
 #include "lab/explain/pods.h"
 #include "lab/scenario/errors.h"
-#include "minisched/app/flags.h"
-#include "minisched/app/logging.h"
-#include "minisched/app/signals.h"
 #include "minisched/base/log.h"
+#include "minisched/base/printable.h"
+#include "minisched/cli/flags.h"
+#include "minisched/cli/logging.h"
+#include "minisched/cli/signals.h"
 #include "minisched/client/client.h"
 #include "minisched/client/kubeconfig.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

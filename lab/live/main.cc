@@ -17,14 +17,14 @@
 #include "lab/live/moment.h"
 #include "lab/live/recording.h"
 #include "lab/live/serve_cluster.h"
-#include "minisched/app/flags.h"
-#include "minisched/app/logging.h"
-#include "minisched/app/signals.h"
 #include "minisched/base/clock.h"
+#include "minisched/base/printable.h"
+#include "minisched/cli/flags.h"
+#include "minisched/cli/logging.h"
+#include "minisched/cli/signals.h"
 #include "minisched/client/errors.h"
 #include "minisched/live/access.h"
 #include "minisched/live/live_server.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

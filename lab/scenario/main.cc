@@ -13,10 +13,10 @@
 #include "lab/scenario/player.h"
 #include "lab/scenario/report.h"
 #include "lab/scenario/temporary_directory.h"
-#include "minisched/app/flags.h"
-#include "minisched/app/signals.h"
+#include "minisched/base/printable.h"
+#include "minisched/cli/flags.h"
+#include "minisched/cli/signals.h"
 #include "minisched/client/kubeconfig.h"
-#include "minisched/trace/tables.h"
 
 namespace {
 

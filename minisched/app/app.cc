@@ -18,14 +18,14 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/app/live_page.h"
-#include "minisched/app/logging.h"
-#include "minisched/app/signals.h"
 #include "minisched/app/slow_start.h"
+#include "minisched/base/printable.h"
+#include "minisched/cli/logging.h"
+#include "minisched/cli/signals.h"
 #include "minisched/client/kubeconfig.h"
 #include "minisched/metrics/metrics_server.h"
 #include "minisched/trace/annotator.h"
 #include "minisched/trace/recorder.h"
-#include "minisched/trace/tables.h"
 #include "minisched/trace/trace_log.h"
 
 namespace minisched {

@@ -5,8 +5,8 @@
 #include <stop_token>
 #include <string>
 
-#include "minisched/app/flags.h"
 #include "minisched/app/pace.h"
+#include "minisched/cli/flags.h"
 #include "minisched/client/client.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"

@@ -79,9 +79,9 @@ class BlockSigpipe {
 // Returns the kind and the name of an object, for the line of its deletion.
 template <class T>
 std::string Reference(const ObjectMeta& metadata) {
-  nlohmann::ordered_json object{{"apiVersion", T::kResource.ApiVersion()},
-                                {"kind", T::kResource.kind},
-                                {"metadata", {{"name", metadata.name}}}};
+  nlohmann::json object{{"apiVersion", T::kResource.ApiVersion()},
+                        {"kind", T::kResource.kind},
+                        {"metadata", {{"name", metadata.name}}}};
   if (!metadata.namespace_name.empty()) {
     object["metadata"]["namespace"] = metadata.namespace_name;
   }

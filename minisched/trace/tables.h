@@ -34,8 +34,4 @@ std::string FormatPlaces(const std::vector<RecordPtr>& pods, Time now,
 // The remaining wait is relative to `now`.
 std::string FormatMove(const PodRecord& pod, Time now);
 
-// Returns the text with control characters and broken UTF-8 escaped, so that
-// text from objects can't break a table or send codes to a terminal.
-std::string Printable(std::string_view text);
-
 }  // namespace minisched

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 
 namespace minisched {
 namespace {

@@ -11,8 +11,8 @@
 #include "minisched/api/node.h"
 #include "minisched/api/pod.h"
 #include "minisched/app/app.h"
-#include "minisched/app/flags.h"
 #include "minisched/base/clock.h"
+#include "minisched/cli/flags.h"
 #include "minisched/client/client.h"
 
 namespace minisched {

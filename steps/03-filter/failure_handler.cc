@@ -2,7 +2,7 @@
 // handleSchedulingFailure of kube-scheduler's schedule_one.go.
 #include <utility>
 
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "minisched/client/pod_condition.h"
 #include "scheduler.h"
 

@@ -1,6 +1,6 @@
 // What happens to a pod after a node was selected for it. Follows bindingCycle
 // of kube-scheduler's schedule_one.go.
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "scheduler.h"
 
 namespace minisched {

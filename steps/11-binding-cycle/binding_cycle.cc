@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "minisched/client/pod_condition.h"
 #include "scheduler.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "plugins/registry.h"
 
 namespace minisched {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "minisched/api/pod_disruption_budget.h"
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "plugins/registry.h"
 
 namespace minisched {

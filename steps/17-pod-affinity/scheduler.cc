@@ -7,7 +7,7 @@
 
 #include "minisched/api/namespace.h"
 #include "minisched/api/pod_disruption_budget.h"
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "plugins/registry.h"
 
 namespace minisched {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "scheduler.h"
 
 namespace minisched {

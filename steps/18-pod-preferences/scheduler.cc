@@ -9,7 +9,7 @@
 #include "minisched/api/pod_disruption_budget.h"
 #include "minisched/api/service.h"
 #include "minisched/api/workloads.h"
-#include "minisched/app/logging.h"
+#include "minisched/base/log.h"
 #include "plugins/registry.h"
 
 namespace minisched {

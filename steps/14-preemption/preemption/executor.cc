@@ -9,8 +9,8 @@
 
 #include "framework/waiting_pods.h"
 #include "minisched/api/pod_preemption.h"
-#include "minisched/app/logging.h"
 #include "minisched/base/executor.h"
+#include "minisched/base/log.h"
 #include "minisched/client/pod_eviction.h"
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"

@@ -10,8 +10,8 @@
 
 #include "framework/waiting_pods.h"
 #include "minisched/api/pod_preemption.h"
-#include "minisched/app/logging.h"
 #include "minisched/base/executor.h"
+#include "minisched/base/log.h"
 #include "minisched/client/pod_eviction.h"
 #include "minisched/client/pod_status.h"
 #include "minisched/events/event_recorder.h"

@@ -1,4 +1,4 @@
-#include "minisched/app/signals.h"
+#include "minisched/cli/signals.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "minisched/app/logging.h"
+#include "minisched/cli/logging.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "minisched/app/flags.h"
+#include "minisched/cli/flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

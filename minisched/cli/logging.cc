@@ -1,4 +1,4 @@
-#include "minisched/app/logging.h"
+#include "minisched/cli/logging.h"
 
 #include <fmt/format.h>
 #include <spdlog/pattern_formatter.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "minisched/trace/tables.h"
+#include "minisched/base/printable.h"
 
 namespace minisched {
 namespace {

@@ -1,4 +1,4 @@
-#include "minisched/app/flags.h"
+#include "minisched/cli/flags.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "minisched/api/parse_error.h"
-#include "minisched/trace/tables.h"
+#include "minisched/base/printable.h"
 
 namespace minisched {
 namespace {
