@@ -6,6 +6,7 @@ import pathlib
 import statistics
 from collections.abc import Callable, Iterable
 
+import bench_plot
 from embedded import fail
 
 REFERENCE = "kube-scheduler"
@@ -228,7 +229,11 @@ def read_page(page: pathlib.Path) -> tuple[str, str]:
 
 
 def update_page(page: pathlib.Path, runs: list[dict], facts: dict) -> None:
-    """Replaces the results in the page."""
+    """Replaces the results in the page, and the plot beside the page."""
     head, tail = read_page(page)
-    page.write_text(f"{head}{BEGIN}\n\n{markdown(runs, facts)}\n{END}{tail}",
-                    encoding="utf-8")
+    plot = page.with_suffix(".svg")
+    plot.write_text(bench_plot.draw(Results(runs)), encoding="utf-8")
+    alt = "The figures of the tables below as bars"
+    page.write_text(
+        f"{head}{BEGIN}\n\n![{alt}]({plot.name})\n\n{markdown(runs, facts)}\n"
+        f"{END}{tail}", encoding="utf-8")
