@@ -36,6 +36,12 @@ TEST_F(DiscoveryTest, ListsGroupsAndVersions) {
             "coordination.k8s.io resource.k8s.io ");
 }
 
+// As on a real server.
+TEST_F(DiscoveryTest, OnlyTheListOfTheCoreGroupHasNoVersion) {
+  EXPECT_EQ(GetString(documents_.at("/apis/policy/v1"), "apiVersion"), "v1");
+  EXPECT_FALSE(documents_.at("/api/v1").contains("apiVersion"));
+}
+
 TEST_F(DiscoveryTest, OpenApiIndexLinksTheDocumentsOfTheGroups) {
   const Json& paths = documents_.at("/openapi/v3").at("paths");
   EXPECT_EQ(GetString(paths, "api/v1", "serverRelativeURL"),

@@ -10,7 +10,6 @@ namespace minisched::apiserver {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -23,10 +22,6 @@ class WatchTest : public ::testing::Test {
                          {{"namespace", "default"},
                           {"name", name},
                           {"labels", {{"app", app}}}}}});
-  }
-
-  void Remove(const std::string& name) {
-    store_.Remove("pods", *store_.Find("pods", {"default", name}));
   }
 
   void Start(const std::string& query) {
@@ -62,35 +57,6 @@ class WatchTest : public ::testing::Test {
   bool open_ = true;
 };
 
-TEST_F(WatchTest, BeginsWithTheExistingObjects) {
-  Put("a");
-  Start("");
-  Put("b");
-  EXPECT_THAT(Read(), ElementsAre("ADDED a", "ADDED b"));
-  EXPECT_THAT(Read(), IsEmpty());
-  EXPECT_TRUE(open_);
-}
-
-TEST_F(WatchTest, ContinuesFromAVersion) {
-  Put("a");
-  const auto version = store_.version();
-  Put("b");
-  Start("resourceVersion=" + std::to_string(version));
-  Put("b");
-  Remove("a");
-  EXPECT_THAT(Read(), ElementsAre("ADDED b", "MODIFIED b", "DELETED a"));
-}
-
-TEST_F(WatchTest, ObjectsAreAddedAndDeletedAsTheyMatchTheSelector) {
-  Start("labelSelector=app%3Dweb");
-  Put("a", "db");
-  Put("a", "web");
-  Put("a", "web");
-  Put("a", "db");
-  Remove("a");
-  EXPECT_THAT(Read(), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
-}
-
 TEST_F(WatchTest, AnExpiredVersionSendsAnErrorAndEndsTheWatch) {
   Put("a");
   const auto version = store_.version();
@@ -117,16 +83,6 @@ TEST_F(WatchTest, AcceptsTheLargestTimeout) {
   loop_.Advance(std::chrono::hours(1));
   EXPECT_THAT(Read(), IsEmpty());
   EXPECT_TRUE(open_);
-}
-
-TEST_F(WatchTest, ABookmarkMarksTheEndOfTheInitialEvents) {
-  Put("a");
-  Start(
-      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-      "allowWatchBookmarks=true");
-  std::string text;
-  watch_->Read(text);
-  EXPECT_THAT(text, HasSubstr(R"("k8s.io/initial-events-end":"true")"));
 }
 
 TEST_F(WatchTest, BookmarksComeEveryMinuteAndAtTheEnd) {
