@@ -253,19 +253,21 @@ TEST_F(CoschedulingPreFilterTest, PodsWithoutAGroupSucceed) {
   EXPECT_EQ(PreFilter("y"), "Success");
 }
 
+// No eviction helps these members, so preemption must not try any.
 TEST_F(CoschedulingPreFilterTest, RejectsAMemberWithAnotherMinimum) {
   CreateMembers(4);
   Create("e", "job", "3");
   EXPECT_EQ(PreFilter("a"), "Success");
   EXPECT_EQ(PreFilter("e"),
-            "Unschedulable: PodGroupMinAvailables do not match");
+            "UnschedulableAndUnresolvable: PodGroupMinAvailables do not match");
 }
 
 TEST_F(CoschedulingPreFilterTest, RejectsAMemberWithAnotherPriority) {
   CreateMembers(4);
   Create("e", "job", "4", /*priority=*/1);
   EXPECT_EQ(PreFilter("a"), "Success");
-  EXPECT_EQ(PreFilter("e"), "Unschedulable: Priorities do not match");
+  EXPECT_EQ(PreFilter("e"),
+            "UnschedulableAndUnresolvable: Priorities do not match");
 }
 
 TEST_F(CoschedulingPreFilterTest, RejectsMembersUntilTheMinimumExists) {

@@ -95,10 +95,11 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   if (!group) return {};
   const auto own = PodGroup::Of(pod);
   if (own && own->min_available != group->min_available) {
-    return {Code::kUnschedulable, "PodGroupMinAvailables do not match"};
+    return {Code::kUnschedulableAndUnresolvable,
+            "PodGroupMinAvailables do not match"};
   }
   if (own && own->priority != group->priority) {
-    return {Code::kUnschedulable, "Priorities do not match"};
+    return {Code::kUnschedulableAndUnresolvable, "Priorities do not match"};
   }
   if (handle_.pod_groups->CountsOf(group->key).size() <
       static_cast<std::size_t>(group->min_available)) {
