@@ -79,15 +79,16 @@ SubprocessResult RunSubprocess(const Subprocess& program,
   const auto deadline = steady_clock::now() + program.timeout;
   while (true) {
     const std::optional<int> status = process.Status(/*block=*/false);
-    if (!output.Read(result.output)) {
+    // The request to stop may be why the program has ended.
+    if (stop.stop_requested()) {
+      result.end = End::kStopped;
+    } else if (!output.Read(result.output)) {
       result.end = End::kTooMuchOutput;
     } else if (status && WIFSIGNALED(*status)) {
       result.end = End::kSignalled;
       result.code = WTERMSIG(*status);
     } else if (status) {
       result.code = WEXITSTATUS(*status);
-    } else if (stop.stop_requested()) {
-      result.end = End::kStopped;
     } else if (steady_clock::now() >= deadline) {
       result.end = End::kTimedOut;
     } else {
