@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <boost/algorithm/string.hpp>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "lab/apiserver/discovery.h"
 #include "lab/apiserver/errors.h"
+#include "lab/apiserver/http.h"
 #include "lab/apiserver/rest.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
@@ -47,6 +49,30 @@ Reply AggregatedDiscovery(const Json& document) {
   // respect that.
   reply.headers.emplace_back("Vary", "Accept");
   return reply;
+}
+
+// Returns the error for a path that this server does not serve. For `kubectl
+// logs`, `kubectl exec` and the like, the error says why.
+StatusError NotServed(const std::string& path) {
+  constexpr const char* kNoContainers =
+      "this server only simulates pods: no container runs";
+  static const std::map<std::string, const char*> kWhy = {
+      {"pods/attach", kNoContainers},
+      {"pods/ephemeralcontainers", kNoContainers},
+      {"pods/exec", kNoContainers},
+      {"pods/log", kNoContainers},
+      {"pods/portforward", kNoContainers},
+      {"pods/proxy", kNoContainers},
+      {"serviceaccounts/token",
+       "this server has no authentication: clients need no token"},
+      {"services/proxy", kNoContainers},
+  };
+  // "", "api", "v1", "namespaces", NAMESPACE, RESOURCE, NAME, SUBRESOURCE, …
+  const auto parts = Split(path, '/');
+  if (parts.size() < 8 || parts[3] != "namespaces") return PathNotFound();
+  const auto why = kWhy.find(parts[5] + "/" + parts[7]);
+  if (why == kWhy.end()) return PathNotFound();
+  return {501, "NotImplemented", why->first + ": " + why->second};
 }
 
 // Returns the objects of a manifest. A list is replaced by its items.
@@ -155,7 +181,7 @@ Reply ControlPlane::DocumentAt(const Request& request) {
   }
   if (documents_.empty()) documents_ = DiscoveryDocuments(address_);
   const auto document = documents_.find(path);
-  if (document == documents_.end()) throw PathNotFound();
+  if (document == documents_.end()) throw NotServed(path);
   return JsonReply(document->second);
 }
 

@@ -121,6 +121,8 @@ void AddDiscovery(const ResourceRow& row, Json& list) {
 void AddPatch(const ResourceRow& row, const std::string& root, Json& document) {
   document["openapi"] = "3.0.0";
   document["info"] = {{"title", "Kubernetes"}, {"version", "unversioned"}};
+  // Without any schema, `kubectl explain` reports that it finds none.
+  document["components"]["schemas"] = Json::object();
   Json parameters = Json::array();
   for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) {
     parameters.push_back(

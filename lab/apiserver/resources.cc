@@ -19,6 +19,7 @@ enum Trait : unsigned {
   kClusterScoped = 1,
   kInAll = 2,           // `kubectl get all` shows it
   kReturnsDeleted = 4,  // ResourceRow::returns_deleted
+  kMakesPods = 8,       // ResourceRow::lacks_controller
 };
 
 // The short form of a ResourceRow. Lists are words separated by spaces.
@@ -35,6 +36,7 @@ struct Entry {
   const char* verbs =
       "create delete deletecollection get list patch update watch";
   Review review = nullptr;
+  const char* deprecated = "";
 };
 
 // Returns the entry of a kind of review. Reviews are never stored.
@@ -50,6 +52,12 @@ constexpr Entry ReviewEntry(std::string_view name, const char* kind,
 constexpr Entry kEntries[] = {
     {"bindings", "Binding", "", kNamespaced, PlainStrategy, "", "", "create"},
     {"configmaps", "ConfigMap", "cm"},
+    {.name = "endpoints",
+     .kind = "Endpoints",
+     .short_names = "ep",
+     .strategy = EndpointsStrategy,
+     .deprecated = "v1 Endpoints is deprecated in v1.33+; use "
+                   "discovery.k8s.io/v1 EndpointSlice"},
     {"events", "Event", "ev", kNamespaced, EventStrategy,
      "involvedObject.kind involvedObject.namespace involvedObject.name "
      "involvedObject.uid involvedObject.apiVersion "
@@ -67,15 +75,19 @@ constexpr Entry kEntries[] = {
      "spec.serviceAccountName spec.hostNetwork status.phase status.podIP "
      "status.podIPs status.nominatedNodeName",
      "binding eviction"},
-    {"replicationcontrollers", "ReplicationController", "rc", kInAll},
+    {"replicationcontrollers", "ReplicationController", "rc",
+     kInAll | kMakesPods, CountedStrategy},
+    {"secrets", "Secret", "", kNamespaced, SecretStrategy, "type"},
     {"serviceaccounts", "ServiceAccount", "sa", kReturnsDeleted},
     {"services", "Service", "svc", kInAll | kReturnsDeleted},
-    {"daemonsets.apps", "DaemonSet", "ds", kInAll},
+    {"daemonsets.apps", "DaemonSet", "ds", kInAll | kMakesPods,
+     DaemonSetStrategy},
     {"deployments.apps", "Deployment", "deploy", kInAll, DeploymentStrategy, "",
      "scale"},
     {"replicasets.apps", "ReplicaSet", "rs", kInAll, ReplicaSetStrategy, "",
      "scale"},
-    {"statefulsets.apps", "StatefulSet", "sts", kInAll},
+    {"statefulsets.apps", "StatefulSet", "sts", kInAll | kMakesPods,
+     StatefulSetStrategy, "", "scale"},
     // These are the events of the core group, in another form (views.h).
     {"events.events.k8s.io", "Event", "ev", kNamespaced, EventStrategy,
      "reason regarding.kind regarding.namespace regarding.name regarding.uid "
@@ -91,8 +103,23 @@ constexpr Entry kEntries[] = {
                 "SelfSubjectRulesReview", ReviewSelfRules),
     ReviewEntry("subjectaccessreviews.authorization.k8s.io",
                 "SubjectAccessReview", ReviewAccess),
+    {"cronjobs.batch", "CronJob", "cj", kInAll | kMakesPods, CronJobStrategy},
+    {"jobs.batch", "Job", "", kInAll | kMakesPods, CountedStrategy},
+    {"ingressclasses.networking.k8s.io", "IngressClass", "", kClusterScoped,
+     CountedStrategy},
+    {"ingresses.networking.k8s.io", "Ingress", "ing", kNamespaced,
+     CountedStrategy},
+    {"networkpolicies.networking.k8s.io", "NetworkPolicy", "netpol",
+     kNamespaced, CountedStrategy},
     {"poddisruptionbudgets.policy", "PodDisruptionBudget", "pdb", kNamespaced,
      PodDisruptionBudgetStrategy},
+    {"clusterrolebindings.rbac.authorization.k8s.io", "ClusterRoleBinding", "",
+     kClusterScoped, RbacStrategy},
+    {"clusterroles.rbac.authorization.k8s.io", "ClusterRole", "",
+     kClusterScoped, RbacStrategy},
+    {"rolebindings.rbac.authorization.k8s.io", "RoleBinding", "", kNamespaced,
+     RbacStrategy},
+    {"roles.rbac.authorization.k8s.io", "Role", "", kNamespaced, RbacStrategy},
     {"csidrivers.storage.k8s.io", "CSIDriver", "",
      kClusterScoped | kReturnsDeleted},
     {"csinodes.storage.k8s.io", "CSINode", "",
@@ -105,11 +132,13 @@ constexpr Entry kEntries[] = {
     {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kClusterScoped,
      PriorityClassStrategy},
     {"leases.coordination.k8s.io", "Lease", "", kNamespaced, LeaseStrategy},
+    {"endpointslices.discovery.k8s.io", "EndpointSlice", "", kNamespaced,
+     CountedStrategy},
     {"deviceclasses.resource.k8s.io", "DeviceClass", "",
-     kClusterScoped | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted, CountedStrategy},
     {"resourceclaims.resource.k8s.io", "ResourceClaim", "", kReturnsDeleted},
     {"resourceslices.resource.k8s.io", "ResourceSlice", "",
-     kClusterScoped | kReturnsDeleted},
+     kClusterScoped | kReturnsDeleted, CountedStrategy},
 };
 
 std::vector<std::string> SplitWords(const std::string& text) {
@@ -131,7 +160,9 @@ ResourceRow ToRow(const Entry& entry) {
       .subresources = SplitWords(entry.subresources),
       .fields = SplitWords(entry.fields),
       .returns_deleted = (entry.traits & kReturnsDeleted) != 0,
+      .lacks_controller = (entry.traits & kMakesPods) != 0,
       .review = entry.review,
+      .deprecated = entry.deprecated,
       .strategy = &entry.strategy(),
       .columns = &FindColumns(entry.name)};
   const SchemaType& type = *Schema::Get().Find(row.ApiVersion(), row.kind);

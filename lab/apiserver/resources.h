@@ -35,9 +35,14 @@ struct ResourceRow {
   // Status. This is upstream's ReturnDeletedObject. A DELETE after which the
   // object still exists always returns the object.
   bool returns_deleted = false;
+  // True if upstream's controller of the kind makes pods, and this server has
+  // no such controller.
+  bool lacks_controller = false;
   // For reviews, the function that answers a create; reviews are not stored.
   // nullptr for other kinds.
   Review review = nullptr;
+  // A warning in every response, or "".
+  std::string deprecated;
   // Rows in AllResources() always have a strategy and columns.
   const Strategy* strategy = nullptr;
   const Columns* columns = nullptr;

@@ -13,6 +13,7 @@
 #include "lab/apiserver/patch.h"
 #include "lab/apiserver/schema/schema.h"
 #include "lab/apiserver/views.h"
+#include "lab/apiserver/warnings.h"
 #include "lab/apiserver/watch.h"
 
 namespace minisched::apiserver {
@@ -83,6 +84,7 @@ class Call {
         {"deletecollection", &Call::DeleteCollection},
     };
     CheckMethod();
+    AddWarnings({row_.deprecated}, reply_);
     const bool action = info_.subresource == "binding" ||
                         info_.subresource == "eviction" ||
                         row_.plural == "bindings";
@@ -143,6 +145,11 @@ class Call {
     if (row_.review != nullptr) {
       row_.review(object, registry_.Now());
       return Answer(std::make_shared<const Json>(std::move(object)), 201);
+    }
+    if (row_.lacks_controller) {
+      AddWarnings({"this server only stores " + row_.QualifiedName() +
+                   ": no controller makes pods for them"},
+                  reply_);
     }
     Answer(
         registry_.Create(row_, info_.ns,

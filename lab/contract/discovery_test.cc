@@ -76,9 +76,10 @@ TEST_F(DiscoveryTest, ListsGroups) {
   EXPECT_THAT(reply, Answers(200, R"({"kind": "APIGroupList",
                                       "apiVersion": "v1"})"_json));
   for (const std::string group :
-       {"apps", "authentication.k8s.io", "authorization.k8s.io",
-        "coordination.k8s.io", "events.k8s.io", "policy", "resource.k8s.io",
-        "scheduling.k8s.io", "storage.k8s.io"}) {
+       {"apps", "authentication.k8s.io", "authorization.k8s.io", "batch",
+        "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+        "networking.k8s.io", "policy", "rbac.authorization.k8s.io",
+        "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"}) {
     const json version = {{"groupVersion", group + "/v1"}, {"version", "v1"}};
     EXPECT_THAT(
         Find(reply.body.at("groups"), "name", group),
@@ -97,6 +98,7 @@ TEST_F(DiscoveryTest, ListsCoreResources) {
       "/api/v1",
       {{"bindings", "binding", "", "Binding", true, "create"},
        {"configmaps", "configmap", "cm", "ConfigMap"},
+       {"endpoints", "endpoints", "ep", "Endpoints"},
        {"events", "event", "ev", "Event"},
        {"namespaces", "namespace", "ns", "Namespace", false,
         "create,delete,get,list,patch,update,watch"},
@@ -114,6 +116,7 @@ TEST_F(DiscoveryTest, ListsCoreResources) {
        {"pods/status", "", "", "Pod", true, status},
        {"replicationcontrollers", "replicationcontroller", "rc",
         "ReplicationController", true, kAllVerbs, "all"},
+       {"secrets", "secret", "", "Secret"},
        {"serviceaccounts", "serviceaccount", "sa", "ServiceAccount"},
        {"services", "service", "svc", "Service", true, kAllVerbs, "all"}});
 }
@@ -130,10 +133,34 @@ TEST_F(DiscoveryTest, ListsResourcesOfApps) {
         "all"},
        {"replicasets/scale", "", "", "Scale", true, "get,patch,update"},
        {"statefulsets", "statefulset", "sts", "StatefulSet", true, kAllVerbs,
-        "all"}});
+        "all"},
+       {"statefulsets/scale", "", "", "Scale", true, "get,patch,update"},
+       {"statefulsets/status", "", "", "StatefulSet", true,
+        "get,patch,update"}});
 }
 
 TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
+  const std::string status = "get,patch,update";
+  ExpectResources(
+      "/apis/batch/v1",
+      {{"cronjobs", "cronjob", "cj", "CronJob", true, kAllVerbs, "all"},
+       {"cronjobs/status", "", "", "CronJob", true, status},
+       {"jobs", "job", "", "Job", true, kAllVerbs, "all"},
+       {"jobs/status", "", "", "Job", true, status}});
+  ExpectResources("/apis/discovery.k8s.io/v1",
+                  {{"endpointslices", "endpointslice", "", "EndpointSlice"}});
+  ExpectResources(
+      "/apis/networking.k8s.io/v1",
+      {{"ingressclasses", "ingressclass", "", "IngressClass", false},
+       {"ingresses", "ingress", "ing", "Ingress"},
+       {"ingresses/status", "", "", "Ingress", true, status},
+       {"networkpolicies", "networkpolicy", "netpol", "NetworkPolicy"}});
+  ExpectResources("/apis/rbac.authorization.k8s.io/v1",
+                  {{"clusterrolebindings", "clusterrolebinding", "",
+                    "ClusterRoleBinding", false},
+                   {"clusterroles", "clusterrole", "", "ClusterRole", false},
+                   {"rolebindings", "rolebinding", "", "RoleBinding"},
+                   {"roles", "role", "", "Role"}});
   ExpectResources("/apis/coordination.k8s.io/v1",
                   {{"leases", "lease", "", "Lease"}});
   ExpectResources("/apis/events.k8s.io/v1",
@@ -142,7 +169,7 @@ TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
                   {{"poddisruptionbudgets", "poddisruptionbudget", "pdb",
                     "PodDisruptionBudget"},
                    {"poddisruptionbudgets/status", "", "",
-                    "PodDisruptionBudget", true, "get,patch,update"}});
+                    "PodDisruptionBudget", true, status}});
   ExpectResources(
       "/apis/scheduling.k8s.io/v1",
       {{"priorityclasses", "priorityclass", "pc", "PriorityClass", false}});
@@ -278,9 +305,10 @@ TEST_F(AggregatedDiscoveryTest, MatchesTheCoreResourceList) {
 TEST_F(AggregatedDiscoveryTest, MatchesTheResourceListsOfGroups) {
   const json groups = Aggregated("/apis");
   for (const std::string group :
-       {"apps", "authentication.k8s.io", "authorization.k8s.io",
-        "coordination.k8s.io", "events.k8s.io", "policy", "resource.k8s.io",
-        "scheduling.k8s.io", "storage.k8s.io"}) {
+       {"apps", "authentication.k8s.io", "authorization.k8s.io", "batch",
+        "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+        "networking.k8s.io", "policy", "rbac.authorization.k8s.io",
+        "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"}) {
     ExpectSame(groups, group, "/apis/" + group + "/v1");
   }
 }

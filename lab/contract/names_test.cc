@@ -65,6 +65,34 @@ TEST_F(NamesTest, RejectsAnInvalidGenerateName) {
                           {"field": "metadata.name"}])"_json));
 }
 
+TEST_F(NamesTest, RbacAllowsMoreNames) {
+  Create("roles", Named("system:a b"));
+  EXPECT_THAT(Get("roles/system:a b"), Answers(200));
+  EXPECT_THAT(Post("roles", Named("..")),
+              Invalid("Role.rbac.authorization.k8s.io", "..",
+                      {"metadata.name: Invalid value: \"..\": may not be "
+                       "'..'"}));
+  EXPECT_THAT(Post("roles", Named("a/%")),
+              Invalid("Role.rbac.authorization.k8s.io", "a/%",
+                      {"metadata.name: Invalid value: \"a/%\": may not "
+                       "contain '/'",
+                       "metadata.name: Invalid value: \"a/%\": may not "
+                       "contain '%'"}));
+}
+
+TEST_F(NamesTest, CronJobsHaveShorterNames) {
+  const std::string name(53, 'a');
+  const json cron_job = R"({"spec": {"schedule": "0 0 1 1 *",
+    "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never",
+      "containers": [{"name": "c", "image": "i"}]}}}}}})"_json;
+  EXPECT_THAT(Post("cronjobs", Named(name, cron_job)),
+              Invalid("CronJob.batch", name,
+                      {"metadata.name: Invalid value: \"" + name +
+                       "\": must be no more than 52 characters"}));
+  EXPECT_THAT(Post("cronjobs?dryRun=All", Named(name.substr(1), cron_job)),
+              Answers(201));
+}
+
 TEST_F(NamesTest, InvalidNamesInPathsAreNotFound) {
   EXPECT_THAT(Get("pods/A_b"),
               Refuses(404, "NotFound", "pods \"A_b\" not found"));

@@ -196,6 +196,61 @@ TEST_F(TableTest, ShowsCellsOfOtherKinds) {
   EXPECT_THAT(cells, JsonHas({"d", "0/0", 0, 0, "..."}));
 }
 
+TEST_F(TableTest, ShowsCellsOfStoredKinds) {
+  // Creates an object "o" and expects its cells. The table may have more
+  // columns, for -o wide.
+  const auto expect = [&](const std::string& resource, const char* object,
+                          json cells) {
+    Create(resource, Named("o", json::parse(object)));
+    json shown = Cells(resource + "?fieldSelector=metadata.name=o");
+    shown.erase(shown.begin() + std::min(shown.size(), cells.size()),
+                shown.end());
+    EXPECT_THAT(shown, JsonHas(cells)) << resource;
+  };
+  expect("endpoints", R"({"subsets": [
+      {"addresses": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}],
+       "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]}]})",
+         {"o", "10.0.0.1:80,[fd00::1]:80,10.0.0.1:81 + 1 more...", "..."});
+  expect("secrets", R"({"stringData": {"a": "x"}, "data": {"b": "eA=="}})",
+         {"o", "Opaque", 2, "..."});
+  expect("statefulsets", R"({"spec": {
+      "serviceName": "s", "replicas": 0, "selector": {"matchLabels": {"a": "b"}},
+      "template": {"metadata": {"labels": {"a": "b"}},
+                   "spec": {"containers": [{"name": "c", "image": "i"}]}}}})",
+         {"o", "0/0", "..."});
+  expect("daemonsets", R"({"spec": {
+      "selector": {"matchLabels": {"a": "b"}},
+      "template": {"metadata": {"labels": {"a": "b"}},
+                   "spec": {"nodeSelector": {"none": "x", "a": ""},
+                            "containers": [{"name": "c", "image": "i"}]}}}})",
+         {"o", 0, 0, 0, 0, 0, "a=,none=x", "..."});
+  expect("cronjobs", R"({"spec": {"schedule": "0 0 1 1 *",
+      "jobTemplate": {"spec": {"template": {"spec": {
+          "restartPolicy": "Never",
+          "containers": [{"name": "c", "image": "i"}]}}}}}})",
+         {"o", "0 0 1 1 *", "<none>", "False", 0, "<none>", "..."});
+  expect("jobs", R"({"spec": {"suspend": true, "completions": 3,
+      "template": {"spec": {"restartPolicy": "Never",
+          "containers": [{"name": "c", "image": "i"}]}}}})",
+         {"o", "...", "0/3", "", "..."});
+  expect("endpointslices", R"({"addressType": "IPv4",
+      "ports": [{"name": "p", "port": 80}],
+      "endpoints": [{"addresses": ["10.0.0.1"]}]})",
+         {"o", "IPv4", "80", "10.0.0.1", "..."});
+  expect("ingresses", R"({"spec": {"ingressClassName": "c",
+      "tls": [{"secretName": "s"}],
+      "rules": [{"host": "a.b"}, {"host": "c.d"}, {"host": "e.f"},
+                {"host": "g.h"}]}})",
+         {"o", "c", "a.b,c.d,e.f + 1 more...", "", "80, 443", "..."});
+  expect("networkpolicies", R"({"spec": {"podSelector": {
+      "matchLabels": {"a": "b"}}, "policyTypes": ["Ingress"]}})",
+         {"o", "a=b", "..."});
+  expect("roles", R"({"rules": []})", {"o", "..."});
+  expect("rolebindings", R"({"roleRef": {"kind": "Role", "name": "r",
+      "apiGroup": "rbac.authorization.k8s.io"}})",
+         {"o", "Role/r", "..."});
+}
+
 TEST_F(TableTest, ShowsEventsOfBothGroups) {
   Create("events", Named("e", {{"involvedObject",
                                 {{"kind", "Pod"},
@@ -218,11 +273,25 @@ TEST_F(TableTest, ShowsEventsOfBothGroups) {
 
 TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
   for (const auto& [path, columns] : std::map<std::string, std::string>{
+           {"clusterrolebindings", "Name, Role, Age"},
+           {"clusterroles", "Name, Created At:date"},
+           {"cronjobs",
+            "Name, Schedule, Timezone, Suspend:boolean, Active:integer, Last "
+            "Schedule, Age"},
+           {"daemonsets",
+            "Name, Desired:integer, Current:integer, Ready:integer, "
+            "Up-to-date:integer, Available:integer, Node Selector, Age"},
            {"deployments", "Name, Ready, Up-to-date, Available, Age"},
            {"deviceclasses", "Name, Age"},
+           {"endpoints", "Name, Endpoints, Age"},
+           {"endpointslices", "Name, AddressType, Ports, Endpoints, Age"},
            {"events", "Last Seen, Type, Reason, Object, Message"},
+           {"ingressclasses", "Name, Controller, Parameters, Age"},
+           {"ingresses", "Name, Class, Hosts, Address, Ports, Age"},
+           {"jobs", "Name, Status, Completions, Duration, Age"},
            {"leases", "Name, Holder, Age"},
            {"namespaces", "Name, Status, Age"},
+           {"networkpolicies", "Name, Pod-Selector, Age"},
            {"poddisruptionbudgets",
             "Name, Min Available, Max Unavailable, Allowed "
             "Disruptions:integer, Age"},
@@ -231,7 +300,11 @@ TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
             "PreemptionPolicy"},
            {"replicasets",
             "Name, Desired:integer, Current:integer, Ready:integer, Age"},
-           {"serviceaccounts", "Name, Age"}}) {
+           {"rolebindings", "Name, Role, Age"},
+           {"roles", "Name, Created At:date"},
+           {"secrets", "Name, Type, Data, Age"},
+           {"serviceaccounts", "Name, Age"},
+           {"statefulsets", "Name, Ready, Age"}}) {
     EXPECT_EQ(Columns(path), columns) << path;
   }
 }

@@ -16,6 +16,10 @@ bool IsRecreate(const Json& deployment) {
   return Get(deployment, "spec", "strategy", "type") == "Recreate";
 }
 
+bool IsPaused(const Json& deployment) {
+  return GetBool(deployment, "spec", "paused") && !IsTerminating(deployment);
+}
+
 // The limits of a rollout.
 struct RolloutLimits {
   std::int64_t max_surge;        // pods beyond the desired number
@@ -98,8 +102,23 @@ class DeploymentController : public OwnerController {
     const Object deployment = Find(key);
     if (!deployment) return;
     const ObjectKey current = CurrentSetKey(*deployment);
-    if (!IsTerminating(*deployment)) Roll(*deployment, current);
+    if (IsPaused(*deployment)) {
+      ScalePaused(*deployment, current);
+    } else if (!IsTerminating(*deployment)) {
+      Roll(*deployment, current);
+    }
     UpdateStatus(*deployment, current);
+  }
+
+  // A paused rollout stops where it is. Only a Deployment whose pods belong to
+  // one ReplicaSet can still be scaled.
+  void ScalePaused(const Json& deployment, const ObjectKey& current_key) {
+    std::vector<Object> active = children_[UidOf(deployment)];
+    std::erase_if(active, [](const Object& set) { return Size(set) == 0; });
+    const Object current = Find(current_key);
+    if (active.empty() && current) active.push_back(current);
+    if (active.size() != 1) return;
+    Scale(deployment, KeyOf(*active[0]), Replicas(deployment));
   }
 
   // Brings the ReplicaSets one step closer to the desired sizes.
@@ -171,19 +190,26 @@ class DeploymentController : public OwnerController {
         available >= desired - RolloutLimitsOf(deployment).max_unavailable;
     const bool done = status["updatedReplicas"] == desired &&
                       status["replicas"] == desired && available == desired;
-    for (const Json& condition : Json{
-             {{"type", "Available"},
-              {"status", enough ? "True" : "False"},
-              {"reason", enough ? "MinimumReplicasAvailable"
-                                : "MinimumReplicasUnavailable"},
-              {"message", fmt::format("Deployment {} minimum availability.",
-                                      enough ? "has" : "does not have")}},
-             {{"type", "Progressing"},
-              {"status", "True"},
-              {"reason", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated"},
-              {"message", fmt::format("ReplicaSet \"{}\" {}.", current_key.name,
-                                      done ? "has successfully progressed"
-                                           : "is progressing")}}}) {
+    Json progressing = {
+        {"type", "Progressing"},
+        {"status", "True"},
+        {"reason", done ? "NewReplicaSetAvailable" : "ReplicaSetUpdated"},
+        {"message",
+         fmt::format("ReplicaSet \"{}\" {}.", current_key.name,
+                     done ? "has successfully progressed" : "is progressing")}};
+    if (IsPaused(deployment)) {
+      progressing.update({{"status", "Unknown"},
+                          {"reason", "DeploymentPaused"},
+                          {"message", "Deployment is paused"}});
+    }
+    for (const Json& condition :
+         Json{{{"type", "Available"},
+               {"status", enough ? "True" : "False"},
+               {"reason", enough ? "MinimumReplicasAvailable"
+                                 : "MinimumReplicasUnavailable"},
+               {"message", fmt::format("Deployment {} minimum availability.",
+                                       enough ? "has" : "does not have")}},
+              progressing}) {
       SetCondition(status["conditions"], condition, registry_.Now());
     }
     Edit(KeyOf(deployment), "status",

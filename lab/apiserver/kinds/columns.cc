@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "lab/apiserver/kinds/cells.h"
 #include "lab/apiserver/views.h"
 
 namespace minisched::apiserver {
@@ -17,36 +18,14 @@ namespace {
 
 // ---- Cells.
 
-// Returns a cell with the value at a path, or `none` if the value is missing or
-// empty. If `none` is a string, numbers become strings.
-Column::Cell Value(const char* path, Json none = "") {
-  return [path = Json::json_pointer(path), none = std::move(none)](
-             const Json& object, Time) {
-    const Json value = object.contains(path) ? object.at(path) : Json();
-    if (value.is_null() || (value.is_string() && GetString(value).empty())) {
-      return none;
-    }
-    return none.is_string() && value.is_number() ? Json(value.dump()) : value;
-  };
-}
-
 // Returns how long ago a metav1.Time was ("5m"), or "<unknown>" for null.
 std::string Ago(const Json& time, Time now) {
   return time.is_string() ? HumanDuration(now - ParseTime(GetString(time)))
                           : "<unknown>";
 }
 
-Json Age(const Json& object, Time now) {
-  return Ago(Get(object, "metadata", "creationTimestamp"), now);
-}
-
 const Json& Condition(const Json& object, std::string_view type) {
   return FindBy(Get(object, "status", "conditions"), "type", type);
-}
-
-Json ReadyReplicas(const Json& object, Time /*now*/) {
-  return fmt::format("{}/{}", GetInt(object, "status", "readyReplicas"),
-                     GetInt(object, "spec", "replicas"));
 }
 
 // ---- Cells of nodes.
@@ -217,13 +196,9 @@ Column Wide(const char* name, Column::Cell cell) {
   return {name, std::move(cell), "string", /*wide=*/true};
 }
 
-Column Integer(const char* name, const char* path) {
-  return {name, Value(path, 0), "integer"};
-}
-
 std::map<std::string, Columns, std::less<>> MakeColumns() {
   const Column name = {"Name", Value("/metadata/name")};
-  const Column age = {"Age", Age};
+  const Column age = {"Age", Since("/metadata/creationTimestamp")};
   const Columns events = {
       {"Last Seen", OfEvent(LastSeen)},
       {"Type", Value("/type")},
@@ -235,7 +210,7 @@ std::map<std::string, Columns, std::less<>> MakeColumns() {
       Wide("First Seen", OfEvent(FirstSeen)),
       Wide("Count", OfEvent(EventCount)),
       Wide("Name", Value("/metadata/name"))};
-  return {
+  std::map<std::string, Columns, std::less<>> all = {
       {"", {name, age}},
       {"events", events},
       {"events.events.k8s.io", events},
@@ -287,6 +262,8 @@ std::map<std::string, Columns, std::less<>> MakeColumns() {
       {"leases.coordination.k8s.io",
        {name, {"Holder", Value("/spec/holderIdentity")}, age}},
   };
+  AddStoredColumns(all);
+  return all;
 }
 
 // Formats a number with its unit ("3h"), followed by the rest if the rest is
@@ -298,6 +275,33 @@ std::string InTwoUnits(std::int64_t number, const char* unit, std::int64_t rest,
 }
 
 }  // namespace
+
+Column::Cell Value(const char* path, Json none) {
+  return [path = Json::json_pointer(path), none = std::move(none)](
+             const Json& object, Time) {
+    const Json value = object.contains(path) ? object.at(path) : Json();
+    if (value.is_null() || (value.is_string() && GetString(value).empty())) {
+      return none;
+    }
+    return none.is_string() && value.is_number() ? Json(value.dump()) : value;
+  };
+}
+
+Column::Cell Since(const char* path, const char* none) {
+  return [path = Json::json_pointer(path), none](const Json& object, Time now) {
+    const Json time = object.contains(path) ? object.at(path) : Json();
+    return time.is_null() ? none : Ago(time, now);
+  };
+}
+
+Json ReadyReplicas(const Json& object, Time /*now*/) {
+  return fmt::format("{}/{}", GetInt(object, "status", "readyReplicas"),
+                     GetInt(object, "spec", "replicas"));
+}
+
+Column Integer(const char* name, const char* path) {
+  return {name, Value(path, 0), "integer"};
+}
 
 const Columns& FindColumns(std::string_view resource) {
   static const auto& all = *new auto(MakeColumns());

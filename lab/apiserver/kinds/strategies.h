@@ -5,7 +5,10 @@
 namespace minisched::apiserver {
 
 // Return the strategies of the kinds. They live as long as the program.
+const Strategy& CronJobStrategy();
+const Strategy& DaemonSetStrategy();
 const Strategy& DeploymentStrategy();
+const Strategy& EndpointsStrategy();
 const Strategy& EventStrategy();
 const Strategy& LeaseStrategy();
 const Strategy& NamespaceStrategy();
@@ -13,10 +16,16 @@ const Strategy& NodeStrategy();
 const Strategy& PodDisruptionBudgetStrategy();
 const Strategy& PodStrategy();
 const Strategy& PriorityClassStrategy();
+const Strategy& RbacStrategy();
 const Strategy& ReplicaSetStrategy();
+const Strategy& SecretStrategy();
+const Strategy& StatefulSetStrategy();
 
-// Returns the strategy of all other kinds. The server only stores their
-// objects.
+// Returns the strategy of other kinds whose objects have a generation. The
+// server only stores their objects.
+const Strategy& CountedStrategy();
+
+// Returns the strategy of all other kinds, which the server only stores too.
 const Strategy& PlainStrategy();
 
 }  // namespace minisched::apiserver

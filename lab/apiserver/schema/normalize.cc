@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "lab/apiserver/schema/schema.h"
 #include "minisched/api/parse_error.h"
@@ -98,8 +102,9 @@ class Normalizer {
     if (value.is_null()) return;
     switch (field.kind) {
       case Kind::kString:
-      case Kind::kBytes:
         return Expect(value.is_string(), value, "string");
+      case Kind::kBytes:
+        return Base64(value);
       case Kind::kBool:
         return Expect(value.is_boolean(), value, "bool");
       case Kind::kInt32:
@@ -117,6 +122,22 @@ class Normalizer {
       case Kind::kAny:
         return;
     }
+  }
+
+  void Base64(Json& value) {
+    Expect(value.is_string(), value, "[]uint8");
+    auto& text = value.get_ref<std::string&>();
+    std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
+    const std::string data = text.substr(0, text.find_last_not_of('=') + 1);
+    const auto is_digit = [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '+' || c == '/';
+    };
+    if (text.size() % 4 == 0 && text.size() - data.size() <= 2 &&
+        std::ranges::all_of(data, is_digit)) {
+      return;
+    }
+    // The text may be a password: leave it out of the message.
+    throw ParseError("illegal base64 data in " + path());
   }
 
   void Integer(const Json& value, bool wide) {
@@ -167,13 +188,15 @@ class Normalizer {
     }
   }
 
-  // Throws the error that `value` is not of type `what`, unless `matches`.
+  // Throws the error that `value` is not of type `what`, unless `matches`. Only
+  // an error about an integer has the value: other values may be secret.
   void Expect(bool matches, const Json& value, std::string_view what) {
     if (matches) return;
-    throw ParseError(fmt::format(
-        "json: cannot unmarshal {} into {} of type {}",
-        value.is_number() ? "number " + value.dump() : value.type_name(),
-        path_.empty() ? "value" : path(), what));
+    throw ParseError(fmt::format("json: cannot unmarshal {} into {} of type {}",
+                                 value.is_number() && what.starts_with("int")
+                                     ? "number " + value.dump()
+                                     : value.type_name(),
+                                 path_.empty() ? "value" : path(), what));
   }
 
   // Calls `visit` while path_ also has `step`, which is ".name" for a member

@@ -24,10 +24,14 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	autoscaling "k8s.io/api/autoscaling/v1"
+	batch "k8s.io/api/batch/v1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	rbac "k8s.io/api/rbac/v1"
 	dra "k8s.io/api/resource/v1"
 	scheduling "k8s.io/api/scheduling/v1"
 	storage "k8s.io/api/storage/v1"
@@ -43,8 +47,8 @@ var roots = []struct {
 }{
 	{"v1", []any{
 		core.Pod{}, core.Node{}, core.Namespace{}, core.Event{}, core.Service{},
-		core.ConfigMap{}, core.ServiceAccount{},
-		core.ReplicationController{}, core.PersistentVolume{},
+		core.ConfigMap{}, core.Endpoints{}, core.Secret{},
+		core.ServiceAccount{}, core.ReplicationController{}, core.PersistentVolume{},
 		core.PersistentVolumeClaim{}, core.Binding{}, meta.DeleteOptions{},
 	}},
 	{"apps/v1", []any{
@@ -59,9 +63,19 @@ var roots = []struct {
 		authorization.SubjectAccessReview{},
 	}},
 	{"autoscaling/v1", []any{autoscaling.Scale{}}},
+	{"batch/v1", []any{batch.CronJob{}, batch.Job{}}},
 	{"coordination.k8s.io/v1", []any{coordination.Lease{}}},
+	{"discovery.k8s.io/v1", []any{discovery.EndpointSlice{}}},
 	{"events.k8s.io/v1", []any{events.Event{}}},
+	{"networking.k8s.io/v1", []any{
+		networking.Ingress{}, networking.IngressClass{},
+		networking.NetworkPolicy{},
+	}},
 	{"policy/v1", []any{policy.PodDisruptionBudget{}, policy.Eviction{}}},
+	{"rbac.authorization.k8s.io/v1", []any{
+		rbac.ClusterRole{}, rbac.ClusterRoleBinding{}, rbac.Role{},
+		rbac.RoleBinding{},
+	}},
 	{"resource.k8s.io/v1", []any{
 		dra.ResourceClaim{}, dra.ResourceSlice{}, dra.DeviceClass{},
 	}},
