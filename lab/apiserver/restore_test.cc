@@ -151,7 +151,7 @@ TEST_F(RestoreTest, NamesTheObjectAndTheField) {
 )");
   EXPECT_THAT(
       left_out,
-      ElementsAre("dump.json: Pod b/a: json: cannot unmarshal number 3 into "
+      ElementsAre("dump.json: Pod b/a: json: cannot unmarshal number into "
                   "spec.nodeName of type string",
                   "dump.json: Node : metadata.name is missing",
                   StartsWith("dump.json: Node : json: cannot unmarshal array"),

@@ -17,6 +17,7 @@ namespace minisched::apiserver {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 using Json = nlohmann::json;
@@ -75,6 +76,39 @@ TEST(ServerTest, LoadErrorNamesTheObjectAndTheFault) {
   EXPECT_THAT(LoadError("{apiVersion: v1, kind: Node, spec: {colour: red}}"),
               HasSubstr("unknown field \"spec.colour\""));
   EXPECT_THAT(LoadError("a: [b"), StartsWith("x.yaml: "));
+}
+
+TEST(ServerTest, SaysWhyKubectlLogsAndTheLikeAreNotServed) {
+  RunningServer server;
+  const std::string root = "/api/v1/namespaces/default/";
+  for (const auto& [method, path] : {std::pair("GET", "pods/a/log"),
+                                     {"POST", "pods/a/exec?command=ls"},
+                                     {"GET", "pods/a/exec"},
+                                     {"POST", "pods/a/attach"},
+                                     {"POST", "pods/a/portforward"},
+                                     {"PATCH", "pods/a/ephemeralcontainers"},
+                                     {"GET", "pods/a/proxy/x/y"},
+                                     {"GET", "services/a/proxy"},
+                                     {"POST", "serviceaccounts/a/token"}}) {
+    const std::string reply = Exchange(server, method, root + path);
+    EXPECT_THAT(reply, StartsWith("HTTP/1.1 501")) << path;
+    EXPECT_THAT(reply, HasSubstr("this server ")) << path;
+  }
+  for (const char* path : {"pods/a/nothing", "nothing/a/log", "pods/a/b/log"}) {
+    EXPECT_THAT(Exchange(server, "GET", root + path),
+                StartsWith("HTTP/1.1 404"))
+        << path;
+  }
+}
+
+TEST(ServerTest, WarnsAboutKindsWithoutAController) {
+  RunningServer server;
+  EXPECT_THAT(Exchange(server, "POST", "/apis/batch/v1/namespaces/default/jobs",
+                       R"({"metadata": {"name": "a"}})"),
+              HasSubstr("Warning: 299 - \"this server only stores jobs.batch: "
+                        "no controller makes pods for them\"\r\n"));
+  EXPECT_THAT(Exchange(server, "POST", kPods, Pod("a")),
+              Not(HasSubstr("Warning: ")));
 }
 
 TEST(ServerTest, CountsRequests) {

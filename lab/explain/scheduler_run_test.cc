@@ -385,7 +385,7 @@ TEST(TrialTest, ANodeWithAWrongFieldIsAnError) {
     FAIL();
   } catch (const CannotTell& error) {
     EXPECT_STREQ(error.what(),
-                 "dump: Node bad: json: cannot unmarshal number 3 into "
+                 "dump: Node bad: json: cannot unmarshal number into "
                  "spec.taints of type array: correct the field");
   }
 }

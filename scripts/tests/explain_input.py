@@ -26,7 +26,7 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
          r"dump: Pod default/web is there twice, first in .*: leave one"),
     "a field of a wrong type":
         (listed(NODE, pod_with({"tolerations": 3})), [], 2,
-         r"dump: Pod web: json: cannot unmarshal number 3 into "
+         r"dump: Pod web: json: cannot unmarshal number into "
          r"spec.tolerations of type array: correct the field"),
     "a node name of a wrong type in another pod":
         (listed(NODE, pod_with(), pod_with({"nodeName": 3}, name="x")), [], 2,

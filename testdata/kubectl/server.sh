@@ -19,16 +19,19 @@ raw_paths() {
   kubectl get --raw /nothing
 }
 
-# The kinds that concern scheduling. The real server has others too.
-kinds='^NAME |^(bindings|configmaps|events|namespaces|nodes|persistentvolume'
-kinds+='claims|persistentvolumes|pods|replicationcontrollers|services|deploy'
-kinds+='ments|replicasets|statefulsets|leases|poddisruptionbudgets|priority'
-kinds+='classes|csidrivers|csinodes|csistoragecapacities|storageclasses|volume'
-kinds+='attachments|deviceclasses|resourceclaims|resourceslices|selfsubject'
-kinds+='reviews|(local|self)?subjectaccessreviews|selfsubjectrulesreviews) '
-groups='^(apps|authentication.k8s.io|authorization.k8s.io|coordination.k8s.io|'
-groups+='events.k8s.io|policy|resource.k8s.io|scheduling.k8s.io|storage.k8s.io)'
-groups+='/|^v1$'
+# The kinds that the embedded server has. The real server has others too.
+kinds='^NAME |^(bindings|configmaps|endpoints|events|namespaces|nodes|persisten'
+kinds+='tvolumeclaims|persistentvolumes|pods|replicationcontrollers|secrets|ser'
+kinds+='vices|deployments|replicasets|statefulsets|cronjobs|jobs|leases|endpoin'
+kinds+='tslices|ingresses|ingressclasses|networkpolicies|poddisruptionbudgets|p'
+kinds+='riorityclasses|(cluster)?role(binding)?s|csidrivers|csinodes|csistorage'
+kinds+='capacities|storageclasses|volumeattachments|deviceclasses|resourceclaim'
+kinds+='s|resourceslices|selfsubjectreviews|(local|self)?subjectaccessreviews|s'
+kinds+='elfsubjectrulesreviews) '
+groups='^(apps|authentication.k8s.io|authorization.k8s.io|batch|coordination.k8s'
+groups+='.io|discovery.k8s.io|events.k8s.io|networking.k8s.io|policy|rbac.autho'
+groups+='rization.k8s.io|resource.k8s.io|scheduling.k8s.io|storage.k8s.io)/v1$|^'
+groups+='v1$'
 
 api_resources_that_scheduling_needs() {
   kubectl api-resources | grep -E "$kinds"

@@ -74,6 +74,25 @@ rollout_restart() {
   kubectl rollout restart pod none
 }
 
+rollout_pause_and_resume() {
+  given_deployment
+  kubectl rollout pause deployment/web
+  kubectl rollout pause deployment/web
+  kubectl set image deployment/web nginx=nginx:1.30
+  kubectl scale deployment web --replicas 3
+  running 3
+  await '^3$' get deployment web -o 'jsonpath={.status.availableReplicas}'
+  kubectl get deployment web
+  kubectl rollout status deployment/web --timeout 1s
+  kubectl get deployment web -o "jsonpath={.status.conditions[?(@.type=='\
+Progressing')].reason}"
+  kubectl rollout restart deployment/web
+  kubectl rollout resume deployment/web
+  given kubectl rollout status deployment/web
+  running 3
+  kubectl get rs --sort-by .spec.replicas
+}
+
 rollout_that_stalls() {
   given_deployment
   given kubectl patch deployment web -p '{"spec": {"template": {"spec":

@@ -142,6 +142,41 @@ TEST_F(DeploymentControllerTest, AStuckRolloutKeepsAvailablePods) {
   EXPECT_THAT(Condition("Progressing"), HasSubstr("NewReplicaSetAvailable"));
 }
 
+TEST_F(DeploymentControllerTest, APausedRolloutStopsWhereItIs) {
+  Make(4);
+  Change({{"paused", true}});
+  Change(Image("two"));
+  Change({{"replicas", 6}});
+  Settle();
+  // The pods of the only ReplicaSet can still be scaled.
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 6}}));
+  EXPECT_EQ(Condition("Progressing"), "DeploymentPaused: Deployment is paused");
+  EXPECT_EQ(Deployment()["status"]["observedGeneration"], 4);
+
+  Change({{"paused", false}});
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 0}, {"two", 6}}));
+  EXPECT_THAT(Condition("Progressing"), HasSubstr("NewReplicaSetAvailable"));
+}
+
+TEST_F(DeploymentControllerTest, ARolloutCanBePausedHalfway) {
+  Make(4);
+  Change(Image("two", /*bound=*/false));
+  Settle();
+  Change({{"paused", true}});
+  Change({{"replicas", 1}});
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 3}, {"two", 2}}));
+}
+
+TEST_F(DeploymentControllerTest, APausedDeploymentStartsWithoutPods) {
+  Make(2, {{"paused", true}});
+  EXPECT_EQ(Sizes(), SizeByImage());
+  Change({{"paused", false}});
+  Settle();
+  EXPECT_EQ(Sizes(), (SizeByImage{{"one", 2}}));
+}
+
 TEST_F(DeploymentControllerTest, AnEarlierTemplateReusesItsReplicaSet) {
   Make(2);
   Change(Image("two"));

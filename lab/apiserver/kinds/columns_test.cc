@@ -1,5 +1,6 @@
 #include "lab/apiserver/kinds/columns.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +76,67 @@ TEST(ColumnsTest, ADeploymentShowsItsReplicas) {
               "spec": {"replicas": 3},
               "status": {"readyReplicas": 1, "updatedReplicas": 2}})"),
             Json({"web", "1/3", 2, 0, "<unknown>"}));
+}
+
+TEST(ColumnsTest, AJobShowsItsStatusCompletionsAndDuration) {
+  const auto cells = [](const char* spec, const char* status,
+                        const char* metadata = "{}") {
+    const std::string job =
+        fmt::format(R"({{"spec": {}, "status": {}, "metadata": {}}})", spec,
+                    status, metadata);
+    Json all = Cells("jobs.batch", job.c_str());
+    return Json({all[1], all[2], all[3]});
+  };
+  const auto condition = [](const std::string& type) {
+    return R"({"conditions": [{"type": "Complete", "status": "False"},
+              {"type": ")" +
+           type + R"(", "status": "True"}]})";
+  };
+  EXPECT_EQ(cells("{}", "{}"), Json({"Running", "0/1", ""}));
+  EXPECT_EQ(cells(R"({"parallelism": 3})", R"({"succeeded": 2,
+                "startTime": "2026-03-01T00:59:00Z"})"),
+            Json({"Running", "2/1 of 3", "60s"}));
+  EXPECT_EQ(cells(R"({"completions": 4})", R"({"succeeded": 4,
+                "conditions": [{"type": "Complete", "status": "True"}],
+                "startTime": "2026-03-01T00:00:00Z",
+                "completionTime": "2026-03-01T00:00:30Z"})"),
+            Json({"Complete", "4/4", "30s"}));
+  for (const char* type : {"Failed", "Suspended", "FailureTarget"}) {
+    EXPECT_EQ(cells("{}", condition(type).c_str())[0], type);
+  }
+  EXPECT_EQ(cells("{}", condition("Suspended").c_str(),
+                  R"({"deletionTimestamp": "2026-03-01T01:00:00Z"})")[0],
+            "Terminating");
+}
+
+TEST(ColumnsTest, OnlyTheFirstThreeOfAListAreShown) {
+  const auto hosts = [](const char* rules) {
+    return Cells(
+        "ingresses.networking.k8s.io",
+        fmt::format(R"({{"spec": {{"rules": {}}}}})", rules).c_str())[2];
+  };
+  EXPECT_EQ(hosts("[]"), "*");
+  EXPECT_EQ(hosts(R"([{"host": "a"}, {"host": "b"}, {"host": "c"}])"), "a,b,c");
+  EXPECT_EQ(hosts(R"([{"host": "a"}, {"host": "b"}, {"host": "c"},
+                      {"host": "d"}, {"host": "e"}])"),
+            "a,b,c + 2 more...");
+}
+
+TEST(ColumnsTest, NetworkKindsShowWhereTheyLead) {
+  EXPECT_EQ(Cells("ingressclasses.networking.k8s.io", R"({
+              "metadata": {"name": "c", "annotations": {
+                "ingressclass.kubernetes.io/is-default-class": "true"}},
+              "spec": {"controller": "x.y/z", "parameters": {
+                "apiGroup": "x.y", "kind": "Kind", "name": "n"}}})"),
+            Json({"c (default)", "x.y/z", "Kind.x.y/n", "<unknown>"}));
+  EXPECT_EQ(Cells("ingresses.networking.k8s.io", R"({
+              "metadata": {"name": "i"}, "status": {"loadBalancer": {"ingress":
+                [{"ip": "10.0.0.2"}, {"hostname": "a.b"}]}}})"),
+            Json({"i", "<none>", "*", "10.0.0.2,a.b", "80", "<unknown>"}));
+  EXPECT_EQ(Cells("endpointslices.discovery.k8s.io", R"({
+              "metadata": {"name": "e"}, "addressType": "IPv4",
+              "ports": [{"name": "http"}, {"port": 80}, {"name": ""}]})"),
+            Json({"e", "IPv4", "http,80,*", "<unset>", "<unknown>"}));
 }
 
 TEST(ColumnsTest, ANodeShowsItsStatusRolesAndAddresses) {

@@ -142,12 +142,12 @@ TEST(NormalizeTest, ErrorsNameTheFieldWithTheWrongType) {
       {{{"containers", "x"}},
        "json: cannot unmarshal string into spec.containers of type array"},
       {{{"containers", {1}}},
-       "json: cannot unmarshal number 1 into spec.containers[0] of type "
+       "json: cannot unmarshal number into spec.containers[0] of type "
        "object"},
       {{{"restartPolicy", true}},
        "json: cannot unmarshal boolean into spec.restartPolicy of type string"},
       {{{"nodeSelector", {{"a", 1}}}},
-       "json: cannot unmarshal number 1 into spec.nodeSelector.a of type "
+       "json: cannot unmarshal number into spec.nodeSelector.a of type "
        "string"},
       {{{"priority", 3'000'000'000}},
        "json: cannot unmarshal number 3000000000 into spec.priority of type "
@@ -170,13 +170,24 @@ TEST(NormalizeTest, ErrorsNameTheFieldWithTheWrongType) {
   }
 }
 
+TEST(NormalizeTest, BytesAreBase64) {
+  Json secret = {{"data", {{"a", "YWI=\n"}, {"b", ""}, {"c", "YQ\r\n=="}}}};
+  NormalizeAs("v1", "Secret", &secret);
+  EXPECT_EQ(secret["data"], Json({{"a", "YWI="}, {"b", ""}, {"c", "YQ=="}}));
+  for (const char* text : {"abc", "a===", "====", "ab=c", "ab-_", "ab c"}) {
+    EXPECT_EQ(ErrorOf("v1", "Secret", {{"data", {{"a", text}}}}),
+              "illegal base64 data in data.a")
+        << text;
+  }
+}
+
 TEST(NormalizeTest, ErrorsNameTheInvalidTime) {
   EXPECT_EQ(
       ErrorOf("v1", "Pod", {{"metadata", {{"creationTimestamp", "now"}}}}),
       "parsing time \"now\" as \"2006-01-02T15:04:05Z07:00\": cannot parse "
       "metadata.creationTimestamp");
   EXPECT_EQ(ErrorOf("v1", "Pod", {{"metadata", {{"creationTimestamp", 5}}}}),
-            "json: cannot unmarshal number 5 into metadata.creationTimestamp "
+            "json: cannot unmarshal number into metadata.creationTimestamp "
             "of type string");
   EXPECT_EQ(ErrorOf("coordination.k8s.io/v1", "Lease",
                     {{"spec", {{"renewTime", "2026-11-21T10:00:00Z"}}}}),
