@@ -79,7 +79,7 @@ constexpr Entry kEntries[] = {
      kInAll | kMakesPods, CountedStrategy},
     {"secrets", "Secret", "", kNamespaced, SecretStrategy, "type"},
     {"serviceaccounts", "ServiceAccount", "sa", kReturnsDeleted},
-    {"services", "Service", "svc", kInAll | kReturnsDeleted},
+    {"services", "Service", "svc", kInAll | kReturnsDeleted, ServiceStrategy},
     {"daemonsets.apps", "DaemonSet", "ds", kInAll | kMakesPods,
      DaemonSetStrategy},
     {"deployments.apps", "Deployment", "deploy", kInAll, DeploymentStrategy, "",

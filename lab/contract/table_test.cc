@@ -213,6 +213,8 @@ TEST_F(TableTest, ShowsCellsOfStoredKinds) {
          {"o", "10.0.0.1:80,[fd00::1]:80,10.0.0.1:81 + 1 more...", "..."});
   expect("secrets", R"({"stringData": {"a": "x"}, "data": {"b": "eA=="}})",
          {"o", "Opaque", 2, "..."});
+  expect("services", R"({"spec": {"ports": [{"port": 80}]}})",
+         {"o", "ClusterIP", "...", "<none>", "80/TCP", "..."});
   expect("statefulsets", R"({"spec": {
       "serviceName": "s", "replicas": 0, "selector": {"matchLabels": {"a": "b"}},
       "template": {"metadata": {"labels": {"a": "b"}},
@@ -304,6 +306,7 @@ TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
            {"roles", "Name, Created At:date"},
            {"secrets", "Name, Type, Data, Age"},
            {"serviceaccounts", "Name, Age"},
+           {"services", "Name, Type, Cluster-IP, External-IP, Port(s), Age"},
            {"statefulsets", "Name, Ready, Age"}}) {
     EXPECT_EQ(Columns(path), columns) << path;
   }

@@ -54,7 +54,7 @@ TEST(ColumnsTest, AMissingAgeIsUnknown) {
 }
 
 TEST(ColumnsTest, OtherKindsHaveNameAndAge) {
-  EXPECT_EQ(Cells("services", R"({"metadata": {"name": "s"}})"),
+  EXPECT_EQ(Cells("configmaps", R"({"metadata": {"name": "s"}})"),
             Json({"s", "<unknown>"}));
 }
 
@@ -120,6 +120,23 @@ TEST(ColumnsTest, OnlyTheFirstThreeOfAListAreShown) {
   EXPECT_EQ(hosts(R"([{"host": "a"}, {"host": "b"}, {"host": "c"},
                       {"host": "d"}, {"host": "e"}])"),
             "a,b,c + 2 more...");
+}
+
+TEST(ColumnsTest, AServiceShowsItsAddressesAndPorts) {
+  EXPECT_EQ(Cells("services", R"({
+              "metadata": {"name": "s"}, "spec": {"type": "LoadBalancer",
+                "clusterIP": "10.96.0.1", "externalIPs": ["10.0.0.3"],
+                "ports": [{"port": 80, "nodePort": 30080, "protocol": "TCP"},
+                          {"port": 53, "protocol": "UDP"}]},
+              "status": {"loadBalancer": {"ingress":
+                [{"ip": "10.0.0.2"}, {"hostname": "a.b"}]}}})"),
+            Json({"s", "LoadBalancer", "10.96.0.1", "10.0.0.2,a.b,10.0.0.3",
+                  "80:30080/TCP,53/UDP", "<unknown>"}));
+  EXPECT_EQ(Cells("services", R"({"spec": {"type": "LoadBalancer"}})")[3],
+            "<pending>");
+  EXPECT_EQ(Cells("services", R"({"spec": {"type": "ExternalName",
+                                           "externalName": "a.b"}})")[3],
+            "a.b");
 }
 
 TEST(ColumnsTest, NetworkKindsShowWhereTheyLead) {

@@ -84,6 +84,34 @@ Json IsSuspended(const Json& cron_job, Time /*now*/) {
 
 // ---- Cells of network objects.
 
+Json ServiceExternalIp(const Json& service, Time /*now*/) {
+  const Json& spec = Get(service, "spec");
+  const std::string type = GetString(spec, "type");
+  if (type == "ExternalName") return Get(spec, "externalName");
+  std::vector<std::string> addresses;
+  for (const Json& point : Get(service, "status", "loadBalancer", "ingress")) {
+    const std::string ip = GetString(point, "ip");
+    addresses.push_back(ip.empty() ? GetString(point, "hostname") : ip);
+  }
+  for (const Json& ip : Get(spec, "externalIPs")) {
+    addresses.push_back(GetString(ip));
+  }
+  if (!addresses.empty()) return boost::algorithm::join(addresses, ",");
+  return type == "LoadBalancer" ? "<pending>" : "<none>";
+}
+
+Json ServicePorts(const Json& service, Time /*now*/) {
+  std::vector<std::string> ports;
+  for (const Json& port : Get(service, "spec", "ports")) {
+    const std::int64_t node_port = GetInt(port, "nodePort");
+    ports.push_back(
+        fmt::format("{}{}/{}", GetInt(port, "port"),
+                    node_port == 0 ? "" : fmt::format(":{}", node_port),
+                    GetString(port, "protocol")));
+  }
+  return ports.empty() ? "<none>" : boost::algorithm::join(ports, ",");
+}
+
 // Returns the addresses of all subsets, with each port of the subset.
 Json EndpointAddresses(const Json& endpoints, Time /*now*/) {
   std::vector<std::string> all;
@@ -186,6 +214,13 @@ void AddStoredColumns(std::map<std::string, Columns, std::less<>>& all) {
       {"endpoints", {name, {"Endpoints", EndpointAddresses}, age}},
       {"secrets",
        {name, {"Type", Value("/type")}, {"Data", SizeOf("/data")}, age}},
+      {"services",
+       {name,
+        {"Type", Value("/spec/type")},
+        {"Cluster-IP", Value("/spec/clusterIP", "<none>")},
+        {"External-IP", ServiceExternalIp},
+        {"Port(s)", ServicePorts},
+        age}},
       {"daemonsets.apps",
        {name,
         Integer("Desired", "/status/desiredNumberScheduled"),

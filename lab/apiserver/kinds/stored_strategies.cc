@@ -1,10 +1,13 @@
+#include <fmt/format.h>
 #include <yaml-cpp/binary.h>
 
+#include <set>
 #include <string>
 
 #include "lab/apiserver/kinds/defaults.h"
 #include "lab/apiserver/kinds/strategies.h"
 #include "lab/apiserver/kinds/validation.h"
+#include "lab/apiserver/store.h"
 #include "minisched/api/names.h"
 
 // The strategies of kinds that the server only stores, but for which clients
@@ -86,6 +89,56 @@ class Secrets : public Strategy {
   }
 };
 
+// A Service has an address, at which nothing listens: clients such as Helm wait
+// until it has one.
+class Services : public Strategy {
+ public:
+  void SetDefaults(Json& object) const override {
+    Json& spec = object["spec"];
+    SetDefault(spec, "type", "ClusterIP");
+    if (!spec.contains("ports")) return;
+    for (Json& port : spec["ports"]) {
+      SetDefault(port, "protocol", "TCP");
+      if (port["targetPort"] == 0) port["targetPort"] = port["port"];
+    }
+  }
+
+  void PrepareForCreate(Json& object, const Store& store) const override {
+    Strategy::PrepareForCreate(object, store);
+    Json& spec = object["spec"];
+    if (spec["type"] == "ExternalName") return;
+    if (!spec.contains("clusterIP")) spec["clusterIP"] = FreeAddress(store);
+    spec["clusterIPs"] = Json::array({spec["clusterIP"]});
+  }
+
+  // An update that omits the address keeps the address.
+  void PrepareForUpdate(Json& object, const Json& old,
+                        std::string_view subresource) const override {
+    Strategy::PrepareForUpdate(object, old, subresource);
+    Json& spec = object["spec"];
+    if (spec["type"] == "ExternalName") return;
+    for (const char* key : {"clusterIP", "clusterIPs"}) {
+      SetDefault(spec, key, Get(old, "spec", key));
+    }
+  }
+
+  NameRule name_rule() const override { return CheckDns1123Label; }
+
+ private:
+  static std::string FreeAddress(const Store& store) {
+    std::set<std::string> used;
+    for (const auto& [key, service] : store.All("services")) {
+      used.insert(GetString(*service, "spec", "clusterIP"));
+    }
+    std::string address;
+    for (int n = 1; address.empty() || used.contains(address); ++n) {
+      address =
+          fmt::format("10.{}.{}.{}", 96 + (n >> 16), n >> 8 & 255, n & 255);
+    }
+    return address;
+  }
+};
+
 }  // namespace
 
 const Strategy& CountedStrategy() { return Only<Counted>(); }
@@ -94,6 +147,7 @@ const Strategy& DaemonSetStrategy() { return Only<DaemonSets>(); }
 const Strategy& EndpointsStrategy() { return Only<Endpoints>(); }
 const Strategy& RbacStrategy() { return Only<RbacObjects>(); }
 const Strategy& SecretStrategy() { return Only<Secrets>(); }
+const Strategy& ServiceStrategy() { return Only<Services>(); }
 const Strategy& StatefulSetStrategy() { return Only<StatefulSets>(); }
 
 }  // namespace minisched::apiserver

@@ -19,6 +19,7 @@ const Strategy& PriorityClassStrategy();
 const Strategy& RbacStrategy();
 const Strategy& ReplicaSetStrategy();
 const Strategy& SecretStrategy();
+const Strategy& ServiceStrategy();
 const Strategy& StatefulSetStrategy();
 
 // Returns the strategy of other kinds whose objects have a generation. The

@@ -77,13 +77,11 @@ TEST_F(StrategiesTest, RefusesABudgetWithBothLimits) {
 }
 
 TEST_F(StrategiesTest, OtherKindsGetNoDefaults) {
-  const Json service = Create("v1", "Service", R"({
-    "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}})"_json);
-  EXPECT_EQ(service["spec"], R"({"ports": [{"port": 80, "targetPort": 0}]}
-            )"_json);
-  Update(service, R"({"status": {"loadBalancer": {"ingress": [{"ip": "i"}]}}}
-         )"_json);
-  EXPECT_EQ(Stored(service), service);
+  const Json claim = Create("v1", "PersistentVolumeClaim", R"({
+    "metadata": {"name": "c"}, "spec": {"volumeName": "v"}})"_json);
+  EXPECT_EQ(claim["spec"], R"({"resources": {}, "volumeName": "v"})"_json);
+  Update(claim, R"({"status": {"phase": "Bound"}})"_json);
+  EXPECT_EQ(Stored(claim), claim);
 }
 
 }  // namespace
