@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 import { clockText, plural } from "./format.js";
 import { badge, breakable, cut, firstItems, hidden } from "./parts.js";
-import { inNamespace, link, namespaceSelect, scrollTable } from "./parts.js";
-import { searchField } from "./parts.js";
+import { inNamespace, kWhole, link, namespaceSelect } from "./parts.js";
+import { scrollTable, searchField } from "./parts.js";
 import { isSupposed, rowsOf } from "./supposing.js";
 import { change, currentIf, feed, isFound, openAttempt } from "./ui.js";
 import { openPod, server, shownTables, ui } from "./ui.js";
@@ -156,7 +156,7 @@ function nodeRow(row, attempt, scores, supposed, tie) {
   const others = further.map((r) => `${r.plugin}: ${r.reasons.join(", ")}`);
   return h("tr", { key: node,
     class: `${isChosen ? "chosen" : ""} ${wins ? "wins" : ""}` },
-  h("th", { scope: "row" }, node),
+  h("th", { scope: "row", class: node.length > kWhole ? "long" : null }, node),
   marks.map((mark) => h("td.mark-cell",
     { class: mark.includes("✗") ? "rejects" : "" }, mark)),
   scores.map((column) => h("td.score", scoreParts(index, column))),

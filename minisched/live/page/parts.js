@@ -6,7 +6,7 @@ import { namespacesOf } from "./places.js";
 import { change, currentIf, openPod, shownNow, shownTables, ui } from "./ui.js";
 
 // Names up to this length are not cut; of others, this much of the end stays.
-const kWhole = 24;
+export const kWhole = 24;
 const kTail = 9;
 
 // Returns text that only screen readers read.
