@@ -81,7 +81,10 @@ constexpr const char* kOtherKinds = R"(
 apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: shop}
-spec: {type: NodePort, selector: {app: web}, ports: [{port: 80, nodePort: 30080}]}
+spec:
+  type: NodePort
+  selector: {app: web}
+  ports: [{port: 80, nodePort: 30080}]
 ---
 apiVersion: v1
 kind: Service

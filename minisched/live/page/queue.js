@@ -7,7 +7,8 @@ import { badge, breakable, button, cut, firstItems, hidden } from "./parts.js";
 import { inNamespace, link, moreLine, namespaceSelect } from "./parts.js";
 import { pluginNames, podButton, searchField, timer } from "./parts.js";
 import { arrangePods, firstOf, fullName, groupByReason } from "./places.js";
-import { groupOf, nodeOf, rankIn, reasonOf, untilOf } from "./places.js";
+import { groupOf, namespacesOf, nodeOf, rankIn, reasonOf } from "./places.js";
+import { untilOf } from "./places.js";
 import { act, canControl, change, feed, isFound, openAttempt } from "./ui.js";
 import { server, shownNow, shownTables, ui } from "./ui.js";
 
@@ -40,7 +41,7 @@ export function queueView() {
   const places = arrangePods(tables, feed.hello.scheduler);
   const isSilent = tables.seen.size === 0 && places.has("bound") &&
     !tables.meta.get("reports");
-  const withNamespace = hasNamespaces(places);
+  const withNamespace = namespacesOf(tables).length > 1 && !ui.namespace;
   const shown = kPlaces.filter(({ place, rare }) => {
     if (isSilent) return place === "unscheduled" || place === "bound";
     if (place === "unscheduled") return isLate(places.get(place) ?? []);
@@ -63,17 +64,6 @@ export function queueView() {
 function isLate(entries) {
   const now = shownNow();
   return entries.some(([, pod]) => now - pod.added > kLateMs);
-}
-
-// Returns true if the shown pods are of more than one namespace.
-function hasNamespaces(places) {
-  const namespaces = new Set();
-  for (const { place } of kPlaces) {
-    for (const [, { row, record }] of places.get(place) ?? []) {
-      namespaces.add(row?.namespace ?? record.name.split("/")[0]);
-    }
-  }
-  return namespaces.size > 1;
 }
 
 function placeCard({ place, title, hint }, all, tables, withNamespace) {
