@@ -2,7 +2,9 @@
 
 namespace minisched {
 
-EmbeddedServer::EmbeddedServer(const std::string& manifest) : server_({}) {
+EmbeddedServer::EmbeddedServer(const std::string& manifest,
+                               const apiserver::ServerOptions& options)
+    : server_(options) {
   if (!manifest.empty()) server_.Load(manifest, "the test's manifest");
   thread_ = std::jthread([this] { server_.Run(); });
 }

@@ -8,12 +8,13 @@
 
 namespace minisched {
 
-// The embedded API server on its own thread, without the simulated kubelet and
-// workload controllers. The destructor stops the server.
+// The embedded API server on its own thread. The destructor stops the server.
 class EmbeddedServer {
  public:
-  // Starts the server with the objects of a manifest (YAML as for kubectl).
-  explicit EmbeddedServer(const std::string& manifest = "");
+  // Starts the server with the objects of a manifest (YAML as for kubectl). By
+  // default, it simulates neither a kubelet nor workload controllers.
+  explicit EmbeddedServer(const std::string& manifest = "",
+                          const apiserver::ServerOptions& options = {});
   ~EmbeddedServer();
 
   EmbeddedServer(const EmbeddedServer&) = delete;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "lab/apiserver/controllers/controller.h"
 #include "lab/apiserver/discovery.h"
 #include "lab/apiserver/errors.h"
 #include "lab/apiserver/http.h"
@@ -189,7 +190,8 @@ void ControlPlane::Load(const std::string& manifest,
                         const std::string& source) {
   std::string what = source;
   try {
-    for (Json& object : ObjectsOf(manifest)) {
+    const std::vector<Json> objects = ObjectsOf(manifest);
+    for (const Json& object : objects) {
       const std::string kind = GetString(object, "kind");
       what = source + ": " + kind + " " + NameOf(object);
       const ResourceRow* row = FindKind(GetString(object, "apiVersion"), kind);
@@ -201,14 +203,37 @@ void ControlPlane::Load(const std::string& manifest,
       RequestInfo info{.row = row, .verb = "create"};
       if (row->namespaced) info.ns = NamespaceOf(object);
       if (row->namespaced && info.ns.empty()) info.ns = "default";
+      if (kind == "Namespace" &&
+          store_.Find(CollectionOf(*row), {"", NameOf(object)})) {
+        continue;  // one that every cluster has
+      }
       const Request request{.query = {{"fieldValidation", "Strict"}},
                             .headers = {{"content-type", "application/json"}},
                             .body = Dump(object)};
       ServeResource(registry_, request, info);
     }
+    for (const Json& object : objects) LinkToOwners(object);
   } catch (const std::exception& error) {
     throw std::runtime_error(what + ": " + error.what());
   }
+}
+
+void ControlPlane::LinkToOwners(const Json& object) {
+  if (Get(object, "metadata", "ownerReferences").empty()) return;
+  const ResourceRow& row = *KeyOf(object).row;
+  std::string ns = NamespaceOf(object);
+  if (row.namespaced && ns.empty()) ns = "default";
+  registry_.Update(row, "", ns, NameOf(object), [this](const Json& created) {
+    Json linked = created;
+    for (Json& reference : linked["metadata"]["ownerReferences"]) {
+      const ObjectKey key = OwnerOf(created, reference);
+      if (key.row == nullptr) continue;
+      const Object owner =
+          store_.Find(CollectionOf(*key.row), {key.ns, key.name});
+      if (owner) reference["uid"] = UidOf(*owner);
+    }
+    return linked;
+  });
 }
 
 std::vector<std::string> ControlPlane::Restore(const std::string& manifest,

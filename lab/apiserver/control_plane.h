@@ -55,6 +55,9 @@ class ControlPlane {
   Registry& registry() { return registry_; }
 
  private:
+  // Gives the owner references of an object that has just been created the uids
+  // of the owners with these kinds and names, if there are such owners.
+  void LinkToOwners(const Json& object);
   // `info` is nullopt if the request is not for a resource.
   Reply Handle(const Request& request, const std::optional<RequestInfo>& info);
   Reply HandleOther(const Request& request);

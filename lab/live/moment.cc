@@ -9,8 +9,8 @@
 #include "lab/live/record_lines.h"
 #include "minisched/api/document.h"
 #include "minisched/live/api_proxy.h"
+#include "minisched/live/exported.h"
 #include "minisched/live/json.h"
-#include "minisched/live/transfer.h"
 
 namespace minisched::live {
 namespace {
@@ -60,7 +60,7 @@ bool IsLeftOut(const Json& object) {
 
 // Adds an object unless there is one with its name.
 void Add(Objects& objects, const Json& object) {
-  if (!IsLeftOut(object)) objects.emplace(IdOf(object), Exported(object));
+  if (!IsLeftOut(object)) objects.emplace(IdOf(object), NewObject(object));
 }
 
 // Adds what a server requires before it creates the pod.

@@ -102,6 +102,7 @@ LivePage::LivePage(Trace& trace, PaceSetter& pace, const RestConfig& config,
     : client_(config),
       collector_(trace, client_, history_, [&pace] { return pace.every(); }),
       transfer_(client_) {
+  trace.KeepFailures();  // for a page that is opened later
   LiveActions actions = Actions(trace, pace, client_, collector_, transfer_);
   if (!Remember(transfer_, client_, options, stop)) {
     actions.import_objects = nullptr;

@@ -145,6 +145,24 @@ TEST_F(LivePageTest, APageGetsRecordsAndRows) {
   EXPECT_THAT(Get("/live/attempts/7/1"), HasSubstr(R"("fits":["node-1"])"));
 }
 
+TEST_F(LivePageTest, APageThatIsOpenedLaterGetsTheLastFailedAttempts) {
+  OpenEmbedded();
+  trace_.Tried(
+      [] {
+        return Attempt{.pod = "shop/web",
+                       .uid = "7",
+                       .number = 3,
+                       .filters = {"NodeName"},
+                       .rejected = {{.node = "node-1",
+                                     .rejections = {{"NodeName", {"no"}}}}},
+                       .failure = "0/1 nodes are available: 1 no."};
+      },
+      /*failed=*/true);
+  StreamReader reader(page_->url());
+  reader.ReadUntil(R"("attempt":3)");
+  EXPECT_THAT(Get("/live/attempts/7/3"), HasSubstr(R"("rejected":[)"));
+}
+
 TEST_F(LivePageTest, SetsThePace) {
   OpenEmbedded();
   StreamReader reader(page_->url());

@@ -174,7 +174,8 @@ struct LiveServer::Impl {
     auto record = actions.attempt(name.substr(0, slash), number);
     if (!record) {
       return ErrorReply(404, "the trace no longer has attempt " + Quoted(name) +
-                                 ": it keeps the newest 512");
+                                 ": it keeps the newest 512, and the last "
+                                 "failed ones of pending pods");
     }
     return {.body = *std::move(record)};
   }

@@ -77,6 +77,9 @@ std::string RowOf(const Node& node) {
 
 std::string RowOf(const Pod& pod) {
   Json row = Identity(pod.metadata);
+  if (const auto created = pod.metadata.creation_timestamp) {
+    row["created"] = FormatTime(*created);
+  }
   SetIfAny(row, "node", pod.spec.node_name);
   SetIfAny(row, "phase", pod.status.phase);
   SetIfAny(row, "scheduler", pod.spec.scheduler_name);

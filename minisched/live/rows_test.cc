@@ -45,6 +45,7 @@ TEST(RowsTest, RowsOfPods) {
        R"({"uid": "1", "namespace": "s", "name": "p",
            "requests": {"cpu": 0, "memory": 0}})"},
       {R"({"metadata": {"uid": "1", "namespace": "s", "name": "p",
+                        "creationTimestamp": "2025-12-31T00:00:00Z",
                         "deletionTimestamp": "2026-01-01T00:00:00Z",
                         "labels": {
              "pod-group.scheduling.sigs.k8s.io/name": "g",
@@ -61,7 +62,8 @@ TEST(RowsTest, RowsOfPods) {
            "status": {"phase": "Running", "conditions": [
              {"type": "PodScheduled", "status": "True", "reason": "r"}]}})",
        R"({"uid": "1", "namespace": "s", "name": "p", "node": "n",
-           "phase": "Running", "scheduler": "mine", "priority": -5,
+           "created": "2025-12-31T00:00:00Z", "phase": "Running",
+           "scheduler": "mine", "priority": -5,
            "requests": {"cpu": 2000, "memory": 1048576, "example.com/gpu": 1},
            "gates": ["g1", "g2"], "group": "g", "minAvailable": 3,
            "terminating": true})"},

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,21 +11,9 @@
 
 namespace minisched::live {
 
-// True for objects that every cluster has, and those in its own namespaces.
-bool IsOfSystem(const nlohmann::json& object);
-
-// True if the object is being deleted, or is a pod that has ended.
-bool IsEnding(const nlohmann::json& object);
-
-// Returns an object without what a server adds to it: as it is exported.
-nlohmann::json Exported(nlohmann::json object);
-
-// Copies objects of the ten kinds between a cluster and files.
-//
-// An exported object has no uid and no status, except for the size of a node
-// and its images. A pod that has a node keeps it. Left out are objects that the
-// cluster makes by itself: those that a controller owns, and those of the
-// system. So are objects that are being deleted, and pods that have ended.
+// Copies objects of ExportedResources() between a cluster and files. Left out
+// are objects that are being deleted, pods that have ended, Services without a
+// selector, and the PriorityClasses that every cluster has.
 //
 // The functions with a `respond` don't block. They do their work one after the
 // other, on a thread of their own, which also calls `respond`.
@@ -46,14 +33,16 @@ class Transfer {
   // the client, and Cancelled. REQUIRES: called before the other functions.
   void Remember(const std::stop_token& stop);
 
-  // Responds with a List for kubectl, as YAML.
+  // Responds with a List for kubectl, as YAML. Its first lines are comments,
+  // which say what the list leaves out.
   void Export(Respond respond);
   // Creates the objects of the body: a List, other manifests, or what
-  // kube-scheduler-simulator exports. Skips objects that exist already.
+  // kube-scheduler-simulator exports. Skips objects that exist already. Links
+  // the objects to their new owners, so that no controller makes more of them.
   void Import(const http::Request& request, Respond respond);
   // Returns to the objects that Remember() has read: deletes all other objects
-  // of the ten kinds outside of the system, creates the missing ones, and
-  // restores the specs of those that are left. Objects with a namespace are
+  // outside of the system, creates the missing ones, and restores the specs of
+  // those that the page can change. Objects with a namespace are
   // always deleted and created again; nodes are not, because a kubelet does not
   // register its node again.
   void Reset(Respond respond);

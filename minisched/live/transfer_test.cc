@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -23,6 +26,7 @@ using http::Reply;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kCluster = R"(
@@ -70,6 +74,123 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: c, image: i}]}
 )";
+
+// Objects of the other kinds that schedulers read. The pods of the ReplicaSet
+// have owners.
+constexpr const char* kOtherKinds = R"(
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec:
+  type: NodePort
+  selector: {app: web}
+  ports: [{port: 80, nodePort: 30080}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: no-selector, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: rc, namespace: shop}
+spec: {replicas: 0, selector: {app: rc}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: set, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: set}}
+  template:
+    metadata: {labels: {app: set}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: shop}
+spec:
+  replicas: 0
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: shop}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {name: n1}
+spec: {drivers: [{name: d, nodeID: n1, allocatable: {count: 3}}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: d}
+spec: {}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: d
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  hostPath: {path: /tmp}
+  claimRef: {namespace: shop, name: data, uid: gone}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop}
+spec:
+  volumeName: disk
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: shop}
+spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-gpu}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: gpu, namespace: shop}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+status:
+  allocation:
+    devices:
+      results: [{request: r, driver: gpu.example.com, pool: n1, device: gpu-0}]
+  reservedFor: [{resource: pods, name: pending, uid: gone}]
+)";
+
+// A cluster in which kubelets and controllers work.
+const apiserver::ServerOptions kSimulated{.simulate_kubelet = true,
+                                          .simulate_workloads = true};
 
 class TransferTest : public ::testing::Test {
  protected:
@@ -125,30 +246,93 @@ TEST_F(TransferTest, ExportsAListForKubectl) {
                     item["metadata"]["name"].get<std::string>());
     EXPECT_FALSE(item["metadata"].contains("uid"));
     EXPECT_FALSE(item["metadata"].contains("resourceVersion"));
-    EXPECT_EQ(item.contains("status"), item["kind"] == "Node");
   }
-  EXPECT_THAT(names,
-              ElementsAre("Namespace shop", "PriorityClass high", "Node n1",
-                          "Pod bound", "Pod pending", "Deployment web"));
+  EXPECT_THAT(
+      names,
+      ElementsAre("Namespace default", "Namespace kube-node-lease",
+                  "Namespace kube-public", "Namespace kube-system",
+                  "Namespace shop", "PriorityClass high", "Node n1",
+                  "Pod system", "Pod bound", "Pod pending", "Deployment web"));
 }
 
-TEST_F(TransferTest, LeavesOutWhatTheClusterMakesByItself) {
-  Pod owned;
-  owned.metadata = {.name = "owned",
-                    .namespace_name = "shop",
-                    .owner_references = {{.api_version = "apps/v1",
-                                          .kind = "ReplicaSet",
-                                          .name = "r",
-                                          .uid = "1",
-                                          .controller = true}}};
-  owned.spec.containers = {{.name = "c", .image = "i"}};
-  client_.Create(owned);
+TEST_F(TransferTest, ExportsWhatSchedulersReadAndNoSecrets) {
+  ImportOk(kOtherKinds);
+  client_.Send({.method = "POST",
+                .path = "/api/v1/namespaces/shop/configmaps",
+                .body = R"({"metadata": {"name": "hidden"}})"});
+  const std::string text = Export();
+  EXPECT_THAT(text, HasSubstr("# Left out: Secrets, "));
+  EXPECT_THAT(text, Not(HasSubstr("hidden")));
+  std::map<std::string, Json> items;
+  for (const Json& item : ExportedItems()) items[item["kind"]] = item;
+  for (const char* kind :
+       {"Service", "StatefulSet", "DaemonSet", "ReplicationController",
+        "ReplicaSet", "CSINode", "CSIDriver", "DeviceClass", "ResourceClaim",
+        "ResourceSlice", "PodDisruptionBudget", "PersistentVolume",
+        "PersistentVolumeClaim", "StorageClass"}) {
+    EXPECT_TRUE(items.contains(kind)) << kind;
+  }
+  EXPECT_EQ(items["Service"]["spec"]["selector"]["app"], "web");
+  EXPECT_THAT(text, Not(HasSubstr("nodePort")));
+  EXPECT_THAT(text, Not(HasSubstr("no-selector")));
+  EXPECT_EQ(items["ResourceClaim"]["status"]["allocation"]["devices"]["results"]
+                 [0]["device"],
+            "gpu-0");
+}
+
+TEST_F(TransferTest, LeavesOutObjectsThatEnd) {
   client_.Patch<Pod>("shop", "bound", PatchType::kMerge,
                      R"({"status":{"phase":"Succeeded"}})", "status");
   for (const Json& item : ExportedItems()) {
-    EXPECT_NE(item["metadata"]["name"], "owned");
     EXPECT_NE(item["metadata"]["name"], "bound");
   }
+}
+
+TEST_F(TransferTest, SaysWhichKindsItMayNotList) {
+  server_.server().SetFaults(
+      "faults: [{match: {resource: csinodes}, error: {code: 403}}]");
+  const std::string text = Export();
+  EXPECT_THAT(text, HasSubstr("\n# Left out: \"csinodes"));
+  EXPECT_THAT(text, HasSubstr("kind: Node\n"));
+}
+
+TEST_F(TransferTest, PodsOfControllersAreCopiedWithTheirOwnersAndNotDoubled) {
+  const EmbeddedServer from(std::string(kCluster) + "---\n" + kOtherKinds,
+                            kSimulated);
+  Client reader(from.config());
+  const auto pods_of = [](Client& client) {
+    std::map<std::string, std::string> owners;
+    for (const auto& pod : client.List<Pod>().items) {
+      const auto& references = pod->metadata.owner_references;
+      owners[pod->metadata.name + " on " + pod->spec.node_name] =
+          references.empty() ? "" : references[0].kind;
+    }
+    return owners;
+  };
+  while (pods_of(reader).size() < 6) std::this_thread::yield();
+  for (const auto& pod : reader.List<Pod>().items) {
+    if (pod->spec.node_name.empty() && pod->metadata.name != "pending") {
+      reader.Bind({.metadata = {.name = pod->metadata.name,
+                                .namespace_name = pod->metadata.namespace_name},
+                   .target = {.kind = "Node", .name = "n1"}});
+    }
+  }
+  const auto expected = pods_of(reader);
+  Transfer source(reader);
+  const std::string exported =
+      Await([&](auto done) { source.Export(std::move(done)); }).body;
+
+  const EmbeddedServer to("", kSimulated);
+  Client client(to.config());
+  Transfer transfer(client);
+  const Reply imported = Await([&](auto done) {
+    transfer.Import({.method = "POST", .body = exported}, std::move(done));
+  });
+  EXPECT_EQ(Json::parse(imported.body)["errors"], Json::array());
+  EXPECT_EQ(pods_of(client), expected);
+  // The controllers have nothing to do.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(pods_of(client), expected);
 }
 
 TEST_F(TransferTest, AnExportCanBeImportedIntoAnEmptyCluster) {
@@ -160,20 +344,52 @@ TEST_F(TransferTest, AnExportCanBeImportedIntoAnEmptyCluster) {
     transfer.Import({.method = "POST", .body = exported}, std::move(done));
   });
   EXPECT_EQ(Json::parse(imported.body), Json::parse(R"({
-      "created": {"Namespace": 1, "PriorityClass": 1, "Node": 1, "Pod": 2,
+      "created": {"Namespace": 1, "PriorityClass": 1, "Node": 1, "Pod": 3,
                   "Deployment": 1},
-      "skipped": {}, "deleted": {}, "errors": []})"));
+      "skipped": {"Namespace of the system": 4}, "deleted": {},
+      "errors": []})"));
   EXPECT_EQ(Await([&](auto done) { transfer.Export(std::move(done)); }).body,
             exported);
   EXPECT_EQ(client.Get<Pod>("shop", "bound")->spec.node_name, "n1");
 }
 
+TEST_F(TransferTest, TheLabelsOfTheDefaultNamespaceAreImported) {
+  ImportOk(R"({"kind": "Namespace",
+               "metadata": {"name": "default", "labels": {"team": "a"}}})");
+  EXPECT_THAT(Export(), HasSubstr("      kubernetes.io/metadata.name: default\n"
+                                  "      team: a\n"));
+}
+
+TEST_F(TransferTest, AnExportCanBeLoadedIntoANewServer) {
+  const EmbeddedServer from(kCluster, kSimulated);
+  Client reader(from.config());
+  const auto owners = [](Client& client) {
+    std::map<std::string, std::string> found;
+    for (const auto& pod : client.List<Pod>().items) {
+      for (const auto& owner : pod->metadata.owner_references) {
+        found[pod->metadata.name] = owner.name;
+      }
+    }
+    return found;
+  };
+  while (owners(reader).empty()) std::this_thread::yield();
+  const auto expected = owners(reader);
+  Transfer source(reader);
+  const EmbeddedServer to(
+      Await([&](auto done) { source.Export(std::move(done)); }).body,
+      kSimulated);
+  Client client(to.config());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(owners(client), expected);
+}
+
 TEST_F(TransferTest, SkipsWhatExistsAndCountsIt) {
   EXPECT_EQ(ImportOk(Export()), Json::parse(R"({
       "created": {},
-      "skipped": {"Namespace that exists already": 1,
+      "skipped": {"Namespace of the system": 4,
+                  "Namespace that exists already": 1,
                   "PriorityClass that exists already": 1,
-                  "Node that exists already": 1, "Pod that exists already": 2,
+                  "Node that exists already": 1, "Pod that exists already": 3,
                   "Deployment that exists already": 1},
       "deleted": {}, "errors": []})"));
 }

@@ -1,5 +1,6 @@
 #include "minisched/trace/record_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace minisched {
@@ -108,12 +109,20 @@ const Record& RecordLog::Add(Record record) {
     kept_.erase(last->second);
   }
   last_[entry.key] = last_sequence_;
-  if (std::holds_alternative<Attempt>(shared->state)) {
+  if (const auto* attempt = std::get_if<Attempt>(&shared->state)) {
+    ForgetAttempt(attempt->uid);
+    last_attempts_[attempt->uid] = last_sequence_;
     attempts_.insert(last_sequence_);
+  } else if (const auto* pod = std::get_if<PodRecord>(&shared->state);
+             pod != nullptr && !IsLasting(*shared)) {
+    ForgetAttempt(pod->uid);
+    last_attempts_.erase(pod->uid);
   }
   newest_.emplace(last_sequence_, std::move(entry));
 
-  if (attempts_.size() > limits_.attempts) RemoveOldestAttempt();
+  if (attempts_.size() > limits_.attempts) {
+    Retire(newest_.find(*attempts_.begin()));
+  }
   while (newest_.size() > 1 &&
          (newest_.size() > limits_.records || bytes_ > limits_.bytes)) {
     RetireOldest();
@@ -123,26 +132,31 @@ const Record& RecordLog::Add(Record record) {
 
 RecordPtr RecordLog::FindAttempt(const std::string& uid, int number) const {
   const auto last = last_.find(AttemptKey(uid, number));
-  return last == last_.end() ? nullptr : newest_.at(last->second).record;
+  if (last == last_.end()) return nullptr;
+  const auto kept = kept_attempts_.find(last->second);
+  return kept != kept_attempts_.end() ? kept->second.record
+                                      : newest_.at(last->second).record;
 }
 
 std::vector<RecordPtr> RecordLog::After(std::uint64_t sequence) const {
   std::vector<RecordPtr> records;
-  for (const Entries* entries : {&kept_, &newest_}) {
+  for (const Entries* entries : {&kept_, &kept_attempts_, &newest_}) {
     for (auto it = entries->upper_bound(sequence); it != entries->end(); ++it) {
       records.push_back(it->second.record);
     }
   }
+  std::ranges::sort(records, {}, &Record::sequence);
   return records;
 }
 
 std::vector<RecordPtr> RecordLog::LastOfEach() const {
   std::vector<RecordPtr> records;
-  for (const Entries* entries : {&kept_, &newest_}) {
+  for (const Entries* entries : {&kept_, &kept_attempts_, &newest_}) {
     for (const auto& [sequence, entry] : *entries) {
       if (IsLast(entry)) records.push_back(entry.record);
     }
   }
+  std::ranges::sort(records, {}, &Record::sequence);
   return records;
 }
 
@@ -157,19 +171,44 @@ void RecordLog::RetireOldest() {
     bytes_ -= oldest->second.bytes;
     kept_.insert(newest_.extract(oldest));
   } else {
-    Remove(oldest);
+    Retire(oldest);
   }
 }
 
-void RecordLog::RemoveOldestAttempt() {
-  Remove(newest_.find(*attempts_.begin()));
+void RecordLog::Retire(Entries::iterator entry) {
+  bytes_ -= entry->second.bytes;
+  attempts_.erase(entry->first);
+  const auto* attempt = std::get_if<Attempt>(&entry->second.record->state);
+  const auto last = attempt == nullptr ? last_attempts_.end()
+                                       : last_attempts_.find(attempt->uid);
+  if (last == last_attempts_.end() || last->second != entry->first) {
+    if (IsLast(entry->second)) last_.erase(entry->second.key);
+    newest_.erase(entry);
+    return;
+  }
+  kept_attempt_bytes_ += entry->second.bytes;
+  kept_attempts_.insert(newest_.extract(entry));
+  while (kept_attempt_bytes_ > limits_.kept_attempt_bytes) {
+    const auto& oldest = *kept_attempts_.begin()->second.record;
+    ForgetAttempt(std::string(std::get<Attempt>(oldest.state).uid));
+  }
 }
 
-void RecordLog::Remove(Entries::iterator entry) {
-  bytes_ -= entry->second.bytes;
-  if (IsLast(entry->second)) last_.erase(entry->second.key);
-  attempts_.erase(entry->first);
-  newest_.erase(entry);
+void RecordLog::ForgetAttempt(const std::string& uid) {
+  const auto last = last_attempts_.find(uid);
+  if (last == last_attempts_.end()) return;
+  const auto kept = kept_attempts_.find(last->second);
+  if (kept == kept_attempts_.end()) return;
+  kept_attempt_bytes_ -= kept->second.bytes;
+  if (IsLast(kept->second)) last_.erase(kept->second.key);
+  last_attempts_.erase(last);
+  kept_attempts_.erase(kept);
+}
+
+void RecordLog::AddUnread(Record record) {
+  Add(std::move(record));
+  const auto newest = newest_.find(last_sequence_);
+  if (newest != newest_.end()) Retire(newest);
 }
 
 }  // namespace minisched

@@ -124,7 +124,7 @@ TEST_F(RecordLogTest, KeepsTheLastRecordsOfPendingPodsInOrder) {
 }
 
 TEST_F(RecordLogTest, RemovesTheOldestAttempts) {
-  RecordLog log({.attempts = 2});
+  RecordLog log({.attempts = 2, .kept_attempt_bytes = 0});
   AddAttempt(log, "a", 1);
   AddPod(log, "a", Place::kActive);
   AddAttempt(log, "b", 1);
@@ -143,13 +143,68 @@ TEST_F(RecordLogTest, FindsTheLastRecordOfAnAttempt) {
   ASSERT_NE(log.FindAttempt("a", 1), nullptr);
   EXPECT_EQ(log.FindAttempt("a", 1)->sequence, 2U);
   EXPECT_EQ(log.FindAttempt("b", 1), nullptr);
-  AddBoundRecords(log, 2);  // removes both attempts
+  AddBoundRecords(log, 2);  // removes the attempt that is not the last
   EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
+  EXPECT_NE(log.FindAttempt("a", 2), nullptr);
+  AddPod(log, "a", Place::kBound);
   EXPECT_EQ(log.FindAttempt("a", 2), nullptr);
 }
 
+TEST_F(RecordLogTest, KeepsTheLastAttemptOfEachPendingPod) {
+  for (const bool is_read : {true, false}) {
+    RecordLog log({.records = 3, .attempts = 2});
+    for (const char* uid : {"a", "b", "c"}) {
+      AddPod(log, uid, Place::kUnschedulable);
+      for (const int number : {1, 2}) {
+        Record record{.state = Attempt{.uid = uid, .number = number}};
+        is_read ? void(log.Add(record)) : log.AddUnread(record);
+      }
+    }
+    AddBoundRecords(log, 100);
+    const auto kept =
+        ElementsAre("a unschedulable", "a #2", "b unschedulable", "b #2",
+                    "c unschedulable", "c #2", "ended bound");
+    EXPECT_THAT(Describe(log.LastOfEach()), kept);
+    EXPECT_NE(log.FindAttempt("a", 2), nullptr);
+    EXPECT_EQ(log.FindAttempt("a", 1), nullptr);
+    AddPod(log, "a", Place::kBound);
+    AddPod(log, "b", Place::kGone);
+    EXPECT_THAT(Describe(log.LastOfEach()),
+                ElementsAre("c unschedulable", "c #2", "ended bound", "a bound",
+                            "b gone"));
+  }
+}
+
+TEST_F(RecordLogTest, OfAnAttemptThatNobodyReadsOnlyTheLastRecordIsHeld) {
+  RecordLog log({});
+  AddPod(log, "a", Place::kInFlight);
+  for (const char* failure : {"scheduling cycle", "Bind"}) {
+    log.AddUnread(
+        {.state = Attempt{.uid = "a", .number = 1, .failure = failure}});
+  }
+  EXPECT_THAT(Describe(log.After(0)), ElementsAre("a in flight", "a #1"));
+  EXPECT_EQ(std::get<Attempt>(log.FindAttempt("a", 1)->state).failure, "Bind");
+  AddPod(log, "a", Place::kUnschedulable);
+  AddAttempt(log, "a", 2);  // read
+  EXPECT_THAT(Describe(log.After(0)),
+              ElementsAre("a in flight", "a unschedulable", "a #2"));
+}
+
+TEST_F(RecordLogTest, KeptAttemptsHaveALimitAndTheOldestGoFirst) {
+  RecordLog log({.records = 1, .kept_attempt_bytes = 100'000});
+  for (int i = 0; i < 1000; ++i) {
+    const std::string uid = std::to_string(i);
+    AddPod(log, uid, Place::kUnschedulable);
+    AddAttempt(log, uid, 1, std::string(10'000, '.'));
+  }
+  AddBoundRecords(log, 1);
+  EXPECT_EQ(log.FindAttempt("980", 1), nullptr);
+  EXPECT_NE(log.FindAttempt("999", 1), nullptr);
+  EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(1009U), Le(1010U))));
+}
+
 TEST_F(RecordLogTest, LimitsTheBytes) {
-  RecordLog log({.bytes = 100'000});
+  RecordLog log({.bytes = 100'000, .kept_attempt_bytes = 0});
   for (int i = 0; i < 1000; ++i) {
     AddPod(log, "a", Place::kBound, std::string(10'000, '.'));
   }
@@ -168,7 +223,7 @@ TEST_F(RecordLogTest, KeepsTheNewestRecordEvenIfItExceedsTheLimit) {
 }
 
 TEST_F(RecordLogTest, RemovedRecordsNoLongerCountAsBytes) {
-  RecordLog log({.attempts = 1, .bytes = 100'000});
+  RecordLog log({.attempts = 1, .bytes = 100'000, .kept_attempt_bytes = 0});
   for (int i = 0; i < 100; ++i) {
     AddAttempt(log, "a", i, std::string(10'000, '.'));
   }
@@ -212,7 +267,7 @@ TEST_F(RecordLogTest, CountsEachPartOfARecordAsBytes) {
       {.state = Attempt{.reasons = {{.reason = big}}}},
       {.state = SchedulerRecord{.name = big}}};
   for (std::size_t i = 0; i < records.size(); ++i) {
-    RecordLog log({.bytes = 10'000});
+    RecordLog log({.bytes = 10'000, .kept_attempt_bytes = 0});
     AddPod(log, "small", Place::kBound);
     log.Add(records[i]);
     EXPECT_THAT(Describe(log.After(0)), Not(Contains("small bound"))) << i;

@@ -99,13 +99,13 @@ void Trace::Moved(const Pod& pod, Place place, Move move) {
   AddRecord(std::move(record));
 }
 
-void Trace::Add(Attempt report) {
+void Trace::Add(Attempt report, bool is_read) {
   if (report.filters.empty() && report.fits.empty() &&
       report.rejected.empty()) {
     const RecordPtr earlier = FindAttempt(report.uid, report.number);
     if (earlier) {
       report = Join(std::get<Attempt>(earlier->state), std::move(report));
-    } else if (!report.points.empty()) {
+    } else if (!report.points.empty() && report.failure.empty()) {
       return;  // No reader asked for the report that this one extends.
     }
   } else {
@@ -114,7 +114,7 @@ void Trace::Add(Attempt report) {
   KeepNodes(report, limits_.nodes_per_attempt);
   ++report.reports;
   MutexLock lock(mu_);
-  AddRecord(std::move(report));
+  AddRecord(std::move(report), is_read);
 }
 
 RecordPtr Trace::FindAttempt(const std::string& uid, int number) const {
@@ -169,8 +169,13 @@ std::vector<RecordPtr> Trace::LastOfEachPod() const {
   return records;
 }
 
-void Trace::AddRecord(decltype(Record::state) state) {
-  log_.Add({.time = clock_.WallNow(), .state = std::move(state)});
+void Trace::AddRecord(decltype(Record::state) state, bool is_read) {
+  Record record{.time = clock_.WallNow(), .state = std::move(state)};
+  if (is_read) {
+    log_.Add(std::move(record));
+  } else {
+    log_.AddUnread(std::move(record));
+  }
   added_.NotifyAll();
 }
 

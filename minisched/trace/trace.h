@@ -32,7 +32,7 @@ namespace minisched {
 //
 // Moves of pods are always recorded, because a reader that is made later needs
 // the place of each pod. Attempts are described only while a reader asks for
-// attempts.
+// attempts. After KeepFailures(), failed ones are always described.
 class Trace {
  public:
   // Receives the place and the event of each move.
@@ -56,16 +56,22 @@ class Trace {
   void Moved(const Pod& pod, Place place, Move move = {}) EXCLUDES(mu_);
 
   // Records the Attempt that `describe` returns. Calls `describe` only if a
-  // reader asks for attempts.
+  // reader asks for attempts, or if the attempt has `failed` after
+  // KeepFailures().
   //
   // At the end of a scheduling cycle, call Tried() with the nodes or at least
   // the filter plugins. At the end of the binding cycle, call Tried() again,
   // without nodes and filter plugins: the second call appends to `points` and
   // replaces `node` and `failure`. The calls for one attempt must not overlap.
   template <std::invocable Describe>
-  void Tried(const Describe& describe) EXCLUDES(mu_) {
-    if (attempt_readers_.load(std::memory_order_relaxed) > 0) Add(describe());
+  void Tried(const Describe& describe, bool failed = false) EXCLUDES(mu_) {
+    const bool is_read = attempt_readers_.load(std::memory_order_relaxed) > 0;
+    if (is_read || (failed && keeps_failures_)) Add(describe(), is_read);
   }
+
+  // Keeps the last attempt of each pending pod from now on, if it failed, for
+  // readers that are made later. TraceLimits has the limit.
+  void KeepFailures() { keeps_failures_ = true; }
 
   // True if a reader asks for all rejections of each node in failed attempts,
   // not only for the first ones.
@@ -121,8 +127,9 @@ class Trace {
  private:
   friend class TraceReader;
 
-  void Add(Attempt report) EXCLUDES(mu_);
-  void AddRecord(decltype(Record::state) state) REQUIRES(mu_);
+  void Add(Attempt report, bool is_read) EXCLUDES(mu_);
+  void AddRecord(decltype(Record::state) state, bool is_read = true)
+      REQUIRES(mu_);
   void ReportScheduler() REQUIRES(mu_);
 
   const std::string scheduler_name_;
@@ -133,6 +140,7 @@ class Trace {
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
   std::atomic<int> all_rejections_readers_ = 0;
+  std::atomic<bool> keeps_failures_ = false;
   // Lock order: offer_mu_, the locks of the scheduler, mu_, the lock of pacer_.
   // offer_mu_ is held while a function of the offer runs.
   mutable Mutex offer_mu_;

@@ -200,6 +200,38 @@ TEST_F(TraceTest, TriedCallsDescribeOnlyForAReaderOfAttempts) {
   }
 }
 
+TEST_F(TraceTest, KeepFailuresDescribesFailedAttemptsForLaterReaders) {
+  const auto attempt = [] {
+    return Attempt{.uid = "a", .number = 1, .failure = "no node"};
+  };
+  trace_.Tried(attempt, /*failed=*/true);
+  EXPECT_EQ(trace_.FindAttempt("a", 1), nullptr);
+  trace_.KeepFailures();
+  trace_.Tried(attempt);
+  EXPECT_EQ(trace_.FindAttempt("a", 1), nullptr);
+  trace_.Tried(attempt, /*failed=*/true);
+  Move("a", Place::kUnschedulable);
+  TraceReader reader(trace_, AttemptDetail::kFirstRejections);
+  EXPECT_THAT(Describe(reader.Poll()),
+              ElementsAre("scheduler", "a #1", "a unschedulable"));
+}
+
+TEST_F(TraceTest, KeepsAFailedBindingWhoseSchedulingCycleNobodyRead) {
+  trace_.KeepFailures();
+  trace_.Tried(
+      [] {
+        return Attempt{.uid = "a",
+                       .number = 1,
+                       .points = {{.point = "Bind", .status = "Error"}},
+                       .node = "node-1",
+                       .failure = "no"};
+      },
+      /*failed=*/true);
+  const RecordPtr kept = trace_.FindAttempt("a", 1);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(std::get<Attempt>(kept->state).points.size(), 1U);
+}
+
 TEST_F(TraceTest, WantsAllRejectionsWhileAReaderAsksForThem) {
   const TraceReader moves_only(trace_);
   const TraceReader first(trace_, AttemptDetail::kFirstRejections);

@@ -660,6 +660,20 @@ def the_page_of_step_01_shows_nodes_and_pods(browser: Browser) -> None:
 
 
 @check
+def a_click_on_a_view_is_not_lost_if_something_changes_at_once(
+        browser: Browser) -> None:
+    with Cluster("13", [node("node-1")]) as cluster, \
+            LivePage(browser, cluster) as live:
+        live.open()
+        live.evaluate("""() => {
+          location.hash = '#tables';
+          document.querySelector('input[type=search]')
+            .dispatchEvent(new Event('input'));
+        }""")
+        live.await_text("main h2", "Tables")
+
+
+@check
 def the_page_goes_on_after_an_item_that_it_cannot_show(
         browser: Browser) -> None:
     time = "2026-01-01T00:00:00Z"

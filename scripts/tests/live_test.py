@@ -8,6 +8,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import live_behaviour
 import live_access
 import live_cost
+import live_names
 import live_picture
 import live_readme
 from live_page import run_checks

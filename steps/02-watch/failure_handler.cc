@@ -11,7 +11,8 @@ void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
                                         const std::string& message) {
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
-  trace_.Tried([&] { return DescribeAttempt(info, {}, "", message); });
+  trace_.Tried([&] { return DescribeAttempt(info, {}, "", message); },
+               /*failed=*/true);
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 }
 

@@ -84,14 +84,15 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const Pod& pod = *info->pod;
   CycleState state;
   const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
-  trace_.Tried([&] { return DescribeAttempt(*info, state, result); });
+  trace_.Tried([&] { return DescribeAttempt(*info, state, result); }, !result);
   if (!result) {
     HandleSchedulingFailure(*info, result.error(), stop);
     return true;
   }
   const std::string& host = result->suggested_host;
   const Status bound = Bind(pod, host, stop);
-  trace_.Tried([&] { return DescribeBinding(*info, host, bound); });
+  trace_.Tried([&] { return DescribeBinding(*info, host, bound); },
+               !bound.IsSuccess());
   if (!bound.IsSuccess()) {
     HandleSchedulingFailure(*info, {.status = bound}, stop);
     return true;

@@ -10,7 +10,8 @@ void Scheduler::RunBindingCycle(PodAttempt& attempt,
   const Pod& pod = *attempt.info.pod;
   const Status bound = Bind(pod, attempt.host, stop);
   trace_.Tried(
-      [&] { return DescribeBinding(attempt.info, attempt.host, bound); });
+      [&] { return DescribeBinding(attempt.info, attempt.host, bound); },
+      !bound.IsSuccess());
   if (!bound.IsSuccess()) {
     cache_.ForgetPod(pod);
     HandleSchedulingFailure(attempt, {.status = bound}, stop);

@@ -104,7 +104,8 @@ void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
 void Scheduler::UnreserveAndForget(PodAttempt& attempt, std::string_view point,
                                    const SchedulingFailure& failure) {
   const Pod& pod = *attempt.info.pod;
-  trace_.Tried([&] { return DescribeBinding(attempt, point, failure); });
+  trace_.Tried([&] { return DescribeBinding(attempt, point, failure); },
+               /*failed=*/true);
   FrameworkForPod(pod).RunReservePluginsUnreserve(attempt.state, pod,
                                                   attempt.host);
   cache_.ForgetPod(pod);

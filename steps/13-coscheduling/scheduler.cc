@@ -160,7 +160,8 @@ tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
   const Pod& pod = *attempt.info.pod;
   const auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
   trace_.Tried(
-      [&] { return DescribeAttempt(attempt.info, attempt.state, result); });
+      [&] { return DescribeAttempt(attempt.info, attempt.state, result); },
+      !result);
   if (!result) return tl::unexpected(result.error());
   attempt.host = result->suggested_host;
   return PrepareForBindingCycle(attempt);

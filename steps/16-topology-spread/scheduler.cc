@@ -170,7 +170,8 @@ tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
   auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
   if (!result) RunPostFilter(attempt.state, pod, result.error());
   trace_.Tried(
-      [&] { return DescribeAttempt(attempt.info, attempt.state, result); });
+      [&] { return DescribeAttempt(attempt.info, attempt.state, result); },
+      !result);
   if (!result) return tl::unexpected(result.error());
   attempt.host = result->suggested_host;
   return PrepareForBindingCycle(attempt);

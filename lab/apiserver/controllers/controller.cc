@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lab/apiserver/errors.h"
+#include "lab/apiserver/selectors.h"
 #include "minisched/base/log.h"
 
 namespace minisched::apiserver {
@@ -16,6 +17,13 @@ namespace {
 constexpr std::chrono::seconds kRetry{1};
 // A controller that remembers more events than this forgets all of them.
 constexpr std::size_t kMaxRemembered = 4096;
+
+// Returns the reference of a child to its controller.
+Json ControlledBy(const Json& owner) {
+  Json reference = ReferenceTo(owner);
+  reference.update({{"controller", true}, {"blockOwnerDeletion", true}});
+  return reference;
+}
 
 Store::Subscription ListAndWatch(Store& store, const std::string& collection,
                                  std::function<void(const Event&)> observer) {
@@ -200,10 +208,21 @@ OwnerController::OwnerController(Registry& registry, std::string component,
 }
 
 Object OwnerController::CreateChild(const Json& owner, Json child) {
-  Json reference = ReferenceTo(owner);
-  reference.update({{"controller", true}, {"blockOwnerDeletion", true}});
-  child["metadata"]["ownerReferences"] = Json::array({reference});
+  child["metadata"]["ownerReferences"] = Json::array({ControlledBy(owner)});
   return registry_.Create(child_row_, NamespaceOf(owner), std::move(child));
+}
+
+void OwnerController::AdoptOrphans(const Json& owner) {
+  const auto selects = Compile(Get(owner, "spec", "selector"));
+  for (const Object& orphan : children_[""]) {
+    if (NamespaceOf(*orphan) != NamespaceOf(owner) || IsTerminating(*orphan) ||
+        !selects(Get(*orphan, "metadata", "labels"))) {
+      continue;
+    }
+    Edit(KeyOf(*orphan), "", [&owner](Json& edited) {
+      edited["metadata"]["ownerReferences"].push_back(ControlledBy(owner));
+    });
+  }
 }
 
 }  // namespace minisched::apiserver

@@ -143,8 +143,8 @@ class Controller {
 
 // A controller of objects that own other objects (children). Sync() is called
 // for an object when the object or one of its children changes. Unlike
-// upstream's controllers, it neither adopts objects that match an owner's
-// selector nor releases children that no longer match.
+// upstream's controllers, it does not release children that no longer match an
+// owner's selector.
 class OwnerController : public Controller {
  protected:
   OwnerController(Registry& registry, std::string component,
@@ -152,6 +152,9 @@ class OwnerController : public Controller {
 
   // Creates a child of `owner`.
   Object CreateChild(const Json& owner, Json child);
+  // Makes children of all objects that match the owner's selector and have no
+  // controller.
+  void AdoptOrphans(const Json& owner);
 
   const ResourceRow& child_row_;
   const Index children_;  // by the uid of each child's controller

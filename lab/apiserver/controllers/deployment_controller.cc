@@ -67,11 +67,12 @@ std::string HashOf(const Json& deployment) {
   return text;
 }
 
-// Returns the key of the ReplicaSet for the Deployment's current template.
-ObjectKey CurrentSetKey(const Json& deployment) {
-  const std::string hash = HashOf(deployment);
-  return {&GetResource("apps", "replicasets"), NamespaceOf(deployment),
-          NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash};
+// Returns the pod template of a workload without the label that the controller
+// adds.
+Json TemplateOf(const Json& workload) {
+  Json pod_template = workload["spec"]["template"];
+  pod_template["metadata"]["labels"].erase(kHash);
+  return pod_template;
 }
 
 Json ReplicaSetFor(const Json& deployment, const ObjectKey& key,
@@ -101,13 +102,28 @@ class DeploymentController : public OwnerController {
   void Sync(const ObjectKey& key) override {
     const Object deployment = Find(key);
     if (!deployment) return;
+    const bool ending = IsTerminating(*deployment);
+    if (!ending) AdoptOrphans(*deployment);
     const ObjectKey current = CurrentSetKey(*deployment);
-    if (IsPaused(*deployment)) {
-      ScalePaused(*deployment, current);
-    } else if (!IsTerminating(*deployment)) {
-      Roll(*deployment, current);
-    }
+    if (!ending && IsPaused(*deployment)) ScalePaused(*deployment, current);
+    if (!ending && !IsPaused(*deployment)) Roll(*deployment, current);
     UpdateStatus(*deployment, current);
+  }
+
+  // Returns the key of the ReplicaSet for the Deployment's current template: of
+  // the oldest one with this template, or of a new one.
+  ObjectKey CurrentSetKey(const Json& deployment) const {
+    std::vector<Object> sets = children_[UidOf(deployment)];
+    std::ranges::stable_sort(sets, {}, [](const Object& set) {
+      return GetString(*set, "metadata", "creationTimestamp");
+    });
+    const Json pod_template = TemplateOf(deployment);
+    for (const Object& set : sets) {
+      if (TemplateOf(*set) == pod_template) return KeyOf(*set);
+    }
+    const std::string hash = HashOf(deployment);
+    return {&child_row_, NamespaceOf(deployment),
+            NameOf(deployment).substr(0, 252 - hash.size()) + "-" + hash};
   }
 
   // A paused rollout stops where it is. Only a Deployment whose pods belong to

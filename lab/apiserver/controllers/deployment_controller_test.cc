@@ -112,6 +112,25 @@ TEST_F(DeploymentControllerTest, CreatesAReplicaSetForTheTemplate) {
                           NameOf(set) + " from 0 to 2"));
 }
 
+TEST_F(DeploymentControllerTest, AdoptsAReplicaSetWithItsTemplate) {
+  Make(2);
+  // As an import creates the copies: first the set, without its owner.
+  Json set = ReplicaSetOf("one");
+  set["metadata"] = {{"name", "copied"}, {"labels", set["metadata"]["labels"]}};
+  const Json spec = Deployment()["spec"];
+  cluster_.Delete("deployments", "web");
+  cluster_.Delete("replicasets", cluster_.Names("replicasets")[0]);
+  Settle();
+  cluster_.Create("replicasets", set);
+  Settle();
+  Make(2, spec);
+  EXPECT_THAT(cluster_.Names("replicasets"), ElementsAre("copied"));
+  EXPECT_EQ(cluster_.Get("replicasets",
+                         "copied")["metadata"]["ownerReferences"][0]["uid"],
+            UidOf(Deployment()));
+  EXPECT_EQ(Deployment()["status"]["updatedReplicas"], 2);
+}
+
 TEST_F(DeploymentControllerTest, ARolloutRespectsTheLimitsOfItsStrategy) {
   Make(8);
   Change(Image("two"));

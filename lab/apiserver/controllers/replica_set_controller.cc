@@ -52,6 +52,7 @@ class ReplicaSetController : public OwnerController {
   void Sync(const ObjectKey& key) override {
     const Object set = Find(key);
     if (!set) return;
+    if (!IsTerminating(*set)) AdoptOrphans(*set);
     std::vector<Object> active = children_[UidOf(*set)];
     std::erase_if(active, [](const Object& pod) { return HasEnded(*pod); });
     const auto terminating = std::erase_if(

@@ -83,6 +83,28 @@ TEST_F(ReplicaSetControllerTest, CreatesMissingPods) {
                           StartsWith("SuccessfulCreate: Created pod: web-")));
 }
 
+TEST_F(ReplicaSetControllerTest, AdoptsMatchingPodsWithoutAController) {
+  const auto create = [this](const char* name, const char* app) {
+    cluster_.Create(
+        "pods",
+        {{"metadata", {{"name", name}, {"labels", {{"app", app}}}}},
+         {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}});
+  };
+  create("mine", "web");
+  create("other", "db");
+  const Json set = MakeSet(2);
+  EXPECT_THAT(cluster_.Names("pods"), SizeIs(3));
+  EXPECT_EQ(cluster_.Get("pods", "mine")["metadata"]["ownerReferences"][0],
+            Json({{"apiVersion", "apps/v1"},
+                  {"kind", "ReplicaSet"},
+                  {"name", "web"},
+                  {"uid", UidOf(set)},
+                  {"controller", true},
+                  {"blockOwnerDeletion", true}}));
+  EXPECT_FALSE(
+      cluster_.Get("pods", "other")["metadata"].contains("ownerReferences"));
+}
+
 TEST_F(ReplicaSetControllerTest, CreatesManyPodsInSeveralSyncs) {
   MakeSet(250);
   EXPECT_THAT(cluster_.Names("pods"), SizeIs(250));

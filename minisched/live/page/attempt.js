@@ -2,8 +2,9 @@
 
 import { h } from "./dom.js";
 import { clockText, plural } from "./format.js";
-import { badge, firstItems, hidden, link, scrollTable } from "./parts.js";
-import { searchField } from "./parts.js";
+import { badge, breakable, cut, firstItems, hidden } from "./parts.js";
+import { inNamespace, kWhole, link, namespaceSelect } from "./parts.js";
+import { scrollTable, searchField } from "./parts.js";
 import { isSupposed, rowsOf } from "./supposing.js";
 import { change, currentIf, feed, isFound, openAttempt } from "./ui.js";
 import { openPod, server, shownTables, ui } from "./ui.js";
@@ -45,8 +46,8 @@ const newestAttempts = () =>
 // Returns the list of attempts, and the chosen one.
 export function attemptsView() {
   const attempts = newestAttempts();
-  const found = attempts.filter(({ attempt }) =>
-    isFound(attempt.pod, "attemptSearch"));
+  const found = attempts.filter(({ attempt: { pod } }) =>
+    isFound(pod, "attemptSearch") && inNamespace(pod.split("/")[0]));
   const newest = found[0]?.attempt;
   const chosen = ui.attempt ??
     (newest && { uid: newest.uid, number: newest.attempt });
@@ -56,10 +57,12 @@ export function attemptsView() {
     h("div.attempt-list",
       h("div.section-head", h("h2", "Attempts"),
         searchField("Search attempts", "attemptSearch"),
+        namespaceSelect(),
         ui.attempt && link("Follow the newest",
           () => change({ attempt: null, weights: {} }))),
       attempts.length === 0 &&
-        h("p.quiet", "The scheduler has reported no attempts yet."),
+        h("p.quiet", "There are no attempts yet. While no page is open, the ",
+          "scheduler keeps only the last failed one of each pending pod."),
       h("ul", items), more),
     chosen && attemptPanel(chosen));
 }
@@ -71,14 +74,14 @@ function attemptItem({ attempt, time }, chosen) {
     h("button.pod", { "aria-current": currentIf(isCurrent), title: attempt.pod,
       onclick: () => openAttempt(uid, number) },
     h("span.pod-line",
-      h("span.pod-name.name", attempt.pod.split("/").at(-1)),
+      h("span.pod-name.name", cut(attempt.pod.split("/").at(-1))),
       h("span.aside", `attempt ${number} · ${clockText(time)}`)),
-    h("span.small", outcome(attempt))));
+    h("span.small", outcome(attempt, cut))));
 }
 
-function outcome({ failure, node }) {
+function outcome({ failure, node }, view = String) {
   return [failure ? h("span.mark", "✗ ") : h("span.mark.good", "→ "),
-    failure ?? node ?? ""];
+    failure ?? view(node ?? "")];
 }
 
 function attemptPanel({ uid, number }) {
@@ -112,7 +115,8 @@ function attemptTable(attempt) {
         " These are not the scheduler's own weights. ",
         link("Back to its weights", () => change({ weights: {} })))),
     scrollTable(`Nodes and plugins of ${attempt.pod}`,
-      supposed ? "supposed" : "", tableHead(filters, scores), views),
+      supposed ? "by-node supposed" : "by-node", tableHead(filters, scores),
+      views),
     more,
     scores.length > 0 && h("p.legend", { key: "scores" },
       "Scores: normalized × weight, and below raw → normalized × weight. ",
@@ -135,10 +139,6 @@ function tableHead(filters, scores) {
   ];
 }
 
-// Returns a name that may be broken before its words.
-const breakable = (name) =>
-  name.split(/(?=[A-Z][a-z])/).map((word) => [h("wbr"), word]);
-
 function weightField({ plugin, weight }) {
   const value = ui.weights[plugin] ?? weight;
   return h("label.weight", { class: value === weight ? "" : "changed" },
@@ -156,7 +156,7 @@ function nodeRow(row, attempt, scores, supposed, tie) {
   const others = further.map((r) => `${r.plugin}: ${r.reasons.join(", ")}`);
   return h("tr", { key: node,
     class: `${isChosen ? "chosen" : ""} ${wins ? "wins" : ""}` },
-  h("th", { scope: "row" }, node),
+  h("th", { scope: "row", class: node.length > kWhole ? "long" : null }, node),
   marks.map((mark) => h("td.mark-cell",
     { class: mark.includes("✗") ? "rejects" : "" }, mark)),
   scores.map((column) => h("td.score", scoreParts(index, column))),
@@ -199,7 +199,7 @@ function pointsTable(points) {
       points.map(({ point, plugin, status, message }, i) => h("tr",
         h("th", { scope: "row" },
           points[i - 1]?.point === point ? hidden(point) : point),
-        h("td", plugin && h("code", plugin)),
+        h("td", plugin && h("code", breakable(plugin))),
         h("td", status), h("td", message)))));
 }
 

@@ -75,7 +75,8 @@ export function fakeRoot() {
 // Returns the first element in the views that has this tag, and whose text
 // begins with `text`.
 export function findView(views, tag, text) {
-  for (const view of [views].flat(Infinity)) {
+  for (const each of [views].flat(Infinity)) {
+    const view = each?.view ? each.view() : each;
     if (!view?.children) continue;
     if (view.tag === tag && textOf(view).startsWith(text)) return view;
     const found = findView(view.children, tag, text);

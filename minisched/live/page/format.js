@@ -19,6 +19,15 @@ export function durationText(ms) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+// Returns an age as kubectl writes it: "45s", "12m", "5h3m", "3d4h".
+export function ageText(ms) {
+  const s = Math.max(Math.floor(ms / 1000), 0);
+  const [m, hours, days] = [60, 3600, 86400].map((n) => Math.floor(s / n));
+  if (m < 2) return `${s}s`;
+  if (hours < 3) return `${m}m`;
+  return hours < 48 ? `${hours}h${m % 60}m` : `${days}d${hours % 24}h`;
+}
+
 // Returns the time that is left, in steps that are calm to watch.
 export function leftText(ms) {
   if (ms <= 0) return "due";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amountText, countText, durationText, leftText, plural }
+import { ageText, amountText, countText, durationText, leftText, plural }
   from "./format.js";
 import { requestsText, taintsText } from "./format.js";
 import { kKindNames, pathOf, templateOf } from "./kinds.js";
@@ -10,6 +10,12 @@ test("DurationsHaveAboutTwoDigits", () => {
     .map(durationText);
   assert.deepEqual(texts, ["0 s", "250 ms", "1.0 s", "1.3 s", "12 s",
     "4 min 5 s", "1 h 1 min"]);
+});
+
+test("AgesAreShort", () => {
+  const texts = [-5, 0, 119, 121, 3 * 3600 + 61, 49 * 3600]
+    .map((seconds) => ageText(seconds * 1000));
+  assert.deepEqual(texts, ["0s", "0s", "119s", "2m", "3h1m", "2d1h"]);
 });
 
 test("TimeThatIsLeftCountsDownToDue", () => {

@@ -83,9 +83,14 @@ function showHash() {
   if (kMain[view]) change({ view });
 }
 
+// The address follows the view, but only when the view changes: the address is
+// a step ahead of the view from a click on a link until "hashchange".
+let viewOfHash = null;
 onChange(() => {
   const hash = `#${ui.view}`;
-  if (location.hash !== hash) history.replaceState(null, "", hash);
+  const isNew = viewOfHash !== ui.view;
+  viewOfHash = ui.view;
+  if (isNew && location.hash !== hash) history.replaceState(null, "", hash);
   requestRender();
 });
 addEventListener("hashchange", showHash);

@@ -2,15 +2,15 @@
 
 import { h, lazy } from "./dom.js";
 import { amountText, countText, plural, taintsText } from "./format.js";
-import { badge, firstItems, hidden, scrollTable } from "./parts.js";
-import { searchField } from "./parts.js";
+import { badge, button, cut, firstItems, hidden } from "./parts.js";
+import { scrollTable, searchField } from "./parts.js";
 import { fullName, fullness, placeOf } from "./places.js";
 import { resourcesOf, usageOfNodes } from "./places.js";
 import { change, currentIf, isFound, openNode, openPod } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
-// Up to this many nodes have a card each; more become squares.
-const kCards = 200;
+// From this many nodes on, each is a square, unless the reader wants cards.
+const kSquares = 60;
 const kFoundCards = 24;
 const kFirstPods = 24;
 const kSquaresAtOnce = 250;
@@ -26,12 +26,17 @@ export function nodesView() {
     .sort((a, b) => collator.compare(a.name, b.name));
   const found = rows.filter(({ name, taints }) =>
     isFound(`${name} ${taintsText(taints)}`, "nodeSearch"));
-  const asCards = rows.length <= kCards || found.length <= kFoundCards;
+  const asCards = ui.nodesAs ? ui.nodesAs === "cards"
+    : rows.length < kSquares || found.length <= kFoundCards;
   return h("section.nodes", { key: "nodes", "aria-label": "Nodes" },
     h("div.section-head",
       h("h2", "Nodes"),
       h("span.count", countText(rows.length)),
       searchField("Search nodes", "nodeSearch"),
+      h("div.pace", { role: "group", "aria-label": "Nodes as" },
+        ["cards", "squares"].map((as) => button(as,
+          () => change({ nodesAs: as }),
+          { "aria-pressed": String(asCards === (as === "cards")) }))),
       asCards
         ? h("p.legend", h("span.swatch.requested"), "requested ",
           h("span.swatch.assumed"), "assumed ", h("span.swatch"), "free")
@@ -43,7 +48,7 @@ export function nodesView() {
 }
 
 function cards(rows, usage) {
-  const [items, more] = firstItems("nodes", kCards, rows, (row) => {
+  const [items, more] = firstItems("nodes", kSquares, rows, (row) => {
     const used = usage.get(row.name);
     const pods = [...used.pods, ...used.failed].flat();
     return lazy(row.uid, [row, ui.drawer?.uid, ...pods], () =>
@@ -77,7 +82,7 @@ function podChip([uid, pod]) {
     class: state && `chip-${state}`, title: name,
     "aria-current": currentIf(ui.drawer?.uid === uid),
     onclick: () => openPod(uid, name) },
-  name.split("/").at(-1), state && hidden(` ${state}`)));
+  cut(name.split("/").at(-1)), state && hidden(` ${state}`)));
 }
 
 function resourceLine({ resource, allocatable, requested, assumed, free }) {

@@ -2,7 +2,12 @@
 
 import { h } from "./dom.js";
 import { countText, durationText, leftText } from "./format.js";
-import { change, currentIf, openPod, shownNow, ui } from "./ui.js";
+import { namespacesOf } from "./places.js";
+import { change, currentIf, openPod, shownNow, shownTables, ui } from "./ui.js";
+
+// Names up to this length are not cut; of others, this much of the end stays.
+export const kWhole = 24;
+const kTail = 9;
 
 // Returns text that only screen readers read.
 export const hidden = (text) => h("span.hidden", text);
@@ -11,6 +16,17 @@ export const button = (text, onclick, props) =>
   h("button", { ...props, onclick }, text);
 // Returns a button that looks like a link.
 export const link = (text, onclick) => h("button.link", { onclick }, text);
+
+// Returns a name that is cut in its middle if there is no room for it: names of
+// one kind differ at their ends.
+export function cut(name) {
+  return name.length <= kWhole ? name : h("span.cut", { title: name },
+    h("span.cut-head", name.slice(0, -kTail)), h("span", name.slice(-kTail)));
+}
+
+// Returns a name that may be broken before its words.
+export const breakable = (name) => name.split(/(?=[A-Z][a-z]|(?<=\/))/)
+  .map((word) => [h("wbr"), word]);
 
 // Returns a list of options of which one is chosen. An option is its text, or a
 // pair of its value and its text.
@@ -31,6 +47,19 @@ export function searchField(label, choice) {
       spellcheck: "false",
       oninput: (event) => change({ [choice]: event.target.value }) }));
 }
+
+// Returns the choice of a namespace for all views, if there are several.
+export function namespaceSelect() {
+  const all = namespacesOf(shownTables());
+  return (all.length > 1 || ui.namespace) && select("Namespace", ui.namespace,
+    [["", "all namespaces"],
+      ...new Set([...all, ui.namespace].filter(Boolean))],
+    (namespace) => change({ namespace }));
+}
+
+// Returns true if the page shows objects of this namespace.
+export const inNamespace = (namespace) =>
+  !ui.namespace || !namespace || namespace === ui.namespace;
 
 // Returns a table with a head, in a box that can be scrolled by keyboard too.
 export function scrollTable(label, kind, head, rows) {
@@ -71,7 +100,7 @@ export function podButton(uid, fullName, parts) {
     onclick: () => openPod(uid, fullName) },
   h("span.pod-line",
     h("span.pod-name", !isPlain && h("span.namespace", `${namespace}/`),
-      h("span.name", name)),
+      h("span.name", cut(name))),
     h("span.aside", wait?.until ? timer(wait.until, "down") : aside)),
   wait?.until && h("span.timer-bar", { "aria-hidden": "true",
     "data-from": wait.from, "data-until": wait.until }),
@@ -80,7 +109,7 @@ export function podButton(uid, fullName, parts) {
 
 // Returns plugin names in a row.
 export const pluginNames = (plugins) =>
-  (plugins ?? []).map((name) => h("code", { key: name }, name));
+  (plugins ?? []).map((name) => h("code", { key: name }, breakable(name)));
 
 // Returns the first items of a list, each as its view, and a line that says how
 // many are left out, with a button for more.

@@ -1,5 +1,8 @@
 // Where each pod is, in which order, and what the nodes have left.
 
+// At least so many pods that wait for the same reason are a group.
+const kFewPods = 5;
+
 // Returns the place of a pod, with the names of the records, and two more:
 // "unscheduled" for a pod that only the API server has, and "ended".
 export function placeOf({ row, record, deleted }) {
@@ -51,6 +54,37 @@ export const arrangePods = keepResult((tables, scheduler) => {
   }
   return places;
 });
+
+// Returns the namespaces of all pods, sorted.
+export const namespacesOf = keepResult(({ pods }) =>
+  [...new Set([...pods.values()].filter(({ deleted }) => !deleted)
+    .map((pod) => fullName(pod).split("/")[0]))].sort());
+
+const reasons = new WeakMap();  // pod → what reasonOf() has returned
+
+// Returns why a pod waits: "" if nothing is known.
+export function reasonOf(pod) {
+  if (!reasons.has(pod)) {
+    const { gates, condition } = pod.row ?? {};
+    reasons.set(pod, gates ? `gates ${gates.join(", ")}`
+      : condition?.message ?? (pod.record?.plugins ?? []).join(", "));
+  }
+  return reasons.get(pod);
+}
+
+// Returns the entries in lists: those of many pods that the same plugins reject
+// for the same reason, and each other one alone.
+export function groupByReason(entries) {
+  const groups = new Map();
+  for (const entry of entries) {
+    const [, pod] = entry;
+    const key = `${pod.record?.plugins} ${reasonOf(pod)}`;
+    if (groups.has(key)) groups.get(key).push(entry);
+    else groups.set(key, [entry]);
+  }
+  return [...groups].flatMap(([key, pods]) => pods.length >= kFewPods
+    ? [{ key, pods }] : pods.map((pod) => ({ key: pod[0], pods: [pod] })));
+}
 
 // Returns the first n entries in the order of a number that `rank` returns.
 export function firstOf(entries, n, rank) {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arrangePods, firstOf, fullness, groupOf, nodeOf, placeOf }
+import { arrangePods, firstOf, fullness, groupByReason, groupOf, namespacesOf }
   from "./places.js";
-import { rankIn, resourcesOf, usageOfNodes } from "./places.js";
+import { nodeOf, placeOf, rankIn, reasonOf, resourcesOf, usageOfNodes }
+  from "./places.js";
 import { createTables } from "./state.js";
 
 const row = (name, more) => ({ name, namespace: "default", scheduler: "s",
@@ -44,6 +45,35 @@ test("ArrangedPodsFollowTheTables", () => {
   tables.pods.set("b", { row: row("b") });
   ++tables.version;
   assert.equal(arrangePods(tables, "s").get("unscheduled").length, 2);
+});
+
+test("ManyPodsThatWaitForTheSameReasonAreAGroup", () => {
+  const pod = (plugins, message) => ({ row: row("p", { condition: { message } }),
+    record: { plugins, place: "unschedulable" } });
+  const entries = ["a", "b", "c", "d", "e"].map((uid) =>
+    [uid, pod(["Fit"], "no cpu")]);
+  const others = [["f", pod(["Fit"], "no memory")], ["g", pod(["Ports"], "x")]];
+  const uids = (some) => groupByReason(some).map(({ pods }) =>
+    pods.map(([uid]) => uid).join(""));
+  assert.deepEqual(uids([...entries, ...others]), ["abcde", "f", "g"]);
+  assert.deepEqual(uids(entries.slice(1)), ["b", "c", "d", "e"]);
+});
+
+test("TheReasonIsTheConditionOrTheGatesOrElseThePlugins", () => {
+  const record = { plugins: ["A", "B"] };
+  assert.equal(reasonOf({ row: row("p"), record }), "A, B");
+  assert.equal(reasonOf({ row: row("p", { condition: { message: "no" } }),
+    record }), "no");
+  assert.equal(reasonOf({ row: row("p", { gates: ["x", "y"] }) }),
+    "gates x, y");
+  assert.equal(reasonOf({ row: row("p") }), "");
+});
+
+test("NamespacesAreThoseOfPodsThatExist", () => {
+  const tables = tablesOf({ a: { row: row("a") },
+    b: { record: { name: "team/b", place: "active" } },
+    c: { row: row("c", { namespace: "old" }), deleted: true } });
+  assert.deepEqual(namespacesOf(tables), ["default", "team"]);
 });
 
 test("FirstOfReturnsTheLowestInOrder", () => {

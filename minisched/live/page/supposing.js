@@ -46,7 +46,8 @@ function skipsFilter(attempt, plugin) {
     point.point === "PreFilter" && point.status === "Skip");
 }
 
-// Returns the rows of an attempt's table, the best nodes first: {node, marks,
+// Returns the rows of an attempt's table, the best nodes first, and of those
+// the chosen one: {node, marks,
 // index, total, wins, reasons, further}. `index` is the node's place in the
 // columns of scores.
 export function rowsOf(attempt, weights) {
@@ -57,7 +58,9 @@ export function rowsOf(attempt, weights) {
     skipsFilter(attempt, plugin) ? "·" : "✓");
   const rows = fits.map((node, index) => ({ node, index, marks,
     total: totals[index], wins: winners.has(index) }));
-  rows.sort((a, b) => (b.total ?? 0) - (a.total ?? 0) || a.index - b.index);
+  const isOther = ({ node }) => Number(node !== attempt.node);
+  rows.sort((a, b) => (b.total ?? 0) - (a.total ?? 0) ||
+    isOther(a) - isOther(b) || a.index - b.index);
   for (const { node, rejections } of attempt.rejected ?? []) {
     rows.push({ node, marks: marksOfRejected(attempt, rejections),
       reasons: rejections[0]?.reasons.join(", "),

@@ -27,6 +27,14 @@ test("OnlyAnotherWeightIsSupposed", () => {
   assert.equal(isSupposed(scores, { Other: 3 }), false);
 });
 
+test("TheSelectedNodeIsTheFirstOfThoseWithItsTotal", () => {
+  const attempt = { fits: ["x", "y", "z"], node: "z",
+    scores: [{ plugin: "P", weight: 1, normalized: [7, 3, 7] }] };
+  const names = (weights) => rowsOf(attempt, weights).rows.map((r) => r.node);
+  assert.deepEqual(names({}), ["z", "x", "y"]);
+  assert.deepEqual(names({ P: 0 }), ["z", "x", "y"]);
+});
+
 test("RowsAreOrderedByTotalAndFollowTheWeights", () => {
   const attempt = { filters: ["A"], fits: ["x", "y", "z"], scores };
   const names = (weights) => rowsOf(attempt, weights).rows.map((r) => r.node);

@@ -1,17 +1,19 @@
 // Tables of each kind, as the API server prints them.
 
 import { h } from "./dom.js";
-import { amountText, plural, taintsText } from "./format.js";
+import { ageText, amountText, plural, taintsText } from "./format.js";
 import { kKindNames, pathOf } from "./kinds.js";
-import { firstItems, link, scrollTable, searchField, select } from "./parts.js";
-import { placeOf, usageOfNodes } from "./places.js";
-import { asOfNow, change, feed, isFound, server, shownTables } from "./ui.js";
-import { ui } from "./ui.js";
+import { cut, firstItems, inNamespace, link } from "./parts.js";
+import { namespaceSelect, scrollTable, searchField, select } from "./parts.js";
+import { placeOf, reasonOf, usageOfNodes } from "./places.js";
+import { asOfNow, change, feed, isFound, server, shownNow } from "./ui.js";
+import { shownTables, ui } from "./ui.js";
 
 const kFirstLines = 100;
 const kFewRows = 500;
 const kRefreshMs = 3000;
 const kKeptTables = 20;
+const kFuture = 9e15;  // Later than any time, in milliseconds.
 
 const answers = new Map();  // path → {columns, rows, error, time, isLoading}
 
@@ -51,13 +53,15 @@ function podTable(tables) {
   for (const [uid, pod] of tables.pods) {
     if (pod.deleted || !pod.row) continue;
     const { name, namespace, node, requests, priority, scheduler } = pod.row;
-    rows.push({ name, namespace, uid, cells: [namespace, name, placeOf(pod),
-      node ?? "", String(priority ?? 0), String(pod.record?.attempts ?? 0),
-      amountText("cpu", requests?.cpu), amountText("memory", requests?.memory),
-      scheduler ?? ""] });
+    const created = Date.parse(pod.row.created) || pod.added;
+    const cells = [namespace, name, placeOf(pod), ageText(shownNow() - created),
+      node ?? "", node ? "" : reasonOf(pod), String(pod.record?.attempts ?? 0),
+      String(priority ?? 0), amountText("cpu", requests?.cpu),
+      amountText("memory", requests?.memory), scheduler ?? ""];
+    rows.push({ name, namespace, uid, cells, age: String(kFuture - created) });
   }
-  return { columns: ["Namespace", "Name", "Place", "Node", "Priority",
-    "Attempts", "CPU", "Memory", "Scheduler"], rows };
+  return { columns: ["Namespace", "Name", "Place", "Age", "Node", "Reason",
+    "Attempts", "Priority", "CPU", "Memory", "Scheduler"], rows };
 }
 
 function nodeTable(tables) {
@@ -92,10 +96,10 @@ function chosenTable() {
 // Returns the view of the tables.
 export function tablesView() {
   const { columns, rows, error } = chosenTable();
-  const found = rows.filter(({ cells }) =>
-    isFound(cells.join(" "), "tableSearch"));
+  const found = rows.filter(({ cells, namespace }) =>
+    isFound(cells.join(" "), "tableSearch") && inNamespace(namespace));
   const [lines, more] = firstItems(ui.kind, kFirstLines,
-    sortRows(found, columns.indexOf(ui.sort.column)), (row) =>
+    sortRows(found, columns), (row) =>
       objectRow(row, columns));
   return h("section.tables", { key: "tables", "aria-label": "Tables" },
     h("div.section-head",
@@ -103,6 +107,7 @@ export function tablesView() {
       select("Kind", ui.kind, kKindNames,
         (kind) => change({ kind, tableSearch: "" })),
       searchField("Search this table", "tableSearch"),
+      namespaceSelect(),
       h("span.quiet", plural(found.length, "object"),
         !kOfMoment[ui.kind] && asOfNow())),
     error && h("p.error", error),
@@ -114,12 +119,15 @@ export function tablesView() {
 const order = new Intl.Collator("en", { numeric: true });
 
 // Orders node-2 before node-10, unless there are too many rows to do so fast.
-function sortRows(rows, i) {
+function sortRows(rows, columns) {
+  const i = columns.indexOf(ui.sort.column);
   if (i < 0) return rows;
+  const keyOf = columns[i] === "Age" ? ({ age, cells }) => age ?? cells[i]
+    : ({ cells }) => cells[i];
   const sign = ui.sort.down ? -1 : 1;
   const compare = rows.length <= kFewRows ? order.compare
     : (a, b) => (a < b ? -1 : Number(a > b));
-  return [...rows].sort((a, b) => sign * compare(a.cells[i], b.cells[i]));
+  return [...rows].sort((a, b) => sign * compare(keyOf(a), keyOf(b)));
 }
 
 function headCell(column) {
@@ -137,7 +145,8 @@ function objectRow({ uid, namespace, name, cells }, columns) {
   const { kind } = ui;
   const open = () => change({ drawer: { kind, uid, namespace, name } });
   return h("tr", { key: uid ?? cells.join("/") }, cells.map((cell, i) =>
-    h("td", columns[i] === "Name" ? link(cell, open) : cell)));
+    (columns[i] === "Reason" ? h("td.reason", { title: cell }, cell)
+      : h("td", columns[i] === "Name" ? link(cut(cell), open) : cut(cell)))));
 }
 
 // Returns the Events about an object.

@@ -7,7 +7,10 @@ import { History } from "./history.js";
 export const ui = {
   view: "queue", playing: false, speed: 1,
   search: "", nodeSearch: "", attemptSearch: "", tableSearch: "",
+  namespace: "",  // the only one whose objects are shown; "": all
   more: {},  // the place or table → how many rows it shows
+  open: {},  // the group of pods → whether it is open
+  nodesAs: null,  // "cards" or "squares"; null: by their number
   drawer: null,  // {kind, namespace, name, uid}, {create: kind}, or null
   attempt: null,  // {uid, number}; null: the newest attempt
   weights: {},  // plugin → its supposed weight
