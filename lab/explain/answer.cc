@@ -50,10 +50,15 @@ std::string Headline(const Answer& answer) {
     return answer.pod + " fits no node: " + answer.sentence;
   }
   if (answer.state == State::kPreempts) {
+    const std::size_t count = answer.victims.size();
     return fmt::format(
-        "{} fits no node: {} The scheduler evicts pods of lower priority from "
-        "{} for it",
-        answer.pod, answer.sentence, answer.node);
+        "{} fits no node: {} The scheduler evicts {} of lower priority from {} "
+        "for it{}",
+        answer.pod, answer.sentence,
+        count == 0   ? "pods"
+        : count == 1 ? "a pod"
+                     : fmt::format("{} pods", count),
+        answer.node, count == 0 ? "" : ":");
   }
   if (answer.state == State::kNotBound) {
     return fmt::format("{} fits {}, but is not bound: {}", answer.pod,
@@ -101,6 +106,22 @@ Rows RowsOf(const std::vector<RejectedNode>& nodes) {
   return rows;
 }
 
+// Appends the pods that are evicted.
+void AppendVictims(std::string& out, const Answer& answer) {
+  Rows rows;
+  for (const auto& [pod, priority, budgets] : answer.victims) {
+    std::string text =
+        fmt::format("priority {}, below {}", priority, answer.priority);
+    if (!budgets.empty()) {
+      text += fmt::format(", against the disruption budget {}",
+                          fmt::join(budgets, ", "));
+    }
+    rows.emplace_back(pod, std::move(text));
+  }
+  AppendRows(out, rows, "  ");
+  if (!rows.empty()) out += "Why it fits no node now:\n";
+}
+
 void AppendRejections(std::string& out, const Answer& answer) {
   for (const Rejection& rejection : answer.pod_rejections) {
     out += "  " + Printable(ToText({rejection})) + "\n";
@@ -112,6 +133,31 @@ void AppendRejections(std::string& out, const Answer& answer) {
   if (count > kMaxRows) {
     out += fmt::format("  … and {} more rows: see -o json\n", count - kMaxRows);
   }
+}
+
+// Appends the changes that help, or that none does.
+void AppendSuggestions(std::string& out, const Answer& answer) {
+  Rows rows;
+  for (const Change& change : answer.suggestions) {
+    rows.emplace_back(change.text, change.node);
+  }
+  if (!rows.empty()) {
+    out += answer.suggestions[0].changes == 1
+               ? "Any one of these changes helps (tried on a copy):\n"
+               : "No single change helps. Any of these pairs of changes does "
+                 "(tried on a copy):\n";
+  } else if (answer.tried && answer.tried->changes == 0) {
+    out += "No single change is known that would help.\n";
+  } else if (answer.tried) {
+    out += fmt::format("No single change helps ({} tried on a copy)",
+                       answer.tried->changes);
+    if (answer.tried->pairs > 0) {
+      out += fmt::format(", and no pair of changes ({} tried)",
+                         answer.tried->pairs);
+    }
+    out += ".\n";
+  }
+  AppendRows(out, rows, "  → ");
 }
 
 void AppendScores(std::string& out, const Answer& answer) {
@@ -164,16 +210,11 @@ std::string ToTable(const Answer& answer) {
   if (answer.state == State::kFits) {
     AppendScores(out, answer);
   } else {
+    AppendVictims(out, answer);
     AppendRejections(out, answer);
   }
   for (const std::string& line : answer.live) out += Printable(line) + "\n";
-  if (answer.suggestions.empty()) return out;
-  out += "Any one of these changes helps (tried on a copy):\n";
-  Rows rows;
-  for (const Change& change : answer.suggestions) {
-    rows.emplace_back(change.text, change.node);
-  }
-  AppendRows(out, rows, "  → ");
+  AppendSuggestions(out, answer);
   return out;
 }
 
@@ -189,10 +230,18 @@ std::string ToJson(const Answer& answer) {
     json["rejections"] = ToJson(answer.pod_rejections);
   }
   json["nodes"] = NodesOf(answer);
+  for (const auto& [pod, priority, budgets] : answer.victims) {
+    json["victims"].push_back(
+        {{"pod", pod}, {"priority", priority}, {"budgets", budgets}});
+  }
   json["suggestions"] = OrderedJson::array();
-  for (const auto& [text, step, node] : answer.suggestions) {
+  for (const auto& [text, step, changes, node] : answer.suggestions) {
     json["suggestions"].push_back(
-        {{"text", text}, {"node", node}, {"step", step}});
+        {{"text", text}, {"changes", changes}, {"node", node}, {"step", step}});
+  }
+  if (answer.tried) {
+    json["tried"] = {{"changes", answer.tried->changes},
+                     {"pairs", answer.tried->pairs}};
   }
   if (!answer.live.empty()) json["live"] = answer.live;
   json["warnings"] = answer.warnings;

@@ -24,22 +24,6 @@ using apiserver::NameOf;
 
 constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
 
-// Returns the steps that replace the pod.
-std::string Replace(const Json& pod) {
-  Json spec = pod["spec"];
-  // The server sets these fields from the priority class.
-  spec.erase("priority");
-  spec.erase("preemptionPolicy");
-  const Json created = {
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata",
-       {{"name", NameOf(pod)}, {"labels", Get(pod, "metadata", "labels")}}},
-      {"spec", spec}};
-  return Dump({{{"delete", {{"pod", NameOf(pod)}, {"grace", 0}}}},
-               {{"create", created}}});
-}
-
 std::int64_t RequestOf(const Json& container, const std::string& resource) {
   const std::string text =
       GetString(container, "resources", "requests", resource);
@@ -93,6 +77,21 @@ void RemoveRequirements(Json& required,
 }
 
 }  // namespace
+
+std::string Replace(const Json& pod) {
+  Json spec = pod["spec"];
+  // The server sets these fields from the priority class.
+  spec.erase("priority");
+  spec.erase("preemptionPolicy");
+  const Json created = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", NameOf(pod)}, {"labels", Get(pod, "metadata", "labels")}}},
+      {"spec", spec}};
+  return Dump({{{"delete", {{"pod", NameOf(pod)}, {"grace", 0}}}},
+               {{"create", created}}});
+}
 
 Change WithTolerations(const Json& pod, const std::vector<Taint>& taints) {
   Json tolerations = Get(pod, "spec", "tolerations");

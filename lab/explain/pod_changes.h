@@ -24,4 +24,7 @@ std::optional<Change> WithRequests(nlohmann::json pod,
 // required node affinity.
 std::optional<Change> WithoutAffinity(nlohmann::json pod, const Node& node);
 
+// Returns the steps that replace the pod by this one.
+std::string Replace(const nlohmann::json& pod);
+
 }  // namespace minisched::explain

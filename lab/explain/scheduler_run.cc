@@ -243,7 +243,8 @@ std::string DefaultScheduler(bool group) {
 
 Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
                      const std::string& command, const Pod& pod,
-                     Clock::TimePoint deadline, const std::stop_token& stop) {
+                     Clock::TimePoint deadline, const std::stop_token& stop,
+                     const std::function<void(const Outcome&)>& before_stop) {
   const scenario::TemporaryDirectory directory("minisched-explain");
   const std::string log = directory.path() / "log";
   const std::string config = directory.path() / "kubeconfig";
@@ -262,6 +263,7 @@ Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
   while (true) {
     const auto ended = process.Ended();
     if (auto outcome = follower.Poll(clock.Now(), stop)) {
+      if (before_stop) before_stop(*outcome);
       process.Stop(kGrace);
       return *std::move(outcome);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -36,9 +37,12 @@ std::string DefaultScheduler(bool group);
 // those of the copy. The command finds $KUBECONFIG, $SCHEDULER_NAME, which is
 // the pod's, and $RECORD, the path for a recording. Files are written to a
 // temporary directory. Throws CannotTell if the scheduler ends or if it has no
-// result until `deadline`, and Cancelled. REQUIRES: called on the main thread.
-Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
-                     const std::string& command, const Pod& pod,
-                     Clock::TimePoint deadline, const std::stop_token& stop);
+// result until `deadline`, and Cancelled. Calls `before_stop`, if it is set,
+// while the scheduler still runs. REQUIRES: called on the main thread.
+Outcome RunScheduler(
+    scenario::Cluster& cluster, const std::string& kubeconfig,
+    const std::string& command, const Pod& pod, Clock::TimePoint deadline,
+    const std::stop_token& stop,
+    const std::function<void(const Outcome&)>& before_stop = {});
 
 }  // namespace minisched::explain

@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
 #include "lab/explain/pod_changes.h"
+#include "lab/explain/rule_changes.h"
 #include "minisched/api/json.h"
 
 namespace minisched::explain {
@@ -24,18 +26,19 @@ using apiserver::Json;
 // The most changes of one sort, such as labels of different nodes.
 constexpr int kMaxOfASort = 2;
 
+// The most pairs of changes for one node.
+constexpr std::size_t kMaxPairsOfANode = 3;
+
 // A rejected node, and what keeps the pod from it.
 struct Candidate {
   const NodeState* state;
   std::set<std::string> plugins;
   std::vector<Taint> taints;
   std::vector<Shortage> shortages;
+  int excess = 0;  // how many pods too many the node's domains have
 
   const Node& node() const { return state->node; }
   const std::string& name() const { return node().metadata.name; }
-  bool IsOnly(const char* plugin) const {
-    return plugins == std::set<std::string>{plugin};
-  }
   // Returns the largest shortage, relative to its request.
   double Distance() const {
     double distance = 0;
@@ -73,10 +76,41 @@ std::optional<Json> LabelFor(const NodeSelectorRequirement& requirement) {
   return std::nullopt;
 }
 
+bool IsRule(const std::string& plugin) {
+  return plugin == "InterPodAffinity" || plugin == "PodTopologySpread";
+}
+
+// Returns the pod that a step creates in place of the old one, or null.
+Json PodOf(const Change& change) {
+  const Json step = Json::parse(change.step);
+  return step.is_array() ? Get(step[1], "create") : Json();
+}
+
+// Returns the change with both steps. `second` was made for the pod after
+// `first`, so if both replace the pod, its steps contain those of `first`.
+Change Both(const Change& first, const Change& second) {
+  const bool replaces = !PodOf(second).is_null();
+  Json steps = Json::array();
+  const auto append = [&](const Change& change) {
+    const Json step = Json::parse(change.step);
+    if (!step.is_array()) return steps.push_back(step);
+    for (const Json& each : step) steps.push_back(each);
+  };
+  // What a patch has changed would be lost when the pod is replaced.
+  append(replaces ? second : first);
+  if (PodOf(first).is_null())
+    append(replaces ? first : second);
+  else if (!replaces)
+    append(second);
+  return {.text = first.text + ", and " + second.text,
+          .step = apiserver::Dump(steps),
+          .changes = 2};
+}
+
 // Finds the changes for ChangesFor().
 class ChangeFinder {
  public:
-  ChangeFinder(Trial& trial, const NodeStates& nodes,
+  ChangeFinder(Trial& trial, const NodeStates& nodes, const Rules& rules,
                const std::stop_token& stop)
       : pod_(trial.pod()),
         pod_json_(Json::parse(trial.client().Send(
@@ -84,31 +118,29 @@ class ChangeFinder {
              .path = Pod::kResource.Path(pod_.metadata.namespace_name,
                                          pod_.metadata.name)},
             stop))),
-        nodes_(nodes) {}
+        nodes_(nodes),
+        rules_(rules) {}
 
-  std::vector<Change> Find(const Answer& answer) {
-    for (const Candidate& node : Candidates(answer)) {
-      if (node.IsOnly("NodeUnschedulable")) {
-        Add("uncordon", node.name() + " is uncordoned",
-            {{"uncordon", node.name()}});
-      } else if (node.IsOnly("TaintToleration")) {
-        AddTaintChanges(node);
-      } else if (node.IsOnly("NodeResourcesFit")) {
-        AddLowerRequests(node);
-      } else if (node.IsOnly("NodeAffinity")) {
-        AddLabels(node);
-        Add("selector", WithoutAffinity(pod_json_, node.node()));
-      } else if (node.IsOnly("NodePorts")) {
-        AddPortDeletion(node);
-      }
+  Candidates Find(const Answer& answer) {
+    const auto nodes = RejectedNodes(answer);
+    for (const Candidate& node : nodes) {
+      // Rules about other pods are met better by a new node than by fewer
+      // rules.
+      if (IsRule(*node.plugins.begin())) AddNewNode(node);
+      if (node.plugins.size() == 1) AddChanges(node, *node.plugins.begin());
       AddNewNode(node);
     }
-    return std::move(changes_);
+    Candidates found{.changes = TakeChanges()};
+    for (const Candidate& node : nodes) {
+      if (node.plugins.size() == 2) AddPairs(node);
+    }
+    found.pairs = std::move(pairs_);
+    return found;
   }
 
  private:
   // Returns the nodes, the nearest ones first.
-  std::vector<Candidate> Candidates(const Answer& answer) const {
+  std::vector<Candidate> RejectedNodes(const Answer& answer) const {
     std::vector<Candidate> all;
     for (const RejectedNode& rejected : answer.rejected) {
       const auto found = nodes_.find(rejected.node);
@@ -120,6 +152,11 @@ class ChangeFinder {
       for (const Rejection& one : rejected.rejections) {
         node.plugins.insert(one.plugin);
       }
+      if (rules_.spread) {
+        for (const auto& each : rules_.spread->ViolationsOf(state.node)) {
+          node.excess += std::max(0, each.skew - each.max_skew);
+        }
+      }
       // Uncordoning the node also removes its taint.
       if (node.plugins.contains("NodeUnschedulable") &&
           node.taints.size() == 1 && node.taints[0].key == kCordonTaint) {
@@ -128,9 +165,68 @@ class ChangeFinder {
       all.push_back(std::move(node));
     }
     std::ranges::stable_sort(all, {}, [](const Candidate& node) {
-      return std::pair(node.plugins.size(), node.Distance());
+      return std::tuple(node.plugins.size(), node.Distance(), node.excess);
     });
     return all;
+  }
+
+  // Adds changes after which the plugin may accept the node.
+  void AddChanges(const Candidate& node, const std::string& plugin) {
+    if (plugin == "NodeUnschedulable") {
+      Add("uncordon", node.name() + " is uncordoned",
+          {{"uncordon", node.name()}});
+    } else if (plugin == "TaintToleration") {
+      AddTaintChanges(node);
+    } else if (plugin == "NodeResourcesFit") {
+      AddLowerRequests(node);
+    } else if (plugin == "NodeAffinity") {
+      AddLabels(node);
+      Add("selector", WithoutAffinity(pod_json_, node.node()));
+    } else if (plugin == "NodePorts") {
+      AddPortDeletion(node);
+    } else if (plugin == "InterPodAffinity" && rules_.pods) {
+      Add(PodRuleChanges(pod_json_, *rules_.pods, node.node()));
+    } else if (plugin == "PodTopologySpread" && rules_.spread) {
+      Add(SpreadChanges(pod_json_, *rules_.spread, node.node()));
+    }
+  }
+
+  // Returns the changes that were added, and forgets them.
+  std::vector<Change> TakeChanges() {
+    counts_.clear();
+    texts_.clear();
+    return std::exchange(changes_, {});
+  }
+
+  // Adds pairs of changes, one for each of the two plugins that reject the
+  // node.
+  void AddPairs(const Candidate& node) {
+    std::size_t added = 0;
+    const auto add = [&](const Change& first, const Change& second) {
+      const bool is_new = std::ranges::none_of(pairs_, [&](const Change& pair) {
+        return pair.text == Both(first, second).text;
+      });
+      if (added == kMaxPairsOfANode || !is_new) return;
+      pairs_.push_back(Both(first, second));
+      ++added;
+    };
+    for (const std::string& plugin : node.plugins) {
+      AddNewNode(node, plugin);
+      for (const Change& first : TakeChanges()) {
+        AddChanges(node, plugin);
+        for (const Change& second : TakeChanges()) {
+          if (second.text.starts_with("the pod ")) add(first, second);
+        }
+      }
+    }
+    const Json original = pod_json_;
+    AddChanges(node, *node.plugins.begin());
+    for (const Change& first : TakeChanges()) {
+      if (const Json pod = PodOf(first); !pod.is_null()) pod_json_ = pod;
+      AddChanges(node, *node.plugins.rbegin());
+      for (const Change& second : TakeChanges()) add(first, second);
+      pod_json_ = original;
+    }
   }
 
   // Adds a change, unless there are enough of its sort, or it is known.
@@ -144,6 +240,9 @@ class ChangeFinder {
   }
   void Add(const std::string& sort, const std::string& text, const Json& step) {
     Add(sort, Change{.text = text, .step = apiserver::Dump(step)});
+  }
+  void Add(const std::vector<SortedChange>& changes) {
+    for (const auto& [sort, change] : changes) Add(sort, change);
   }
 
   void AddTaintChanges(const Candidate& node) {
@@ -229,10 +328,10 @@ class ChangeFinder {
   }
 
   // One more node helps if the node would fit the pod without its pods, and
-  // without its present state.
-  void AddNewNode(const Candidate& node) {
-    if (counts_["new node"] > 0) return;
+  // without its present state. `met` is a plugin that another change is for.
+  void AddNewNode(const Candidate& node, const std::string& met = "") {
     std::set<std::string> others = node.plugins;
+    others.erase(met);
     for (const char* plugin :
          {"NodeResourcesFit", "NodePorts", "NodeUnschedulable"}) {
       others.erase(plugin);
@@ -240,12 +339,57 @@ class ChangeFinder {
     if (std::ranges::all_of(node.taints, IsOfState)) {
       others.erase("TaintToleration");
     }
+    const auto keys = KeysOfNewDomains(node);
+    if (keys) {
+      others.erase("InterPodAffinity");
+      others.erase("PodTopologySpread");
+    }
     if (!others.empty()) return;
     for (const auto& [resource, request, free] : node.shortages) {
       if (request > AmountOf(node.state->allocatable, resource)) return;
     }
-    Add("new node", "one more node like " + node.name(),
-        {{"create", LikeNode(node.node())}});
+    std::string sort = "new node";
+    std::string text = "one more node like " + node.name();
+    Json created = LikeNode(node.node());
+    for (const std::string& key : keys.value_or(std::set<std::string>())) {
+      Json& value = created["metadata"]["labels"][key];
+      // A value that is the node's name is a new one already.
+      if (*LabelOf(node.node(), key) == node.name()) continue;
+      value = NewDomain(key, value);
+      text += fmt::format(", with {}={}", key, value.get<std::string>());
+      sort = "new domain";
+    }
+    if (counts_[sort] > 0) return;
+    Add(sort, text, {{"create", created}});
+  }
+
+  // Returns the topology keys of which a new node needs other values than this
+  // one, so that the pods on other nodes don't matter. Returns nullopt if a new
+  // node would lack a label, or pods that must be there.
+  std::optional<std::set<std::string>> KeysOfNewDomains(
+      const Candidate& node) const {
+    std::set<std::string> keys;
+    if (rules_.pods) {
+      if (!rules_.pods->UnmetAffinity(node.node()).empty()) return std::nullopt;
+      keys = rules_.pods->RepellingKeys(node.node());
+    }
+    if (!rules_.spread) return keys;
+    for (const auto& violation : rules_.spread->ViolationsOf(node.node())) {
+      if (violation.lacks_label) return std::nullopt;
+      keys.insert(violation.topology_key);
+    }
+    return keys;
+  }
+
+  // Returns a value of the label that no node has.
+  std::string NewDomain(const std::string& key, std::string value) const {
+    do {
+      value += "-new";
+    } while (std::ranges::any_of(nodes_, [&](const auto& node) {
+      const std::string* own = LabelOf(node.second.node, key);
+      return own != nullptr && *own == value;
+    }));
+    return value;
   }
 
   // Returns a new node like this one, but empty and ready.
@@ -270,19 +414,20 @@ class ChangeFinder {
   }
 
   const Pod& pod_;
-  const Json pod_json_;
+  Json pod_json_;
   const NodeStates& nodes_;
+  const Rules& rules_;
   std::map<std::string, int> counts_;
   std::set<std::string> texts_;
   std::vector<Change> changes_;
+  std::vector<Change> pairs_;
 };
 
 }  // namespace
 
-std::vector<Change> ChangesFor(Trial& trial, const NodeStates& nodes,
-                               const Answer& answer,
-                               const std::stop_token& stop) {
-  return ChangeFinder(trial, nodes, stop).Find(answer);
+Candidates ChangesFor(Trial& trial, const NodeStates& nodes, const Rules& rules,
+                      const Answer& answer, const std::stop_token& stop) {
+  return ChangeFinder(trial, nodes, rules, stop).Find(answer);
 }
 
 Change GateChange(const Pod& pod) {

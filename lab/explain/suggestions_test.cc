@@ -10,6 +10,7 @@ namespace minisched::explain {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 using Json = nlohmann::json;
 using Texts = std::vector<std::string>;
@@ -17,8 +18,16 @@ using Texts = std::vector<std::string>;
 // The node node-1, a pod on it, and the pending pod default/web.
 class SuggestionsTest : public ::testing::Test {
  protected:
-  // Returns the changes if this plugin rejects the node.
+  // Returns the changes if these plugins reject the node.
   Texts ChangesAfter(const std::string& plugin) {
+    return TextsOf(Find({plugin}).changes);
+  }
+  static Texts TextsOf(const std::vector<Change>& changes) {
+    Texts texts;
+    for (const Change& change : changes) texts.push_back(change.text);
+    return texts;
+  }
+  Candidates Find(const Texts& plugins) {
     const Json list = {{"kind", "List"},
                        {"items",
                         {{{"apiVersion", "v1"},
@@ -32,14 +41,14 @@ class SuggestionsTest : public ::testing::Test {
         .scheduler_name = "minisched",
         .objects = {.manifests = {{list.dump(), "dump"}}}};
     Trial trial(experiment, {}, {});
-    const Answer answer{
-        .rejected = {{.node = "node-1", .rejections = {{.plugin = plugin}}}}};
-    Texts texts;
-    for (const Change& change :
-         ChangesFor(trial, ReadNodes(trial.copy().server()), answer, {})) {
-      texts.push_back(change.text);
+    RejectedNode rejected{.node = "node-1"};
+    for (const std::string& plugin : plugins) {
+      rejected.rejections.push_back({.plugin = plugin});
     }
-    return texts;
+    const Answer answer{.rejected = {rejected}};
+    const NodeStates nodes = ReadNodes(trial.copy().server());
+    const Rules rules(trial.pod(), nodes, {});
+    return ChangesFor(trial, nodes, rules, answer, {});
   }
 
   // Makes the pod require one of these lists of requirements.
@@ -123,6 +132,59 @@ TEST_F(SuggestionsTest, ANodeLosesALabel) {
   EXPECT_THAT(ChangesAfter("NodeAffinity"),
               ElementsAre("node-1 loses the label zone",
                           "the pod does not require zone DoesNotExist"));
+}
+
+TEST_F(SuggestionsTest, TwoPluginsNeedAPairOfChanges) {
+  node_["spec"]["taints"] = {{{"key", "gpu"}, {"effect", "NoSchedule"}}};
+  other_["resources"]["requests"]["cpu"] = "3";
+  Container()["resources"]["requests"]["cpu"] = "2";
+  const auto found = Find({"TaintToleration", "NodeResourcesFit"});
+  EXPECT_THAT(found.changes, IsEmpty());
+  EXPECT_THAT(
+      TextsOf(found.pairs),
+      ElementsAre(
+          "one more node like node-1, and the pod tolerates gpu:NoSchedule",
+          "the pod requests cpu: 1, and the pod tolerates gpu:NoSchedule",
+          "the pod requests cpu: 1, and node-1 loses the taint "
+          "gpu:NoSchedule"));
+  EXPECT_EQ(found.pairs[1].changes, 2);
+  // The pod is patched after it was replaced.
+  const Json steps = Json::parse(found.pairs[1].step);
+  ASSERT_EQ(steps.size(), 3);
+  EXPECT_TRUE(steps[0].contains("delete"));
+  EXPECT_TRUE(steps[1].contains("create"));
+  EXPECT_TRUE(steps[2].contains("patch"));
+}
+
+TEST_F(SuggestionsTest, TwoChangesOfThePodReplaceItOnce) {
+  pod_["spec"]["nodeSelector"]["kubernetes.io/arch"] = "arm64";
+  other_["resources"]["requests"]["cpu"] = "3";
+  Container()["resources"]["requests"]["cpu"] = "2";
+  const auto found = Find({"NodeAffinity", "NodeResourcesFit"});
+  ASSERT_EQ(found.pairs.size(), 2);
+  EXPECT_EQ(found.pairs[1].text,
+            "the pod does not select kubernetes.io/arch=arm64, and the pod "
+            "requests cpu: 1");
+  const Json steps = Json::parse(found.pairs[1].step);
+  ASSERT_EQ(steps.size(), 2);
+  const Json& spec = steps[1]["create"]["spec"];
+  EXPECT_FALSE(spec["nodeSelector"].contains("kubernetes.io/arch"));
+  EXPECT_EQ(spec["containers"][0]["resources"]["requests"]["cpu"], "1");
+}
+
+TEST_F(SuggestionsTest, ANewNodeIsInADomainOfItsOwn) {
+  pod_["spec"]["affinity"]["podAntiAffinity"] = {
+      {"requiredDuringSchedulingIgnoredDuringExecution",
+       {{{"topologyKey", "zone"}, {"labelSelector", Json::object()}}}}};
+  EXPECT_THAT(ChangesAfter("InterPodAffinity"),
+              ElementsAre("one more node like node-1, with zone=a-new",
+                          "the pod does not keep away from pods with any "
+                          "labels"));
+  pod_["spec"]["affinity"]["podAntiAffinity"]
+      ["requiredDuringSchedulingIgnoredDuringExecution"][0]["topologyKey"] =
+          "name";
+  node_["metadata"]["labels"]["name"] = "node-1";
+  EXPECT_THAT(ChangesAfter("InterPodAffinity")[0], "one more node like node-1");
 }
 
 TEST_F(SuggestionsTest, AnAffinityThatTheNodeMatchesStays) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -66,10 +67,12 @@ class Trial {
   Copy& copy() { return copy_; }
   Client& client() { return cluster_.client(); }
 
-  // Runs the scheduler.
-  Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop) {
+  // Runs the scheduler. See RunScheduler().
+  Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop,
+              const std::function<void(const Outcome&)>& before_stop = {}) {
     return RunScheduler(cluster_, copy_.server().Kubeconfig(),
-                        experiment_.scheduler, *pod_, deadline, stop);
+                        experiment_.scheduler, *pod_, deadline, stop,
+                        before_stop);
   }
 
  private:
