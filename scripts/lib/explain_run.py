@@ -50,7 +50,8 @@ class Original:
 
     def schedule(self) -> dict:
         """Runs the step until it has attempted the pod. Returns the attempt, the
-        node, and the note of the event."""
+        node, the note of the event, and the pods that are gone."""
+        before = self.pods()
         record = self.directory / "record"
         environment = {**os.environ, "KUBECONFIG": str(self.server.kubeconfig)}
         with subprocess.Popen(
@@ -58,9 +59,16 @@ class Original:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL) as scheduler:
             try:
-                return self.await_attempt(record)
+                result = self.await_attempt(record)
+                result["gone"] = before - self.pods()
+                return result
             finally:
                 scheduler.send_signal(signal.SIGTERM)
+
+    def pods(self) -> set[str]:
+        items = self.server.call("GET", "/api/v1/pods")["items"]
+        return {f"{each['metadata']['namespace']}/{each['metadata']['name']}"
+                for each in items}
 
     def await_attempt(self, record: pathlib.Path) -> dict:
         deadline = time.monotonic() + PATIENCE
@@ -73,8 +81,10 @@ class Original:
                      if event["reason"] == "FailedScheduling"]
             attempt = attempt_of(record)
             # A pod for which others are evicted fails first, and gets a node
-            # later.
-            if attempt and (notes if attempt.get("failure") else node):
+            # later, when they are gone.
+            waits = attempt and nominated_by(attempt) and not node
+            if attempt and not waits and (
+                    notes if attempt.get("failure") else node):
                 return {"attempt": attempt, "node": node,
                         "note": notes[0] if notes else ""}
         raise TimeoutError("the scheduler has made no attempt")
@@ -116,6 +126,13 @@ class Original:
         text = response.read()
         if response.status >= 300:
             raise ValueError(f"PATCH {path}: {text!r}")
+
+
+def nominated_by(attempt: dict) -> str:
+    """Returns the node from which the step evicts pods for this one, or ""."""
+    return next((point["message"] for point in attempt.get("points", [])
+                 if point["point"] == "PostFilter"
+                 and point["status"] == "Success"), "")
 
 
 def attempt_of(record: pathlib.Path) -> dict | None:
