@@ -12,8 +12,11 @@
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/daemon_sets.h"
+#include "lab/explain/node_changes.h"
 #include "lab/explain/pod_changes.h"
-#include "minisched/api/json.h"
+#include "lab/explain/requests.h"
+#include "lab/explain/typing_errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -46,11 +49,6 @@ struct Candidate {
     return distance;
   }
 };
-
-// True for taints that follow from the state of the node.
-bool IsOfState(const Taint& taint) {
-  return taint.key.starts_with("node.kubernetes.io/");
-}
 
 // Labels with these prefixes say where and what a node is. Nobody adds them to
 // help a pod.
@@ -87,7 +85,12 @@ class ChangeFinder {
         nodes_(nodes) {}
 
   std::vector<Change> Find(const Answer& answer) {
-    for (const Candidate& node : Candidates(answer)) {
+    const std::vector<Candidate> candidates = Candidates(answer);
+    for (const Candidate& node : candidates) {
+      if (!node.IsOnly("NodeAffinity")) continue;
+      Add("typing error", WithoutTypingErrors(pod_json_, node.node()));
+    }
+    for (const Candidate& node : candidates) {
       if (node.IsOnly("NodeUnschedulable")) {
         Add("uncordon", node.name() + " is uncordoned",
             {{"uncordon", node.name()}});
@@ -96,7 +99,7 @@ class ChangeFinder {
       } else if (node.IsOnly("NodeResourcesFit")) {
         AddLowerRequests(node);
       } else if (node.IsOnly("NodeAffinity")) {
-        AddLabels(node);
+        if (counts_["typing error"] == 0) AddLabels(node);
         Add("selector", WithoutAffinity(pod_json_, node.node()));
       } else if (node.IsOnly("NodePorts")) {
         AddPortDeletion(node);
@@ -150,16 +153,7 @@ class ChangeFinder {
     if (std::ranges::none_of(node.taints, IsOfState)) {
       Add("toleration", WithTolerations(pod_json_, node.taints));
     }
-    Node changed;
-    changed.spec.taints = node.node().spec.taints;
-    std::erase_if(changed.spec.taints, [this](const Taint& taint) {
-      return KeepsAway(taint, pod_);
-    });
-    const Json left = Json::parse(ToJson(changed));
-    Add("taint",
-        fmt::format("{} loses the taint {}", node.name(),
-                    fmt::join(ToTexts(node.taints), ", ")),
-        PatchNode(node, {{"spec", {{"taints", Get(left, "spec", "taints")}}}}));
+    Add("taint", WithoutTaints(node.node(), node.taints));
   }
 
   void AddLowerRequests(const Candidate& node) {
@@ -169,6 +163,7 @@ class ChangeFinder {
     // The first node is the nearest one. Requests for another node of this sort
     // would be lower.
     if (counts_[sort] > 0) return;
+    Add("milli", WithMilli(pod_json_, *node.state));
     Add(sort, WithRequests(pod_json_, node.shortages));
   }
 
@@ -217,7 +212,7 @@ class ChangeFinder {
     if (holders.empty()) return;
     const ObjectMeta& first = holders[0].pod;
     for (const PortHolder& holder : holders) {
-      if (holder.pod.uid != first.uid) return;
+      if (holder.pod.uid != first.uid || ComesBack(holder.pod)) return;
     }
     Add("port",
         fmt::format("the pod {}, which has port {} of {}, is deleted",
@@ -244,25 +239,7 @@ class ChangeFinder {
     for (const auto& [resource, request, free] : node.shortages) {
       if (request > AmountOf(node.state->allocatable, resource)) return;
     }
-    Add("new node", "one more node like " + node.name(),
-        {{"create", LikeNode(node.node())}});
-  }
-
-  // Returns a new node like this one, but empty and ready.
-  Json LikeNode(const Node& like) const {
-    Node node;
-    std::string& name = node.metadata.name;
-    name = like.metadata.name + "-new";
-    while (nodes_.contains(name)) name += "-new";
-    node.metadata.labels = like.metadata.labels;
-    for (auto& [key, value] : node.metadata.labels) {
-      if (value == like.metadata.name) value = name;
-    }
-    node.spec.taints = like.spec.taints;
-    std::erase_if(node.spec.taints, IsOfState);
-    node.status.capacity = like.status.capacity;
-    node.status.allocatable = like.status.allocatable;
-    return Json::parse(ToJson(node));
+    Add("new node", OneMoreNode(node.node(), nodes_));
   }
 
   static Json PatchNode(const Candidate& node, Json patch) {
