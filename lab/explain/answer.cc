@@ -20,13 +20,14 @@ constexpr std::size_t kMaxScores = 5;
 constexpr std::size_t kMaxNames = 5;  // in one row
 
 // The names and the exit codes of the states, in the order of State.
-constexpr std::array<std::pair<const char*, int>, 9> kStates = {
+constexpr std::array<std::pair<const char*, int>, 10> kStates = {
     {{"fits", 0},
      {"unschedulable", 1},
      {"not bound", 1},
      {"preempts", 0},
      {"gated", 1},
      {"bound", 0},
+     {"node not found", 1},
      {"being deleted", 2},
      {"ended", 2},
      {"other scheduler", 2}}};

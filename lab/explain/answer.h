@@ -58,6 +58,7 @@ enum class State {
   kPreempts,       // fits no node, until the scheduler has evicted pods for it
   kGated,
   kBound,
+  kNoNode,  // spec.nodeName names a node that does not exist
   kDeleted,
   kEnded,
   kOtherScheduler,

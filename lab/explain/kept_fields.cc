@@ -62,6 +62,7 @@ constexpr char kFields[] = R"({
 "v1 Service": {"spec": {"selector": 1}},
 "v1 ReplicationController": {"spec": {"selector": 1, "replicas": 1}},
 "apps/v1 ReplicaSet": {"spec": {"selector": 1, "replicas": 1}},
+"apps/v1 DaemonSet": {"spec": {"template": {"metadata": {"labels": 1}}}},
 "apps/v1 StatefulSet": {"spec": {"selector": 1, "replicas": 1}},
 "policy/v1 PodDisruptionBudget": {"spec": 1, "status": 1},
 "resource.k8s.io/v1 ResourceClaim": {
@@ -96,6 +97,8 @@ const Json& Fields() {
       members["apiVersion"] = members["kind"] = 1;
       members["metadata"] = Json::parse(kMetadata);
     }
+    (*all)["apps/v1 DaemonSet"]["spec"]["template"]["spec"] =
+        all->at("v1 Pod")["spec"];
     return all;
   }();
   return fields;

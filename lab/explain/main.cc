@@ -142,7 +142,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
         objects.AddClaim(std::move(claim), "--new " + options.new_file);
       }
     }
-    if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
+    if (auto answer = AnswerWithoutScheduler(objects, experiment.pod, facts,
                                              !options.scheduler.empty())) {
       if (!options.what_ifs.empty()) {
         warnings.push_back(

@@ -161,6 +161,14 @@ std::size_t Objects::Count(const std::string& kind) const {
       objects_, [&](const auto& object) { return object.first.first == kind; });
 }
 
+std::vector<std::string> Objects::NodeNames() const {
+  std::vector<std::string> names;
+  for (const auto& [key, manifest] : objects_) {
+    if (key.first == "Node") names.push_back(key.second.name);
+  }
+  return names;
+}
+
 bool Objects::IsCopied(const NamespacedName& name, const NamespacedName& target,
                        const std::string& group) const {
   const PodFacts& pod = pods_.at(name);

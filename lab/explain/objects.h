@@ -80,6 +80,7 @@ class Objects {
     return objects_.at({"Pod", pod}).source;
   }
   std::size_t Count(const std::string& kind) const;
+  std::vector<std::string> NodeNames() const;
   // The kinds that Add() has counted, by "apiVersion kind".
   const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
 

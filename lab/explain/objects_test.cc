@@ -267,7 +267,7 @@ TEST(ObjectsTest, OnlyConditionsThatSchedulersReadAreKept) {
 }
 
 TEST(ObjectsTest, TheServerHasAllKeptKinds) {
-  EXPECT_EQ(KeptKinds().size(), 16);
+  EXPECT_EQ(KeptKinds().size(), 17);
   EXPECT_THAT(KeptKinds(), Not(::testing::Contains(nullptr)));
 }
 

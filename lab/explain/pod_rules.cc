@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lab/explain/daemon_sets.h"
+
 namespace minisched::explain {
 namespace {
 
@@ -320,7 +322,8 @@ const PlacedPod* PodRules::OnlyRepelling(const Node& node) const {
     if (domain->count > 1 || is_alike) return nullptr;
     pods.insert(domain->first);
   }
-  return pods.size() == 1 ? *pods.begin() : nullptr;
+  if (pods.size() != 1 || ComesBack((*pods.begin())->metadata)) return nullptr;
+  return *pods.begin();
 }
 
 std::string PodRules::DomainOf(std::size_t affinity_term) const {

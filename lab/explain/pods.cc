@@ -13,6 +13,7 @@
 #include "lab/apiserver/object.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/kept_fields.h"
+#include "lab/explain/typing_errors.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
 #include "minisched/client/config_files.h"
@@ -44,6 +45,17 @@ std::string NearestName(const Objects& objects, const std::string& name) {
   const bool is_alike = nearest != objects.pods().end() &&
                         2 * likeness(*nearest) >= std::ssize(name);
   return is_alike ? nearest->first.ToString() : "";
+}
+
+// Returns "n9, but there is no node n9", or "" if the node exists.
+std::string MissingNode(const Objects& objects, const std::string& node) {
+  const auto names = objects.NodeNames();
+  if (node.empty() || std::ranges::find(names, node) != names.end()) return "";
+  std::string text = fmt::format("{0}, but there is no node {0}", node);
+  const auto meant = std::ranges::find_if(
+      names, [&](const auto& name) { return LooksMistyped(name, node); });
+  if (meant != names.end()) text += fmt::format(" (did you mean {}?)", *meant);
+  return text;
 }
 
 // Returns the pod template of a pod or a workload, or null for other kinds.
@@ -145,7 +157,8 @@ NamespacedName FindPod(const Objects& objects, const std::string& name,
       nearest.empty() ? "" : "; the nearest name is " + nearest));
 }
 
-std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
+std::optional<Answer> AnswerWithoutScheduler(const Objects& objects,
+                                             const NamespacedName& name,
                                              const PodFacts& pod,
                                              bool has_command) {
   Answer answer{.pod = name.ToString(), .node = pod.node};
@@ -156,6 +169,14 @@ std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
   } else if (pod.is_terminating) {
     answer.state = State::kDeleted;
     answer.sentence = answer.pod + " is being deleted: no scheduler takes it";
+  } else if (std::string missing = MissingNode(objects, pod.node);
+             !missing.empty()) {
+    answer.state = State::kNoNode;
+    answer.sentence = fmt::format(
+        "{} has spec.nodeName {}. No scheduler takes it, and no kubelet runs "
+        "it: create it again without spec.nodeName",
+        answer.pod, missing);
+    answer.node.clear();
   } else if (!pod.node.empty()) {
     answer.state = State::kBound;
     answer.sentence = fmt::format("{} is bound to {}", answer.pod, pod.node);

@@ -29,10 +29,12 @@ std::vector<std::string> NamespacesOf(const Objects& objects,
 NamespacedName FindPod(const Objects& objects, const std::string& name,
                        const std::string& namespace_name);
 
-// Returns the answer for a pod that needs no scheduler: it is bound, deleted,
-// ended, or another scheduler's. `has_command` is true if the caller has named
-// the scheduler's command, which then is the pod's scheduler.
-std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
+// Returns the answer for a pod that needs no scheduler: it is bound, even to a
+// node that the objects lack, deleted, ended, or another scheduler's.
+// `has_command` is true if the caller has named the scheduler's command, which
+// then is the pod's scheduler.
+std::optional<Answer> AnswerWithoutScheduler(const Objects& objects,
+                                             const NamespacedName& name,
                                              const PodFacts& pod,
                                              bool has_command);
 

@@ -83,14 +83,27 @@ TEST_F(PodsTest, ErrorsSayWhatToDo) {
 }
 
 TEST_F(PodsTest, PodsThatNoSchedulerTakesNeedNoScheduler) {
-  const auto answer = [](const PodFacts& facts, bool has_command = false) {
-    return AnswerWithoutScheduler({"a", "web"}, facts, has_command);
+  for (const char* node : {"n", "node-12"}) {
+    objects_.Add({{"apiVersion", "v1"},
+                  {"kind", "Node"},
+                  {"metadata", {{"name", node}}}},
+                 "dump");
+  }
+  const auto answer = [&](const PodFacts& facts, bool has_command = false) {
+    return AnswerWithoutScheduler(objects_, {"a", "web"}, facts, has_command);
   };
   const PodFacts pending{.scheduler = "default-scheduler"};
   EXPECT_FALSE(answer(pending));
   EXPECT_FALSE(answer({.scheduler = "minisched"}));
   EXPECT_EQ(answer({.node = "n"})->sentence, "a/web is bound to n");
   EXPECT_EQ(ExitCode(*answer({.node = "n"})), 0);
+  EXPECT_EQ(answer({.node = "x"})->sentence,
+            "a/web has spec.nodeName x, but there is no node x. No scheduler "
+            "takes it, and no kubelet runs it: create it again without "
+            "spec.nodeName");
+  EXPECT_EQ(ExitCode(*answer({.node = "x"})), 1);
+  EXPECT_THAT(answer({.node = "Node-12"})->sentence,
+              HasSubstr("no node Node-12 (did you mean node-12?)."));
   EXPECT_EQ(answer({.node = "n", .phase = "Succeeded"})->sentence,
             "a/web has ended (Succeeded): no scheduler takes it");
   EXPECT_EQ(answer({.is_terminating = true})->state, State::kDeleted);

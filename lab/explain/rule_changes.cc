@@ -17,9 +17,6 @@ using apiserver::Json;
 using Positions = std::vector<std::size_t>;
 using Texts = std::vector<std::string>;
 
-constexpr char kRequiredTerms[] =
-    "requiredDuringSchedulingIgnoredDuringExecution";
-
 SortedChange Labelled(const Node& node, const Json& labels) {
   Texts texts;
   for (const auto& [key, value] : labels.items()) {
@@ -35,7 +32,7 @@ SortedChange Labelled(const Node& node, const Json& labels) {
 
 // Returns the list of the pod's required terms of one kind.
 Json& TermsOf(Json& pod, const char* kind) {
-  return pod["spec"]["affinity"][kind][kRequiredTerms];
+  return pod["spec"]["affinity"][kind][kRequired];
 }
 
 // Removes the terms at these positions, which are sorted.
@@ -63,7 +60,7 @@ Change WithoutTerms(Json pod, const PodRules& rules, const Positions& affinity,
   RemoveTerms(pod, "podAffinity", affinity);
   RemoveTerms(pod, "podAntiAffinity", anti_affinity);
   return {fmt::format("the pod does not {}", fmt::join(texts, " and ")),
-          Replace(pod)};
+          ReplacingSteps(pod)};
 }
 
 // Adds the label of a topology that the node lacks.
@@ -100,7 +97,7 @@ void AddNamespaces(Json pod, const PodRules& rules, const Positions& affinity,
        {fmt::format("the pod's affinity also selects the "
                     "namespace{} {}",
                     texts.size() == 1 ? "" : "s", fmt::join(texts, ", ")),
-        Replace(pod)}});
+        ReplacingSteps(pod)}});
 }
 
 Change WithoutPod(const PlacedPod& pod, const Node& node) {
@@ -129,7 +126,7 @@ void AddConstraints(Json pod, const std::vector<SpreadViolation>& violations,
   found.push_back(
       {sort,
        {fmt::format("the pod {} {}", verb, fmt::join(texts, " and ")),
-        Replace(pod)}});
+        ReplacingSteps(pod)}});
 }
 
 }  // namespace

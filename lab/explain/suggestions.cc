@@ -13,9 +13,13 @@
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/daemon_sets.h"
+#include "lab/explain/new_domains.h"
+#include "lab/explain/node_changes.h"
 #include "lab/explain/pod_changes.h"
+#include "lab/explain/requests.h"
 #include "lab/explain/rule_changes.h"
-#include "minisched/api/json.h"
+#include "lab/explain/typing_errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -50,11 +54,6 @@ struct Candidate {
   }
 };
 
-// True for taints that follow from the state of the node.
-bool IsOfState(const Taint& taint) {
-  return taint.key.starts_with("node.kubernetes.io/");
-}
-
 // Labels with these prefixes say where and what a node is. Nobody adds them to
 // help a pod.
 bool IsOfSystem(const std::string& key) {
@@ -81,7 +80,7 @@ bool IsRule(const std::string& plugin) {
 }
 
 // Returns the pod that a step creates in place of the old one, or null.
-Json PodOf(const Change& change) {
+Json CreatedPod(const Change& change) {
   const Json step = Json::parse(change.step);
   return step.is_array() ? Get(step[1], "create") : Json();
 }
@@ -89,7 +88,7 @@ Json PodOf(const Change& change) {
 // Returns the change with both steps. `second` was made for the pod after
 // `first`, so if both replace the pod, its steps contain those of `first`.
 Change Both(const Change& first, const Change& second) {
-  const bool replaces = !PodOf(second).is_null();
+  const bool replaces = !CreatedPod(second).is_null();
   Json steps = Json::array();
   const auto append = [&](const Change& change) {
     const Json step = Json::parse(change.step);
@@ -98,7 +97,7 @@ Change Both(const Change& first, const Change& second) {
   };
   // What a patch has changed would be lost when the pod is replaced.
   append(replaces ? second : first);
-  if (PodOf(first).is_null())
+  if (CreatedPod(first).is_null())
     append(replaces ? first : second);
   else if (!replaces)
     append(second);
@@ -123,6 +122,10 @@ class ChangeFinder {
 
   Candidates Find(const Answer& answer) {
     const auto nodes = RejectedNodes(answer);
+    for (const Candidate& node : nodes) {
+      if (node.plugins != std::set<std::string>{"NodeAffinity"}) continue;
+      Add("typing error", WithoutTypingErrors(pod_json_, node.node()));
+    }
     for (const Candidate& node : nodes) {
       // Rules about other pods are met better by a new node than by fewer
       // rules.
@@ -180,7 +183,7 @@ class ChangeFinder {
     } else if (plugin == "NodeResourcesFit") {
       AddLowerRequests(node);
     } else if (plugin == "NodeAffinity") {
-      AddLabels(node);
+      if (counts_["typing error"] == 0) AddLabels(node);
       Add("selector", WithoutAffinity(pod_json_, node.node()));
     } else if (plugin == "NodePorts") {
       AddPortDeletion(node);
@@ -222,7 +225,7 @@ class ChangeFinder {
     const Json original = pod_json_;
     AddChanges(node, *node.plugins.begin());
     for (const Change& first : TakeChanges()) {
-      if (const Json pod = PodOf(first); !pod.is_null()) pod_json_ = pod;
+      if (const Json pod = CreatedPod(first); !pod.is_null()) pod_json_ = pod;
       AddChanges(node, *node.plugins.rbegin());
       for (const Change& second : TakeChanges()) add(first, second);
       pod_json_ = original;
@@ -249,16 +252,7 @@ class ChangeFinder {
     if (std::ranges::none_of(node.taints, IsOfState)) {
       Add("toleration", WithTolerations(pod_json_, node.taints));
     }
-    Node changed;
-    changed.spec.taints = node.node().spec.taints;
-    std::erase_if(changed.spec.taints, [this](const Taint& taint) {
-      return KeepsAway(taint, pod_);
-    });
-    const Json left = Json::parse(ToJson(changed));
-    Add("taint",
-        fmt::format("{} loses the taint {}", node.name(),
-                    fmt::join(ToTexts(node.taints), ", ")),
-        PatchNode(node, {{"spec", {{"taints", Get(left, "spec", "taints")}}}}));
+    Add("taint", WithoutTaints(node.node(), node.taints));
   }
 
   void AddLowerRequests(const Candidate& node) {
@@ -268,6 +262,7 @@ class ChangeFinder {
     // The first node is the nearest one. Requests for another node of this sort
     // would be lower.
     if (counts_[sort] > 0) return;
+    Add("milli", WithMilli(pod_json_, *node.state));
     Add(sort, WithRequests(pod_json_, node.shortages));
   }
 
@@ -316,7 +311,7 @@ class ChangeFinder {
     if (holders.empty()) return;
     const ObjectMeta& first = holders[0].pod;
     for (const PortHolder& holder : holders) {
-      if (holder.pod.uid != first.uid) return;
+      if (holder.pod.uid != first.uid || ComesBack(holder.pod)) return;
     }
     Add("port",
         fmt::format("the pod {}, which has port {} of {}, is deleted",
@@ -339,7 +334,7 @@ class ChangeFinder {
     if (std::ranges::all_of(node.taints, IsOfState)) {
       others.erase("TaintToleration");
     }
-    const auto keys = KeysOfNewDomains(node);
+    const auto keys = KeysOfNewDomains(rules_, node.node());
     if (keys) {
       others.erase("InterPodAffinity");
       others.erase("PodTopologySpread");
@@ -348,65 +343,11 @@ class ChangeFinder {
     for (const auto& [resource, request, free] : node.shortages) {
       if (request > AmountOf(node.state->allocatable, resource)) return;
     }
-    std::string sort = "new node";
-    std::string text = "one more node like " + node.name();
-    Json created = LikeNode(node.node());
-    for (const std::string& key : keys.value_or(std::set<std::string>())) {
-      Json& value = created["metadata"]["labels"][key];
-      // A value that is the node's name is a new one already.
-      if (*LabelOf(node.node(), key) == node.name()) continue;
-      value = NewDomain(key, value);
-      text += fmt::format(", with {}={}", key, value.get<std::string>());
-      sort = "new domain";
-    }
-    if (counts_[sort] > 0) return;
-    Add(sort, text, {{"create", created}});
-  }
-
-  // Returns the topology keys of which a new node needs other values than this
-  // one, so that the pods on other nodes don't matter. Returns nullopt if a new
-  // node would lack a label, or pods that must be there.
-  std::optional<std::set<std::string>> KeysOfNewDomains(
-      const Candidate& node) const {
-    std::set<std::string> keys;
-    if (rules_.pods) {
-      if (!rules_.pods->UnmetAffinity(node.node()).empty()) return std::nullopt;
-      keys = rules_.pods->RepellingKeys(node.node());
-    }
-    if (!rules_.spread) return keys;
-    for (const auto& violation : rules_.spread->ViolationsOf(node.node())) {
-      if (violation.lacks_label) return std::nullopt;
-      keys.insert(violation.topology_key);
-    }
-    return keys;
-  }
-
-  // Returns a value of the label that no node has.
-  std::string NewDomain(const std::string& key, std::string value) const {
-    do {
-      value += "-new";
-    } while (std::ranges::any_of(nodes_, [&](const auto& node) {
-      const std::string* own = LabelOf(node.second.node, key);
-      return own != nullptr && *own == value;
-    }));
-    return value;
-  }
-
-  // Returns a new node like this one, but empty and ready.
-  Json LikeNode(const Node& like) const {
-    Node node;
-    std::string& name = node.metadata.name;
-    name = like.metadata.name + "-new";
-    while (nodes_.contains(name)) name += "-new";
-    node.metadata.labels = like.metadata.labels;
-    for (auto& [key, value] : node.metadata.labels) {
-      if (value == like.metadata.name) value = name;
-    }
-    node.spec.taints = like.spec.taints;
-    std::erase_if(node.spec.taints, IsOfState);
-    node.status.capacity = like.status.capacity;
-    node.status.allocatable = like.status.allocatable;
-    return Json::parse(ToJson(node));
+    const Change change = OneMoreNodeInNewDomains(
+        node.node(), nodes_, keys.value_or(std::set<std::string>()));
+    const bool is_new_domain = change.text.find(", with ") != std::string::npos;
+    const std::string sort = is_new_domain ? "new domain" : "new node";
+    if (counts_[sort] == 0) Add(sort, change);
   }
 
   static Json PatchNode(const Candidate& node, Json patch) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/explain/trial.h"
+#include "lab/explain/typing_errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -20,7 +21,8 @@ class SuggestionsTest : public ::testing::Test {
  protected:
   // Returns the changes if these plugins reject the node.
   Texts ChangesAfter(const std::string& plugin) {
-    return TextsOf(Find({plugin}).changes);
+    changes_ = Find({plugin}).changes;
+    return TextsOf(changes_);
   }
   static Texts TextsOf(const std::vector<Change>& changes) {
     Texts texts;
@@ -28,6 +30,12 @@ class SuggestionsTest : public ::testing::Test {
     return texts;
   }
   Candidates Find(const Texts& plugins) {
+    Json other = PodWith("other", other_);
+    other["metadata"]["ownerReferences"] = {{{"apiVersion", "apps/v1"},
+                                             {"kind", owner_},
+                                             {"name", "owner"},
+                                             {"uid", "owner"},
+                                             {"controller", true}}};
     const Json list = {{"kind", "List"},
                        {"items",
                         {{{"apiVersion", "v1"},
@@ -35,7 +43,7 @@ class SuggestionsTest : public ::testing::Test {
                           {"metadata", {{"name", "default"}}}},
                          node_,
                          pod_,
-                         PodWith("other", other_)}}};
+                         other}}};
     const Experiment experiment{
         .pod = {"default", "web"},
         .scheduler_name = "minisched",
@@ -81,7 +89,9 @@ class SuggestionsTest : public ::testing::Test {
     pod["spec"].erase("nodeName");
     return pod;
   }();
-  Json other_ = {{"name", "c"}};  // the container of a pod on the node
+  Json other_ = {{"name", "c"}};      // the container of a pod on the node
+  std::string owner_ = "ReplicaSet";  // the kind of this pod's owner
+  std::vector<Change> changes_;       // of the last ChangesAfter()
 };
 
 TEST_F(SuggestionsTest, ACordonedNodeIsUncordoned) {
@@ -114,6 +124,133 @@ TEST_F(SuggestionsTest, ThePodThatHoldsThePortIsDeleted) {
       ElementsAre(
           "the pod default/other, which has port 80 of node-1, is deleted",
           "one more node like node-1"));
+}
+
+TEST_F(SuggestionsTest, ADaemonSetsPodStays) {
+  other_["ports"] = Container()["ports"] = {
+      {{"containerPort", 80}, {"hostPort", 80}, {"protocol", "TCP"}}};
+  owner_ = "DaemonSet";
+  EXPECT_THAT(ChangesAfter("NodePorts"),
+              ElementsAre("one more node like node-1"));
+  owner_ = "Node";  // the kubelet runs it from a file
+  EXPECT_THAT(ChangesAfter("NodePorts"),
+              ElementsAre("one more node like node-1"));
+}
+
+TEST_F(SuggestionsTest, ANewNodeHasItsOwnHostname) {
+  node_["spec"]["unschedulable"] = true;
+  node_["metadata"]["labels"] = {{"kubernetes.io/hostname", "host-1"},
+                                 {"example.com/host", "host-1"},
+                                 {"example.com/node", "node-1"},
+                                 {"zone", "a"}};
+  ChangesAfter("NodeUnschedulable");
+  const Json node = Json::parse(changes_[1].step)["create"];
+  EXPECT_EQ(node["metadata"]["labels"],
+            Json({{"kubernetes.io/hostname", "node-1-new"},
+                  {"example.com/host", "node-1-new"},
+                  {"example.com/node", "node-1-new"},
+                  {"zone", "a"}}));
+}
+
+TEST_F(SuggestionsTest, TaintsOfAStateAreNotRemovedByHand) {
+  const auto taint = [&](const std::string& key, const char* effect) {
+    node_["spec"]["taints"].push_back({{"key", key}, {"effect", effect}});
+  };
+  taint("node.kubernetes.io/not-ready", "NoSchedule");
+  taint("node.kubernetes.io/unreachable", "NoExecute");
+  EXPECT_THAT(ChangesAfter("TaintToleration"),
+              ElementsAre("node-1 becomes Ready", "one more node like node-1"));
+  EXPECT_EQ(Json::parse(changes_[0].step)["patch"]["merge"],
+            Json::parse(R"({"spec": {"taints": null}})"));
+  taint("node.kubernetes.io/disk-pressure", "NoSchedule");
+  taint("gpu", "NoSchedule");
+  EXPECT_THAT(ChangesAfter("TaintToleration"),
+              ElementsAre("node-1 becomes Ready and the disk pressure of "
+                          "node-1 ends and node-1 loses the taint "
+                          "gpu:NoSchedule"));
+  node_["spec"].erase("taints");
+  taint("node.kubernetes.io/unschedulable", "NoSchedule");
+  EXPECT_THAT(ChangesAfter("TaintToleration"),
+              ElementsAre("node-1 is uncordoned", "one more node like node-1"));
+  EXPECT_EQ(changes_[0].step, R"({"uncordon":"node-1"})");
+}
+
+TEST_F(SuggestionsTest, AnInitContainerRequestsLess) {
+  Container()["resources"]["requests"]["cpu"] = "1";
+  const auto init = [](const std::string& name, const std::string& cpu) {
+    return Json{{"name", name}, {"resources", {{"requests", {{"cpu", cpu}}}}}};
+  };
+  pod_["spec"]["initContainers"] = {init("a", "6"), init("b", "6")};
+  EXPECT_THAT(ChangesAfter("NodeResourcesFit"),
+              ElementsAre("the init container b requests cpu: 4"));
+  const Json spec = Json::parse(changes_[0].step)[1]["create"]["spec"];
+  EXPECT_EQ(spec["initContainers"][0]["resources"]["requests"]["cpu"], "4");
+  EXPECT_EQ(spec["initContainers"][1]["resources"]["requests"]["cpu"], "4");
+  Container()["resources"]["requests"]["cpu"] = "5";
+  EXPECT_THAT(ChangesAfter("NodeResourcesFit"),
+              ElementsAre("the pod requests cpu: 4"));
+}
+
+TEST_F(SuggestionsTest, CoresWereMeantAsThousandths) {
+  Container()["resources"] = {{"requests", {{"cpu", "500"}}},
+                              {"limits", {{"cpu", "500"}}}};
+  EXPECT_THAT(
+      ChangesAfter("NodeResourcesFit"),
+      ElementsAre("the pod requests cpu: 500m", "the pod requests cpu: 4"));
+  EXPECT_EQ(
+      Json::parse(
+          changes_[0].step)[1]["create"]["spec"]["containers"][0]["resources"],
+      Json::parse(R"({"requests": {"cpu": "500m"},
+                            "limits": {"cpu": "500m"}})"));
+}
+
+TEST_F(SuggestionsTest, ATypingErrorOfThePodIsCorrected) {
+  node_["metadata"]["labels"]["disktype"] = "ssd";
+  pod_["spec"]["nodeSelector"]["disk-type"] = "ssd";
+  EXPECT_THAT(
+      ChangesAfter("NodeAffinity"),
+      ElementsAre("the pod selects disktype=ssd instead of disk-type=ssd",
+                  "the pod does not select disk-type=ssd"));
+  pod_["spec"].erase("nodeSelector");
+  Require({{{"key", "disktype"}, {"operator", "In"}, {"values", {"x", "SSD"}}},
+           {{"key", "zone"}, {"operator", "Exists"}}});
+  EXPECT_THAT(ChangesAfter("NodeAffinity")[0],
+              "the pod requires disktype In (x, ssd) instead of disktype In "
+              "(x, SSD)");
+}
+
+TEST_F(SuggestionsTest, GreaterGetsAnInteger) {
+  node_["metadata"]["labels"]["version"] = "500";
+  Require({{{"key", "version"}, {"operator", "Gt"}, {"values", {"150.1"}}}});
+  EXPECT_THAT(
+      ChangesAfter("NodeAffinity")[0],
+      "the pod requires version Gt (150) instead of version Gt (150.1)");
+  Require({{{"key", "version"}, {"operator", "Lt"}, {"values", {"600.1"}}}});
+  EXPECT_THAT(
+      ChangesAfter("NodeAffinity")[0],
+      "the pod requires version Lt (601) instead of version Lt (600.1)");
+}
+
+TEST(LooksMistypedTest, DiffersInOneLetter) {
+  for (const auto& [a, b] : {std::pair("SSD", "ssd"),
+                             {"disk-type", "disk_type"},
+                             {"disk-type", "disktype"},
+                             {"production", "producton"},
+                             {"worker", "wokrer"},
+                             {"m5.large", "m5-large"}}) {
+    EXPECT_TRUE(LooksMistyped(a, b)) << a << " " << b;
+    EXPECT_TRUE(LooksMistyped(b, a)) << b << " " << a;
+  }
+  for (const auto& [a, b] : {std::pair("us-east-1a", "us-east-1b"),
+                             {"m5.large", "m6.large"},
+                             {"us-east-1", "us-west-1"},
+                             {"gpu", "cpu"},
+                             {"1.2", "12"},
+                             {"ssd", "ssd"},
+                             {"a", ""},
+                             {"amd64", "arm64"}}) {
+    EXPECT_FALSE(LooksMistyped(a, b)) << a << " " << b;
+  }
 }
 
 TEST_F(SuggestionsTest, ANodeGetsALabelOrThePodSelectsLess) {
