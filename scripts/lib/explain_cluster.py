@@ -131,6 +131,51 @@ def spread(rng: random.Random) -> list[dict]:
     return constraints
 
 
+def owned_by(daemon_set: str) -> list[dict]:
+    # The embedded server does not serve this version, so it can't know that
+    # there is no such DaemonSet, and keeps the pods.
+    return [{"apiVersion": "extensions/v1beta1", "kind": "DaemonSet", "name": daemon_set,
+             "uid": f"of-{daemon_set}", "controller": True}]
+
+
+def pinned_to(where: str) -> dict:
+    """Returns the affinity that the DaemonSet controller gives a pod."""
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [
+        {"matchFields": [{"key": "metadata.name", "operator": "In",
+                          "values": [where]}]}]}}}
+
+
+def daemon_pods(rng: random.Random, nodes: list[dict]) -> list[dict]:
+    """Returns the pods of a DaemonSet, or none. The pods tolerate all taints,
+    or only that of a cordoned node."""
+    if rng.random() < 0.5:
+        return []
+    pod = bound_pod(rng, 0, "")
+    tolerations = [{"operator": "Exists"}]
+    if rng.random() < 0.5:
+        tolerations[0].update(key="node.kubernetes.io/unschedulable",
+                              effect="NoSchedule")
+    pods = []
+    for each in nodes:
+        if not runs_on(tolerations, each):
+            continue
+        name = each["metadata"]["name"]
+        spec = {**pod["spec"], "nodeName": name, "tolerations": tolerations,
+                "affinity": pinned_to(name)}
+        pods.append({**pod, "spec": spec, "metadata": {
+            **pod["metadata"], "name": f"agent-{name}",
+            "ownerReferences": owned_by("agent")}})
+    return pods
+
+
+def runs_on(tolerations: list[dict], where: dict) -> bool:
+    """True if a pod of daemon_pods() runs on the node."""
+    return "key" not in tolerations[0] or all(
+        taint["effect"] == "PreferNoSchedule"
+        or taint["key"] == tolerations[0]["key"]
+        for taint in where.get("spec", {}).get("taints") or [])
+
+
 def affinity(rng: random.Random) -> dict:
     expressions = [{"key": "zone", "operator": rng.choice(["In", "NotIn"]),
                     "values": rng.sample(ZONES, rng.randint(1, 2))}]
@@ -178,9 +223,14 @@ def make(seed: int) -> list[dict]:
     names = [each["metadata"]["name"] for each in nodes]
     bound = [bound_pod(rng, number, rng.choice(names))
              for number in range(rng.randint(0, 3 * len(nodes)))]
+    bound += daemon_pods(rng, nodes)
     namespace = {"apiVersion": "v1", "kind": "Namespace",
                  "metadata": {"name": "other", "labels": {"team": "x"}}}
-    return [namespace, HIGH, *nodes, *bound, target(rng)]
+    pending = target(rng)
+    if rng.random() < 0.1:
+        pending["metadata"]["ownerReferences"] = owned_by("other")
+        pending["spec"]["affinity"].update(pinned_to(rng.choice(names)))
+    return [namespace, HIGH, *nodes, *bound, pending]
 
 
 def amount(text: str) -> float:

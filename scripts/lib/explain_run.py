@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from embedded import BIN, Server
+from explain_cluster import runs_on
 
 EXPLAIN = BIN / "minisched-explain"
 LAST = max(BIN.glob("minisched-[0-9][0-9]"))
@@ -101,6 +102,7 @@ class Original:
                        {"spec": {"unschedulable": None}})
         elif verb == "create" and value["kind"] == "Node":
             self.server.call("POST", "/api/v1/nodes", value)
+            self.add_daemon_pods(value)
         elif verb == "create":
             self.server.call("POST", "/api/v1/namespaces/default/pods", value)
         elif verb == "delete":
@@ -110,6 +112,27 @@ class Original:
             self.patch(self.path_of(value), value["merge"])
         else:
             raise ValueError(f"unknown step {verb}")
+
+    def add_daemon_pods(self, node: dict) -> None:
+        """Does what the DaemonSet controller does for a new node."""
+        name = node["metadata"]["name"]
+        done = set()
+        for pod in self.server.call("GET", "/api/v1/pods")["items"]:
+            metadata, spec = pod["metadata"], pod["spec"]
+            owners = metadata.get("ownerReferences")
+            if not owners or not spec.get("nodeName") or not runs_on(
+                    spec["tolerations"], node):
+                continue
+            namespace = metadata["namespace"]
+            if (namespace, owners[0]["name"]) in done:
+                continue
+            done.add((namespace, owners[0]["name"]))
+            self.server.call("POST", f"/api/v1/namespaces/{namespace}/pods", {
+                "metadata": {"name": f"agent-{name}", "namespace": namespace,
+                             "labels": metadata["labels"],
+                             "ownerReferences": owners},
+                "spec": {"nodeName": name, "containers": spec["containers"],
+                         "tolerations": spec["tolerations"]}})
 
     @staticmethod
     def path_of(value: dict) -> str:

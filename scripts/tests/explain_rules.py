@@ -148,8 +148,11 @@ class Cluster:
             return False
         required = spec.get("affinity", {}).get("nodeAffinity", {}).get(
             REQUIRED)
+        name = {"metadata.name": node["metadata"]["name"]}
         return required is None or any(
-            all(meets(labels(node), each) for each in term["matchExpressions"])
+            all(meets(labels(node), each)
+                for each in term.get("matchExpressions", []))
+            and all(meets(name, each) for each in term.get("matchFields", []))
             for term in required["nodeSelectorTerms"])
 
 
