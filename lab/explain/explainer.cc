@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <chrono>
 #include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/claims.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/suggestions.h"
 #include "lab/scenario/errors.h"
@@ -61,11 +63,18 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
     if (rejection.plugin == "Unsupported") {
-      FailUnsupported(outcome.program, rejection.reasons[0]);
+      const auto problem = FindClaimProblem(trial, stop);
+      if (!problem) FailUnsupported(outcome.program, rejection.reasons[0]);
+      boost::replace_first(answer.sentence, rejection.reasons[0],
+                           problem->reason);
+      rejection = {.plugin = "VolumeBinding",
+                   .reasons = {problem->reason},
+                   .causes = {problem->cause}};
+    } else {
+      rejection.causes = rejection.plugin == "Coscheduling"
+                             ? GroupCauses(trial, rejection.reasons[0], stop)
+                             : rejection.reasons;
     }
-    rejection.causes = rejection.plugin == "Coscheduling"
-                           ? GroupCauses(trial, rejection.reasons[0], stop)
-                           : rejection.reasons;
     answer.pod_rejections.push_back(std::move(rejection));
   }
 }

@@ -156,6 +156,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     AddWarnings(objects, experiment.objects, warnings);
   }
   experiment.scheduler_name = facts.scheduler;
+  experiment.is_new = facts.is_new;
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
                              : options.scheduler;

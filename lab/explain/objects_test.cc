@@ -266,8 +266,57 @@ TEST(ObjectsTest, OnlyConditionsThatSchedulersReadAreKept) {
   EXPECT_THAT(text, HasSubstr(R"("reason":"Infeasible")"));
 }
 
+// The server fills in what pods lack that were never on a server.
+TEST(ObjectsTest, PodsComeAfterTheirClasses) {
+  Objects objects;
+  objects.Add(PodJson("x"), "dump");
+  objects.Add({{"apiVersion", "scheduling.k8s.io/v1"},
+               {"kind", "PriorityClass"},
+               {"metadata", {{"name", "high"}}}},
+              "dump");
+  EXPECT_EQ(Copied(objects, {"a", "x"}).back(), "Pod a/x");
+}
+
+TEST(ObjectsTest, ANewPodNeedsItsClasses) {
+  const auto error_of = [](const Json& changes) -> std::string {
+    Objects objects;
+    objects.Add(PodJson("x", changes), "dump");
+    try {
+      objects.SelectFor({"a", "x"}, "");
+    } catch (const CannotTell& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of({{"spec", {{"priorityClassName", "high"}}}}),
+            "can't tell: dump: the pod a/x was never on a server, and there is "
+            "no PriorityClass high: add it to the dump");
+  EXPECT_THAT(error_of({{"spec", {{"runtimeClassName", "kata"}}}}),
+              HasSubstr("there is no RuntimeClass kata"));
+  const Json named = {{"priorityClassName", "high"},
+                      {"runtimeClassName", "kata"}};
+  EXPECT_EQ(error_of({{"metadata", {{"uid", "u"}}}, {"spec", named}}), "");
+  EXPECT_EQ(
+      error_of({{"spec", {{"priorityClassName", "high"}, {"priority", 7}}}}),
+      "");
+  EXPECT_EQ(
+      error_of({{"spec", {{"priorityClassName", "system-node-critical"}}}}),
+      "");
+}
+
+TEST(ObjectsTest, MissingClassesOfOtherPodsAreCounted) {
+  Objects objects;
+  objects.Add(PodJson("x"), "dump");
+  objects.Add(
+      PodJson("y",
+              {{"spec", {{"priorityClassName", "high"}, {"nodeName", "n"}}}}),
+      "dump");
+  EXPECT_THAT(objects.SelectFor({"a", "x"}, "").missing,
+              UnorderedElementsAre("PriorityClass high"));
+}
+
 TEST(ObjectsTest, TheServerHasAllKeptKinds) {
-  EXPECT_EQ(KeptKinds().size(), 17);
+  EXPECT_EQ(KeptKinds().size(), 19);
   EXPECT_THAT(KeptKinds(), Not(::testing::Contains(nullptr)));
 }
 

@@ -200,6 +200,12 @@ void AddWarnings(const Objects& objects, const Objects::Selection& selection,
         "their resources first",
         selection.nominated));
   }
+  if (!selection.missing.empty()) {
+    warnings.push_back(fmt::format(
+        "pods that were never on a server need classes that are missing: {}. "
+        "The pods have the priority 0 and no overhead",
+        fmt::join(selection.missing, ", ")));
+  }
   std::vector<std::string> kinds;
   for (const auto& [kind, count] : objects.unknown_kinds()) {
     kinds.push_back(fmt::format("{} {}", count, kind));
@@ -232,7 +238,7 @@ NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
   if (!metadata.is_object()) metadata = Json::object();
   metadata["name"] = name;
   metadata["namespace"] = ns;
-  metadata.erase("uid");
+  metadata.erase("uid");  // FactsOf() then returns a new pod
   return {{ns, name},
           FactsOf(pod),
           {scenario::Create{.objects = {{.json = pod.dump(),

@@ -22,6 +22,7 @@ struct Experiment {
   NamespacedName pod;
   std::string scheduler;       // the command
   std::string scheduler_name;  // the pod's
+  bool is_new = false;         // the pod was never on a server
   Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
@@ -63,6 +64,7 @@ class Trial {
         const std::stop_token& stop);
 
   const Pod& pod() const { return *pod_; }
+  bool is_new() const { return experiment_.is_new; }
   Copy& copy() { return copy_; }
   Client& client() { return cluster_.client(); }
 
