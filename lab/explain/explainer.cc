@@ -11,6 +11,7 @@
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
 #include "lab/explain/claims.h"
+#include "lab/explain/daemon_answer.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/suggestions.h"
 #include "lab/scenario/errors.h"
@@ -53,6 +54,8 @@ std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
                       minimum == labels.end() ? "?" : minimum->second)};
 }
 
+}  // namespace
+
 void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
@@ -79,7 +82,6 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
   }
 }
 
-// Adds the rejected nodes, the nearest ones first.
 void AddRejected(const Outcome& outcome, const Pod& pod,
                  const NodeStates& nodes, Answer& answer) {
   for (const Json& item : Get(outcome.attempt, "rejected")) {
@@ -100,6 +102,8 @@ void AddRejected(const Outcome& outcome, const Pod& pod,
     return node.rejections.size();
   });
 }
+
+namespace {
 
 void AddScores(const Outcome& outcome, Answer& answer) {
   const Json& fits = Get(outcome.attempt, "fits");
@@ -248,6 +252,8 @@ Answer Explain(const Experiment& experiment, bool suggest,
     if (!pod.spec.scheduling_gates.empty()) {
       answer = GatedAnswer(pod);
       changes = {GateChange(pod)};
+    } else if (experiment.is_daemon_set) {
+      answer = ExplainDaemonSet(trial, stop);
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
       const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);

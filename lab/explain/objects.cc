@@ -114,15 +114,16 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
   objects_[{kind, name}] = {Dump(object), source};
 }
 
-void Objects::AddClaim(Json claim, const std::string& source) {
-  const Key key{GetString(claim, "kind"), CheckedName(claim, source)};
+void Objects::AddNew(Json object, const std::string& source) {
+  const Key key{GetString(object, "kind"), CheckedName(object, source)};
   if (objects_.contains(key)) return;
-  const std::string name = DefaultClass();
-  const Json& spec = Get(claim, "spec");
-  if (!name.empty() && spec.is_object() && !spec.contains("storageClassName")) {
-    claim["spec"]["storageClassName"] = name;
+  const Json& spec = Get(object, "spec");
+  if (key.first == "PersistentVolumeClaim" && spec.is_object() &&
+      !spec.contains("storageClassName")) {
+    const std::string name = DefaultClass();
+    if (!name.empty()) object["spec"]["storageClassName"] = name;
   }
-  Add(std::move(claim), source);
+  Add(std::move(object), source);
 }
 
 void Objects::Remove(const Json& object) {

@@ -72,9 +72,9 @@ class Objects {
   // node can't be read or, unless `replace` is set, is there already.
   void Add(nlohmann::json object, const std::string& source,
            bool replace = false);
-  // Adds a new PersistentVolumeClaim, unless the claim is there already. As on
-  // a server, a claim without a storage class gets the default class.
-  void AddClaim(nlohmann::json claim, const std::string& source);
+  // Adds a new object, unless the object is there already. As on a server, a
+  // claim without a storage class gets the default class.
+  void AddNew(nlohmann::json object, const std::string& source);
   // Does nothing if the object is not there.
   void Remove(const nlohmann::json& object);
   void RemoveKind(const std::string& kind);

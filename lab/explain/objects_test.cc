@@ -122,8 +122,8 @@ Json ClaimJson(const std::string& name, const Json& spec = Json::object()) {
 
 TEST(ObjectsTest, AddClaimKeepsAClaimThatIsThere) {
   Objects objects;
-  objects.AddClaim(ClaimJson("data", {{"volumeName", "first"}}), "dump");
-  objects.AddClaim(ClaimJson("data", {{"volumeName", "second"}}), "dump");
+  objects.AddNew(ClaimJson("data", {{"volumeName", "first"}}), "dump");
+  objects.AddNew(ClaimJson("data", {{"volumeName", "second"}}), "dump");
   const std::string text = CopiedText(objects, {"a", "target"});
   EXPECT_THAT(text, HasSubstr("first"));
   EXPECT_THAT(text, Not(HasSubstr("second")));
@@ -152,14 +152,14 @@ TEST(ObjectsTest, AClaimWithoutAClassGetsTheNewestDefaultClass) {
     }
     return std::string("no claim");
   };
-  objects.AddClaim(ClaimJson("before"), "dump");
+  objects.AddNew(ClaimJson("before"), "dump");
   add_class("a", "2026-01-01T00:00:00Z", "true");
   add_class("b", "2026-01-03T00:00:00Z", "true");
   add_class("c", "2026-01-03T00:00:00Z", "true");
   add_class("d", "2026-01-04T00:00:00Z", "false");
-  objects.AddClaim(ClaimJson("new"), "dump");
-  objects.AddClaim(ClaimJson("fast", {{"storageClassName", "fast"}}), "dump");
-  objects.AddClaim(ClaimJson("static", {{"storageClassName", ""}}), "dump");
+  objects.AddNew(ClaimJson("new"), "dump");
+  objects.AddNew(ClaimJson("fast", {{"storageClassName", "fast"}}), "dump");
+  objects.AddNew(ClaimJson("static", {{"storageClassName", ""}}), "dump");
   EXPECT_EQ(class_of("before"), "none");
   EXPECT_EQ(class_of("new"), "b");
   EXPECT_EQ(class_of("fast"), "fast");

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "lab/scenario/cluster.h"
 #include "minisched/api/pod.h"
@@ -40,5 +42,14 @@ std::string DefaultScheduler(bool group);
 Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
                      const std::string& command, const Pod& pod,
                      Clock::TimePoint deadline, const std::stop_token& stop);
+
+// Does the same with several pods of one scheduler, and returns the outcomes in
+// their order. REQUIRES: there is a pod.
+using Pods = std::vector<std::shared_ptr<const Pod>>;
+std::vector<Outcome> RunScheduler(scenario::Cluster& cluster,
+                                  const std::string& kubeconfig,
+                                  const std::string& command, const Pods& pods,
+                                  Clock::TimePoint deadline,
+                                  const std::stop_token& stop);
 
 }  // namespace minisched::explain

@@ -23,6 +23,7 @@ struct Experiment {
   std::string scheduler;       // the command
   std::string scheduler_name;  // the pod's
   bool is_new = false;         // the pod was never on a server
+  bool is_daemon_set = false;  // the pod stands for those of a DaemonSet
   Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
@@ -67,6 +68,13 @@ class Trial {
   bool is_new() const { return experiment_.is_new; }
   Copy& copy() { return copy_; }
   Client& client() { return cluster_.client(); }
+
+  // Runs the scheduler on other pods of the copy.
+  std::vector<Outcome> Run(const Pods& pods, Clock::TimePoint deadline,
+                           const std::stop_token& stop) {
+    return RunScheduler(cluster_, copy_.server().Kubeconfig(),
+                        experiment_.scheduler, pods, deadline, stop);
+  }
 
   // Runs the scheduler.
   Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop) {
