@@ -218,6 +218,8 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
   const std::size_t all = std::min(changes.size(), kMaxTrials);
   for (; tried < all && helpful.size() < kMaxHelpful && !is_late(); ++tried) {
     Change& change = changes[tried];
+    experiment.begin(
+        fmt::format("trying change {} of {}: {}", tried + 1, all, change.text));
     try {
       change.node = NodeAfter(experiment, change, deadline, stop);
       if (!change.node.empty()) helpful.push_back(std::move(change));
@@ -247,6 +249,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
   Answer answer;
   std::vector<Change> changes;
   {
+    experiment.begin("running the scheduler on a copy");
     Trial trial(experiment, {}, stop);
     const Pod& pod = trial.pod();
     if (!pod.spec.scheduling_gates.empty()) {

@@ -17,6 +17,7 @@
 #include "lab/explain/live_state.h"
 #include "lab/explain/new_pod.h"
 #include "lab/explain/pods.h"
+#include "lab/explain/progress.h"
 #include "lab/scenario/errors.h"
 #include "minisched/base/log.h"
 #include "minisched/base/printable.h"
@@ -115,8 +116,21 @@ void CheckIsNew(const explain::Objects& objects,
       file, pod.ToString(), objects.SourceOf(pod), pod.name));
 }
 
+// Prints an error, a warning or progress. The lines of a log may follow the
+// first line.
+void PrintMessage(const std::string& message) {
+  std::istringstream lines(message);
+  const char* indent = "";
+  for (std::string line; std::getline(lines, line); indent = "  ") {
+    std::cerr << indent << minisched::Printable(line) << "\n";
+  }
+}
+
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
-  explain::Experiment experiment{.steps = StepsOf(options)};
+  explain::Progress progress(minisched::RealClock(), PrintMessage);
+  explain::Experiment experiment{
+      .steps = StepsOf(options),
+      .begin = [&](const std::string& what) { progress.Begin(what); }};
   explain::PodFacts facts;
   std::vector<nlohmann::json> others;
   if (!options.new_file.empty()) {
@@ -131,6 +145,8 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   std::vector<std::string> warnings;
   {
     explain::Objects objects;
+    progress.Begin(options.files.empty() ? "reading the cluster"
+                                         : "reading the dump");
     warnings = ReadObjects(options, objects, stop);
     if (options.new_file.empty()) {
       experiment.pod = FindPod(objects, options.pod, options.namespace_name);
@@ -164,15 +180,6 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
                          warnings.end());
   return answer;
-}
-
-// Prints an error or a warning. The lines of a log may follow the first line.
-void PrintMessage(const std::string& message) {
-  std::istringstream lines(message);
-  const char* indent = "";
-  for (std::string line; std::getline(lines, line); indent = "  ") {
-    std::cerr << indent << minisched::Printable(line) << "\n";
-  }
 }
 
 void Print(const explain::Answer& answer, const std::string& output) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,6 +28,8 @@ struct Experiment {
   Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
+  // Called with what is done next; see Progress::Begin().
+  std::function<void(const std::string&)> begin = [](const auto&) {};
 };
 
 // A copy of a cluster: an embedded API server with its objects, on a thread of
