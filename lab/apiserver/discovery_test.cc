@@ -33,7 +33,7 @@ TEST_F(DiscoveryTest, ListsGroupsAndVersions) {
   EXPECT_EQ(names,
             "apps events.k8s.io authentication.k8s.io "
             "authorization.k8s.io policy storage.k8s.io scheduling.k8s.io "
-            "coordination.k8s.io resource.k8s.io ");
+            "coordination.k8s.io node.k8s.io resource.k8s.io ");
 }
 
 // As on a real server.

@@ -55,6 +55,7 @@ constexpr Entry kEntries[] = {
      "involvedObject.uid involvedObject.apiVersion "
      "involvedObject.resourceVersion involvedObject.fieldPath reason "
      "reportingComponent source type"},
+    {"limitranges", "LimitRange", "limits", kNamespaced, LimitRangeStrategy},
     {"namespaces", "Namespace", "ns", kClusterScoped | kReturnsDeleted,
      NamespaceStrategy, "status.phase", "finalize",
      "create delete get list patch update watch"},
@@ -105,6 +106,7 @@ constexpr Entry kEntries[] = {
     {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kClusterScoped,
      PriorityClassStrategy},
     {"leases.coordination.k8s.io", "Lease", "", kNamespaced, LeaseStrategy},
+    {"runtimeclasses.node.k8s.io", "RuntimeClass", "", kClusterScoped},
     {"deviceclasses.resource.k8s.io", "DeviceClass", "",
      kClusterScoped | kReturnsDeleted},
     {"resourceclaims.resource.k8s.io", "ResourceClaim", "", kReturnsDeleted},

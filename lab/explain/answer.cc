@@ -47,6 +47,7 @@ std::string ToText(const std::vector<Rejection>& rejections) {
 
 // Returns the first line.
 std::string Headline(const Answer& answer) {
+  if (answer.is_daemon_set) return answer.sentence;
   if (answer.state == State::kUnschedulable) {
     return answer.pod + " fits no node: " + answer.sentence;
   }
@@ -208,7 +209,7 @@ int ExitCode(const Answer& answer) { return RowOf(answer.state).second; }
 
 std::string ToTable(const Answer& answer) {
   std::string out = Printable(Headline(answer)) + "\n";
-  if (answer.state == State::kFits) {
+  if (answer.state == State::kFits && !answer.is_daemon_set) {
     AppendScores(out, answer);
   } else {
     AppendVictims(out, answer);

@@ -70,6 +70,7 @@ struct Answer {
   // The message of the scheduler's failure, or of this program. One line.
   std::string sentence;
   std::string node;  // the node that the pod gets, has, or is nominated to
+  bool is_daemon_set = false;  // the answer is about a pod on each node
   int all_nodes = 0;
   int feasible_nodes = 0;
   // The nodes with the fewest rejections first.

@@ -22,7 +22,7 @@ using apiserver::NameOf;
 using apiserver::NamespaceOf;
 
 // The pods of DaemonSets, by the namespaces and names of the DaemonSets.
-using DaemonPods = std::map<std::pair<std::string, std::string>, Json>;
+using PodsOfDaemonSets = std::map<std::pair<std::string, std::string>, Json>;
 
 Json PodOf(const Json& daemon_set) {
   Json pod = Get(daemon_set, "spec", "template");
@@ -31,8 +31,8 @@ Json PodOf(const Json& daemon_set) {
   return pod;
 }
 
-DaemonPods ReadDaemonPods(apiserver::Server& server) {
-  DaemonPods pods;
+PodsOfDaemonSets ReadPodsOfDaemonSets(apiserver::Server& server) {
+  PodsOfDaemonSets pods;
   server.ForEach("daemonsets.apps", [&](const Json& daemon_set) {
     pods[{NamespaceOf(daemon_set), NameOf(daemon_set)}] = PodOf(daemon_set);
   });
@@ -112,7 +112,7 @@ bool ShouldRun(const Pod& pod, const Node& node) {
 std::vector<Json> DaemonPodsFor(const Json& node, apiserver::Server& server) {
   const Node typed = FromDocument<Node>(node);
   std::vector<Json> pods;
-  for (auto& [name, pod] : ReadDaemonPods(server)) {
+  for (auto& [name, pod] : ReadPodsOfDaemonSets(server)) {
     if (!ShouldRun(FromDocument<Pod>(pod), typed)) continue;
     pods.push_back(BoundPod(name.second, pod, NameOf(node)));
   }

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <chrono>
 #include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/claims.h"
+#include "lab/explain/daemon_answer.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/rules.h"
 #include "lab/explain/suggestions.h"
@@ -55,6 +58,8 @@ std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
                       minimum == labels.end() ? "?" : minimum->second)};
 }
 
+}  // namespace
+
 void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
@@ -65,16 +70,22 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
     if (rejection.plugin == "Unsupported") {
-      FailUnsupported(outcome.program, rejection.reasons[0]);
+      const auto problem = FindClaimProblem(trial, stop);
+      if (!problem) FailUnsupported(outcome.program, rejection.reasons[0]);
+      boost::replace_first(answer.sentence, rejection.reasons[0],
+                           problem->reason);
+      rejection = {.plugin = "VolumeBinding",
+                   .reasons = {problem->reason},
+                   .causes = {problem->cause}};
+    } else {
+      rejection.causes = rejection.plugin == "Coscheduling"
+                             ? GroupCauses(trial, rejection.reasons[0], stop)
+                             : rejection.reasons;
     }
-    rejection.causes = rejection.plugin == "Coscheduling"
-                           ? GroupCauses(trial, rejection.reasons[0], stop)
-                           : rejection.reasons;
     answer.pod_rejections.push_back(std::move(rejection));
   }
 }
 
-// Adds the rejected nodes, the nearest ones first.
 void AddRejected(const Outcome& outcome, const Pod& pod,
                  const NodeStates& nodes, const Rules& rules, Answer& answer) {
   for (const Json& item : Get(outcome.attempt, "rejected")) {
@@ -99,6 +110,8 @@ void AddRejected(const Outcome& outcome, const Pod& pod,
     return node.rejections.size();
   });
 }
+
+namespace {
 
 void AddScores(const Outcome& outcome, Answer& answer) {
   const Json& fits = Get(outcome.attempt, "fits");
@@ -220,6 +233,8 @@ std::size_t PlayChanges(const Experiment& experiment,
   const std::size_t all = std::min(changes.size(), most);
   for (; tried < all && helpful.size() < kMaxHelpful && !is_late(); ++tried) {
     Change& change = changes[tried];
+    experiment.begin(
+        fmt::format("trying change {} of {}: {}", tried + 1, all, change.text));
     try {
       change.node = NodeAfter(experiment, change, deadline, stop);
       if (!change.node.empty()) helpful.push_back(std::move(change));
@@ -262,11 +277,14 @@ Answer Explain(const Experiment& experiment, bool suggest,
   Answer answer;
   Candidates found;
   {
+    experiment.begin("running the scheduler on a copy");
     Trial trial(experiment, {}, stop);
     const Pod& pod = trial.pod();
     if (!pod.spec.scheduling_gates.empty()) {
       answer = GatedAnswer(pod);
       found.changes = {GateChange(pod)};
+    } else if (experiment.is_daemon_set) {
+      answer = ExplainDaemonSet(trial, stop);
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
       const Rules rules(pod, nodes, ReadNamespaces(trial.copy().server()));

@@ -23,7 +23,7 @@ constexpr char kFields[] = R"({
     "tolerations": 1, "priority": 1, "priorityClassName": 1,
     "preemptionPolicy": 1, "resources": 1, "overhead": 1, "affinity": 1,
     "topologySpreadConstraints": 1, "resourceClaims": 1, "hostNetwork": 1,
-    "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
+    "runtimeClassName": 1, "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
     "terminationGracePeriodSeconds": 1,
     "containers": [{
       "name": 1, "image": 1, "resources": 1, "ports": 1, "restartPolicy": 1}],
@@ -59,6 +59,8 @@ constexpr char kFields[] = R"({
 "storage.k8s.io/v1 StorageClass": {
   "provisioner": 1, "volumeBindingMode": 1, "allowedTopologies": 1},
 "storage.k8s.io/v1 CSINode": {"spec": 1},
+"v1 LimitRange": {"spec": 1},
+"node.k8s.io/v1 RuntimeClass": {"handler": 1, "overhead": 1, "scheduling": 1},
 "v1 Service": {"spec": {"selector": 1}},
 "v1 ReplicationController": {"spec": {"selector": 1, "replicas": 1}},
 "apps/v1 ReplicaSet": {"spec": {"selector": 1, "replicas": 1}},

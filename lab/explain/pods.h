@@ -1,14 +1,11 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "lab/explain/answer.h"
 #include "lab/explain/objects.h"
-#include "lab/scenario/scenario.h"
 
 namespace minisched::explain {
 
@@ -42,19 +39,5 @@ std::optional<Answer> AnswerWithoutScheduler(const Objects& objects,
 // matter for the answer.
 void AddWarnings(const Objects& objects, const Objects::Selection& selection,
                  std::vector<std::string>& warnings);
-
-// A pod that doesn't exist yet.
-struct NewPod {
-  NamespacedName name;
-  PodFacts facts;
-  scenario::Step step;  // creates the pod
-  // What the controller of a StatefulSet creates for the pod, unless it exists.
-  std::vector<nlohmann::json> claims;
-};
-
-// Reads the only pod of a file, or one pod of its only workload, without the
-// fields that no scheduler reads. Throws CannotTell, ConfigError, or Cancelled.
-NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
-                  const std::stop_token& stop);
 
 }  // namespace minisched::explain

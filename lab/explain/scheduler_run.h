@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "lab/scenario/cluster.h"
 #include "minisched/api/pod.h"
@@ -44,5 +46,14 @@ Outcome RunScheduler(
     const std::string& command, const Pod& pod, Clock::TimePoint deadline,
     const std::stop_token& stop,
     const std::function<void(const Outcome&)>& before_stop = {});
+
+// Does the same with several pods of one scheduler, and returns the outcomes in
+// their order. REQUIRES: there is a pod.
+using Pods = std::vector<std::shared_ptr<const Pod>>;
+std::vector<Outcome> RunScheduler(
+    scenario::Cluster& cluster, const std::string& kubeconfig,
+    const std::string& command, const Pods& pods, Clock::TimePoint deadline,
+    const std::stop_token& stop,
+    const std::function<void(const std::vector<Outcome>&)>& before_stop = {});
 
 }  // namespace minisched::explain

@@ -10,6 +10,8 @@ from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
+BOUND_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+               "metadata": {"name": "x"}, "spec": {"volumeName": "pv"}}
 POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
 GOOD = listed(NODE, pod_with())
 
@@ -66,9 +68,13 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (GOOD, ["--scheduler", "/none/scheduler"], 2,
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
-        (listed(NODE, pod_with(CLAIM)), [], 2,
+        (listed(NODE, pod_with(CLAIM), BOUND_CLAIM), [], 2,
          r"can't tell: minisched-\d\d does not support persistent volume "
          r"claims"),
+    "a class that is missing":
+        (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
+         r"can't tell: .*dump: the pod default/web was never on a server, and "
+         r"there is no PriorityClass high: add it to the dump"),
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
@@ -126,6 +132,12 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
          r"^default/web fits 1 of 1 nodes, and gets n1$"),
     "a pod without its group":
         (MEMBER, [], 1, r"the group g has 1 of at least 2 pods$"),
+    "a pod whose claim does not exist":
+        (pod_with(CLAIM), [], 1,
+         r'VolumeBinding: persistentvolumeclaim "x" not found$'),
+    "a pod whose node does not exist":
+        (pod_with({"nodeName": "n9"}), [], 1,
+         r"^default/web has spec.nodeName n9, but there is no node n9\."),
     "a pod that is there":
         (pod_with(), [pod_with()], 2,
          r"^minisched-explain: --new .*: the pod default/web is already in "

@@ -8,6 +8,7 @@ namespace minisched::apiserver {
 const Strategy& DeploymentStrategy();
 const Strategy& EventStrategy();
 const Strategy& LeaseStrategy();
+const Strategy& LimitRangeStrategy();
 const Strategy& NamespaceStrategy();
 const Strategy& NodeStrategy();
 const Strategy& PodDisruptionBudgetStrategy();

@@ -27,6 +27,7 @@ import (
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	events "k8s.io/api/events/v1"
+	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	dra "k8s.io/api/resource/v1"
 	scheduling "k8s.io/api/scheduling/v1"
@@ -43,7 +44,7 @@ var roots = []struct {
 }{
 	{"v1", []any{
 		core.Pod{}, core.Node{}, core.Namespace{}, core.Event{}, core.Service{},
-		core.ConfigMap{}, core.ServiceAccount{},
+		core.ConfigMap{}, core.LimitRange{}, core.ServiceAccount{},
 		core.ReplicationController{}, core.PersistentVolume{},
 		core.PersistentVolumeClaim{}, core.Binding{}, meta.DeleteOptions{},
 	}},
@@ -61,6 +62,7 @@ var roots = []struct {
 	{"autoscaling/v1", []any{autoscaling.Scale{}}},
 	{"coordination.k8s.io/v1", []any{coordination.Lease{}}},
 	{"events.k8s.io/v1", []any{events.Event{}}},
+	{"node.k8s.io/v1", []any{node.RuntimeClass{}}},
 	{"policy/v1", []any{policy.PodDisruptionBudget{}, policy.Eviction{}}},
 	{"resource.k8s.io/v1", []any{
 		dra.ResourceClaim{}, dra.ResourceSlice{}, dra.DeviceClass{},
