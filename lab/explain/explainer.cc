@@ -303,7 +303,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       AddScores(outcome, answer);
       CheckComplete(answer);
       CheckAntiAffinity(outcome, experiment.objects.anti_affine, answer);
-      if (answer.state == State::kUnschedulable) {
+      if (suggest && answer.state == State::kUnschedulable) {
         found = ChangesFor(trial, nodes, rules, answer, stop);
       }
     }

@@ -33,6 +33,9 @@ constexpr int kMaxOfASort = 2;
 // The most pairs of changes for one node.
 constexpr std::size_t kMaxPairsOfANode = 3;
 
+// No more pairs are looked for.
+constexpr std::size_t kEnoughPairs = 12;
+
 // A rejected node, and what keeps the pod from it.
 struct Candidate {
   const NodeState* state;
@@ -135,6 +138,7 @@ class ChangeFinder {
     }
     Candidates found{.changes = TakeChanges()};
     for (const Candidate& node : nodes) {
+      if (pairs_.size() >= kEnoughPairs) break;
       if (node.plugins.size() == 2) AddPairs(node);
     }
     found.pairs = std::move(pairs_);
@@ -206,11 +210,11 @@ class ChangeFinder {
   void AddPairs(const Candidate& node) {
     std::size_t added = 0;
     const auto add = [&](const Change& first, const Change& second) {
-      const bool is_new = std::ranges::none_of(pairs_, [&](const Change& pair) {
-        return pair.text == Both(first, second).text;
-      });
-      if (added == kMaxPairsOfANode || !is_new) return;
-      pairs_.push_back(Both(first, second));
+      if (added == kMaxPairsOfANode) return;
+      Change both = Both(first, second);
+      const auto same = std::ranges::find(pairs_, both.text, &Change::text);
+      if (same != pairs_.end()) return;
+      pairs_.push_back(std::move(both));
       ++added;
     };
     for (const std::string& plugin : node.plugins) {
@@ -325,6 +329,7 @@ class ChangeFinder {
   // One more node helps if the node would fit the pod without its pods, and
   // without its present state. `met` is a plugin that another change is for.
   void AddNewNode(const Candidate& node, const std::string& met = "") {
+    if (counts_["new node"] > 0 && counts_["new domain"] > 0) return;
     std::set<std::string> others = node.plugins;
     others.erase(met);
     for (const char* plugin :

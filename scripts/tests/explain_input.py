@@ -5,8 +5,8 @@ import pathlib
 import re
 import subprocess
 
-from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
-                         pod_with)
+from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, explain,
+                         listed, pod_with)
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
@@ -199,3 +199,40 @@ def check_anti_affinity(directory: pathlib.Path) -> list[str]:
     if printed in done.stdout and done.stderr == warned:
         return []
     return [f"exit code {done.returncode}: {done.stdout}{done.stderr}"]
+
+
+BUDGET = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+          "metadata": {"name": "guard", "namespace": "default"},
+          "spec": {"selector": {"matchLabels": {"app": "guarded"}}},
+          "status": {"disruptionsAllowed": 1}}
+
+
+def check_victims(directory: pathlib.Path) -> list[str]:
+    """A preemption names the evicted pods, the most important one first, and
+    the budgets that don't allow it. The budget allows one of two evictions,
+    and the more important pod takes it."""
+    def wants(cpu: int, priority: int) -> dict:
+        return {"priority": priority, "containers": [
+            {"name": "c", "image": "i",
+             "resources": {"requests": {"cpu": str(cpu)}}}]}
+
+    pods = [pod_with({**wants(1, 5), "nodeName": "n1"}, name="low",
+                     labels={"app": "guarded"}),
+            pod_with({**wants(1, 7), "nodeName": "n1"}, name="mid",
+                     labels={"app": "guarded"}),
+            pod_with({**wants(2, 100), "nodeName": "n1"}, name="top"),
+            pod_with(wants(2, 50))]
+    dump = directory / "dump"
+    dump.write_text(listed(NODE, BUDGET, *pods))
+    answer = explain("web", "-f", dump)
+    expected = [{"pod": "default/mid", "priority": 7, "budgets": []},
+                {"pod": "default/low", "priority": 5,
+                 "budgets": ["default/guard"]}]
+    if answer.get("victims") != expected or answer.get("node") != "n1":
+        return [str(answer)]
+    table = run("web", "-f", dump).stdout
+    return [] if ("The scheduler evicts 2 pods of lower priority from n1 for "
+                  "it:\n"
+                  "  default/mid  priority 7, below 50\n"
+                  "  default/low  priority 5, below 50, against the disruption "
+                  "budget default/guard\n") in table else [table]
