@@ -210,7 +210,7 @@ class Followers {
   Followers(scenario::Cluster& cluster, const Pods& pods,
             const std::string& start, const std::string& record,
             const std::stop_token& stop)
-      : tail_(record) {
+      : record_(record), tail_(record) {
     for (const auto& pod : pods) {
       uids_[pod->metadata.uid] = followers_.size();
       followers_.push_back(
@@ -223,7 +223,9 @@ class Followers {
     tail_.Poll([this](const std::string& line, const std::string&) {
       ReadLine(line);
     });
-    for (const auto& follower : followers_) follower->Poll(now, stop);
+    if (!std::filesystem::exists(record_)) {
+      for (const auto& follower : followers_) follower->Poll(now, stop);
+    }
     return std::ranges::all_of(
         followers_, [](const auto& follower) { return follower->done(); });
   }
@@ -266,6 +268,7 @@ class Followers {
     }
   }
 
+  const std::string record_;
   live::LineTail tail_;
   std::vector<std::unique_ptr<Follower>> followers_;
   std::map<std::string, std::size_t> uids_;  // positions in followers_
