@@ -121,7 +121,9 @@ void AppendVictims(std::string& out, const Answer& answer) {
     rows.emplace_back(pod, std::move(text));
   }
   AppendRows(out, rows, "  ");
-  if (!rows.empty()) out += "Why it fits no node now:\n";
+  const bool has_table =
+      !answer.rejected.empty() || !answer.pod_rejections.empty();
+  if (!rows.empty() && has_table) out += "Why it fits no node now:\n";
 }
 
 void AppendRejections(std::string& out, const Answer& answer) {
@@ -137,6 +139,18 @@ void AppendRejections(std::string& out, const Answer& answer) {
   }
 }
 
+std::string NothingHelps(const Tried& tried) {
+  const std::string known =
+      tried.changes == 0
+          ? "No single change was found that helps"
+          : fmt::format("No single change helps ({} tried on a copy)",
+                        tried.changes);
+  if (tried.pairs == 0) return known + ".\n";
+  return fmt::format("{}, and no pair of changes{} ({} tried{}).\n", known,
+                     tried.changes == 0 ? " helps" : "", tried.pairs,
+                     tried.changes == 0 ? " on a copy" : "");
+}
+
 // Appends the changes that help, or that none does.
 void AppendSuggestions(std::string& out, const Answer& answer) {
   Rows rows;
@@ -148,16 +162,8 @@ void AppendSuggestions(std::string& out, const Answer& answer) {
                ? "Any one of these changes helps (tried on a copy):\n"
                : "No single change helps. Any of these pairs of changes does "
                  "(tried on a copy):\n";
-  } else if (answer.tried && answer.tried->changes == 0) {
-    out += "No single change is known that would help.\n";
   } else if (answer.tried) {
-    out += fmt::format("No single change helps ({} tried on a copy)",
-                       answer.tried->changes);
-    if (answer.tried->pairs > 0) {
-      out += fmt::format(", and no pair of changes ({} tried)",
-                         answer.tried->pairs);
-    }
-    out += ".\n";
+    out += NothingHelps(*answer.tried);
   }
   AppendRows(out, rows, "  → ");
 }
