@@ -187,7 +187,8 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
     "a DaemonSet":
         (DAEMON_SET, NODES_FOR_DAEMON, 1,
          r"^default/agent runs on 3 of 7 nodes: cordoned, free, full\n"
-         r"  n1       NodeAffinity: selects os=linux, the node has no label os\n"
+         r"  n1       NodeAffinity: selects os=linux, the node has no label "
+         r"os\n"
          r"  tainted  TaintToleration: gpu:NoSchedule\n"
          r"  windows  NodeAffinity: selects os=linux, the node has os=windows\n"
          r"  full     NodeResourcesFit: cpu: requests 2, free 1 of 4 \(1 pod "
