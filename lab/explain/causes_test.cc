@@ -196,7 +196,7 @@ TEST(CausesTest, ManyCoresMayBeThousandths) {
   EXPECT_THAT(
       Causes(PodWith(R"("cpu": "500")"), StateOf(kNode), "NodeResourcesFit"),
       ElementsAre("cpu: requests 500, free 8 of 8",
-                  "500 are 500 cores: did you mean 500m?"));
+                  "cpu: 500 means 500 cores: did you mean 500m?"));
   EXPECT_THAT(
       Causes(PodWith(R"("cpu": "16")"), StateOf(kNode), "NodeResourcesFit"),
       ElementsAre("cpu: requests 16, free 8 of 8"));

@@ -235,8 +235,10 @@ int main(int argc, char** argv) {
       "an API server of its own, runs a scheduler there, and reads its trace. "
       "The cluster is only read.\n"
       "The exit code is 0 if the pod fits or is bound, or if pods are evicted "
-      "for it, 1 if it fits nowhere, is rejected later or is gated, 2 if the "
-      "program can't tell, and 130 after an interruption.");
+      "for it, 1 if it fits nowhere, is rejected later, is gated or has the "
+      "spec.nodeName of no node, 2 if the program can't tell, and 130 after an "
+      "interruption. For a DaemonSet, it is 0 if the DaemonSet runs on all "
+      "nodes that it selects and tolerates.");
   AddFlags(flags, options);
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;

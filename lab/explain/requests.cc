@@ -75,7 +75,7 @@ std::string MilliHint(const Pod& pod, const NodeState& node) {
        {&pod.spec.containers, &pod.spec.init_containers}) {
     for (const Container& container : *containers) {
       if (!LacksMilli(container, node)) continue;
-      return fmt::format("{0} are {0} cores: did you mean {0}m?",
+      return fmt::format("cpu: {0} means {0} cores: did you mean {0}m?",
                          CoresOf(container));
     }
   }

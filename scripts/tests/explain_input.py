@@ -114,6 +114,44 @@ STATEFUL_SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
                          "volumeClaimTemplates": [
                              {"metadata": {"name": "data"}}]}}
 
+DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet",
+              "metadata": {"name": "agent"},
+              "spec": {"template": {"spec": {
+                  "priorityClassName": "system-node-critical",
+                  "nodeSelector": {"os": "linux"},
+                  "containers": [{"name": "c", "image": "i", "resources": {
+                      "requests": {"cpu": "2"}}}]}}}}
+
+
+def node_for_daemon(name: str, cpu: str, taint: str = "",
+                    system: str = "linux") -> dict:
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"os": system}},
+            "spec": {"taints": [{"key": taint, "effect": "NoSchedule"}]
+                     if taint else []},
+            "status": {"allocatable": {"cpu": cpu, "pods": "9"}}}
+
+
+# A node of each sort: free, cordoned, full of a pod that can be evicted, too
+# small, tainted, and not selected.
+NODES_FOR_DAEMON = [
+    node_for_daemon("free", "4"),
+    node_for_daemon("cordoned", "4", "node.kubernetes.io/unschedulable"),
+    node_for_daemon("full", "4"), node_for_daemon("small", "1"),
+    node_for_daemon("tainted", "4", "gpu"),
+    node_for_daemon("windows", "4", "", "windows"),
+    pod_with({"nodeName": "full", "containers": [
+        {"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]},
+             name="low")]
+
+LIMIT_RANGE = {"apiVersion": "v1", "kind": "LimitRange",
+               "metadata": {"name": "range"},
+               "spec": {"limits": [{"type": "Container",
+                                    "default": {"cpu": "6"}}]}}
+RUNTIME_CLASS = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+                 "metadata": {"name": "kata"}, "handler": "kata",
+                 "overhead": {"podFixed": {"cpu": "5"}}}
+
 # New pods: the manifest, the pods of the dump, the exit code, and a pattern of
 # the output.
 NEW: dict[str, tuple[dict, list[dict], int, str]] = {
@@ -138,6 +176,30 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
     "a pod whose node does not exist":
         (pod_with({"nodeName": "n9"}), [], 1,
          r"^default/web has spec.nodeName n9, but there is no node n9\."),
+    "a pod with the requests of a limit range":
+        (pod_with(), [LIMIT_RANGE], 1, r"cpu: requests 6, free 4 of 4$"),
+    "a pod with the overhead of a runtime class":
+        (pod_with({"runtimeClassName": "kata"}), [RUNTIME_CLASS], 1,
+         r"cpu: requests 5 \(5 overhead\), free 4 of 4$"),
+    "a pod without its runtime class":
+        (pod_with({"runtimeClassName": "kata"}), [], 2,
+         r'pod rejected: RuntimeClass "kata" not found$'),
+    "a DaemonSet":
+        (DAEMON_SET, NODES_FOR_DAEMON, 1,
+         r"^default/agent runs on 3 of 7 nodes: cordoned, free, full\n"
+         r"  n1       NodeAffinity: selects os=linux, the node has no label "
+         r"os\n"
+         r"  tainted  TaintToleration: gpu:NoSchedule\n"
+         r"  windows  NodeAffinity: selects os=linux, the node has os=windows\n"
+         r"  full     NodeResourcesFit: cpu: requests 2, free 1 of 4 \(1 pod "
+         r"requests 3\) · DefaultPreemption: the scheduler evicts pods of "
+         r"lower priority\n"
+         r"  small    NodeResourcesFit: cpu: requests 2, free 1 of 1$"),
+    "a DaemonSet that runs wherever it should":
+        (DAEMON_SET, NODES_FOR_DAEMON[:2], 0,
+         r"^default/agent runs on 2 of 3 nodes: cordoned, free\n"),
+    "a DaemonSet that selects no node":
+        (DAEMON_SET, [], 1, r"^default/agent runs on 0 of 1 nodes\n"),
     "a pod that is there":
         (pod_with(), [pod_with()], 2,
          r"^minisched-explain: --new .*: the pod default/web is already in "
