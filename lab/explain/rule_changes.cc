@@ -177,8 +177,8 @@ std::vector<SortedChange> SpreadChanges(const Json& pod,
   });
   add("spread taints", "spreads by",
       [](const SpreadViolation& each, Json& rule) {
-        if (each.lacks_label || !each.counts_tainted_nodes)
-          return std::string();
+        const bool helps = !each.lacks_label && each.counts_tainted_nodes;
+        if (!helps) return std::string();
         rule["nodeTaintsPolicy"] = "Honor";
         return fmt::format("{} with nodeTaintsPolicy: Honor",
                            each.topology_key);

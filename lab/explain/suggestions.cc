@@ -95,15 +95,19 @@ Change Both(const Change& first, const Change& second) {
   Json steps = Json::array();
   const auto append = [&](const Change& change) {
     const Json step = Json::parse(change.step);
-    if (!step.is_array()) return steps.push_back(step);
-    for (const Json& each : step) steps.push_back(each);
+    if (step.is_array()) {
+      steps.insert(steps.end(), step.begin(), step.end());
+    } else {
+      steps.push_back(step);
+    }
   };
   // What a patch has changed would be lost when the pod is replaced.
   append(replaces ? second : first);
-  if (CreatedPod(first).is_null())
+  if (CreatedPod(first).is_null()) {
     append(replaces ? first : second);
-  else if (!replaces)
+  } else if (!replaces) {
     append(second);
+  }
   return {.text = first.text + ", and " + second.text,
           .step = apiserver::Dump(steps),
           .changes = 2};
