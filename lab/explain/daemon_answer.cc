@@ -68,7 +68,8 @@ CreatedPods CreatePods(Trial& trial, std::vector<const NodeState*> nodes,
 RejectedNode NotSelected(const Pod& pod, const NodeState& node) {
   RejectedNode rejected{.node = node.node.metadata.name};
   const std::string& own = pod.spec.node_name;
-  const auto add = [&](const char* plugin, std::vector<std::string> causes) {
+  const auto add = [&](const char* plugin,
+                       const std::vector<std::string>& causes) {
     rejected.rejections.push_back(
         {.plugin = plugin, .reasons = causes, .causes = causes});
   };

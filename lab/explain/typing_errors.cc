@@ -21,7 +21,6 @@
 namespace minisched::explain {
 namespace {
 
-using apiserver::GetString;
 using apiserver::Json;
 
 constexpr std::size_t kMinLength = 4;
