@@ -34,7 +34,8 @@ TEST_F(DiscoveryTest, ListsGroupsAndVersions) {
             "apps events.k8s.io authentication.k8s.io "
             "authorization.k8s.io batch networking.k8s.io policy "
             "rbac.authorization.k8s.io storage.k8s.io scheduling.k8s.io "
-            "coordination.k8s.io discovery.k8s.io resource.k8s.io ");
+            "coordination.k8s.io node.k8s.io discovery.k8s.io "
+            "resource.k8s.io ");
 }
 
 // As on a real server.

@@ -256,6 +256,7 @@ Object Registry::Restore(const ResourceRow& row, Json object) {
   if (UidOf(object).empty()) {
     metadata["uid"] = NewUid(random_);
     metadata["creationTimestamp"] = Now();
+    row.strategy->CompleteRestored(object, store_);
   }
   return store_.Put(CollectionOf(row), std::move(object));
 }

@@ -63,6 +63,7 @@ constexpr Entry kEntries[] = {
      "involvedObject.uid involvedObject.apiVersion "
      "involvedObject.resourceVersion involvedObject.fieldPath reason "
      "reportingComponent source type"},
+    {"limitranges", "LimitRange", "limits", kNamespaced, LimitRangeStrategy},
     {"namespaces", "Namespace", "ns", kClusterScoped | kReturnsDeleted,
      NamespaceStrategy, "status.phase", "finalize",
      "create delete get list patch update watch"},
@@ -132,6 +133,7 @@ constexpr Entry kEntries[] = {
     {"priorityclasses.scheduling.k8s.io", "PriorityClass", "pc", kClusterScoped,
      PriorityClassStrategy},
     {"leases.coordination.k8s.io", "Lease", "", kNamespaced, LeaseStrategy},
+    {"runtimeclasses.node.k8s.io", "RuntimeClass", "", kClusterScoped},
     {"endpointslices.discovery.k8s.io", "EndpointSlice", "", kNamespaced,
      CountedStrategy},
     {"deviceclasses.resource.k8s.io", "DeviceClass", "",

@@ -50,13 +50,15 @@ class Server {
 
   // Stores the objects of a manifest as they are: with uid, times, status and
   // node; only the resourceVersion is new. Replaces objects that exist. Runs no
-  // admission and no validation. Fields that a server always sets get their
-  // defaults if they are absent, and so does the uid. Returns a line for each
-  // object that is left out, because the server does not store its kind, or
-  // because a field has a wrong type: "dump.json: Pod default/web: json: cannot
-  // unmarshal number 3 into spec.nodeName of type string". Throws
-  // std::runtime_error if the manifest is no YAML or JSON. Call Restore()
-  // before Run().
+  // validation. Fields that a server always sets get their defaults if they are
+  // absent, and so does the uid. A pod without a uid was never on a server, so
+  // it also gets what the admission of a new pod sets, such as its priority, if
+  // this is absent; the classes that the pod names must be restored before.
+  // Returns a line for each object that is left out, because the server does
+  // not store its kind, or because a field has a wrong type: "dump.json: Pod
+  // default/web: json: cannot unmarshal number 3 into spec.nodeName of type
+  // string". Throws std::runtime_error if the manifest is no YAML or JSON. Call
+  // Restore() before Run().
   std::vector<std::string> Restore(const std::string& manifest,
                                    const std::string& source);
 

@@ -36,6 +36,11 @@ class Strategy {
     object.erase("status");
   }
 
+  // Called for a restored object without a uid, which was never on a server:
+  // fills in what PrepareForCreate() would set. Refuses nothing.
+  virtual void CompleteRestored(Json& /*object*/,
+                                const Store& /*store*/) const {}
+
   // Called before the validation of a change through the main resource
   // (subresource "") or one of its subresources ("status"). Restores the fields
   // that this path must not change. By default "status" changes only the status

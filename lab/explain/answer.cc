@@ -20,13 +20,14 @@ constexpr std::size_t kMaxScores = 5;
 constexpr std::size_t kMaxNames = 5;  // in one row
 
 // The names and the exit codes of the states, in the order of State.
-constexpr std::array<std::pair<const char*, int>, 9> kStates = {
+constexpr std::array<std::pair<const char*, int>, 10> kStates = {
     {{"fits", 0},
      {"unschedulable", 1},
      {"not bound", 1},
      {"preempts", 0},
      {"gated", 1},
      {"bound", 0},
+     {"node not found", 1},
      {"being deleted", 2},
      {"ended", 2},
      {"other scheduler", 2}}};
@@ -46,14 +47,20 @@ std::string ToText(const std::vector<Rejection>& rejections) {
 
 // Returns the first line.
 std::string Headline(const Answer& answer) {
+  if (answer.is_daemon_set) return answer.sentence;
   if (answer.state == State::kUnschedulable) {
     return answer.pod + " fits no node: " + answer.sentence;
   }
   if (answer.state == State::kPreempts) {
+    const std::size_t count = answer.victims.size();
     return fmt::format(
-        "{} fits no node: {} The scheduler evicts pods of lower priority from "
-        "{} for it",
-        answer.pod, answer.sentence, answer.node);
+        "{} fits no node: {} The scheduler evicts {} of lower priority from {} "
+        "for it{}",
+        answer.pod, answer.sentence,
+        count == 0   ? "pods"
+        : count == 1 ? "a pod"
+                     : fmt::format("{} pods", count),
+        answer.node, count == 0 ? "" : ":");
   }
   if (answer.state == State::kNotBound) {
     return fmt::format("{} fits {}, but is not bound: {}", answer.pod,
@@ -101,6 +108,24 @@ Rows RowsOf(const std::vector<RejectedNode>& nodes) {
   return rows;
 }
 
+// Appends the pods that are evicted.
+void AppendVictims(std::string& out, const Answer& answer) {
+  Rows rows;
+  for (const auto& [pod, priority, budgets] : answer.victims) {
+    std::string text =
+        fmt::format("priority {}, below {}", priority, answer.priority);
+    if (!budgets.empty()) {
+      text += fmt::format(", against the disruption budget {}",
+                          fmt::join(budgets, ", "));
+    }
+    rows.emplace_back(pod, std::move(text));
+  }
+  AppendRows(out, rows, "  ");
+  const bool has_table =
+      !answer.rejected.empty() || !answer.pod_rejections.empty();
+  if (!rows.empty() && has_table) out += "Why it fits no node now:\n";
+}
+
 void AppendRejections(std::string& out, const Answer& answer) {
   for (const Rejection& rejection : answer.pod_rejections) {
     out += "  " + Printable(ToText({rejection})) + "\n";
@@ -112,6 +137,35 @@ void AppendRejections(std::string& out, const Answer& answer) {
   if (count > kMaxRows) {
     out += fmt::format("  … and {} more rows: see -o json\n", count - kMaxRows);
   }
+}
+
+std::string NothingHelps(const Tried& tried) {
+  const std::string known =
+      tried.changes == 0
+          ? "No single change was found that helps"
+          : fmt::format("No single change helps ({} tried on a copy)",
+                        tried.changes);
+  if (tried.pairs == 0) return known + ".\n";
+  return fmt::format("{}, and no pair of changes{} ({} tried{}).\n", known,
+                     tried.changes == 0 ? " helps" : "", tried.pairs,
+                     tried.changes == 0 ? " on a copy" : "");
+}
+
+// Appends the changes that help, or that none does.
+void AppendSuggestions(std::string& out, const Answer& answer) {
+  Rows rows;
+  for (const Change& change : answer.suggestions) {
+    rows.emplace_back(change.text, change.node);
+  }
+  if (!rows.empty()) {
+    out += answer.suggestions[0].changes == 1
+               ? "Any one of these changes helps (tried on a copy):\n"
+               : "No single change helps. Any of these pairs of changes does "
+                 "(tried on a copy):\n";
+  } else if (answer.tried) {
+    out += NothingHelps(*answer.tried);
+  }
+  AppendRows(out, rows, "  → ");
 }
 
 void AppendScores(std::string& out, const Answer& answer) {
@@ -161,19 +215,14 @@ int ExitCode(const Answer& answer) { return RowOf(answer.state).second; }
 
 std::string ToTable(const Answer& answer) {
   std::string out = Printable(Headline(answer)) + "\n";
-  if (answer.state == State::kFits) {
+  if (answer.state == State::kFits && !answer.is_daemon_set) {
     AppendScores(out, answer);
   } else {
+    AppendVictims(out, answer);
     AppendRejections(out, answer);
   }
   for (const std::string& line : answer.live) out += Printable(line) + "\n";
-  if (answer.suggestions.empty()) return out;
-  out += "Any one of these changes helps (tried on a copy):\n";
-  Rows rows;
-  for (const Change& change : answer.suggestions) {
-    rows.emplace_back(change.text, change.node);
-  }
-  AppendRows(out, rows, "  → ");
+  AppendSuggestions(out, answer);
   return out;
 }
 
@@ -189,10 +238,18 @@ std::string ToJson(const Answer& answer) {
     json["rejections"] = ToJson(answer.pod_rejections);
   }
   json["nodes"] = NodesOf(answer);
+  for (const auto& [pod, priority, budgets] : answer.victims) {
+    json["victims"].push_back(
+        {{"pod", pod}, {"priority", priority}, {"budgets", budgets}});
+  }
   json["suggestions"] = OrderedJson::array();
-  for (const auto& [text, step, node] : answer.suggestions) {
+  for (const auto& [text, step, changes, node] : answer.suggestions) {
     json["suggestions"].push_back(
-        {{"text", text}, {"node", node}, {"step", step}});
+        {{"text", text}, {"changes", changes}, {"node", node}, {"step", step}});
+  }
+  if (answer.tried) {
+    json["tried"] = {{"changes", answer.tried->changes},
+                     {"pairs", answer.tried->pairs}};
   }
   if (!answer.live.empty()) json["live"] = answer.live;
   json["warnings"] = answer.warnings;

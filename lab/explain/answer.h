@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,12 +28,26 @@ struct ScoredNode {
   std::vector<std::pair<std::string, std::int64_t>> scores;
 };
 
-// A single change that may help the pod.
+// A change that may help the pod.
 struct Change {
   std::string text;  // "node-2 is uncordoned"
   std::string step;  // for scenario::ParseSteps() and --what-if, as JSON
+  int changes = 1;   // 2 for a pair of changes
   // The node that the pod gets with it; "" before a trial.
   std::string node = {};
+};
+
+// A pod that is evicted for the pod.
+struct Victim {
+  std::string pod;  // "default/batch"
+  std::int32_t priority = 0;
+  std::vector<std::string> budgets;  // those that don't allow the eviction
+};
+
+// How many changes were played in search of suggestions.
+struct Tried {
+  std::size_t changes = 0;
+  std::size_t pairs = 0;
 };
 
 // answer.cc has their names.
@@ -42,6 +58,7 @@ enum class State {
   kPreempts,       // fits no node, until the scheduler has evicted pods for it
   kGated,
   kBound,
+  kNoNode,  // spec.nodeName names a node that does not exist
   kDeleted,
   kEnded,
   kOtherScheduler,
@@ -53,6 +70,7 @@ struct Answer {
   // The message of the scheduler's failure, or of this program. One line.
   std::string sentence;
   std::string node;  // the node that the pod gets, has, or is nominated to
+  bool is_daemon_set = false;  // the answer is about a pod on each node
   int all_nodes = 0;
   int feasible_nodes = 0;
   // The nodes with the fewest rejections first.
@@ -60,7 +78,10 @@ struct Answer {
   // Rejections of the pod as a whole, before any node.
   std::vector<Rejection> pod_rejections;
   std::vector<ScoredNode> scores;   // the best first
+  std::int32_t priority = 0;        // of the pod
+  std::vector<Victim> victims;      // of kPreempts: the most important first
   std::vector<Change> suggestions;  // those that help
+  std::optional<Tried> tried;       // if suggestions were looked for
   std::vector<std::string> warnings;
   std::vector<std::string> live;  // what the running scheduler knows
 };

@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 #include "lab/explain/amounts.h"
+#include "lab/explain/requests.h"
 #include "minisched/api/host_ports.h"
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/pod_requests.h"
@@ -17,6 +20,14 @@ namespace minisched::explain {
 namespace {
 
 using Causes = std::vector<std::string>;
+
+bool IsInteger(const std::string& text) {
+  std::int64_t number = 0;
+  const std::size_t plus = text.starts_with('+') ? 1 : 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data() + plus, end, number);
+  return result.ec == std::errc() && result.ptr == end;
+}
 
 Causes ResourceCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
@@ -35,9 +46,11 @@ Causes ResourceCauses(const Pod& pod, const NodeState& node) {
       request = ToQuantity(shortage.resource, shortage.request);
       free = ToQuantity(shortage.resource, shortage.free);
     }
-    std::string cause = fmt::format(
-        "{}: requests {}, free {} of {}", shortage.resource, request, free,
-        show(AmountOf(node.allocatable, shortage.resource)));
+    const std::string origin = OriginOf(pod, shortage.resource);
+    std::string cause =
+        fmt::format("{}: requests {}{}, free {} of {}", shortage.resource,
+                    request, origin.empty() ? "" : " (" + origin + ")", free,
+                    show(AmountOf(node.allocatable, shortage.resource)));
     const auto taken = AmountOf(node.requested, shortage.resource);
     if (taken > 0) {
       cause += fmt::format(" ({} {} {})", node.pods,
@@ -45,6 +58,10 @@ Causes ResourceCauses(const Pod& pod, const NodeState& node) {
                            show(taken));
     }
     causes.push_back(std::move(cause));
+    if (shortage.resource == "cpu") {
+      const std::string hint = MilliHint(pod, node);
+      if (!hint.empty()) causes.push_back(hint);
+    }
   }
   return causes;
 }
@@ -66,6 +83,32 @@ std::string ShowLabel(const Node& node, const std::string& key) {
              : fmt::format("the node has {}={}", key, label->second);
 }
 
+// Returns what is wrong with a requirement that no node can meet, because Gt
+// and Lt compare integers. Returns "" if nothing is wrong.
+std::string NotAnInteger(const NodeSelectorRequirement& requirement) {
+  const auto& [key, op, values] = requirement;
+  const bool compares = op == "Gt" || op == "Lt";
+  if (!compares || (values.size() == 1 && IsInteger(values[0]))) return "";
+  return fmt::format("requires {}, which no node meets: {} needs one integer",
+                     ToString(requirement), op);
+}
+
+// Returns why a node doesn't meet the requirement.
+std::string CauseOf(const NodeSelectorRequirement& unmet, const Node& node) {
+  std::string wrong = NotAnInteger(unmet);
+  if (!wrong.empty()) return wrong;
+  if (unmet.key == "metadata.name") {
+    return fmt::format("requires {}", ToString(unmet));
+  }
+  const auto label = node.metadata.labels.find(unmet.key);
+  const bool compares = unmet.op == "Gt" || unmet.op == "Lt";
+  const bool is_text = compares && label != node.metadata.labels.end() &&
+                       !IsInteger(label->second);
+  return fmt::format("requires {}, {}{}", ToString(unmet),
+                     ShowLabel(node, unmet.key),
+                     is_text ? ", which is no integer" : "");
+}
+
 Causes AffinityCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
   for (const auto& [key, value] : UnmatchedLabels(pod, node.node)) {
@@ -77,19 +120,42 @@ Causes AffinityCauses(const Pod& pod, const NodeState& node) {
   const auto& terms = required->node_selector_terms;
   if (terms.size() == 1) {
     for (const auto& unmet : UnmetRequirements(terms[0], node.node)) {
-      causes.push_back(fmt::format("requires {}, {}", ToString(unmet),
-                                   ShowLabel(node.node, unmet.key)));
+      causes.push_back(CauseOf(unmet, node.node));
     }
   }
   if (causes.empty()) {
     causes.push_back(fmt::format(
         "none of the {} required terms matches the node", terms.size()));
+    for (const NodeSelectorTerm& term : terms) {
+      for (const auto& one : term.match_expressions) {
+        if (!NotAnInteger(one).empty()) causes.push_back(NotAnInteger(one));
+      }
+    }
   }
   return causes;
 }
 
+// Returns a cause for each taint. kube-scheduler compares no numbers in
+// tolerations unless a feature gate is on, which is off by default.
 Causes TaintCauses(const Pod& pod, const NodeState& node) {
-  return ToTexts(UntoleratedTaints(pod, node.node));
+  Causes causes;
+  for (const Taint& taint : UntoleratedTaints(pod, node.node)) {
+    std::string cause = ToTexts({taint})[0];
+    for (const Toleration& one : pod.spec.tolerations) {
+      if (one.key != taint.key ||
+          (one.operation != "Gt" && one.operation != "Lt")) {
+        continue;
+      }
+      cause += fmt::format(
+          " (the toleration {} {} {} doesn't count: {})", one.key,
+          one.operation, one.value,
+          IsInteger(one.value)
+              ? "it needs the feature gate TaintTolerationComparisonOperators"
+              : one.operation + " needs an integer");
+    }
+    causes.push_back(std::move(cause));
+  }
+  return causes;
 }
 
 const std::map<std::string, Causes (*)(const Pod&, const NodeState&)> kPlugins =

@@ -119,6 +119,89 @@ TEST(CausesTest, AffinityComparesLabels) {
       ElementsAre("none of the 2 required terms matches the node"));
 }
 
+TEST(CausesTest, GreaterAndLessNeedIntegers) {
+  const auto requiring = [](const std::string& requirements) {
+    return R"({"spec": {"affinity": {"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution":
+        {"nodeSelectorTerms": [{"matchExpressions": [)" +
+           requirements + "]}]}}}}}";
+  };
+  EXPECT_THAT(Causes(requiring(R"(
+                 {"key": "zone", "operator": "Gt", "values": ["1.5"]},
+                 {"key": "zone", "operator": "Lt", "values": []},
+                 {"key": "zone", "operator": "Lt", "values": ["-6"]},
+                 {"key": "disk", "operator": "Exists"})"),
+                     StateOf(kNode), "NodeAffinity"),
+              ElementsAre("requires zone Gt (1.5), which no node meets: Gt "
+                          "needs one integer",
+                          "requires zone Lt, which no node meets: Lt needs one "
+                          "integer",
+                          "requires zone Lt (-6), the node has zone=a, which "
+                          "is no integer"));
+  const std::string other = R"({"key": "gpu", "operator": "Exists"}]},
+                               {"matchExpressions": [
+      {"key": "zone", "operator": "Gt", "values": ["x"]})";
+  EXPECT_THAT(Causes(requiring(other), StateOf(kNode), "NodeAffinity"),
+              ElementsAre("none of the 2 required terms matches the node",
+                          "requires zone Gt (x), which no node meets: Gt needs "
+                          "one integer"));
+}
+
+TEST(CausesTest, TolerationsDoNotCompareNumbers) {
+  const auto tolerating = [](const std::string& value) {
+    return R"({"spec": {"tolerations": [{"key": "team", "operator": "Exists"},
+        {"key": "gpu", "operator": "Gt", "value": ")" +
+           value + R"("}]}})";
+  };
+  EXPECT_THAT(Causes(tolerating("7"), StateOf(kNode), "TaintToleration"),
+              ElementsAre("gpu=yes:NoSchedule (the toleration gpu Gt 7 doesn't "
+                          "count: it needs the feature gate "
+                          "TaintTolerationComparisonOperators)"));
+  EXPECT_THAT(Causes(tolerating("7.5"), StateOf(kNode), "TaintToleration"),
+              ElementsAre("gpu=yes:NoSchedule (the toleration gpu Gt 7.5 "
+                          "doesn't count: Gt needs an integer)"));
+}
+
+std::string PodWithInit(const std::string& init, const std::string& more = "") {
+  return R"({"spec": {"initContainers": [)" + init +
+         R"(], "containers": [{"name": "c", "resources": {"requests": )"
+         R"({"cpu": "1"}}}])" +
+         more + "}}";
+}
+
+TEST(CausesTest, RequestsHaveTheirOrigin) {
+  constexpr char kMigrate[] =
+      R"({"name": "check"}, {"name": "migrate", "resources":
+          {"requests": {"cpu": "9"}}})";
+  EXPECT_THAT(Causes(PodWithInit(kMigrate), StateOf(kNode), "NodeResourcesFit"),
+              ElementsAre("cpu: requests 9 (init container migrate), free 8 of "
+                          "8"));
+  // A sidecar runs beside the containers.
+  constexpr char kSidecar[] =
+      R"({"name": "proxy", "restartPolicy": "Always", "resources":
+          {"requests": {"cpu": "8"}}})";
+  EXPECT_THAT(Causes(PodWithInit(kSidecar), StateOf(kNode), "NodeResourcesFit"),
+              ElementsAre("cpu: requests 9, free 8 of 8"));
+  EXPECT_THAT(Causes(PodWithInit("", R"(, "overhead": {"cpu": "8"})"),
+                     StateOf(kNode), "NodeResourcesFit"),
+              ElementsAre("cpu: requests 9 (8 overhead), free 8 of 8"));
+  EXPECT_THAT(
+      Causes(PodWithInit(kMigrate,
+                         R"(, "resources": {"requests": {"cpu": "10"}})"),
+             StateOf(kNode), "NodeResourcesFit"),
+      ElementsAre("cpu: requests 10 (the pod as a whole), free 8 of 8"));
+}
+
+TEST(CausesTest, ManyCoresMayBeThousandths) {
+  EXPECT_THAT(
+      Causes(PodWith(R"("cpu": "500")"), StateOf(kNode), "NodeResourcesFit"),
+      ElementsAre("cpu: requests 500, free 8 of 8",
+                  "cpu: 500 means 500 cores: did you mean 500m?"));
+  EXPECT_THAT(
+      Causes(PodWith(R"("cpu": "16")"), StateOf(kNode), "NodeResourcesFit"),
+      ElementsAre("cpu: requests 16, free 8 of 8"));
+}
+
 TEST(CausesTest, OtherPluginsHaveTheirReasons) {
   EXPECT_THAT(Causes("{}", StateOf(kNode), "VolumeBinding"),
               ElementsAre("the reason"));

@@ -4,14 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <chrono>
 #include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/claims.h"
+#include "lab/explain/daemon_answer.h"
 #include "lab/explain/errors.h"
+#include "lab/explain/rules.h"
 #include "lab/explain/suggestions.h"
+#include "lab/explain/victims.h"
 #include "lab/scenario/errors.h"
+#include "minisched/api/pod_preemption.h"
 
 namespace minisched::explain {
 namespace {
@@ -23,6 +29,7 @@ using apiserver::Json;
 
 constexpr std::chrono::seconds kMaxAttempt{60};
 constexpr std::size_t kMaxTrials = 12;
+constexpr std::size_t kMaxPairs = 8;
 constexpr std::size_t kMaxHelpful = 5;
 
 // Throws CannotTell that the scheduler does not support something.
@@ -51,6 +58,8 @@ std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
                       minimum == labels.end() ? "?" : minimum->second)};
 }
 
+}  // namespace
+
 void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop) {
   for (const Json& point : Get(outcome.attempt, "points")) {
@@ -61,18 +70,24 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
     if (rejection.plugin == "Unsupported") {
-      FailUnsupported(outcome.program, rejection.reasons[0]);
+      const auto problem = FindClaimProblem(trial, stop);
+      if (!problem) FailUnsupported(outcome.program, rejection.reasons[0]);
+      boost::replace_first(answer.sentence, rejection.reasons[0],
+                           problem->reason);
+      rejection = {.plugin = "VolumeBinding",
+                   .reasons = {problem->reason},
+                   .causes = {problem->cause}};
+    } else {
+      rejection.causes = rejection.plugin == "Coscheduling"
+                             ? GroupCauses(trial, rejection.reasons[0], stop)
+                             : rejection.reasons;
     }
-    rejection.causes = rejection.plugin == "Coscheduling"
-                           ? GroupCauses(trial, rejection.reasons[0], stop)
-                           : rejection.reasons;
     answer.pod_rejections.push_back(std::move(rejection));
   }
 }
 
-// Adds the rejected nodes, the nearest ones first.
 void AddRejected(const Outcome& outcome, const Pod& pod,
-                 const NodeStates& nodes, Answer& answer) {
+                 const NodeStates& nodes, const Rules& rules, Answer& answer) {
   for (const Json& item : Get(outcome.attempt, "rejected")) {
     RejectedNode& rejected = answer.rejected.emplace_back();
     rejected.node = GetString(item, "node");
@@ -81,16 +96,22 @@ void AddRejected(const Outcome& outcome, const Pod& pod,
       Rejection& rejection = rejected.rejections.emplace_back();
       rejection.plugin = GetString(one, "plugin");
       rejection.reasons = one.value("reasons", std::vector<std::string>());
-      rejection.causes = node == nodes.end()
-                             ? rejection.reasons
-                             : CausesOf(pod, node->second, rejection.plugin,
-                                        rejection.reasons);
+      if (node == nodes.end()) {
+        rejection.causes = rejection.reasons;
+        continue;
+      }
+      rejection.causes = rules.CausesOf(node->second.node, rejection.plugin);
+      if (!rejection.causes.empty()) continue;
+      rejection.causes =
+          CausesOf(pod, node->second, rejection.plugin, rejection.reasons);
     }
   }
   std::ranges::stable_sort(answer.rejected, {}, [](const RejectedNode& node) {
     return node.rejections.size();
   });
 }
+
+namespace {
 
 void AddScores(const Outcome& outcome, Answer& answer) {
   const Json& fits = Get(outcome.attempt, "fits");
@@ -153,6 +174,14 @@ Answer AnswerOf(const Outcome& outcome, const Pod& pod) {
   return answer;
 }
 
+void AddVictims(Victims victims, Answer& answer) {
+  answer.victims = std::move(victims.pods);
+  if (victims.is_complete) return;
+  answer.warnings.push_back(
+      "the pods that the scheduler evicts may be others, or more: it has not "
+      "evicted enough of them in time");
+}
+
 // Warns about a table that the trace has cut off.
 void CheckComplete(Answer& answer) {
   const auto shown =
@@ -190,21 +219,22 @@ std::string NodeAfter(const Experiment& experiment, const Change& change,
   }
 }
 
-// Plays the changes until enough of them have helped.
-std::vector<Change> PlayChanges(const Experiment& experiment,
-                                std::vector<Change> changes,
-                                std::chrono::seconds time,
-                                std::vector<std::string>& warnings,
-                                const std::stop_token& stop) {
-  const auto deadline = RealClock().Now() + time;
+// Plays changes until enough of them have helped, and adds those to the
+// answer. Returns how many were tried. `most` is the most that are tried.
+std::size_t PlayChanges(const Experiment& experiment,
+                        std::vector<Change> changes, std::size_t most,
+                        Clock::TimePoint deadline, std::chrono::seconds time,
+                        Answer& answer, const std::stop_token& stop) {
   const auto is_late = [&] { return RealClock().Now() >= deadline; };
-  std::vector<Change> helpful;
+  std::vector<Change>& helpful = answer.suggestions;
   std::size_t tried = 0;
   std::size_t failed = 0;
   std::string first_error;
-  const std::size_t all = std::min(changes.size(), kMaxTrials);
+  const std::size_t all = std::min(changes.size(), most);
   for (; tried < all && helpful.size() < kMaxHelpful && !is_late(); ++tried) {
     Change& change = changes[tried];
+    experiment.begin(
+        fmt::format("trying change {} of {}: {}", tried + 1, all, change.text));
     try {
       change.node = NodeAfter(experiment, change, deadline, stop);
       if (!change.node.empty()) helpful.push_back(std::move(change));
@@ -214,16 +244,29 @@ std::vector<Change> PlayChanges(const Experiment& experiment,
     }
   }
   if (failed > 0) {
-    warnings.push_back(fmt::format("{} of {} changes could not be tried: {}",
-                                   failed, all, first_error));
+    answer.warnings.push_back(fmt::format(
+        "{} of {} changes could not be tried: {}", failed, all, first_error));
   }
   if (tried < all && helpful.size() < kMaxHelpful) {
-    warnings.push_back(
+    answer.warnings.push_back(
         fmt::format("{} of {} changes were not tried, because the {} s for "
                     "suggestions were over",
                     all - tried, all, time.count()));
   }
-  return helpful;
+  return tried - failed;
+}
+
+// Adds the changes that help and, if there are none, the pairs that help.
+void AddSuggestions(const Experiment& experiment, Candidates found,
+                    std::chrono::seconds time, Answer& answer,
+                    const std::stop_token& stop) {
+  const auto deadline = RealClock().Now() + time;
+  Tried& tried = answer.tried.emplace();
+  tried.changes = PlayChanges(experiment, std::move(found.changes), kMaxTrials,
+                              deadline, time, answer, stop);
+  if (!answer.suggestions.empty() || RealClock().Now() >= deadline) return;
+  tried.pairs = PlayChanges(experiment, std::move(found.pairs), kMaxPairs,
+                            deadline, time, answer, stop);
 }
 
 }  // namespace
@@ -232,24 +275,36 @@ Answer Explain(const Experiment& experiment, bool suggest,
                const std::stop_token& stop,
                std::chrono::seconds suggestion_time) {
   Answer answer;
-  std::vector<Change> changes;
+  Candidates found;
   {
+    experiment.begin("running the scheduler on a copy");
     Trial trial(experiment, {}, stop);
     const Pod& pod = trial.pod();
     if (!pod.spec.scheduling_gates.empty()) {
       answer = GatedAnswer(pod);
-      changes = {GateChange(pod)};
+      found.changes = {GateChange(pod)};
+    } else if (experiment.is_daemon_set) {
+      answer = ExplainDaemonSet(trial, stop);
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
-      const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);
+      const Rules rules(pod, nodes, ReadNamespaces(trial.copy().server()));
+      Victims victims;
+      const Outcome outcome = trial.Run(
+          RealClock().Now() + kMaxAttempt, stop, [&](const Outcome& now) {
+            if (now.nominated.empty()) return;
+            victims =
+                AwaitVictims(experiment, trial, nodes.at(now.nominated), stop);
+          });
       answer = AnswerOf(outcome, pod);
+      answer.priority = PodPriority(pod);
+      AddVictims(std::move(victims), answer);
       AddPodRejections(outcome, trial, answer, stop);
-      AddRejected(outcome, pod, nodes, answer);
+      AddRejected(outcome, pod, nodes, rules, answer);
       AddScores(outcome, answer);
       CheckComplete(answer);
       CheckAntiAffinity(outcome, experiment.objects.anti_affine, answer);
-      if (answer.state == State::kUnschedulable) {
-        changes = ChangesFor(trial, nodes, answer, stop);
+      if (suggest && answer.state == State::kUnschedulable) {
+        found = ChangesFor(trial, nodes, rules, answer, stop);
       }
     }
     answer.warnings.insert(answer.warnings.begin(),
@@ -257,9 +312,10 @@ Answer Explain(const Experiment& experiment, bool suggest,
                            trial.copy().warnings().end());
   }  // end the copy, to free its memory
   answer.pod = experiment.pod.ToString();
-  if (suggest) {
-    answer.suggestions = PlayChanges(experiment, std::move(changes),
-                                     suggestion_time, answer.warnings, stop);
+  const bool may_help =
+      answer.state == State::kUnschedulable || answer.state == State::kGated;
+  if (suggest && may_help) {
+    AddSuggestions(experiment, std::move(found), suggestion_time, answer, stop);
   }
   return answer;
 }

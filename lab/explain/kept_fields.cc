@@ -23,7 +23,7 @@ constexpr char kFields[] = R"({
     "tolerations": 1, "priority": 1, "priorityClassName": 1,
     "preemptionPolicy": 1, "resources": 1, "overhead": 1, "affinity": 1,
     "topologySpreadConstraints": 1, "resourceClaims": 1, "hostNetwork": 1,
-    "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
+    "runtimeClassName": 1, "restartPolicy": 1, "os": 1, "schedulingGroup": 1,
     "terminationGracePeriodSeconds": 1,
     "containers": [{
       "name": 1, "image": 1, "resources": 1, "ports": 1, "restartPolicy": 1}],
@@ -59,9 +59,12 @@ constexpr char kFields[] = R"({
 "storage.k8s.io/v1 StorageClass": {
   "provisioner": 1, "volumeBindingMode": 1, "allowedTopologies": 1},
 "storage.k8s.io/v1 CSINode": {"spec": 1},
+"v1 LimitRange": {"spec": 1},
+"node.k8s.io/v1 RuntimeClass": {"handler": 1, "overhead": 1, "scheduling": 1},
 "v1 Service": {"spec": {"selector": 1}},
 "v1 ReplicationController": {"spec": {"selector": 1, "replicas": 1}},
 "apps/v1 ReplicaSet": {"spec": {"selector": 1, "replicas": 1}},
+"apps/v1 DaemonSet": {"spec": {"template": {"metadata": {"labels": 1}}}},
 "apps/v1 StatefulSet": {"spec": {"selector": 1, "replicas": 1}},
 "policy/v1 PodDisruptionBudget": {"spec": 1, "status": 1},
 "resource.k8s.io/v1 ResourceClaim": {
@@ -96,6 +99,8 @@ const Json& Fields() {
       members["apiVersion"] = members["kind"] = 1;
       members["metadata"] = Json::parse(kMetadata);
     }
+    (*all)["apps/v1 DaemonSet"]["spec"]["template"]["spec"] =
+        all->at("v1 Pod")["spec"];
     return all;
   }();
   return fields;

@@ -15,7 +15,9 @@
 #include "lab/explain/errors.h"
 #include "lab/explain/explainer.h"
 #include "lab/explain/live_state.h"
+#include "lab/explain/new_pod.h"
 #include "lab/explain/pods.h"
+#include "lab/explain/progress.h"
 #include "lab/scenario/errors.h"
 #include "minisched/base/log.h"
 #include "minisched/base/printable.h"
@@ -50,9 +52,6 @@ void CheckFlags(const Options& options) {
   if (options.pod.empty() && options.new_file.empty()) {
     throw explain::CannotTell(
         "no pod: pass the name of a POD, or a new pod with --new FILE");
-  }
-  if (!options.pod.empty() && !options.new_file.empty()) {
-    throw explain::CannotTell("--new brings its own pod: leave out the POD");
   }
   if (!options.files.empty() &&
       (!options.config.kubeconfig.empty() || !options.config.context.empty())) {
@@ -117,32 +116,48 @@ void CheckIsNew(const explain::Objects& objects,
       file, pod.ToString(), objects.SourceOf(pod), pod.name));
 }
 
+// Prints an error, a warning or progress. The lines of a log may follow the
+// first line.
+void PrintMessage(const std::string& message) {
+  std::istringstream lines(message);
+  const char* indent = "";
+  for (std::string line; std::getline(lines, line); indent = "  ") {
+    std::cerr << indent << minisched::Printable(line) << "\n";
+  }
+}
+
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
-  explain::Experiment experiment{.steps = StepsOf(options)};
+  explain::Progress progress(minisched::RealClock(), PrintMessage);
+  explain::Experiment experiment{
+      .steps = StepsOf(options),
+      .begin = [&](const std::string& what) { progress.Begin(what); }};
   explain::PodFacts facts;
-  std::vector<nlohmann::json> claims;
+  std::vector<nlohmann::json> others;
   if (!options.new_file.empty()) {
-    auto created =
-        explain::ReadNewPod(options.new_file, options.namespace_name, stop);
+    auto created = explain::ReadNewPod(options.new_file, options.pod,
+                                       options.namespace_name, stop);
     experiment.pod = created.name;
     facts = created.facts;
-    claims = std::move(created.claims);
+    others = std::move(created.others);
+    experiment.is_daemon_set = created.is_of_daemon_set;
     experiment.steps.insert(experiment.steps.begin(), std::move(created.step));
   }
   std::vector<std::string> warnings;
   {
     explain::Objects objects;
+    progress.Begin(options.files.empty() ? "reading the cluster"
+                                         : "reading the dump");
     warnings = ReadObjects(options, objects, stop);
     if (options.new_file.empty()) {
       experiment.pod = FindPod(objects, options.pod, options.namespace_name);
       facts = objects.pods().at(experiment.pod);
     } else {
       CheckIsNew(objects, experiment.pod, options.new_file);
-      for (auto& claim : claims) {
-        objects.AddClaim(std::move(claim), "--new " + options.new_file);
+      for (auto& object : others) {
+        objects.AddNew(std::move(object), "--new " + options.new_file);
       }
     }
-    if (auto answer = AnswerWithoutScheduler(experiment.pod, facts,
+    if (auto answer = AnswerWithoutScheduler(objects, experiment.pod, facts,
                                              !options.scheduler.empty())) {
       if (!options.what_ifs.empty()) {
         warnings.push_back(
@@ -156,6 +171,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
     AddWarnings(objects, experiment.objects, warnings);
   }
   experiment.scheduler_name = facts.scheduler;
+  experiment.is_new = facts.is_new;
   experiment.scheduler = options.scheduler.empty()
                              ? explain::DefaultScheduler(!facts.group.empty())
                              : options.scheduler;
@@ -164,15 +180,6 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
                          warnings.end());
   return answer;
-}
-
-// Prints an error or a warning. The lines of a log may follow the first line.
-void PrintMessage(const std::string& message) {
-  std::istringstream lines(message);
-  const char* indent = "";
-  for (std::string line; std::getline(lines, line); indent = "  ") {
-    std::cerr << indent << minisched::Printable(line) << "\n";
-  }
 }
 
 void Print(const explain::Answer& answer, const std::string& output) {
@@ -187,7 +194,9 @@ void Print(const explain::Answer& answer, const std::string& output) {
 }
 
 void AddFlags(minisched::Flags& flags, Options& options) {
-  flags.Add("POD", &options.pod, "The pod: its name, or NAMESPACE/NAME");
+  flags.Add("POD", &options.pod,
+            "The pod: its name, or NAMESPACE/NAME. With --new, the workload: "
+            "its name, or KIND/NAME");
   flags.AddNonEmpty("-n,--namespace", &options.namespace_name,
                     "Namespace of the pod; the default is all namespaces");
   flags.AddNonEmpty("--kubeconfig", &options.config.kubeconfig,
@@ -200,7 +209,8 @@ void AddFlags(minisched::Flags& flags, Options& options) {
       "folder of them, standard input (-), or a recording of --record");
   flags.AddNonEmpty("--new", &options.new_file,
                     "Explain a pod that doesn't exist yet: the pod, or one pod "
-                    "of the workload, in this file");
+                    "of the workload, in this file; with a DaemonSet, its pods "
+                    "on all nodes");
   flags.AddRepeated("--what-if", &options.what_ifs,
                     "Change the copy first: a step of a scenario, such as "
                     "'uncordon: node-2'. May be repeated");
@@ -225,8 +235,10 @@ int main(int argc, char** argv) {
       "an API server of its own, runs a scheduler there, and reads its trace. "
       "The cluster is only read.\n"
       "The exit code is 0 if the pod fits or is bound, or if pods are evicted "
-      "for it, 1 if it fits nowhere, is rejected later or is gated, 2 if the "
-      "program can't tell, and 130 after an interruption.");
+      "for it, 1 if it fits nowhere, is rejected later, is gated or has the "
+      "spec.nodeName of no node, 2 if the program can't tell, and 130 after an "
+      "interruption. For a DaemonSet, it is 0 if the DaemonSet runs on all "
+      "nodes that it selects and tolerates.");
   AddFlags(flags, options);
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
@@ -238,10 +250,13 @@ int main(int argc, char** argv) {
     minisched::SetUpLogging(0);
     spdlog::set_level(spdlog::level::err);
     const minisched::StopOnSignal signals;
-    auto [ns, pod] = explain::ParsePodName(options.pod, options.namespace_name);
-    options.namespace_name = std::move(ns);
-    options.pod = std::move(pod);
     CheckFlags(options);
+    if (options.new_file.empty()) {
+      auto [ns, pod] =
+          explain::ParsePodName(options.pod, options.namespace_name);
+      options.namespace_name = std::move(ns);
+      options.pod = std::move(pod);
+    }
     explain::Answer answer = Run(options, signals.token());
     if (!options.live.empty()) {
       answer.live =

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "minisched/api/document.h"
+#include "minisched/api/namespace.h"
+#include "minisched/api/pod_preemption.h"
 #include "minisched/api/pod_requests.h"
 
 namespace minisched::explain {
@@ -25,6 +27,11 @@ void NodeState::AddPod(const Pod& pod) {
   for (const HostPort& port : GetHostPorts(pod)) {
     ports.push_back({port, pod.metadata});
   }
+  placed.push_back(
+      {.metadata = pod.metadata,
+       .priority = PodPriority(pod),
+       .start = PodStartTime(pod),
+       .required_anti_affinity = pod.spec.affinity.pod_anti_affinity.required});
 }
 
 std::int64_t NodeState::Free(const std::string& resource) const {
@@ -43,6 +50,15 @@ NodeStates ReadNodes(apiserver::Server& server) {
     if (node != states.end()) node->second.AddPod(pod);
   });
   return states;
+}
+
+NamespaceLabels ReadNamespaces(apiserver::Server& server) {
+  NamespaceLabels namespaces;
+  server.ForEach("namespaces", [&](const nlohmann::json& json) {
+    const Namespace one = FromDocument<Namespace>(json);
+    namespaces[one.metadata.name] = one.metadata.labels;
+  });
+  return namespaces;
 }
 
 }  // namespace minisched::explain

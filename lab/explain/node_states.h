@@ -7,6 +7,7 @@
 #include "lab/apiserver/server.h"
 #include "minisched/api/host_ports.h"
 #include "minisched/api/node.h"
+#include "minisched/api/pod.h"
 #include "minisched/api/resource.h"
 
 namespace minisched::explain {
@@ -17,6 +18,14 @@ struct PortHolder {
   ObjectMeta pod;
 };
 
+// A pod on a node, as far as rules about other pods and preemption read it.
+struct PlacedPod {
+  ObjectMeta metadata;
+  std::int32_t priority = 0;
+  Time start;  // see PodStartTime()
+  std::vector<PodAffinityTerm> required_anti_affinity;
+};
+
 // A node, and what its pods take.
 struct NodeState {
   Node node;
@@ -24,6 +33,7 @@ struct NodeState {
   Resource requested;
   int pods = 0;
   std::vector<PortHolder> ports;
+  std::vector<PlacedPod> placed;
 
   explicit NodeState(Node object);
   void AddPod(const Pod& pod);
@@ -40,5 +50,10 @@ using NodeStates = std::map<std::string, NodeState>;  // by name
 
 // Reads the nodes and the pods of a server that runs.
 NodeStates ReadNodes(apiserver::Server& server);
+
+using NamespaceLabels = std::map<std::string, Labels>;  // by name
+
+// Reads the labels of the namespaces of a server that runs.
+NamespaceLabels ReadNamespaces(apiserver::Server& server);
 
 }  // namespace minisched::explain

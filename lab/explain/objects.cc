@@ -74,6 +74,7 @@ PodFacts FactsOf(const Json& pod) {
       .phase = GetString(pod, "status", "phase"),
       .group = GetString(pod, "metadata", "labels", kPodGroupLabel),
       .is_terminating = apiserver::IsTerminating(pod),
+      .is_new = apiserver::UidOf(pod).empty(),
       .is_nominated = !GetString(pod, "status", "nominatedNodeName").empty(),
       .has_anti_affinity =
           !Get(spec, "affinity", "podAntiAffinity",
@@ -113,15 +114,16 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
   objects_[{kind, name}] = {Dump(object), source};
 }
 
-void Objects::AddClaim(Json claim, const std::string& source) {
-  const Key key{GetString(claim, "kind"), CheckedName(claim, source)};
+void Objects::AddNew(Json object, const std::string& source) {
+  const Key key{GetString(object, "kind"), CheckedName(object, source)};
   if (objects_.contains(key)) return;
-  const std::string name = DefaultClass();
-  const Json& spec = Get(claim, "spec");
-  if (!name.empty() && spec.is_object() && !spec.contains("storageClassName")) {
-    claim["spec"]["storageClassName"] = name;
+  const Json& spec = Get(object, "spec");
+  if (key.first == "PersistentVolumeClaim" && spec.is_object() &&
+      !spec.contains("storageClassName")) {
+    const std::string name = DefaultClass();
+    if (!name.empty()) object["spec"]["storageClassName"] = name;
   }
-  Add(std::move(claim), source);
+  Add(std::move(object), source);
 }
 
 void Objects::Remove(const Json& object) {
@@ -161,6 +163,14 @@ std::size_t Objects::Count(const std::string& kind) const {
       objects_, [&](const auto& object) { return object.first.first == kind; });
 }
 
+std::vector<std::string> Objects::NodeNames() const {
+  std::vector<std::string> names;
+  for (const auto& [key, manifest] : objects_) {
+    if (key.first == "Node") names.push_back(key.second.name);
+  }
+  return names;
+}
+
 bool Objects::IsCopied(const NamespacedName& name, const NamespacedName& target,
                        const std::string& group) const {
   const PodFacts& pod = pods_.at(name);
@@ -174,18 +184,20 @@ Objects::Selection Objects::SelectFor(const NamespacedName& target,
                                       const std::string& group) const {
   Selection selection;
   for (const auto& [key, manifest] : objects_) {
-    const auto& [kind, name] = key;
-    if (kind == "Pod") {
-      const PodFacts& pod = pods_.at(name);
-      if (!IsCopied(name, target, group)) {
-        if (pod.is_nominated && !pod.HasEnded()) ++selection.nominated;
-        continue;
-      }
-      if (pod.has_anti_affinity && name != target) ++selection.anti_affine;
-    }
-    selection.manifests.push_back(manifest);
+    if (key.first != "Pod") selection.manifests.push_back(manifest);
   }
   AddMissing(target, selection.manifests);
+  // Pods come last: what they lack comes from the other objects.
+  for (const auto& [name, pod] : pods_) {
+    if (!IsCopied(name, target, group)) {
+      if (pod.is_nominated && !pod.HasEnded()) ++selection.nominated;
+      continue;
+    }
+    if (pod.has_anti_affinity && name != target) ++selection.anti_affine;
+    const Manifest& manifest = objects_.at({"Pod", name});
+    if (pod.is_new) selection.missing.merge(MissingClasses(manifest));
+    selection.manifests.push_back(manifest);
+  }
   return selection;
 }
 
@@ -210,14 +222,46 @@ void Objects::AddMissing(const NamespacedName& target,
   }
   const auto pod = objects_.find({"Pod", target});
   if (pod == objects_.end()) return;
+  if (const auto missing = MissingClasses(pod->second);
+      pods_.at(target).is_new && !missing.empty()) {
+    throw CannotTell(fmt::format(
+        "can't tell: {}: the pod {} was never on a server, and there is no {}: "
+        "add it to the dump",
+        pod->second.source, target.ToString(), *missing.begin()));
+  }
   const Json json = Json::parse(pod->second.json);
   const Json& spec = Get(json, "spec");
   const std::string name = GetString(spec, "priorityClassName");
   // Every server has the classes of system pods.
-  if (name.empty() || name.starts_with("system-")) return;
-  Json priority_class = {{"value", apiserver::GetInt(spec, "priority")}};
-  apiserver::CopyMember(spec, "preemptionPolicy", priority_class);
-  add("scheduling.k8s.io/v1", "PriorityClass", name, priority_class);
+  if (!name.empty() && !name.starts_with("system-")) {
+    Json priority_class = {{"value", apiserver::GetInt(spec, "priority")}};
+    apiserver::CopyMember(spec, "preemptionPolicy", priority_class);
+    add("scheduling.k8s.io/v1", "PriorityClass", name, priority_class);
+  }
+  const std::string runtime = GetString(spec, "runtimeClassName");
+  if (!runtime.empty()) {
+    add("node.k8s.io/v1", "RuntimeClass", runtime,
+        {{"handler", runtime},
+         {"overhead", {{"podFixed", Get(spec, "overhead")}}}});
+  }
+}
+
+std::set<std::string> Objects::MissingClasses(const Manifest& pod) const {
+  const Json json = Json::parse(pod.json);
+  const Json& spec = Get(json, "spec");
+  std::set<std::string> missing;
+  const auto check = [&](const std::string& kind, const std::string& name) {
+    const bool is_known = name.empty() || name.starts_with("system-") ||
+                          objects_.contains({kind, {"", name}});
+    if (!is_known) missing.insert(kind + " " + name);
+  };
+  if (Get(spec, "priority").is_null()) {
+    check("PriorityClass", GetString(spec, "priorityClassName"));
+  }
+  if (Get(spec, "overhead").is_null()) {
+    check("RuntimeClass", GetString(spec, "runtimeClassName"));
+  }
+  return missing;
 }
 
 }  // namespace minisched::explain

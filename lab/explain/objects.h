@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct PodFacts {
   std::string phase;
   std::string group;  // of Coscheduling; "" for none
   bool is_terminating = false;
+  bool is_new = false;  // was never on a server
   bool is_nominated = false;
   bool has_anti_affinity = false;  // required
 
@@ -59,6 +61,9 @@ class Objects {
     int anti_affine = 0;
     // The number of pods with a nominated node that are left out.
     int nominated = 0;
+    // The classes that are missing, although pods need them that were never on
+    // a server: "PriorityClass high".
+    std::set<std::string> missing = {};
   };
 
   // Adds an object. `source` is where it comes from, for errors. Ignores kinds
@@ -67,9 +72,9 @@ class Objects {
   // node can't be read or, unless `replace` is set, is there already.
   void Add(nlohmann::json object, const std::string& source,
            bool replace = false);
-  // Adds a new PersistentVolumeClaim, unless the claim is there already. As on
-  // a server, a claim without a storage class gets the default class.
-  void AddClaim(nlohmann::json claim, const std::string& source);
+  // Adds a new object, unless the object is there already. As on a server, a
+  // claim without a storage class gets the default class.
+  void AddNew(nlohmann::json object, const std::string& source);
   // Does nothing if the object is not there.
   void Remove(const nlohmann::json& object);
   void RemoveKind(const std::string& kind);
@@ -80,13 +85,16 @@ class Objects {
     return objects_.at({"Pod", pod}).source;
   }
   std::size_t Count(const std::string& kind) const;
+  std::vector<std::string> NodeNames() const;
   // The kinds that Add() has counted, by "apiVersion kind".
   const std::map<std::string, int>& unknown_kinds() const { return unknown_; }
 
   // Selects all objects except pods that have ended and other pending pods.
   // Pending pods of the target's `group`, if it is not "", are included,
-  // because the target can't be bound without them. Adds the namespaces and the
-  // priority class that the pods need, if they are missing.
+  // because the target can't be bound without them. Adds the namespaces that
+  // the pods need and the target's priority class and runtime class, as far as
+  // its fields show them, if they are missing. Throws CannotTell if the target
+  // was never on a server, and so lacks the fields of a class that is missing.
   Selection SelectFor(const NamespacedName& target,
                       const std::string& group) const;
 
@@ -99,6 +107,8 @@ class Objects {
                 const std::string& group) const;
   void AddMissing(const NamespacedName& target,
                   std::vector<Manifest>& manifests) const;
+  // The classes of a pod that was never on a server that are missing.
+  std::set<std::string> MissingClasses(const Manifest& pod) const;
 
   std::map<Key, Manifest> objects_;
   std::map<NamespacedName, PodFacts> pods_;

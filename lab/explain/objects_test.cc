@@ -122,8 +122,8 @@ Json ClaimJson(const std::string& name, const Json& spec = Json::object()) {
 
 TEST(ObjectsTest, AddClaimKeepsAClaimThatIsThere) {
   Objects objects;
-  objects.AddClaim(ClaimJson("data", {{"volumeName", "first"}}), "dump");
-  objects.AddClaim(ClaimJson("data", {{"volumeName", "second"}}), "dump");
+  objects.AddNew(ClaimJson("data", {{"volumeName", "first"}}), "dump");
+  objects.AddNew(ClaimJson("data", {{"volumeName", "second"}}), "dump");
   const std::string text = CopiedText(objects, {"a", "target"});
   EXPECT_THAT(text, HasSubstr("first"));
   EXPECT_THAT(text, Not(HasSubstr("second")));
@@ -152,14 +152,14 @@ TEST(ObjectsTest, AClaimWithoutAClassGetsTheNewestDefaultClass) {
     }
     return std::string("no claim");
   };
-  objects.AddClaim(ClaimJson("before"), "dump");
+  objects.AddNew(ClaimJson("before"), "dump");
   add_class("a", "2026-01-01T00:00:00Z", "true");
   add_class("b", "2026-01-03T00:00:00Z", "true");
   add_class("c", "2026-01-03T00:00:00Z", "true");
   add_class("d", "2026-01-04T00:00:00Z", "false");
-  objects.AddClaim(ClaimJson("new"), "dump");
-  objects.AddClaim(ClaimJson("fast", {{"storageClassName", "fast"}}), "dump");
-  objects.AddClaim(ClaimJson("static", {{"storageClassName", ""}}), "dump");
+  objects.AddNew(ClaimJson("new"), "dump");
+  objects.AddNew(ClaimJson("fast", {{"storageClassName", "fast"}}), "dump");
+  objects.AddNew(ClaimJson("static", {{"storageClassName", ""}}), "dump");
   EXPECT_EQ(class_of("before"), "none");
   EXPECT_EQ(class_of("new"), "b");
   EXPECT_EQ(class_of("fast"), "fast");
@@ -266,8 +266,57 @@ TEST(ObjectsTest, OnlyConditionsThatSchedulersReadAreKept) {
   EXPECT_THAT(text, HasSubstr(R"("reason":"Infeasible")"));
 }
 
+// The server fills in what pods lack that were never on a server.
+TEST(ObjectsTest, PodsComeAfterTheirClasses) {
+  Objects objects;
+  objects.Add(PodJson("x"), "dump");
+  objects.Add({{"apiVersion", "scheduling.k8s.io/v1"},
+               {"kind", "PriorityClass"},
+               {"metadata", {{"name", "high"}}}},
+              "dump");
+  EXPECT_EQ(Copied(objects, {"a", "x"}).back(), "Pod a/x");
+}
+
+TEST(ObjectsTest, ANewPodNeedsItsClasses) {
+  const auto error_of = [](const Json& changes) -> std::string {
+    Objects objects;
+    objects.Add(PodJson("x", changes), "dump");
+    try {
+      objects.SelectFor({"a", "x"}, "");
+    } catch (const CannotTell& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of({{"spec", {{"priorityClassName", "high"}}}}),
+            "can't tell: dump: the pod a/x was never on a server, and there is "
+            "no PriorityClass high: add it to the dump");
+  EXPECT_THAT(error_of({{"spec", {{"runtimeClassName", "kata"}}}}),
+              HasSubstr("there is no RuntimeClass kata"));
+  const Json named = {{"priorityClassName", "high"},
+                      {"runtimeClassName", "kata"}};
+  EXPECT_EQ(error_of({{"metadata", {{"uid", "u"}}}, {"spec", named}}), "");
+  EXPECT_EQ(
+      error_of({{"spec", {{"priorityClassName", "high"}, {"priority", 7}}}}),
+      "");
+  EXPECT_EQ(
+      error_of({{"spec", {{"priorityClassName", "system-node-critical"}}}}),
+      "");
+}
+
+TEST(ObjectsTest, MissingClassesOfOtherPodsAreCounted) {
+  Objects objects;
+  objects.Add(PodJson("x"), "dump");
+  objects.Add(
+      PodJson("y",
+              {{"spec", {{"priorityClassName", "high"}, {"nodeName", "n"}}}}),
+      "dump");
+  EXPECT_THAT(objects.SelectFor({"a", "x"}, "").missing,
+              UnorderedElementsAre("PriorityClass high"));
+}
+
 TEST(ObjectsTest, TheServerHasAllKeptKinds) {
-  EXPECT_EQ(KeptKinds().size(), 16);
+  EXPECT_EQ(KeptKinds().size(), 19);
   EXPECT_THAT(KeptKinds(), Not(::testing::Contains(nullptr)));
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/amounts.h"
+#include "lab/explain/requests.h"
 #include "minisched/api/document.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/quantity.h"
@@ -21,24 +23,6 @@ using apiserver::Get;
 using apiserver::GetString;
 using apiserver::Json;
 using apiserver::NameOf;
-
-constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
-
-// Returns the steps that replace the pod.
-std::string Replace(const Json& pod) {
-  Json spec = pod["spec"];
-  // The server sets these fields from the priority class.
-  spec.erase("priority");
-  spec.erase("preemptionPolicy");
-  const Json created = {
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata",
-       {{"name", NameOf(pod)}, {"labels", Get(pod, "metadata", "labels")}}},
-      {"spec", spec}};
-  return Dump({{{"delete", {{"pod", NameOf(pod)}, {"grace", 0}}}},
-               {{"create", created}}});
-}
 
 std::int64_t RequestOf(const Json& container, const std::string& resource) {
   const std::string text =
@@ -74,6 +58,29 @@ void Lower(Json& containers, const std::string& resource, std::int64_t excess) {
   }
 }
 
+std::int64_t RequestOfPod(const Json& pod, const std::string& resource) {
+  return AmountOf(Resource(PodRequests(FromDocument<Pod>(pod))), resource);
+}
+
+// Lowers the requests of the init containers that decide the pod's request,
+// until the pod requests at most `most`. Returns the name of the last of them.
+std::string LowerInitContainers(Json& pod, const std::string& resource,
+                                std::int64_t most) {
+  std::string last;
+  while (true) {
+    const std::int64_t excess = RequestOfPod(pod, resource) - most;
+    const auto name = DecidingInitContainer(FromDocument<Pod>(pod), resource);
+    if (excess <= 0 || name.empty() || name == last) return last;
+    last = name;
+    for (Json& container : pod["spec"]["initContainers"]) {
+      if (GetString(container, "name") != name) continue;
+      Json only = Json::array({container});
+      Lower(only, resource, excess);
+      container = only[0];
+    }
+  }
+}
+
 // Removes the requirements that are in `unmet` from the only term of the
 // required node affinity.
 void RemoveRequirements(Json& required,
@@ -94,6 +101,21 @@ void RemoveRequirements(Json& required,
 
 }  // namespace
 
+std::string ReplacingSteps(const Json& pod) {
+  Json spec = pod["spec"];
+  // The server sets these fields from the priority class.
+  spec.erase("priority");
+  spec.erase("preemptionPolicy");
+  const Json created = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", NameOf(pod)}, {"labels", Get(pod, "metadata", "labels")}}},
+      {"spec", spec}};
+  return Dump({{{"delete", {{"pod", NameOf(pod)}, {"grace", 0}}}},
+               {{"create", created}}});
+}
+
 Change WithTolerations(const Json& pod, const std::vector<Taint>& taints) {
   Json tolerations = Get(pod, "spec", "tolerations");
   for (const Taint& taint : taints) {
@@ -111,21 +133,48 @@ Change WithTolerations(const Json& pod, const std::vector<Taint>& taints) {
 
 std::optional<Change> WithRequests(Json pod,
                                    const std::vector<Shortage>& shortages) {
+  std::set<std::string> subjects;
   std::vector<std::string> texts;
   for (const auto& [resource, request, free] : shortages) {
     if (free <= 0) return std::nullopt;
-    Lower(pod["spec"]["containers"], resource, request - free);
+    const std::string init = LowerInitContainers(pod, resource, free);
+    const std::int64_t excess = RequestOfPod(pod, resource) - free;
+    Lower(pod["spec"]["containers"], resource, excess);
+    if (RequestOfPod(pod, resource) > free) return std::nullopt;
+    const bool is_init = !init.empty() && excess <= 0;
+    subjects.insert(is_init ? "the init container " + init : "the pod");
     texts.push_back(resource + ": " + ToQuantity(resource, free));
   }
-  const Resource lowered(PodRequests(FromDocument<Pod>(pod)));
-  for (const Shortage& shortage : shortages) {
-    if (AmountOf(lowered, shortage.resource) > shortage.free) {
-      return std::nullopt;  // an init container, or the pod as a whole
-    }
-  }
   if (texts.empty()) return std::nullopt;
-  return Change{fmt::format("the pod requests {}", fmt::join(texts, ", ")),
-                Replace(pod)};
+  return Change{
+      fmt::format("{} requests {}",
+                  subjects.size() == 1 ? *subjects.begin() : "the pod",
+                  fmt::join(texts, ", ")),
+      ReplacingSteps(pod)};
+}
+
+std::optional<Change> WithMilli(Json pod, const NodeState& node) {
+  const Pod typed = FromDocument<Pod>(pod);
+  std::vector<std::string> texts;
+  const auto correct = [&](const std::vector<Container>& containers,
+                           Json& json) {
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+      if (!LacksMilli(containers[i], node)) continue;
+      for (const char* list : {"requests", "limits"}) {
+        Json& amounts = json[i]["resources"][list];
+        if (!amounts.is_object() || !amounts.contains("cpu")) continue;
+        const auto amount = Quantity::Parse(GetString(amounts, "cpu"));
+        amounts["cpu"] = fmt::format("{}m", amount.Value());
+      }
+      texts.push_back(GetString(json[i], "resources", "requests", "cpu"));
+    }
+  };
+  Json& spec = pod["spec"];
+  correct(typed.spec.containers, spec["containers"]);
+  correct(typed.spec.init_containers, spec["initContainers"]);
+  if (texts.empty()) return std::nullopt;
+  return Change{fmt::format("the pod requests cpu: {}", fmt::join(texts, ", ")),
+                ReplacingSteps(pod)};
 }
 
 std::optional<Change> WithoutAffinity(Json pod, const Node& node) {
@@ -155,7 +204,7 @@ std::optional<Change> WithoutAffinity(Json pod, const Node& node) {
   }
   if (texts.empty()) return std::nullopt;
   return Change{fmt::format("the pod does not {}", fmt::join(texts, " and ")),
-                Replace(pod)};
+                ReplacingSteps(pod)};
 }
 
 }  // namespace minisched::explain

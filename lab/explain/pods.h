@@ -1,14 +1,11 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "lab/explain/answer.h"
 #include "lab/explain/objects.h"
-#include "lab/scenario/scenario.h"
 
 namespace minisched::explain {
 
@@ -29,10 +26,12 @@ std::vector<std::string> NamespacesOf(const Objects& objects,
 NamespacedName FindPod(const Objects& objects, const std::string& name,
                        const std::string& namespace_name);
 
-// Returns the answer for a pod that needs no scheduler: it is bound, deleted,
-// ended, or another scheduler's. `has_command` is true if the caller has named
-// the scheduler's command, which then is the pod's scheduler.
-std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
+// Returns the answer for a pod that needs no scheduler: it is bound, even to a
+// node that the objects lack, deleted, ended, or another scheduler's.
+// `has_command` is true if the caller has named the scheduler's command, which
+// then is the pod's scheduler.
+std::optional<Answer> AnswerWithoutScheduler(const Objects& objects,
+                                             const NamespacedName& name,
                                              const PodFacts& pod,
                                              bool has_command);
 
@@ -40,19 +39,5 @@ std::optional<Answer> AnswerWithoutScheduler(const NamespacedName& name,
 // matter for the answer.
 void AddWarnings(const Objects& objects, const Objects::Selection& selection,
                  std::vector<std::string>& warnings);
-
-// A pod that doesn't exist yet.
-struct NewPod {
-  NamespacedName name;
-  PodFacts facts;
-  scenario::Step step;  // creates the pod
-  // What the controller of a StatefulSet creates for the pod, unless it exists.
-  std::vector<nlohmann::json> claims;
-};
-
-// Reads the only pod of a file, or one pod of its only workload, without the
-// fields that no scheduler reads. Throws CannotTell, ConfigError, or Cancelled.
-NewPod ReadNewPod(const std::string& file, const std::string& namespace_name,
-                  const std::stop_token& stop);
 
 }  // namespace minisched::explain

@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/explain/errors.h"
-#include "lab/scenario/files_testing.h"
-#include "minisched/client/errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -14,7 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 using Json = nlohmann::json;
 
@@ -83,14 +80,27 @@ TEST_F(PodsTest, ErrorsSayWhatToDo) {
 }
 
 TEST_F(PodsTest, PodsThatNoSchedulerTakesNeedNoScheduler) {
-  const auto answer = [](const PodFacts& facts, bool has_command = false) {
-    return AnswerWithoutScheduler({"a", "web"}, facts, has_command);
+  for (const char* node : {"n", "node-12"}) {
+    objects_.Add({{"apiVersion", "v1"},
+                  {"kind", "Node"},
+                  {"metadata", {{"name", node}}}},
+                 "dump");
+  }
+  const auto answer = [&](const PodFacts& facts, bool has_command = false) {
+    return AnswerWithoutScheduler(objects_, {"a", "web"}, facts, has_command);
   };
   const PodFacts pending{.scheduler = "default-scheduler"};
   EXPECT_FALSE(answer(pending));
   EXPECT_FALSE(answer({.scheduler = "minisched"}));
   EXPECT_EQ(answer({.node = "n"})->sentence, "a/web is bound to n");
   EXPECT_EQ(ExitCode(*answer({.node = "n"})), 0);
+  EXPECT_EQ(answer({.node = "x"})->sentence,
+            "a/web has spec.nodeName x, but there is no node x. No scheduler "
+            "takes it, and no kubelet runs it: create it again without "
+            "spec.nodeName");
+  EXPECT_EQ(ExitCode(*answer({.node = "x"})), 1);
+  EXPECT_THAT(answer({.node = "Node-12"})->sentence,
+              HasSubstr("no node Node-12 (did you mean node-12?)."));
   EXPECT_EQ(answer({.node = "n", .phase = "Succeeded"})->sentence,
             "a/web has ended (Succeeded): no scheduler takes it");
   EXPECT_EQ(answer({.is_terminating = true})->state, State::kDeleted);
@@ -125,72 +135,6 @@ TEST_F(PodsTest, CountsCopiedPodsWithAntiAffinity) {
   EXPECT_EQ(objects_.SelectFor({"a", "web"}, "").anti_affine, 0);
   Add("a", "other", spec);
   EXPECT_EQ(objects_.SelectFor({"a", "web"}, "").anti_affine, 1);
-}
-
-class NewPodTest : public ::testing::Test {
- protected:
-  NewPod Read(const std::string& text, const std::string& ns = "") {
-    return ReadNewPod(directory_.Write("new.yaml", text), ns, {});
-  }
-  const scenario::TestDirectory directory_;
-};
-
-TEST_F(NewPodTest, ReadsAPodOrATemplate) {
-  const NewPod pod = Read(
-      "{kind: Pod, metadata: {name: a, namespace: b}, spec: {containers: "
-      "[{name: "
-      "c, env: [{name: marker}]}]}}");
-  EXPECT_EQ(pod.name, (NamespacedName{"b", "a"}));
-  const auto& create = std::get<scenario::Create>(pod.step.action);
-  EXPECT_THAT(create.objects[0].json, Not(HasSubstr("marker")));
-  const NewPod job = Read(
-      "{kind: Service}\n---\n{kind: CronJob, metadata: {name: j}, spec: "
-      "{jobTemplate: {spec: {template: {metadata: {labels: {x: z}}, spec: "
-      "{containers: []}}}}}}",
-      "ns");
-  EXPECT_EQ(job.name, (NamespacedName{"ns", "j"}));
-  EXPECT_THAT(std::get<scenario::Create>(job.step.action).objects[0].json,
-              HasSubstr(R"("labels":{"x":"z"})"));
-}
-
-TEST_F(NewPodTest, APodOfAStatefulSetHasItsClaims) {
-  const NewPod pod = Read(
-      "{kind: StatefulSet, metadata: {name: db}, spec: {template: {spec: "
-      "{volumes: [{name: x}, {name: data, emptyDir: {}}]}}, "
-      "volumeClaimTemplates: [{metadata: {name: data}, spec: "
-      "{storageClassName: fast}}]}}",
-      "ns");
-  const auto& create = std::get<scenario::Create>(pod.step.action);
-  EXPECT_THAT(
-      create.objects[0].json,
-      HasSubstr(R"("volumes":[{"name":"x"},{"name":"data",)"
-                R"("persistentVolumeClaim":{"claimName":"data-db-0"}}])"));
-  EXPECT_THAT(pod.claims,
-              ElementsAre(Json(
-                  {{"apiVersion", "v1"},
-                   {"kind", "PersistentVolumeClaim"},
-                   {"metadata", {{"name", "data-db-0"}, {"namespace", "ns"}}},
-                   {"spec", {{"storageClassName", "fast"}}}})));
-}
-
-TEST_F(NewPodTest, TheFirstPodOfAStatefulSetMayHaveAnotherOrdinal) {
-  const NewPod pod = Read(
-      "{kind: StatefulSet, metadata: {name: db}, spec: {ordinals: {start: 3}, "
-      "template: {spec: {}}, volumeClaimTemplates: [{metadata: {name: "
-      "data}}]}}");
-  const auto& create = std::get<scenario::Create>(pod.step.action);
-  EXPECT_THAT(create.objects[0].json, HasSubstr(R"("claimName":"data-db-3")"));
-  ASSERT_EQ(pod.claims.size(), 1);
-  EXPECT_EQ(pod.claims[0]["metadata"]["name"], "data-db-3");
-}
-
-TEST_F(NewPodTest, NeedsExactlyOnePod) {
-  EXPECT_THROW(Read("{kind: Service}"), CannotTell);
-  EXPECT_THROW(Read("{kind: Pod, metadata: {name: a}}\n---\n{kind: Pod}"),
-               CannotTell);
-  EXPECT_THROW(Read("a: [b"), CannotTell);
-  EXPECT_THROW(Read("{kind: Pod, metadata: 3}"), CannotTell);
-  EXPECT_THROW(ReadNewPod("/none", "", {}), ConfigError);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,31 +59,19 @@ class Follower {
         start_(std::move(start)),
         record_(record),
         claims_(ClaimsOf(pod)),
-        volume_updates_(VolumeUpdates(stop)),
-        tail_(record) {}
+        volume_updates_(VolumeUpdates(stop)) {}
 
-  // Returns the outcome once there is one.
-  std::optional<Outcome> Poll(Clock::TimePoint now,
-                              const std::stop_token& stop) {
-    tail_.Poll([this](const std::string& line, const std::string&) {
-      // Most lines are about other objects. Parsing them would take seconds.
-      const bool matters = line.find(pod_.metadata.uid) != line.npos ||
-                           line.find("\"program\"") != line.npos;
-      if (matters && !done_) {
-        Read(Json::parse(line, nullptr, /*allow_exceptions=*/false));
-      }
-    });
+  // Reads the pod of a scheduler that writes no records.
+  void Poll(Clock::TimePoint now, const std::stop_token& stop) {
     if (!done_ && now >= next_read_ && !HasRecording()) {
       next_read_ = now + kReadPod;
       ReadPod(stop);
     }
-    if (!done_) return std::nullopt;
-    return std::move(outcome_);
   }
 
- private:
+  // Reads a line of the recording that may be about the pod.
   void Read(const Json& line) {
-    if (!line.is_object() || !line.contains("sequence")) return;
+    if (done_ || !line.is_object() || !line.contains("sequence")) return;
     const std::string program = GetString(line, "scheduler", "program");
     if (!program.empty()) outcome_.program = program;
     const std::string& uid = pod_.metadata.uid;
@@ -89,6 +79,10 @@ class Follower {
     if (GetString(line, "pod", "uid") == uid) ReadPlace(line["pod"]);
   }
 
+  bool done() const { return done_; }
+  const Outcome& outcome() const { return outcome_; }
+
+ private:
   void ReadAttempt(const Json& attempt) {
     outcome_.attempt = attempt;
     outcome_.sentence = GetString(attempt, "failure");
@@ -205,10 +199,79 @@ class Follower {
   const std::string record_;
   const std::vector<std::string> claims_;
   const int volume_updates_;  // before the scheduler runs
-  live::LineTail tail_;
   bool done_ = false;
   Clock::TimePoint next_read_{};
   Outcome outcome_;
+};
+
+// Follows what happens to several pods.
+class Followers {
+ public:
+  Followers(scenario::Cluster& cluster, const Pods& pods,
+            const std::string& start, const std::string& record,
+            const std::stop_token& stop)
+      : record_(record), tail_(record) {
+    for (const auto& pod : pods) {
+      uids_[pod->metadata.uid] = followers_.size();
+      followers_.push_back(
+          std::make_unique<Follower>(cluster, *pod, start, record, stop));
+    }
+  }
+
+  // Returns true once all pods have an outcome.
+  bool Poll(Clock::TimePoint now, const std::stop_token& stop) {
+    tail_.Poll([this](const std::string& line, const std::string&) {
+      ReadLine(line);
+    });
+    if (!std::filesystem::exists(record_)) {
+      for (const auto& follower : followers_) follower->Poll(now, stop);
+    }
+    return std::ranges::all_of(
+        followers_, [](const auto& follower) { return follower->done(); });
+  }
+
+  // Returns the first pod without an outcome.
+  const Pod& FirstUndone(const Pods& pods) const {
+    const auto undone = std::ranges::find_if(
+        followers_, [](const auto& follower) { return !follower->done(); });
+    return *pods[undone - followers_.begin()];
+  }
+
+  std::vector<Outcome> outcomes() const {
+    std::vector<Outcome> outcomes;
+    for (const auto& follower : followers_) {
+      outcomes.push_back(follower->outcome());
+    }
+    return outcomes;
+  }
+
+ private:
+  // Most lines are about other objects. Parsing them would take seconds.
+  void ReadLine(const std::string& line) {
+    const auto parse = [&] {
+      return Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    };
+    if (line.find("\"program\"") != line.npos) {
+      const Json json = parse();
+      for (const auto& follower : followers_) follower->Read(json);
+      return;
+    }
+    constexpr std::string_view kKey = "\"uid\"";
+    for (auto at = line.find(kKey); at != line.npos; at = line.find(kKey, at)) {
+      const auto begin = line.find('"', at + kKey.size());
+      if (begin == line.npos) return;
+      at = line.find('"', begin + 1);
+      const auto found = uids_.find(line.substr(begin + 1, at - begin - 1));
+      if (found == uids_.end()) continue;
+      followers_[found->second]->Read(parse());
+      return;
+    }
+  }
+
+  const std::string record_;
+  live::LineTail tail_;
+  std::vector<std::unique_ptr<Follower>> followers_;
+  std::map<std::string, std::size_t> uids_;  // positions in followers_
 };
 
 // Returns "\n" and the last lines of the scheduler's log, if there are any.
@@ -243,7 +306,23 @@ std::string DefaultScheduler(bool group) {
 
 Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
                      const std::string& command, const Pod& pod,
-                     Clock::TimePoint deadline, const std::stop_token& stop) {
+                     Clock::TimePoint deadline, const std::stop_token& stop,
+                     const std::function<void(const Outcome&)>& before_stop) {
+  // The pod outlives the run.
+  const Pods pods = {std::shared_ptr<const Pod>(std::shared_ptr<void>(), &pod)};
+  const auto first = [&](const std::vector<Outcome>& outcomes) {
+    if (before_stop) before_stop(outcomes[0]);
+  };
+  return RunScheduler(cluster, kubeconfig, command, pods, deadline, stop,
+                      first)[0];
+}
+
+std::vector<Outcome> RunScheduler(
+    scenario::Cluster& cluster, const std::string& kubeconfig,
+    const std::string& command, const Pods& pods, Clock::TimePoint deadline,
+    const std::stop_token& stop,
+    const std::function<void(const std::vector<Outcome>&)>& before_stop) {
+  const std::string& scheduler_name = pods[0]->spec.scheduler_name;
   const scenario::TemporaryDirectory directory("minisched-explain");
   const std::string log = directory.path() / "log";
   const std::string config = directory.path() / "kubeconfig";
@@ -251,19 +330,21 @@ Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
   std::ofstream(config) << kubeconfig;
   // The version of the pod itself may be too old for a watch: the server keeps
   // only the last changes.
-  const auto pods = cluster.client().ListPage<Pod>({.limit = 1}, stop);
-  Follower follower(cluster, pod, pods.metadata.resource_version, record, stop);
+  const auto page = cluster.client().ListPage<Pod>({.limit = 1}, stop);
+  Followers followers(cluster, pods, page.metadata.resource_version, record,
+                      stop);
   scenario::ChildProcess process(command,
                                  {{"KUBECONFIG", config},
-                                  {"SCHEDULER_NAME", pod.spec.scheduler_name},
+                                  {"SCHEDULER_NAME", scheduler_name},
                                   {"RECORD", record}},
                                  log);
   Clock& clock = RealClock();
   while (true) {
     const auto ended = process.Ended();
-    if (auto outcome = follower.Poll(clock.Now(), stop)) {
+    if (followers.Poll(clock.Now(), stop)) {
+      if (before_stop) before_stop(followers.outcomes());
       process.Stop(kGrace);
-      return *std::move(outcome);
+      return followers.outcomes();
     }
     if (ended) {
       throw CannotTell(
@@ -273,7 +354,8 @@ Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
       throw CannotTell(fmt::format(
           "the scheduler has made no attempt at {} in time: its command must "
           "schedule pods with the schedulerName \"{}\"; {}",
-          ObjectName(pod.metadata), pod.spec.scheduler_name, Log(log)));
+          ObjectName(followers.FirstUndone(pods).metadata), scheduler_name,
+          Log(log)));
     }
     if (!clock.SleepFor(kPoll, stop)) throw Cancelled();
   }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "lab/scenario/cluster.h"
 #include "minisched/api/pod.h"
@@ -36,9 +39,21 @@ std::string DefaultScheduler(bool group);
 // those of the copy. The command finds $KUBECONFIG, $SCHEDULER_NAME, which is
 // the pod's, and $RECORD, the path for a recording. Files are written to a
 // temporary directory. Throws CannotTell if the scheduler ends or if it has no
-// result until `deadline`, and Cancelled. REQUIRES: called on the main thread.
-Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
-                     const std::string& command, const Pod& pod,
-                     Clock::TimePoint deadline, const std::stop_token& stop);
+// result until `deadline`, and Cancelled. Calls `before_stop`, if it is set,
+// while the scheduler still runs. REQUIRES: called on the main thread.
+Outcome RunScheduler(
+    scenario::Cluster& cluster, const std::string& kubeconfig,
+    const std::string& command, const Pod& pod, Clock::TimePoint deadline,
+    const std::stop_token& stop,
+    const std::function<void(const Outcome&)>& before_stop = {});
+
+// Does the same with several pods of one scheduler, and returns the outcomes in
+// their order. REQUIRES: there is a pod.
+using Pods = std::vector<std::shared_ptr<const Pod>>;
+std::vector<Outcome> RunScheduler(
+    scenario::Cluster& cluster, const std::string& kubeconfig,
+    const std::string& command, const Pods& pods, Clock::TimePoint deadline,
+    const std::stop_token& stop,
+    const std::function<void(const std::vector<Outcome>&)>& before_stop = {});
 
 }  // namespace minisched::explain

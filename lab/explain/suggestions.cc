@@ -8,12 +8,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/daemon_sets.h"
+#include "lab/explain/new_domains.h"
+#include "lab/explain/node_changes.h"
 #include "lab/explain/pod_changes.h"
-#include "minisched/api/json.h"
+#include "lab/explain/requests.h"
+#include "lab/explain/rule_changes.h"
+#include "lab/explain/typing_errors.h"
 
 namespace minisched::explain {
 namespace {
@@ -24,18 +30,22 @@ using apiserver::Json;
 // The most changes of one sort, such as labels of different nodes.
 constexpr int kMaxOfASort = 2;
 
+// The most pairs of changes for one node.
+constexpr std::size_t kMaxPairsOfANode = 3;
+
+// No more pairs are looked for.
+constexpr std::size_t kEnoughPairs = 12;
+
 // A rejected node, and what keeps the pod from it.
 struct Candidate {
   const NodeState* state;
   std::set<std::string> plugins;
   std::vector<Taint> taints;
   std::vector<Shortage> shortages;
+  int excess = 0;  // how many pods too many the node's domains have
 
   const Node& node() const { return state->node; }
   const std::string& name() const { return node().metadata.name; }
-  bool IsOnly(const char* plugin) const {
-    return plugins == std::set<std::string>{plugin};
-  }
   // Returns the largest shortage, relative to its request.
   double Distance() const {
     double distance = 0;
@@ -46,11 +56,6 @@ struct Candidate {
     return distance;
   }
 };
-
-// True for taints that follow from the state of the node.
-bool IsOfState(const Taint& taint) {
-  return taint.key.starts_with("node.kubernetes.io/");
-}
 
 // Labels with these prefixes say where and what a node is. Nobody adds them to
 // help a pod.
@@ -73,10 +78,45 @@ std::optional<Json> LabelFor(const NodeSelectorRequirement& requirement) {
   return std::nullopt;
 }
 
+bool IsRule(const std::string& plugin) {
+  return plugin == "InterPodAffinity" || plugin == "PodTopologySpread";
+}
+
+// Returns the pod that a step creates in place of the old one, or null.
+Json CreatedPod(const Change& change) {
+  const Json step = Json::parse(change.step);
+  return step.is_array() ? Get(step[1], "create") : Json();
+}
+
+// Returns the change with both steps. `second` was made for the pod after
+// `first`, so if both replace the pod, its steps contain those of `first`.
+Change Both(const Change& first, const Change& second) {
+  const bool replaces = !CreatedPod(second).is_null();
+  Json steps = Json::array();
+  const auto append = [&](const Change& change) {
+    const Json step = Json::parse(change.step);
+    if (step.is_array()) {
+      steps.insert(steps.end(), step.begin(), step.end());
+    } else {
+      steps.push_back(step);
+    }
+  };
+  // What a patch has changed would be lost when the pod is replaced.
+  append(replaces ? second : first);
+  if (CreatedPod(first).is_null()) {
+    append(replaces ? first : second);
+  } else if (!replaces) {
+    append(second);
+  }
+  return {.text = first.text + ", and " + second.text,
+          .step = apiserver::Dump(steps),
+          .changes = 2};
+}
+
 // Finds the changes for ChangesFor().
 class ChangeFinder {
  public:
-  ChangeFinder(Trial& trial, const NodeStates& nodes,
+  ChangeFinder(Trial& trial, const NodeStates& nodes, const Rules& rules,
                const std::stop_token& stop)
       : pod_(trial.pod()),
         pod_json_(Json::parse(trial.client().Send(
@@ -84,31 +124,34 @@ class ChangeFinder {
              .path = Pod::kResource.Path(pod_.metadata.namespace_name,
                                          pod_.metadata.name)},
             stop))),
-        nodes_(nodes) {}
+        nodes_(nodes),
+        rules_(rules) {}
 
-  std::vector<Change> Find(const Answer& answer) {
-    for (const Candidate& node : Candidates(answer)) {
-      if (node.IsOnly("NodeUnschedulable")) {
-        Add("uncordon", node.name() + " is uncordoned",
-            {{"uncordon", node.name()}});
-      } else if (node.IsOnly("TaintToleration")) {
-        AddTaintChanges(node);
-      } else if (node.IsOnly("NodeResourcesFit")) {
-        AddLowerRequests(node);
-      } else if (node.IsOnly("NodeAffinity")) {
-        AddLabels(node);
-        Add("selector", WithoutAffinity(pod_json_, node.node()));
-      } else if (node.IsOnly("NodePorts")) {
-        AddPortDeletion(node);
-      }
+  Candidates Find(const Answer& answer) {
+    const auto nodes = RejectedNodes(answer);
+    for (const Candidate& node : nodes) {
+      if (node.plugins != std::set<std::string>{"NodeAffinity"}) continue;
+      Add("typing error", WithoutTypingErrors(pod_json_, node.node()));
+    }
+    for (const Candidate& node : nodes) {
+      // Rules about other pods are met better by a new node than by fewer
+      // rules.
+      if (IsRule(*node.plugins.begin())) AddNewNode(node);
+      if (node.plugins.size() == 1) AddChanges(node, *node.plugins.begin());
       AddNewNode(node);
     }
-    return std::move(changes_);
+    Candidates found{.changes = TakeChanges()};
+    for (const Candidate& node : nodes) {
+      if (pairs_.size() >= kEnoughPairs) break;
+      if (node.plugins.size() == 2) AddPairs(node);
+    }
+    found.pairs = std::move(pairs_);
+    return found;
   }
 
  private:
   // Returns the nodes, the nearest ones first.
-  std::vector<Candidate> Candidates(const Answer& answer) const {
+  std::vector<Candidate> RejectedNodes(const Answer& answer) const {
     std::vector<Candidate> all;
     for (const RejectedNode& rejected : answer.rejected) {
       const auto found = nodes_.find(rejected.node);
@@ -120,6 +163,11 @@ class ChangeFinder {
       for (const Rejection& one : rejected.rejections) {
         node.plugins.insert(one.plugin);
       }
+      if (rules_.spread) {
+        for (const auto& each : rules_.spread->ViolationsOf(state.node)) {
+          node.excess += std::max(0, each.skew - each.max_skew);
+        }
+      }
       // Uncordoning the node also removes its taint.
       if (node.plugins.contains("NodeUnschedulable") &&
           node.taints.size() == 1 && node.taints[0].key == kCordonTaint) {
@@ -128,9 +176,68 @@ class ChangeFinder {
       all.push_back(std::move(node));
     }
     std::ranges::stable_sort(all, {}, [](const Candidate& node) {
-      return std::pair(node.plugins.size(), node.Distance());
+      return std::tuple(node.plugins.size(), node.Distance(), node.excess);
     });
     return all;
+  }
+
+  // Adds changes after which the plugin may accept the node.
+  void AddChanges(const Candidate& node, const std::string& plugin) {
+    if (plugin == "NodeUnschedulable") {
+      Add("uncordon", node.name() + " is uncordoned",
+          {{"uncordon", node.name()}});
+    } else if (plugin == "TaintToleration") {
+      AddTaintChanges(node);
+    } else if (plugin == "NodeResourcesFit") {
+      AddLowerRequests(node);
+    } else if (plugin == "NodeAffinity") {
+      if (counts_["typing error"] == 0) AddLabels(node);
+      Add("selector", WithoutAffinity(pod_json_, node.node()));
+    } else if (plugin == "NodePorts") {
+      AddPortDeletion(node);
+    } else if (plugin == "InterPodAffinity" && rules_.pods) {
+      Add(PodRuleChanges(pod_json_, *rules_.pods, node.node()));
+    } else if (plugin == "PodTopologySpread" && rules_.spread) {
+      Add(SpreadChanges(pod_json_, *rules_.spread, node.node()));
+    }
+  }
+
+  // Returns the changes that were added, and forgets them.
+  std::vector<Change> TakeChanges() {
+    counts_.clear();
+    texts_.clear();
+    return std::exchange(changes_, {});
+  }
+
+  // Adds pairs of changes, one for each of the two plugins that reject the
+  // node.
+  void AddPairs(const Candidate& node) {
+    std::size_t added = 0;
+    const auto add = [&](const Change& first, const Change& second) {
+      if (added == kMaxPairsOfANode) return;
+      Change both = Both(first, second);
+      const auto same = std::ranges::find(pairs_, both.text, &Change::text);
+      if (same != pairs_.end()) return;
+      pairs_.push_back(std::move(both));
+      ++added;
+    };
+    for (const std::string& plugin : node.plugins) {
+      AddNewNode(node, plugin);
+      for (const Change& first : TakeChanges()) {
+        AddChanges(node, plugin);
+        for (const Change& second : TakeChanges()) {
+          if (second.text.starts_with("the pod ")) add(first, second);
+        }
+      }
+    }
+    const Json original = pod_json_;
+    AddChanges(node, *node.plugins.begin());
+    for (const Change& first : TakeChanges()) {
+      if (const Json pod = CreatedPod(first); !pod.is_null()) pod_json_ = pod;
+      AddChanges(node, *node.plugins.rbegin());
+      for (const Change& second : TakeChanges()) add(first, second);
+      pod_json_ = original;
+    }
   }
 
   // Adds a change, unless there are enough of its sort, or it is known.
@@ -145,21 +252,15 @@ class ChangeFinder {
   void Add(const std::string& sort, const std::string& text, const Json& step) {
     Add(sort, Change{.text = text, .step = apiserver::Dump(step)});
   }
+  void Add(const std::vector<SortedChange>& changes) {
+    for (const auto& [sort, change] : changes) Add(sort, change);
+  }
 
   void AddTaintChanges(const Candidate& node) {
     if (std::ranges::none_of(node.taints, IsOfState)) {
       Add("toleration", WithTolerations(pod_json_, node.taints));
     }
-    Node changed;
-    changed.spec.taints = node.node().spec.taints;
-    std::erase_if(changed.spec.taints, [this](const Taint& taint) {
-      return KeepsAway(taint, pod_);
-    });
-    const Json left = Json::parse(ToJson(changed));
-    Add("taint",
-        fmt::format("{} loses the taint {}", node.name(),
-                    fmt::join(ToTexts(node.taints), ", ")),
-        PatchNode(node, {{"spec", {{"taints", Get(left, "spec", "taints")}}}}));
+    Add("taint", WithoutTaints(node.node(), node.taints));
   }
 
   void AddLowerRequests(const Candidate& node) {
@@ -169,6 +270,7 @@ class ChangeFinder {
     // The first node is the nearest one. Requests for another node of this sort
     // would be lower.
     if (counts_[sort] > 0) return;
+    Add("milli", WithMilli(pod_json_, *node.state));
     Add(sort, WithRequests(pod_json_, node.shortages));
   }
 
@@ -217,7 +319,7 @@ class ChangeFinder {
     if (holders.empty()) return;
     const ObjectMeta& first = holders[0].pod;
     for (const PortHolder& holder : holders) {
-      if (holder.pod.uid != first.uid) return;
+      if (holder.pod.uid != first.uid || ComesBack(holder.pod)) return;
     }
     Add("port",
         fmt::format("the pod {}, which has port {} of {}, is deleted",
@@ -229,10 +331,11 @@ class ChangeFinder {
   }
 
   // One more node helps if the node would fit the pod without its pods, and
-  // without its present state.
-  void AddNewNode(const Candidate& node) {
-    if (counts_["new node"] > 0) return;
+  // without its present state. `met` is a plugin that another change is for.
+  void AddNewNode(const Candidate& node, const std::string& met = "") {
+    if (counts_["new node"] > 0 && counts_["new domain"] > 0) return;
     std::set<std::string> others = node.plugins;
+    others.erase(met);
     for (const char* plugin :
          {"NodeResourcesFit", "NodePorts", "NodeUnschedulable"}) {
       others.erase(plugin);
@@ -240,29 +343,20 @@ class ChangeFinder {
     if (std::ranges::all_of(node.taints, IsOfState)) {
       others.erase("TaintToleration");
     }
+    const auto keys = KeysOfNewDomains(rules_, node.node());
+    if (keys) {
+      others.erase("InterPodAffinity");
+      others.erase("PodTopologySpread");
+    }
     if (!others.empty()) return;
     for (const auto& [resource, request, free] : node.shortages) {
       if (request > AmountOf(node.state->allocatable, resource)) return;
     }
-    Add("new node", "one more node like " + node.name(),
-        {{"create", LikeNode(node.node())}});
-  }
-
-  // Returns a new node like this one, but empty and ready.
-  Json LikeNode(const Node& like) const {
-    Node node;
-    std::string& name = node.metadata.name;
-    name = like.metadata.name + "-new";
-    while (nodes_.contains(name)) name += "-new";
-    node.metadata.labels = like.metadata.labels;
-    for (auto& [key, value] : node.metadata.labels) {
-      if (value == like.metadata.name) value = name;
-    }
-    node.spec.taints = like.spec.taints;
-    std::erase_if(node.spec.taints, IsOfState);
-    node.status.capacity = like.status.capacity;
-    node.status.allocatable = like.status.allocatable;
-    return Json::parse(ToJson(node));
+    const Change change = OneMoreNodeInNewDomains(
+        node.node(), nodes_, keys.value_or(std::set<std::string>()));
+    const bool is_new_domain = change.text.find(", with ") != std::string::npos;
+    const std::string sort = is_new_domain ? "new domain" : "new node";
+    if (counts_[sort] == 0) Add(sort, change);
   }
 
   static Json PatchNode(const Candidate& node, Json patch) {
@@ -270,19 +364,20 @@ class ChangeFinder {
   }
 
   const Pod& pod_;
-  const Json pod_json_;
+  Json pod_json_;
   const NodeStates& nodes_;
+  const Rules& rules_;
   std::map<std::string, int> counts_;
   std::set<std::string> texts_;
   std::vector<Change> changes_;
+  std::vector<Change> pairs_;
 };
 
 }  // namespace
 
-std::vector<Change> ChangesFor(Trial& trial, const NodeStates& nodes,
-                               const Answer& answer,
-                               const std::stop_token& stop) {
-  return ChangeFinder(trial, nodes, stop).Find(answer);
+Candidates ChangesFor(Trial& trial, const NodeStates& nodes, const Rules& rules,
+                      const Answer& answer, const std::stop_token& stop) {
+  return ChangeFinder(trial, nodes, rules, stop).Find(answer);
 }
 
 Change GateChange(const Pod& pod) {

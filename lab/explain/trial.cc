@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "lab/apiserver/object.h"
+#include "lab/explain/daemon_sets.h"
 #include "lab/explain/errors.h"
 #include "lab/scenario/errors.h"
 
@@ -17,9 +18,9 @@ using apiserver::Json;
 // Carries out the steps of a trial.
 class StepPlayer {
  public:
-  StepPlayer(scenario::Cluster& cluster, const Experiment& experiment,
-             const std::stop_token& stop)
-      : cluster_(cluster), experiment_(experiment), stop_(stop) {}
+  StepPlayer(scenario::Cluster& cluster, Copy& copy,
+             const Experiment& experiment, const std::stop_token& stop)
+      : cluster_(cluster), copy_(copy), experiment_(experiment), stop_(stop) {}
 
   void operator()(const scenario::Create& create) const {
     const auto& ns = experiment_.pod.namespace_name;
@@ -28,6 +29,7 @@ class StepPlayer {
         cluster_.Apply(object, ns, experiment_.scheduler_name, stop_);
       } else {
         cluster_.Create(object, ns, experiment_.scheduler_name, stop_);
+        if (object.kind == "Node") CreateDaemonPods(object);
       }
     }
   }
@@ -63,6 +65,19 @@ class StepPlayer {
                                          : object.namespace_name;
   }
 
+  // Creates the pods that DaemonSets run on a new node, as their controller
+  // does.
+  void CreateDaemonPods(const scenario::Manifest& node) const {
+    for (const Json& pod :
+         DaemonPodsFor(Json::parse(node.json), copy_.server())) {
+      cluster_.Create({.json = apiserver::Dump(pod),
+                       .api_version = "v1",
+                       .kind = "Pod",
+                       .name = apiserver::NameOf(pod)},
+                      apiserver::NamespaceOf(pod), "", stop_);
+    }
+  }
+
   // Adds or removes the taint of a cordoned node, as kube-controller-manager
   // does.
   void SetTaint(const scenario::ObjectName& name) const {
@@ -80,6 +95,7 @@ class StepPlayer {
   }
 
   scenario::Cluster& cluster_;
+  Copy& copy_;
   const Experiment& experiment_;
   const std::stop_token& stop_;
 };
@@ -117,7 +133,7 @@ Trial::Trial(const Experiment& experiment,
     : experiment_(experiment),
       copy_(experiment.objects.manifests),
       cluster_(ConfigOf(copy_.server()), stop) {
-  const StepPlayer player(cluster_, experiment, stop);
+  const StepPlayer player(cluster_, copy_, experiment, stop);
   for (const auto* steps : {&experiment.steps, &more}) {
     for (const scenario::Step& step : *steps) {
       try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -22,9 +23,13 @@ struct Experiment {
   NamespacedName pod;
   std::string scheduler;       // the command
   std::string scheduler_name;  // the pod's
+  bool is_new = false;         // the pod was never on a server
+  bool is_daemon_set = false;  // the pod stands for those of a DaemonSet
   Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
+  // Called with what is done next; see Progress::Begin().
+  std::function<void(const std::string&)> begin = [](const auto&) {};
 };
 
 // A copy of a cluster: an embedded API server with its objects, on a thread of
@@ -63,13 +68,23 @@ class Trial {
         const std::stop_token& stop);
 
   const Pod& pod() const { return *pod_; }
+  bool is_new() const { return experiment_.is_new; }
   Copy& copy() { return copy_; }
   Client& client() { return cluster_.client(); }
 
-  // Runs the scheduler.
-  Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop) {
+  // Runs the scheduler on other pods of the copy.
+  std::vector<Outcome> Run(const Pods& pods, Clock::TimePoint deadline,
+                           const std::stop_token& stop) {
     return RunScheduler(cluster_, copy_.server().Kubeconfig(),
-                        experiment_.scheduler, *pod_, deadline, stop);
+                        experiment_.scheduler, pods, deadline, stop);
+  }
+
+  // Runs the scheduler. See RunScheduler().
+  Outcome Run(Clock::TimePoint deadline, const std::stop_token& stop,
+              const std::function<void(const Outcome&)>& before_stop = {}) {
+    return RunScheduler(cluster_, copy_.server().Kubeconfig(),
+                        experiment_.scheduler, *pod_, deadline, stop,
+                        before_stop);
   }
 
  private:

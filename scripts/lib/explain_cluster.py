@@ -3,6 +3,9 @@
 import random
 
 ZONES = ["a", "b", "c"]
+APPS = ["web", "db", "target"]
+KEYS = ["kubernetes.io/hostname", "zone"]
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 GIB = 2 ** 30
 HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
         "metadata": {"name": "high"}, "value": 1000}
@@ -22,7 +25,9 @@ def node(rng: random.Random, number: int) -> dict:
     if rng.random() < 0.3:
         allocatable["example.com/gpu"] = str(rng.randint(1, 4))
     name = f"node-{number}"
-    labels = {"kubernetes.io/hostname": name, "zone": rng.choice(ZONES)}
+    labels = {"kubernetes.io/hostname": name}
+    if rng.random() < 0.9:
+        labels["zone"] = rng.choice(ZONES)
     if rng.random() < 0.5:
         labels["disk"] = rng.choice(["ssd", "hdd"])
     return {"apiVersion": "v1", "kind": "Node",
@@ -65,10 +70,110 @@ def bound_pod(rng: random.Random, number: int, where: str) -> dict:
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": f"bound-{number}",
                          "namespace": rng.choice(["default", "other"]),
+                         "labels": {"app": rng.choice(APPS)},
                          "annotations": {"note": "marker-annotation"}},
             "spec": {"nodeName": where, "terminationGracePeriodSeconds": 0,
                      "containers": [container(rng, 0, 6)],
+                     "affinity": pod_affinity(rng, 0, 0.08),
                      **priority(rng, 0.2)}}
+
+
+def selector(rng: random.Random) -> dict:
+    """Returns a label selector of pods."""
+    app = rng.choice(APPS)
+    return rng.choice([
+        {"matchLabels": {"app": app}},
+        {"matchExpressions": [{"key": "app", "operator": "NotIn",
+                               "values": [app]}]},
+        {"matchExpressions": [{"key": "app", "operator": "In",
+                               "values": rng.sample(APPS, 2)}]}])
+
+
+def pod_term(rng: random.Random) -> dict:
+    term: dict = {"topologyKey": rng.choice(KEYS),
+                  "labelSelector": selector(rng)}
+    sort = rng.random()
+    if sort < 0.2:
+        term["namespaces"] = ["other"]
+    elif sort < 0.3:
+        term["namespaceSelector"] = {"matchLabels": {"team": "x"}}
+    elif sort < 0.4:
+        term["namespaceSelector"] = {}
+    return term
+
+
+def pod_affinity(rng: random.Random, share: float, anti_share: float) -> dict:
+    """Returns required affinity and anti-affinity to other pods, each for a
+    share of the pods."""
+    made = {}
+    for kind, of_kind in (("podAffinity", share),
+                          ("podAntiAffinity", anti_share)):
+        if rng.random() < of_kind:
+            made[kind] = {REQUIRED: [pod_term(rng) for _ in
+                                     range(rng.choice([1, 1, 2]))]}
+    return made
+
+
+def spread(rng: random.Random) -> list[dict]:
+    """Returns topology spread constraints, one for each of some keys."""
+    constraints = []
+    for key in rng.sample(KEYS, rng.choice([1, 1, 2])):
+        made: dict = {"maxSkew": rng.choice([1, 1, 2]), "topologyKey": key,
+                      "whenUnsatisfiable": "DoNotSchedule",
+                      "labelSelector": selector(rng)}
+        if rng.random() < 0.2:
+            made["minDomains"] = rng.randint(1, 4)
+        if rng.random() < 0.3:
+            made["nodeTaintsPolicy"] = "Honor"
+        if rng.random() < 0.3:
+            made["nodeAffinityPolicy"] = "Ignore"
+        constraints.append(made)
+    return constraints
+
+
+def owned_by(daemon_set: str) -> list[dict]:
+    # The embedded server does not serve this version, so it can't know that
+    # there is no such DaemonSet, and keeps the pods.
+    return [{"apiVersion": "extensions/v1beta1", "kind": "DaemonSet", "name": daemon_set,
+             "uid": f"of-{daemon_set}", "controller": True}]
+
+
+def pinned_to(where: str) -> dict:
+    """Returns the affinity that the DaemonSet controller gives a pod."""
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [
+        {"matchFields": [{"key": "metadata.name", "operator": "In",
+                          "values": [where]}]}]}}}
+
+
+def daemon_pods(rng: random.Random, nodes: list[dict]) -> list[dict]:
+    """Returns the pods of a DaemonSet, or none. The pods tolerate all taints,
+    or only that of a cordoned node."""
+    if rng.random() < 0.5:
+        return []
+    pod = bound_pod(rng, 0, "")
+    tolerations = [{"operator": "Exists"}]
+    if rng.random() < 0.5:
+        tolerations[0].update(key="node.kubernetes.io/unschedulable",
+                              effect="NoSchedule")
+    pods = []
+    for each in nodes:
+        if not runs_on(tolerations, each):
+            continue
+        name = each["metadata"]["name"]
+        spec = {**pod["spec"], "nodeName": name, "tolerations": tolerations,
+                "affinity": pinned_to(name)}
+        pods.append({**pod, "spec": spec, "metadata": {
+            **pod["metadata"], "name": f"agent-{name}",
+            "ownerReferences": owned_by("agent")}})
+    return pods
+
+
+def runs_on(tolerations: list[dict], where: dict) -> bool:
+    """True if a pod of daemon_pods() runs on the node."""
+    return "key" not in tolerations[0] or all(
+        taint["effect"] == "PreferNoSchedule"
+        or taint["key"] == tolerations[0]["key"]
+        for taint in where.get("spec", {}).get("taints") or [])
 
 
 def affinity(rng: random.Random) -> dict:
@@ -81,8 +186,7 @@ def affinity(rng: random.Random) -> dict:
     if rng.random() < 0.3:
         terms.append({"matchExpressions": [
             {"key": "disk", "operator": "In", "values": ["nvme"]}]})
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
-                             {"nodeSelectorTerms": terms}}}
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
 
 
 def target(rng: random.Random) -> dict:
@@ -100,6 +204,9 @@ def target(rng: random.Random) -> dict:
         spec["nodeSelector"] = {"disk": rng.choice(["ssd", "hdd", "nvme"])}
     if rng.random() < 0.3:
         spec["affinity"] = affinity(rng)
+    spec.setdefault("affinity", {}).update(pod_affinity(rng, 0.15, 0.25))
+    if rng.random() < 0.5:
+        spec["topologySpreadConstraints"] = spread(rng)
     if rng.random() < 0.3:
         spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
     return {"apiVersion": "v1", "kind": "Pod",
@@ -116,9 +223,14 @@ def make(seed: int) -> list[dict]:
     names = [each["metadata"]["name"] for each in nodes]
     bound = [bound_pod(rng, number, rng.choice(names))
              for number in range(rng.randint(0, 3 * len(nodes)))]
+    bound += daemon_pods(rng, nodes)
     namespace = {"apiVersion": "v1", "kind": "Namespace",
-                 "metadata": {"name": "other"}}
-    return [namespace, HIGH, *nodes, *bound, target(rng)]
+                 "metadata": {"name": "other", "labels": {"team": "x"}}}
+    pending = target(rng)
+    if rng.random() < 0.1:
+        pending["metadata"]["ownerReferences"] = owned_by("other")
+        pending["spec"]["affinity"].update(pinned_to(rng.choice(names)))
+    return [namespace, HIGH, *nodes, *bound, pending]
 
 
 def amount(text: str) -> float:

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from embedded import BIN, Server
+from explain_cluster import runs_on
 
 EXPLAIN = BIN / "minisched-explain"
 LAST = max(BIN.glob("minisched-[0-9][0-9]"))
@@ -50,7 +51,8 @@ class Original:
 
     def schedule(self) -> dict:
         """Runs the step until it has attempted the pod. Returns the attempt, the
-        node, and the note of the event."""
+        node, the note of the event, and the pods that are gone."""
+        before = self.pods()
         record = self.directory / "record"
         environment = {**os.environ, "KUBECONFIG": str(self.server.kubeconfig)}
         with subprocess.Popen(
@@ -58,9 +60,16 @@ class Original:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL) as scheduler:
             try:
-                return self.await_attempt(record)
+                result = self.await_attempt(record)
+                result["gone"] = before - self.pods()
+                return result
             finally:
                 scheduler.send_signal(signal.SIGTERM)
+
+    def pods(self) -> set[str]:
+        items = self.server.call("GET", "/api/v1/pods")["items"]
+        return {f"{each['metadata']['namespace']}/{each['metadata']['name']}"
+                for each in items}
 
     def await_attempt(self, record: pathlib.Path) -> dict:
         deadline = time.monotonic() + PATIENCE
@@ -73,8 +82,10 @@ class Original:
                      if event["reason"] == "FailedScheduling"]
             attempt = attempt_of(record)
             # A pod for which others are evicted fails first, and gets a node
-            # later.
-            if attempt and (notes if attempt.get("failure") else node):
+            # later, when they are gone.
+            waits = attempt and nominated_by(attempt) and not node
+            if attempt and not waits and (
+                    notes if attempt.get("failure") else node):
                 return {"attempt": attempt, "node": node,
                         "note": notes[0] if notes else ""}
         raise TimeoutError("the scheduler has made no attempt")
@@ -91,6 +102,7 @@ class Original:
                        {"spec": {"unschedulable": None}})
         elif verb == "create" and value["kind"] == "Node":
             self.server.call("POST", "/api/v1/nodes", value)
+            self.add_daemon_pods(value)
         elif verb == "create":
             self.server.call("POST", "/api/v1/namespaces/default/pods", value)
         elif verb == "delete":
@@ -100,6 +112,27 @@ class Original:
             self.patch(self.path_of(value), value["merge"])
         else:
             raise ValueError(f"unknown step {verb}")
+
+    def add_daemon_pods(self, node: dict) -> None:
+        """Does what the DaemonSet controller does for a new node."""
+        name = node["metadata"]["name"]
+        done = set()
+        for pod in self.server.call("GET", "/api/v1/pods")["items"]:
+            metadata, spec = pod["metadata"], pod["spec"]
+            owners = metadata.get("ownerReferences")
+            if not owners or not spec.get("nodeName") or not runs_on(
+                    spec["tolerations"], node):
+                continue
+            namespace = metadata["namespace"]
+            if (namespace, owners[0]["name"]) in done:
+                continue
+            done.add((namespace, owners[0]["name"]))
+            self.server.call("POST", f"/api/v1/namespaces/{namespace}/pods", {
+                "metadata": {"name": f"agent-{name}", "namespace": namespace,
+                             "labels": metadata["labels"],
+                             "ownerReferences": owners},
+                "spec": {"nodeName": name, "containers": spec["containers"],
+                         "tolerations": spec["tolerations"]}})
 
     @staticmethod
     def path_of(value: dict) -> str:
@@ -116,6 +149,13 @@ class Original:
         text = response.read()
         if response.status >= 300:
             raise ValueError(f"PATCH {path}: {text!r}")
+
+
+def nominated_by(attempt: dict) -> str:
+    """Returns the node from which the step evicts pods for this one, or ""."""
+    return next((point["message"] for point in attempt.get("points", [])
+                 if point["point"] == "PostFilter"
+                 and point["status"] == "Success"), "")
 
 
 def attempt_of(record: pathlib.Path) -> dict | None:

@@ -9,8 +9,9 @@ import pathlib
 import re
 
 import explain_cluster
+import explain_rules
 from embedded import ROOT
-from explain_run import Original, explain
+from explain_run import Original, explain, nominated_by
 
 
 def rejections_of_record(attempt: dict) -> dict:
@@ -39,7 +40,8 @@ def scores_of_answer(answer: dict) -> dict:
 def wrong_amounts(answer: dict, objects: list[dict]) -> list[str]:
     """Counts what is free again. Returns what differs."""
     wrong = []
-    form = re.compile(r"([a-z./]+): requests (\S+), free (\S+) of (\S+)")
+    form = re.compile(r"([a-z./]+): requests (\S+)(?: \([^)]*\))?, free (\S+) of "
+                      r"(\S+)")
     for each in answer["nodes"]:
         causes = [cause for one in each.get("rejections", [])
                   for cause in one["causes"]]
@@ -54,13 +56,6 @@ def wrong_amounts(answer: dict, objects: list[dict]) -> list[str]:
             if abs(shown - real) > 1e-9 * max(1, real):
                 wrong.append(f"{each['node']}: {cause}: {real} is free")
     return wrong
-
-
-def nominated_by(attempt: dict) -> str:
-    """Returns the node from which the step evicts pods for this one, or ""."""
-    return next((point["message"] for point in attempt.get("points", [])
-                 if point["point"] == "PostFilter"
-                 and point["status"] == "Success"), "")
 
 
 def problems(answer: dict, result: dict, objects: list[dict]) -> list[str]:
@@ -82,7 +77,21 @@ def problems(answer: dict, result: dict, objects: list[dict]) -> list[str]:
         pairs.append(("sentence", answer["sentence"], result["note"]))
     found = [f"{what}: {have}, but the step has {want}"
              for what, have, want in pairs if have != want]
-    return found + wrong_amounts(answer, objects)
+    return (found + wrong_amounts(answer, objects)
+            + explain_rules.wrong_rules(answer, objects)
+            + wrong_victims(answer, result, objects))
+
+
+def wrong_victims(answer: dict, result: dict,
+                  objects: list[dict]) -> list[str]:
+    """Compares the victims with the pods that are gone from the original."""
+    gone = set(result["gone"])
+    named = {each["pod"]: each["priority"]
+             for each in answer.get("victims", [])}
+    real = {name: pod["spec"].get("priority", 0) for pod in objects
+            if pod["kind"] == "Pod"
+            and (name := explain_rules.name_of(pod)) in gone}
+    return [] if named == real else [f"victims: {named}, but {real} are gone"]
 
 
 def idle_suggestions(answer: dict, objects: list[dict],
@@ -99,12 +108,31 @@ def idle_suggestions(answer: dict, objects: list[dict],
     return idle
 
 
+def causes_of(answer: dict) -> list[str]:
+    return [cause for each in answer["nodes"]
+            for one in each.get("rejections", []) for cause in one["causes"]]
+
+
+def more(pattern: str, text: str, plus: int = 1) -> str:
+    """Adds to the first number that is the pattern's group."""
+    match = re.search(pattern, text)
+    if not match:
+        return text
+    return (text[:match.start(1)] + str(int(match[1]) + plus)
+            + text[match.end(1):])
+
+
 def planted(answer: dict) -> list[dict]:
     """Returns copies of an answer, each with one fault."""
     text = json.dumps(answer)
     wrong = [re.sub(r"free (\d)", lambda match:
                     f"free {int(match.group(1)) + 1}", text),
              text.replace("Insufficient", "Enough"),
+             more(r"has (\d+) pod", text), more(r"may have (\d+)", text),
+             more(r" and (\d+) more", text), more(r"\((\d+) more", text),
+             more(r"\(\w+ (\d+)[,;]", text),
+             more(r"has \S+/bound-(\d+)", text, 1000),
+             more(r'"pod": "\S+/bound-(\d+)"', text, 1000),
              text.replace("1 node(s) were", "2 node(s) were")]
     return [json.loads(each) for each in wrong if each != text]
 
@@ -128,6 +156,12 @@ class Check:
         self.failures += [f"seed {seed}: {each}" for each in found]
         self.counts[answer["state"]] += 1
         self.counts["suggestions"] += len(answer["suggestions"])
+        self.counts["pairs"] += sum(each["changes"] == 2
+                                    for each in answer["suggestions"])
+        for cause in causes_of(answer):
+            for start in ("keeps away", "requires pods", "spread by"):
+                self.counts[start] += cause.startswith(start)
+            self.counts["kept out"] += " keeps pods with " in cause
         for faulty in planted(answer):
             self.counts["planted"] += 1
             if not problems(faulty, result, objects):

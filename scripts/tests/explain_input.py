@@ -5,11 +5,13 @@ import pathlib
 import re
 import subprocess
 
-from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
-                         pod_with)
+from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, explain,
+                         listed, pod_with)
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
+BOUND_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+               "metadata": {"name": "x"}, "spec": {"volumeName": "pv"}}
 POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
 GOOD = listed(NODE, pod_with())
 
@@ -66,9 +68,13 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (GOOD, ["--scheduler", "/none/scheduler"], 2,
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
-        (listed(NODE, pod_with(CLAIM)), [], 2,
+        (listed(NODE, pod_with(CLAIM), BOUND_CLAIM), [], 2,
          r"can't tell: minisched-\d\d does not support persistent volume "
          r"claims"),
+    "a class that is missing":
+        (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
+         r"can't tell: .*dump: the pod default/web was never on a server, and "
+         r"there is no PriorityClass high: add it to the dump"),
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
@@ -108,6 +114,44 @@ STATEFUL_SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
                          "volumeClaimTemplates": [
                              {"metadata": {"name": "data"}}]}}
 
+DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet",
+              "metadata": {"name": "agent"},
+              "spec": {"template": {"spec": {
+                  "priorityClassName": "system-node-critical",
+                  "nodeSelector": {"os": "linux"},
+                  "containers": [{"name": "c", "image": "i", "resources": {
+                      "requests": {"cpu": "2"}}}]}}}}
+
+
+def node_for_daemon(name: str, cpu: str, taint: str = "",
+                    system: str = "linux") -> dict:
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"os": system}},
+            "spec": {"taints": [{"key": taint, "effect": "NoSchedule"}]
+                     if taint else []},
+            "status": {"allocatable": {"cpu": cpu, "pods": "9"}}}
+
+
+# A node of each sort: free, cordoned, full of a pod that can be evicted, too
+# small, tainted, and not selected.
+NODES_FOR_DAEMON = [
+    node_for_daemon("free", "4"),
+    node_for_daemon("cordoned", "4", "node.kubernetes.io/unschedulable"),
+    node_for_daemon("full", "4"), node_for_daemon("small", "1"),
+    node_for_daemon("tainted", "4", "gpu"),
+    node_for_daemon("windows", "4", "", "windows"),
+    pod_with({"nodeName": "full", "containers": [
+        {"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]},
+             name="low")]
+
+LIMIT_RANGE = {"apiVersion": "v1", "kind": "LimitRange",
+               "metadata": {"name": "range"},
+               "spec": {"limits": [{"type": "Container",
+                                    "default": {"cpu": "6"}}]}}
+RUNTIME_CLASS = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+                 "metadata": {"name": "kata"}, "handler": "kata",
+                 "overhead": {"podFixed": {"cpu": "5"}}}
+
 # New pods: the manifest, the pods of the dump, the exit code, and a pattern of
 # the output.
 NEW: dict[str, tuple[dict, list[dict], int, str]] = {
@@ -126,6 +170,36 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
          r"^default/web fits 1 of 1 nodes, and gets n1$"),
     "a pod without its group":
         (MEMBER, [], 1, r"the group g has 1 of at least 2 pods$"),
+    "a pod whose claim does not exist":
+        (pod_with(CLAIM), [], 1,
+         r'VolumeBinding: persistentvolumeclaim "x" not found$'),
+    "a pod whose node does not exist":
+        (pod_with({"nodeName": "n9"}), [], 1,
+         r"^default/web has spec.nodeName n9, but there is no node n9\."),
+    "a pod with the requests of a limit range":
+        (pod_with(), [LIMIT_RANGE], 1, r"cpu: requests 6, free 4 of 4$"),
+    "a pod with the overhead of a runtime class":
+        (pod_with({"runtimeClassName": "kata"}), [RUNTIME_CLASS], 1,
+         r"cpu: requests 5 \(5 overhead\), free 4 of 4$"),
+    "a pod without its runtime class":
+        (pod_with({"runtimeClassName": "kata"}), [], 2,
+         r'pod rejected: RuntimeClass "kata" not found$'),
+    "a DaemonSet":
+        (DAEMON_SET, NODES_FOR_DAEMON, 1,
+         r"^default/agent runs on 3 of 7 nodes: cordoned, free, full\n"
+         r"  n1       NodeAffinity: selects os=linux, the node has no label "
+         r"os\n"
+         r"  tainted  TaintToleration: gpu:NoSchedule\n"
+         r"  windows  NodeAffinity: selects os=linux, the node has os=windows\n"
+         r"  full     NodeResourcesFit: cpu: requests 2, free 1 of 4 \(1 pod "
+         r"requests 3\) · DefaultPreemption: the scheduler evicts pods of "
+         r"lower priority\n"
+         r"  small    NodeResourcesFit: cpu: requests 2, free 1 of 1$"),
+    "a DaemonSet that runs wherever it should":
+        (DAEMON_SET, NODES_FOR_DAEMON[:2], 0,
+         r"^default/agent runs on 2 of 3 nodes: cordoned, free\n"),
+    "a DaemonSet that selects no node":
+        (DAEMON_SET, [], 1, r"^default/agent runs on 0 of 1 nodes\n"),
     "a pod that is there":
         (pod_with(), [pod_with()], 2,
          r"^minisched-explain: --new .*: the pod default/web is already in "
@@ -187,3 +261,40 @@ def check_anti_affinity(directory: pathlib.Path) -> list[str]:
     if printed in done.stdout and done.stderr == warned:
         return []
     return [f"exit code {done.returncode}: {done.stdout}{done.stderr}"]
+
+
+BUDGET = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+          "metadata": {"name": "guard", "namespace": "default"},
+          "spec": {"selector": {"matchLabels": {"app": "guarded"}}},
+          "status": {"disruptionsAllowed": 1}}
+
+
+def check_victims(directory: pathlib.Path) -> list[str]:
+    """A preemption names the evicted pods, the most important one first, and
+    the budgets that don't allow it. The budget allows one of two evictions,
+    and the more important pod takes it."""
+    def wants(cpu: int, priority: int) -> dict:
+        return {"priority": priority, "containers": [
+            {"name": "c", "image": "i",
+             "resources": {"requests": {"cpu": str(cpu)}}}]}
+
+    pods = [pod_with({**wants(1, 5), "nodeName": "n1"}, name="low",
+                     labels={"app": "guarded"}),
+            pod_with({**wants(1, 7), "nodeName": "n1"}, name="mid",
+                     labels={"app": "guarded"}),
+            pod_with({**wants(2, 100), "nodeName": "n1"}, name="top"),
+            pod_with(wants(2, 50))]
+    dump = directory / "dump"
+    dump.write_text(listed(NODE, BUDGET, *pods))
+    answer = explain("web", "-f", dump)
+    expected = [{"pod": "default/mid", "priority": 7, "budgets": []},
+                {"pod": "default/low", "priority": 5,
+                 "budgets": ["default/guard"]}]
+    if answer.get("victims") != expected or answer.get("node") != "n1":
+        return [str(answer)]
+    table = run("web", "-f", dump).stdout
+    return [] if ("The scheduler evicts 2 pods of lower priority from n1 for "
+                  "it:\n"
+                  "  default/mid  priority 7, below 50\n"
+                  "  default/low  priority 5, below 50, against the disruption "
+                  "budget default/guard\n") in table else [table]

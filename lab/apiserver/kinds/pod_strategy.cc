@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lab/apiserver/kinds/defaults.h"
+#include "lab/apiserver/kinds/pod_admission.h"
 #include "lab/apiserver/kinds/pod_validation.h"
 #include "lab/apiserver/kinds/pods.h"
 #include "lab/apiserver/kinds/strategies.h"
@@ -42,126 +43,24 @@ std::string QosClassOf(const Json& pod) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-// Adds an expression to each labelSelector in `part` for each key of the
-// matchLabelKeys and mismatchLabelKeys beside the selector. The value of the
-// expression is the value of the pod's own label. Skips keys that the pod's
-// labels lack.
-void MergeLabelKeys(Json& part, const Json& labels) {
-  for (Json& inner : part) {
-    if (inner.is_structured()) MergeLabelKeys(inner, labels);
-  }
-  if (!part.is_object() || !part.contains("labelSelector")) return;
-  const auto merge = [&](const char* list, const char* op) {
-    for (const Json& key : Get(part, list)) {
-      const Json& value = Get(labels, GetString(key));
-      if (value.is_null()) continue;
-      part["labelSelector"]["matchExpressions"].push_back(
-          {{"key", key}, {"operator", op}, {"values", {value}}});
-    }
-  };
-  merge("matchLabelKeys", "In");
-  merge("mismatchLabelKeys", "NotIn");
-}
-
-// Returns the pod's labels that have valid values. Invalid values may be long,
-// and Validate() refuses them later.
-Json ValidLabels(const Json& pod) {
-  Json labels = Get(pod, "metadata", "labels");
-  for (auto label = labels.begin(); label != labels.end();) {
-    const bool valid = CheckLabelValue(GetString(*label)).empty();
-    label = valid ? std::next(label) : labels.erase(label);
-  }
-  return labels;
-}
-
-// ---- Upstream's admission plugins that matter to a scheduler: Priority,
-// DefaultTolerationSeconds.
-
-// Returns a 403 error about a new pod. The error names the generateName of a
-// pod that has one, because upstream generates the name later.
-StatusError Refusal(const Json& pod, const std::string& why) {
-  const std::string base = GetString(pod, "metadata", "generateName");
-  return Forbidden(GetResource("", "pods"), base.empty() ? NameOf(pod) : base,
-                   why);
-}
-
-// Returns the PriorityClass that the pod names. Throws StatusError (403) if the
-// class does not exist. If the pod names no class, returns the global default,
-// or nullptr if there is none.
-Object ClassOf(const Json& pod, const Store& store) {
-  const std::string collection = "priorityclasses.scheduling.k8s.io";
-  const std::string name = GetString(pod, "spec", "priorityClassName");
-  if (!name.empty()) {
-    if (Object found = store.Find(collection, {"", name})) return found;
-    throw Refusal(pod, "no PriorityClass with name " + name + " was found");
-  }
-  for (const auto& [key, each] : store.All(collection)) {
-    if (GetBool(*each, "globalDefault")) return each;
-  }
-  return nullptr;
-}
-
-// Sets the priority and preemption policy from the pod's class. Throws
-// StatusError (403) if the pod already has other values.
-void SetPriority(Json& pod, const Store& store) {
-  const Object priority_class = ClassOf(pod, store);
-  Json& spec = pod["spec"];
-  const auto set = [&](const char* key, const char* what, const Json& value) {
-    if (!Get(spec, key).is_null() && spec[key] != value) {
-      const auto text = [](const Json& json) {
-        return json.is_string() ? GetString(json) : json.dump();
-      };
-      throw Refusal(
-          pod, fmt::format("the {} ({}) must not be provided in pod spec; "
-                           "priority admission controller computed {} from the "
-                           "given PriorityClass name",
-                           what, text(spec[key]), text(value)));
-    }
-    spec[key] = value;
-  };
-  const Json none = {{"preemptionPolicy", "PreemptLowerPriority"}};
-  const Json& its = priority_class ? *priority_class : none;
-  set("priority", "integer value of priority", GetInt(its, "value"));
-  set("preemptionPolicy", "string value of PreemptionPolicy",
-      GetString(its, "preemptionPolicy"));
-  if (priority_class) spec["priorityClassName"] = NameOf(its);
-}
-
-// Adds the tolerations that keep a pod for five minutes on a node that is not
-// ready or unreachable.
-void AddDefaultTolerations(Json& spec) {
-  const Json given = Get(spec, "tolerations");
-  for (const auto* key :
-       {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-    const auto tolerates = [&](const Json& toleration) {
-      const std::string its_key = GetString(toleration, "key");
-      const std::string effect = GetString(toleration, "effect");
-      return (its_key.empty() || its_key == key) &&
-             (effect.empty() || effect == "NoExecute");
-    };
-    if (std::any_of(given.begin(), given.end(), tolerates)) continue;
-    spec["tolerations"].push_back({{"key", key},
-                                   {"operator", "Exists"},
-                                   {"effect", "NoExecute"},
-                                   {"tolerationSeconds", 300}});
-  }
-}
-
 class Pods : public Strategy {
  public:
   void SetDefaults(Json& pod) const override { SetPodDefaults(pod); }
 
   void PrepareForCreate(Json& pod, const Store& store) const override {
-    SetPriority(pod, store);
-    AddDefaultTolerations(pod["spec"]);
-    CopyTopologyLabels(pod, store);
+    AdmitPod(pod, store);
     pod["status"] = {{"phase", "Pending"}, {"qosClass", QosClassOf(pod)}};
     if (!Get(pod, "spec", "schedulingGates").empty()) {
       SetPodCondition(pod, "PodScheduled", "False", "SchedulingGated",
                       "Scheduling is blocked due to non-empty scheduling gates",
                       GetString(pod, "metadata", "creationTimestamp"));
     }
-    MergeLabelKeys(pod["spec"], ValidLabels(pod));
+    MergeLabelKeys(pod);
+  }
+
+  void CompleteRestored(Json& pod, const Store& store) const override {
+    CompletePod(pod, store);
+    MergeLabelKeys(pod);
   }
 
   void PrepareForUpdate(Json& pod, const Json& old,

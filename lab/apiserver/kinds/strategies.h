@@ -11,6 +11,7 @@ const Strategy& DeploymentStrategy();
 const Strategy& EndpointsStrategy();
 const Strategy& EventStrategy();
 const Strategy& LeaseStrategy();
+const Strategy& LimitRangeStrategy();
 const Strategy& NamespaceStrategy();
 const Strategy& NodeStrategy();
 const Strategy& PodDisruptionBudgetStrategy();

@@ -30,6 +30,7 @@ import (
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
 	networking "k8s.io/api/networking/v1"
+	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
 	dra "k8s.io/api/resource/v1"
@@ -47,7 +48,7 @@ var roots = []struct {
 }{
 	{"v1", []any{
 		core.Pod{}, core.Node{}, core.Namespace{}, core.Event{}, core.Service{},
-		core.ConfigMap{}, core.Endpoints{}, core.Secret{},
+		core.ConfigMap{}, core.Endpoints{}, core.LimitRange{}, core.Secret{},
 		core.ServiceAccount{}, core.ReplicationController{}, core.PersistentVolume{},
 		core.PersistentVolumeClaim{}, core.Binding{}, meta.DeleteOptions{},
 	}},
@@ -71,6 +72,7 @@ var roots = []struct {
 		networking.Ingress{}, networking.IngressClass{},
 		networking.NetworkPolicy{},
 	}},
+	{"node.k8s.io/v1", []any{node.RuntimeClass{}}},
 	{"policy/v1", []any{policy.PodDisruptionBudget{}, policy.Eviction{}}},
 	{"rbac.authorization.k8s.io/v1", []any{
 		rbac.ClusterRole{}, rbac.ClusterRoleBinding{}, rbac.Role{},

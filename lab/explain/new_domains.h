@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "lab/explain/answer.h"
+#include "lab/explain/node_states.h"
+#include "lab/explain/rules.h"
+#include "minisched/api/node.h"
+
+namespace minisched::explain {
+
+// Returns the topology keys of which a new node like this one needs values of
+// its own, so that the pods on other nodes don't matter. Returns nullopt if the
+// new node would lack a label, or pods that must be there.
+std::optional<std::set<std::string>> KeysOfNewDomains(const Rules& rules,
+                                                      const Node& node);
+
+// Returns OneMoreNode() with values of these keys that no node has. `keys` are
+// labels of the node.
+Change OneMoreNodeInNewDomains(const Node& like, const NodeStates& nodes,
+                               const std::set<std::string>& keys);
+
+}  // namespace minisched::explain
