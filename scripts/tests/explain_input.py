@@ -10,6 +10,7 @@ from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
+DISK = {"volumes": [{"name": "v", "rbd": {"image": "i", "monitors": ["m"]}}]}
 POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
 GOOD = listed(NODE, pod_with())
 
@@ -69,6 +70,9 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (listed(NODE, pod_with(CLAIM)), [], 2,
          r"can't tell: minisched-\d\d does not support persistent volume "
          r"claims"),
+    "a pod with an inline disk":
+        (listed(NODE, pod_with(DISK)), [], 2,
+         r"can't tell: minisched-\d\d does not support inline disks"),
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
