@@ -9,6 +9,7 @@
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/causes.h"
+#include "lab/explain/device_classes.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/suggestions.h"
 #include "lab/scenario/errors.h"
@@ -242,6 +243,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
       const Outcome outcome = trial.Run(RealClock().Now() + kMaxAttempt, stop);
+      CheckDeviceClasses(trial, outcome);
       answer = AnswerOf(outcome, pod);
       AddPodRejections(outcome, trial, answer, stop);
       AddRejected(outcome, pod, nodes, answer);

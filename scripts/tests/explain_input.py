@@ -11,6 +11,11 @@ from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, listed,
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
 DISK = {"volumes": [{"name": "v", "rbd": {"image": "i", "monitors": ["m"]}}]}
+GPU = {"containers": [{"name": "c", "image": "i", "resources": {
+    "limits": {"a.com/gpu": "1"}, "requests": {"a.com/gpu": "1"}}}]}
+GPUS = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+        "metadata": {"name": "gpus"},
+        "spec": {"extendedResourceName": "a.com/gpu"}}
 POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
 GOOD = listed(NODE, pod_with())
 
@@ -73,6 +78,9 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
     "a pod with an inline disk":
         (listed(NODE, pod_with(DISK)), [], 2,
          r"can't tell: minisched-\d\d does not support inline disks"),
+    "a pod with a resource of a device class":
+        (listed(NODE, GPUS, pod_with(GPU)), [], 2,
+         r"can't tell: the DeviceClass gpus serves a.com/gpu, and "),
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
