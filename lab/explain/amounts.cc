@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "minisched/api/quantity.h"
-
 namespace minisched::explain {
 namespace {
 
@@ -16,8 +14,8 @@ bool IsInBytes(const std::string& resource) {
 }
 
 // Returns amount / unit, rounded down, without trailing zeros.
-std::string Divide(std::int64_t amount, std::int64_t unit, int digits) {
-  std::int64_t scale = 1;
+std::string Divide(Amount amount, Amount unit, int digits) {
+  Amount scale = 1;
   for (int i = 0; i < digits; ++i) scale *= 10;
   std::string text = fmt::format("{}.{:0{}}", amount / unit,
                                  amount % unit * scale / unit, digits);
@@ -28,19 +26,19 @@ std::string Divide(std::int64_t amount, std::int64_t unit, int digits) {
 
 }  // namespace
 
-std::string ShowAmount(const std::string& resource, std::int64_t amount) {
+std::string ShowAmount(const std::string& resource, Amount amount) {
   if (resource == "cpu") return Divide(amount, 1000, 3);
-  if (!IsInBytes(resource)) return std::to_string(amount);
-  constexpr std::array<std::pair<const char*, int>, 5> kUnits = {
-      {{"Pi", 50}, {"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}}};
+  if (!IsInBytes(resource)) return fmt::to_string(amount);
+  constexpr std::array<std::pair<const char*, int>, 6> kUnits = {
+      {{"Ei", 60}, {"Pi", 50}, {"Ti", 40}, {"Gi", 30}, {"Mi", 20}, {"Ki", 10}}};
   for (const auto& [suffix, bits] : kUnits) {
-    const std::int64_t unit = std::int64_t{1} << bits;
+    const Amount unit = Amount{1} << bits;
     if (amount >= unit) return Divide(amount, unit, 2) + suffix;
   }
-  return std::to_string(amount);
+  return fmt::to_string(amount);
 }
 
-std::string ToQuantity(const std::string& resource, std::int64_t amount) {
+std::string ToQuantity(const std::string& resource, Amount amount) {
   if (resource == "cpu") return Quantity::FromMilli(amount).ToString();
   return Quantity::FromValue(amount, IsInBytes(resource)
                                          ? Quantity::Format::kBinarySI

@@ -27,8 +27,11 @@ TEST(AmountsTest, RoundsDown) {
   EXPECT_EQ(ShowAmount("memory", (2LL << 30) - 1), "1.99Gi");
   EXPECT_EQ(ShowAmount("memory", (1LL << 30) + 1), "1Gi");
   EXPECT_EQ(ShowAmount("memory", 1LL << 50), "1Pi");
+  EXPECT_EQ(ShowAmount("memory", Amount{3} << 79), "1572864Ei");
+  EXPECT_EQ(ShowAmount("example.com/bytes", Amount{10} << 60),
+            "11529215046068469760");
   EXPECT_EQ(ShowAmount("memory", std::numeric_limits<std::int64_t>::max()),
-            "8191.99Pi");
+            "7.99Ei");
 }
 
 TEST(AmountsTest, QuantitiesAreExact) {
@@ -37,6 +40,10 @@ TEST(AmountsTest, QuantitiesAreExact) {
   EXPECT_EQ(ToQuantity("memory", 3LL << 29), "1536Mi");
   EXPECT_EQ(ToQuantity("memory", (1LL << 30) + 1), "1073741825");
   EXPECT_EQ(ToQuantity("example.com/gpu", 2), "2");
+  EXPECT_EQ(ToQuantity("example.com/bytes", 2'000'000'000'000'000), "2P");
+  EXPECT_EQ(ToQuantity("cpu", 9'007'199'254'740'993), "9007199254740993m");
+  EXPECT_EQ(ToQuantity("memory", std::numeric_limits<std::int64_t>::max()),
+            "9223372036854775807");
 }
 
 }  // namespace

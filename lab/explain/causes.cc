@@ -37,11 +37,11 @@ Causes ResourceCauses(const Pod& pod, const NodeState& node) {
                                  node.allocatable.allowed_pod_number));
   }
   for (const Shortage& shortage : ShortagesOf(pod, node)) {
-    const auto show = [&](std::int64_t amount) {
+    const auto show = [&](Amount amount) {
       return ShowAmount(shortage.resource, amount);
     };
     std::string request = show(shortage.request);
-    std::string free = show(std::max<std::int64_t>(shortage.free, 0));
+    std::string free = show(std::max<Amount>(shortage.free, 0));
     if (request == free) {  // the same only because both are rounded
       request = ToQuantity(shortage.resource, shortage.request);
       free = ToQuantity(shortage.resource, shortage.free);

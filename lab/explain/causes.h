@@ -21,8 +21,8 @@ std::vector<std::string> CausesOf(const Pod& pod, const NodeState& node,
 // A resource of which the node has too little.
 struct Shortage {
   std::string resource;
-  std::int64_t request = 0;
-  std::int64_t free = 0;
+  Amount request = 0;
+  Amount free = 0;
 };
 std::vector<Shortage> ShortagesOf(const Pod& pod, const NodeState& node);
 

@@ -12,6 +12,7 @@
 #include "lab/explain/causes.h"
 #include "lab/explain/claims.h"
 #include "lab/explain/daemon_answer.h"
+#include "lab/explain/device_classes.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/rules.h"
 #include "lab/explain/suggestions.h"
@@ -295,6 +296,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
             victims =
                 AwaitVictims(experiment, trial, nodes.at(now.nominated), stop);
           });
+      CheckDeviceClasses(trial, outcome);
       answer = AnswerOf(outcome, pod);
       answer.priority = PodPriority(pod);
       AddVictims(std::move(victims), answer);

@@ -74,7 +74,8 @@ constexpr char kFields[] = R"({
                    "allocationTimestamp": 1},
     "reservedFor": 1}},
 "resource.k8s.io/v1 ResourceSlice": {"spec": 1},
-"resource.k8s.io/v1 DeviceClass": {"spec": {"selectors": 1}}
+"resource.k8s.io/v1 DeviceClass": {
+  "spec": {"selectors": 1, "extendedResourceName": 1}}
 })";
 
 // Annotations may have any content, so only those that kube-scheduler reads are

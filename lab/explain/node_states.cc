@@ -10,7 +10,7 @@
 
 namespace minisched::explain {
 
-std::int64_t AmountOf(const Resource& amounts, const std::string& resource) {
+Amount AmountOf(const Resource& amounts, const std::string& resource) {
   if (resource == "cpu") return amounts.milli_cpu;
   if (resource == "memory") return amounts.memory;
   if (resource == "ephemeral-storage") return amounts.ephemeral_storage;
@@ -18,8 +18,7 @@ std::int64_t AmountOf(const Resource& amounts, const std::string& resource) {
 }
 
 NodeState::NodeState(Node object)
-    : node(std::move(object)),
-      allocatable(node.status.allocatable, Resource::kMaxAllocatable) {}
+    : node(std::move(object)), allocatable(node.status.allocatable) {}
 
 void NodeState::AddPod(const Pod& pod) {
   ++pods;
@@ -34,7 +33,7 @@ void NodeState::AddPod(const Pod& pod) {
        .required_anti_affinity = pod.spec.affinity.pod_anti_affinity.required});
 }
 
-std::int64_t NodeState::Free(const std::string& resource) const {
+Amount NodeState::Free(const std::string& resource) const {
   return AmountOf(allocatable, resource) - AmountOf(requested, resource);
 }
 

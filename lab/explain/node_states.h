@@ -38,13 +38,13 @@ struct NodeState {
   explicit NodeState(Node object);
   void AddPod(const Pod& pod);
   // Returns the amount that is free of a resource; may be negative.
-  std::int64_t Free(const std::string& resource) const;
+  Amount Free(const std::string& resource) const;
   // True if the node takes no more pods.
   bool IsFull() const { return pods >= allocatable.allowed_pod_number; }
 };
 
 // Returns an amount: of cpu in thousandths, else in units.
-std::int64_t AmountOf(const Resource& amounts, const std::string& resource);
+Amount AmountOf(const Resource& amounts, const std::string& resource);
 
 using NodeStates = std::map<std::string, NodeState>;  // by name
 

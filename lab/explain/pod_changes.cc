@@ -24,7 +24,7 @@ using apiserver::GetString;
 using apiserver::Json;
 using apiserver::NameOf;
 
-std::int64_t RequestOf(const Json& container, const std::string& resource) {
+Amount RequestOf(const Json& container, const std::string& resource) {
   const std::string text =
       GetString(container, "resources", "requests", resource);
   return text.empty() ? 0
@@ -39,15 +39,15 @@ bool RequiresLimit(const std::string& resource) {
 }
 
 // Takes `excess` from the requests of the containers, the largest first.
-void Lower(Json& containers, const std::string& resource, std::int64_t excess) {
+void Lower(Json& containers, const std::string& resource, Amount excess) {
   std::vector<Json*> order;
   for (Json& container : containers) order.push_back(&container);
   std::ranges::stable_sort(order, std::greater(), [&](const Json* container) {
     return RequestOf(*container, resource);
   });
   for (Json* container : order) {
-    const std::int64_t request = RequestOf(*container, resource);
-    const std::int64_t less = std::min(request, excess);
+    const Amount request = RequestOf(*container, resource);
+    const Amount less = std::min(request, excess);
     if (less <= 0) continue;
     excess -= less;
     Json& resources = (*container)["resources"];

@@ -2,7 +2,7 @@
 
 #include <boost/algorithm/string/classification.hpp>
 #include <boost/algorithm/string/split.hpp>
-#include <stdexcept>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -42,11 +42,11 @@ Json ReadImages(const Field& images) {
   for (const auto& [name, unused] : images.json().items()) {
     const Field size = images[name];
     try {
-      list.push_back({{"names", {name}},
-                      {"sizeBytes", Quantity::Parse(size.Scalar()).Value()}});
+      const Amount bytes = Quantity::Parse(size.Scalar()).Value();
+      const auto json = static_cast<std::int64_t>(bytes);
+      if (json != bytes) size.Fail(name + ": the size does not fit in 64 bits");
+      list.push_back({{"names", {name}}, {"sizeBytes", json}});
     } catch (const ParseError& error) {
-      size.Fail(name + ": " + error.what());
-    } catch (const std::overflow_error& error) {
       size.Fail(name + ": " + error.what());
     }
   }

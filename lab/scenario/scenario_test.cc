@@ -165,7 +165,7 @@ TEST_F(ScenarioTest, RejectsImagesWithoutAValidSize) {
   EXPECT_THAT(ComplaintOf("nodes:\n- names: a\n  images: {web: 1, b: big}\n"),
               HasSubstr("6:23: b: "));
   EXPECT_EQ(ComplaintOf("nodes:\n- {names: a, images: {b: 10E}}\n"),
-            "5:26: b: quantity 10E does not fit in 64 bits");
+            "5:26: b: the size does not fit in 64 bits");
 }
 
 TEST_F(ScenarioTest, RejectsAFileThatIsNotAScenario) {

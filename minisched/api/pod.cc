@@ -55,12 +55,21 @@ void VisitFields(Visitor& visit, T& source) {
   visit("reference", source.reference);
 }
 
+template <class Visitor, MaybeConst<DiskVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("readOnly", source.read_only);
+}
+
 template <class Visitor, MaybeConst<Volume> T>
 void VisitFields(Visitor& visit, T& volume) {
   visit("name", volume.name);
   visit("persistentVolumeClaim", volume.persistent_volume_claim);
   visit("ephemeral", volume.ephemeral);
   visit("image", volume.image);
+  visit("awsElasticBlockStore", volume.aws_elastic_block_store);
+  visit("gcePersistentDisk", volume.gce_persistent_disk);
+  visit("iscsi", volume.iscsi);
+  visit("rbd", volume.rbd);
 }
 
 template <class Visitor, MaybeConst<PodResourceClaim> T>

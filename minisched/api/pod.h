@@ -82,12 +82,24 @@ struct ImageVolumeSource {
   bool operator==(const ImageVolumeSource&) const = default;
 };
 
+// A disk that the pod's spec names itself, without a claim. Upstream has a type
+// for each kind of disk.
+struct DiskVolumeSource {
+  bool read_only = false;
+
+  bool operator==(const DiskVolumeSource&) const = default;
+};
+
 // A volume. Only the kinds that matter for a pod's node are modelled.
 struct Volume {
   std::string name;
   std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
   std::optional<EphemeralVolumeSource> ephemeral;
   std::optional<ImageVolumeSource> image;
+  std::optional<DiskVolumeSource> aws_elastic_block_store;
+  std::optional<DiskVolumeSource> gce_persistent_disk;
+  std::optional<DiskVolumeSource> iscsi;
+  std::optional<DiskVolumeSource> rbd;
 
   bool operator==(const Volume&) const = default;
 };

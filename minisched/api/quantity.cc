@@ -4,7 +4,6 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 
 #include "minisched/api/parse_error.h"
 
@@ -19,6 +18,7 @@ constexpr int kNanoExponent = -9;
 constexpr int64_t kNanosPerUnit = 1'000'000'000;
 constexpr int64_t kNanosPerMilli = 1'000'000;
 constexpr Magnitude kMaxMagnitude = ~Magnitude{0} >> 1;  // of a Nanos
+constexpr auto kLargest = static_cast<Amount>(kMaxMagnitude);
 constexpr Magnitude kMaxBinary =
     Magnitude{std::numeric_limits<int64_t>::max()} * kNanosPerUnit;
 
@@ -190,12 +190,12 @@ Quantity Quantity::Parse(std::string_view text) {
   return Quantity(parts.negative ? -nanos : nanos, format);
 }
 
-Quantity Quantity::FromValue(int64_t units, Format format) {
-  return Quantity(Nanos{units} * kNanosPerUnit, format);
+Quantity Quantity::FromValue(Amount units, Format format) {
+  return Quantity(Multiply(units, kNanosPerUnit), format);
 }
 
-Quantity Quantity::FromMilli(int64_t millis, Format format) {
-  return Quantity(Nanos{millis} * kNanosPerMilli, format);
+Quantity Quantity::FromMilli(Amount millis, Format format) {
+  return Quantity(Multiply(millis, kNanosPerMilli), format);
 }
 
 std::string Quantity::ToString() const {
@@ -226,29 +226,28 @@ std::string Quantity::ToString() const {
          SuffixFor(format, exponent);
 }
 
-int64_t Quantity::CountOf(int64_t unit) const {
-  Nanos count = nanos_ / unit;
-  if (nanos_ % unit != 0) count += Sign();
-  if (count < std::numeric_limits<int64_t>::min() ||
-      count > std::numeric_limits<int64_t>::max()) {
-    throw std::overflow_error("quantity " + ToString() +
-                              " does not fit in 64 bits");
-  }
-  return static_cast<int64_t>(count);
+Amount Quantity::CountOf(int64_t unit) const {
+  const Amount count = nanos_ / unit;
+  return nanos_ % unit == 0 ? count : count + Sign();
 }
 
-int64_t Quantity::Value() const { return CountOf(kNanosPerUnit); }
+Quantity::Nanos Quantity::Multiply(Amount count, int64_t unit) {
+  Nanos product;
+  if (!__builtin_mul_overflow(count, unit, &product)) return product;
+  return count < 0 ? -kLargest : kLargest;
+}
 
-int64_t Quantity::MilliValue() const { return CountOf(kNanosPerMilli); }
+Amount Quantity::Value() const { return CountOf(kNanosPerUnit); }
+
+Amount Quantity::MilliValue() const { return CountOf(kNanosPerMilli); }
 
 Quantity& Quantity::operator+=(const Quantity& other) {
   if (IsZero()) format_ = other.format_;
   Nanos sum;
   if (__builtin_add_overflow(nanos_, other.nanos_, &sum)) {
-    constexpr auto kLargest = static_cast<Nanos>(kMaxMagnitude);
-    sum = nanos_ > 0 ? kLargest : -kLargest - 1;
+    sum = nanos_ < 0 ? -kLargest : kLargest;
   }
-  nanos_ = sum;
+  nanos_ = std::max(sum, -kLargest);
   return *this;
 }
 

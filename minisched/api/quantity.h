@@ -10,6 +10,10 @@
 
 namespace minisched {
 
+// A number of units, or of thousandths of a unit. 128 bits hold any quantity,
+// and the sum of a million quantities.
+__extension__ typedef __int128 Amount;
+
 // An exact fixed-point number, counted in nanos (1e-9 units), so that "100m"
 // and sums of such amounts have no rounding errors. The unit depends on the
 // resource: a core of cpu, a byte of memory. 128 bits hold up to 1.7e29 units.
@@ -39,9 +43,10 @@ class Quantity {
   static Quantity Parse(std::string_view text);
 
   // Return `units` units (cores, bytes, …), or `millis` thousandths of a unit:
-  // FromMilli(500) is half a core.
-  static Quantity FromValue(int64_t units, Format format = Format::kDecimalSI);
-  static Quantity FromMilli(int64_t millis, Format format = Format::kDecimalSI);
+  // FromMilli(500) is half a core. An amount beyond the largest or smallest
+  // number becomes that number.
+  static Quantity FromValue(Amount units, Format format = Format::kDecimalSI);
+  static Quantity FromMilli(Amount millis, Format format = Format::kDecimalSI);
 
   // Returns the canonical form: without a fraction, with the largest suffix
   // that makes this possible. 1.5 is "1500m", 1.5Gi is "1536Mi". BinarySI is
@@ -50,10 +55,8 @@ class Quantity {
   std::string ToString() const;
 
   // Return the number in units and in thousandths, rounded away from zero.
-  // Throw std::overflow_error if the result doesn't fit in 64 bits: a silently
-  // capped or wrapped request would lead to wrong scheduling decisions.
-  int64_t Value() const;
-  int64_t MilliValue() const;
+  Amount Value() const;
+  Amount MilliValue() const;
 
   bool IsZero() const { return nanos_ == 0; }
   // Returns -1, 0 or 1.
@@ -74,12 +77,14 @@ class Quantity {
   }
 
  private:
-  __extension__ typedef __int128 Nanos;
+  using Nanos = Amount;
 
   Quantity(Nanos nanos, Format format) : nanos_(nanos), format_(format) {}
 
   // Returns the number divided by `unit` nanos, rounded away from zero.
-  int64_t CountOf(int64_t unit) const;
+  Amount CountOf(int64_t unit) const;
+  // Returns `count` times `unit` nanos.
+  static Nanos Multiply(Amount count, int64_t unit);
 
   Nanos nanos_ = 0;
   Format format_ = Format::kDecimalSI;

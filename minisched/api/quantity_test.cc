@@ -1,10 +1,11 @@
 #include "minisched/api/quantity.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "minisched/api/parse_error.h"
 
@@ -18,6 +19,8 @@ constexpr auto kBinary = Format::kBinarySI;
 constexpr auto kExponent = Format::kDecimalExponent;
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
+constexpr Amount kLargestNanos = ((Amount{1} << 126) - 1) * 2 + 1;
+constexpr Amount kMega = 1'000'000;
 
 // The largest quantity, and the smallest that is too large.
 constexpr char kLargest[] = "170141183460469231731687303715884105727n";
@@ -167,8 +170,8 @@ TEST(QuantityTest, RejectsMalformedAndTooLargeText) {
 TEST(QuantityTest, RoundsValuesAwayFromZero) {
   const struct {
     std::string text;
-    int64_t value;
-    int64_t milli_value;
+    Amount value;
+    Amount milli_value;
   } tests[] = {
       {"0", 0, 0},
       {"1", 1, 1000},
@@ -189,16 +192,100 @@ TEST(QuantityTest, RoundsValuesAwayFromZero) {
   }
 }
 
-TEST(QuantityTest, ThrowsIfAValueDoesNotFit) {
+TEST(QuantityTest, ValuesBeyond64BitsAreExact) {
   EXPECT_EQ(Quantity::Parse("9223372036854775807").Value(), kMaxInt64);
   EXPECT_EQ(Quantity::Parse("-9223372036854775808").Value(), kMinInt64);
-  EXPECT_THROW(Quantity::Parse("9223372036854775807.1").Value(),
-               std::overflow_error);
-  EXPECT_THROW(Quantity::Parse("-9223372036854775809").Value(),
-               std::overflow_error);
-  EXPECT_THROW(Quantity::Parse("9223372036854775808m").MilliValue(),
-               std::overflow_error);
-  EXPECT_THROW(Quantity::Parse("8Ei").MilliValue(), std::overflow_error);
+  EXPECT_EQ(Quantity::Parse("9223372036854775807.1").Value(),
+            Amount{kMaxInt64} + 1);
+  EXPECT_EQ(Quantity::Parse("-9223372036854775809").Value(),
+            Amount{kMinInt64} - 1);
+  EXPECT_EQ(Quantity::Parse("9223372036854775808m").MilliValue(),
+            Amount{kMaxInt64} + 1);
+  EXPECT_EQ(Quantity::Parse("8Ei").MilliValue(), Amount{kMaxInt64} * 1000);
+  EXPECT_EQ(Quantity::Parse(kLargest).MilliValue(), kLargestNanos / kMega + 1);
+}
+
+// Numbers near the powers of 2 and 10 up to the largest, which __int128 holds.
+std::vector<Amount> ExtremeNanos() {
+  std::vector<Amount> numbers = {0, kLargestNanos};
+  for (const int base : {2, 10}) {
+    for (Amount power = 1; power <= kLargestNanos / base; power *= base) {
+      for (const int offset : {-1, 0, 1}) {
+        numbers.push_back(power * base + offset);
+        numbers.push_back(power * base / 3 * 2 + offset);
+      }
+    }
+  }
+  for (const Amount number : std::vector<Amount>(numbers)) {
+    numbers.push_back(-number);
+  }
+  return numbers;
+}
+
+Amount DivideUp(Amount number, Amount divisor) {  // away from zero
+  const Amount rest = number % divisor;
+  return number / divisor + (rest > 0 ? 1 : 0) - (rest < 0 ? 1 : 0);
+}
+
+TEST(QuantityTest, ExtremeNumbersAreExact) {
+  for (const Amount nanos : ExtremeNanos()) {
+    const std::string text = fmt::format("{}n", nanos);
+    SCOPED_TRACE(text);
+    const Quantity quantity = Quantity::Parse(text);
+    EXPECT_EQ(quantity.Value(), DivideUp(nanos, kMega * 1000));
+    EXPECT_EQ(quantity.MilliValue(), DivideUp(nanos, kMega));
+    const std::string canonical = quantity.ToString();
+    EXPECT_EQ(Quantity::Parse(canonical), quantity);
+    EXPECT_EQ(Quantity::Parse(canonical).ToString(), canonical);
+  }
+}
+
+TEST(QuantityTest, ExtremeUnitsAndThousandthsAreKept) {
+  constexpr Amount kMost = kLargestNanos / kMega / 1000;
+  for (const Amount number : ExtremeNanos()) {
+    if (number > kMost || number < -kMost) continue;
+    SCOPED_TRACE(fmt::format("{}", number));
+    for (const Format format : {kSI, kBinary, kExponent}) {
+      EXPECT_EQ(Quantity::FromValue(number, format).Value(), number);
+      EXPECT_EQ(Quantity::FromMilli(number, format).MilliValue(), number);
+      // Parse() caps in BinarySI.
+      const Quantity quantity = Quantity::FromValue(number, format);
+      const std::string text = quantity.ToString();
+      if (format == kBinary && (number > kMaxInt64 || number < -kMaxInt64)) {
+        continue;
+      }
+      EXPECT_EQ(Quantity::Parse(text), quantity) << text;
+    }
+  }
+}
+
+TEST(QuantityTest, AmountsOutOfRangeBecomeTheLargestOrSmallest) {
+  EXPECT_EQ(Quantity::FromValue(kLargestNanos), Quantity::Parse(kLargest));
+  EXPECT_EQ(Quantity::FromMilli(kLargestNanos), Quantity::Parse(kLargest));
+  EXPECT_EQ(Quantity::FromValue(-kLargestNanos),
+            Quantity::Parse("-" + std::string(kLargest)));
+}
+
+TEST(QuantityTest, ExtremeSumsAreExactOrSaturate) {
+  const std::vector<Amount> numbers = ExtremeNanos();
+  const auto of = [](Amount nanos) {
+    return Quantity::Parse(fmt::format("{}n", nanos));
+  };
+  for (std::size_t i = 0; i < numbers.size(); i += 17) {
+    for (std::size_t j = 0; j < numbers.size(); j += 13) {
+      const Amount a = numbers[i];
+      const Amount b = numbers[j];
+      Quantity sum = of(a);
+      sum += of(b);
+      if (a > 0 && b > kLargestNanos - a) {
+        EXPECT_EQ(sum, of(kLargestNanos));
+      } else if (a < 0 && b < -kLargestNanos - a) {
+        EXPECT_EQ(sum, of(-kLargestNanos));
+      } else {
+        EXPECT_EQ(sum, of(a + b));
+      }
+    }
+  }
 }
 
 TEST(QuantityTest, ConvertsNumbers) {
@@ -262,22 +349,15 @@ TEST(QuantityTest, Adds) {
 }
 
 TEST(QuantityTest, SumsSaturate) {
-  const Quantity largest = Quantity::Parse(kLargest);
-  Quantity sum = largest;
-  sum += Quantity::Parse("1n");
-  EXPECT_EQ(sum, largest);
-  sum += largest;
-  EXPECT_EQ(sum, largest);
-
-  const Quantity least_parsed = Quantity::Parse("-" + std::string(kLargest));
-  sum = least_parsed;
-  sum += Quantity::Parse("-1n");
-  const Quantity smallest = sum;
-  EXPECT_LT(smallest, least_parsed);
-  sum += Quantity::Parse("-1n");
-  EXPECT_EQ(sum, smallest);
-  sum += largest;
-  EXPECT_EQ(sum.ToString(), "-1n");
+  for (const std::string sign : {"", "-"}) {
+    const Quantity most = Quantity::Parse(sign + kLargest);
+    Quantity sum = most;
+    sum += Quantity::Parse(sign + "1n");
+    EXPECT_EQ(sum, most);
+    sum += most;
+    EXPECT_EQ(sum, most);
+    EXPECT_EQ(sum.ToString(), sign + kLargest);
+  }
 }
 
 TEST(ParseErrorTest, QuotedTextIsPrintableAndShort) {

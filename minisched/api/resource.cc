@@ -5,33 +5,33 @@
 namespace minisched {
 namespace {
 
-std::int64_t ToUnits(const Quantity& quantity, std::int64_t limit) {
-  return std::clamp(quantity, {}, Quantity::FromValue(limit)).Value();
+Amount ToUnits(const Quantity& quantity) {
+  return std::max<Amount>(quantity.Value(), 0);
 }
 
-std::int64_t ToMillis(const Quantity& quantity, std::int64_t limit) {
-  return std::clamp(quantity, {}, Quantity::FromMilli(limit)).MilliValue();
+Amount ToMillis(const Quantity& quantity) {
+  return std::max<Amount>(quantity.MilliValue(), 0);
 }
 
 }  // namespace
 
-Resource::Resource(const ResourceList& list, std::int64_t limit) {
+Resource::Resource(const ResourceList& list) {
   for (const auto& [name, quantity] : list) {
     if (name == "cpu") {
-      milli_cpu = ToMillis(quantity, limit);
+      milli_cpu = ToMillis(quantity);
     } else if (name == "memory") {
-      memory = ToUnits(quantity, limit);
+      memory = ToUnits(quantity);
     } else if (name == "ephemeral-storage") {
-      ephemeral_storage = ToUnits(quantity, limit);
+      ephemeral_storage = ToUnits(quantity);
     } else if (name == "pods") {
-      allowed_pod_number = ToUnits(quantity, limit);
+      allowed_pod_number = ToUnits(quantity);
     } else {
-      scalar_resources[name] = ToUnits(quantity, limit);
+      scalar_resources[name] = ToUnits(quantity);
     }
   }
 }
 
-std::int64_t Resource::Scalar(const std::string& name) const {
+Amount Resource::Scalar(const std::string& name) const {
   const auto amount = scalar_resources.find(name);
   return amount == scalar_resources.end() ? 0 : amount->second;
 }

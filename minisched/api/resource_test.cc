@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace minisched {
@@ -50,19 +51,37 @@ TEST(ResourceTest, RoundsFractionsUp) {
             2);
 }
 
-TEST(ResourceTest, LimitsAmounts) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;
-  EXPECT_EQ(ResourceOf("cpu", "1e29").milli_cpu, kMost);
-  EXPECT_EQ(ResourceOf("memory", "1e29").memory, kMost);
-  EXPECT_EQ(ResourceOf("memory", "8Pi").memory, kMost);
-  EXPECT_EQ(ResourceOf("ephemeral-storage", "1e29").ephemeral_storage, kMost);
-  EXPECT_EQ(ResourceOf("pods", "1e29").allowed_pod_number, kMost);
-  EXPECT_EQ(ResourceOf("example.com/gpu", "1e29").Scalar("example.com/gpu"),
-            kMost);
-  EXPECT_EQ(Resource({{"memory", Quantity::Parse("8Pi")}}, 7).memory, 7);
+TEST(ResourceTest, LargeAmountsAreExact) {
+  constexpr Amount kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(ResourceOf("cpu", "9223372036854775807m").milli_cpu, kMost);
+  EXPECT_EQ(ResourceOf("cpu", "9223372036854775807").milli_cpu, kMost * 1000);
+  EXPECT_EQ(ResourceOf("memory", "8Ei").memory, kMost);
+  EXPECT_EQ(ResourceOf("ephemeral-storage", "3P").ephemeral_storage,
+            3'000'000'000'000'000);
+  EXPECT_EQ(ResourceOf("pods", "10E").allowed_pod_number,
+            Amount{10} * 1'000'000'000'000'000'000);
+  EXPECT_EQ(ResourceOf("example.com/bytes", "2P").Scalar("example.com/bytes"),
+            2'000'000'000'000'000);
+}
+
+TEST(ResourceTest, NegativeQuantitiesBecomeZero) {
   EXPECT_EQ(ResourceOf("cpu", "-1e29").milli_cpu, 0);
   EXPECT_EQ(ResourceOf("memory", "-1").memory, 0);
   EXPECT_EQ(ResourceOf("example.com/gpu", "-1").Scalar("example.com/gpu"), 0);
+}
+
+// A sum that stopped at a limit would be too small after the subtraction.
+TEST(ResourceTest, SumsOfLargeAmountsAreExact) {
+  const Resource first({{"cpu", Quantity::Parse("1e29")},
+                        {"memory", Quantity::Parse("8Ei")},
+                        {"example.com/bytes", Quantity::Parse("1e29")}});
+  Resource sum = first;
+  for (int i = 0; i < 1000; ++i) sum += first;
+  EXPECT_GT(sum.milli_cpu, first.milli_cpu * 1000);
+  for (int i = 0; i < 1000; ++i) sum -= first;
+  EXPECT_EQ(sum.milli_cpu, first.milli_cpu);
+  EXPECT_EQ(sum.memory, first.memory);
+  EXPECT_EQ(sum.Scalar("example.com/bytes"), first.Scalar("example.com/bytes"));
 }
 
 TEST(ResourceTest, AnAbsentScalarResourceIsZero) {

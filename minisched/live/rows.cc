@@ -22,12 +22,24 @@ void SetIfAny(Json& json, const std::string& key, const T& value) {
   if (value != T()) json[key] = value;
 }
 
+// Sets the amount, as a double if the number doesn't fit in 64 bits.
+void SetAmount(Json& json, const std::string& resource, Amount amount) {
+  const auto number = static_cast<std::int64_t>(amount);
+  json[resource] =
+      number == amount ? Json(number) : Json(static_cast<double>(amount));
+}
+
 Json AmountsOf(const Resource& resource) {
-  Json json{{"cpu", resource.milli_cpu}, {"memory", resource.memory}};
-  SetIfAny(json, "ephemeral-storage", resource.ephemeral_storage);
-  SetIfAny(json, "pods", resource.allowed_pod_number);
+  Json json;
+  const auto set_if_any = [&json](const std::string& name, Amount amount) {
+    if (amount != 0) SetAmount(json, name, amount);
+  };
+  SetAmount(json, "cpu", resource.milli_cpu);
+  SetAmount(json, "memory", resource.memory);
+  set_if_any("ephemeral-storage", resource.ephemeral_storage);
+  set_if_any("pods", resource.allowed_pod_number);
   for (const auto& [name, amount] : resource.scalar_resources) {
-    SetIfAny(json, name, amount);
+    set_if_any(name, amount);
   }
   return json;
 }
@@ -70,8 +82,7 @@ std::string RowOf(const Node& node) {
     SetIfAny(json, "value", taint.value);
     json["effect"] = taint.effect;
   }
-  row["allocatable"] =
-      AmountsOf(Resource(node.status.allocatable, Resource::kMaxAllocatable));
+  row["allocatable"] = AmountsOf(Resource(node.status.allocatable));
   return Dump(row);
 }
 

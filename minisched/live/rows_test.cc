@@ -33,7 +33,12 @@ TEST(RowsTest, RowsOfNodes) {
            "taints": [{"key": "a", "value": "b", "effect": "NoSchedule"},
                       {"key": "c", "effect": "NoExecute"}],
            "allocatable": {"cpu": 1500, "memory": 1024, "ephemeral-storage": 2,
-                           "pods": 110, "example.com/gpu": 4}})"}};
+                           "pods": 110, "example.com/gpu": 4}})"},
+      {R"({"metadata": {"uid": "1", "name": "n"}, "status": {"allocatable": {
+             "cpu": "0", "memory": "8Ei", "example.com/bytes": "20E"}}})",
+       R"({"uid": "1", "name": "n", "allocatable": {
+             "cpu": 0, "memory": 9223372036854775807,
+             "example.com/bytes": 2e19}})"}};
   for (const auto& [object, row] : cases) {
     EXPECT_EQ(Json::parse(RowOf(FromJson<Node>(object))), Json::parse(row));
   }

@@ -12,6 +12,12 @@ CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
 BOUND_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
                "metadata": {"name": "x"}, "spec": {"volumeName": "pv"}}
+DISK = {"volumes": [{"name": "v", "rbd": {"image": "i", "monitors": ["m"]}}]}
+GPU = {"containers": [{"name": "c", "image": "i", "resources": {
+    "limits": {"a.com/gpu": "1"}, "requests": {"a.com/gpu": "1"}}}]}
+GPUS = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+        "metadata": {"name": "gpus"},
+        "spec": {"extendedResourceName": "a.com/gpu"}}
 POOL = {"apiVersion": "x.io/v1", "kind": "Pool", "metadata": {"name": "p"}}
 GOOD = listed(NODE, pod_with())
 
@@ -75,6 +81,12 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "
          r"there is no PriorityClass high: add it to the dump"),
+    "a pod with an inline disk":
+        (listed(NODE, pod_with(DISK)), [], 2,
+         r"can't tell: minisched-\d\d does not support inline disks"),
+    "a pod with a resource of a device class":
+        (listed(NODE, GPUS, pod_with(GPU)), [], 2,
+         r"can't tell: the DeviceClass gpus serves a.com/gpu, and "),
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,12 +17,6 @@
 
 namespace minisched::apiserver {
 namespace {
-
-// The largest amounts that fit in a message.
-const Quantity kMostUnits =
-    Quantity::FromValue(std::numeric_limits<std::int64_t>::max());
-const Quantity kMostMillis =
-    Quantity::FromMilli(std::numeric_limits<std::int64_t>::max());
 
 // Returns the pod's requests, and 1 of the resource "pods".
 ResourceList RequestsOf(const Pod& pod,
@@ -57,8 +50,7 @@ std::optional<Rejection> CheckResources(const Pod& pod, const Node& node,
     total += requested;
     if (total <= capacity[name]) continue;
     const auto amount = [&](const Quantity& quantity) {
-      return name == "cpu" ? std::min(quantity, kMostMillis).MilliValue()
-                           : std::min(quantity, kMostUnits).Value();
+      return name == "cpu" ? quantity.MilliValue() : quantity.Value();
     };
     return Rejection{
         "OutOf" + name,

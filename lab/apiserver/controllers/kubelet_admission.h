@@ -16,8 +16,7 @@ struct Rejection {
 
 // Returns why the node's kubelet would reject the pod, or nullopt if the
 // kubelet would run the pod. `others` are the pods that already run on the
-// node. Throws std::overflow_error if quantities are too large to be added.
-// Follows pkg/kubelet/lifecycle/predicate.go.
+// node. Follows pkg/kubelet/lifecycle/predicate.go.
 std::optional<Rejection> CheckAdmission(const Json& pod, const Json& node,
                                         const std::vector<Object>& others);
 

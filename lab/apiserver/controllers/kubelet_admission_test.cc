@@ -73,15 +73,16 @@ TEST(CheckAdmissionTest, CountsTheResourcesOfPodsThatAreResized) {
 
 TEST(CheckAdmissionTest, RejectsAbsurdRequests) {
   const std::string begin = "Node didn't have enough resource: ";
-  const std::string largest = "9223372036854775807";
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"memory": "1e20"})")),
-            "OutOfmemory: " + begin + "memory, requested: " + largest +
-                ", used: 0, capacity: 1073741824");
+            "OutOfmemory: " + begin +
+                "memory, requested: 100000000000000000000, used: 0, capacity: "
+                "1073741824");
   EXPECT_EQ(ReasonAndMessage(Requesting(R"({"cpu": "1E"})"), kNode,
                              "[" + Requesting(R"({"cpu": "1e29"})") + "," +
                                  Requesting(R"({"cpu": "1e29"})") + "]"),
-            "OutOfcpu: " + begin + "cpu, requested: " + largest +
-                ", used: " + largest + ", capacity: 2000");
+            "OutOfcpu: " + begin +
+                "cpu, requested: 1000000000000000000000, used: "
+                "170141183460469231731687303715885, capacity: 2000");
 }
 
 TEST(CheckAdmissionTest, NamesTheResourceThatAKubeletChecksFirst) {

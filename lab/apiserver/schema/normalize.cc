@@ -19,10 +19,6 @@ namespace {
 
 using Kind = SchemaField::Kind;
 
-// For quantities between these, the number of thousandths fits in 64 bits.
-const Quantity kMinMilli = Quantity::FromValue(-1'000'000'000'000'000);
-const Quantity kMaxMilli = Quantity::FromValue(1'000'000'000'000'000);
-
 // The most unknown fields that Normalize() reports, as upstream.
 constexpr std::size_t kMaxUnknown = 100;
 
@@ -159,7 +155,7 @@ class Normalizer {
           value.is_string() ? value.get<std::string>() : value.dump());
       // All maps of quantities are ResourceLists. Their quantities are rounded
       // to thousandths, away from zero.
-      if (field.map && kMinMilli < quantity && quantity < kMaxMilli) {
+      if (field.map) {
         quantity =
             Quantity::FromMilli(quantity.MilliValue(), quantity.format());
       }

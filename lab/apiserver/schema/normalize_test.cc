@@ -90,7 +90,7 @@ TEST(NormalizeTest, RoundsAmountsToThousandthsAwayFromZero) {
   };
   EXPECT_EQ(rounded("1.0001"), "1001m");
   EXPECT_EQ(rounded("-1.0001"), "-1001m");
-  // The numbers of thousandths don't fit in 64 bits: these are not rounded.
+  EXPECT_EQ(rounded("9223372036854775.80701"), "9223372036854775808m");
   EXPECT_EQ(rounded("9223372036854775807"), "9223372036854775807");
   EXPECT_EQ(rounded("-9223372036854775808"), "-9223372036854775808");
 }

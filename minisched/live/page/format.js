@@ -42,7 +42,7 @@ export const countText = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 export const plural = (n, noun) =>
   `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
 
-const kUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
+const kUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 // Returns an amount of a resource. CPU comes in thousandths, memory and storage
 // come in bytes.

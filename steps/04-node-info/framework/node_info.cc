@@ -13,8 +13,7 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
 }
 
 NodeInfo::NodeInfo(std::shared_ptr<const Node> node)
-    : node_(std::move(node)),
-      allocatable_(node_->status.allocatable, Resource::kMaxAllocatable) {}
+    : node_(std::move(node)), allocatable_(node_->status.allocatable) {}
 
 void NodeInfo::AddPod(PodInfoPtr pod) {
   requested_ += pod->requests;

@@ -79,8 +79,9 @@ TEST(NodeInfoTest, ACopyIsIndependent) {
 TEST(NodeInfoTest, AbsurdPodsDoNotOverflow) {
   const std::vector<Pod> pods(1000, PodWithRequests("cpu=1e29 memory=1e29"));
   const NodeInfo info = NodeWithPods({}, pods);
-  EXPECT_GT(info.requested().milli_cpu, 0);
-  EXPECT_GT(info.requested().memory, 0);
+  EXPECT_EQ(info.requested().milli_cpu,
+            Quantity::Parse("1e29").MilliValue() * 1000);
+  EXPECT_EQ(info.requested().memory, Quantity::Parse("1e29").Value() * 1000);
 }
 
 // The requests of a resized pod. Most cases have the names of upstream's in

@@ -348,14 +348,42 @@ TEST(NodeResourcesFitNodeTest, AbsurdAllocatableFitsOrdinaryPods) {
             "Success");
 }
 
-// Amounts have a limit. A request beyond it must not fit by being cut.
-TEST(NodeResourcesFitNodeTest, AbsurdRequestFitsNoNode) {
+TEST(NodeResourcesFitNodeTest, LargeAmountsAreExact) {
+  const std::string full = "Unschedulable: Insufficient a.com/bytes";
+  const std::string small =
+      "UnschedulableAndUnresolvable: Insufficient a.com/bytes";
+  const struct {
+    std::string request;
+    std::string all;
+    std::string used;
+    std::string expected;
+  } cases[] = {
+      {"2P", "3P", "1P", "Success"},
+      {"2P", "3P", "1000000000000001", full},
+      {"9223372036854775807", "8Ei", "0", "Success"},
+      {"9223372036854775808", "9223372036854775807", "0", small},
+      {"4E", "20E", "16E", "Success"},
+      {"4000000000000000001", "20E", "16E", full},
+      {"1", "1E", "20E", full},
+      {"1e29", "1e28", "1e29", small},
+  };
+  for (const auto& [request, all, used, expected] : cases) {
+    Pod pod;
+    pod.spec.containers = {Requesting("a.com/bytes=" + request)};
+    EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 a.com/bytes=" + all,
+                                    "a.com/bytes=" + used)),
+              expected)
+        << request << " of " << all << ", used " << used;
+  }
+}
+
+TEST(NodeResourcesFitNodeTest, LargeNumbersOfCpusAreExact) {
   Pod pod;
-  pod.spec.containers = {Requesting("ephemeral-storage=8Pi")};
-  EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 ephemeral-storage=1Pi", "")),
-            "UnschedulableAndUnresolvable: Insufficient ephemeral-storage");
-  EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 ephemeral-storage=1e29", "")),
-            "UnschedulableAndUnresolvable: Insufficient ephemeral-storage");
+  pod.spec.containers = {Requesting("cpu=9223372036854775807")};
+  EXPECT_EQ(Describe(FilterForFit(pod, "pods=9 cpu=10E", "")), "Success");
+  EXPECT_EQ(
+      Describe(FilterForFit(pod, "pods=9 cpu=9223372036854775806999m", "")),
+      "UnschedulableAndUnresolvable: Insufficient cpu");
 }
 
 // NodeInfo counts the status of a resized pod, and the plugin uses its sum.

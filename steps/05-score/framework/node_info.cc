@@ -49,7 +49,7 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
 
 NodeInfo::NodeInfo(std::shared_ptr<const Node> node)
     : node_(std::move(node)),
-      allocatable_(node_->status.allocatable, Resource::kMaxAllocatable),
+      allocatable_(node_->status.allocatable),
       image_sizes_(GetImageSizes(*node_)) {}
 
 void NodeInfo::AddPod(PodInfoPtr pod) {

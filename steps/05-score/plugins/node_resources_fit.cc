@@ -29,8 +29,8 @@ Status NodeResourcesFit::Filter(const CycleState& state, const Pod& /*pod*/,
     reasons.emplace_back("Too many pods");
   }
   Code code = Code::kUnschedulable;
-  const auto check = [&](std::string_view resource, std::int64_t request,
-                         std::int64_t all, std::int64_t used) {
+  const auto check = [&](std::string_view resource, Amount request, Amount all,
+                         Amount used) {
     if (request == 0 || request <= all - used) return;
     reasons.push_back(fmt::format("Insufficient {}", resource));
     if (request > all) code = Code::kUnschedulableAndUnresolvable;

@@ -53,8 +53,9 @@ std::int64_t SumMatchingWeights(const Pod& pod, const Node& node) {
 // Returns thousandths of a core or of a byte. The limit for absurd amounts is
 // far beyond each node's.
 std::int64_t Millis(const Quantity& amount) {
-  return std::min(amount, Quantity::FromValue(std::int64_t{1} << 40))
-      .MilliValue();
+  return static_cast<std::int64_t>(
+      std::min(amount, Quantity::FromValue(std::int64_t{1} << 40))
+          .MilliValue());
 }
 
 // Returns the list in which the container's request of the resource is missing,

@@ -153,7 +153,6 @@ INSTANTIATE_TEST_SUITE_P(
                            {NodeWith("cpu=4m memory=1")},
                            {(75 + 100) / 2}}));
 
-// Amounts are limited to 2^50.
 INSTANTIATE_TEST_SUITE_P(
     AbsurdQuantities, LeastAllocatedTest,
     ::testing::Values(LeastAllocatedCase{"absurd requests",
@@ -165,6 +164,14 @@ INSTANTIATE_TEST_SUITE_P(
                                          {"cpu=0 memory=0"},
                                          {NodeWith("cpu=1e20 memory=8Ei")},
                                          {100}},
+                      // 3/4 of the cpus are free, and all memory.
+                      LeastAllocatedCase{"absurd amounts are exact",
+                                         {"cpu=1e20 memory=0"},
+                                         {NodeWith("cpu=4e20 memory=8Ei"),
+                                          NodeWith("cpu=16e28 memory=8Ei",
+                                                   {{"cpu=4e28 memory=0"},
+                                                    {"cpu=4e28 memory=0"}})},
+                                         {87, 74}},
                       LeastAllocatedCase{"both absurd",
                                          {"cpu=1e20 memory=8Ei"},
                                          {NodeWith("cpu=1e20 memory=8Ei"),

@@ -51,7 +51,7 @@ PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
 
 void NodeInfo::SetNode(std::shared_ptr<const Node> node) {
   node_ = std::move(node);
-  allocatable_ = Resource(node_->status.allocatable, Resource::kMaxAllocatable);
+  allocatable_ = Resource(node_->status.allocatable);
   image_sizes_ = GetImageSizes(*node_);
 }
 

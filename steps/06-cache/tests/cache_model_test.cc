@@ -125,7 +125,7 @@ class Drawer {
 // Returns the amounts, the images and the conflicts with each port and address.
 template <class Conflicts>
 std::string DescribeNode(const std::string& name, std::vector<const Pod*> pods,
-                         const std::vector<std::int64_t>& amounts,
+                         const std::vector<Amount>& amounts,
                          const Conflicts& conflicts) {
   std::sort(pods.begin(), pods.end());
   std::string text = fmt::format("{} {} ports:", name, fmt::join(amounts, " "));
@@ -205,7 +205,7 @@ class Model {
   std::string Describe(const NodeFacts& node) const {
     std::vector<const Pod*> pods;
     std::vector<HostPort> used;
-    std::vector<std::int64_t> amounts = {
+    std::vector<Amount> amounts = {
         node.milli_cpu, node.gpus, node.image_size, 0, 0, 0, 0, 0};
     for (const auto& [uid, state] : pods_) {
       const PodFacts& pod = *state.first;

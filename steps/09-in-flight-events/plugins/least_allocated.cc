@@ -14,11 +14,11 @@ struct PodNonZeroRequest {
 
 // Adds the free share of a resource, from 0 to kMaxNodeScore, to `score`, and 1
 // to `weights`. Does nothing if the node doesn't have the resource.
-void AddFreeShare(std::int64_t requested, std::int64_t capacity,
-                  std::int64_t& score, std::int64_t& weights) {
+void AddFreeShare(Amount requested, Amount capacity, std::int64_t& score,
+                  std::int64_t& weights) {
   if (capacity == 0) return;
-  const std::int64_t free = std::max<std::int64_t>(capacity - requested, 0);
-  score += free * kMaxNodeScore / capacity;
+  const Amount free = std::max<Amount>(capacity - requested, 0);
+  score += static_cast<std::int64_t>(free * kMaxNodeScore / capacity);
   ++weights;
 }
 

@@ -44,16 +44,13 @@ QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
 QueueingHint AfterAllocatableChange(const Pod& pod,
                                     const ClusterChange& change) {
   const Resource request(PodRequests(pod));
-  const auto allocatable = [](const Node& node) {
-    return Resource(node.status.allocatable, Resource::kMaxAllocatable);
-  };
-  const Resource now = allocatable(*change.New<Node>());
+  const Resource now(change.New<Node>()->status.allocatable);
   if (now.allowed_pod_number < 1 || HasMore(request, now, request)) {
     return QueueingHint::kSkip;
   }
   const auto old = change.Old<Node>();
   if (!old) return QueueingHint::kQueue;
-  const Resource before = allocatable(*old);
+  const Resource before(old->status.allocatable);
   return QueueIf(now.allowed_pod_number > before.allowed_pod_number ||
                  HasMore(now, before, request));
 }
@@ -84,8 +81,8 @@ Status NodeResourcesFit::Filter(const CycleState& state, const Pod& /*pod*/,
     reasons.emplace_back("Too many pods");
   }
   Code code = Code::kUnschedulable;
-  const auto check = [&](std::string_view resource, std::int64_t request,
-                         std::int64_t all, std::int64_t used) {
+  const auto check = [&](std::string_view resource, Amount request, Amount all,
+                         Amount used) {
     if (request == 0 || request <= all - used) return;
     reasons.push_back(fmt::format("Insufficient {}", resource));
     if (request > all) code = Code::kUnschedulableAndUnresolvable;

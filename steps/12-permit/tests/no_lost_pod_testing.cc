@@ -101,7 +101,7 @@ std::string FindCacheFaults(Scheduler& scheduler, const ServerObjects& server,
   auto pods = PodsOfNodes(server, found);
   for (const NodeInfo* node : snapshot.List()) {
     const std::string& name = node->node().metadata.name;
-    std::int64_t milli_cpu = 0;
+    Amount milli_cpu = 0;
     for (const auto& pod : pods[name]) {
       milli_cpu += NewPodInfo(pod)->requests.milli_cpu;
     }

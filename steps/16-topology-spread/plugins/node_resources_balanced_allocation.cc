@@ -12,14 +12,14 @@ struct PodBalanceRequest {
   Resource amounts;
 };
 
-double Share(std::int64_t requested, std::int64_t allocatable) {
+double Share(Amount requested, Amount allocatable) {
   return std::min(
       static_cast<double>(requested) / static_cast<double>(allocatable), 1.0);
 }
 
 // Returns kMaxNodeScore if the used shares of cpu and memory are equal, and
 // half of kMaxNodeScore if one share is 0 and the other is 1.
-std::int64_t Balance(std::int64_t milli_cpu, std::int64_t memory,
+std::int64_t Balance(Amount milli_cpu, Amount memory,
                      const Resource& allocatable) {
   // The standard deviation of two values is half of their difference, and that
   // of one value is 0. Upstream computes it for any number of resources.

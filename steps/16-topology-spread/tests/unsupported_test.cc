@@ -1,5 +1,6 @@
 #include "plugins/unsupported.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,13 +39,39 @@ TEST(UnsupportedTest, AcceptsRequiredNodeAffinity) {
             "Success");
 }
 
+TEST(UnsupportedTest, AcceptsDisksThatPodsOnlyRead) {
+  for (const char* kind : {"gcePersistentDisk", "iscsi", "rbd"}) {
+    EXPECT_EQ(PreFilterUnsupported(fmt::format(
+                  R"({{"volumes":[{{"{}":{{"readOnly":true}}}}]}})", kind)),
+              "Success")
+        << kind;
+  }
+}
+
+TEST(UnsupportedTest, RejectsDisksThatPodsCannotShare) {
+  const std::string rejected =
+      "UnschedulableAndUnresolvable: not supported by this scheduler: inline "
+      "disks";
+  for (const char* disk :
+       {R"("gcePersistentDisk":{"pdName":"d"})", R"("iscsi":{"iqn":"i"})",
+        R"("rbd":{"image":"i","readOnly":false})",
+        R"("awsElasticBlockStore":{"volumeID":"v"})",
+        R"("awsElasticBlockStore":{"volumeID":"v","readOnly":true})"}) {
+    EXPECT_EQ(PreFilterUnsupported(fmt::format(
+                  R"({{"volumes":[{{"emptyDir":{{}}}},{{{}}}]}})", disk)),
+              rejected)
+        << disk;
+  }
+}
+
 TEST(UnsupportedTest, RejectsThePodWithAllUnsupportedRequirements) {
   const std::string prefix =
       "UnschedulableAndUnresolvable: not supported by this scheduler: ";
   EXPECT_EQ(PreFilterUnsupported(R"({
-                "volumes":[{"persistentVolumeClaim":{"claimName":"c"}}],
+                "volumes":[{"persistentVolumeClaim":{"claimName":"c"}},
+                           {"rbd":{"image":"i"}}],
                 "resourceClaims":[{"name":"gpu"}]})"),
-            prefix + "persistent volume claims, resource claims");
+            prefix + "persistent volume claims, inline disks, resource claims");
   EXPECT_EQ(PreFilterUnsupported(R"({"volumes":[{"ephemeral":{}}]})"),
             prefix + "persistent volume claims");
   EXPECT_EQ(PreFilterUnsupported(R"({"affinity":
