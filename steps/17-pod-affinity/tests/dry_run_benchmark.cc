@@ -115,9 +115,9 @@ BENCHMARK_CAPTURE(DryRunOnAllNodes, apart, NewReplicaOf(2))
 BENCHMARK_CAPTURE(DryRunOnAllNodes, spread, NewSpreadPodOf(2))
     ->Apply(kDryRunSizes);
 // The pod fits no node even without all pods of lower priority.
-BENCHMARK_CAPTURE(DryRunOnAllNodes, plain_in_vain, NewPodWithoutRules(17))
+BENCHMARK_CAPTURE(DryRunOnAllNodes, plain_no_victims, NewPodWithoutRules(17))
     ->Apply(kDryRunSizes);
-BENCHMARK_CAPTURE(DryRunOnAllNodes, apart_in_vain, NewReplicaOf(1))
+BENCHMARK_CAPTURE(DryRunOnAllNodes, apart_no_victims, NewReplicaOf(1))
     ->Apply(kDryRunSizes);
 
 }  // namespace
