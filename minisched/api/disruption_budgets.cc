@@ -12,33 +12,50 @@ struct DisruptionBudgets::Budget {
   Selector selector;
 
   bool Counts(const Pod& pod) const {
-    return budget->metadata.namespace_name == pod.metadata.namespace_name &&
-           !pod.metadata.labels.empty() &&
+    return !pod.metadata.labels.empty() &&
            selector.Matches(pod.metadata.labels) &&
            !budget->status.disrupted_pods.contains(pod.metadata.name);
   }
 };
 
-DisruptionBudgets::DisruptionBudgets(
-    const std::vector<std::shared_ptr<const PodDisruptionBudget>>& budgets) {
-  std::vector<Budget> parsed;
-  for (const auto& budget : budgets) {
-    const auto& selector = budget->spec.selector;
-    if (!selector || *selector == LabelSelector()) continue;
-    try {
-      parsed.push_back({budget, Selector::FromLabelSelector(*selector)});
-    } catch (const ParseError&) {
-      continue;
+// The budgets of each namespace so far, parsed.
+class DisruptionBudgets::Namespaces {
+ public:
+  explicit Namespaces(List list) : list_(std::move(list)) {}
+
+  const std::vector<Budget>& BudgetsOf(const std::string& namespace_name) {
+    const auto [parsed, is_new] = parsed_.try_emplace(namespace_name);
+    if (!is_new) return parsed->second;
+    for (const auto& budget : list_(namespace_name)) {
+      const auto& selector = budget->spec.selector;
+      if (!selector || *selector == LabelSelector()) continue;
+      try {
+        parsed->second.push_back(
+            {budget, Selector::FromLabelSelector(*selector)});
+      } catch (const ParseError&) {
+        continue;
+      }
     }
-    allowed_.push_back(budget->status.disruptions_allowed);
+    return parsed->second;
   }
-  budgets_ = std::make_shared<const std::vector<Budget>>(std::move(parsed));
-}
+
+ private:
+  const List list_;
+  std::unordered_map<std::string, std::vector<Budget>> parsed_;
+};
+
+DisruptionBudgets::DisruptionBudgets(List list)
+    : namespaces_(std::make_shared<Namespaces>(std::move(list))) {}
 
 bool DisruptionBudgets::Take(const Pod& pod) {
+  if (!namespaces_) return true;
   bool allowed = true;
-  for (std::size_t i = 0; i < allowed_.size(); ++i) {
-    if ((*budgets_)[i].Counts(pod) && --allowed_[i] < 0) allowed = false;
+  for (const Budget& each :
+       namespaces_->BudgetsOf(pod.metadata.namespace_name)) {
+    if (!each.Counts(pod)) continue;
+    const bool keeps =
+        ++removed_[&each] <= each.budget->status.disruptions_allowed;
+    allowed = allowed && keeps;
   }
   return allowed;
 }

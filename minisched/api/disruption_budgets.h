@@ -1,7 +1,9 @@
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "minisched/api/pod.h"
@@ -11,16 +13,22 @@ namespace minisched {
 
 // Counts the removal of pods against their disruption budgets, without telling
 // the API server. A copy counts on its own, and shares what doesn't change. Not
-// thread-safe. Follows filterPodsWithPDBViolation of kubernetes'
+// thread-safe, and neither are copies on several threads. Follows
+// filterPodsWithPDBViolation of kubernetes'
 // pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
 class DisruptionBudgets {
  public:
+  // Returns the budgets of a namespace.
+  using List =
+      std::function<std::vector<std::shared_ptr<const PodDisruptionBudget>>(
+          const std::string& namespace_name)>;
+
   // Creates budgets that allow each removal.
   DisruptionBudgets() = default;
-  // As upstream, a budget without a selector, or with an empty or invalid one,
-  // has no pods here.
-  explicit DisruptionBudgets(
-      const std::vector<std::shared_ptr<const PodDisruptionBudget>>& budgets);
+  // Calls `list` once for each namespace, when its first pod is counted. As
+  // upstream, a budget without a selector, or with an empty or invalid one, has
+  // no pods here.
+  explicit DisruptionBudgets(List list);
 
   // Counts the removal of a pod. Returns false if a budget of the pod doesn't
   // allow it after the removals that were counted before. A pod whose eviction
@@ -29,9 +37,10 @@ class DisruptionBudgets {
 
  private:
   struct Budget;
+  class Namespaces;
 
-  std::shared_ptr<const std::vector<Budget>> budgets_;
-  std::vector<std::int32_t> allowed_;  // by budget
+  std::shared_ptr<Namespaces> namespaces_;  // null: none
+  std::unordered_map<const Budget*, int> removed_;
 };
 
 }  // namespace minisched

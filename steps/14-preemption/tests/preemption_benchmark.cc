@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/benchmark/large_cluster.h"
@@ -18,6 +19,7 @@
 #include "preemption/victims.h"
 #include "scheduler.h"
 #include "testing/scripted_cluster.h"
+#include "tests/preemption_testing.h"
 #include "tests/scheduler_testing.h"
 #include "tests/snapshot_testing.h"
 
@@ -35,14 +37,18 @@ Pod NewLargePod(int priority) {
   return pod;
 }
 
-// A large cluster with the pod `large`, and a scheduler that has read it.
+// A large cluster with the pod `large` and with disruption budgets, and a
+// scheduler that has read it.
 class FullCluster {
  public:
-  FullCluster(int nodes, const Pod& large) {
+  FullCluster(int nodes, const Pod& large, int budgets) {
     LargeCluster cluster = NewLargeCluster(nodes);
     for (const Node& node : cluster.nodes) api_.Add(node);
     for (const Pod& pod : cluster.pods) api_.Add(pod);
     api_.Add(large);
+    for (int i = 0; i < budgets; ++i) {
+      api_.Add(*NewBudget("service-" + std::to_string(i), 1));
+    }
     SchedulerPeer::ReadCluster(scheduler_);
   }
 
@@ -56,21 +62,27 @@ class FullCluster {
   Scheduler scheduler_{{client_, "minisched", trace_, {}}, {.seed = 1}, clock_};
 };
 
-// Returns the scheduler with this number of nodes. Makes it in the first call,
-// because Google Benchmark calls each benchmark several times.
-Scheduler& SchedulerOfFullCluster(const benchmark::State& state) {
+// Returns the scheduler with this number of nodes and, if it has budgets, as
+// many budgets. Makes it in the first call, because Google Benchmark calls each
+// benchmark several times.
+Scheduler& SchedulerOfFullCluster(const benchmark::State& state,
+                                  bool has_budgets = false) {
   // Never destroyed: its libraries may be gone when the program exits.
-  static auto& clusters = *new std::map<int, std::unique_ptr<FullCluster>>;
+  static auto& clusters =
+      *new std::map<std::pair<int, bool>, std::unique_ptr<FullCluster>>;
   const int nodes = static_cast<int>(state.range(0));
-  auto& cluster = clusters[nodes];
-  if (!cluster) cluster = std::make_unique<FullCluster>(nodes, NewLargePod(0));
+  auto& cluster = clusters[{nodes, has_budgets}];
+  if (!cluster) {
+    cluster = std::make_unique<FullCluster>(nodes, NewLargePod(0),
+                                            has_budgets ? nodes : 0);
+  }
   return cluster->scheduler();
 }
 
 // All pods have the same priority.
-void FailedAttempt(benchmark::State& state) {
+void FailedAttempt(benchmark::State& state, bool has_budgets) {
   const Pod pod = NewLargePod(0);
-  Scheduler& scheduler = SchedulerOfFullCluster(state);
+  Scheduler& scheduler = SchedulerOfFullCluster(state, has_budgets);
   for (auto _ : state) {
     benchmark::DoNotOptimize(SchedulerPeer::FailureFor(scheduler, pod));
   }
@@ -123,7 +135,8 @@ constexpr auto kPreemptionSizes = [](auto* of) {
 };
 
 BENCHMARK(FailedAttemptWithoutPostFilter)->Apply(kPreemptionSizes);
-BENCHMARK(FailedAttempt)->Apply(kPreemptionSizes);
+BENCHMARK_CAPTURE(FailedAttempt, plain, false)->Apply(kPreemptionSizes);
+BENCHMARK_CAPTURE(FailedAttempt, budgets, true)->Apply(kPreemptionSizes);
 BENCHMARK(DryRun)->Apply(kPreemptionSizes);
 
 }  // namespace

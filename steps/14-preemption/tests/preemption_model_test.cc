@@ -293,7 +293,7 @@ TEST(PreemptionModelTest, VictimsAndNodesAreThoseOfTheModel) {
        ++seed) {
     const DrawnCluster cluster = Draw(seed);
     const Pod preemptor = ToPod(cluster.preemptor);
-    const DisruptionBudgets budgets(ToBudgets(cluster));
+    const DisruptionBudgets budgets = NewBudgets(ToBudgets(cluster));
     const Snapshot snapshot;
     Framework framework;
     AddDefaultPlugins(framework, {.snapshot = snapshot});

@@ -70,6 +70,13 @@ inline std::shared_ptr<const PodDisruptionBudget> NewBudget(
   return std::make_shared<const PodDisruptionBudget>(std::move(budget));
 }
 
+// Returns the budgets of all pods, which are in one namespace.
+inline DisruptionBudgets NewBudgets(
+    std::vector<std::shared_ptr<const PodDisruptionBudget>> budgets) {
+  return DisruptionBudgets(
+      [list = std::move(budgets)](const std::string&) { return list; });
+}
+
 // Returns "a b", the names of the victims.
 inline std::string NamesOfVictims(const Candidate& candidate) {
   std::string names;

@@ -117,7 +117,7 @@ TEST_F(VictimsTest, PodsThatStillFitStay) {
 }
 
 TEST_F(VictimsTest, PodsThatABudgetGuardsStayIfPossible) {
-  const DisruptionBudgets budgets({NewBudget("web", 1)});
+  const DisruptionBudgets budgets = NewBudgets({NewBudget("web", 1)});
   const auto web = [](const std::string& name, int priority) {
     return NewPodOf(name, {.priority = priority, .labels = {{"app", "web"}}});
   };
@@ -134,6 +134,26 @@ TEST_F(VictimsTest, PodsThatABudgetGuardsStayIfPossible) {
   EXPECT_EQ(
       Select(NewPodOf("urgent", {.priority = 9, .cpu = 4}), pods, budgets),
       "other-4 other-3 web-2 web-1, 1 violations");
+}
+
+// A cluster may have thousands of budgets.
+TEST_F(VictimsTest, BudgetsAreReadOnlyIfAPodCanBePreempted) {
+  int reads = 0;
+  const DisruptionBudgets budgets([&](const std::string& of_namespace) {
+    EXPECT_EQ(of_namespace, "default");
+    ++reads;
+    return std::vector{NewBudget("web", 1)};
+  });
+  const std::vector<Pod> pods = {
+      NewPodOf("equal", {.priority = 2}),
+      NewPodOf("lower", {.priority = 1, .cpu = 3, .labels = {{"app", "web"}}})};
+  Select(NewPodOf("equal", {.priority = 1, .cpu = 4}), pods, budgets);
+  Select(NewPodOf("large", {.priority = 2, .cpu = 4}), pods, budgets);
+  EXPECT_EQ(reads, 0);
+  const Pod urgent = NewPodOf("urgent", {.priority = 2});
+  EXPECT_EQ(Select(urgent, pods, budgets), "lower");
+  EXPECT_EQ(Select(urgent, pods, budgets), "lower");
+  EXPECT_EQ(reads, 1) << "copies share what was read";
 }
 
 // For example, if a PreFilter plugin has rejected the pod.

@@ -113,8 +113,10 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   const std::size_t wanted =
       std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
-  const DisruptionBudgets budgets(
-      handle_.informers->Of<PodDisruptionBudget>().store().List());
+  const auto& store = handle_.informers->Of<PodDisruptionBudget>().store();
+  const DisruptionBudgets budgets([&](const std::string& of_namespace) {
+    return store.List(of_namespace);
+  });
   std::vector<Candidate> candidates;
   Status error;
   bool keeps_budgets = false;  // one of the candidates, at least

@@ -20,7 +20,7 @@ SpreadCounts::SpreadCounts(const Pod& pod, SpreadConstraints constraints,
                     counts[i][domain] += constraint.CountPods(*node, pod);
                   });
   }
-  for (const auto& of_domains : counts) domains_.emplace_back(of_domains);
+  for (auto& of_domains : counts) domains_.emplace_back(std::move(of_domains));
 }
 
 void SpreadCounts::Update(const Pod& pod, const Pod& other, const Node& node,

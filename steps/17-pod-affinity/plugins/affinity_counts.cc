@@ -16,12 +16,14 @@ AffinityCounts::AffinityCounts(const Pod& pod, AffinityTerms terms,
       CountTermsOf(*info, node->node(), 1);
     }
   }
-  if (!HasTerms()) return;
-  for (const NodeInfo* node : nodes) {
-    for (const PodInfoPtr& info : node->pods()) {
-      CountOwnTerms(*info->pod, node->node(), 1);
+  if (HasTerms()) {
+    for (const NodeInfo* node : nodes) {
+      for (const PodInfoPtr& info : node->pods()) {
+        CountOwnTerms(*info->pod, node->node(), 1);
+      }
     }
   }
+  for (auto* counts : {&required_, &avoided_, &repelled_}) counts->Share();
 }
 
 void AffinityCounts::Update(const PodInfo& other, const Node& node, int delta) {

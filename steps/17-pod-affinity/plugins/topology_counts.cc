@@ -1,6 +1,7 @@
 #include "plugins/topology_counts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace minisched {
 
@@ -8,12 +9,27 @@ void TopologyCounts::Update(const Node& node, const std::string& topology_key,
                             std::int64_t delta) {
   const auto label = node.metadata.labels.find(topology_key);
   if (label == node.metadata.labels.end()) return;
-  auto& domains = counts_[topology_key];
-  std::int64_t& count = domains[label->second];
-  count += delta;
-  if (count != 0) return;
-  domains.erase(label->second);
-  if (domains.empty()) counts_.erase(topology_key);
+  Domains& domains = counts_[topology_key];
+  const std::int64_t before = domains.Count(label->second);
+  const std::int64_t after = before + delta;
+  domains.own[label->second] = after;
+  if (before == 0) ++non_zero_;
+  if (after == 0) --non_zero_;
+}
+
+void TopologyCounts::Share() {
+  for (auto& [topology_key, domains] : counts_) {
+    domains.shared =
+        std::make_shared<const Counts>(std::exchange(domains.own, {}));
+  }
+}
+
+std::int64_t TopologyCounts::Domains::Count(const std::string& domain) const {
+  for (const Counts* counts : {&own, shared.get()}) {
+    const auto count = counts->find(domain);
+    if (count != counts->end()) return count->second;
+  }
+  return 0;
 }
 
 std::int64_t TopologyCounts::Count(const Node& node,
@@ -21,8 +37,7 @@ std::int64_t TopologyCounts::Count(const Node& node,
   const auto domains = counts_.find(topology_key);
   const auto label = node.metadata.labels.find(topology_key);
   if (domains == counts_.end() || label == node.metadata.labels.end()) return 0;
-  const auto count = domains->second.find(label->second);
-  return count == domains->second.end() ? 0 : count->second;
+  return domains->second.Count(label->second);
 }
 
 bool TopologyCounts::CountsAny(const Node& node) const {

@@ -10,8 +10,8 @@
 namespace minisched {
 
 // What PreFilter counts for a pod: which domains have pods that it requires or
-// that keep it away. A copy has its own counts, and shares the pod and its
-// terms. Const access is thread-safe. Follows preFilterState of
+// that keep it away. A copy shares them, and has only later changes of its own.
+// Const access is thread-safe. Follows preFilterState of
 // plugins/interpodaffinity/filtering.go.
 class AffinityCounts {
  public:
