@@ -231,14 +231,15 @@ TEST_F(ClientAsyncTest, SendsAgainIfTheConnectionIsRefused) {
   config.server = "http://127.0.0.1:1";
   Client client(config);
   std::atomic<int> waits = 0;
-  client.SendAsync(
-      {.method = "PATCH",
-       .path = "/",
-       .on_wait = [&](const std::string& why) {
-         if (why.find("sending it again") != std::string::npos) ++waits;
-       },
-       .retries = 2},
-      {}, ends_.Callback<std::string>());
+  client.SendAsync({.method = "PATCH",
+                    .path = "/",
+                    .on_wait =
+                        [&](const std::string& why) {
+                          if (why.find("sending it again") != std::string::npos)
+                            ++waits;
+                        },
+                    .retries = 2},
+                   {}, ends_.Callback<std::string>());
   EXPECT_THAT(ends_.Await(1), ElementsAre("kConnect"));
   EXPECT_EQ(waits, 2);
 }

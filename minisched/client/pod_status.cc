@@ -65,13 +65,13 @@ class StatusPatch : public std::enable_shared_from_this<StatusPatch> {
   }
 
   void GetAndPatch() {
-    client_.GetAsync<Pod>(known_->metadata.namespace_name,
-                          known_->metadata.name, stop_,
-                          [self = shared_from_this()](const auto& result) {
-                            if (!result) return self->Fail(result.error());
-                            self->Patch(**result);
-                          },
-                          kMaxPatchRetries);
+    client_.GetAsync<Pod>(
+        known_->metadata.namespace_name, known_->metadata.name, stop_,
+        [self = shared_from_this()](const auto& result) {
+          if (!result) return self->Fail(result.error());
+          self->Patch(**result);
+        },
+        kMaxPatchRetries);
   }
 
   void Fail(const ClientError& error) {

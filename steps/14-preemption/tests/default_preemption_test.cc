@@ -46,19 +46,18 @@ TEST_F(DefaultPreemptionTest, EvictsTheVictimsAndNominatesTheNode) {
               StartsWith("/api/v1/namespaces/default/pods/a"));
   EXPECT_EQ(writes[1].body, R"({"preconditions":{"uid":"a"}})");
   AwaitEvictions();
-  EXPECT_EQ(TakeActivated(), "") << "the victim's deletion wakes the pod";
+  EXPECT_EQ(TakeRetried(), "") << "the victim's deletion wakes the pod";
 }
 
 // Otherwise, an attempt would find a victim that doesn't seem to end, and evict
 // pods on another node.
 TEST_F(DefaultPreemptionTest, ThePreemptorWaitsUntilTheVictimsEndIsSeen) {
-  Pod victim = NewPodOf("a", {.cpu = 4, .node = "node-1"});
+  const Pod victim = NewPodOf("a", {.cpu = 4, .node = "node-1"});
   Start({NewNodeOf("node-1", 4)}, {Urgent(), victim});
   EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
   AwaitEvictions();
   EXPECT_FALSE(plugin_->PreEnqueue(Urgent()).IsSuccess());
-  victim.metadata.deletion_timestamp = Time();
-  cluster_.Send("MODIFIED", victim);
+  cluster_.Send("MODIFIED", Preempted(victim));
   EXPECT_TRUE(plugin_->PreEnqueue(Urgent()).IsSuccess());
 }
 
