@@ -51,12 +51,12 @@ struct Handle {
   // ends when `stop` asks to stop. Null only in tests.
   WaitGroup* under_way = nullptr;
   std::stop_token stop = {};
-  // Moves a pod to activeQ or backoffQ: see SchedulingQueue::Retry(). Takes the
-  // queue's lock, so don't call it under a lock that Less() or a hint takes.
-  // Empty only in tests.
+  // Moves a pod to activeQ or backoffQ: see SchedulingQueue::Retry(). The same
+  // holds for locks as for `activate`. Empty only in tests.
   std::function<void(const PodPtr&)> retry = {};
-  // Moves pods to activeQ: see SchedulingQueue::Activate(). The same holds for
-  // locks.
+  // Moves pods to activeQ: see SchedulingQueue::Activate(). Takes the queue's
+  // lock, so don't call it under a lock that Less() or a hint takes. Empty only
+  // in tests.
   std::function<void(const std::vector<PodPtr>&)> activate = {};
 };
 
