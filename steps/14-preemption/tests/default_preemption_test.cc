@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/default_preemption_testing.h"
@@ -58,6 +60,11 @@ TEST_F(DefaultPreemptionTest, ThePreemptorWaitsUntilTheVictimsEndIsSeen) {
   AwaitEvictions();
   EXPECT_FALSE(plugin_->PreEnqueue(Urgent()).IsSuccess());
   cluster_.Send("MODIFIED", Preempted(victim));
+  // The event handler may run a little later.
+  for (int i = 0; i < 10'000 && !plugin_->PreEnqueue(Urgent()).IsSuccess();
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_TRUE(plugin_->PreEnqueue(Urgent()).IsSuccess());
 }
 
