@@ -89,11 +89,24 @@ bool IsLost(const ClientError& error) {
          transport->kind() == TransportError::Kind::kLost;
 }
 
+// Returns true if the server, or the way to it, may work again soon.
+bool IsTemporary(const ClientResult<HttpResponse>& result) {
+  if (result) return result->status == 500 || result->status == 503;
+  const auto* transport = result.error().As<TransportError>();
+  return transport != nullptr &&
+         transport->kind() == TransportError::Kind::kConnect;
+}
+
 }  // namespace
 
 Call::Call(Options options)
     : options_(std::move(options)),
-      backoff_({.initial = milliseconds(100), .max = milliseconds(3000)}) {}
+      lost_backoff_({.initial = milliseconds(100), .max = milliseconds(3000)}),
+      // client-go's retry.DefaultBackoff
+      failed_backoff_({.initial = milliseconds(10),
+                       .max = milliseconds(3000),
+                       .factor = 5,
+                       .jitter = 0.1}) {}
 
 void Call::Start(Options options) {
   const auto call = std::make_shared<Call>(std::move(options));
@@ -184,21 +197,26 @@ std::optional<Clock::Duration> Call::RetryIn(
   if (retries_++ == kMaxRetries) return std::nullopt;
   if (result) {
     const auto asked = RetryAfter(*result);
-    if (!asked) return std::nullopt;
-    return std::min(*asked, kLongestRetryAfter);
+    if (asked) return std::min(*asked, kLongestRetryAfter);
+  } else if (options_.request->method == "GET" && IsLost(result.error())) {
+    return lost_backoff_.Next();
   }
-  const bool is_read = options_.request->method == "GET";
-  if (is_read && IsLost(result.error())) return backoff_.Next();
-  return std::nullopt;
+  if (retries_ > options_.retries || !IsTemporary(result)) return std::nullopt;
+  return failed_backoff_.Next();
 }
 
 void Call::ReportWait(const ClientResult<HttpResponse>& result,
                       Clock::Duration wait) const {
   const HttpRequest& request = *options_.request;
-  const std::string cause =
-      result ? fmt::format("the server answered {} with Retry-After {} s",
-                           result->status, RetryAfter(*result)->count())
-             : result.error().what();
+  std::string cause;
+  if (!result) {
+    cause = result.error().what();
+  } else {
+    cause = fmt::format("the server answered {}", result->status);
+    if (const auto asked = RetryAfter(*result)) {
+      cause += fmt::format(" with Retry-After {} s", asked->count());
+    }
+  }
   const std::string until = fmt::format(
       "sending it again in {:.3g} s ({} of {})",
       std::chrono::duration<double>(wait).count(), retries_, kMaxRetries);

@@ -21,12 +21,14 @@ namespace minisched {
 // sent again, until its response is final or it is cancelled.
 //
 // A request is sent again where nothing can happen twice: after 429 or 5xx with
-// a Retry-After, as the server asks but after a minute at the latest, and if
-// the connection of a GET broke. Logs this: as a warning if the wait is 5 s or
-// more, else as a debug message.
+// a Retry-After, as the server asks but after a minute at the latest, if the
+// connection of a GET broke, and as often as the caller allows after 500, after
+// 503 and if the connection is refused. Logs this: as a warning if the wait is
+// 5 s or more, else as a debug message.
 //
 // Follows client-go rest/with_retry.go, which waits for any time that the
-// server asks for, and logs this only with high verbosity.
+// server asks for, and logs this only with high verbosity, and Retriable() of
+// kubernetes' pkg/scheduler/util/utils.go.
 //
 // The first attempt begins on the caller's thread if its turn is now; all else
 // runs on the executor. Send() may still be returning when the response is
@@ -44,6 +46,7 @@ class Call : public std::enable_shared_from_this<Call> {
     RateLimiter& limiter;
     Attempt attempt;
     std::shared_ptr<const HttpRequest> request;
+    int retries = 0;  // after 500, 503 and refused connections
     // The caller's, and that of the client, which its destructor stops.
     std::stop_token stop;
     std::stop_token client_stop;
@@ -78,7 +81,8 @@ class Call : public std::enable_shared_from_this<Call> {
                   Clock::Duration wait) const;
 
   Options options_;
-  Backoff backoff_;
+  Backoff lost_backoff_;
+  Backoff failed_backoff_;
   int retries_ = 0;
   std::stop_source cancelled_;
   std::optional<StopCallback> on_stop_;

@@ -85,8 +85,15 @@ void Client::Bind(const Binding& binding, std::stop_token stop) {
 
 void Client::BindAsync(const Binding& binding, std::stop_token stop,
                        ClientCallback<void> callback) {
-  SendAsync(BindRequest(binding), std::move(stop),
-            IgnoringBody(std::move(callback)));
+  MakeAndSendAsync([&] { return BindRequest(binding); }, std::move(stop),
+                   IgnoringBody(std::move(callback)));
+}
+
+void Client::Refuse(const char* why, ClientCallback<std::string> callback) {
+  executor_.Post(
+      [under_way = std::make_shared<WaitGroup::Token>(calls_.Begin()),
+       error = ClientError(std::invalid_argument(why)),
+       callback = std::move(callback)] { callback(tl::unexpected(error)); });
 }
 
 ClientCallback<std::string> Client::IgnoringBody(
@@ -168,6 +175,7 @@ HttpRequest Client::ToHttp(Request request) const {
 
 void Client::Start(Request request, Credentials::Send send,
                    std::stop_token stop, ClientCallback<HttpResponse> done) {
+  const int retries = request.retries;
   const auto http =
       std::make_shared<const HttpRequest>(ToHttp(std::move(request)));
   Call::Start({.executor = executor_,
@@ -181,6 +189,7 @@ void Client::Start(Request request, Credentials::Send send,
                                              std::move(sent));
                    },
                .request = http,
+               .retries = retries,
                .stop = std::move(stop),
                .client_stop = destroyed_.get_token(),
                .done = std::move(done),

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <stop_token>
@@ -74,7 +75,8 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // sends its request again by itself where nothing can happen twice: after 429
 // or 5xx with a Retry-After, as the server asks but after a minute at the
 // latest, if the connection of a GET broke, and once with new credentials of
-// RestConfig::exec after 401.
+// RestConfig::exec after 401. Verbs with a parameter `retries` also do this, so
+// many times, after 500, after 503 and if the connection is refused.
 //
 // Most verbs block and throw these errors. The verbs ...Async() don't block:
 // they return at once and pass the result to a callback. A thousand of them
@@ -83,8 +85,8 @@ enum class PatchType { kJson, kMerge, kStrategicMerge };
 // within the verb. A callback must not block; above all, it must not call a
 // verb that blocks.
 //
-// Paths are made of names. A verb throws std::invalid_argument for a name that
-// can't be one; such a call has no callback.
+// Paths are made of names. A call with a name that can't be one fails with
+// std::invalid_argument, and sends nothing.
 //
 // T is an object type of minisched/api.
 class Client {
@@ -133,9 +135,14 @@ class Client {
 
   template <class T>
   void GetAsync(std::string_view namespace_name, std::string_view name,
-                std::stop_token stop, ObjectCallback<T> callback) {
-    SendAsync(
-        {.method = "GET", .path = Path(T::kResource, namespace_name, name)},
+                std::stop_token stop, ObjectCallback<T> callback,
+                int retries = 0) {
+    MakeAndSendAsync(
+        [&] {
+          return Request{.method = "GET",
+                         .path = Path(T::kResource, namespace_name, name),
+                         .retries = retries};
+        },
         std::move(stop), Parsing<T>(std::move(callback)));
   }
 
@@ -186,8 +193,8 @@ class Client {
   template <class T>
   void CreateAsync(const T& object, std::stop_token stop,
                    ObjectCallback<T> callback) {
-    SendAsync(CreateRequest(object), std::move(stop),
-              Parsing<T>(std::move(callback)));
+    MakeAndSendAsync([&] { return CreateRequest(object); }, std::move(stop),
+                     Parsing<T>(std::move(callback)));
   }
 
   // Changes the fields of an object that the patch names. `subresource` may be
@@ -207,10 +214,16 @@ class Client {
   void PatchAsync(std::string_view namespace_name, std::string_view name,
                   PatchType type, const std::string& patch,
                   std::string_view subresource, std::stop_token stop,
-                  ObjectCallback<T> callback) {
-    SendAsync(PatchRequest(Path(T::kResource, namespace_name, name), type,
-                           patch, subresource),
-              std::move(stop), Parsing<T>(std::move(callback)));
+                  ObjectCallback<T> callback, int retries = 0) {
+    MakeAndSendAsync(
+        [&] {
+          Request request =
+              PatchRequest(Path(T::kResource, namespace_name, name), type,
+                           patch, subresource);
+          request.retries = retries;
+          return request;
+        },
+        std::move(stop), Parsing<T>(std::move(callback)));
   }
 
   template <class T>
@@ -224,8 +237,12 @@ class Client {
   void DeleteAsync(std::string_view namespace_name, std::string_view name,
                    const DeleteOptions& options, std::stop_token stop,
                    ClientCallback<void> callback) {
-    SendAsync(DeleteRequest(Path(T::kResource, namespace_name, name), options),
-              std::move(stop), IgnoringBody(std::move(callback)));
+    MakeAndSendAsync(
+        [&] {
+          return DeleteRequest(Path(T::kResource, namespace_name, name),
+                               options);
+        },
+        std::move(stop), IgnoringBody(std::move(callback)));
   }
 
   // Binds the pod that the binding's metadata name to its target.
@@ -242,6 +259,9 @@ class Client {
     std::string body = {};
     std::string accept = "application/json";
     WaitObserver on_wait = {};
+    // How often the request is sent again after 500, after 503 and if the
+    // connection is refused. It may have taken effect each time.
+    int retries = 0;
   };
 
   // Returns the body of a success.
@@ -314,6 +334,21 @@ class Client {
       return tl::make_unexpected(ClientError(error));
     }
   }
+
+  // Sends what `make` returns. If it throws, passes std::invalid_argument to
+  // the callback.
+  template <class Make>
+  void MakeAndSendAsync(const Make& make, std::stop_token stop,
+                        ClientCallback<std::string> callback) {
+    Request request;
+    try {
+      request = make();
+    } catch (const std::exception& error) {
+      return Refuse(error.what(), std::move(callback));
+    }
+    SendAsync(std::move(request), std::move(stop), std::move(callback));
+  }
+  void Refuse(const char* why, ClientCallback<std::string> callback);
 
   HttpRequest ToHttp(Request request) const;
   void Start(Request request, Credentials::Send send, std::stop_token stop,

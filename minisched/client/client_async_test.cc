@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -28,6 +29,8 @@ using namespace std::chrono_literals;
 using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
+
+using PodPtr = std::shared_ptr<const Pod>;
 
 // Keeps requests until the test answers them.
 class HeldReplies {
@@ -181,10 +184,64 @@ TEST_F(ClientAsyncTest, AnAnswerThatIsNoObjectIsAProtocolError) {
   EXPECT_THAT(ends_.Await(1), ElementsAre("kProtocol"));
 }
 
-TEST_F(ClientAsyncTest, AnInvalidNameIsRefusedAtOnce) {
+TEST_F(ClientAsyncTest, AnInvalidNameFailsTheCall) {
   Start(silence_);
-  EXPECT_THROW(Bind("a/b"), std::invalid_argument);
-  EXPECT_THROW(Bind(""), std::invalid_argument);
+  Bind("a/b");
+  Bind("");
+  client_->GetAsync<Pod>("ns", "..", {}, ends_.Callback<PodPtr>());
+  client_->PatchAsync<Pod>("ns", "50%", PatchType::kMerge, "{}", "", {},
+                           ends_.Callback<PodPtr>());
+  client_->DeleteAsync<Pod>("n/s", "a", {}, {}, ends_.Callback<void>());
+  EXPECT_THAT(ends_.Await(5), Each("invalid_argument"));
+  EXPECT_EQ(Requests(), 0);
+}
+
+TEST_F(ClientAsyncTest, TextThatIsNoUtf8FailsTheCall) {
+  Start(silence_);
+  Pod pod;
+  pod.metadata.namespace_name = "ns";
+  pod.metadata.name = "\xff";
+  client_->CreateAsync(pod, {}, ends_.Callback<PodPtr>());
+  EXPECT_THAT(ends_.Await(1), ElementsAre("invalid_argument"));
+}
+
+TEST_F(ClientAsyncTest, SendsAgainAfterAFailureAsOftenAsAllowed) {
+  Start([](const ServerRequest& request, ServerReply reply) {
+    reply.Send(request.target.ends_with("/a") ? 500 : 503, "broken");
+  });
+  const auto patch = [&](const std::string& name, int retries) {
+    client_->PatchAsync<Pod>("ns", name, PatchType::kMerge, "{}", "", {},
+                             ends_.Callback<PodPtr>(), retries);
+  };
+  patch("a", 0);
+  EXPECT_THAT(ends_.Await(1), ElementsAre("ApiError"));
+  EXPECT_EQ(Requests(), 1);
+  patch("a", 3);
+  patch("b", 2);
+  while (ends_.Now().size() < 3) {
+    clock_.Advance(10ms);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_THAT(ends_.Now(), Each("ApiError"));
+  EXPECT_EQ(Requests(), 1 + 4 + 3);
+}
+
+TEST_F(ClientAsyncTest, SendsAgainIfTheConnectionIsRefused) {
+  RestConfig config;
+  config.server = "http://127.0.0.1:1";
+  Client client(config);
+  std::atomic<int> waits = 0;
+  client.SendAsync({.method = "PATCH",
+                    .path = "/",
+                    .on_wait =
+                        [&](const std::string& why) {
+                          if (why.find("sending it again") != std::string::npos)
+                            ++waits;
+                        },
+                    .retries = 2},
+                   {}, ends_.Callback<std::string>());
+  EXPECT_THAT(ends_.Await(1), ElementsAre("kConnect"));
+  EXPECT_EQ(waits, 2);
 }
 
 TEST_F(ClientAsyncTest, ACallbackMaySendTheNextRequest) {

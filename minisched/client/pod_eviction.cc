@@ -1,24 +1,50 @@
 #include "minisched/client/pod_eviction.h"
 
+#include <stop_token>
 #include <utility>
 
+#include "minisched/base/task.h"
 #include "minisched/client/pod_status.h"
 
 namespace minisched {
 namespace {
 
-void DeletePod(Client& client, const Pod& pod, const std::stop_token& stop,
-               ClientCallback<bool> callback) {
+using VictimPtr = std::shared_ptr<const Pod>;
+
+// For about 20 s, in which a server can restart.
+constexpr int kVictimGetRetries = 10;
+
+Task<ClientResult<bool>> EvictPod(Client& client, VictimPtr pod, Condition why,
+                                  Time now, std::stop_token stop) {
+  const auto patch = [&](const Callback<ClientResult<bool>>& done) {
+    PatchPodStatusAsync(client, pod, {.condition = why, .even_if_bound = true},
+                        now, stop, done);
+  };
+  const auto patched = co_await CallbackResult<ClientResult<bool>>(patch);
+  if (!patched || !*patched) co_return patched;
+
   // With its uid, a newer pod of the same name isn't deleted: that is a 409.
-  client.DeleteAsync<Pod>(
-      pod.metadata.namespace_name, pod.metadata.name, {.uid = pod.metadata.uid},
-      stop,
-      [callback = std::move(callback)](const ClientResult<void>& deleted) {
-        if (deleted) return callback(true);
-        const int code = deleted.error().code();
-        if (code == 404 || code == 409) return callback(false);
-        callback(tl::unexpected(deleted.error()));
-      });
+  const ObjectMeta& metadata = pod->metadata;
+  const auto remove = [&](const Callback<ClientResult<void>>& done) {
+    client.DeleteAsync<Pod>(metadata.namespace_name, metadata.name,
+                            {.uid = metadata.uid}, stop, done);
+  };
+  const auto deleted = co_await CallbackResult<ClientResult<void>>(remove);
+  if (deleted) co_return true;
+  const ClientError& error = deleted.error();
+  if (error.code() == 404) co_return false;
+
+  // The DELETE may have had its effect nevertheless.
+  const auto get = [&](const Callback<ClientResult<VictimPtr>>& done) {
+    client.GetAsync<Pod>(metadata.namespace_name, metadata.name, stop, done,
+                         kVictimGetRetries);
+  };
+  const auto left = co_await CallbackResult<ClientResult<VictimPtr>>(get);
+  if (!left && left.error().code() == 404) co_return false;
+  if (!left) co_return tl::unexpected(error);
+  if ((*left)->metadata.uid != metadata.uid) co_return false;
+  if ((*left)->metadata.deletion_timestamp) co_return true;
+  co_return tl::unexpected(error);
 }
 
 }  // namespace
@@ -26,13 +52,7 @@ void DeletePod(Client& client, const Pod& pod, const std::stop_token& stop,
 void EvictPodAsync(Client& client, const std::shared_ptr<const Pod>& pod,
                    const Condition& why, Time now, const std::stop_token& stop,
                    ClientCallback<bool> callback) {
-  PatchPodStatusAsync(
-      client, pod, {.condition = why, .even_if_bound = true}, now, stop,
-      [&client, pod, stop,
-       callback = std::move(callback)](const ClientResult<bool>& patched) {
-        if (!patched || !*patched) return callback(patched);
-        DeletePod(client, *pod, stop, callback);
-      });
+  EvictPod(client, pod, why, now, stop).Start(std::move(callback));
 }
 
 }  // namespace minisched

@@ -76,6 +76,37 @@ TEST_F(PodEvictionTest, ReturnsFalseIfThePodIsGoneAfterThePatch) {
   EXPECT_FALSE(Evict(Get()));
 }
 
+TEST_F(PodEvictionTest, ADeletionWhoseResponseIsLostIsASuccess) {
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [delete]}, drop: after}]");
+  EXPECT_TRUE(Evict(Get()));
+}
+
+TEST_F(PodEvictionTest, ReturnsFalseIfTheResponseIsLostAndThePodIsGone) {
+  auto marked = std::make_shared<Pod>(
+      *client_.Patch<Pod>("default", "web", PatchType::kMerge,
+                          R"({"metadata":{"finalizers":null}})"));
+  marked->status.conditions = {kWhy};  // so that no PATCH is sent
+  DeleteNow();
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [delete]}, drop: before}, "
+      "{match: {verbs: [get]}, times: 2, error: {code: 503}}]");
+  EXPECT_FALSE(Evict(marked));
+}
+
+// A webhook may refuse with any code.
+TEST_F(PodEvictionTest, AConflictIsAFailureIfThePodIsStillThere) {
+  server_.server().SetFaults(
+      "faults: [{match: {verbs: [delete]}, error: {code: 409}}]");
+  EXPECT_THROW(Evict(Get()), ApiError);
+}
+
+TEST_F(PodEvictionTest, AnImpossibleNameIsAFailure) {
+  auto odd = std::make_shared<Pod>(*Get());
+  odd->metadata.name = "a/b";
+  EXPECT_THROW(Evict(odd), std::invalid_argument);
+}
+
 TEST_F(PodEvictionTest, FailsIfARequestFails) {
   server_.server().SetFaults(
       "faults: [{match: {verbs: [delete]}, error: {code: 403}}]");

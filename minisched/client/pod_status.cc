@@ -9,7 +9,7 @@
 namespace minisched {
 namespace {
 
-constexpr int kMaxTries = 4;
+constexpr int kMaxPatchRetries = 3;
 
 // One call of PatchPodStatusAsync(). Owned by the callbacks of its requests.
 class StatusPatch : public std::enable_shared_from_this<StatusPatch> {
@@ -32,18 +32,18 @@ class StatusPatch : public std::enable_shared_from_this<StatusPatch> {
     }
     const PodStatusPatch patch = DifferenceTo(pod);
     if (!patch.condition && !patch.nominated_node_name) return done_(true);
-    ++tries_;
     client_.PatchAsync<Pod>(
         known_->metadata.namespace_name, known_->metadata.name,
         PatchType::kStrategicMerge, ToJson(patch), "status", stop_,
         [self = shared_from_this()](const auto& result) {
           if (result) return self->done_(true);
           const ClientError& error = result.error();
-          if (error.code() != 409 || self->tries_ == kMaxTries) {
+          if (error.code() != 409 || self->retries_++ == kMaxPatchRetries) {
             return self->Fail(error);
           }
           self->GetAndPatch();
-        });
+        },
+        kMaxPatchRetries);
   }
 
  private:
@@ -55,19 +55,23 @@ class StatusPatch : public std::enable_shared_from_this<StatusPatch> {
         UpdateCondition(conditions, *change_.condition, now_)) {
       patch.condition = *FindCondition(conditions, change_.condition->type);
     }
-    if (change_.nominated_node_name != pod.status.nominated_node_name) {
+    const std::string& node = pod.status.nominated_node_name;
+    const bool clears_another = change_.nominated_node_name == "" &&
+                                node != known_->status.nominated_node_name;
+    if (change_.nominated_node_name != node && !clears_another) {
       patch.nominated_node_name = change_.nominated_node_name;
     }
     return patch;
   }
 
   void GetAndPatch() {
-    client_.GetAsync<Pod>(known_->metadata.namespace_name,
-                          known_->metadata.name, stop_,
-                          [self = shared_from_this()](const auto& result) {
-                            if (!result) return self->Fail(result.error());
-                            self->Patch(**result);
-                          });
+    client_.GetAsync<Pod>(
+        known_->metadata.namespace_name, known_->metadata.name, stop_,
+        [self = shared_from_this()](const auto& result) {
+          if (!result) return self->Fail(result.error());
+          self->Patch(**result);
+        },
+        kMaxPatchRetries);
   }
 
   void Fail(const ClientError& error) {
@@ -81,7 +85,7 @@ class StatusPatch : public std::enable_shared_from_this<StatusPatch> {
   const Time now_;
   const std::stop_token stop_;
   const ClientCallback<bool> done_;
-  int tries_ = 0;
+  int retries_ = 0;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace minisched {
 // A change of a pod's status. Unset parts of the status stay as they are.
 struct PodStatusChange {
   std::optional<Condition> condition = {};
-  // An empty name clears the field.
+  // An empty name clears the field, unless the pod has another node by now than
+  // in its last known state: then somebody has nominated it anew.
   std::optional<std::string> nominated_node_name = {};
   // Changes the pod even if it has a node.
   bool even_if_bound = false;
@@ -28,9 +29,11 @@ struct PodStatusChange {
 // must not overwrite a bound pod's.
 //
 // The PATCH names the resource version of `pod`. If the pod has changed since
-// (409), gets the pod and sends the PATCH again. Sends at most four PATCHes.
-// Throws what Client throws. Follows PatchPodStatus of kubernetes'
-// pkg/scheduler/util/utils.go, which patches without a resource version.
+// (409), gets the pod and sends the PATCH again. Also sends the PATCH again
+// after 500, after 503 and if the connection is refused. Gives up after three
+// retries for either reason. Throws what Client throws. Follows PatchPodStatus
+// of kubernetes' pkg/scheduler/util/utils.go, which patches without a resource
+// version.
 bool PatchPodStatus(Client& client, const std::shared_ptr<const Pod>& pod,
                     const PodStatusChange& change, Time now,
                     const std::stop_token& stop = {});

@@ -78,6 +78,38 @@ TEST_F(PodStatusTest, LeavesTheNodeUnlessTheChangeNamesOne) {
   EXPECT_EQ(Get()->status.nominated_node_name, "node-1");
 }
 
+// Somebody has nominated the pod anew since the caller decided.
+TEST_F(PodStatusTest, DoesNotClearANewerNode) {
+  EXPECT_TRUE(Nominate("node-1"));
+  const auto known = Get();
+  EXPECT_TRUE(Nominate("node-2"));
+  EXPECT_TRUE(PatchPodStatus(
+      client_, known, {.condition = kPreempted, .nominated_node_name = ""},
+      kTenOClock));
+  const auto pod = Get();
+  EXPECT_EQ(pod->status.nominated_node_name, "node-2");
+  EXPECT_NE(FindCondition(pod->status.conditions, "DisruptionTarget"), nullptr);
+  EXPECT_TRUE(PatchPodStatus(client_, known, {.nominated_node_name = "node-3"},
+                             kTenOClock));
+  EXPECT_EQ(Get()->status.nominated_node_name, "node-3");
+}
+
+TEST_F(PodStatusTest, IsSentAgainAfterAFailureThreeTimes) {
+  const auto fail = [&](const std::string& fault, int times) {
+    server_.server().SetFaults("faults: [{match: {verbs: [patch]}, times: " +
+                               std::to_string(times) + ", " + fault + "}]");
+  };
+  fail("error: {code: 500}", 3);
+  EXPECT_TRUE(Nominate("node-1"));
+  fail("error: {code: 503, after: true}", 1);
+  EXPECT_TRUE(Nominate("node-2"));
+  EXPECT_EQ(Get()->status.nominated_node_name, "node-2");
+  fail("error: {code: 500}", 4);
+  EXPECT_THROW(Nominate("node-3"), ApiError);
+  fail("error: {code: 403}", 1);
+  EXPECT_THROW(Nominate("node-3"), ApiError);
+}
+
 TEST_F(PodStatusTest, ChangesABoundPodOnlyIfAskedTo) {
   Bind();
   EXPECT_FALSE(Nominate("node-1"));

@@ -3,6 +3,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <tl/expected.hpp>
 #include <utility>
 #include <variant>
@@ -17,10 +18,12 @@ class ClientError {
   explicit ClientError(ApiError error) : error_(std::move(error)) {}
   explicit ClientError(TransportError error) : error_(std::move(error)) {}
   explicit ClientError(ConfigError error) : error_(std::move(error)) {}
+  explicit ClientError(std::invalid_argument error)
+      : error_(std::move(error)) {}
   explicit ClientError(Cancelled cancelled) : error_(cancelled) {}
 
-  // Returns the error if it is an Error (ApiError, TransportError, ConfigError
-  // or Cancelled), else null.
+  // Returns the error if it is an Error (ApiError, TransportError, ConfigError,
+  // std::invalid_argument or Cancelled), else null.
   template <class Error>
   const Error* As() const {
     return std::get_if<Error>(&error_);
@@ -38,7 +41,9 @@ class ClientError {
   [[noreturn]] void Throw() const;
 
  private:
-  std::variant<ApiError, TransportError, ConfigError, Cancelled> error_;
+  std::variant<ApiError, TransportError, ConfigError, std::invalid_argument,
+               Cancelled>
+      error_;
 };
 
 // What a call that doesn't block ends with.

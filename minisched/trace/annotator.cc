@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -165,29 +164,24 @@ Task<> Annotator::Annotate(Job job) {
   const std::string namespace_name = job.pod.substr(0, slash);
   const std::string name = job.pod.substr(slash + 1);
   const std::stop_token stop = give_up_.get_token();
-  try {
-    const auto get = [&](Callback<PodResult> done) {
-      client_.GetAsync<Pod>(namespace_name, name, stop, std::move(done));
-    };
-    PodResult result = co_await CallbackResult<PodResult>(get);
-    AnnotationPatch patch;
-    if (result && (*result)->metadata.uid == job.uid) {
-      patch = PatchResults((*result)->metadata, job.annotations);
-      if (!patch.left_out.empty()) WarnOfLimit(job, patch.left_out);
-    }
-    if (!patch.json.empty()) {
-      const auto send = [&](Callback<PodResult> done) {
-        client_.PatchAsync<Pod>(namespace_name, name, PatchType::kMerge,
-                                patch.json, "", stop, std::move(done));
-      };
-      result = co_await CallbackResult<PodResult>(send);
-    }
-    if (!result) WarnOfFailure(job, result.error());
-    Finish(job, result.has_value());
-  } catch (const std::invalid_argument& error) {  // an impossible name
-    Warn("name", FailureText(job.pod, error.what()));
-    Finish(job, /*written=*/false);
+  const auto get = [&](Callback<PodResult> done) {
+    client_.GetAsync<Pod>(namespace_name, name, stop, std::move(done));
+  };
+  PodResult result = co_await CallbackResult<PodResult>(get);
+  AnnotationPatch patch;
+  if (result && (*result)->metadata.uid == job.uid) {
+    patch = PatchResults((*result)->metadata, job.annotations);
+    if (!patch.left_out.empty()) WarnOfLimit(job, patch.left_out);
   }
+  if (!patch.json.empty()) {
+    const auto send = [&](Callback<PodResult> done) {
+      client_.PatchAsync<Pod>(namespace_name, name, PatchType::kMerge,
+                              patch.json, "", stop, std::move(done));
+    };
+    result = co_await CallbackResult<PodResult>(send);
+  }
+  if (!result) WarnOfFailure(job, result.error());
+  Finish(job, result.has_value());
 }
 
 void Annotator::Finish(const Job& job, bool written) {

@@ -2,7 +2,6 @@
 // of kube-scheduler's schedule_one.go.
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
 #include "minisched/base/log.h"
@@ -128,21 +127,7 @@ void Scheduler::RequeueAndReport(const PodAttempt& attempt,
   const auto report = Requeue(attempt, failure);
   if (!report) return;
   const auto& [pod, change] = *report;
-  const auto warn = [name = ObjectName(pod->metadata)](std::string_view why) {
-    spdlog::warn("failed to patch PodScheduled of pod {}: {}", name, why);
-  };
-  try {
-    PatchPodStatusAsync(client_, pod, change, clock_.WallNow(),
-                        requests_.get_token(),
-                        [warn](const ClientResult<bool>& result) {
-                          if (result || result.error().As<Cancelled>()) {
-                            return;
-                          }
-                          warn(result.error().what());
-                        });
-  } catch (const std::invalid_argument& error) {  // an impossible name
-    warn(error.what());
-  }
+  PatchStatus(binding_cycles_.Begin(), pod, change).Start();
 }
 
 SchedulingFailure Scheduler::RejectedOn(const std::string& node,

@@ -1,5 +1,7 @@
 // What happens to a pod that could not be scheduled. Follows
 // handleSchedulingFailure of kube-scheduler's schedule_one.go.
+#include <memory>
+#include <semaphore>
 #include <utility>
 
 #include "minisched/base/log.h"
@@ -40,11 +42,26 @@ void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
   const auto report = Requeue(attempt, failure);
   if (!report) return;
   const auto& [pod, change] = *report;
-  try {
-    PatchPodStatus(client_, pod, change, clock_.WallNow(), stop);
-  } catch (const std::exception& error) {
+  // After `stop`, the PATCH goes on like a Binding: pods may be being evicted
+  // for the node that it names.
+  const auto go_on = std::make_shared<std::counting_semaphore<>>(0);
+  const std::stop_callback stopped(stop, [go_on] { go_on->release(); });
+  PatchStatus(binding_cycles_.Begin(), pod, change).Start([go_on] {
+    go_on->release();
+  });
+  go_on->acquire();
+}
+
+Task<> Scheduler::PatchStatus(WaitGroup::Token /*under_way*/, PodPtr pod,
+                              PodStatusChange change) {
+  const auto patch = [&](const Callback<ClientResult<bool>>& done) {
+    PatchPodStatusAsync(client_, pod, change, clock_.WallNow(),
+                        requests_.get_token(), done);
+  };
+  const auto patched = co_await CallbackResult<ClientResult<bool>>(patch);
+  if (!patched && !patched.error().As<Cancelled>()) {
     spdlog::warn("failed to patch PodScheduled of pod {}: {}",
-                 ObjectName(pod->metadata), error.what());
+                 ObjectName(pod->metadata), patched.error().what());
   }
 }
 

@@ -68,18 +68,21 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   informers_.Add<PodDisruptionBudget>({});
+  const auto retry = [this](const PodPtr& pod) { queue_.Retry(pod); };
   const Handle handle{.snapshot = snapshot_,
                       .informers = &informers_,
                       .client = &client_,
                       .waiting_pods = &waiting_pods_,
                       .executor = &executor_,
                       .pod_groups = &pod_groups_,
+                      .cache = &cache_,
                       .framework = &framework_,
                       .nominator = &queue_.nominator(),
                       .recorder = &recorder_,
                       .random = &random_,
                       .under_way = &binding_cycles_,
                       .stop = requests_.get_token(),
+                      .retry = retry,
                       .activate = [this](const std::vector<PodPtr>& pods) {
                         queue_.Activate(pods);
                       }};

@@ -182,7 +182,7 @@ class Scheduler {
                           const SchedulingFailure& result) const;
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event, in the pod's condition PodScheduled and in its nominated node.
-  // Throws Cancelled.
+  // Blocks until the PATCH has ended, or `stop` asks to stop.
   void HandleSchedulingFailure(const PodAttempt& attempt,
                                const SchedulingFailure& failure,
                                const std::stop_token& stop);
@@ -191,6 +191,9 @@ class Scheduler {
   // bound or deleted.
   std::optional<std::pair<PodPtr, PodStatusChange>> Requeue(
       const PodAttempt& attempt, const SchedulingFailure& failure);
+  // Sends the PATCH, and logs an error.
+  Task<> PatchStatus(WaitGroup::Token under_way, PodPtr pod,
+                     PodStatusChange change);
 
   Client& client_;
   const std::string scheduler_name_;

@@ -66,6 +66,9 @@ class SchedulerTest : public ::testing::Test {
     clock_.AwaitSleepers(kSleepers);
   }
 
+  // Stops the scheduler, and blocks until it has ended.
+  void StopScheduler() { scheduler_.reset(); }
+
   void Start(const std::string& manifest) {
     StartServer(manifest);
     StartScheduler();

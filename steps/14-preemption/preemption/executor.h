@@ -26,37 +26,33 @@ class PreemptionExecutor {
   // Begins to evict the candidate's victims, except those that are already
   // being deleted. Evicts the last one when the evictions of the others have
   // begun. If one fails, leaves the last one alone and tries the preemptor
-  // again after a second.
+  // again after its backoff.
   void PrepareCandidateAsync(const Candidate& candidate,
                              const PodPtr& preemptor) EXCLUDES(mu_);
 
-  // Returns true if the preemptor has to wait, because the informer doesn't yet
-  // show that its last victim is being deleted. Can be called under the queue's
-  // lock.
+  // Returns true if the preemptor has to wait, because the cache has a victim
+  // and doesn't yet show that this scheduler deletes it. Can be called under
+  // the queue's lock.
   bool IsPodRunningPreemption(const std::string& uid) const EXCLUDES(mu_);
 
  private:
-  // What has become of a victim. kBegun: its deletion will wake the preemptor.
-  // kGone: it was gone before, so its deletion may have come too early.
-  enum class Eviction { kBegun, kGone, kFailed };
+  enum class Eviction { kBegun, kFailed };
 
   Task<> EvictAll(WaitGroup::Token under_way, std::string node,
                   std::vector<PodPtr> victims, PodPtr preemptor);
   Task<Eviction> PreemptPod(std::string node, PodPtr victim, PodPtr preemptor);
-  // Returns false if the informer shows that the pod is gone or being deleted.
-  // Returns true if `last_victim` is null.
-  bool Stays(const PodPtr& last_victim) const;
-  // Ends the preemption, and moves the preemptor to activeQ.
-  void Finish(const PodPtr& preemptor) EXCLUDES(mu_);
+  bool AnyStays(const std::vector<PodPtr>& victims) const;
+  // The preemptor no longer waits for the victim.
+  void Forget(const PodPtr& victim, const PodPtr& preemptor) EXCLUDES(mu_);
 
   const Handle handle_;
   const std::string_view plugin_;
-  // Lock order: the queue's lock, mu_. Don't call `activate` under mu_.
+  // Lock order: the queue's lock, mu_, the cache's lock. Don't call `retry`
+  // under mu_.
   mutable Mutex mu_;
-  // The last victim of each preemptor, by the preemptor's uid. Null as long as
-  // the evictions of the other victims are under way. Victims that don't stay
-  // make no difference, so they are removed now and then.
-  std::map<std::string, PodPtr> last_victims_ GUARDED_BY(mu_);
+  // By the preemptor's uid. Victims that don't stay make no difference, so they
+  // are removed now and then.
+  std::map<std::string, std::vector<PodPtr>> victims_ GUARDED_BY(mu_);
 };
 
 }  // namespace minisched

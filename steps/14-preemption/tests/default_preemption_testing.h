@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/cache.h"
 #include "framework/diagnosis.h"
 #include "framework/waiting_pods.h"
 #include "minisched/base/executor.h"
@@ -56,22 +57,31 @@ class DefaultPreemptionTest : public ::testing::Test {
     client_ = std::make_unique<Client>(cluster_.config(), clock_);
     recorder_ = std::make_unique<EventRecorder>(*client_, "minisched");
     informers_ = std::make_unique<SharedInformerFactory>(*client_, clock_);
-    informers_->Of<Pod>();
+    const auto registration = informers_->Of<Pod>().AddEventHandler(
+        {.on_add =
+             [this](const PodPtr& pod, bool) {
+               if (!pod->spec.node_name.empty()) cache_.AddPod(pod);
+             },
+         .on_update = [this](const PodPtr&,
+                             const PodPtr& pod) { cache_.UpdatePod(pod); },
+         .on_delete = [this](const PodPtr& pod) { cache_.RemovePod(*pod); }});
     informers_->Of<PodDisruptionBudget>();
     informers_->Start(stop_.get_token());
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
+    ASSERT_TRUE(registration.WaitForSync({}));
     plugin_ = std::make_unique<DefaultPreemption>(
         Handle{.snapshot = snapshot_,
                .informers = informers_.get(),
                .client = client_.get(),
                .waiting_pods = &waiting_pods_,
                .executor = &executor_,
+               .cache = &cache_,
                .framework = &framework_,
                .recorder = recorder_.get(),
                .random = &random_,
                .under_way = &under_way_,
                .stop = stop_.get_token(),
-               .activate = [this](const auto& pods) { Activate(pods); }});
+               .retry = [this](const PodPtr& pod) { Retry(*pod); }});
   }
 
   // Returns the status of PostFilter and, in brackets, the nominated node. The
@@ -97,14 +107,15 @@ class DefaultPreemptionTest : public ::testing::Test {
                          RealClock().Now() + std::chrono::seconds(20));
   }
 
-  // Returns the names of the activated pods, "a b", and forgets them.
-  std::string TakeActivated() EXCLUDES(mu_) {
+  // Returns the names of the pods to retry, "a b", and forgets them.
+  std::string TakeRetried() EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    return std::exchange(activated_, {});
+    return std::exchange(retried_, {});
   }
 
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
+  Cache cache_;
   Snapshot snapshot_;
   Framework framework_;
   std::stop_source stop_;
@@ -118,15 +129,13 @@ class DefaultPreemptionTest : public ::testing::Test {
   std::unique_ptr<DefaultPreemption> plugin_;
 
  private:
-  void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_) {
+  void Retry(const Pod& pod) EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    for (const PodPtr& pod : pods) {
-      activated_ += (activated_.empty() ? "" : " ") + pod->metadata.name;
-    }
+    retried_ += (retried_.empty() ? "" : " ") + pod.metadata.name;
   }
 
   Mutex mu_;
-  std::string activated_ GUARDED_BY(mu_);
+  std::string retried_ GUARDED_BY(mu_);
 };
 
 }  // namespace minisched

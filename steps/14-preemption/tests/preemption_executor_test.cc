@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/cache.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/conditions.h"
 #include "minisched/api/event.h"
@@ -59,24 +61,37 @@ class PreemptionExecutorTest : public ::testing::Test {
     client_ = std::make_unique<Client>(server_->config());
     recorder_ = std::make_unique<EventRecorder>(*client_, "minisched");
     informers_ = std::make_unique<SharedInformerFactory>(*client_);
-    informers_->Of<Pod>();
+    const auto registration = informers_->Of<Pod>().AddEventHandler(
+        {.on_add = [this](const PodPtr& pod, bool) { cache_.AddPod(pod); },
+         .on_update =
+             [this](const PodPtr&, const PodPtr& pod) {
+               if (!handlers_lag_) cache_.UpdatePod(pod);
+             },
+         .on_delete =
+             [this](const PodPtr& pod) {
+               if (!handlers_lag_) cache_.RemovePod(*pod);
+             }});
     informers_->Start(stop_.get_token());
-    ASSERT_TRUE(informers_->WaitForCacheSync({}));
+    ASSERT_TRUE(registration.WaitForSync({}));
     executor_ = std::make_unique<PreemptionExecutor>(
         Handle{.snapshot = snapshot_,
                .informers = informers_.get(),
                .client = client_.get(),
                .waiting_pods = &waiting_pods_,
                .executor = &timers_,
+               .cache = &cache_,
                .recorder = recorder_.get(),
                .under_way = &under_way_,
                .stop = stop_.get_token(),
-               .activate = [this](const auto& pods) { Activate(pods); }},
+               .retry = [this](const PodPtr& pod) { Retry(*pod); }},
         "DefaultPreemption");
     Candidate candidate{.node_name = "node-1"};
     for (const std::string& name : victims) {
-      candidate.victims.push_back(client_->Get<Pod>("default", name));
+      auto victim = std::make_shared<Pod>(*client_->Get<Pod>("default", name));
+      if (!rename_.empty()) victim->metadata.name = rename_;
+      candidate.victims.push_back(std::move(victim));
     }
+    victim_ = candidate.victims[0];
     before_();
     executor_->PrepareCandidateAsync(candidate, urgent_);
   }
@@ -101,9 +116,9 @@ class PreemptionExecutorTest : public ::testing::Test {
                          RealClock().Now() + std::chrono::seconds(20));
   }
 
-  std::vector<std::string> activated() EXCLUDES(mu_) {
+  std::vector<std::string> retried() EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    return activated_;
+    return retried_;
   }
 
   // Returns the notes of the events.
@@ -117,9 +132,14 @@ class PreemptionExecutorTest : public ::testing::Test {
     return notes;
   }
 
+  std::string rename_;  // the name that the scheduler sees
+  PodPtr victim_;       // the first one
   // Called after the informers have read the victims.
   std::function<void()> before_ = [] {};
+  // The cache receives no update and no deletion.
+  std::atomic<bool> handlers_lag_ = false;
   FakeClock clock_;
+  Cache cache_;
   Snapshot snapshot_;
   std::stop_source stop_;
   WaitGroup under_way_;
@@ -133,13 +153,13 @@ class PreemptionExecutorTest : public ::testing::Test {
   std::unique_ptr<PreemptionExecutor> executor_;
 
  private:
-  void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_) {
+  void Retry(const Pod& pod) EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    for (const PodPtr& pod : pods) activated_.push_back(pod->metadata.name);
+    retried_.push_back(pod.metadata.name);
   }
 
   Mutex mu_;
-  std::vector<std::string> activated_ GUARDED_BY(mu_);
+  std::vector<std::string> retried_ GUARDED_BY(mu_);
 };
 
 TEST_F(PreemptionExecutorTest, DeletesAllVictimsAndReportsEach) {
@@ -161,7 +181,7 @@ TEST_F(PreemptionExecutorTest, DeletesAllVictimsAndReportsEach) {
                            "b: Preempted by pod urgent on node node-1",
                            "c: Preempted by pod urgent on node node-1"));
   AwaitThat([this] { return !IsRunning(); });
-  EXPECT_THAT(activated(), IsEmpty());
+  EXPECT_THAT(retried(), IsEmpty());
 }
 
 TEST_F(PreemptionExecutorTest, ThePreemptorWaitsAsLongAsARequestHangs) {
@@ -172,7 +192,7 @@ TEST_F(PreemptionExecutorTest, ThePreemptorWaitsAsLongAsARequestHangs) {
   EXPECT_TRUE(IsRunning());
 }
 
-// The response is lost, but the informer shows that the deletion has begun.
+// The response is late, but the cache shows that the deletion has begun.
 TEST_F(PreemptionExecutorTest, ThePreemptorNeedsNoResponse) {
   Start({"a"}, "faults: [{match: {verbs: [delete]}, hang: after}]");
   AwaitThat([this] { return !IsRunning(); });
@@ -194,23 +214,41 @@ TEST_F(PreemptionExecutorTest, AFailureSparesTheLastVictim) {
   AwaitEnd();
   EXPECT_TRUE(IsEnding("a"));
   EXPECT_FALSE(IsEnding("c"));
-  EXPECT_TRUE(IsRunning()) << "the preemptor waits for a second";
-  clock_.Advance(std::chrono::seconds(1));
-  AwaitThat([this] { return !activated().empty(); });
+  AwaitThat([this] { return !IsRunning(); });
+  EXPECT_THAT(retried(), ElementsAre("urgent"));
+}
+
+// Otherwise the preemptor could be tried while "a" doesn't seem to end.
+TEST_F(PreemptionExecutorTest, AfterAFailureTheOtherVictimsAreStillAwaited) {
+  handlers_lag_ = true;
+  Start({"a", "b", "c"},
+        "faults: [{match: {verbs: [delete], name: b}, error: {code: 403}}]");
+  AwaitEnd();
+  EXPECT_THAT(retried(), ElementsAre("urgent"));
+  EXPECT_TRUE(IsRunning());
+  cache_.UpdatePod(client_->Get<Pod>("default", "a"));
   EXPECT_FALSE(IsRunning());
-  EXPECT_THAT(activated(), ElementsAre("urgent"));
 }
 
 TEST_F(PreemptionExecutorTest, AFailureOfThePatchSparesTheVictim) {
   Start({"a"}, "faults: [{match: {verbs: [patch]}, error: {code: 403}}]");
   AwaitEnd();
   EXPECT_FALSE(IsEnding("a"));
-  clock_.Advance(std::chrono::seconds(1));
-  AwaitThat([this] { return !activated().empty(); });
+  EXPECT_FALSE(IsRunning());
+  EXPECT_THAT(retried(), ElementsAre("urgent"));
 }
 
-// Its deletion may have come while the preemptor was gated.
-TEST_F(PreemptionExecutorTest, ALastVictimThatIsGoneWakesThePreemptor) {
+TEST_F(PreemptionExecutorTest, AVictimWithAnImpossibleNameIsAFailure) {
+  rename_ = "a/b";
+  Start({"a"});
+  AwaitEnd();
+  EXPECT_FALSE(IsRunning());
+  EXPECT_THAT(retried(), ElementsAre("urgent"));
+}
+
+// What the cache still has, the next attempt would take for a pod that stays.
+TEST_F(PreemptionExecutorTest, ThePreemptorWaitsUntilTheCacheHasLostTheVictim) {
+  handlers_lag_ = true;
   before_ = [this] {
     client_->Patch<Pod>("default", "a", PatchType::kMerge,
                         R"({"metadata":{"finalizers":null}})");
@@ -218,8 +256,43 @@ TEST_F(PreemptionExecutorTest, ALastVictimThatIsGoneWakesThePreemptor) {
   };
   Start({"a"});
   AwaitEnd();
+  EXPECT_TRUE(IsRunning());
+  EXPECT_THAT(retried(), IsEmpty()) << "the deletion will wake the preemptor";
+  cache_.RemovePod(*victim_);
   EXPECT_FALSE(IsRunning());
-  EXPECT_THAT(activated(), ElementsAre("urgent"));
+}
+
+// Somebody else has begun to delete the victim.
+TEST_F(PreemptionExecutorTest, ThePreemptorWaitsForTheConditionToo) {
+  handlers_lag_ = true;
+  Start({"a"});
+  AwaitEnd();
+  auto ending = std::make_shared<Pod>(*victim_);
+  ending->metadata.deletion_timestamp = Time();
+  cache_.UpdatePod(ending);
+  EXPECT_TRUE(IsRunning());
+  cache_.UpdatePod(client_->Get<Pod>("default", "a"));
+  EXPECT_FALSE(IsRunning());
+}
+
+// The request for "b" fails after the preemptor has begun another preemption.
+TEST_F(PreemptionExecutorTest, ALateFailureDoesNotEndTheNextPreemption) {
+  handlers_lag_ = true;
+  Start({"a", "b"},
+        "faults: [{match: {verbs: [delete], name: b}, latency: 300ms, "
+        "error: {code: 403}}]");
+  AwaitThat([this] { return IsEnding("a"); });
+  cache_.RemovePod(*victim_);
+  cache_.RemovePod(*client_->Get<Pod>("default", "b"));
+  const auto next =
+      std::make_shared<const Pod>(NewPodOf("c", {.node = "node-1"}));
+  cache_.AddPod(next);
+  server_->server().SetFaults(
+      "faults: [{match: {verbs: [delete, patch]}, hang: before}]");
+  executor_->PrepareCandidateAsync({.node_name = "node-1", .victims = {next}},
+                                   urgent_);
+  AwaitThat([this] { return !retried().empty(); });
+  EXPECT_TRUE(IsRunning());
 }
 
 TEST_F(PreemptionExecutorTest, AVictimThatWaitsOnPermitIsNotDeleted) {
@@ -233,6 +306,7 @@ TEST_F(PreemptionExecutorTest, AVictimThatWaitsOnPermitIsNotDeleted) {
   Start({"a"});
   AwaitEnd();
   EXPECT_FALSE(IsEnding("a"));
+  EXPECT_FALSE(IsRunning()) << "a later attempt of the victim is no matter";
   timers_.Drain(Clock::TimePoint::max());
   EXPECT_EQ(end,
             "Error by DefaultPreemption: waiting on permit for pod: preempted");
@@ -240,8 +314,7 @@ TEST_F(PreemptionExecutorTest, AVictimThatWaitsOnPermitIsNotDeleted) {
   EXPECT_THAT(Notes(),
               ElementsAre("a: Preempted by pod urgent on node node-1 (in "
                           "kube-scheduler memory)."));
-  // The event of the waiting pod may have come while the preemptor was gated.
-  EXPECT_THAT(activated(), ElementsAre("urgent"));
+  EXPECT_THAT(retried(), IsEmpty());
 }
 
 TEST_F(PreemptionExecutorTest, StopsWhatIsUnderWay) {
@@ -249,7 +322,6 @@ TEST_F(PreemptionExecutorTest, StopsWhatIsUnderWay) {
   stop_.request_stop();
   EXPECT_TRUE(under_way_.WaitUntil(
       RealClock(), RealClock().Now() + std::chrono::seconds(20)));
-  EXPECT_THAT(activated(), IsEmpty());
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <memory>
 #include <utility>
 
+#include "cache/cache.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/pod_preemption.h"
 #include "minisched/base/executor.h"
@@ -15,16 +15,9 @@
 #include "minisched/client/pod_eviction.h"
 #include "minisched/client/pod_status.h"
 #include "minisched/events/event_recorder.h"
-#include "minisched/informer/shared_informer_factory.h"
 #include "queue/nominator.h"
 
 namespace minisched {
-namespace {
-
-// How long a preemptor waits after a failure. kube-scheduler tries it at once.
-constexpr std::chrono::seconds kRetryAfter{1};
-
-}  // namespace
 
 void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
                                                const PodPtr& preemptor) {
@@ -35,10 +28,10 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
   if (victims.empty()) return;
   {
     MutexLock lock(mu_);
-    std::erase_if(last_victims_, [this](const auto& preemption) {
-      return !Stays(preemption.second);
+    std::erase_if(victims_, [this](const auto& preemption) {
+      return !AnyStays(preemption.second);
     });
-    last_victims_[preemptor->metadata.uid] = nullptr;
+    victims_[preemptor->metadata.uid] = victims;
   }
   EvictAll(handle_.under_way->Begin(), candidate.node_name, std::move(victims),
            preemptor)
@@ -71,17 +64,15 @@ Task<> PreemptionExecutor::ClearNomination(WaitGroup::Token /*under_way*/,
 
 bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
   MutexLock lock(mu_);
-  const auto preemption = last_victims_.find(uid);
-  return preemption != last_victims_.end() && Stays(preemption->second);
+  const auto preemption = victims_.find(uid);
+  return preemption != victims_.end() && AnyStays(preemption->second);
 }
 
-bool PreemptionExecutor::Stays(const PodPtr& last_victim) const {
-  if (!last_victim) return true;
-  const ObjectMeta& last = last_victim->metadata;
-  const auto now =
-      handle_.informers->Of<Pod>().store().Get(last.namespace_name, last.name);
-  return now && now->metadata.uid == last.uid &&
-         !now->metadata.deletion_timestamp;
+bool PreemptionExecutor::AnyStays(const std::vector<PodPtr>& victims) const {
+  return std::ranges::any_of(victims, [this](const PodPtr& victim) {
+    const PodPtr now = handle_.cache->GetPod(*victim);
+    return now && !PodTerminatingByPreemption(*now);
+  });
 }
 
 Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
@@ -97,28 +88,27 @@ Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
   const auto evictions = co_await AllOf(std::move(others));
   Eviction eviction = Eviction::kFailed;
   if (std::ranges::count(evictions, Eviction::kFailed) == 0) {
-    {
-      MutexLock lock(mu_);
-      last_victims_[preemptor->metadata.uid] = last;
-    }
     eviction = co_await PreemptPod(node, last, preemptor);
   }
-  if (eviction == Eviction::kGone) Finish(preemptor);
-  if (eviction == Eviction::kFailed) {
-    handle_.executor->PostAfter(kRetryAfter,
-                                [this, preemptor] { Finish(preemptor); });
-  }
+  if (eviction == Eviction::kBegun) co_return;
+  Forget(last, preemptor);
+  handle_.retry(preemptor);
 }
 
 Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
     std::string node, PodPtr victim, PodPtr preemptor) {
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
-  Eviction eviction = Eviction::kBegun;
   const auto waiting = handle_.waiting_pods->Get(victim->metadata.uid);
   if (waiting && waiting->Preempt(plugin_, "preempted")) {
     note += " (in kube-scheduler memory).";
-    eviction = Eviction::kGone;
+    const auto turn = [&](const Callback<void>& done) {
+      handle_.executor->Post(done);
+    };
+    co_await CallbackResult<void>(turn);
+    // The victim's binding cycle has run before, and has given back the
+    // resources. A later attempt of the victim may hold others.
+    Forget(victim, preemptor);
   } else {
     const Condition why =
         PreemptionCondition(*victim, preemptor->spec.scheduler_name);
@@ -131,22 +121,22 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
       spdlog::warn("failed to evict pod {}: {}", ObjectName(victim->metadata),
                    evicted.error().what());
     }
-    if (!evicted) co_return Eviction::kFailed;
-    if (!*evicted) co_return Eviction::kGone;
+    if (!evicted) {
+      Forget(victim, preemptor);
+      co_return Eviction::kFailed;
+    }
+    if (!*evicted) co_return Eviction::kBegun;  // it is gone
   }
   spdlog::info("evicted {} from {} for {}", ObjectName(victim->metadata), node,
                ObjectName(preemptor->metadata));
   handle_.recorder->Eventf(GetReference(*victim), GetReference(*preemptor),
                            "Normal", "Preempted", "Preempting", note);
-  co_return eviction;
+  co_return Eviction::kBegun;
 }
 
-void PreemptionExecutor::Finish(const PodPtr& preemptor) {
-  {
-    MutexLock lock(mu_);
-    last_victims_.erase(preemptor->metadata.uid);
-  }
-  handle_.activate({preemptor});
+void PreemptionExecutor::Forget(const PodPtr& victim, const PodPtr& preemptor) {
+  MutexLock lock(mu_);
+  std::erase(victims_[preemptor->metadata.uid], victim);
 }
 
 }  // namespace minisched

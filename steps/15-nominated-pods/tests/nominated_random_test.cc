@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "minisched/api/pod_preemption.h"
-#include "minisched/client/errors.h"
 #include "tests/running_scheduler_testing.h"
 
 namespace minisched {
@@ -72,7 +72,7 @@ class NominatedRandomTest : public SchedulerTest {
     try {
       client_->Delete<Pod>("default", pod.metadata.name,
                            {.grace_period_seconds = 0});
-    } catch (const ApiError&) {  // it is gone
+    } catch (const std::exception&) {  // it is gone, or a fault
     }
   }
 
@@ -120,7 +120,7 @@ class NominatedRandomTest : public SchedulerTest {
                               R"("},"status":{"nominatedNodeName":)" + node +
                               "}}",
                           "status");
-    } catch (const ApiError&) {  // it is gone, or bound
+    } catch (const std::exception&) {  // it is gone, or bound, or a fault
     }
   }
 
@@ -137,11 +137,18 @@ class NominatedRandomTest : public SchedulerTest {
     client_->Create(node);
   }
 
+  // Some of the requests that fail take effect. New watches are late.
   void LetEvictionsFail() {
+    static constexpr const char* kFaults[] = {
+        "error: {code: 500}", "error: {code: 409}",
+        "error: {code: 503, after: true}", "drop: after"};
+    const std::string fault =
+        ", times: " + std::to_string(1 + Below(4)) + ", " + kFaults[Below(4)];
     server_->server().SetFaults(
-        "faults: [{match: {verbs: [delete, patch], resource: pods}, "
-        "times: " +
-        std::to_string(1 + Below(4)) + ", error: {code: 500}}]");
+        "faults: [{match: {verbs: [delete], resource: pods}" + fault +
+        "}, {match: {verbs: [patch], resource: pods/status}" + fault +
+        "}, {match: {verbs: [watch], resource: pods}, watch: {delay: " +
+        std::to_string(10 * Below(4)) + "ms}}]");
   }
 
   void Operate() {

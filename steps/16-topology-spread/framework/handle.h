@@ -11,6 +11,7 @@
 
 namespace minisched {
 
+class Cache;
 class EventRecorder;
 class Executor;
 class Framework;
@@ -39,6 +40,8 @@ struct Handle {
   Executor* executor = nullptr;
   // The pods of each group. Null only in tests.
   PodGroups* pod_groups = nullptr;
+  // The pods on nodes, as they are now. Null only in tests.
+  const Cache* cache = nullptr;
   // Runs the other plugins. Null only in tests.
   const Framework* framework = nullptr;
   // The pods that are nominated to nodes. Null only in tests.
@@ -51,6 +54,9 @@ struct Handle {
   // ends when `stop` asks to stop. Null only in tests.
   WaitGroup* under_way = nullptr;
   std::stop_token stop = {};
+  // Moves a pod to activeQ or backoffQ: see SchedulingQueue::Retry(). The same
+  // holds for locks as for `activate`. Empty only in tests.
+  std::function<void(const PodPtr&)> retry = {};
   // Moves pods to activeQ: see SchedulingQueue::Activate(). Takes the queue's
   // lock, so don't call it under a lock that Less() or a hint takes. Empty only
   // in tests.

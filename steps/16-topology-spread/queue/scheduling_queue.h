@@ -91,6 +91,9 @@ class SchedulingQueue {
   // fails. Ignores pods that the queue doesn't have.
   void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_);
 
+  // The same for one pod, but to backoffQ if its backoff isn't over.
+  void Retry(const PodPtr& pod) EXCLUDES(mu_);
+
   // Returns the first pod of activeQ, blocking until there is one. The pod is
   // in flight until Done() or AddUnschedulableIfNotPresent(). Returns nullopt
   // once the queue is closed.

@@ -133,6 +133,15 @@ void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
   }
 }
 
+void SchedulingQueue::Retry(const PodPtr& pod) {
+  MutexLock lock(mu_);
+  if (in_flight_.Has(pod->metadata.uid)) {
+    in_flight_.Record({{EventResource::kWildCard, action::kAll}, {}, pod});
+  } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
+    MoveToActiveOrBackoffQueue(*std::move(info), "PreemptionFailed");
+  }
+}
+
 std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   MutexLock lock(mu_);
   while (active_.empty() && !closed_) changed_.Wait(mu_);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <stdexcept>
-
 #include "framework/handle.h"
 #include "framework/plugin.h"
 
@@ -23,15 +21,9 @@ class DefaultBinder final : public BindPlugin {
     binding.metadata.uid = pod.metadata.uid;
     binding.target.kind = "Node";
     binding.target.name = node_name;
-    try {
-      client_->BindAsync(
-          binding, stop, [done](const ClientResult<void>& result) {
-            done(result ? Status()
-                        : Status(Code::kError, result.error().what()));
-          });
-    } catch (const std::invalid_argument& error) {  // an impossible name
-      done({Code::kError, error.what()});
-    }
+    client_->BindAsync(binding, stop, [done](const ClientResult<void>& result) {
+      done(result ? Status() : Status(Code::kError, result.error().what()));
+    });
   }
 
  private:
