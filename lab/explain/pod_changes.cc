@@ -58,17 +58,17 @@ void Lower(Json& containers, const std::string& resource, Amount excess) {
   }
 }
 
-std::int64_t RequestOfPod(const Json& pod, const std::string& resource) {
+Amount RequestOfPod(const Json& pod, const std::string& resource) {
   return AmountOf(Resource(PodRequests(FromDocument<Pod>(pod))), resource);
 }
 
 // Lowers the requests of the init containers that decide the pod's request,
 // until the pod requests at most `most`. Returns the name of the last of them.
 std::string LowerInitContainers(Json& pod, const std::string& resource,
-                                std::int64_t most) {
+                                Amount most) {
   std::string last;
   while (true) {
-    const std::int64_t excess = RequestOfPod(pod, resource) - most;
+    const Amount excess = RequestOfPod(pod, resource) - most;
     const auto name = DecidingInitContainer(FromDocument<Pod>(pod), resource);
     if (excess <= 0 || name.empty() || name == last) return last;
     last = name;
@@ -138,7 +138,7 @@ std::optional<Change> WithRequests(Json pod,
   for (const auto& [resource, request, free] : shortages) {
     if (free <= 0) return std::nullopt;
     const std::string init = LowerInitContainers(pod, resource, free);
-    const std::int64_t excess = RequestOfPod(pod, resource) - free;
+    const Amount excess = RequestOfPod(pod, resource) - free;
     Lower(pod["spec"]["containers"], resource, excess);
     if (RequestOfPod(pod, resource) > free) return std::nullopt;
     const bool is_init = !init.empty() && excess <= 0;

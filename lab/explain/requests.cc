@@ -9,22 +9,22 @@
 namespace minisched::explain {
 namespace {
 
-constexpr std::int64_t kMinMilli = 50;
+constexpr Amount kMinMilli = 50;
 
-std::int64_t RequestOf(const Pod& pod, const std::string& resource) {
+Amount RequestOf(const Pod& pod, const std::string& resource) {
   return AmountOf(Resource(PodRequests(pod)), resource);
 }
 
 // Returns the requested cores, or 0 if these are no whole cores.
-std::int64_t CoresOf(const Container& container) {
-  const std::int64_t milli = Resource(container.resources.requests).milli_cpu;
+Amount CoresOf(const Container& container) {
+  const Amount milli = Resource(container.resources.requests).milli_cpu;
   return milli % 1000 == 0 ? milli / 1000 : 0;
 }
 
 }  // namespace
 
 std::string DecidingInitContainer(const Pod& pod, const std::string& resource) {
-  const std::int64_t request = RequestOf(pod, resource);
+  const Amount request = RequestOf(pod, resource);
   const auto is_sidecar = [](const Container& container) {
     return container.restart_policy == "Always";
   };
@@ -57,7 +57,7 @@ std::string OriginOf(const Pod& pod, const std::string& resource) {
              !name.empty()) {
     origin = "init container " + name;
   }
-  const std::int64_t overhead = AmountOf(Resource(pod.spec.overhead), resource);
+  const Amount overhead = AmountOf(Resource(pod.spec.overhead), resource);
   if (overhead > 0) {
     origin += fmt::format("{}{} overhead", origin.empty() ? "" : ", ",
                           ShowAmount(resource, overhead));
@@ -66,7 +66,7 @@ std::string OriginOf(const Pod& pod, const std::string& resource) {
 }
 
 bool LacksMilli(const Container& container, const NodeState& node) {
-  const std::int64_t cores = CoresOf(container);
+  const Amount cores = CoresOf(container);
   return cores >= kMinMilli && 1000 * cores > 2 * node.allocatable.milli_cpu;
 }
 

@@ -74,7 +74,12 @@ void AddBudgets(Trial& trial, const PlacedPods& less_important,
                 std::vector<Victim>& victims, const std::stop_token& stop) {
   const auto all = trial.client().List<PodDisruptionBudget>({}, stop);
   for (const auto& budget : all.items) {
-    DisruptionBudgets alone({budget});
+    const std::string& of_namespace = budget->metadata.namespace_name;
+    DisruptionBudgets alone([&](const std::string& namespace_name) {
+      std::vector<std::shared_ptr<const PodDisruptionBudget>> budgets;
+      if (namespace_name == of_namespace) budgets.push_back(budget);
+      return budgets;
+    });
     for (const PlacedPod* each : less_important) {
       Pod pod;
       pod.metadata = each->metadata;
