@@ -148,7 +148,7 @@ class NominatedRandomTest : public SchedulerTest {
         "faults: [{match: {verbs: [delete], resource: pods}" + fault +
         "}, {match: {verbs: [patch], resource: pods/status}" + fault +
         "}, {match: {verbs: [watch], resource: pods}, watch: {delay: " +
-        std::to_string(10 * Below(4)) + "ms}}]");
+        std::to_string(1 + 10 * Below(4)) + "ms}}]");
   }
 
   void Operate() {
