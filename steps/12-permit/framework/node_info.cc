@@ -36,7 +36,7 @@ std::shared_ptr<const ImageSizes> GetImageSizes(const Node& node) {
 
 ResourceList DefaultRequests() {
   return {{"cpu", Quantity::FromMilli(100)},
-          {"memory", Quantity::FromValue(200LL * 1024 * 1024)}};
+          {"memory", Quantity::FromValue(Amount{200} * 1024 * 1024)}};
 }
 
 PodInfoPtr NewPodInfo(std::shared_ptr<const Pod> pod) {
