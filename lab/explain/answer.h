@@ -37,7 +37,7 @@ struct Change {
   std::string node = {};
 };
 
-// A pod that is evicted for the pod.
+// A pod that is evicted for the explained pod.
 struct Victim {
   std::string pod;  // "default/batch"
   std::int32_t priority = 0;

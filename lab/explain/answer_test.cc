@@ -37,7 +37,7 @@ TEST(AnswerTest, PairsOfChangesAreNamedAsSuch) {
   EXPECT_EQ(json["tried"], Json({{"changes", 2}, {"pairs", 3}}));
 }
 
-TEST(AnswerTest, ASearchWithoutResultIsNamed) {
+TEST(AnswerTest, NamesHowManyChangesWereTriedInVain) {
   Answer answer = Unschedulable();
   EXPECT_EQ(RestOf(answer), "");
   EXPECT_FALSE(Json::parse(ToJson(answer)).contains("tried"));

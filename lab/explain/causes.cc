@@ -135,8 +135,8 @@ Causes AffinityCauses(const Pod& pod, const NodeState& node) {
   return causes;
 }
 
-// Returns a cause for each taint. kube-scheduler compares no numbers in
-// tolerations unless a feature gate is on, which is off by default.
+// Returns a cause for each taint. Tolerations with Gt and Lt don't count: the
+// feature gate for them is off by default.
 Causes TaintCauses(const Pod& pod, const NodeState& node) {
   Causes causes;
   for (const Taint& taint : UntoleratedTaints(pod, node.node)) {

@@ -83,7 +83,7 @@ class ClaimChecker {
                               : " has no volume yet");
   }
 
-  // True if a volume of the class is there for the claim.
+  // Returns true if there is a volume of the class.
   bool HasVolume(const std::string& class_name) {
     const Json volumes = Read("/api/v1/persistentvolumes");
     const Json& items = Get(volumes, "items");
@@ -105,7 +105,7 @@ class ClaimChecker {
 
   Trial& trial_;
   const std::stop_token& stop_;
-  // Controllers have had no time yet to do something for a new pod.
+  // True if controllers have had no time to act on the pod.
   const bool is_new_ = trial_.is_new();
   std::string unbound_;
 };

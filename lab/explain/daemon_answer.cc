@@ -63,8 +63,8 @@ CreatedPods CreatePods(Trial& trial, std::vector<const NodeState*> nodes,
   return created;
 }
 
-// Returns why the controller creates no pod for the node: the plugins that
-// check the same.
+// Returns why the controller creates no pod for the node, as rejections by the
+// plugins that check the same.
 RejectedNode NotSelected(const Pod& pod, const NodeState& node) {
   RejectedNode rejected{.node = node.node.metadata.name};
   const std::string& own = pod.spec.node_name;

@@ -15,8 +15,8 @@ namespace minisched::explain {
 // others.
 Answer ExplainDaemonSet(Trial& trial, const std::stop_token& stop);
 
-// Explainer.cc has these functions. They add what an attempt has rejected: the
-// pod as a whole, and nodes, the nearest ones first.
+// Add the rejections of an attempt to the answer: those of the pod as a whole,
+// and those of nodes, the nearest ones first. Defined in explainer.cc.
 void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
                       const std::stop_token& stop);
 void AddRejected(const Outcome& outcome, const Pod& pod,

@@ -23,13 +23,13 @@ void PinToNode(nlohmann::json& spec, const std::string& node);
 bool ShouldRun(const Pod& pod, const Node& node);
 
 // Returns the pods that DaemonSets run on a new node, as manifests with the
-// node's name. A DaemonSet that the server lacks, but of which there are pods,
-// runs a pod like these. REQUIRES: the server runs.
+// node's name. If the server has pods of a DaemonSet, but not the DaemonSet,
+// the new pod is like one of these. REQUIRES: the server runs.
 std::vector<nlohmann::json> DaemonPodsFor(const nlohmann::json& node,
                                           apiserver::Server& server);
 
-// Returns true if a deleted pod comes back on its node: the pod is one of a
-// DaemonSet, or the kubelet runs it from a file.
+// Returns true if a deleted pod comes back on its node: the pod belongs to
+// a DaemonSet, or is a static pod of the kubelet.
 bool ComesBack(const ObjectMeta& pod);
 
 }  // namespace minisched::explain

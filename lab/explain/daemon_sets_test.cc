@@ -107,8 +107,8 @@ TEST(DaemonSetsTest, MayBeKnownOnlyByTheirPods) {
   EXPECT_TRUE(ComesBack(FromDocument<Pod>(pods[0]).metadata));
 }
 
-// A node of a step brings the pods along.
-TEST(DaemonSetsTest, RunOnTheNodeOfAStep) {
+// A node that a step creates gets the pods of DaemonSets.
+TEST(DaemonSetsTest, RunOnANodeThatAStepCreates) {
   Objects objects;
   objects.Add(DaemonSet("all", {{"containers", kContainers}}), "dump");
   objects.Add({{"apiVersion", "v1"},

@@ -179,8 +179,8 @@ void AddVictims(Victims victims, Answer& answer) {
   answer.victims = std::move(victims.pods);
   if (victims.is_complete) return;
   answer.warnings.push_back(
-      "the pods that the scheduler evicts may be others, or more: it has not "
-      "evicted enough of them in time");
+      "the scheduler did not evict enough pods in time: the list of evicted "
+      "pods may be incomplete, or name the wrong ones");
 }
 
 // Warns about a table that the trace has cut off.
@@ -221,7 +221,7 @@ std::string NodeAfter(const Experiment& experiment, const Change& change,
 }
 
 // Plays changes until enough of them have helped, and adds those to the
-// answer. Returns how many were tried. `most` is the most that are tried.
+// answer. Returns how many were tried. Tries at most `most` changes.
 std::size_t PlayChanges(const Experiment& experiment,
                         std::vector<Change> changes, std::size_t most,
                         Clock::TimePoint deadline, std::chrono::seconds time,

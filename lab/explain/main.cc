@@ -235,10 +235,11 @@ int main(int argc, char** argv) {
       "an API server of its own, runs a scheduler there, and reads its trace. "
       "The cluster is only read.\n"
       "The exit code is 0 if the pod fits or is bound, or if pods are evicted "
-      "for it, 1 if it fits nowhere, is rejected later, is gated or has the "
-      "spec.nodeName of no node, 2 if the program can't tell, and 130 after an "
-      "interruption. For a DaemonSet, it is 0 if the DaemonSet runs on all "
-      "nodes that it selects and tolerates.");
+      "for it, 1 if it fits nowhere, is rejected later or is gated, or if the "
+      "node of its spec.nodeName does not exist, 2 if the program can't tell, "
+      "and 130 after an interruption. For a new DaemonSet, the code is 0 if "
+      "the DaemonSet selects and tolerates at least one node, and runs on all "
+      "these nodes.");
   AddFlags(flags, options);
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;

@@ -11,9 +11,9 @@
 
 namespace minisched::explain {
 
-// Returns the topology keys of which a new node like this one needs values of
-// its own, so that the pods on other nodes don't matter. Returns nullopt if the
-// new node would lack a label, or pods that must be there.
+// Returns the topology keys for which a new node like this one needs values of
+// its own, so that no pods on other nodes are in its domains. Returns nullopt
+// if this would not help: a label is missing, or pods must be there.
 std::optional<std::set<std::string>> KeysOfNewDomains(const Rules& rules,
                                                       const Node& node);
 

@@ -8,8 +8,8 @@
 
 namespace minisched::explain {
 
-// True for taints that follow from the state of the node: nobody tolerates them
-// to help a pod, and a new node has none.
+// Returns true if the taint follows from the state of the node. No suggestion
+// lets the pod tolerate such a taint, and a new node has none.
 bool IsOfState(const Taint& taint);
 
 // Returns the change after which the node has none of these taints. Taints that

@@ -18,7 +18,8 @@ struct PortHolder {
   ObjectMeta pod;
 };
 
-// A pod on a node, as far as rules about other pods and preemption read it.
+// The fields of a pod on a node that rules about other pods and preemption
+// read.
 struct PlacedPod {
   ObjectMeta metadata;
   std::int32_t priority = 0;

@@ -187,7 +187,7 @@ Objects::Selection Objects::SelectFor(const NamespacedName& target,
     if (key.first != "Pod") selection.manifests.push_back(manifest);
   }
   AddMissing(target, selection.manifests);
-  // Pods come last: what they lack comes from the other objects.
+  // Pods come last, because the server fills in their fields from the others.
   for (const auto& [name, pod] : pods_) {
     if (!IsCopied(name, target, group)) {
       if (pod.is_nominated && !pod.HasEnded()) ++selection.nominated;

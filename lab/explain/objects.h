@@ -61,8 +61,8 @@ class Objects {
     int anti_affine = 0;
     // The number of pods with a nominated node that are left out.
     int nominated = 0;
-    // The classes that are missing, although pods need them that were never on
-    // a server: "PriorityClass high".
+    // The missing classes of pods that were never on a server, such as
+    // "PriorityClass high".
     std::set<std::string> missing = {};
   };
 
@@ -91,10 +91,11 @@ class Objects {
 
   // Selects all objects except pods that have ended and other pending pods.
   // Pending pods of the target's `group`, if it is not "", are included,
-  // because the target can't be bound without them. Adds the namespaces that
-  // the pods need and the target's priority class and runtime class, as far as
-  // its fields show them, if they are missing. Throws CannotTell if the target
-  // was never on a server, and so lacks the fields of a class that is missing.
+  // because the target can't be bound without them. Adds what is missing:
+  // the namespaces of the pods, and the target's priority class and runtime
+  // class, made from the target's fields. Throws CannotTell if the target was
+  // never on a server and one of its classes is missing, because its fields
+  // then don't show the class.
   Selection SelectFor(const NamespacedName& target,
                       const std::string& group) const;
 
@@ -107,7 +108,7 @@ class Objects {
                 const std::string& group) const;
   void AddMissing(const NamespacedName& target,
                   std::vector<Manifest>& manifests) const;
-  // The classes of a pod that was never on a server that are missing.
+  // Returns the missing classes of a pod that was never on a server.
   std::set<std::string> MissingClasses(const Manifest& pod) const;
 
   std::map<Key, Manifest> objects_;

@@ -25,10 +25,10 @@ Change WithTolerations(const nlohmann::json& pod,
                        const std::vector<Taint>& taints);
 // Lowers the requests to what is free: those of the init containers, if these
 // decide, else those of the containers. Returns nullopt if nothing is free, or
-// if the pod requests too much as a whole.
+// if lower requests of containers are not enough.
 std::optional<Change> WithRequests(nlohmann::json pod,
                                    const std::vector<Shortage>& shortages);
-// Takes the cpu requests that lack their "m" as thousandths; see LacksMilli().
+// Adds the "m" to the cpu requests that lack it; see LacksMilli().
 std::optional<Change> WithMilli(nlohmann::json pod, const NodeState& node);
 // Removes what the node doesn't match from the node selector and from the
 // required node affinity.

@@ -13,7 +13,7 @@ namespace {
 constexpr char kHostnameKey[] = "kubernetes.io/hostname";
 constexpr std::size_t kShownNames = 3;
 
-// Returns "n1 has" or "zone=a has": the beginning of a text about a domain.
+// Returns the name of a domain: "the node" or "zone=a".
 std::string ShowDomain(const Node& node, const std::string& key,
                        const std::string& value) {
   if (key == kHostnameKey && value == node.metadata.name) return "the node";
@@ -213,7 +213,7 @@ const PodsOfDomain* PodRules::RepellingPods(const Node& node,
              : FindDomain(repelling->second.domains, node, key);
 }
 
-// The first pod of a group whose pods require each other.
+// Returns true for the first pod of a group whose pods require each other.
 bool PodRules::MayBeFirst() const { return !has_required_ && MatchesAll(pod_); }
 
 std::vector<std::size_t> PodRules::UnmetAffinity(const Node& node) const {

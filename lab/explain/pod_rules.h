@@ -60,7 +60,7 @@ class PodRules {
   // Returns why the rules reject the node; empty if they don't.
   std::vector<std::string> CausesOf(const Node& node) const;
 
-  // What the causes are made of, for suggestions.
+  // The following functions return the parts of the causes, for suggestions.
 
   // Returns the positions of the required affinity terms, and of the required
   // anti-affinity terms, that reject the node.
@@ -69,7 +69,7 @@ class PodRules {
   // Returns the topology keys of the domains with pods that keep the pod away.
   std::set<std::string> RepellingKeys(const Node& node) const;
   // Returns the only pod that keeps the pod away from the node; null if there
-  // are several, or if the pod or that pod would keep away its own kind.
+  // are several, or if the two look like replicas that avoid each other.
   const PlacedPod* OnlyRepelling(const Node& node) const;
   // Returns the value of the term's topology key where the required pods are;
   // "" if there are none.
@@ -101,7 +101,8 @@ class PodRules {
   ObjectMeta pod_;
   std::vector<PodTerm> affinity_;
   std::vector<PodTerm> anti_affinity_;
-  bool has_required_ = false;      // a pod on a node with a key matches all
+  // True if a pod matches all affinity terms, and its node has one of the keys.
+  bool has_required_ = false;
   std::vector<Domains> required_;  // by affinity term: pods that match all
   std::vector<Domains> avoided_;   // by anti-affinity term
   std::map<std::string, Repelling> repelling_;  // by topology key

@@ -132,8 +132,8 @@ void AddWarnings(const Objects& objects, const Objects::Selection& selection,
   }
   if (!selection.missing.empty()) {
     warnings.push_back(fmt::format(
-        "pods that were never on a server need classes that are missing: {}. "
-        "The pods have the priority 0 and no overhead",
+        "classes of pods that were never on a server are missing: {}. On the "
+        "copy, these pods have priority 0 and no overhead",
         fmt::join(selection.missing, ", ")));
   }
   std::vector<std::string> kinds;

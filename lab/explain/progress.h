@@ -17,12 +17,12 @@ class Progress {
   using Print = std::function<void(const std::string& line)>;
   Progress(Clock& clock, Print print);
 
-  // The program now does this: "reading dump.yaml".
+  // Records what the program begins to do, such as "reading the dump".
   void Begin(std::string what) EXCLUDES(mu_);
 
  private:
   void Run(const std::stop_token& stop);
-  // Returns what the program is doing, or "" if this is the printed line.
+  // Returns what the program is doing, or "" if `printed` already says so.
   std::string Next(const std::string& printed) const EXCLUDES(mu_);
 
   Clock& clock_;

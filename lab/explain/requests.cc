@@ -15,7 +15,7 @@ Amount RequestOf(const Pod& pod, const std::string& resource) {
   return AmountOf(Resource(PodRequests(pod)), resource);
 }
 
-// Returns the requested cores, or 0 if these are no whole cores.
+// Returns the requested cores, or 0 if their number is no integer.
 Amount CoresOf(const Container& container) {
   const Amount milli = Resource(container.resources.requests).milli_cpu;
   return milli % 1000 == 0 ? milli / 1000 : 0;

@@ -10,7 +10,7 @@
 namespace minisched::explain {
 
 // Returns what decides the pod's request for a resource, other than its
-// containers: "init container migrate", "pod as a whole", "3 of them overhead".
+// containers: "init container migrate", "the pod as a whole", "3 overhead".
 // Returns "" if only the containers decide.
 std::string OriginOf(const Pod& pod, const std::string& resource);
 
@@ -18,7 +18,7 @@ std::string OriginOf(const Pod& pod, const std::string& resource);
 std::string DecidingInitContainer(const Pod& pod, const std::string& resource);
 
 // Returns true if the container probably requests thousandths of a cpu, but
-// without the "m": so many cores that two of these nodes have fewer.
+// without the "m": at least 50 cores, and more than two of these nodes have.
 bool LacksMilli(const Container& container, const NodeState& node);
 
 // Returns a hint for a pod with such a container, or "".

@@ -17,8 +17,8 @@ struct Rules {
   Rules(const Pod& pod, const NodeStates& nodes,
         const NamespaceLabels& namespaces);
 
-  // As CausesOf(): returns what is behind a rejection by InterPodAffinity or
-  // PodTopologySpread. Empty for other plugins.
+  // Returns the causes of a rejection by InterPodAffinity or PodTopologySpread.
+  // Empty for other plugins; see CausesOf() in causes.h.
   std::vector<std::string> CausesOf(const Node& node,
                                     const std::string& plugin) const;
 

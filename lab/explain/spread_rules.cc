@@ -23,7 +23,7 @@ Selector SelectorOf(const TopologySpreadConstraint& rule,
     const auto label = pod_labels.find(key);
     if (label == pod_labels.end()) continue;
     const LabelSelectorRequirement own{key, "In", {label->second}};
-    // The API server adds it to the selectors of new pods.
+    // The API server has added this requirement if the pod is new.
     if (std::ranges::find(selector.match_expressions, own) !=
         selector.match_expressions.end()) {
       continue;
@@ -127,14 +127,14 @@ std::string SpreadRules::Constraint::Show() const {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// "spread by zone: with this pod a has 3 pods with app=web, and may have 1 (c
-// 0, b 1, a 2; maxSkew 1)"
+// Returns "spread by zone: with this pod, a has 3 pods with app=web, and may
+// have 1 (c 0, b 1, a 2; maxSkew 1)".
 std::string SpreadRules::Constraint::CauseIn(const std::string& domain) const {
   const std::string labels = selector.ToString();
   const int count = CountIn(domain) + (counts_itself ? 1 : 0);
   std::string cause = fmt::format(
       "spread by {}: {}{} has {} pod{}{}{}, and may have {} ({}{}maxSkew {}",
-      rule.topology_key, counts_itself ? "with this pod " : "", domain, count,
+      rule.topology_key, counts_itself ? "with this pod, " : "", domain, count,
       count == 1 ? "" : "s", labels.empty() ? "" : " with ", labels,
       Min() + rule.max_skew, Show(), counts.empty() ? "" : "; ", rule.max_skew);
   if (rule.min_domains && HasFewDomains()) {

@@ -13,8 +13,8 @@ namespace minisched::explain {
 
 // A constraint that a node violates.
 struct SpreadViolation {
-  std::size_t
-      constraint;  // the position in the pod's topologySpreadConstraints
+  // The position in the pod's topologySpreadConstraints.
+  std::size_t constraint;
   std::string topology_key;
   int max_skew = 0;
   int skew = 0;  // with the pod; 0 if the node lacks the label
@@ -47,7 +47,7 @@ class SpreadRules {
     bool counts_tainted_nodes = false;
     std::map<std::string, int> counts;  // of pods, by domain
 
-    // The number of pods that the smallest domain counts for.
+    // Returns the minimum from which the skew is measured.
     int Min() const;
     bool HasFewDomains() const;
     int CountIn(const std::string& domain) const;

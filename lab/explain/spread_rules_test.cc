@@ -61,7 +61,7 @@ TEST_F(SpreadRulesTest, TheDomainsAreCounted) {
   Place("a", 2);
   Place("b", 1);
   EXPECT_THAT(Causes(Web(), "a"),
-              ElementsAre("spread by zone: with this pod a has 3 pods with "
+              ElementsAre("spread by zone: with this pod, a has 3 pods with "
                           "app=web, and may have 1 (c 0, b 1, a 2; maxSkew "
                           "1)"));
   EXPECT_THAT(Causes(Web(), "c"), IsEmpty());
@@ -87,7 +87,7 @@ TEST_F(SpreadRulesTest, FewDomainsHaveTheMinimumZero) {
   for (const char* node : {"a", "b", "c"}) Place(node, 1);
   EXPECT_THAT(Causes(Web(), "a"), IsEmpty());
   EXPECT_THAT(Causes(Web(Spread(R"(, "minDomains": 4)")), "a"),
-              ElementsAre("spread by zone: with this pod a has 2 pods with "
+              ElementsAre("spread by zone: with this pod, a has 2 pods with "
                           "app=web, and may have 1 (a 1, b 1, c 1; maxSkew 1; "
                           "the minimum is 0, because minDomains is 4)"));
 }
@@ -96,7 +96,7 @@ TEST_F(SpreadRulesTest, PoliciesLeaveOutNodes) {
   AddNode("d", "zone", R"({"key": "gpu", "effect": "NoSchedule"})");
   for (const char* node : {"a", "b", "c"}) Place(node, 1);
   EXPECT_THAT(Causes(Web(), "a"),
-              ElementsAre("spread by zone: with this pod a has 2 pods with "
+              ElementsAre("spread by zone: with this pod, a has 2 pods with "
                           "app=web, and may have 1 (d 0, a 1, b 1, c 1; "
                           "maxSkew 1)"));
   EXPECT_THAT(Causes(Web(Spread(R"(, "nodeTaintsPolicy": "Honor")")), "a"),
@@ -114,7 +114,7 @@ TEST_F(SpreadRulesTest, MatchLabelKeysNarrowTheSelector) {
   Place("a", 1, PodWith(R"("app": "web", "hash": "1")"));
   const std::string spread = Spread(R"(, "matchLabelKeys": ["hash"])");
   EXPECT_THAT(Causes(PodWith(R"("app": "web", "hash": "1")", spread), "a"),
-              ElementsAre("spread by zone: with this pod a has 2 pods with "
+              ElementsAre("spread by zone: with this pod, a has 2 pods with "
                           "app=web,hash in (1), and may have 1 (b 0, c 0, a 1; "
                           "maxSkew 1)"));
 }
@@ -135,7 +135,7 @@ TEST_F(SpreadRulesTest, ManyDomainsAreCutOff) {
   Place("a", 1);
   for (const char* name : {"d", "e", "f"}) AddNode(name);
   EXPECT_THAT(Causes(Web(), "a"),
-              ElementsAre("spread by zone: with this pod a has 2 pods with "
+              ElementsAre("spread by zone: with this pod, a has 2 pods with "
                           "app=web, and may have 1 (b 0, c 0, d 0, e 0, f 0, … "
                           "(6 domains); maxSkew 1)"));
 }

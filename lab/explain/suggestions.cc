@@ -33,7 +33,7 @@ constexpr int kMaxOfASort = 2;
 // The most pairs of changes for one node.
 constexpr std::size_t kMaxPairsOfANode = 3;
 
-// No more pairs are looked for.
+// The search for pairs ends when there are so many.
 constexpr std::size_t kEnoughPairs = 12;
 
 // A rejected node, and what keeps the pod from it.
@@ -42,7 +42,7 @@ struct Candidate {
   std::set<std::string> plugins;
   std::vector<Taint> taints;
   std::vector<Shortage> shortages;
-  int excess = 0;  // how many pods too many the node's domains have
+  int excess = 0;  // by how much the domains' skews are too high
 
   const Node& node() const { return state->node; }
   const std::string& name() const { return node().metadata.name; }
@@ -134,8 +134,8 @@ class ChangeFinder {
       Add("typing error", WithoutTypingErrors(pod_json_, node.node()));
     }
     for (const Candidate& node : nodes) {
-      // Rules about other pods are met better by a new node than by fewer
-      // rules.
+      // For rules about other pods, a new node is a better suggestion than
+      // fewer rules.
       if (IsRule(*node.plugins.begin())) AddNewNode(node);
       if (node.plugins.size() == 1) AddChanges(node, *node.plugins.begin());
       AddNewNode(node);
@@ -330,8 +330,9 @@ class ChangeFinder {
            {"grace", 0}}}});
   }
 
-  // One more node helps if the node would fit the pod without its pods, and
-  // without its present state. `met` is a plugin that another change is for.
+  // One more node may help if only its pods or its present state keep the pod
+  // from this node. `met` is a plugin that the other change of a pair
+  // satisfies.
   void AddNewNode(const Candidate& node, const std::string& met = "") {
     if (counts_["new node"] > 0 && counts_["new domain"] > 0) return;
     std::set<std::string> others = node.plugins;

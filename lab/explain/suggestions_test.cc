@@ -126,13 +126,13 @@ TEST_F(SuggestionsTest, ThePodThatHoldsThePortIsDeleted) {
           "one more node like node-1"));
 }
 
-TEST_F(SuggestionsTest, ADaemonSetsPodStays) {
+TEST_F(SuggestionsTest, APodOfADaemonSetIsNotDeleted) {
   other_["ports"] = Container()["ports"] = {
       {{"containerPort", 80}, {"hostPort", 80}, {"protocol", "TCP"}}};
   owner_ = "DaemonSet";
   EXPECT_THAT(ChangesAfter("NodePorts"),
               ElementsAre("one more node like node-1"));
-  owner_ = "Node";  // the kubelet runs it from a file
+  owner_ = "Node";  // a static pod
   EXPECT_THAT(ChangesAfter("NodePorts"),
               ElementsAre("one more node like node-1"));
 }

@@ -28,7 +28,7 @@ struct Experiment {
   Objects::Selection objects;
   // Creates the pod if it is new, and carries out the steps of --what-if.
   std::vector<scenario::Step> steps;
-  // Called with what is done next; see Progress::Begin().
+  // Called with what the program does next; see Progress::Begin().
   std::function<void(const std::string&)> begin = [](const auto&) {};
 };
 
@@ -72,7 +72,7 @@ class Trial {
   Copy& copy() { return copy_; }
   Client& client() { return cluster_.client(); }
 
-  // Runs the scheduler on other pods of the copy.
+  // Runs the scheduler for other pods of the copy.
   std::vector<Outcome> Run(const Pods& pods, Clock::TimePoint deadline,
                            const std::stop_token& stop) {
     return RunScheduler(cluster_, copy_.server().Kubeconfig(),

@@ -38,8 +38,8 @@ std::string DigitsOf(const std::string& text) {
   return digits;
 }
 
-// Returns true if one letter is missing, is another, or has changed places with
-// the next one.
+// Returns true if one letter is missing, is another one, or is swapped with the
+// next one.
 bool IsOneEdit(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty() && a.front() == b.front()) {
     a.remove_prefix(1);
@@ -100,7 +100,7 @@ std::optional<NodeSelectorRequirement> MeantRequirement(
   return WithInteger(std::move(meant));
 }
 
-// Collects what the pod requires in place of what.
+// Collects the texts of the corrections.
 class Corrections {
  public:
   void Add(const std::string& verb, const std::string& now,

@@ -16,7 +16,8 @@ bool LooksMistyped(std::string_view a, std::string_view b);
 
 // Returns the change with which the pod selects what the node has, if the pod's
 // node selector and required node affinity differ from the node's labels only
-// by typing errors. With Gt and Lt, a number that is no integer counts as one.
+// by typing errors. With Gt and Lt, a number that is no integer is a typing
+// error.
 // `pod` is the pod as the server returned it.
 std::optional<Change> WithoutTypingErrors(nlohmann::json pod, const Node& node);
 

@@ -21,7 +21,7 @@ using PlacedPods = std::vector<const PlacedPod*>;
 
 constexpr std::chrono::milliseconds kVictimsPoll{5};
 constexpr std::chrono::seconds kMaxEviction{10};
-// After this time, pods that were already being deleted may be all there are.
+// After this time, pods that were already being deleted may be enough.
 constexpr std::chrono::seconds kMinEviction{1};
 
 bool IsEnding(const PlacedPod* pod) {

@@ -132,10 +132,10 @@ def spread(rng: random.Random) -> list[dict]:
 
 
 def owned_by(daemon_set: str) -> list[dict]:
-    # The embedded server does not serve this version, so it can't know that
-    # there is no such DaemonSet, and keeps the pods.
-    return [{"apiVersion": "extensions/v1beta1", "kind": "DaemonSet", "name": daemon_set,
-             "uid": f"of-{daemon_set}", "controller": True}]
+    # The embedded server does not serve this version, so it can't check
+    # whether the DaemonSet exists, and keeps the pods.
+    return [{"apiVersion": "extensions/v1beta1", "kind": "DaemonSet",
+             "name": daemon_set, "uid": f"of-{daemon_set}", "controller": True}]
 
 
 def pinned_to(where: str) -> dict:

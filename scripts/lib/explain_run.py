@@ -50,8 +50,8 @@ class Original:
         return path
 
     def schedule(self) -> dict:
-        """Runs the step until it has attempted the pod. Returns the attempt, the
-        node, the note of the event, and the pods that are gone."""
+        """Runs the step until it has attempted the pod. Returns the attempt,
+        the node, the note of the event, and the pods that are gone."""
         before = self.pods()
         record = self.directory / "record"
         environment = {**os.environ, "KUBECONFIG": str(self.server.kubeconfig)}

@@ -40,8 +40,8 @@ def scores_of_answer(answer: dict) -> dict:
 def wrong_amounts(answer: dict, objects: list[dict]) -> list[str]:
     """Counts what is free again. Returns what differs."""
     wrong = []
-    form = re.compile(r"([a-z./]+): requests (\S+)(?: \([^)]*\))?, free (\S+) of "
-                      r"(\S+)")
+    form = re.compile(r"([a-z./]+): requests (\S+)(?: \([^)]*\))?, "
+                      r"free (\S+) of (\S+)")
     for each in answer["nodes"]:
         causes = [cause for one in each.get("rejections", [])
                   for cause in one["causes"]]

@@ -176,7 +176,7 @@ AVOIDED = re.compile(r"keeps away from pods with .*, (the node|\S+=\S+) has "
                      r"(, which keeps? this pod away, too)?$")
 REPELLING = re.compile(r"(\S+/\S+) on \S+ keeps pods with .* out of "
                        r"(the node|\S+=\S+?)(?: \((\d+) more pods do so\))?$")
-SPREAD = re.compile(r"spread by (\S+): (?:with this pod )?\S+ has (\d+) pods?"
+SPREAD = re.compile(r"spread by (\S+): (?:with this pod, )?\S+ has (\d+) pods?"
                     r".*, and may have (\d+) \((.*?); maxSkew \d+.*\)$")
 MISSING = re.compile(r"spread by (\S+): the node has no label \S+$")
 PLACE = re.compile(r"requires .*, (\S+)=(\S+) has (\S+/\S+) on \S+?"
@@ -219,7 +219,7 @@ def wrong_pods(cluster: Cluster, node: dict, causes: list[str]) -> list[str]:
 
 def wrong_requirement(cluster: Cluster, node: dict,
                       causes: list[str]) -> list[str]:
-    """Tells whether the required pods are where the causes say."""
+    """Checks that the required pods are where the causes say."""
     terms = cluster.terms(cluster.target, "podAffinity")
     keys = [term["topologyKey"] for term in terms]
     found = {key: cluster.required(key) for key in keys}

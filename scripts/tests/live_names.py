@@ -10,8 +10,8 @@ NODE = "gke-production-europe-standard-16-pool-{:03}-4f8c2a1b-x7k9"
 POD = "checkout-service-canary-deployment-7d9f8b6c5d-x{:03}"
 STUCK = "training-job-large-language-model-worker-7d9f8b-{:03}"
 
-# Returns the elements whose text leaves them or the window, except in boxes
-# that can be scrolled.
+# Returns the elements whose text is wider than they are or leaves the window,
+# except in boxes that can be scrolled.
 OVERFLOWS = """() => {
   const found = [];
   const isCut = (element) => element.matches('.cut-head, .namespace, .reason');
@@ -35,7 +35,7 @@ OVERFLOWS = """() => {
   return found;
 }"""
 
-# Returns the height of each head of a column that is a word, in lines.
+# Returns how many lines each link in the head of a table takes.
 LINES_OF_HEADS = """() => [...document.querySelectorAll('thead .link')]
   .map((link) => Math.round(link.getBoundingClientRect().height /
     parseFloat(getComputedStyle(link).lineHeight)))"""
