@@ -7,8 +7,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "lab/apiserver/control_plane.h"
 #include "lab/apiserver/errors.h"
@@ -182,17 +184,16 @@ void Server::GoAway(std::chrono::milliseconds duration) {
 
 void Server::ForEach(const std::string& resource,
                      const std::function<void(const Json&)>& visit) {
-  std::promise<void> done;
-  impl_->loop.Post([&] {
-    try {
-      const auto& all = impl_->control_plane.store().All(resource);
-      for (const auto& [key, object] : all) visit(*object);
-      done.set_value();
-    } catch (...) {
-      done.set_exception(std::current_exception());
+  const auto objects = std::make_shared<std::promise<std::vector<Object>>>();
+  impl_->loop.Post([this, resource, objects] {
+    std::vector<Object> all;
+    for (const auto& [key, object] :
+         impl_->control_plane.store().All(resource)) {
+      all.push_back(object);
     }
+    objects->set_value(std::move(all));
   });
-  done.get_future().get();
+  for (const Object& object : objects->get_future().get()) visit(*object);
 }
 
 }  // namespace minisched::apiserver

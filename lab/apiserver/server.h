@@ -79,9 +79,9 @@ class Server {
   // Closes all connections and refuses new ones for `duration`, as if the
   // server were down. The server keeps the objects.
   void GoAway(std::chrono::milliseconds duration);
-  // Calls `visit` with each object of a resource ("pods"), without the costs of
-  // a list over HTTP. Blocks, and throws what `visit` throws. REQUIRES: Run()
-  // runs.
+  // Calls `visit` on this thread with each object of a resource ("pods"),
+  // without the costs of a list over HTTP. REQUIRES: Run() runs on another
+  // thread.
   void ForEach(const std::string& resource,
                const std::function<void(const nlohmann::json&)>& visit);
 
