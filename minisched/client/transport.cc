@@ -94,9 +94,12 @@ class Transport::Impl {
                             sending->Finish(std::move(result));
                           });
         },
-        [exchange,
+        // Weak, because the exchange holds the operation: at exit, what holds
+        // the exchange is destroyed, and neither of them ends.
+        [weak = std::weak_ptr<Exchange>(exchange),
          done = std::move(done)](ClientResult<IncomingResponse> result) {
-          if (!result) exchange->Abort();
+          const auto failed = result ? nullptr : weak.lock();
+          if (failed) failed->Abort();
           done(std::move(result));
         });
   }
