@@ -224,7 +224,7 @@ class CpprestConnection final
     if (handler) handler->OnSent();
   }
 
-  void ReceiveHead(http_response response) {
+  void ReceiveHead(const http_response& response) {
     response.content_ready().then(
         [self = shared_from_this()](const pplx::task<http_response>& whole) {
           self->Try([&] {

@@ -32,7 +32,7 @@ class TransportErrors {
   // read.
   TransportError Explain(const Connection::Error& error, int status) const;
 
-  // Something that is not the server's fault, or the response's.
+  // Any other failure: kProtocol.
   TransportError Other(const std::string& message) const;
 
  private:
