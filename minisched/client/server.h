@@ -2,6 +2,7 @@
 
 // For the client's own .cc files, because it includes Asio.
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -16,28 +17,38 @@ namespace minisched {
 
 // The idle connections to a server. Used on the I/O thread, except for the
 // constructor, and destroyed there.
-//
-// cpprestsdk closes a connection that was idle for 30 to 60 s. kube-apiserver
-// closes it after 90 s. So the server does not close it just when the client
-// sends a request.
 class ConnectionPool {
  public:
+  // A connection that was idle for longer is not used again, because the server
+  // may have another address now. cpprestsdk closes it after 30 to 60 s, and
+  // kube-apiserver after 90 s. So the server does not close a connection just
+  // when the client sends a request.
+  static constexpr std::chrono::seconds kKeepFor{30};
+
   // Returns the connection that was used last, because the server will close it
   // last; null if there is no connection.
   std::shared_ptr<Connection> Take() {
+    const TimePoint oldest = std::chrono::steady_clock::now() - kKeepFor;
+    if (!idle_.empty() && idle_.back().since < oldest) idle_.clear();
     if (idle_.empty()) return nullptr;
-    auto connection = std::move(idle_.back());
+    auto connection = std::move(idle_.back().connection);
     idle_.pop_back();
     return connection;
   }
 
   // Keeps a connection whose request has ended for a later request.
   void Return(std::shared_ptr<Connection> connection) {
-    idle_.push_back(std::move(connection));
+    idle_.push_back({std::move(connection), std::chrono::steady_clock::now()});
   }
 
  private:
-  std::vector<std::shared_ptr<Connection>> idle_;
+  using TimePoint = std::chrono::steady_clock::time_point;
+  struct Idle {
+    std::shared_ptr<Connection> connection;
+    TimePoint since;
+  };
+
+  std::vector<Idle> idle_;  // by `since`
 };
 
 // What all requests to a server share.
