@@ -5,7 +5,7 @@ FROM debian:12-slim AS build
 # Debian 12 keeps the versions of its packages, except for fixes.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
-      cmake g++ libboost-dev libcli11-dev libexpected-dev \
+      cmake g++ libboost-dev libcli11-dev libcpprest-dev libexpected-dev \
       libhowardhinnant-date-dev libspdlog-dev libssl-dev libyaml-cpp-dev \
       ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
@@ -29,7 +29,8 @@ FROM debian:12-slim
 # programs are linked to.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
-      libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libyaml-cpp0.7 \
+      libcpprest2.10 libfmt9 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 \
+      libyaml-cpp0.7 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/minisched /usr/local/bin/minisched
 # A number, so that the kubelet can check runAsNonRoot.

@@ -98,9 +98,9 @@ steps:
   within: 20ms
 )");
   ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->found, "cannot read the scheduler's metrics at " +
-                                       options_.metrics_url +
-                                       ": connection refused");
+  EXPECT_EQ(result.failure->found,
+            "cannot read the scheduler's metrics at " + options_.metrics_url +
+                ": connection refused, or no route to the server");
 }
 
 TEST_F(PlayerMetricsTest, RefusesToPlayWithoutMetrics) {

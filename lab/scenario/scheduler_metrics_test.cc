@@ -73,7 +73,8 @@ TEST(SchedulerMetricsTest, ErrorsNameTheUrlAndTheReason) {
     url = server.url() + "/metrics";
     EXPECT_EQ(Complaint(url), what + url + ": HTTP status 403");
   }
-  EXPECT_EQ(Complaint(url), what + url + ": connection refused");
+  EXPECT_EQ(Complaint(url),
+            what + url + ": connection refused, or no route to the server");
   const HttpServer server(Replies(200, "a 1\n<html>"));
   url = server.url() + "/";
   EXPECT_EQ(Complaint(url),

@@ -3,76 +3,70 @@
 // For the client's own .cc files, because it includes Asio.
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 
-#include "minisched/client/server_address.h"
 #include "minisched/client/tls.h"
+#include "minisched/client/transport.h"
 
 namespace minisched {
 
-// A connection to a server, with TLS if the server's URL is https. Used on the
-// I/O thread, except for the constructor. Operations under way fail at Close().
-class Connection : public std::enable_shared_from_this<Connection> {
+// A connection to one address of a server. Sends one request at a time, and
+// connects for the first of them. Hides cpprestsdk: another HTTP library needs
+// another MakeConnection() and another io_thread.cc. Used on the I/O thread.
+class Connection {
  public:
-  using error_code = boost::system::error_code;
-  using Handler = std::function<void(error_code)>;
+  // What failed, and why.
+  struct Error {
+    enum class Step {
+      kReuse,    // the server has closed the idle connection: nothing was sent
+      kConnect,  // TCP
+      kHandshake,  // TLS
+      kExchange,   // sending the request and receiving the response
+      kOther
+    };
+    Step step = Step::kOther;
+    // An errno, an error of OpenSSL, or one of asio::error::misc_errors and
+    // asio::ssl::error::stream_errors. 0 means that the response is malformed.
+    int code = 0;
+    // Of kHandshake: why the client rejected the server's certificate; may be
+    // empty. Of kOther: what failed.
+    std::string message = {};
+  };
 
-  // The steps of connecting. Each of them may fail.
-  enum class Step { kResolve, kConnect, kHandshake };
-  using ConnectHandler = std::function<void(Step, error_code)>;
+  // Receives what comes of a request: OnSent() and OnHead(), then OnBytes() any
+  // number of times, and OnEnd() or, at any time, OnError().
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    // The headers of the request are sent.
+    virtual void OnSent() = 0;
+    // Status and headers. The body is empty.
+    virtual void OnHead(HttpResponse head) = 0;
+    virtual void OnBytes(std::string_view body) = 0;
+    // The connection can be used again.
+    virtual void OnEnd() = 0;
+    virtual void OnError(const Error& error) = 0;
+  };
 
-  Connection(const ServerAddress& server, std::shared_ptr<const Tls> tls);
+  virtual ~Connection() = default;
 
-  // Each of these functions calls back once, after it has returned.
+  // Sends the request with this target and Host header. A GET or HEAD is sent
+  // again, once, if an idle connection ends before the head of the response.
+  // Throws if the request can't be sent.
+  virtual void Send(const HttpRequest& request, const std::string& target,
+                    const std::string& host,
+                    std::shared_ptr<Handler> handler) = 0;
 
-  // Looks up the host and connects to the first of its addresses that accepts.
-  // REQUIRES: not closed.
-  void Connect(ConnectHandler done);
-  // Sends the whole text, which must live until the callback. After an error,
-  // the connection can still be read.
-  void Write(const std::string& text, Handler done);
-  // Waits for at least one byte, and appends the received bytes to input().
-  void Read(Handler done);
-
-  void Close();
-
-  // True if the connection can be used for another request: the server has
-  // neither closed it nor sent anything.
-  bool IsUsable();
-
-  // The bytes that were read and not yet removed.
-  boost::beast::flat_buffer& input() { return input_; }
-
-  // Returns why the server's certificate was rejected, as a message for users;
-  // empty if it was not.
-  const std::string& refusal() const { return refusal_; }
-
- private:
-  using Resolver = boost::asio::ip::tcp::resolver;
-
-  void ConnectTo(const Resolver::results_type& addresses);
-  void OnConnected(error_code error);
-  void Finish(Step step, error_code error);
-  template <class Call>
-  void WithStream(Call call);
-
-  const std::string host_;
-  const std::uint16_t port_;
-  const std::shared_ptr<const Tls> tls_;  // null: the server has no TLS
-  boost::asio::ip::tcp::socket socket_;
-  Resolver resolver_;
-  std::string refusal_;
-  std::optional<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>>
-      tls_stream_;  // of socket_
-  boost::beast::flat_buffer input_;
-  ConnectHandler connected_;
-  bool closed_ = false;
-  bool is_broken_ = false;  // a part of a request was not sent
+  // Ends the request that is under way. After this, its handler is not called,
+  // and the connection can't be used. To close an idle connection, destroy it.
+  virtual void Close() = 0;
 };
+
+// `tls` is null if the server has no TLS.
+std::shared_ptr<Connection> MakeConnection(
+    const boost::asio::ip::tcp::endpoint& address,
+    std::shared_ptr<const Tls> tls);
 
 }  // namespace minisched

@@ -1,11 +1,44 @@
 #include "minisched/client/exchange.h"
 
+#include <charconv>
+#include <cstdint>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
-#include "minisched/client/request_text.h"
-
 namespace minisched {
+namespace {
+
+using Step = Connection::Error::Step;
+
+// Throws if a header has a line break, which would end the header.
+void CheckHeaders(const HttpRequest& request) {
+  constexpr std::string_view kBreaks("\r\n\0", 3);
+  for (const auto& [name, value] : request.headers) {
+    if (name.find_first_of(kBreaks) != std::string::npos ||
+        value.find_first_of(kBreaks) != std::string::npos) {
+      // Without the value, which may be a token.
+      throw std::invalid_argument("the header " + name + " has a line break");
+    }
+  }
+}
+
+// Returns the Content-Length; 0 if the response has none. Throws if it is not a
+// number: cpprestsdk would take it for another one.
+std::uint64_t ContentLength(const HttpResponse& head) {
+  const auto header = head.headers.find("content-length");
+  if (header == head.headers.end()) return 0;
+  const std::string& text = header->second;
+  std::uint64_t length = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, length);
+  if (error != std::errc() || parsed != end) {
+    throw std::runtime_error("malformed response: invalid Content-Length");
+  }
+  return length;
+}
+
+}  // namespace
 
 Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequest request,
                    bool is_stream)
@@ -16,18 +49,17 @@ Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequest request,
 void Exchange::Start(std::function<void()> on_send,
                      ClientCallback<IncomingResponse> done) {
   request_.WaitsFor("a connection");
-  text_ = ToRequestText(request_, server_->address);
+  CheckHeaders(request_);
+  target_ = TargetOf(server_->address, request_);
   on_send_ = std::move(on_send);
   done_ = std::move(done);
-  connection_ = server_->pool->Take();
-  was_kept_ = connection_ != nullptr;
-  was_kept_ ? Send() : Connect();
+  Begin();
 }
 
 void Exchange::Abort() {
   done_ = nullptr;
   on_send_ = nullptr;
-  if (connection_) connection_->Close();
+  if (connection_) std::exchange(connection_, nullptr)->Close();
 }
 
 template <class Step>
@@ -35,95 +67,106 @@ void Exchange::Try(const Step& step) {
   if (!done_) return;  // aborted
   try {
     step();
+  } catch (const TransportError& error) {
+    Fail(error);
   } catch (const std::exception& error) {
-    Fail(server_->errors->Other(error));
+    Fail(server_->errors->Other(error.what()));
   }
 }
 
-Connection::Handler Exchange::Then(void (Exchange::*step)(error_code)) {
-  return [self = shared_from_this(), step](error_code error) {
-    self->Try([&] { ((*self).*step)(error); });
-  };
+void Exchange::Begin() {
+  connection_ = server_->pool->Take();
+  was_kept_ = connection_ != nullptr;
+  if (was_kept_) return Send();
+  Resolve(server_->address.host, server_->address.port,
+          [self = shared_from_this()](const Addresses& addresses) {
+            self->Try([&] {
+              if (addresses.empty()) throw self->server_->errors->NoSuchHost();
+              self->addresses_ = addresses;
+              self->ConnectToNext();
+            });
+          });
 }
 
-void Exchange::Connect() {
-  connection_ = server_->pool->Make();
-  connection_->Connect(
-      [self = shared_from_this()](Connection::Step step, error_code error) {
-        self->Try([&] {
-          if (!error) return self->Send();
-          self->Fail(self->server_->errors->NotConnected(
-              step, error, self->connection_->refusal()));
-        });
-      });
+void Exchange::ConnectToNext() {
+  const auto address = addresses_.front();
+  addresses_.erase(addresses_.begin());
+  connection_ = MakeConnection(address, server_->tls);
+  Send();
 }
 
 void Exchange::Send() {
-  on_send_();
-  request_.WaitsFor("the response");
-  MakeParser();
-  connection_->Write(text_, Then(&Exchange::OnSent));
+  connection_->Send(request_, target_, server_->address.authority,
+                    shared_from_this());
 }
 
-void Exchange::OnSent(error_code /*error*/) {
-  // Read even after an error: the server may have sent a response with the
-  // reason before it closed the connection.
-  Read();
+void Exchange::OnSent() {
+  Try([this] {
+    on_send_();
+    request_.WaitsFor("the response");
+  });
 }
 
-void Exchange::Read() { connection_->Read(Then(&Exchange::OnRead)); }
+void Exchange::OnHead(HttpResponse head) {
+  Try([&] {
+    response_.head = std::move(head);
+    CheckHead();
+    if (!is_stream_ || !IsSuccess(response_.head.status)) return;
+    response_.body = std::make_shared<StreamBody>(
+        server_, std::exchange(connection_, nullptr));
+    Finish(response_);
+  });
+}
 
-void Exchange::OnRead(error_code error) {
-  error = parser_->Receive(error, connection_->input());
-  while (!error && IsInformational()) {
-    MakeParser();
-    error = parser_->Receive({}, connection_->input());
+// Throws if the response can't be read.
+void Exchange::CheckHead() const {
+  const int status = response_.head.status;
+  if (status / 100 == 1) {
+    // cpprestsdk takes this for the whole response.
+    throw std::runtime_error("interim responses are not supported: status " +
+                             std::to_string(status));
   }
-  if (error) return Retry(error);
-  const bool is_open =
-      is_stream_ && parser_->is_header_done() && IsSuccess(parser_->status());
-  is_open || parser_->is_done() ? Finish() : Read();
-}
-
-// The server may close a kept connection when a request is already on its way.
-// Then a request without effects is sent again, on a new connection. Other
-// requests fail, because the server may have carried them out.
-void Exchange::Retry(error_code error) {
-  const bool is_read = request_.method == "GET" || request_.method == "HEAD";
-  const bool was_closed = was_kept_ && !parser_->got_some();
-  if (!is_read || !was_closed) {
-    return Fail(server_->errors->NotReceived(error, parser_->status()));
+  const bool has_limit =
+      request_.method != "HEAD" && !(is_stream_ && IsSuccess(status));
+  if (ContentLength(response_.head) > server_->max_response && has_limit) {
+    throw server_->errors->ResponseTooLarge();
   }
-  connection_->Close();
-  was_kept_ = false;
-  Connect();
 }
 
-void Exchange::MakeParser() {
-  parser_ = std::make_unique<ResponseParser>(
-      ResponseParser::Options{.max_body = server_->max_response,
-                              .is_stream = is_stream_,
-                              .is_head = request_.method == "HEAD"});
+void Exchange::OnBytes(std::string_view body) {
+  if (response_.body) return response_.body->Append(body);
+  Try([&] {
+    std::string& whole = response_.head.body;
+    if (body.size() > server_->max_response - whole.size()) {
+      throw server_->errors->ResponseTooLarge();
+    }
+    whole += body;
+  });
 }
 
-// True if the response only announces another one, as 103 (Early Hints) does.
-bool Exchange::IsInformational() const {
-  constexpr int kSwitchingProtocols = 101;
-  return parser_->is_done() && parser_->status() / 100 == 1 &&
-         parser_->status() != kSwitchingProtocols;
+void Exchange::OnEnd() {
+  if (response_.body) return response_.body->End();
+  Try([this] {
+    server_->pool->Return(std::exchange(connection_, nullptr));
+    Finish(std::move(response_));
+  });
 }
 
-void Exchange::Finish() {
-  IncomingResponse response{.head = parser_->TakeHead()};
-  if (is_stream_ && IsSuccess(response.head.status)) {
-    response.body = std::make_shared<StreamBody>(
-        server_, std::exchange(connection_, nullptr), std::move(parser_));
-    response.body->Start();
-  } else {
-    response.head.body = parser_->TakeBody();
-    server_->pool->Return(std::exchange(connection_, nullptr),
-                          parser_->keep_alive());
+void Exchange::OnError(const Connection::Error& error) {
+  const int status = response_.head.status;
+  if (response_.body) {
+    return response_.body->Fail(server_->errors->Explain(error, status));
   }
+  Try([&] {
+    const bool is_unsent =
+        error.step == Step::kReuse || error.step == Step::kConnect;
+    if (is_unsent && was_kept_) return Begin();
+    if (is_unsent && !addresses_.empty()) return ConnectToNext();
+    throw server_->errors->Explain(error, status);
+  });
+}
+
+void Exchange::Finish(IncomingResponse response) {
   on_send_ = nullptr;
   std::exchange(done_, nullptr)(std::move(response));
 }

@@ -1,6 +1,5 @@
 #include "minisched/client/line_stream.h"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "minisched/client/io_thread.h"
@@ -18,8 +17,7 @@ LineStream::LineStream(std::shared_ptr<const Server> server,
 
 LineStream::~LineStream() {
   if (!response_.body) return;
-  boost::asio::post(IoContext(),
-                    [body = std::move(response_.body)] { body->Close(); });
+  PostToIoThread([body = std::move(response_.body)] { body->Close(); });
 }
 
 std::optional<std::string> LineStream::ReadLine() {

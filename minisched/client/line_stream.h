@@ -1,6 +1,6 @@
 #pragma once
 
-// For the client's own .cc files, because it includes Asio and Beast.
+// For the client's own .cc files, because it includes Asio.
 
 #include <chrono>
 #include <cstddef>

@@ -3,7 +3,6 @@
 // For the client's own .cc files, because it includes Asio.
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <deque>
@@ -43,7 +42,7 @@ class RequestGate {
   void Admit() {
     const auto admits = [this] { return most_ <= 0 || in_flight_ < most_; };
     for (; admits() && !waiting_.empty(); ++in_flight_) {
-      boost::asio::post(IoContext(), std::move(waiting_.front()));
+      PostToIoThread(std::move(waiting_.front()));
       waiting_.pop_front();
     }
   }
@@ -81,9 +80,8 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
                     ClientCallback<T> done) {
     auto operation =
         std::make_shared<Operation>(std::move(options), std::move(done));
-    boost::asio::post(IoContext(),
-                      [operation = std::move(operation),
-                       begin = std::move(begin)] { operation->Run(begin); });
+    PostToIoThread([operation = std::move(operation),
+                    begin = std::move(begin)] { operation->Run(begin); });
   }
 
   Operation(OperationOptions options, ClientCallback<T> done)
@@ -117,7 +115,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
     if (options_.stop.stop_requested()) return Fail(ClientError(Cancelled()));
     const auto self = this->shared_from_this();
     on_stop_.emplace(options_.stop, [weak = std::weak_ptr<Operation>(self)] {
-      boost::asio::post(IoContext(), [weak] {
+      PostToIoThread([weak] {
         if (const auto operation = weak.lock()) {
           operation->Fail(ClientError(Cancelled()));
         }
@@ -137,7 +135,7 @@ class Operation : public std::enable_shared_from_this<Operation<T>> {
     try {
       begin(this->shared_from_this());
     } catch (const std::exception& error) {
-      Fail(ClientError(options_.errors->Other(error)));
+      Fail(ClientError(options_.errors->Other(error.what())));
     }
   }
 

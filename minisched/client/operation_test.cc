@@ -24,12 +24,11 @@ TEST(OperationTest, AnExpiredTimerDoesNotEndARequestThatWasSentMeanwhile) {
           [](const auto& operation) {
             // Holds up the I/O thread until the time for connecting has passed.
             // Before the next handler, the thread looks for expired timers.
-            boost::asio::post(IoContext(), [operation] {
+            PostToIoThread([operation] {
               std::this_thread::sleep_for(11ms);
-              boost::asio::post(IoContext(), [operation] {
+              PostToIoThread([operation] {
                 operation->MarkSent();
-                boost::asio::post(IoContext(),
-                                  [operation] { operation->Finish(1); });
+                PostToIoThread([operation] { operation->Finish(1); });
               });
             });
           },

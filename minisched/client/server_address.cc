@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "minisched/client/errors.h"
 #include "minisched/client/tls.h"
@@ -85,10 +86,33 @@ std::optional<ServerAddress> ParseUrl(std::string url) {
   const std::size_t path = std::min(url.find('/'), url.size());
   address.path = url.substr(path);
   while (address.path.ends_with('/')) address.path.pop_back();
+  while (address.path.starts_with("//")) address.path.erase(0, 1);
   address.authority = url.substr(0, path);
   LowerCase(address.authority);
   if (!ParseAuthority(address) || !IsPath(address.path)) return std::nullopt;
   return address;
+}
+
+// The characters that are not encoded: the first ones in a query, both kinds in
+// a path. "+" is encoded, because some servers decode it to a space.
+constexpr std::string_view kUnreserved =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+constexpr std::string_view kAlsoInPaths = "!$&'()*,;=:@/";
+
+void AppendEncoded(std::string& out, const std::string& text,
+                   std::string_view also = "") {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  for (const char c : text) {
+    if (kUnreserved.find(c) != std::string_view::npos ||
+        also.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += kHex[byte >> 4];
+      out += kHex[byte & 0xf];
+    }
+  }
 }
 
 }  // namespace
@@ -101,6 +125,20 @@ ServerAddress ParseServerAddress(const std::string& url,
                       "\" is not an http:// or https:// URL");
   }
   return *std::move(address);
+}
+
+std::string TargetOf(const ServerAddress& server, const HttpRequest& request) {
+  std::string target = server.path;
+  if (!request.path.starts_with('/')) target += '/';
+  AppendEncoded(target, request.path, kAlsoInPaths);
+  char separator = '?';
+  for (const auto& [key, value] : request.query) {
+    target += std::exchange(separator, '&');
+    AppendEncoded(target, key);
+    target += '=';
+    AppendEncoded(target, value);
+  }
+  return target;
 }
 
 }  // namespace minisched

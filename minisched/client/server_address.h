@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "minisched/client/transport.h"
+
 namespace minisched {
 
 // The parts of a server's URL, "https://h:6443/path".
@@ -21,5 +23,9 @@ struct ServerAddress {
 // ConfigError if `url` is anything else; `source` names the configuration.
 ServerAddress ParseServerAddress(const std::string& url,
                                  const std::string& source);
+
+// Returns the path and the query of a request to the server, encoded:
+// "/api/v1/pods?limit=1".
+std::string TargetOf(const ServerAddress& server, const HttpRequest& request);
 
 }  // namespace minisched

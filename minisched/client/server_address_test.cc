@@ -25,6 +25,7 @@ TEST(ServerAddressTest, HasThePartsOfTheUrl) {
            {"https://h:443", true, "h", 443, "h:443", ""},
            {"HTTPS://A-b.C_d:6443/P/q//", true, "a-b.c_d", 6443, "a-b.c_d:6443",
             "/P/q"},
+           {"http://h//a//b", false, "h", 80, "h", "/a//b"},
            {"http://10.0.0.1:65535/a%20b", false, "10.0.0.1", 65535,
             "10.0.0.1:65535", "/a%20b"},
            {"https://[fd00::1]", true, "fd00::1", 443, "[fd00::1]", ""},

@@ -11,6 +11,14 @@ struct ssl_st;      // OpenSSL's SSL
 
 namespace minisched {
 
+// What is known about the TLS handshake of a connection.
+struct TlsHandshake {
+  bool has_begun = false;
+  // Why the server's certificate was rejected, as a message for users; empty if
+  // it was not.
+  std::string refusal;
+};
+
 // The TLS settings of a client's connections: trusted authorities, expected
 // server name, client certificate. Thread-safe.
 class Tls {
@@ -27,11 +35,9 @@ class Tls {
   // object.
   ssl_ctx_st* context() const { return context_.get(); }
 
-  // Prepares the handshake of a new connection, which then sends the server's
-  // name. If the server's certificate is rejected, the handshake sets
-  // `*refusal` to the reason, as a message for users. `*refusal` must outlive
-  // the handshake.
-  void Prepare(ssl_st* connection, std::string* refusal) const;
+  // Prepares a new connection, which then sends the server's name, and sets
+  // `*handshake`. `*handshake` must live as long as the connection is used.
+  void Prepare(ssl_st* connection, TlsHandshake* handshake) const;
 
  private:
   // The name that the server's certificate must have, unless certificates are

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "minisched/base/file_limit.h"
-#include "minisched/client/connection_pool.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/exchange.h"
 #include "minisched/client/io_thread.h"
@@ -22,10 +21,12 @@ using std::chrono::milliseconds;
 std::shared_ptr<const Server> MakeServer(const RestConfig& config) {
   const ServerAddress address =
       ParseServerAddress(config.server, config.source);
+  // Also if the server has no TLS: checks the certificates.
+  const auto tls = std::make_shared<const Tls>(config, address);
   return std::make_shared<Server>(
       Server{.address = address,
-             .pool = MakeForIoThread<ConnectionPool>(
-                 address, std::make_shared<Tls>(config, address)),
+             .tls = address.is_https ? tls : nullptr,
+             .pool = MakeForIoThread<ConnectionPool>(),
              .errors = std::make_shared<TransportErrors>(
                  config.server, config.max_response_bytes),
              .max_response = config.max_response_bytes});
@@ -93,9 +94,12 @@ class Transport::Impl {
                             sending->Finish(std::move(result));
                           });
         },
-        [exchange,
+        // Weak, because the exchange holds the operation: at exit, what holds
+        // the exchange is destroyed, and neither of them ends.
+        [weak = std::weak_ptr<Exchange>(exchange),
          done = std::move(done)](ClientResult<IncomingResponse> result) {
-          if (!result) exchange->Abort();
+          const auto failed = result ? nullptr : weak.lock();
+          if (failed) failed->Abort();
           done(std::move(result));
         });
   }

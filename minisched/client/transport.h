@@ -18,7 +18,7 @@
 namespace minisched {
 
 // HTTP to one server, with deadlines and cancellation. The Client interprets
-// the bytes. Hides Boost.Beast and Asio from its users.
+// the bytes. Hides cpprestsdk and Asio from its users.
 
 // Receives what a request waits for: "a connection", "the response", … Called
 // on any thread, whenever this changes. Must not block. May be empty.
@@ -74,13 +74,13 @@ class HttpStream {
 // RestConfig::max_in_flight requests are in flight, not counting streams,
 // further requests wait. Their deadlines begin after this wait. A response that
 // is larger than RestConfig::max_response_bytes, or a line of a stream that is
-// longer than max_line_bytes, is a TransportError (kProtocol). So are headers
-// of more than 1 MiB. Thread-safe.
+// longer than max_line_bytes, is a TransportError (kProtocol). The headers of a
+// response have no limit, nor has a chunk of its body. Thread-safe.
 //
 // If its connection breaks, a request is not sent again, because the server may
 // have carried it out: it fails with TransportError (kLost). Only a GET or HEAD
 // is sent again, once, if the connection had been kept and ended before the
-// response.
+// headers of the response.
 //
 // Callbacks run on the I/O thread, which all transports share: they must return
 // soon. If a Transport is destroyed, its requests go on until their callbacks.

@@ -5,54 +5,47 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/beast/http/error.hpp>
+#include <cerrno>
 #include <sstream>
+#include <system_error>
 #include <utility>
-
-#include "minisched/client/response_parser.h"
 
 namespace minisched {
 namespace {
 
-using boost::system::error_code;
-using HttpError = boost::beast::http::error;
 using Kind = TransportError::Kind;
+using Step = Connection::Error::Step;
 
-// Returns OpenSSL's code; 0 if the error is not OpenSSL's.
-unsigned long OpenSslCode(error_code error) {
-  if (error.category() != boost::asio::error::get_ssl_category()) return 0;
-  return static_cast<unsigned long>(static_cast<unsigned int>(error.value()));
-}
+unsigned long OpenSslCode(int code) { return static_cast<unsigned int>(code); }
 
-bool IsHttpError(error_code error) {
-  return error.category() == error_code(HttpError::bad_version).category();
-}
+// Returns true for OpenSSL's errors. Those of others are small numbers.
+bool IsOpenSsl(int code) { return ERR_GET_LIB(OpenSslCode(code)) != 0; }
 
-// Returns true if the handshake failed because the connection ended, and not
-// because one side rejected the other.
-bool IsConnectionEnd(error_code error) {
-  const unsigned long code = OpenSslCode(error);
-  return code == 0 ||
-         (ERR_GET_LIB(code) == ERR_LIB_SSL &&
-          ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
+// Returns true for this error of TLS.
+bool IsTlsReason(int code, int reason) {
+  return ERR_GET_LIB(OpenSslCode(code)) == ERR_LIB_SSL &&
+         ERR_GET_REASON(OpenSslCode(code)) == reason;
 }
 
 // Returns true if the peer has sent an alert, which rejects us.
-bool IsAlert(error_code error) {
-  const unsigned long code = OpenSslCode(error);
-  return ERR_GET_LIB(code) == ERR_LIB_SSL &&
-         ERR_GET_REASON(code) > SSL_AD_REASON_OFFSET;
+bool IsAlert(int code) {
+  return ERR_GET_LIB(OpenSslCode(code)) == ERR_LIB_SSL &&
+         ERR_GET_REASON(OpenSslCode(code)) > SSL_AD_REASON_OFFSET;
 }
 
-std::string ExplainHandshake(error_code error) {
-  const unsigned long code = OpenSslCode(error);
-  if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
-      ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER) {
-    return "the server does not speak TLS; is it an http:// one?";
-  }
-  const char* const reason = ERR_reason_error_string(code);
-  return "TLS handshake failed: " +
-         (reason == nullptr ? error.message() : reason);
+// Returns true if a connection that was made was closed by the server.
+bool IsClosed(int code) {
+  return code == boost::asio::error::eof ||
+         code == boost::asio::ssl::error::stream_truncated ||
+         code == ECONNABORTED ||  // for cpprestsdk, the end before the headers
+         code == EHOSTUNREACH ||  // for cpprestsdk, EPIPE
+         IsTlsReason(code, SSL_R_UNEXPECTED_EOF_WHILE_READING);
+}
+
+std::string Describe(int code) {
+  const char* const reason =
+      IsOpenSsl(code) ? ERR_reason_error_string(OpenSslCode(code)) : nullptr;
+  return reason != nullptr ? reason : std::generic_category().message(code);
 }
 
 }  // namespace
@@ -80,53 +73,61 @@ TransportError TransportErrors::ResponseTooLarge() const {
   return TooLarge("the response is larger than ", max_response_);
 }
 
-TransportError TransportErrors::NotConnected(Connection::Step step,
-                                             error_code error,
-                                             const std::string& refusal) const {
-  switch (step) {
-    case Connection::Step::kResolve:
-      return Make(Kind::kConnect, "no such host");
-    case Connection::Step::kConnect:
+TransportError TransportErrors::NoSuchHost() const {
+  return Make(Kind::kConnect, "no such host");
+}
+
+TransportError TransportErrors::Explain(const Connection::Error& error,
+                                        int status) const {
+  switch (error.step) {
+    case Step::kConnect:
+      // cpprestsdk reports both with the same code.
       return Make(Kind::kConnect,
-                  error == boost::asio::error::connection_refused
-                      ? "connection refused"
-                      : error.message());
-    case Connection::Step::kHandshake:
+                  error.code == EHOSTUNREACH
+                      ? "connection refused, or no route to the server"
+                      : Describe(error.code));
+    case Step::kHandshake:
+      return ExplainHandshake(error);
+    case Step::kReuse:
+    case Step::kExchange:
+      return ExplainExchange(error.code, status);
+    case Step::kOther:
       break;
   }
-  if (!refusal.empty()) return Make(Kind::kTls, refusal);
-  return IsConnectionEnd(error)
-             ? Make(Kind::kConnect,
-                    "connection closed during the TLS handshake")
-             : Make(Kind::kTls, ExplainHandshake(error));
+  return Other(error.message);
 }
 
-TransportError TransportErrors::NotReceived(error_code error,
-                                            int status) const {
-  if (error == HttpError::body_limit) return ResponseTooLarge();
-  if (error == HttpError::header_limit) {
-    return TooLarge("the headers of the response are larger than ",
-                    kMaxHeadBytes);
+TransportError TransportErrors::ExplainHandshake(
+    const Connection::Error& error) const {
+  if (!error.message.empty()) return Make(Kind::kTls, error.message);
+  if (!IsOpenSsl(error.code) || IsClosed(error.code)) {
+    return Make(Kind::kConnect, "connection closed during the TLS handshake");
   }
+  return Make(Kind::kTls,
+              IsTlsReason(error.code, SSL_R_WRONG_VERSION_NUMBER)
+                  ? "the server does not speak TLS; is it an http:// one?"
+                  : "TLS handshake failed: " + Describe(error.code));
+}
+
+TransportError TransportErrors::ExplainExchange(int code, int status) const {
   // With TLS 1.3 the server sees our certificate after the handshake.
-  if (IsAlert(error)) return Make(Kind::kTls, ExplainHandshake(error));
-  if (error == HttpError::end_of_stream ||
-      error == HttpError::partial_message) {
-    return Make(Kind::kLost, "connection lost: the server closed it");
+  if (IsAlert(code)) {
+    return Make(Kind::kTls, "TLS handshake failed: " + Describe(code));
   }
-  if (!IsHttpError(error)) {
-    return Make(Kind::kLost, "connection lost: " + error.message());
+  if (code == 0) {
+    return Make(Kind::kProtocol,
+                status != 0 ? "malformed response" : "does not speak HTTP");
   }
-  return Make(Kind::kProtocol, status != 0
-                                   ? "malformed response: " + error.message()
-                                   : "does not speak HTTP");
+  return Make(Kind::kLost,
+              "connection lost: " +
+                  (IsClosed(code) ? "the server closed it" : Describe(code)));
 }
 
-TransportError TransportErrors::Other(const std::exception& error) const {
-  return Make(Kind::kProtocol, error.what());
+TransportError TransportErrors::Other(const std::string& message) const {
+  return Make(Kind::kProtocol, message);
 }
 
-TransportError TransportErrors::Make(Kind kind,
+TransportError TransportErrors::Make(TransportError::Kind kind,
                                      const std::string& message) const {
   return {kind, server_ + ": " + message};
 }

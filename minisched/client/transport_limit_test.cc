@@ -149,12 +149,11 @@ TEST_F(TransportLimitTest, EndsAStreamThatIsReadTooSlowly) {
   EXPECT_EQ(outcome.message, server.url() + kTooLarge);
 }
 
-// A response that doesn't end, before its body or within it.
+// A body that doesn't end.
 struct Endless {
   std::string name;
   std::string begin;
   std::string rest;
-  std::string message;
 };
 
 class TransportEndlessTest : public testing::TestWithParam<Endless> {
@@ -163,7 +162,7 @@ class TransportEndlessTest : public testing::TestWithParam<Endless> {
   // little more than the limit: the rest is in the kernel's buffers.
   void ExpectEnd(const Outcome& outcome) {
     EXPECT_EQ(outcome.kind, "kProtocol") << outcome;
-    EXPECT_EQ(outcome.message, server_.url() + GetParam().message);
+    EXPECT_EQ(outcome.message, server_.url() + kTooLarge);
     EXPECT_LT(server_.AwaitSent(), EndlessServer::kMost / 2);
   }
 
@@ -176,10 +175,7 @@ TEST_P(TransportEndlessTest, EndsARequest) {
 }
 
 TEST_P(TransportEndlessTest, EndsAStreamThatIsNotRead) {
-  std::unique_ptr<HttpStream> stream;
-  const Outcome outcome =
-      OutcomeOf([&] { stream = transport_.Open(kGetPods, 1h, {}); });
-  if (!stream) return ExpectEnd(outcome);
+  const auto stream = transport_.Open(kGetPods, 1h, {});
   server_.AwaitSent();
   ExpectEnd(OutcomeOf([&] {
     while (stream->ReadLine()) {
@@ -188,27 +184,12 @@ TEST_P(TransportEndlessTest, EndsAStreamThatIsNotRead) {
 }
 
 std::vector<Endless> EndlessResponses() {
-  constexpr char kHeadTooLarge[] =
-      ": the headers of the response are larger than 1 MiB";
   const std::string ok = "HTTP/1.1 200 OK\r\n";
-  const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
-  const std::string filler(64 * kKiB, 'x');
-  std::string headers, lines;
-  for (int i = 0; i < 1000; ++i)
-    headers += "X-" + std::to_string(i) + ": y\r\n";
+  std::string lines;
   for (int i = 0; i < 1000; ++i) lines += std::string(63, 'x') + "\n";
-  return {
-      {"StatusLine", "HTTP/1.1 200 ", filler, kHeadTooLarge},
-      {"Headers", ok, headers, kHeadTooLarge},
-      {"SameHeader", ok, "X: y\r\n", kHeadTooLarge},
-      {"HeaderName", ok, filler, kHeadTooLarge},
-      {"HeaderValue", ok + "X: ", filler, kHeadTooLarge},
-      {"ChunkExtension", chunked + "1;x=", filler, kHeadTooLarge},
-      {"Trailers", chunked + "0\r\n", headers, kHeadTooLarge},
-      {"ChunkOf2GiB", chunked + "7fffffff\r\n", lines, kTooLarge},
-      {"ChunkOf16EiB", chunked + "ffffffffffffffff\r\n", lines, kTooLarge},
-      {"BodyWithoutLength", ok + "\r\n", lines, kTooLarge},
-  };
+  return {{"WithoutLength", ok + "\r\n", lines},
+          {"Chunks", ok + "Transfer-Encoding: chunked\r\n\r\n",
+           "400\r\n" + lines.substr(0, 0x400) + "\r\n"}};
 }
 
 INSTANTIATE_TEST_SUITE_P(, TransportEndlessTest,

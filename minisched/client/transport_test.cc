@@ -68,9 +68,12 @@ TEST(TransportTest, EncodesPathAndQuery) {
 TEST(TransportTest, KeepsThePathOfTheServersUrl) {
   HttpServer server(
       [](const ServerRequest&, ServerReply reply) { reply.Send(200, ""); });
-  Transport transport(ConfigFor(server.url() + "/clusters/a/"));
-  transport.Send({.method = "GET", .path = "/api", .query = {{"x", "1"}}}, {});
-  EXPECT_EQ(server.requests().at(0).target, "/clusters/a/api?x=1");
+  for (const std::string path : {"/clusters/a", "/a%20b/~c"}) {
+    Transport transport(ConfigFor(server.url() + path + "/"));
+    transport.Send({.method = "GET", .path = "/api", .query = {{"x", "1"}}},
+                   {});
+    EXPECT_EQ(server.requests().back().target, path + "/api?x=1");
+  }
 }
 
 TEST(TransportTest, ConnectsToAnIpv6Address) {
@@ -81,14 +84,6 @@ TEST(TransportTest, ConnectsToAnIpv6Address) {
   EXPECT_EQ(transport.Send(kGetPods, {}).body, "six");
   EXPECT_EQ(server.requests().at(0).headers.at("host"),
             "[::1]:" + std::to_string(server.port()));
-}
-
-TEST(TransportTest, ReusesItsConnection) {
-  HttpServer server(
-      [](const ServerRequest&, ServerReply reply) { reply.Send(200, "x"); });
-  Transport transport(ConfigFor(server.url()));
-  for (int i = 0; i < 10; ++i) transport.Send(kGetPods, {});
-  EXPECT_EQ(server.accepted_connections(), 1);
 }
 
 TEST(TransportTest, ReadsAChunkedBodyOfAnySize) {
@@ -126,21 +121,21 @@ TEST(TransportTest, DoesNotFollowRedirects) {
   EXPECT_EQ(other.requests().size(), 0);
 }
 
-TEST(TransportTest, SkipsResponsesThatAnnounceAnother) {
-  const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
-  HttpServer server([&](const ServerRequest&, ServerReply reply) {
-    reply.Raw("HTTP/1.1 100 Continue\r\n\r\n" + hints + hints.substr(0, 9));
-    reply.Raw(hints.substr(9));
+// cpprestsdk would take the next response for that to the next request.
+TEST(TransportTest, RefusesAResponseThatAnnouncesAnother) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Raw("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
     reply.Send(200, "x");
   });
   Transport transport(ConfigFor(server.url()));
   for (int i = 0; i < 2; ++i) {
-    const HttpResponse response = transport.Send(kGetPods, {});
-    EXPECT_EQ(response.status, 200);
-    EXPECT_FALSE(response.headers.contains("link"));
-    EXPECT_EQ(response.body, "x");
+    const Outcome outcome = Send(transport, kGetPods);
+    EXPECT_EQ(outcome.kind, "kProtocol");
+    EXPECT_EQ(outcome.message, server.url() +
+                                   ": interim responses are not "
+                                   "supported: status 103");
   }
-  EXPECT_EQ(server.accepted_connections(), 1);
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
 TEST(TransportTest, JoinsTheValuesOfAHeader) {
@@ -197,7 +192,8 @@ TEST(TransportTest, ExplainsARefusedConnection) {
   Transport transport(ConfigFor(url));
   const Outcome outcome = Send(transport, kGetPods);
   EXPECT_EQ(outcome.kind, "kConnect");
-  EXPECT_EQ(outcome.message, url + ": connection refused");
+  EXPECT_EQ(outcome.message,
+            url + ": connection refused, or no route to the server");
 }
 
 TEST(TransportTest, ExplainsAnUnknownHost) {
@@ -222,12 +218,14 @@ TEST(TransportTest, RefusesMalformedAnswers) {
   const std::vector<std::pair<std::string, std::string>> answers = {
       {"HTTP/1.1 abc\r\n\r\n", "kProtocol"},
       {"HTTP/1.1\r\n\r\n", "kProtocol"},
-      {"\r\n\r\n", "kLost"},  // no status line yet
+      {"\r\n\r\n", "kProtocol"},
       {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", "kProtocol"},
       {ok + "Content-Length: 99999999\r\n\r\n{}", "kLost"},
       {ok + "Content-Length: abc\r\n\r\n{}", "kProtocol"},
       {ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", "kProtocol"},
-      {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "kProtocol"},
+      {ok + "Content-Length: -1\r\n\r\n{}", "kProtocol"},
+      // cpprestsdk ignores the line.
+      {ok + "no colon\r\nContent-Length: 2\r\n\r\n{}", "ok"},
       // Ends with the connection.
       {ok + "\r\n{}", "ok"},
       // An odd number of bytes can't be in this charset.
@@ -307,86 +305,6 @@ INSTANTIATE_TEST_SUITE_P(
                           reply.Close();
                         }}),
     [](const auto& info) { return info.param.name; });
-
-// The server may end a kept connection at any time.
-
-TEST(TransportTest, ClosesAConnectionAsTheServerAsks) {
-  HttpServer server([](const ServerRequest&, ServerReply reply) {
-    reply.Send(200, "x", {{"Connection", "close"}});
-  });
-  Transport transport(ConfigFor(server.url()));
-  transport.Send(kGetPods, {});
-  EXPECT_TRUE(server.AwaitOpenConnections(0));
-}
-
-// What the server sends without a request is no response to the next one.
-TEST(TransportTest, DoesNotReuseAConnectionWithMoreThanAResponse) {
-  HttpServer server([](const ServerRequest& request, ServerReply reply) {
-    reply.Raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + request.target +
-              "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfalse");
-  });
-  Transport transport(ConfigFor(server.url()));
-  for (const std::string path : {"/a", "/b", "/c"}) {
-    EXPECT_EQ(transport.Send({.method = "GET", .path = path}, {}).body, path);
-  }
-}
-
-TEST(TransportTest, AGetSurvivesAKeptConnectionThatWasClosed) {
-  HttpServer server([](const ServerRequest&, ServerReply reply) {
-    reply.Send(200, "x");
-    reply.Close();
-  });
-  Transport transport(ConfigFor(server.url()));
-  transport.Send(kGetPods, {});
-  ASSERT_TRUE(server.AwaitOpenConnections(0));
-  EXPECT_EQ(transport.Send(kGetPods, {}).body, "x");
-}
-
-// The server closes the connection when the request is already on its way.
-TEST(TransportTest, SendsAGetAgainOnceIfAKeptConnectionEnds) {
-  for (const bool recovers : {true, false}) {
-    HttpServer server([=](const ServerRequest& request, ServerReply reply) {
-      if (request.target == "/first" || (request.connection > 0 && recovers)) {
-        return reply.Send(200, "x");
-      }
-      reply.Close();
-    });
-    Transport transport(ConfigFor(server.url()));
-    transport.Send({.method = "GET", .path = "/first"}, {});
-    EXPECT_EQ(Send(transport, kGetPods).kind, recovers ? "ok" : "kLost");
-    EXPECT_EQ(server.requests().size(), 3);
-    EXPECT_EQ(server.accepted_connections(), 2);
-  }
-}
-
-TEST(TransportTest, DoesNotSendAGetAgainOnceTheResponseHasBegun) {
-  HttpServer server([](const ServerRequest& request, ServerReply reply) {
-    if (request.target == "/first") return reply.Send(200, "x");
-    reply.Raw("H");
-    reply.Close();
-  });
-  Transport transport(ConfigFor(server.url()));
-  transport.Send({.method = "GET", .path = "/first"}, {});
-  EXPECT_EQ(Send(transport, kGetPods).kind, "kLost");
-  EXPECT_EQ(server.requests().size(), 2);
-}
-
-// The server may have executed the request before it broke the connection.
-TEST(TransportTest, NeverSendsAWriteTwice) {
-  for (const std::string method : {"POST", "PATCH", "DELETE"}) {
-    HttpServer server([](const ServerRequest& request, ServerReply reply) {
-      if (request.method == "GET") return reply.Send(200, "");
-      reply.Close();
-    });
-    Transport transport(ConfigFor(server.url()));
-    transport.Send(kGetPods, {});
-    const Outcome outcome =
-        Send(transport, {.method = method, .path = "/pods/a", .body = "{}"});
-    EXPECT_EQ(outcome.kind, "kLost") << method << ": " << outcome;
-    EXPECT_EQ(server.requests().size(), 2) << method;
-    EXPECT_EQ(server.requests().at(1).connection, 0) << method;
-  }
-}
 
 }  // namespace
 }  // namespace minisched
