@@ -16,10 +16,10 @@ json Service(const std::string& name, const json& spec = json::object()) {
 TEST_F(ServiceTest, EachHasItsAddress) {
   const json one = Create("services", Service("one"));
   const json two = Create("services", Service("two"));
-  const std::string address = one.at("spec").at("clusterIP");
+  const json& address = one.at("spec").at("clusterIP");
   EXPECT_NE(address, two.at("spec").at("clusterIP"));
   const json spec = {{"type", "ClusterIP"},
-                     {"clusterIPs", {address}},
+                     {"clusterIPs", json::array({address})},
                      {"ports", {{{"protocol", "TCP"}, {"targetPort", 80}}}}};
   EXPECT_THAT(one.at("spec"), JsonHas(spec));
   EXPECT_THAT(Put("services/one", Service("one")),
