@@ -9,8 +9,8 @@
 namespace minisched {
 
 void AddDefaultPlugins(Framework& framework) {
-  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<NodeName>());
+  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<TaintToleration>());
 }
 

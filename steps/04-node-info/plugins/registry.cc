@@ -14,8 +14,8 @@ namespace minisched {
 
 void AddDefaultPlugins(Framework& framework) {
   framework.Add(std::make_unique<Unsupported>());
-  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<NodeName>());
+  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<TaintToleration>());
   framework.Add(std::make_unique<NodeAffinity>());
   framework.Add(std::make_unique<NodePorts>());

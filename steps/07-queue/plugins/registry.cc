@@ -19,8 +19,8 @@ namespace minisched {
 void AddDefaultPlugins(Framework& framework, const Handle& handle) {
   framework.Add(std::make_unique<Unsupported>());
   framework.Add(std::make_unique<PrioritySort>());
-  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<NodeName>());
+  framework.Add(std::make_unique<NodeUnschedulable>());
   framework.Add(std::make_unique<TaintToleration>(), 3);
   framework.Add(std::make_unique<NodeAffinity>(), 2);
   framework.Add(std::make_unique<NodePorts>());
