@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 {NodeWithImages({500})},
                                 {49}}));
 
-// 100 * (300/2 - 23) / (1000 - 23): a volume doesn't raise the limit.
+// 100 * (300/2 - 23) / (2000 - 23): a volume raises the limit too.
 TEST(ImageLocalityOfPodTest, PodWithImageVolume) {
   Pod pod = PodWithImages({"gcr.io/30"});
   pod.spec.volumes = {{.name = "imageVolume",
@@ -139,7 +139,7 @@ TEST(ImageLocalityOfPodTest, PodWithImageVolume) {
   EXPECT_THAT(ScoreImages(pod, {NodeWithImages({300, 600, 900}),
                                 NodeWithImages({4000, 30})})
                   .raw,
-              ElementsAre(12, 0));
+              ElementsAre(6, 0));
 }
 
 // 100 * (300/2 - 23) / (2000 - 23)

@@ -210,13 +210,12 @@ std::int64_t SizeOnNode(const std::string& name, const Node& node) {
 
 // Adds the sizes of the images that the node has, each multiplied by the share
 // of nodes that have the image. Scales the sum from 23 MiB, which is 0, to 1000
-// MiB for each container, which is 100.
+// MiB for each image, which is 100.
 std::int64_t ImageScore(const Pod& pod, const Node& node,
                         const RandomCluster& cluster) {
   std::vector<std::string> images;
   for (const auto& c : pod.spec.containers) images.push_back(c.image);
   for (const auto& c : pod.spec.init_containers) images.push_back(c.image);
-  const auto containers = static_cast<std::int64_t>(images.size());
   for (const auto& v : pod.spec.volumes) {
     if (v.image) images.push_back(v.image->reference);
   }
@@ -232,7 +231,8 @@ std::int64_t ImageScore(const Pod& pod, const Node& node,
         static_cast<double>(SizeOnNode(name, node)) * spread);
   }
   const std::int64_t least = 23 * kMiB;
-  const std::int64_t most = 1000 * kMiB * containers;
+  const std::int64_t most =
+      1000 * kMiB * static_cast<std::int64_t>(images.size());
   if (sum < least) return 0;
   if (sum > most) return 100;
   return 100 * (sum - least) / (most - least);

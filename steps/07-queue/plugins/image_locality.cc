@@ -6,8 +6,8 @@ namespace minisched {
 namespace {
 
 constexpr std::int64_t kMegabyte = std::int64_t{1024} * 1024;
-// The sum of image sizes up to which the score is 0, and the sum per container
-// from which the score is kMaxNodeScore.
+// The sum of image sizes up to which the score is 0, and the sum per image from
+// which the score is kMaxNodeScore.
 constexpr std::int64_t kMinThreshold = 23 * kMegabyte;
 constexpr std::int64_t kMaxContainerThreshold = 1000 * kMegabyte;
 
@@ -18,7 +18,6 @@ struct PodImage {
 
 struct PodImages {
   std::vector<PodImage> images;
-  std::int64_t containers;
 };
 
 // Returns the name with the tag "latest" if the name has no tag and no digest.
@@ -55,8 +54,6 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
                                const Nodes& /*nodes*/) const {
   const Nodes& all = handle_.snapshot.List();
   PodImages images;
-  images.containers =
-      std::ssize(pod.spec.init_containers) + std::ssize(pod.spec.containers);
   for (std::string& name : ImageNames(pod.spec)) {
     const auto having =
         std::count_if(all.begin(), all.end(), [&](const NodeInfo* node) {
@@ -72,8 +69,8 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
 
 Status ImageLocality::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
-  const auto& [images, containers] = state.Read<PodImages>();
-  const std::int64_t most = kMaxContainerThreshold * containers;
+  const auto& [images] = state.Read<PodImages>();
+  const std::int64_t most = kMaxContainerThreshold * std::ssize(images);
   std::int64_t sum = 0;
   for (const PodImage& image : images) {
     const auto size = node.image_sizes().find(image.name);
