@@ -69,7 +69,7 @@ bool FitsWithout(const PlacedPods& pods, const Experiment& experiment,
 }
 
 // Adds the budgets that don't allow the evictions. Follows
-// filterPodsWithPDBViolation of kubernetes' pkg/scheduler.
+// FilterVictimsWithPDBViolation of kubernetes' pkg/scheduler.
 void AddBudgets(Trial& trial, const PlacedPods& less_important,
                 std::vector<Victim>& victims, const std::stop_token& stop) {
   const auto all = trial.client().List<PodDisruptionBudget>({}, stop);

@@ -49,15 +49,14 @@ DisruptionBudgets::DisruptionBudgets(List list)
 
 bool DisruptionBudgets::Take(const Pod& pod) {
   if (!namespaces_) return true;
-  bool allowed = true;
   for (const Budget& each :
        namespaces_->BudgetsOf(pod.metadata.namespace_name)) {
     if (!each.Counts(pod)) continue;
-    const bool keeps =
-        ++removed_[&each] <= each.budget->status.disruptions_allowed;
-    allowed = allowed && keeps;
+    if (++removed_[&each] > each.budget->status.disruptions_allowed) {
+      return false;
+    }
   }
-  return allowed;
+  return true;
 }
 
 }  // namespace minisched

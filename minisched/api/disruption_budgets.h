@@ -14,8 +14,8 @@ namespace minisched {
 // Counts the removal of pods against their disruption budgets, without telling
 // the API server. A copy counts on its own, and shares what doesn't change. Not
 // thread-safe, and neither are copies on several threads. Follows
-// filterPodsWithPDBViolation of kubernetes'
-// pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+// FilterVictimsWithPDBViolation of kubernetes'
+// pkg/scheduler/framework/preemption/util.go.
 class DisruptionBudgets {
  public:
   // Returns the budgets of a namespace.
@@ -31,8 +31,9 @@ class DisruptionBudgets {
   explicit DisruptionBudgets(List list);
 
   // Counts the removal of a pod. Returns false if a budget of the pod doesn't
-  // allow it after the removals that were counted before. A pod whose eviction
-  // the API server has already allowed is not counted again.
+  // allow it after the removals that were counted before. The budgets after this
+  // one don't count the pod. A pod whose eviction the API server has already
+  // allowed is not counted again.
   bool Take(const Pod& pod);
 
  private:

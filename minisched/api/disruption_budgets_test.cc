@@ -37,6 +37,8 @@ Pod NewPod(const std::string& name, const Labels& labels = {{"app", "web"}}) {
 }
 
 constexpr char kWeb[] = R"({"matchLabels":{"app":"web"}})";
+constexpr char kAll[] =
+    R"({"matchExpressions":[{"key":"app","operator":"Exists"}]})";
 
 TEST(DisruptionBudgetsTest, AllowsAsManyRemovalsAsTheBudget) {
   DisruptionBudgets budgets = BudgetsOf({Budget(kWeb, 2)});
@@ -92,6 +94,13 @@ TEST(DisruptionBudgetsTest, CountsAgainstEachBudgetOfThePod) {
   DisruptionBudgets second = BudgetsOf({Budget(kWeb, 1), Budget(kWeb, 2)});
   EXPECT_TRUE(second.Take(NewPod("web-1")));
   EXPECT_FALSE(second.Take(NewPod("web-2")));
+}
+
+TEST(DisruptionBudgetsTest, StopsAtTheFirstBudgetThatIsViolated) {
+  DisruptionBudgets budgets = BudgetsOf({Budget(kWeb, 0), Budget(kAll, 1)});
+  EXPECT_FALSE(budgets.Take(NewPod("web-1")));
+  EXPECT_TRUE(budgets.Take(NewPod("db", {{"app", "db"}})))
+      << "web-1 doesn't count against the second budget";
 }
 
 // A pod without labels has no budgets, although this selector would match.
