@@ -95,9 +95,7 @@ TEST(MaxPerNodeTest, RegistersItsEvents) {
   EXPECT_THAT(DescribeHints(framework),
               ElementsAre("MaxPerNode: Node/Add",
                           "MaxPerNode: Pod/Delete Pod/UpdatePodLabel with a "
-                          "hint",
-                          // The framework adds this one to Node/Add.
-                          "MaxPerNode: Node/UpdateNodeTaint"));
+                          "hint"));
 }
 
 constexpr const char* kPod =

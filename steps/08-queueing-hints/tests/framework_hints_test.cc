@@ -151,41 +151,5 @@ TEST_F(FrameworkHintsTest, KeepsThePluginsHint) {
   EXPECT_EQ(hints[0].registered.hint({}, {}), QueueingHint::kSkip);
 }
 
-TEST_F(FrameworkHintsTest, APluginWithNodeAddGetsUpdateNodeTaintToo) {
-  Register("A", {{{EventResource::kNode, action::kAdd}, NeverQueues}});
-  Register("B",
-           {{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
-             NeverQueues}});
-  EXPECT_THAT(DescribeHints(framework_),
-              ElementsAre("A: Node/Add with a hint", "A: Node/UpdateNodeTaint",
-                          "B: Node/Add Node/UpdateNodeLabel with a hint",
-                          "B: Node/UpdateNodeTaint"));
-}
-
-TEST_F(FrameworkHintsTest, APluginWithUpdateNodeTaintGetsNoSecondOne) {
-  Register("Together",
-           {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
-             NeverQueues}});
-  Register("Before", {{{EventResource::kNode, action::kUpdateNodeTaint}},
-                      {{EventResource::kNode, action::kAdd}}});
-  Register("After", {{{EventResource::kNode, action::kAdd}},
-                     {{EventResource::kNode, action::kUpdateNodeTaint}}});
-  Register("All", {{{EventResource::kNode, action::kAll}, NeverQueues}});
-  EXPECT_THAT(DescribeHints(framework_),
-              ElementsAre("Together: Node/Add Node/UpdateNodeTaint with a hint",
-                          "Before: Node/UpdateNodeTaint", "Before: Node/Add",
-                          "After: Node/Add", "After: Node/UpdateNodeTaint",
-                          "All: Node/All with a hint"));
-}
-
-TEST_F(FrameworkHintsTest, APluginWithoutNodeAddGetsNoUpdateNodeTaint) {
-  Register("Pods", {{{EventResource::kPod, action::kAll}}});
-  Register("Updates", {{{EventResource::kNode, action::kUpdateNodeLabel}},
-                       {{EventResource::kNode, action::kDelete}}});
-  EXPECT_THAT(DescribeHints(framework_),
-              ElementsAre("Pods: Pod/All", "Updates: Node/UpdateNodeLabel",
-                          "Updates: Node/Delete"));
-}
-
 }  // namespace
 }  // namespace minisched

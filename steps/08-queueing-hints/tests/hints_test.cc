@@ -16,24 +16,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Each plugin with Node/Add has Node/UpdateNodeTaint too. If it doesn't
-// register that, the framework adds it.
 TEST(PluginEventsTest, SmallFilterPluginsRegisterThoseOfKubeScheduler) {
   const Framework framework = NewDefaultFramework();
   EXPECT_THAT(EventsOf(framework, "NodeUnschedulable"),
               ElementsAre("Node/Add Node/UpdateNodeTaint with a hint",
                           "Pod/UpdatePodToleration with a hint"));
   EXPECT_THAT(EventsOf(framework, "NodeName"),
-              ElementsAre("Node/Add", "Node/UpdateNodeTaint"));
+              ElementsAre("Node/Add"));
   EXPECT_THAT(EventsOf(framework, "TaintToleration"),
               ElementsAre("Node/Add Node/UpdateNodeTaint with a hint",
                           "Pod/UpdatePodToleration with a hint"));
   EXPECT_THAT(EventsOf(framework, "NodeAffinity"),
-              ElementsAre("Node/Add Node/UpdateNodeLabel with a hint",
-                          "Node/UpdateNodeTaint"));
+              ElementsAre("Node/Add Node/UpdateNodeLabel with a hint"));
   EXPECT_THAT(EventsOf(framework, "NodePorts"),
-              ElementsAre("Pod/Delete with a hint", "Node/Add",
-                          "Node/UpdateNodeTaint"));
+              ElementsAre("Pod/Delete with a hint", "Node/Add"));
 }
 
 TEST(PluginEventsTest, UnsupportedAndPluginsThatOnlyScoreRegisterNone) {

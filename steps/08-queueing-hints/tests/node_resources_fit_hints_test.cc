@@ -16,8 +16,7 @@ using ::testing::ElementsAre;
 TEST(FitEventsTest, RegistersThoseOfKubeScheduler) {
   EXPECT_THAT(EventsOf(NewDefaultFramework(), "NodeResourcesFit"),
               ElementsAre("Pod/Delete Pod/UpdatePodScaleDown with a hint",
-                          "Node/Add Node/UpdateNodeAllocatable with a hint",
-                          "Node/UpdateNodeTaint"));
+                          "Node/Add Node/UpdateNodeAllocatable with a hint"));
 }
 
 class FitHintTest : public ::testing::TestWithParam<HintCase> {};

@@ -109,13 +109,11 @@ TEST_F(QueueingHintsTest, AHintReceivesThePodAndBothObjects) {
   EXPECT_EQ(calls_[1].change.New<Pod>(), nullptr);
 }
 
-// The framework adds Node/UpdateNodeTaint to NodeAffinity's events.
 TEST_F(QueueingHintsTest, ThePodsRecordHasTheEventsOfItsPlugins) {
   Add("a");
   RejectBy({"NodeAffinity", "NodePorts"});
   EXPECT_THAT(Record("a").move.wakes,
-              ElementsAre("Node/Add", "Node/UpdateNodeLabel",
-                          "Node/UpdateNodeTaint", "Pod/Delete"));
+              ElementsAre("Node/Add", "Node/UpdateNodeLabel", "Pod/Delete"));
 }
 
 // ---- Updates of the pod itself.

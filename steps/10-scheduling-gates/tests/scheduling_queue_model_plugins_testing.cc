@@ -29,10 +29,6 @@ bool IsLucky(const Pod& pod, const ClusterChange& change) {
   return (std::stoi(pod.metadata.resource_version) + 2 * old + now) % 3 == 0;
 }
 
-bool Always(const Pod& /*pod*/, const ClusterChange& /*change*/) {
-  return true;
-}
-
 // The effect of an incoming event on the pods of a plugin.
 struct HintRule {
   std::string_view plugin;
@@ -48,8 +44,6 @@ constexpr HintRule kHintRules[] = {
     {"NodeResourcesFit", "NodeAdd", "Node/Add", IsLucky},
     {"NodeResourcesFit", "NodeUpdateNodeAllocatable",
      "Node/UpdateNodeAllocatable", IsLucky},
-    // The framework adds this event.
-    {"NodeResourcesFit", "NodeUpdateNodeTaint", "Node/UpdateNodeTaint", Always},
     {"NodeResourcesFit", "AssignedPodDelete", "Pod/Delete", IsLucky},
     {"NodeResourcesFit", "UnschedulablePodUpdatePodToleration",
      "Pod/UpdatePodToleration", IsOwnUpdate},

@@ -91,18 +91,8 @@ void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
 }
 
 void Framework::AddQueueingHints(const Plugin& plugin) {
-  ActionType of_nodes = 0;
   for (ClusterEventWithHint& registered : plugin.EventsToRegister()) {
-    if (registered.event.resource == EventResource::kNode) {
-      of_nodes |= registered.event.action_type;
-    }
     queueing_hints_.push_back({plugin.Name(), std::move(registered)});
-  }
-  // As upstream: changes of taints move the plugin's pods too. Upstream needed
-  // this when it did not report the addition of nodes with untolerated taints.
-  if ((of_nodes & action::kAdd) && !(of_nodes & action::kUpdateNodeTaint)) {
-    queueing_hints_.push_back(
-        {plugin.Name(), {{EventResource::kNode, action::kUpdateNodeTaint}}});
   }
 }
 

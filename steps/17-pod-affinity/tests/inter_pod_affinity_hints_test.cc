@@ -24,7 +24,7 @@ TEST(AffinityEventsTest, RegistersThoseOfKubeScheduler) {
       EventsOf(NewDefaultFramework(), "InterPodAffinity"),
       ::testing::ElementsAre(
           "Pod/Add Pod/Delete Pod/UpdatePodLabel with a hint",
-          "Node/Add Node/UpdateNodeLabel with a hint", "Node/UpdateNodeTaint"));
+          "Node/Add Node/UpdateNodeLabel with a hint"));
 }
 
 QueueingHint AffinityHint(const Pod& pod,
