@@ -249,7 +249,7 @@ TEST_F(AppTest, ServesMetricsOfTheQueue) {
       context.trace.Moved(pod, place, {.event = event});
     };
     for (const char* uid : {"a", "b", "c", "d"}) {
-      move(uid, Place::kActive, "UnschedulablePodAdd");
+      move(uid, Place::kActive, "UnscheduledPodAdd");
     }
     move("a", Place::kInFlight, "");
     move("b", Place::kUnschedulable, "ScheduleAttemptFailure");
@@ -260,7 +260,7 @@ TEST_F(AppTest, ServesMetricsOfTheQueue) {
           "scheduler_pending_pods{queue=\"backoff\"} 1\n",
           "scheduler_pending_pods{queue=\"gated\"} 0\n",
           "scheduler_pending_pods{queue=\"unschedulable\"} 1\n",
-          "{event=\"UnschedulablePodAdd\",queue=\"active\"} 4\n",
+          "{event=\"UnscheduledPodAdd\",queue=\"active\"} 4\n",
           "{event=\"ScheduleAttemptFailure\",queue=\"backoff\"} 1\n",
           "{event=\"ScheduleAttemptFailure\",queue=\"unschedulable\"} 1\n"}) {
       EXPECT_THAT(text, HasSubstr(line));

@@ -126,7 +126,7 @@ TEST_F(LivePageTest, APageGetsRecordsAndRows) {
   OpenEmbedded();
   Pod pod;
   pod.metadata = {.name = "web", .namespace_name = "shop", .uid = "7"};
-  trace_.Moved(pod, Place::kActive, {.event = "UnschedulablePodAdd"});
+  trace_.Moved(pod, Place::kActive, {.event = "UnscheduledPodAdd"});
   StreamReader reader(page_->url());
   reader.ReadUntil(R"("place":"active")");
   EXPECT_THAT(reader.ReadUntil(R"("cluster":{"node":{)"),

@@ -47,7 +47,7 @@ class Metrics {
 
   // Counts in scheduler_queue_incoming_pods_total that a pod came to a queue
   // ("active", "backoff" or "unschedulable") because of an event, such as
-  // "UnschedulablePodAdd" or "ScheduleAttemptFailure".
+  // "UnscheduledPodAdd" or "ScheduleAttemptFailure".
   void QueueIncomingPods(const std::string& queue, const std::string& event);
 
   // Returns the metrics in Prometheus' text format, sorted by name.

@@ -43,7 +43,7 @@ TEST(MetricsTest, HasUpstreamsTypesAndHelpTexts) {
   Metrics metrics("mine");
   metrics.PodScheduled(milliseconds(3));
   metrics.PodSchedulingAttempts(1);
-  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
+  metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
   EXPECT_THAT(
       Lines(metrics.Text(), "# TYPE scheduler"),
       ElementsAre(
@@ -112,14 +112,14 @@ TEST(MetricsTest, RecordsTheAttemptsOfScheduledPods) {
 TEST(MetricsTest, CountsIncomingPodsByQueueAndEvent) {
   Metrics metrics("mine");
   metrics.QueueIncomingPods("backoff", "ScheduleAttemptFailure");
-  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
-  metrics.QueueIncomingPods("active", "UnschedulablePodAdd");
+  metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
+  metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
   const std::string name = "scheduler_queue_incoming_pods_total";
   EXPECT_THAT(
       Lines(metrics.Text(), name),
       ElementsAre(
           name + R"({event="ScheduleAttemptFailure",queue="backoff"} 1)",
-          name + R"({event="UnschedulablePodAdd",queue="active"} 2)"));
+          name + R"({event="UnscheduledPodAdd",queue="active"} 2)"));
 }
 
 TEST(MetricsTest, ReportsThePendingPodsByQueue) {

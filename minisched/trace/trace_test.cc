@@ -95,9 +95,9 @@ TEST_F(TraceTest, MovedCallsTheObserver) {
               [&moves](Place place, const std::string& event) {
                 moves.emplace_back(place, event);
               });
-  trace.Moved(TracedPod("a"), Place::kActive, {.event = "UnschedulablePodAdd"});
+  trace.Moved(TracedPod("a"), Place::kActive, {.event = "UnscheduledPodAdd"});
   trace.Moved(TracedPod("a"), Place::kInFlight);
-  EXPECT_THAT(moves, ElementsAre(Pair(Place::kActive, "UnschedulablePodAdd"),
+  EXPECT_THAT(moves, ElementsAre(Pair(Place::kActive, "UnscheduledPodAdd"),
                                  Pair(Place::kInFlight, "")));
 }
 

@@ -14,15 +14,14 @@ constexpr std::chrono::seconds kRetryAfter{1};
 
 void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 
-void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
+void SchedulingQueue::Update(const PodPtr& /*old*/, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   MutexLock lock(mu_);
   if (in_flight_.contains(uid)) return;
   if (QueuedPodInfo* known = Find(uid)) {
     known->pod = pod;
   } else {
-    PushActive({.pod = pod, .timestamp = clock_.Now()},
-               old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd");
+    PushActive({.pod = pod, .timestamp = clock_.Now()}, "UnscheduledPodAdd");
   }
 }
 

@@ -54,7 +54,6 @@ void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   const bool updated = !old || IsPodUpdated(*old, *pod);
-  const char* event = old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd";
   MutexLock lock(mu_);
   const auto in_flight = in_flight_.find(uid);
   if (in_flight != in_flight_.end()) {
@@ -64,11 +63,12 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   if (active_.Update(pod) || backoff_.Update(pod)) return;
   const auto unschedulable = unschedulable_.find(uid);
   if (unschedulable == unschedulable_.end()) {
-    MoveToActiveQ({.pod = pod, .timestamp = clock_.Now()}, event);
+    MoveToActiveQ({.pod = pod, .timestamp = clock_.Now()}, "UnscheduledPodAdd");
     return;
   }
   unschedulable->second.pod = pod;
-  if (updated) MoveToActiveOrBackoffQueue(*RemoveWaiting(uid), event);
+  if (updated)
+    MoveToActiveOrBackoffQueue(*RemoveWaiting(uid), "TargetPodUpdate");
 }
 
 void SchedulingQueue::Delete(const Pod& pod) {

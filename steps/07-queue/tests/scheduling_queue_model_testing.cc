@@ -26,8 +26,7 @@ Clock::TimePoint QueueModel::Until(int number) const {
                                       : pod.info.timestamp + kLongestRest;
 }
 
-void QueueModel::Update(const PodPtr& pod, bool relevant,
-                        std::string_view event) {
+void QueueModel::Update(const PodPtr& pod, bool relevant) {
   const int number = Number(*pod);
   ModelPod& known = pods_[number];
   if (known.place == Place::kInFlight) {
@@ -36,7 +35,7 @@ void QueueModel::Update(const PodPtr& pod, bool relevant,
   }
   if (!IsQueued(number)) {
     known.info = {.pod = pod, .timestamp = clock_.Now()};
-    MoveToActive(number, event);
+    MoveToActive(number, "UnscheduledPodAdd");
     return;
   }
   known.info.pod = pod;
@@ -44,7 +43,7 @@ void QueueModel::Update(const PodPtr& pod, bool relevant,
     const auto at = std::find(active_.begin(), active_.end(), number);
     Settle(static_cast<int>(at - active_.begin()));
   } else if (known.place == Place::kUnschedulable && relevant) {
-    MoveToActiveOrBackoff(number, event);
+    MoveToActiveOrBackoff(number, "TargetPodUpdate");
   }
 }
 

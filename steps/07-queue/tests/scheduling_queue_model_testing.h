@@ -35,10 +35,9 @@ class QueueModel {
   // Returns the end of the pod's wait in backoffQ or unschedulablePods.
   Clock::TimePoint Until(int number) const;
 
-  void Add(const PodPtr& pod) { Update(pod, true, "UnschedulablePodAdd"); }
+  void Add(const PodPtr& pod) { Update(pod, true); }
   // `relevant`: more than the status has changed.
-  void Update(const PodPtr& pod, bool relevant,
-              std::string_view event = "UnschedulablePodUpdate");
+  void Update(const PodPtr& pod, bool relevant);
   void Delete(int number);
   void Activate(int number);
   // Returns the first pod. REQUIRES: activeQ has a pod.

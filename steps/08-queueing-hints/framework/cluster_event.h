@@ -13,12 +13,12 @@
 
 namespace minisched {
 
-// The kind of an object that changes. Plugins register kPod and kNode. Incoming
-// events have kAssignedPod, kUnschedulablePod or kNode.
+// The kind of an object that changes. An incoming event has kAssignedPod,
+// kTargetPod or kNode.
 enum class EventResource {
-  kPod,
-  kAssignedPod,       // a pod that has a node
-  kUnschedulablePod,  // a pod that has none
+  kPod,          // registers kAssignedPod and kTargetPod
+  kAssignedPod,  // a pod that has a node
+  kTargetPod,    // the pending pod itself
   kNode,
   kWildCard,  // no object changes: the scheduler itself moves a pod
 };
@@ -36,10 +36,11 @@ inline constexpr ActionType kUpdateNodeCondition = 1 << 5;
 inline constexpr ActionType kUpdateNodeAnnotation = 1 << 6;
 inline constexpr ActionType kUpdatePodLabel = 1 << 7;
 inline constexpr ActionType kUpdatePodScaleDown = 1 << 8;
-inline constexpr ActionType kUpdatePodToleration = 1 << 9;
-inline constexpr ActionType kUpdatePodSchedulingGatesEliminated = 1 << 10;
+inline constexpr ActionType kUpdatePodScaleUp = 1 << 9;
+inline constexpr ActionType kUpdatePodToleration = 1 << 10;
+inline constexpr ActionType kUpdatePodSchedulingGatesEliminated = 1 << 11;
 // Any update. As an incoming event: an update that is none of the above.
-inline constexpr ActionType kUpdate = (1 << 11) - (1 << 2);
+inline constexpr ActionType kUpdate = (1 << 12) - (1 << 2);
 inline constexpr ActionType kAll = kUpdate | kAdd | kDelete;
 }  // namespace action
 

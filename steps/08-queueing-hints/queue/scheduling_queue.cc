@@ -73,7 +73,6 @@ void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
   const bool updated = !old || IsPodUpdated(*old, *pod);
-  const char* event = old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd";
   std::vector<ClusterChange> changes;
   if (old) {
     for (const ClusterEvent& change :
@@ -90,7 +89,7 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   if (active_.Update(pod) || backoff_.Update(pod)) return;
   const auto unschedulable = unschedulable_.find(uid);
   if (unschedulable == unschedulable_.end()) {
-    MoveToActiveQ({.pod = pod, .timestamp = clock_.Now()}, event);
+    MoveToActiveQ({.pod = pod, .timestamp = clock_.Now()}, "UnscheduledPodAdd");
     return;
   }
   unschedulable->second.pod = pod;

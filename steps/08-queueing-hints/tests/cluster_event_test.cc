@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 constexpr EventResource kPod = EventResource::kPod;
 constexpr EventResource kAssignedPod = EventResource::kAssignedPod;
-constexpr EventResource kUnschedulablePod = EventResource::kUnschedulablePod;
+constexpr EventResource kTargetPod = EventResource::kTargetPod;
 constexpr EventResource kNode = EventResource::kNode;
 constexpr EventResource kWildCard = EventResource::kWildCard;
 
@@ -36,11 +36,11 @@ TEST(ClusterEventTest, LabelIsUpstreamsLabel) {
       {{kAssignedPod, action::kUpdatePodLabel}, "AssignedPodUpdatePodLabel"},
       {{kAssignedPod, action::kUpdatePodScaleDown},
        "AssignedPodUpdatePodScaleDown"},
-      {{kUnschedulablePod, action::kUpdate}, "UnschedulablePodUpdate"},
-      {{kUnschedulablePod, action::kUpdatePodToleration},
-       "UnschedulablePodUpdatePodToleration"},
-      {{kUnschedulablePod, action::kUpdatePodSchedulingGatesEliminated},
-       "UnschedulablePodUpdatePodSchedulingGatesEliminated"}};
+      {{kTargetPod, action::kUpdate}, "TargetPodUpdate"},
+      {{kTargetPod, action::kUpdatePodToleration},
+       "TargetPodUpdatePodToleration"},
+      {{kTargetPod, action::kUpdatePodSchedulingGatesEliminated},
+       "TargetPodUpdatePodSchedulingGatesEliminated"}};
   for (const auto& [event, label] : cases) EXPECT_EQ(event.Label(), label);
 }
 
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                   true},
         MatchCase{"PodMatchesUnschedulablePods",
                   {kPod, action::kDelete},
-                  {kUnschedulablePod, action::kDelete},
+                  {kTargetPod, action::kDelete},
                   true},
         MatchCase{"PodMatchesNoNode",
                   {kPod, action::kAll},
@@ -119,15 +119,15 @@ INSTANTIATE_TEST_SUITE_P(
                   false},
         MatchCase{"UpdateMatchesAPlainUpdate",
                   {kPod, action::kUpdate},
-                  {kUnschedulablePod, action::kUpdate},
+                  {kTargetPod, action::kUpdate},
                   true},
         MatchCase{"ASpecificUpdateMatchesNoPlainUpdate",
                   {kPod, action::kUpdatePodLabel},
-                  {kUnschedulablePod, action::kUpdate},
+                  {kTargetPod, action::kUpdate},
                   false},
         MatchCase{"SeveralSpecificUpdatesMatchNoPlainUpdate",
                   {kPod, action::kAll & ~action::kUpdatePodLabel},
-                  {kUnschedulablePod, action::kUpdate},
+                  {kTargetPod, action::kUpdate},
                   false},
         MatchCase{"AllMatchesAdd",
                   {kNode, action::kAll},

@@ -229,11 +229,11 @@ const EventCase kPodEvents[] = {
      {"AssignedPodDelete: bound@node-1 -> none"}},
     {"RejectedAndLabelled",
      PatchPod("waiting", kRedLabel),
-     {"UnschedulablePodUpdatePodLabel: waiting -> waiting[red]"}},
+     {"TargetPodUpdatePodLabel: waiting -> waiting[red]"}},
     // No plugin of ours registers a plain update.
     {"RejectedAndItsStatusChanges",
      PatchPod("waiting", R"({"status":{"message":"Hello"}})", "status"),
-     {"UnschedulablePodUpdate: waiting -> waiting"}},
+     {"TargetPodUpdate: waiting -> waiting"}},
     {"TheUpdateOfAnotherSchedulersPendingPodIsNoEvent",
      PatchPod("other", kRedLabel),
      {}},

@@ -44,7 +44,8 @@ inline std::vector<std::string> EventsOf(const Framework& framework,
 }
 
 // Calls the plugin's hints for these events of one change. Returns kQueue if
-// one of them does. Fails the test if the plugin has no hint for the events.
+// one of them does, or if an event has no hint. Fails the test if the plugin
+// has not registered the events.
 inline QueueingHint HintAfter(const Plugin& plugin, const Pod& pod,
                               const std::vector<ClusterEvent>& events,
                               const EventObject& old_object,
@@ -53,12 +54,14 @@ inline QueueingHint HintAfter(const Plugin& plugin, const Pod& pod,
   for (const ClusterEventWithHint& registered : plugin.EventsToRegister()) {
     const QueueingHintFn& hint = registered.hint;
     for (const ClusterEvent& incoming : events) {
-      if (!hint || !registered.event.Matches(incoming)) continue;
-      const QueueingHint one = hint(pod, {incoming, old_object, new_object});
+      if (!registered.event.Matches(incoming)) continue;
+      const QueueingHint one =
+          hint ? hint(pod, {incoming, old_object, new_object})
+               : QueueingHint::kQueue;
       if (result != QueueingHint::kQueue) result = one;
     }
   }
-  EXPECT_TRUE(result) << "the plugin has no hint for the change";
+  EXPECT_TRUE(result) << "the plugin has not registered the change";
   return result.value_or(QueueingHint::kSkip);
 }
 

@@ -15,8 +15,10 @@ using ::testing::ElementsAre;
 
 TEST(FitEventsTest, RegistersThoseOfKubeScheduler) {
   EXPECT_THAT(EventsOf(NewDefaultFramework(), "NodeResourcesFit"),
-              ElementsAre("Pod/Delete Pod/UpdatePodScaleDown with a hint",
-                          "Node/Add Node/UpdateNodeAllocatable with a hint"));
+              ElementsAre("AssignedPod/Delete",
+                          "Node/Add Node/UpdateNodeAllocatable with a hint",
+                          "AssignedPod/UpdatePodScaleDown with a hint",
+                          "TargetPod/UpdatePodScaleDown"));
 }
 
 class FitHintTest : public ::testing::TestWithParam<HintCase> {};
@@ -36,10 +38,6 @@ constexpr char kNeedsCpu[] = R"({"metadata":{"uid":"p"},
 INSTANTIATE_TEST_SUITE_P(
     DeletedPod, FitHintTest,
     ::testing::Values(
-        HintCase{"WithoutANode", kPodChange, kNeedsCpu,
-                 R"({"spec":{"containers":[
-                     {"resources":{"requests":{"cpu":"1"}}}]}})",
-                 nullptr, kSkipIt},
         HintCase{"WithANode", kPodChange, kNeedsCpu,
                  R"({"spec":{"nodeName":"node-1","containers":[
                      {"resources":{"requests":{"cpu":"1"}}}]}})",
@@ -82,12 +80,6 @@ constexpr char kNoGpu[] = R"({"metadata":{"uid":"other"},
 INSTANTIATE_TEST_SUITE_P(
     ScaledDownPod, FitHintTest,
     ::testing::Values(
-        HintCase{"WithoutANode", kPodChange, kNeedsCpu,
-                 R"({"metadata":{"uid":"other"},"spec":{"containers":[
-                     {"resources":{"requests":{"cpu":"2"}}}]}})",
-                 R"({"metadata":{"uid":"other"},"spec":{"containers":[
-                     {"resources":{"requests":{"cpu":"1"}}}]}})",
-                 kSkipIt},
         HintCase{"Cpu", kPodChange, kNeedsCpu, kRunningPod, kLessCpu, kQueueIt},
         HintCase{"Memory", kPodChange, kNeedsMemory, kRunningPod, kLessMemory,
                  kQueueIt},

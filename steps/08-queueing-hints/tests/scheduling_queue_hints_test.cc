@@ -125,7 +125,7 @@ TEST_F(QueueingHintsTest, AnUpdateMovesThePodByItsFirstChangeThatHelps) {
   Pod changed = *Tolerating(*MakePod("a"));
   changed.metadata.labels["colour"] = "red";  // an earlier event of the update
   Update(std::make_shared<const Pod>(changed));
-  EXPECT_EQ(Record("a").move.event, "UnschedulablePodUpdatePodToleration");
+  EXPECT_EQ(Record("a").move.event, "TargetPodUpdatePodToleration");
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 

@@ -40,11 +40,10 @@ constexpr HintRule kHintRules[] = {
     {"NodeResourcesFit", "NodeUpdateNodeAllocatable",
      "Node/UpdateNodeAllocatable", IsLucky},
     {"NodeResourcesFit", "AssignedPodDelete", "Pod/Delete", IsLucky},
-    {"NodeResourcesFit", "UnschedulablePodUpdatePodToleration",
+    {"NodeResourcesFit", "TargetPodUpdatePodToleration",
      "Pod/UpdatePodToleration", IsOwnUpdate},
     {"NodePorts", "AssignedPodUpdatePodLabel", "Pod/UpdatePodLabel", IsLucky},
-    {"NodePorts", "UnschedulablePodUpdatePodLabel", "Pod/UpdatePodLabel",
-     IsLucky},
+    {"NodePorts", "TargetPodUpdatePodLabel", "Pod/UpdatePodLabel", IsLucky},
     {"NodePorts", "NodeUpdateNodeTaint", "Node/UpdateNodeTaint", IsLucky},
 };
 
@@ -133,7 +132,7 @@ std::vector<ClusterEvent> ChangeRandomly(Pod& pod, std::mt19937& random) {
   const auto in_one_of = [&](unsigned times) { return random() % times == 0; };
   std::vector<ClusterEvent> events;
   const auto add = [&](ActionType action) {
-    events.push_back({EventResource::kUnschedulablePod, action});
+    events.push_back({EventResource::kTargetPod, action});
   };
   if (in_one_of(8)) pod.spec.node_name = "node-1";
   if (in_one_of(8)) pod.spec.priority = pod.spec.priority.value_or(0) % 3 + 1;

@@ -45,8 +45,7 @@ void QueueModel::Update(const PodPtr& old, const PodPtr& pod,
   }
   if (!IsQueued(number)) {
     known.info = {.pod = pod, .timestamp = clock_.Now()};
-    MoveToActiveOrBackoff(
-        number, old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd");
+    MoveToActiveOrBackoff(number, "UnscheduledPodAdd");
     return;
   }
   known.info.pod = pod;

@@ -14,11 +14,8 @@ class SchedulingGates final : public PreEnqueuePlugin {
  public:
   std::string_view Name() const override { return "SchedulingGates"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
-    return {{{EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated},
-             [](const Pod& pod, const ClusterChange& change) {
-               return QueueIf(change.New<Pod>()->metadata.uid ==
-                              pod.metadata.uid);
-             }}};
+    return {{{EventResource::kTargetPod,
+              action::kUpdatePodSchedulingGatesEliminated}}};
   }
   Status PreEnqueue(const Pod& pod) const override {
     const auto& gates = pod.spec.scheduling_gates;

@@ -15,8 +15,7 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin {
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
     return {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
              AfterNodeChange},
-            {{EventResource::kPod, action::kUpdatePodToleration},
-             AfterPodTolerationChange}};
+            {{EventResource::kTargetPod, action::kUpdatePodToleration}}};
   }
   Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
@@ -53,10 +52,6 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin {
     const auto old = change.Old<Node>();
     return QueueIf((!old || KeepsOff(*old, pod)) &&
                    !KeepsOff(*change.New<Node>(), pod));
-  }
-  static QueueingHint AfterPodTolerationChange(const Pod& pod,
-                                               const ClusterChange& change) {
-    return QueueIf(change.New<Pod>()->metadata.uid == pod.metadata.uid);
   }
 };
 

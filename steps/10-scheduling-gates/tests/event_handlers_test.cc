@@ -46,7 +46,7 @@ class EventHandlersGatesTest : public EventHandlersTest {
 
 TEST_F(EventHandlersGatesTest, QueuesAGatedPodAsGated) {
   Start(WithSpec("gated", kTwoGates));
-  EXPECT_THAT(PlaceOf("gated"), Pair(Place::kGated, "UnschedulablePodAdd"));
+  EXPECT_THAT(PlaceOf("gated"), Pair(Place::kGated, "UnscheduledPodAdd"));
 }
 
 TEST_F(EventHandlersGatesTest, QueuesAGatedPodWhenItsLastGateIsRemoved) {

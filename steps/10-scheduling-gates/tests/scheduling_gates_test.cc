@@ -41,9 +41,9 @@ TEST(SchedulingGatesTest, IsADefaultPlugin) {
 }
 
 TEST(SchedulingGatesTest, RegistersTheEventOfKubeScheduler) {
-  EXPECT_THAT(EventsOf(NewDefaultFramework(), "SchedulingGates"),
-              ::testing::ElementsAre(
-                  "Pod/UpdatePodSchedulingGatesEliminated with a hint"));
+  EXPECT_THAT(
+      EventsOf(NewDefaultFramework(), "SchedulingGates"),
+      ::testing::ElementsAre("TargetPod/UpdatePodSchedulingGatesEliminated"));
 }
 
 constexpr char kGatedPod[] = R"({"metadata":{"uid":"p"},
@@ -53,14 +53,6 @@ TEST(SchedulingGatesTest, QueuesThePodWhenItsLastGateIsRemoved) {
   EXPECT_EQ(AfterPod<SchedulingGates>(kGatedPod, kGatedPod,
                                       R"({"metadata":{"uid":"p"}})"),
             QueueingHint::kQueue);
-}
-
-TEST(SchedulingGatesTest, SkipsThePodWhenAnotherPodsLastGateIsRemoved) {
-  EXPECT_EQ(AfterPod<SchedulingGates>(kGatedPod,
-                                      R"({"metadata":{"uid":"other"},
-                "spec":{"schedulingGates":[{"name":"a"}]}})",
-                                      R"({"metadata":{"uid":"other"}})"),
-            QueueingHint::kSkip);
 }
 
 }  // namespace

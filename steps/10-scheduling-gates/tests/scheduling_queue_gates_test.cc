@@ -96,7 +96,7 @@ TEST_F(GatedPodsTest, HaveARecordWithTheirPluginAndItsEvents) {
   Add(WithGates("a", {"g"}));
   const PodRecord& record = Record("a");
   EXPECT_EQ(PlaceName(record.place), "gated");
-  EXPECT_EQ(record.move.event, "UnschedulablePodAdd");
+  EXPECT_EQ(record.move.event, "UnscheduledPodAdd");
   EXPECT_THAT(record.move.plugins, ElementsAre("SchedulingGates"));
   EXPECT_THAT(record.move.wakes,
               ElementsAre("Pod/UpdatePodSchedulingGatesEliminated"));
@@ -109,7 +109,7 @@ TEST_F(GatedPodsTest, AreNotFlushed) {
   clock_.Advance(kHour);
   queue_.FlushUnschedulablePodsLeftover();
   EXPECT_THAT(Rest(), IsEmpty());
-  EXPECT_EQ(Record("a").move.event, "UnschedulablePodAdd");
+  EXPECT_EQ(Record("a").move.event, "UnscheduledPodAdd");
 }
 
 TEST_F(GatedPodsTest, AreNotActivated) {
@@ -126,7 +126,7 @@ TEST_F(GatedPodsTest, AreNotMovedByEventsOfOtherPlugins) {
   Add(WithGates("a", {"g"}));
   Event();
   EXPECT_THAT(Rest(), IsEmpty());
-  EXPECT_EQ(Record("a").move.event, "UnschedulablePodAdd");
+  EXPECT_EQ(Record("a").move.event, "UnscheduledPodAdd");
 }
 
 TEST_F(GatedPodsTest, CanBeDeleted) {
@@ -141,7 +141,7 @@ TEST_F(GatedPodsTest, AreTriedOnceTheirGatesAreRemoved) {
   Update(WithGates("a", {}, "2"));
   EXPECT_EQ(PlaceOf("a"), "active");
   EXPECT_EQ(Record("a").move.event,
-            "UnschedulablePodUpdatePodSchedulingGatesEliminated");
+            "TargetPodUpdatePodSchedulingGatesEliminated");
   const QueuedPodInfo info = Pop();
   EXPECT_EQ(info.pod->metadata.resource_version, "2");
   EXPECT_EQ(info.attempts, 1);
@@ -159,7 +159,7 @@ TEST_F(GatedPodsTest, WaitUntilTheLastGateIsRemoved) {
   Add(WithGates("a", {"g", "h"}));
   Update(WithGates("a", {"h"}, "2"));
   EXPECT_THAT(Rest(), IsEmpty());
-  EXPECT_EQ(Record("a").move.event, "UnschedulablePodAdd");
+  EXPECT_EQ(Record("a").move.event, "UnscheduledPodAdd");
   Update(WithGates("a", {}, "3"));
   EXPECT_EQ(Pop().pod->metadata.resource_version, "3");
 }

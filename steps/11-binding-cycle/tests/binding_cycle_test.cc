@@ -58,7 +58,7 @@ TEST_F(BindingCycleTest, AFailedBindingGivesBackTheRoomToAWaitingPod) {
   AwaitMove("b", Place::kUnschedulable);
   clock_.Advance(kSecond);  // the backoff is over
   Fail("a");
-  EXPECT_EQ(AwaitMove("b", Place::kActive).event, "UnschedulablePodAdd");
+  EXPECT_EQ(AwaitMove("b", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("b", Place::kActive).event, "AssignedPodDelete");
   EXPECT_EQ(TakeBinding(), "b");
   EXPECT_THAT(volumes_.AwaitCalls(5),
@@ -184,7 +184,7 @@ TEST_F(BindingCycleTest, ReserveRejectsAPodUntilAnEventOfItsPlugin) {
   Node node = NewNode("n", /*allowed_pods=*/1);
   node.metadata.labels["disk"] = "ssd";
   cluster_.Send("MODIFIED", node);
-  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnschedulablePodAdd");
+  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("a", Place::kActive).event, "NodeUpdateNodeLabel");
   EXPECT_EQ(TakeBinding(), "a");
 }

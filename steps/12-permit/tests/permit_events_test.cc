@@ -282,7 +282,7 @@ TEST_F(PermitEventsTest, AnAssumedPodThatIsBeingDeletedGivesBackItsRoom) {
   EXPECT_EQ(TakeBinding(), "a");
   AwaitMove("b", Place::kUnschedulable);
   cluster_.Send("MODIFIED", WithDeletionTimestamp(NewPod("a")));
-  EXPECT_EQ(AwaitMove("b", Place::kActive).event, "UnschedulablePodAdd");
+  EXPECT_EQ(AwaitMove("b", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("b", Place::kActive).event, "AssignedPodDelete");
   EXPECT_EQ(TakeBinding(), "b");
   Fail("a");
@@ -317,7 +317,7 @@ TEST_F(PermitEventsTest, TheRoomOfARejectedPodDoesNotWakeThatPod) {
   // But the room of another pod does.
   clock_.Advance(std::chrono::seconds(1));
   b->Reject("A", "no quota");
-  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnschedulablePodAdd");
+  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("a", Place::kActive).event, "AssignedPodDelete");
 }
 

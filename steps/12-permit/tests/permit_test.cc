@@ -118,7 +118,7 @@ TEST_F(PermitTest, ARejectedPodIsTriedAgainAfterAnEventOfThePlugin) {
   Node node = NewNode("n");
   node.metadata.labels["disk"] = "ssd";
   cluster_.Send("MODIFIED", node);
-  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnschedulablePodAdd");
+  EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("a", Place::kActive).event, "NodeUpdateNodeLabel");
   EXPECT_EQ(TakeBinding(), "a");
 }

@@ -13,7 +13,7 @@ class NodeUnschedulable final : public FilterPlugin {
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
     return {{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
              AfterNodeChange},
-            {{EventResource::kPod, action::kUpdatePodToleration},
+            {{EventResource::kTargetPod, action::kUpdatePodToleration},
              AfterPodTolerationChange}};
   }
   Status Filter(const CycleState& /*state*/, const Pod& pod,
@@ -34,11 +34,9 @@ class NodeUnschedulable final : public FilterPlugin {
     return QueueIf((!old || old->spec.unschedulable) &&
                    !change.New<Node>()->spec.unschedulable);
   }
-  static QueueingHint AfterPodTolerationChange(const Pod& pod,
+  static QueueingHint AfterPodTolerationChange(const Pod& /*pod*/,
                                                const ClusterChange& change) {
-    const auto changed = change.New<Pod>();
-    return QueueIf(changed->metadata.uid == pod.metadata.uid &&
-                   ToleratesCordon(*changed));
+    return QueueIf(ToleratesCordon(*change.New<Pod>()));
   }
 };
 

@@ -150,7 +150,7 @@ TEST_F(CoschedulingCycleTest, AFailedGroupIsTriedAgainWithoutAnEvent) {
   clock_.Advance(std::chrono::seconds(15));
   for (const char* name : {"a", "b", "c"}) {
     Move move = AwaitMove(name, Place::kActive);
-    while (move.event == "UnschedulablePodAdd") {
+    while (move.event == "UnscheduledPodAdd") {
       move = AwaitMove(name, Place::kActive);
     }
     EXPECT_EQ(move.event, "ForceActivate");

@@ -320,8 +320,7 @@ class CoschedulingHintsTest : public CoschedulingTest {
     return Hint(pod, EventResource::kAssignedPod, action::kAdd, other);
   }
   QueueingHint AfterNewLabels(const Pod& pod, const Pod& other) const {
-    return Hint(pod, EventResource::kUnschedulablePod, action::kUpdatePodLabel,
-                other);
+    return Hint(pod, EventResource::kTargetPod, action::kUpdatePodLabel, other);
   }
 };
 

@@ -12,7 +12,7 @@ class NodePorts final : public PreFilterPlugin, public FilterPlugin {
  public:
   std::string_view Name() const override { return "NodePorts"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override {
-    return {{{EventResource::kPod, action::kDelete}, AfterPodDeleted},
+    return {{{EventResource::kAssignedPod, action::kDelete}, AfterPodDeleted},
             {{EventResource::kNode, action::kAdd}}};
   }
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& /*nodes*/,
@@ -39,10 +39,10 @@ class NodePorts final : public PreFilterPlugin, public FilterPlugin {
 
   static QueueingHint AfterPodDeleted(const Pod& pod,
                                       const ClusterChange& change) {
-    const auto deleted = change.Old<Pod>();
-    if (deleted->spec.node_name.empty()) return QueueingHint::kSkip;
     HostPortInfo freed;
-    for (const HostPort& port : GetHostPorts(*deleted)) freed.Add(port);
+    for (const HostPort& port : GetHostPorts(*change.Old<Pod>())) {
+      freed.Add(port);
+    }
     const std::vector<HostPort> ports = GetHostPorts(pod);
     return QueueIf(std::any_of(
         ports.begin(), ports.end(),

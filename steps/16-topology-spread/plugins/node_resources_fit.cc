@@ -26,16 +26,12 @@ bool HasMore(const Resource& a, const Resource& b, const Resource& request) {
                      });
 }
 
-// The hint for a pod that was deleted, or that requests less than before.
-QueueingHint AfterPodEvent(const Pod& pod, const ClusterChange& change) {
-  const auto old = change.Old<Pod>();
-  const auto changed = change.New<Pod>();
-  if (!changed) return QueueIf(!old->spec.node_name.empty());
-  if (changed->metadata.uid == pod.metadata.uid) return QueueingHint::kQueue;
-  if (changed->spec.node_name.empty()) return QueueingHint::kSkip;
+// The hint for a pod on a node that requests less than before.
+QueueingHint AfterScaleDown(const Pod& pod, const ClusterChange& change) {
   const ResourceList request = PodRequests(pod, {.use_status_resources = true});
-  return QueueIf(HasMore(NewPodInfo(old)->requests,
-                         NewPodInfo(changed)->requests, Resource(request)));
+  return QueueIf(HasMore(NewPodInfo(change.Old<Pod>())->requests,
+                         NewPodInfo(change.New<Pod>())->requests,
+                         Resource(request)));
 }
 
 // The hint for a node that was added, or whose allocatable resources have
@@ -59,10 +55,12 @@ QueueingHint AfterAllocatableChange(const Pod& pod,
 
 std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
   return {
-      {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown},
-       AfterPodEvent},
+      {{EventResource::kAssignedPod, action::kDelete}},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable},
-       AfterAllocatableChange}};
+       AfterAllocatableChange},
+      {{EventResource::kAssignedPod, action::kUpdatePodScaleDown},
+       AfterScaleDown},
+      {{EventResource::kTargetPod, action::kUpdatePodScaleDown}}};
 }
 
 Status NodeResourcesFit::PreFilter(CycleState& state, const Pod& pod,

@@ -23,8 +23,9 @@ TEST(SpreadEventsTest, RegistersThoseOfKubeScheduler) {
   EXPECT_THAT(
       EventsOf(NewDefaultFramework(), "PodTopologySpread"),
       ::testing::ElementsAre(
-          "Pod/Add Pod/Delete Pod/UpdatePodLabel Pod/UpdatePodToleration with "
+          "AssignedPod/Add AssignedPod/Delete AssignedPod/UpdatePodLabel with "
           "a hint",
+          "TargetPod/UpdatePodLabel TargetPod/UpdatePodToleration with a hint",
           "Node/Add Node/Delete Node/UpdateNodeLabel Node/UpdateNodeTaint with "
           "a hint"));
 }
@@ -144,17 +145,12 @@ TEST_P(SpreadPodHintTest, ReturnsTheHint) {
   const auto now = ParsePod(c.now);
   std::vector<ClusterEvent> update;
   if (old && now) update = PodSchedulingPropertiesChange(*old, *now);
-  const Pod& pod = now ? *now : *old;
-  const auto resource = pod.spec.node_name.empty()
-                            ? EventResource::kUnschedulablePod
-                            : EventResource::kAssignedPod;
-  EXPECT_EQ(HintOf(c, resource, old, now, update), c.hint);
+  EXPECT_EQ(HintOf(c, EventResource::kAssignedPod, old, now, update), c.hint);
 }
 
 const std::vector<SpreadHintCase> kSpreadPodChanges = {
     {"AddWithLabelsThatMatchTheSelector", kZone, "", "node:foo", kQueue},
     {"AddUnScheduled", kZone, "", "pending:foo", kSkip},
-    {"UpdateUnScheduled", kZone, "pending:bar", "pending:foo", kSkip},
     {"DeleteUnScheduled", kZone, "pending:foo", "", kSkip},
     {"AddWithDifferentNamespace", kZone, "", "node:foo/other", kSkip},
     {"AddWithLabelsThatDoNotMatch", kZone, "", "node:bar", kSkip},
@@ -183,8 +179,6 @@ const std::vector<SpreadHintCase> kSpreadPodChanges = {
     {"ItselfGotUnrelatedLabel", kZoneAndBar, "itself:", "itself:unrelated",
      kSkip},
     // Not among upstream's cases.
-    {"AnotherPodGotToleration", "1 zone foo taints=Honor", "node:foo",
-     "tolerant-other:foo", kSkip},
     {"MalformedConstraint", "1 zone -", "", "node:foo", kQueue},
 };
 INSTANTIATE_TEST_SUITE_P(Pods, SpreadPodHintTest,

@@ -11,7 +11,7 @@
 namespace minisched {
 namespace {
 
-constexpr std::array kResourceNames = {"Pod", "AssignedPod", "UnschedulablePod",
+constexpr std::array kResourceNames = {"Pod", "AssignedPod", "TargetPod",
                                        "Node", "*"};
 
 // Indexed by bit.
@@ -24,6 +24,7 @@ constexpr std::array kActionNames = {"Add",
                                      "UpdateNodeAnnotation",
                                      "UpdatePodLabel",
                                      "UpdatePodScaleDown",
+                                     "UpdatePodScaleUp",
                                      "UpdatePodToleration",
                                      "UpdatePodSchedulingGatesEliminated"};
 
@@ -61,15 +62,15 @@ std::map<std::string, std::string> ConditionStatuses(const Node& node) {
   return statuses;
 }
 
-bool IsScaledDown(const Pod& old, const Pod& pod) {
+// Returns true if a request of the first pod is larger than the second pod's.
+bool RequestsMore(const Pod& first, const Pod& second) {
   const PodRequestsOptions options{.use_status_resources = true};
-  const ResourceList requests = PodRequests(pod, options);
-  const ResourceList old_requests = PodRequests(old, options);
-  return std::any_of(
-      old_requests.begin(), old_requests.end(), [&](const auto& request) {
-        const auto now = requests.find(request.first);
-        return now == requests.end() || request.second > now->second;
-      });
+  const ResourceList requests = PodRequests(first, options);
+  const ResourceList others = PodRequests(second, options);
+  return std::any_of(requests.begin(), requests.end(), [&](const auto& each) {
+    const auto other = others.find(each.first);
+    return other == others.end() || each.second > other->second;
+  });
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ bool ClusterEvent::Matches(const ClusterEvent& incoming) const {
       resource == incoming.resource ||
       (resource == EventResource::kPod &&
        (incoming.resource == EventResource::kAssignedPod ||
-        incoming.resource == EventResource::kUnschedulablePod));
+        incoming.resource == EventResource::kTargetPod));
   return same_resource && (incoming.action_type & ~action_type) == 0;
 }
 
@@ -118,14 +119,15 @@ std::vector<ClusterEvent> NodeSchedulingPropertiesChange(const Node& old,
 std::vector<ClusterEvent> PodSchedulingPropertiesChange(const Pod& old,
                                                         const Pod& pod) {
   const EventResource resource = pod.spec.node_name.empty()
-                                     ? EventResource::kUnschedulablePod
+                                     ? EventResource::kTargetPod
                                      : EventResource::kAssignedPod;
   std::vector<ClusterEvent> events;
   const auto add_if = [&](bool changed, ActionType action) {
     if (changed) events.push_back({resource, action});
   };
   add_if(old.metadata.labels != pod.metadata.labels, action::kUpdatePodLabel);
-  add_if(IsScaledDown(old, pod), action::kUpdatePodScaleDown);
+  add_if(RequestsMore(old, pod), action::kUpdatePodScaleDown);
+  add_if(RequestsMore(pod, old), action::kUpdatePodScaleUp);
   add_if(
       !old.spec.scheduling_gates.empty() && pod.spec.scheduling_gates.empty(),
       action::kUpdatePodSchedulingGatesEliminated);

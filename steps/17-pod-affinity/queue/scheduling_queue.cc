@@ -77,7 +77,6 @@ void SchedulingQueue::Add(const PodPtr& pod) { Update(nullptr, pod); }
 
 void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   const std::string& uid = pod->metadata.uid;
-  const char* event = old ? "UnschedulablePodUpdate" : "UnschedulablePodAdd";
   const auto changes = ChangesOf(old, pod);
   MutexLock lock(mu_);
   if (in_flight_.Has(uid)) {
@@ -88,7 +87,8 @@ void SchedulingQueue::Update(const PodPtr& old, const PodPtr& pod) {
   if (active_.Update(pod) || backoff_.Update(pod)) return;
   const auto unschedulable = unschedulable_.find(uid);
   if (unschedulable == unschedulable_.end()) {
-    MoveToActiveOrBackoffQueue({.pod = pod, .timestamp = clock_.Now()}, event);
+    MoveToActiveOrBackoffQueue({.pod = pod, .timestamp = clock_.Now()},
+                               "UnscheduledPodAdd");
     return;
   }
   unschedulable->second.pod = pod;

@@ -23,7 +23,9 @@ TEST(AffinityEventsTest, RegistersThoseOfKubeScheduler) {
   EXPECT_THAT(
       EventsOf(NewDefaultFramework(), "InterPodAffinity"),
       ::testing::ElementsAre(
-          "Pod/Add Pod/Delete Pod/UpdatePodLabel with a hint",
+          "AssignedPod/Add AssignedPod/Delete AssignedPod/UpdatePodLabel with "
+          "a hint",
+          "TargetPod/UpdatePodLabel",
           "Node/Add Node/UpdateNodeLabel with a hint"));
 }
 
@@ -104,11 +106,6 @@ const std::vector<PodHintCase> kUpstreamPods = {
      kNear,
      {{"service=value2"}},
      kScan,
-     kNoHelp},
-    {"UpdateAnUnscheduledPod",
-     kNear,
-     {{.labels = "aaa=a", .node = ""}},
-     kUnscheduledScan,
      kNoHelp},
     {"UpdateFromMatchToNonMatchAffinity", kNear, kScan, kOther, kNoHelp},
     {"UpdateFromMatchToNonMatchOfSeveralTerms", kNearTwo, kOther, kScan,

@@ -44,11 +44,13 @@ const std::string* Find(const Labels& labels, const std::string& key) {
 }  // namespace
 
 std::vector<ClusterEventWithHint> InterPodAffinity::EventsToRegister() const {
-  return {{{EventResource::kPod,
+  return {{{EventResource::kAssignedPod,
             action::kAdd | action::kUpdatePodLabel | action::kDelete},
            [this](const Pod& pod, const ClusterChange& change) {
              return AfterPodChange(pod, change);
            }},
+          // Other pods' rules may no longer match the pod.
+          {{EventResource::kTargetPod, action::kUpdatePodLabel}},
           {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
            [this](const Pod& pod, const ClusterChange& change) {
              return AfterNodeChange(pod, change);
@@ -59,9 +61,6 @@ QueueingHint InterPodAffinity::AfterPodChange(
     const Pod& pod, const ClusterChange& change) const {
   const auto old = change.Old<Pod>();
   const auto now = change.New<Pod>();
-  if (old && now && now->metadata.uid == pod.metadata.uid) {
-    return QueueingHint::kQueue;  // other pods' rules may no longer match it
-  }
   if (!HasNode(now ? *now : *old)) return QueueingHint::kSkip;
   const AffinityTerms terms = TermsOf(pod);
   if (MayHelpAffinity(terms.required_affinity, pod, old.get(), now.get())) {

@@ -15,23 +15,17 @@
 namespace minisched {
 namespace {
 
-// Returns true if the other pod is `pod`, or is in its namespace and on a node
-// or nominated to one, so that it may count for `pod`.
+// Returns true if the other pod is in the namespace of `pod`, and on a node or
+// nominated to one, so that it may count for `pod`.
 bool IsInvolved(const Pod& other, const Pod& pod) {
-  if (other.metadata.uid == pod.metadata.uid) return true;
   const bool has_node = !other.spec.node_name.empty() ||
                         !other.status.nominated_node_name.empty();
   return has_node &&
          other.metadata.namespace_name == pod.metadata.namespace_name;
 }
 
-bool MayHelp(const Pod& pod, const Pod& old, const Pod& now,
+bool MayHelp(const Pod& old, const Pod& now,
              const SpreadConstraints& constraints) {
-  if (now.metadata.uid == pod.metadata.uid &&
-      now.spec.tolerations != old.spec.tolerations &&
-      std::ranges::any_of(constraints, &SpreadConstraint::honors_taints)) {
-    return true;
-  }
   return std::ranges::any_of(constraints, [&](const SpreadConstraint& c) {
     return c.selector.Matches(old.metadata.labels) !=
            c.selector.Matches(now.metadata.labels);
@@ -50,17 +44,28 @@ bool MayHelp(const Node& old, const Node& now,
          });
 }
 
-QueueingHint AfterPodChange(const Pod& pod, const ClusterChange& change) {
+QueueingHint AfterAssignedPodChange(const Pod& pod,
+                                    const ClusterChange& change) {
   const auto old = change.Old<Pod>();
   const auto now = change.New<Pod>();
   if (old && !IsInvolved(*old, pod)) return QueueingHint::kSkip;
   if (now && !IsInvolved(*now, pod)) return QueueingHint::kSkip;
   const SpreadConstraints constraints = GetSpreadConstraints(pod);
-  if (old && now) return QueueIf(MayHelp(pod, *old, *now, constraints));
+  if (old && now) return QueueIf(MayHelp(*old, *now, constraints));
   const Labels& labels = (now ? now : old)->metadata.labels;
   return QueueIf(std::ranges::any_of(constraints, [&](const auto& constraint) {
     return constraint.selector.Matches(labels);
   }));
+}
+
+QueueingHint AfterTargetPodChange(const Pod& pod, const ClusterChange& change) {
+  const auto old = change.Old<Pod>();
+  const auto now = change.New<Pod>();
+  const SpreadConstraints constraints = GetSpreadConstraints(pod);
+  const bool tolerates_more =
+      now->spec.tolerations != old->spec.tolerations &&
+      std::ranges::any_of(constraints, &SpreadConstraint::honors_taints);
+  return QueueIf(tolerates_more || MayHelp(*old, *now, constraints));
 }
 
 QueueingHint AfterDomainChange(const Pod& pod, const ClusterChange& change) {
@@ -85,10 +90,12 @@ QueueingHintFn QueueIfMalformed(QueueingHintFn hint) {
 }  // namespace
 
 std::vector<ClusterEventWithHint> PodTopologySpread::EventsToRegister() const {
-  return {{{EventResource::kPod, action::kAdd | action::kDelete |
-                                     action::kUpdatePodLabel |
-                                     action::kUpdatePodToleration},
-           QueueIfMalformed(AfterPodChange)},
+  return {{{EventResource::kAssignedPod,
+            action::kAdd | action::kDelete | action::kUpdatePodLabel},
+           QueueIfMalformed(AfterAssignedPodChange)},
+          {{EventResource::kTargetPod,
+            action::kUpdatePodLabel | action::kUpdatePodToleration},
+           QueueIfMalformed(AfterTargetPodChange)},
           {{EventResource::kNode, action::kAdd | action::kDelete |
                                       action::kUpdateNodeLabel |
                                       action::kUpdateNodeTaint},
