@@ -12,7 +12,7 @@ namespace {
 Json VersionInfo() {
   return {{"major", "1"},
           {"minor", "36"},
-          {"gitVersion", "v1.36.3+minisched"},
+          {"gitVersion", "v1.37.2+minisched"},
           {"gitCommit", ""},
           {"gitTreeState", ""},
           {"buildDate", ""},

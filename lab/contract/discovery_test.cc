@@ -219,7 +219,7 @@ TEST_F(DiscoveryTest, ReturnsTheVersion) {
     "gitTreeState": "...", "buildDate": "...", "goVersion": "...",
     "compiler": "...", "platform": "..."})"_json));
   EXPECT_THAT(reply.body.at("gitVersion").get<std::string>(),
-              StartsWith("v1.36."));
+              StartsWith("v1.37."));
 }
 
 TEST_F(DiscoveryTest, ReportsHealth) {

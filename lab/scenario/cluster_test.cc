@@ -35,7 +35,7 @@ HttpServer::Handler With(HttpServer::Handler handler) {
   return [handler = std::move(handler)](const ServerRequest& request,
                                         ServerReply reply) {
     if (request.target == "/version") {
-      reply.Send(200, R"({"gitVersion":"v1.36.0"})");
+      reply.Send(200, R"({"gitVersion":"v1.37.0"})");
     } else if (request.target == "/api/v1") {
       reply.Send(200, kResources);
     } else {
@@ -112,7 +112,7 @@ TEST(ClusterTest, RecognisesTestClustersByTheirContext) {
   EXPECT_FALSE(is_test_cluster("context \"kind-kind\" of /minisched-real"));
   EXPECT_FALSE(is_test_cluster(""));
   HttpServer embedded([](const ServerRequest&, ServerReply reply) {
-    reply.Send(200, R"({"gitVersion":"v1.36.3+minisched"})");
+    reply.Send(200, R"({"gitVersion":"v1.37.2+minisched"})");
   });
   const Cluster cluster(ConfigFor(embedded), {});
   EXPECT_TRUE(cluster.IsEmbedded());

@@ -186,7 +186,7 @@ class ForeignClusterTest : public testing::Test {
  protected:
   std::string Refusal(const std::string& rest, PlayerOptions options = {}) {
     const HttpServer server([](const ServerRequest&, ServerReply reply) {
-      reply.Send(200, R"({"gitVersion":"v1.36.0"})");
+      reply.Send(200, R"({"gitVersion":"v1.37.0"})");
     });
     const Scenario scenario = ReadScenario(
         directory_.Write("s.yaml", "title: T\nwhy: W\nsince: 1\n" + rest));

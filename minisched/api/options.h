@@ -17,7 +17,7 @@ struct DeleteOptions {
 
 // The response of /version.
 struct VersionInfo {
-  std::string git_version;  // "v1.36.3"
+  std::string git_version;  // "v1.37.2"
   std::string platform;     // "linux/amd64"
 };
 

@@ -10,7 +10,7 @@ namespace minisched {
 // Returns true if the toleration tolerates the taint. An empty effect matches
 // every effect, an empty key every key. Only the operator Equal compares
 // values. Follows api/core/v1/toleration.go. The operators Lt and Gt, which are
-// disabled in v1.36, tolerate nothing.
+// disabled in v1.37, tolerate nothing.
 bool ToleratesTaint(const Toleration& toleration, const Taint& taint);
 
 // Returns true if any of the tolerations tolerates the taint. Follows

@@ -74,7 +74,7 @@ class AppTest : public ::testing::Test {
 };
 
 void SendVersion(const ServerRequest&, ServerReply reply) {
-  reply.Send(200, R"({"gitVersion":"v1.36.3"})");
+  reply.Send(200, R"({"gitVersion":"v1.37.2"})");
 }
 
 TEST_F(AppTest, ConnectsAndRunsTheBody) {
@@ -92,7 +92,7 @@ TEST_F(AppTest, ConnectsAndRunsTheBody) {
   EXPECT_TRUE(ran_);
   EXPECT_THAT(err_, ContainsRegex("info  connecting to " + server.url() +
                                   " .*\n.*info  connected to " + server.url() +
-                                  " .*, Kubernetes v1.36.3"));
+                                  " .*, Kubernetes v1.37.2"));
   ASSERT_EQ(server.requests().size(), 1U);
   EXPECT_THAT(server.requests()[0].headers.at("user-agent"),
               ::testing::StartsWith("minisched-07/"));
@@ -131,7 +131,7 @@ TEST_F(AppTest, ASignalEndsTheWaitForAKubeconfigThatIsAPipe) {
 
 TEST_F(AppTest, AnnotatesResultsIfAskedTo) {
   const HttpServer server([](const ServerRequest&, ServerReply reply) {
-    reply.Send(200, R"({"gitVersion":"v1.36.3","metadata":{"uid":"1"}})");
+    reply.Send(200, R"({"gitVersion":"v1.37.2","metadata":{"uid":"1"}})");
   });
   WriteKubeconfig(server.url());
   for (const bool annotate : {false, true}) {

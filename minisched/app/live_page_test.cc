@@ -38,7 +38,7 @@ class LivePageTest : public ::testing::Test {
     cookie_ = "minisched-live-" + origin.substr(origin.rfind(':') + 1) + "=" +
               url.substr(token + 6);
   }
-  void OpenEmbedded() { Open("v1.36.3+minisched"); }
+  void OpenEmbedded() { Open("v1.37.2+minisched"); }
 
   std::string Post(const std::string& target, const std::string& body) {
     return live::Fetch(page_->url(), "POST", target,
@@ -89,7 +89,7 @@ TEST_F(LivePageTest, TheEmbeddedServerNeedsNoTokenAndImpliesControl) {
 
 TEST_F(LivePageTest, OtherServersNeedATokenAndTheFlag) {
   for (const char* version :
-       {"v1.36.3", "", "v1.36.3+minisched-like", "v1.36.3+k3s1"}) {
+       {"v1.37.2", "", "v1.37.2+minisched-like", "v1.37.2+k3s1"}) {
     Open(version);
     EXPECT_THAT(page_->url(), HasSubstr("/?token=")) << version;
     EXPECT_THAT(live::Fetch(page_->url(), "GET", "/"),
@@ -107,13 +107,13 @@ TEST_F(LivePageTest, OtherServersNeedATokenAndTheFlag) {
 }
 
 TEST_F(LivePageTest, OnlyDisposableClustersCanBeReset) {
-  Open("v1.36.3", /*control=*/true);
+  Open("v1.37.2", /*control=*/true);
   EXPECT_EQ(Start()["reset"], false);
   for (const char* target : {"/live/reset", "/live/import"}) {
     EXPECT_THAT(Post(target, "{}"), StartsWith("HTTP/1.1 404 ")) << target;
   }
   MarkAsDisposable();
-  Open("v1.36.3", /*control=*/true);
+  Open("v1.37.2", /*control=*/true);
   EXPECT_EQ(Start()["reset"], true);
   EXPECT_THAT(Post("/live/reset", "{}"),
               AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\"errors\":[]")));

@@ -118,7 +118,7 @@ class Client {
   // Runs the callbacks. Follows the client's clock.
   Executor& executor() { return executor_; }
 
-  // Returns the version of the server, such as "v1.36.3"; "" if its response
+  // Returns the version of the server, such as "v1.37.2"; "" if its response
   // has none. Blocks, and throws the errors above. `on_wait` may still be
   // called for a moment after this returns.
   std::string ServerVersion(std::stop_token stop = {},

@@ -129,9 +129,9 @@ TEST_F(ClientTest, BindsAPod) {
 }
 
 TEST_F(ClientTest, ReturnsTheServersVersion) {
-  answer_ = R"({"major": "1", "gitVersion": "v1.36.3"})";
+  answer_ = R"({"major": "1", "gitVersion": "v1.37.2"})";
   Client client(config_);
-  EXPECT_EQ(client.ServerVersion(), "v1.36.3");
+  EXPECT_EQ(client.ServerVersion(), "v1.37.2");
   EXPECT_EQ(Target(), "/version");
 }
 

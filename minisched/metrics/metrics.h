@@ -16,7 +16,7 @@ struct PendingPodCounts {
 };
 
 // The metrics of a scheduler. Their names, labels, buckets and help texts are
-// those of kube-scheduler v1.36 (pkg/scheduler/metrics). Thread-safe. Callers
+// those of kube-scheduler v1.37 (pkg/scheduler/metrics). Thread-safe. Callers
 // may hold locks: the metrics take no locks but their own. Each call but Text()
 // takes less than a microsecond.
 class Metrics {

@@ -45,7 +45,7 @@ TEST_F(PodStrategyTest, NewPodsGetTopologyLabelsAndSelectors) {
            {"key": "app", "operator": "In", "values": ["web"]}]})"_json);
 }
 
-// The errors are those of a real kube-apiserver v1.36.3.
+// The errors are those of a real kube-apiserver v1.37.2.
 TEST_F(PodStrategyTest, RefusesInvalidSpecs) {
   const struct {
     Json spec;

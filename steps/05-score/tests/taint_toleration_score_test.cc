@@ -1,6 +1,6 @@
 // Tests the scores of TaintToleration. Cases in "Upstream" have the names and
 // numbers of upstream's in tainttoleration/taint_toleration_test.go, except
-// those of a feature that is disabled in v1.36.
+// those of a feature that is disabled in v1.37.
 #include <gtest/gtest.h>
 
 #include <cstdint>

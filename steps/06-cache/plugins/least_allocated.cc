@@ -26,7 +26,7 @@ void AddFreeShare(Amount requested, Amount capacity, std::int64_t& score,
 
 Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
                                   const Nodes& /*nodes*/) const {
-  // As in upstream v1.36, requests of the pod as a whole don't count here. They
+  // As in upstream v1.37, requests of the pod as a whole don't count here. They
   // count in Filter, and for the pods on the node.
   state.Write(PodNonZeroRequest{Resource(PodRequests(
       pod, {.skip_pod_level_resources = true,
