@@ -67,16 +67,16 @@ std::shared_ptr<const Node> ParseNode(const std::string& text) {
 // Parses another pod, as PodOnNode() does. It has no node if the name of its
 // node is "pending", and it is nominated if the name is "nominated". If the
 // name is "itself" or "tolerant", it is the pod p, in the second case with a
-// toleration. "tolerant-other" is another pod on a node, with a toleration.
+// toleration.
 std::shared_ptr<const Pod> ParsePod(const std::string& text) {
   if (text.empty()) return nullptr;
   Pod pod = PodOnNode(text);
   const std::string where = pod.spec.node_name;
   pod.metadata.uid = "other";
-  if (where != "node" && where != "tolerant-other") pod.spec.node_name.clear();
+  if (where != "node") pod.spec.node_name.clear();
   if (where == "nominated") pod.status.nominated_node_name = "node";
   if (where == "itself" || where == "tolerant") pod.metadata.uid = "p";
-  if (where.starts_with("tolerant")) {
+  if (where == "tolerant") {
     pod.spec.tolerations = {{.operation = "Exists"}};
   }
   return std::make_shared<const Pod>(std::move(pod));
