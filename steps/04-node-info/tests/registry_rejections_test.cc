@@ -26,14 +26,13 @@ std::string RejectingPlugin(const std::string& node) {
 
 TEST(RegistryTest, ReportsTheFirstPluginThatRejects) {
   EXPECT_EQ(RejectingPlugin(R"({"metadata":{"name":"node-2"},
+                                "spec":{"unschedulable":true}})"),
+            "NodeName");
+  EXPECT_EQ(RejectingPlugin(R"({"metadata":{"name":"node-1"},
                                 "spec":{"unschedulable":true,
                                         "taints":[{"key":"a",
                                                    "effect":"NoSchedule"}]}})"),
             "NodeUnschedulable");
-  EXPECT_EQ(RejectingPlugin(R"({"metadata":{"name":"node-2"},
-                                "spec":{"taints":[{"key":"a",
-                                                   "effect":"NoSchedule"}]}})"),
-            "NodeName");
   EXPECT_EQ(RejectingPlugin(R"({"metadata":{"name":"node-1"},
                                 "spec":{"taints":[{"key":"a",
                                                    "effect":"NoSchedule"}]}})"),

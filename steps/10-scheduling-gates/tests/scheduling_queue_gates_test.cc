@@ -99,7 +99,7 @@ TEST_F(GatedPodsTest, HaveARecordWithTheirPluginAndItsEvents) {
   EXPECT_EQ(record.move.event, "UnscheduledPodAdd");
   EXPECT_THAT(record.move.plugins, ElementsAre("SchedulingGates"));
   EXPECT_THAT(record.move.wakes,
-              ElementsAre("Pod/UpdatePodSchedulingGatesEliminated"));
+              ElementsAre("TargetPod/UpdatePodSchedulingGatesEliminated"));
   EXPECT_EQ(record.move.attempts, 0);
   EXPECT_FALSE(record.until);
 }

@@ -38,7 +38,7 @@ struct HintRule {
 };
 constexpr HintRule kHintRules[] = {
     {"SchedulingGates", "TargetPodUpdatePodSchedulingGatesEliminated",
-     "Pod/UpdatePodSchedulingGatesEliminated", IsOwnUpdate},
+     "TargetPod/UpdatePodSchedulingGatesEliminated", IsOwnUpdate},
     {"TeamQuota", "NodeUpdateNodeAnnotation", "Node/UpdateNodeAnnotation",
      IsLucky},
     {"NodeResourcesFit", "NodeAdd", "Node/Add", IsLucky},

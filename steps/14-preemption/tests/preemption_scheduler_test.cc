@@ -82,13 +82,16 @@ TEST_F(PreemptionSchedulerTest, WaitsForAVictimThatIsEnding) {
   Start(kClasses + SmallNode("a") + SmallNode("b") + BoundPod("web-1", "a") +
         BoundPod("web-2", "b") + UrgentPod());
   AwaitThat([this] { return !Nominated("urgent").empty(); });
-  // Several events, because the first ones may find the pod gated.
-  int event = 0;
+  // Several events, because the first ones may find the pod gated. The end of
+  // any pod on a node wakes the pod.
   AwaitThat([&] {
-    client_->Patch<Node>("", "b", PatchType::kMerge,
-                         R"({"spec":{"taints":[{"key":"slow-)" +
-                             std::to_string(++event) +
-                             R"(","effect":"PreferNoSchedule"}]}})");
+    Pod other;
+    other.metadata.name = "other";
+    other.metadata.namespace_name = "default";
+    other.spec.node_name = "b";
+    other.spec.containers = {{.name = "main", .image = "none"}};
+    client_->Create(other);
+    client_->Delete<Pod>("default", "other", {.grace_period_seconds = 0});
     return WhyPending(*client_, "urgent") ==
            "Unschedulable: 0/2 nodes are available: 2 Too many pods. "
            "preemption: not eligible due to a terminating pod on the nominated "
