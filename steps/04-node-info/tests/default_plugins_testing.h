@@ -14,8 +14,8 @@ namespace minisched {
 inline const std::vector<std::string> kPreFilterPlugins = {
     "Unsupported", "NodeAffinity", "NodePorts", "NodeResourcesFit"};
 inline const std::vector<std::string> kFilterPlugins = {
-    "NodeUnschedulable", "NodeName",  "TaintToleration",
-    "NodeAffinity",      "NodePorts", "NodeResourcesFit"};
+    "NodeName",     "NodeUnschedulable", "TaintToleration",
+    "NodeAffinity", "NodePorts",         "NodeResourcesFit"};
 
 // Returns the names of the plugins, in their order.
 template <class Plugin>
