@@ -143,6 +143,21 @@ TEST_F(ClientAsyncTest, ARefusalIsAnApiError) {
   EXPECT_STREQ(answer.error().what(), "no");
 }
 
+// The clock moves on between two looks at it.
+TEST_F(ClientAsyncTest, ARequestWhoseTurnIsNowWaitsForNoThread) {
+  std::promise<void> received;
+  answer_ = [&](const ServerRequest&, ServerReply) { received.set_value(); };
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  Client client(ConfigFor(server_.url()), RealClock());
+  for (int thread = 0; thread < 2; ++thread) {
+    client.executor().Post([released] { released.wait(); });
+  }
+  client.BindAsync(BindingOf("web"), {}, ends_.Callback<void>());
+  EXPECT_EQ(received.get_future().wait_for(10s), std::future_status::ready);
+  release.set_value();
+}
+
 TEST_F(ClientAsyncTest, ObjectsAreParsed) {
   Start(Always(200, R"({"metadata": {"name": "web"}})"));
   std::promise<std::string> created;
