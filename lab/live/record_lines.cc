@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "lab/live/json.h"
 #include "minisched/api/parse_error.h"
-#include "minisched/live/json.h"
 
 namespace minisched::live {
 namespace {

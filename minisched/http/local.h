@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "minisched/http/http.h"
+
+// What servers check that only programs and pages of this machine may use. They
+// keep out web pages of other sites, which a browser on this machine shows.
+
+namespace minisched::http {
+
+// True if the request was sent to localhost or 127.0.0.1. Otherwise its page
+// may have a host name that resolves to this machine (DNS rebinding).
+bool HasLocalHost(const Request& request);
+
+// True if the request comes from the server's own page. Browsers without
+// Sec-Fetch-Site send the origin of each write.
+bool IsSameOrigin(const Request& request);
+
+// True if the request comes from another page. A browser sends "none" if its
+// user opens the URL. Other programs send neither of the headers.
+bool IsForeign(const Request& request);
+
+}  // namespace minisched::http
