@@ -104,6 +104,7 @@ std::vector<std::string> AskRunningScheduler(
   try {
     RestConfig config;
     config.server = url;
+    config.source = "--trace";
     Transport transport(config);
     const auto stream = transport.Open(
         {.method = "GET", .path = "/debug/trace"}, kSilence, stop);
@@ -118,7 +119,7 @@ std::vector<std::string> AskRunningScheduler(
                     "--metrics-port?",
                     error.what()));
   } catch (const ConfigError& error) {
-    throw CannotTell(fmt::format("--trace: {}", error.what()));
+    throw CannotTell(error.what());
   }
   return state.Lines();
 }

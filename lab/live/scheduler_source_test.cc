@@ -246,6 +246,17 @@ TEST_F(SchedulerSourceTest, EndsWhileAPageIsConnected) {
   reader.ReadUntil(R"("trace":"connected")");
 }
 
+TEST_F(SchedulerSourceTest, RejectsWhatIsNoUrl) {
+  try {
+    SchedulerSource({.trace = "localhost:80"}, client_, {});
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--trace: the server \"localhost:80\" is not an http:// or "
+                 "https:// URL");
+  }
+}
+
 TEST_F(SchedulerSourceTest, ReportsThatNoSchedulerServesATrace) {
   // An API server has no /debug.
   try {

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxBytes = 32 << 20;
 RestConfig ConfigOf(const std::string& url) {
   RestConfig config;
   config.server = url;
+  config.source = "--trace";
   return config;
 }
 
