@@ -94,7 +94,8 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (GOOD, ["--trace", "http://127.0.0.1:1/"], 2,
          r"--trace: http://127.0.0.1:1.*: is the scheduler running, with "),
     "a trace without a URL":
-        (GOOD, ["--trace", "localhost:80"], 2, r'--trace: the server "localhost:80" is not'),
+        (GOOD, ["--trace", "localhost:80"], 2,
+         r'--trace: the server "localhost:80" is not'),
 }
 
 
