@@ -142,8 +142,9 @@ void TraceTail::ReadStream(bool all_rejections, const std::stop_token& stop) {
   SetError("");
   while (auto line = stream->ReadLine()) {
     MutexLock lock(state_->mu);
-    while (state_->bytes > kMaxBytes && !stop.stop_requested())
+    while (state_->bytes > kMaxBytes && !stop.stop_requested()) {
       state_->taken.Wait(state_->mu, stop);
+    }
     if (line->empty()) {
       state_->news.caught_up = true;
     } else {
