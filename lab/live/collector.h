@@ -45,8 +45,8 @@ class Collector {
   Collector& operator=(const Collector&) = delete;
 
   // Adds what is new to the history. `pages` is the number of pages that are
-  // connected. With `all`, keeps all items, however many they are: for those
-  // that a scheduler has recorded earlier. Returns false if there is nothing to
+  // connected. With `all`, keeps all items, however many they are, such as
+  // the earlier records of a scheduler. Returns false if there is nothing to
   // collect until the next page connects.
   bool Collect(std::size_t pages, bool all = false);
 

@@ -23,10 +23,10 @@ namespace minisched::live {
 // and kube-scheduler-simulator's annotations describe. Thread-safe.
 class OtherScheduler {
  public:
-  // The newest attempts can be found, up to this size.
+  // FindAttempt() finds the newest attempts, up to this total size.
   static constexpr std::size_t kAttemptBytes = 64 << 20;
 
-  // What is known of the scheduler comes from here.
+  // Where the attempts and moves come from.
   enum class Source { kRecords, kPods };
 
   // With kRecords, ReadRecords() passes the records. With kPods, watches the

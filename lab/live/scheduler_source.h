@@ -31,7 +31,7 @@ struct ClusterOptions {
 };
 
 // A scheduler in another process, and what is known of it: its trace, its
-// records in a file, or what pods and events tell.
+// records in a file, or what pods and events show.
 class SchedulerSource {
  public:
   // Starts the scheduler of options.scheduler, and waits for the trace. Throws
@@ -51,7 +51,7 @@ class SchedulerSource {
   void AddActions(LiveActions& actions);
 
   // Collects what is new. Reads a trace only while a page is connected, and for
-  // a minute after that. Call it every moment, on the main thread.
+  // a minute after that. Call it often, on the main thread.
   void Collect(Collector& collector);
 
  private:

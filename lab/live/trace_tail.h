@@ -15,7 +15,7 @@
 
 namespace minisched::live {
 
-// What a scheduler says of itself at /debug.
+// A scheduler's description of itself at /debug.
 struct SchedulerInfo {
   std::string program;    // "minisched-07"
   std::string scheduler;  // the spec.schedulerName of its pods
@@ -46,7 +46,7 @@ class TraceTail {
   // `all_rejections`, asks for all rejections of each node. A call with the
   // same value has no effect.
   void Start(bool all_rejections);
-  // Disconnects. The scheduler then describes its attempts to nobody.
+  // Disconnects, so that the scheduler no longer describes attempts for it.
   void Stop();
 
   struct News {
@@ -64,8 +64,8 @@ class TraceTail {
   News Take();
 
   using Respond = std::function<void(http::Reply)>;
-  // Pass the body of a request on to the scheduler, and the response back, on
-  // another thread.
+  // Pass the body of a request on to the scheduler, and its response to
+  // `respond`, on another thread.
   void SetPace(const http::Request& request, Respond respond);
   void EndWait(const http::Request& request, Respond respond);
 

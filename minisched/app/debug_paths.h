@@ -11,7 +11,7 @@
 
 namespace minisched {
 
-// The paths under /debug, at which a scheduler shows its trace to other
+// The paths under /debug, at which a scheduler serves its trace to other
 // programs, such as minisched-live. docs/reference/trace.md describes them:
 //
 //   GET /debug                       what this scheduler is, and its pace
@@ -20,7 +20,7 @@ namespace minisched {
 //   POST /debug/pace                 {"pace": "run", "pause", "step", "500ms"}
 //   POST /debug/waiting              {"uid", "allow"}: ends a wait on Permit
 //
-// They are for programs on this machine only. Used on the server's thread.
+// They accept only programs on this machine. Used on the server's thread.
 class DebugPaths {
  public:
   // The most streams at a time.

@@ -4,13 +4,13 @@
 
 #include "minisched/http/http.h"
 
-// What servers check that only programs and pages of this machine may use. They
-// keep out web pages of other sites, which a browser on this machine shows.
+// Checks for servers that only programs and pages of this machine may use. They
+// reject web pages of other sites that a browser on this machine shows.
 
 namespace minisched::http {
 
-// True if the request was sent to localhost or 127.0.0.1. Otherwise its page
-// may have a host name that resolves to this machine (DNS rebinding).
+// True if the request was sent to localhost or 127.0.0.1. Otherwise it may come
+// from a page whose host name resolves to this machine (DNS rebinding).
 bool HasLocalHost(const Request& request);
 
 // True if the request comes from the server's own page. Browsers without
