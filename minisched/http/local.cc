@@ -4,12 +4,16 @@
 
 namespace minisched::http {
 
-bool HasLocalHost(const Request& request) {
-  std::string host = request.Header("host");
+std::string WithoutPort(std::string host) {
   const auto colon = host.rfind(':');
   if (colon != host.npos && host.find(']', colon) == host.npos) {
     host.resize(colon);
   }
+  return host;
+}
+
+bool HasLocalHost(const Request& request) {
+  const std::string host = WithoutPort(request.Header("host"));
   return boost::iequals(host, "localhost") || host == "127.0.0.1" ||
          host == "[::1]";
 }

@@ -9,6 +9,9 @@
 
 namespace minisched::http {
 
+// Returns a Host header without its port: "localhost", "127.0.0.1", "[::1]".
+std::string WithoutPort(std::string host);
+
 // True if the request was sent to localhost or 127.0.0.1. Otherwise it may come
 // from a page whose host name resolves to this machine (DNS rebinding).
 bool HasLocalHost(const Request& request);

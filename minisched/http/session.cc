@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "minisched/base/log.h"
+#include "minisched/http/local.h"
 
 namespace minisched::http {
 namespace {
@@ -40,10 +41,7 @@ std::string ToText(beast::string_view text) {
 }
 
 bool IsAllowedHost(std::string host) {
-  const auto colon = host.rfind(':');
-  if (colon != host.npos && host.find(']', colon) == host.npos) {
-    host.resize(colon);
-  }
+  host = WithoutPort(std::move(host));
   boost::trim_if(host, boost::is_any_of("[]"));
   error_code not_an_address;
   asio::ip::make_address(host, not_an_address);
