@@ -69,7 +69,7 @@ T Choose(const Request& request, const std::string& name,
 }  // namespace
 
 // The records of a trace as lines of JSON. An empty line follows the earlier
-// records, and comes after each 15 s without a record.
+// records. Further ones, at most every 15 s, show that the connection works.
 class DebugPaths::RecordStream final : public http::Stream {
  public:
   RecordStream(DebugPaths& paths, AttemptDetail detail, TraceStart start)
@@ -93,10 +93,10 @@ class DebugPaths::RecordStream final : public http::Stream {
     for (; next_ < records_.size() && out.size() < kMaxText; ++next_) {
       out += ToJsonLine(*std::exchange(records_[next_], nullptr)) + '\n';
     }
-    const bool is_first_pause = out.empty() && !has_paused_;
-    if (is_first_pause || (out.empty() && now >= next_empty_line_)) out = "\n";
-    if (!out.empty()) next_empty_line_ = now + kKeepAlive;
-    has_paused_ = has_paused_ || is_first_pause;
+    if (out.empty() && now >= next_empty_line_) {
+      out = "\n";
+      next_empty_line_ = now + kKeepAlive;
+    }
     return true;
   }
 
@@ -106,7 +106,6 @@ class DebugPaths::RecordStream final : public http::Stream {
   std::vector<RecordPtr> records_;
   std::size_t next_ = 0;  // of records_
   Clock::TimePoint next_poll_{};
-  bool has_paused_ = false;  // the earlier records are read
   Clock::TimePoint next_empty_line_{};
 };
 

@@ -11,11 +11,10 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "minisched/app/debug_paths_testing.h"
 #include "minisched/http/http_testing.h"
-#include "minisched/metrics/metrics_server.h"
 
 namespace minisched {
 namespace {
@@ -33,6 +32,8 @@ class LineReader {
  public:
   LineReader(const std::string& url, const std::string& query)
       : socket_(http::Connect(io_, url)) {
+    // A stream that isn't read soon stops, even if its records are few.
+    socket_.set_option(http::asio::socket_base::receive_buffer_size(1 << 14));
     http::Send(socket_, "GET /debug/trace" + query +
                             " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   }
@@ -68,19 +69,10 @@ class LineReader {
 
 class DebugPathsTest : public ::testing::Test {
  protected:
-  explicit DebugPathsTest(bool control = true)
-      : paths_(trace_, pace_,
-               {.program = "minisched-13",
-                .scheduler_name = "mine",
-                .control = control}),
-        server_(
-            std::in_place, "127.0.0.1", 0, [] { return "metrics"; },
-            [this](const http::Request& request) {
-              return paths_.Answer(request);
-            }) {}
+  explicit DebugPathsTest(bool control = true) : served_(control) {}
 
   std::string Get(const std::string& target) {
-    return http::Ask(server_->url(), "GET", target);
+    return http::Ask(served_.url(), "GET", target);
   }
   std::string Send(const std::string& method, const std::string& target,
                    const std::string& body, Headers headers = {}) {
@@ -92,45 +84,22 @@ class DebugPathsTest : public ::testing::Test {
     }
     request += "Content-Length: " + std::to_string(body.size()) +
                "\r\nConnection: close\r\n\r\n";
-    return http::Exchange(server_->url(), request + body);
+    return http::Exchange(served_.url(), request + body);
   }
   std::string Post(const std::string& target, const std::string& body,
                    const Headers& headers = {}) {
     return Send("POST", target, body, headers);
   }
 
-  void Move(const std::string& uid, Place place) {
-    Pod pod;
-    pod.metadata = {.name = uid, .namespace_name = "shop", .uid = uid};
-    trace_.Moved(pod, place, {.event = "E"});
-  }
-  bool Try(int number, bool failed = false) {
-    bool described = false;
-    trace_.Tried(
-        [&] {
-          described = true;
-          return Attempt{.pod = "shop/web",
-                         .uid = "web",
-                         .number = number,
-                         .filters = {"F"},
-                         .fits = std::vector<std::string>{"node-1"},
-                         .node = "node-1"};
-        },
-        failed);
-    return described;
-  }
   bool IsPaused() const {
-    for (const RecordPtr& record : TraceReader(trace_).Poll()) {
+    for (const RecordPtr& record : TraceReader(served_.trace).Poll()) {
       const auto* state = std::get_if<SchedulerRecord>(&record->state);
       if (state != nullptr) return state->paused;
     }
     return false;
   }
 
-  mutable Trace trace_{"mine", RealClock(), {}, {}, "minisched-13"};
-  PaceSetter pace_{trace_, {}, {}};
-  DebugPaths paths_;
-  std::optional<MetricsServer> server_;
+  mutable ServedTrace served_;
 };
 
 TEST_F(DebugPathsTest, LeavesOtherPathsAlone) {
@@ -140,26 +109,27 @@ TEST_F(DebugPathsTest, LeavesOtherPathsAlone) {
 
 TEST_F(DebugPathsTest, DescribesTheScheduler) {
   const std::string without = Get("/debug");
-  EXPECT_THAT(
-      without,
-      AllOf(HasSubstr(R"("program":"minisched-13")"),
-            HasSubstr(R"("scheduler":"mine")"), HasSubstr(R"("control":true)"),
-            HasSubstr(R"("reports":false)"), HasSubstr(R"("pace":"run")")));
-  const Trace::Offer offer(trace_, [](std::size_t) { return QueueRecord(); });
+  EXPECT_THAT(without, AllOf(HasSubstr(R"("program":"minisched-13")"),
+                             HasSubstr(R"("scheduler":"minisched")"),
+                             HasSubstr(R"("control":true)"),
+                             HasSubstr(R"("reports":false)"),
+                             HasSubstr(R"("pace":"run")")));
+  const Trace::Offer offer(served_.trace,
+                           [](std::size_t) { return QueueRecord(); });
   EXPECT_THAT(Get("/debug"), HasSubstr(R"("reports":true)"));
 }
 
 TEST_F(DebugPathsTest, StreamsTheRecordsOfARecording) {
-  Move("a", Place::kActive);
-  Move("a", Place::kInFlight);
-  LineReader reader(server_->url(), "?from=oldest&detail=attempts");
+  served_.Move("a", Place::kActive);
+  served_.Move("a", Place::kInFlight);
+  LineReader reader(served_.url(), "?from=oldest&detail=attempts");
   // An empty line ends the earlier records.
   reader.ReadUntil("\n\r\n1\r\n\n\r\n");
-  EXPECT_TRUE(Try(1));
-  Move("a", Place::kBound);
+  EXPECT_TRUE(served_.Try(1));
+  served_.Move("a", Place::kBound);
   const std::vector<Json> streamed = reader.RecordsUntil(R"("bound")");
   std::vector<Json> expected;
-  TraceReader recorder(trace_, AttemptDetail::kFirstRejections,
+  TraceReader recorder(served_.trace, AttemptDetail::kFirstRejections,
                        TraceStart::kOldest);
   for (const RecordPtr& record : recorder.Poll()) {
     expected.push_back(Json::parse(ToJsonLine(*record)));
@@ -169,40 +139,40 @@ TEST_F(DebugPathsTest, StreamsTheRecordsOfARecording) {
 }
 
 TEST_F(DebugPathsTest, BeginsWithTheLastRecordOfEachPod) {
-  Move("a", Place::kActive);
-  Move("a", Place::kInFlight);
-  LineReader reader(server_->url(), "");
+  served_.Move("a", Place::kActive);
+  served_.Move("a", Place::kInFlight);
+  LineReader reader(served_.url(), "");
   EXPECT_EQ(reader.RecordsUntil(R"("in flight")").size(), 2U);
 }
 
 TEST_F(DebugPathsTest, AttemptsAreDescribedOnlyWhileTheyAreRead) {
-  EXPECT_FALSE(Try(1));
+  EXPECT_FALSE(served_.Try(1));
   {
-    LineReader moves(server_->url(), "?detail=moves");
+    LineReader moves(served_.url(), "?detail=moves");
     moves.ReadUntil("scheduler");
-    EXPECT_FALSE(Try(2));
-    LineReader attempts(server_->url(), "?detail=all-rejections");
+    EXPECT_FALSE(served_.Try(2));
+    LineReader attempts(served_.url(), "?detail=all-rejections");
     attempts.ReadUntil("scheduler");
-    EXPECT_TRUE(Try(3));
-    EXPECT_TRUE(trace_.wants_all_rejections());
+    EXPECT_TRUE(served_.Try(3));
+    EXPECT_TRUE(served_.trace.wants_all_rejections());
     EXPECT_THAT(attempts.ReadUntil(R"("attempt":3)"),
                 Not(HasSubstr(R"("attempt":2)")));
   }
-  while (trace_.wants_all_rejections()) std::this_thread::yield();
-  EXPECT_FALSE(Try(4));
+  while (served_.trace.wants_all_rejections()) std::this_thread::yield();
+  EXPECT_FALSE(served_.Try(4));
 }
 
 TEST_F(DebugPathsTest, KeepsTheLastFailedAttemptBeforeAnybodyReads) {
-  EXPECT_TRUE(Try(7, /*failed=*/true));
+  EXPECT_TRUE(served_.Try(7, /*failed=*/true));
   EXPECT_THAT(
       Get("/debug/trace/attempts/web/7"),
       AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr(R"("fits":["node-1"])")));
-  LineReader reader(server_->url(), "?detail=attempts");
+  LineReader reader(served_.url(), "?detail=attempts");
   reader.ReadUntil(R"("attempt":7)");
 }
 
 TEST_F(DebugPathsTest, AnUnknownAttemptIsNotFound) {
-  EXPECT_TRUE(Try(7, /*failed=*/true));
+  EXPECT_TRUE(served_.Try(7, /*failed=*/true));
   for (const char* name :
        {"web/1", "web", "web/", "/", "web/x", "web/7x", "web/7/"}) {
     EXPECT_THAT(Get(std::string("/debug/trace/attempts/") + name),
@@ -212,11 +182,12 @@ TEST_F(DebugPathsTest, AnUnknownAttemptIsNotFound) {
 }
 
 TEST_F(DebugPathsTest, AReaderThatIsTooSlowSeesGaps) {
-  LineReader reader(server_->url(), "");
+  LineReader reader(served_.url(), "");
   reader.ReadUntil("scheduler");
   // More than the trace keeps, and more than the sockets hold.
   for (int i = 0; i < 60'000; ++i) {
-    Move(std::to_string(i % 10), i == 59'999 ? Place::kBound : Place::kActive);
+    served_.Move(std::to_string(i % 10),
+                 i == 59'999 ? Place::kBound : Place::kActive);
   }
   const std::vector<Json> records = reader.RecordsUntil(R"("bound")");
   std::uint64_t last = 0;
@@ -235,28 +206,28 @@ TEST_F(DebugPathsTest, AReaderThatIsTooSlowSeesGaps) {
 TEST_F(DebugPathsTest, ReadersThatNeverReadDelayNobody) {
   std::list<LineReader> readers;
   for (std::size_t i = 0; i < DebugPaths::kMaxStreams; ++i) {
-    readers.emplace_back(server_->url(), "?detail=attempts&from=oldest");
+    readers.emplace_back(served_.url(), "?detail=attempts&from=oldest");
     readers.back().ReadUntil("scheduler");
   }
   EXPECT_THAT(Get("/debug/trace"), AllOf(StartsWith("HTTP/1.1 503 "),
                                          HasSubstr("32 programs already")));
-  for (int i = 0; i < 20'000; ++i) Move("web", Place::kActive);
-  EXPECT_TRUE(Try(1));
+  for (int i = 0; i < 20'000; ++i) served_.Move("web", Place::kActive);
+  EXPECT_TRUE(served_.Try(1));
   EXPECT_THAT(Get("/metrics"), StartsWith("HTTP/1.1 200 "));
   readers.pop_back();
   while (!Get("/debug").starts_with("HTTP/1.1 200 ")) std::this_thread::yield();
-  EXPECT_NO_THROW(LineReader(server_->url(), "").ReadUntil("scheduler"));
+  EXPECT_NO_THROW(LineReader(served_.url(), "").ReadUntil("scheduler"));
 }
 
 TEST_F(DebugPathsTest, EndsWithStreamsThatNobodyReads) {
   std::list<LineReader> readers;
   for (int i = 0; i < 20; ++i) {
-    readers.emplace_back(server_->url(), "?detail=attempts");
+    readers.emplace_back(served_.url(), "?detail=attempts");
     readers.back().ReadUntil("scheduler");
   }
-  for (int i = 0; i < 20'000; ++i) Move("web", Place::kActive);
-  server_.reset();
-  EXPECT_FALSE(Try(1));  // no reader is left
+  for (int i = 0; i < 20'000; ++i) served_.Move("web", Place::kActive);
+  served_.Stop();
+  EXPECT_FALSE(served_.Try(1));  // no reader is left
 }
 
 TEST_F(DebugPathsTest, RejectsUnknownParameters) {
@@ -280,7 +251,7 @@ TEST_F(DebugPathsTest, SetsThePace) {
 TEST_F(DebugPathsTest, EndsAWaitOnPermit) {
   std::string ended;
   const Trace::Offer offer(
-      trace_, [](std::size_t) { return QueueRecord(); },
+      served_.trace, [](std::size_t) { return QueueRecord(); },
       [&](const std::string& uid, bool allow) {
         ended = uid + (allow ? " allowed" : " rejected");
         return uid == "7";
@@ -303,7 +274,7 @@ TEST_F(DebugPathsTest, MalformedBodiesChangeNothing) {
               StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(Post("/debug/pace", std::string(2 << 10, ' ')),
               StartsWith("HTTP/1.1 413 "));
-  EXPECT_EQ(pace_.pace(), "run");
+  EXPECT_EQ(served_.pace.pace(), "run");
 }
 
 TEST_F(DebugPathsTest, OtherWebPagesCanDoNothing) {
@@ -337,18 +308,18 @@ TEST_F(DebugPathsTest, OtherWebPagesCanDoNothing) {
     EXPECT_THAT(Send(method, "/debug/pace", body), StartsWith("HTTP/1.1 404 "))
         << method;
   }
-  EXPECT_EQ(pace_.pace(), "run");
+  EXPECT_EQ(served_.pace.pace(), "run");
 }
 
 TEST_F(DebugPathsTest, OnlyProgramsOnThisMachineAreAnswered) {
   http::Request request{
       .method = "GET", .path = "/debug", .headers = {{"host", "127.0.0.1"}}};
-  const auto reply = paths_.Answer(request);
+  const auto reply = served_.paths.Answer(request);
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->status, 403);
   EXPECT_THAT(reply->body, HasSubstr("kubectl port-forward"));
   request.is_local = true;
-  EXPECT_EQ(paths_.Answer(request)->status, 200);
+  EXPECT_EQ(served_.paths.Answer(request)->status, 200);
 }
 
 class DebugPathsWithoutControlTest : public DebugPathsTest {
@@ -364,7 +335,7 @@ TEST_F(DebugPathsWithoutControlTest, NothingCanBeChanged) {
                                           HasSubstr("--debug-control")));
   }
   EXPECT_THAT(Get("/debug"), HasSubstr(R"("control":false)"));
-  EXPECT_EQ(pace_.pace(), "run");
+  EXPECT_EQ(served_.pace.pace(), "run");
 }
 
 }  // namespace
