@@ -86,8 +86,10 @@ LiveActions Actions(Client& client, live::Transfer& transfer) {
 }  // namespace
 
 LivePage::LivePage(const RestConfig& config, const LivePageOptions& options,
-                   const std::stop_token& stop)
-    : client_(config), collector_(client_, history_), transfer_(client_) {
+                   const std::stop_token& stop, Clock& clock)
+    : client_(config, clock),
+      collector_(client_, history_),
+      transfer_(client_) {
   LiveActions actions = Actions(client_, transfer_);
   if (!Remember(transfer_, client_, options, stop)) {
     actions.import_objects = nullptr;

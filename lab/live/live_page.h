@@ -37,9 +37,9 @@ struct LivePageOptions {
 class LivePage {
  public:
   // Throws ConfigError if the port can't be used, and Cancelled when `stop`
-  // asks to stop.
+  // asks to stop. `clock` must outlive the page.
   LivePage(const RestConfig& config, const LivePageOptions& options,
-           const std::stop_token& stop);
+           const std::stop_token& stop, Clock& clock = RealClock());
 
   // Returns the URL to open.
   const std::string& url() const { return server_->url(); }

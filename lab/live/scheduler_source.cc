@@ -89,10 +89,12 @@ void SchedulerSource::Collect(Collector& collector) {
 void SchedulerSource::StopReading() {
   trace_->Stop();
   scheduler_->Clear();
+  malformed_.clear();
   is_caught_up_ = false;
   is_collecting_ = false;
   MutexLock lock(mu_);
   all_rejections_ = false;
+  respond_ = nullptr;
 }
 
 // Without --kubeconfig, the scheduler finds the cluster as this program does.
@@ -136,43 +138,52 @@ void SchedulerSource::AskForAllRejections(const http::Request& request,
   if (!body.is_object() || !body.value("on", Json()).is_boolean()) {
     return respond(ErrorReply(400, R"(expected {"on": true} or false)"));
   }
-  MutexLock lock(mu_);
-  all_rejections_ = body["on"].get<bool>();
-  if (respond_) respond_({.status = 204});  // the new one replaces it
-  respond_ = respond;
+  LiveActions::Respond replaced = respond;
+  {
+    MutexLock lock(mu_);
+    all_rejections_ = body["on"].get<bool>();
+    respond_.swap(replaced);
+  }
+  if (replaced) replaced({.status = 204});
 }
 
 bool SchedulerSource::ReadTrace(Collector& collector) {
   if (!is_collecting_ && pages_ == 0) return false;
   const bool all_rejections = IsAskedForAllRejections();
   trace_->Start(all_rejections);
-  TraceTail::News news = trace_->Take();
-  if (news.connected) {
-    Answer(all_rejections, {.status = 204});
-  } else if (!news.error.empty()) {
-    Answer(all_rejections, ErrorReply(502, "the scheduler: " + news.error));
-  }
+  const TraceTail::News news = trace_->Take();
   if (news.restarted) {
     scheduler_->Clear();
+    malformed_.clear();
     collector.Restart();
   }
   is_caught_up_ = news.caught_up;
-  try {
-    for (const std::string& line : news.lines) {
-      scheduler_->ReadRecord(line, /*only_new=*/true);
-    }
-  } catch (const std::runtime_error& error) {
-    news.connected = false;
-    news.error = error.what();
+  ReadRecords(news.lines);
+  const std::string& error = malformed_.empty() ? news.error : malformed_;
+  if (!error.empty()) {
+    collector.SetState("trace", "lost: " + error);
+    Answer(all_rejections, ErrorReply(502, "the scheduler: " + error));
+  } else if (news.connected) {
+    collector.SetState("trace", "connected");
+    Answer(all_rejections, {.status = 204});
   }
   const std::string& pace = news.info.pace;
   collector.SetState("every", pace == "run" || pace == "pause" ? "" : pace);
   const bool reports = news.info.reports || has_reported_;
   collector.SetState("reports", reports ? "yes" : "");
   collector.SetState("allRejections", all_rejections ? "on" : "");
-  if (news.connected) collector.SetState("trace", "connected");
-  if (!news.error.empty()) collector.SetState("trace", "lost: " + news.error);
   return true;
+}
+
+void SchedulerSource::ReadRecords(const std::vector<std::string>& lines) {
+  if (!malformed_.empty()) return;
+  try {
+    for (const std::string& line : lines) {
+      scheduler_->ReadRecord(line, /*only_new=*/true);
+    }
+  } catch (const std::runtime_error& error) {
+    malformed_ = error.what();
+  }
 }
 
 bool SchedulerSource::IsAskedForAllRejections() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "lab/live/collector.h"
 #include "lab/live/line_tail.h"
@@ -59,6 +60,8 @@ class SchedulerSource {
   void PollRecords();
   // Reads the trace while a page is connected. Returns false if none is.
   bool ReadTrace(Collector& collector);
+  // Reads lines of the trace, up to the first malformed one.
+  void ReadRecords(const std::vector<std::string>& lines);
   void StopReading() EXCLUDES(mu_);
 
   // Responds when the scheduler is connected with the new detail.
@@ -77,6 +80,7 @@ class SchedulerSource {
   std::optional<LineTail> records_;
   std::optional<OtherScheduler> scheduler_;
   std::atomic<std::size_t> pages_ = 0;
+  std::string malformed_;  // what is wrong with a record of the trace, or ""
   bool has_reported_ = false;  // moves of pods, or the order of activeQ
   bool is_collecting_ = false;
   bool is_caught_up_ = false;

@@ -16,11 +16,12 @@
 #include "lab/live/files_testing.h"
 #include "lab/live/live_page.h"
 #include "lab/live/live_testing.h"
-#include "minisched/app/debug_paths.h"
-#include "minisched/app/pace.h"
-#include "minisched/metrics/metrics_server.h"
-#include "minisched/trace/trace.h"
+#include "lab/scenario/reserved_port.h"
+#include "minisched/api/node.h"
+#include "minisched/app/debug_paths_testing.h"
+#include "minisched/base/fake_clock.h"
 #include "testing/embedded_server.h"
+#include "testing/http_server.h"
 #include "testing/log_capture.h"
 
 namespace minisched::live {
@@ -31,59 +32,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A scheduler's side: a trace that is served beside metrics.
-struct ServedTrace {
-  explicit ServedTrace(unsigned short port = 0, bool control = true)
-      : paths(trace, pace,
-              {.program = "minisched-13",
-               .scheduler_name = "minisched",
-               .control = control}),
-        server(
-            "127.0.0.1", port, [] { return ""; },
-            [this](const http::Request& request) {
-              return paths.Answer(request);
-            }) {}
-
-  void Move(const std::string& uid, Place place) {
-    Pod pod;
-    pod.metadata = {.name = uid, .namespace_name = "shop", .uid = uid};
-    trace.Moved(pod, place, {.event = "E"});
-  }
-  // Reports an attempt. Returns true if somebody reads it.
-  bool Try(int number, bool failed = false) {
-    bool described = false;
-    trace.Tried(
-        [&] {
-          described = true;
-          return Attempt{.pod = "shop/web",
-                         .uid = "web",
-                         .number = number,
-                         .filters = {"F"},
-                         .fits = std::vector<std::string>{"node-1"},
-                         .node = "node-1"};
-        },
-        failed);
-    return described;
-  }
-  unsigned short port() const {
-    return static_cast<unsigned short>(
-        std::stoi(server.url().substr(server.url().rfind(':') + 1)));
-  }
-
-  Trace trace{"minisched", RealClock(), {}, {}, "minisched-13"};
-  PaceSetter pace{trace, {}, {}};
-  DebugPaths paths;
-  MetricsServer server;
-};
-
 class SchedulerSourceTest : public ::testing::Test {
  protected:
   SchedulerSourceTest() { served_.emplace(); }
   ~SchedulerSourceTest() override { loop_ = {}; }
 
   // Opens a page of the scheduler, and collects until the test's end.
-  void Open(ClusterOptions options = {}) {
-    if (options.records.empty()) options.trace = served_->server.url();
+  void Open(ClusterOptions options = {}, Clock& clock = RealClock()) {
+    if (options.records.empty() && options.trace.empty()) {
+      options.trace = served_->url();
+    }
     source_.emplace(options, client_, std::stop_token());
     page_.emplace(server_.config(),
                   LivePageOptions{.program = source_->program(),
@@ -93,13 +51,17 @@ class SchedulerSourceTest : public ::testing::Test {
                                       [this](LiveActions& actions) {
                                         source_->AddActions(actions);
                                       }},
-                  std::stop_token());
+                  std::stop_token(), clock);
     loop_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         source_->Collect(page_->collector());
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
     });
+  }
+  void Close() {
+    loop_ = {};
+    page_.reset();
   }
   std::string Post(const std::string& target, const std::string& body) {
     return PostJson(page_->url(), target, body);
@@ -178,6 +140,13 @@ TEST_F(SchedulerSourceTest, SetsThePace) {
   reader.ReadUntil(R"("live":{"every":"1h"})");
   Post("/live/pace", R"({"pace":"pause"})");
   reader.ReadUntil(R"("live":{"every":""})");
+  // A step has no time between two pods either.
+  Post("/live/pace", R"({"pace":"2h"})");
+  reader.ReadUntil(R"("live":{"every":"2h"})");
+  Post("/live/pace", R"({"pace":"step"})");
+  served_->Move("web", Place::kActive);
+  EXPECT_THAT(reader.ReadUntil(R"("place":"active")"),
+              Not(HasSubstr(R"("every":"step")")));
   EXPECT_THAT(Post("/live/pace", R"({"pace":"fast"})"),
               AllOf(StartsWith("HTTP/1.1 400 "),
                     HasSubstr("is not a pace: use run, step")));
@@ -201,7 +170,7 @@ TEST_F(SchedulerSourceTest, EndsAWaitOnPermit) {
 }
 
 TEST_F(SchedulerSourceTest, OffersNoControlIfTheSchedulerAllowsNone) {
-  served_.emplace(0, /*control=*/false);
+  served_.emplace(/*control=*/false);
   Open();
   StreamReader reader(page_->url());
   reader.ReadUntil(R"("pace":false)");
@@ -226,18 +195,43 @@ TEST_F(SchedulerSourceTest, AsksForAllRejections) {
 }
 
 TEST_F(SchedulerSourceTest, JoinsTheNextSchedulerAtTheSameUrl) {
+  const scenario::ReservedPort port;
+  served_.emplace(/*control=*/true, port.number());
   served_->Move("web", Place::kUnschedulable);
   Open();
   StreamReader reader(page_->url());
   reader.ReadUntil(R"("place":"unschedulable")");
-  const unsigned short port = served_->port();
   served_.reset();
   reader.ReadUntil(R"("trace":"lost: )");
-  served_.emplace(port);
+  served_.emplace(/*control=*/true, port.number());
   served_->Move("web", Place::kBound);
   const std::string text = reader.ReadUntil(R"("place":"bound")");
   // The page starts again.
   EXPECT_GT(text.rfind("event: start"), text.find(R"("trace":"lost: )"));
+}
+
+TEST_F(SchedulerSourceTest, DisconnectsAMinuteAfterTheLastPage) {
+  FakeClock clock;
+  Open({}, clock);
+  {
+    StreamReader reader(page_->url());
+    reader.ReadUntil(R"("trace":"connected")");
+    Post("/live/all-rejections", R"({"on":true})");
+    EXPECT_TRUE(served_->trace.wants_all_rejections());
+  }
+  Await([&] {
+    clock.Advance(std::chrono::seconds(1));
+    return !served_->Try(1);
+  });
+  EXPECT_FALSE(served_->trace.wants_all_rejections());
+  // The next page gets all records again.
+  served_->Move("web", Place::kActive);
+  StreamReader reader(page_->url());
+  reader.ReadUntil(R"("place":"active")");
+  reader.ReadUntil(R"("trace":"connected")");
+  EXPECT_TRUE(served_->Try(2));
+  EXPECT_FALSE(served_->trace.wants_all_rejections());
+  Close();
 }
 
 TEST_F(SchedulerSourceTest, EndsWhileAPageIsConnected) {
@@ -266,6 +260,28 @@ TEST_F(SchedulerSourceTest, ReportsThatNoSchedulerServesATrace) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(" serves no trace: 404"),
                                     HasSubstr(server_.config().server)));
   }
+}
+
+TEST_F(SchedulerSourceTest, StopsReadingATraceAfterAMalformedRecord) {
+  ServerReply trace{{}};
+  const HttpServer scheduler(
+      [&trace](const ServerRequest& request, ServerReply reply) {
+        if (request.target == "/debug") return reply.Send(200, "{}");
+        trace = reply;
+        trace.Start();
+        trace.Chunk(RecordLine(1, 1, PodState("a", "active")));
+        trace.Chunk("{\"v\":9}\n");
+      });
+  Open({.trace = scheduler.url()});
+  StreamReader reader(page_->url());
+  reader.ReadUntil(R"("trace":"lost: the recording has version 9)");
+  trace.Chunk(RecordLine(1, 2, PodState("a", "bound")));
+  // The page goes on without the trace.
+  client_.Create(Node{.metadata = {.name = "node-2"}});
+  const std::string text = reader.ReadUntil(R"("name":"node-2")");
+  const std::string after = text.substr(text.find("has version 9"));
+  EXPECT_THAT(after, Not(HasSubstr(R"("trace":"connected")")));
+  EXPECT_THAT(after, Not(HasSubstr("bound")));
 }
 
 TEST_F(SchedulerSourceTest, AddsRecordsAsTheyAreAppendedToAFile) {

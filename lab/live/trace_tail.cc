@@ -163,7 +163,8 @@ void TraceTail::SetError(const std::string& error) {
 void TraceTail::SetPace(const http::Request& request, Respond respond) {
   const Json body = Json::parse(request.body, nullptr,
                                 /*allow_exceptions=*/false);
-  const std::string pace = body.is_object() ? TextAt(body, "/pace") : "";
+  std::string pace = body.is_object() ? TextAt(body, "/pace") : "";
+  if (pace == "step") pace = "pause";  // after the next pod
   Post("/debug/pace", request.body, std::move(respond), [state = state_, pace] {
     MutexLock lock(state->mu);
     state->news.info.pace = pace;
