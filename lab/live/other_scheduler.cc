@@ -42,7 +42,7 @@ void OtherScheduler::ReadRecord(const std::string& text, bool only_new) {
   if (sequence == 0 || (only_new && sequence <= sequence_)) return;
   if (only_new && sequence_ > 0) missing_ += sequence - sequence_ - 1;
   sequence_ = sequence;
-  AddRecord(line);
+  AddRecord(line, text);
 }
 
 std::uint64_t OtherScheduler::TakeMissing() {
@@ -119,20 +119,18 @@ void OtherScheduler::Forget(const Event& event) {
 
 void OtherScheduler::AddAttempt(Json record) {
   record["sequence"] = ++sequence_;
-  AddRecord(record);
+  AddRecord(record, Dump(record));
 }
 
-void OtherScheduler::AddRecord(const Json& record) {
+void OtherScheduler::AddRecord(const Json& record, std::string text) {
   auto item = RecordItem(record);
   if (!item) return;
   items_.push_back(*std::move(item));
   const std::string key = AttemptKey(record);
   if (key.empty()) return;
   if (!attempts_.contains(key)) newest_.push_back(key);
-  std::string& text = attempts_[key];
-  attempt_bytes_ -= text.size();
-  text = Dump(record);
   attempt_bytes_ += text.size();
+  attempt_bytes_ -= std::exchange(attempts_[key], std::move(text)).size();
   while (attempt_bytes_ > max_attempt_bytes_) {
     const auto oldest = attempts_.find(newest_.front());
     attempt_bytes_ -= oldest->second.size();

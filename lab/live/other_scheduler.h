@@ -67,7 +67,8 @@ class OtherScheduler {
   // Adds the record of an attempt, which gets a sequence of its own: a page
   // reads an attempt again only if the sequence has changed.
   void AddAttempt(nlohmann::json record) REQUIRES(mu_);
-  void AddRecord(const nlohmann::json& record) REQUIRES(mu_);
+  // `text` is the record as a line.
+  void AddRecord(const nlohmann::json& record, std::string text) REQUIRES(mu_);
 
   const std::string name_;
   const std::size_t max_attempt_bytes_;
