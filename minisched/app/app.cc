@@ -177,9 +177,8 @@ App::App(const std::string& description) : flags_(description) {
       "--metrics-port",
       [this](const std::string& text) { metrics_port_ = ParsePort(text); },
       "PORT",
-      "Serve /metrics, /healthz, /livez and, to this machine only, "
-      "/debug/trace "
-      "at this port; 0 picks a free port; default: don't serve them");
+      "Serve /metrics, /healthz, /livez and, to this machine only, /debug at "
+      "this port; 0 picks a free port; default: don't serve them");
   flags_.Add(
       "--metrics-address",
       [this](const std::string& text) {

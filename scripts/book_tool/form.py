@@ -15,7 +15,7 @@ _PROOFS = "Why it is right"
 _QUESTIONS, _AFTER_QUESTIONS = "Questions", "Exercises"
 _TIME = re.compile(r"\*\*(\d+) minutes\.\*\*(?=\s|$)")
 _MAX_WORDS = 5100
-# Measured with readers who read the listings and type the commands.
+# An estimate for readers who read the listings and type the commands.
 _WORDS_PER_MINUTE = 120
 _QUESTION_COUNT = 3
 
