@@ -19,6 +19,21 @@ EOT
   done | kubectl create -f - >/dev/null
 }
 
+# ranked CLASS CPU NAME [NODE]: creates a pod of this PriorityClass that requests
+# this much CPU. With NODE, the pod is on this node at once.
+ranked() {
+  kubectl create -f - >/dev/null <<EOT
+apiVersion: v1
+kind: Pod
+metadata: {name: $3}
+spec:
+  schedulerName: minisched
+  priorityClassName: $1
+  nodeName: "${4-}"
+  containers: [{name: main, image: nginx, resources: {requests: {cpu: $2}}}]
+EOT
+}
+
 # nodes NAME…: creates nodes with 4 CPUs.
 nodes() {
   local node

@@ -221,7 +221,7 @@ std::string ToTable(const Answer& answer) {
     AppendVictims(out, answer);
     AppendRejections(out, answer);
   }
-  for (const std::string& line : answer.live) out += Printable(line) + "\n";
+  for (const std::string& line : answer.running) out += Printable(line) + "\n";
   AppendSuggestions(out, answer);
   return out;
 }
@@ -251,7 +251,7 @@ std::string ToJson(const Answer& answer) {
     json["tried"] = {{"changes", answer.tried->changes},
                      {"pairs", answer.tried->pairs}};
   }
-  if (!answer.live.empty()) json["live"] = answer.live;
+  if (!answer.running.empty()) json["running"] = answer.running;
   json["warnings"] = answer.warnings;
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

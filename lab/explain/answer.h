@@ -83,7 +83,7 @@ struct Answer {
   std::vector<Change> suggestions;  // those that help
   std::optional<Tried> tried;       // if suggestions were looked for
   std::vector<std::string> warnings;
-  std::vector<std::string> live;  // what the running scheduler knows
+  std::vector<std::string> running;  // what the running scheduler knows
 };
 
 // Returns the exit code of the answer, as --help describes it.

@@ -14,10 +14,10 @@
 #include "lab/explain/dump_reader.h"
 #include "lab/explain/errors.h"
 #include "lab/explain/explainer.h"
-#include "lab/explain/live_state.h"
 #include "lab/explain/new_pod.h"
 #include "lab/explain/pods.h"
 #include "lab/explain/progress.h"
+#include "lab/explain/running_scheduler.h"
 #include "lab/scenario/errors.h"
 #include "minisched/base/log.h"
 #include "minisched/base/printable.h"
@@ -42,7 +42,7 @@ struct Options {
   std::string new_file;
   std::vector<std::string> what_ifs;
   std::string scheduler;
-  std::string live;
+  std::string trace;
   std::string output = "table";
   bool no_suggestions = false;
 };
@@ -218,9 +218,9 @@ void AddFlags(minisched::Flags& flags, Options& options) {
                     "Run this shell command as the scheduler. It finds "
                     "$KUBECONFIG, $SCHEDULER_NAME and $RECORD. The default is "
                     "the last step beside this program");
-  flags.AddNonEmpty("--live", &options.live,
+  flags.AddNonEmpty("--trace", &options.trace,
                     "Add what the running scheduler knows of the pod: the URL "
-                    "of its live page");
+                    "of its --metrics-port");
   flags.AddNonEmpty("-o,--output", &options.output, "table or json");
   flags.Add("--no-suggestions", &options.no_suggestions,
             "Don't look for changes that help");
@@ -259,9 +259,9 @@ int main(int argc, char** argv) {
       options.pod = std::move(pod);
     }
     explain::Answer answer = Run(options, signals.token());
-    if (!options.live.empty()) {
-      answer.live =
-          explain::ReadLiveState(options.live, answer.pod, signals.token());
+    if (!options.trace.empty()) {
+      answer.running = explain::AskRunningScheduler(options.trace, answer.pod,
+                                                    signals.token());
     }
     Print(answer, options.output);
     return ExitCode(answer);

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/live/json.h"
+#include "lab/live/page.h"
 #include "minisched/api/time.h"
-#include "minisched/live/json.h"
-#include "minisched/live/page.h"
 
 namespace minisched::live {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "lab/live/files_testing.h"
-#include "minisched/live/page.h"
+#include "lab/live/page.h"
 
 namespace minisched::live {
 namespace {

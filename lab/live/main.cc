@@ -13,7 +13,9 @@
 #include <stop_token>
 #include <string>
 
+#include "lab/live/access.h"
 #include "lab/live/export.h"
+#include "lab/live/live_server.h"
 #include "lab/live/moment.h"
 #include "lab/live/recording.h"
 #include "lab/live/serve_cluster.h"
@@ -23,8 +25,6 @@
 #include "minisched/cli/logging.h"
 #include "minisched/cli/signals.h"
 #include "minisched/client/errors.h"
-#include "minisched/live/access.h"
-#include "minisched/live/live_server.h"
 
 namespace {
 
@@ -53,14 +53,21 @@ std::string CheckFlags(const Options& options) {
   }
   const bool has_cluster_flags =
       !cluster.config.kubeconfig.empty() || !cluster.config.context.empty() ||
-      !cluster.records.empty() || !cluster.scheduler.empty() ||
-      !cluster.config_file.empty() || cluster.control;
+      !cluster.records.empty() || !cluster.trace.empty() ||
+      !cluster.scheduler.empty() || !cluster.config_file.empty() ||
+      cluster.control;
   if (!options.replay.empty() && has_cluster_flags) {
     return "--replay needs no cluster: pass only --port, --at, --before or "
            "--export with it";
   }
-  if (cluster.scheduler.empty() != cluster.config_file.empty()) {
-    return "--scheduler and --config need each other: pass both";
+  if (cluster.scheduler.empty() && !cluster.config_file.empty()) {
+    return "--config is for a scheduler that this program starts: add "
+           "--scheduler COMMAND";
+  }
+  if (!cluster.trace.empty() &&
+      !(cluster.records.empty() && cluster.scheduler.empty())) {
+    return "--trace shows a scheduler that runs: leave out --records and "
+           "--scheduler";
   }
   // The scheduler would use another cluster than the page.
   if (!cluster.scheduler.empty() && !cluster.config.context.empty()) {
@@ -155,13 +162,19 @@ int main(int argc, char** argv) {
   flags.Add("--control", &cluster.control,
             "Let the page change the cluster, and the configuration of "
             "--config; implied on the embedded API server");
+  flags.AddNonEmpty("--trace", &cluster.trace,
+                    "Show the scheduler that serves its trace at this URL: "
+                    "that of its --metrics-port, such as "
+                    "http://127.0.0.1:10251");
   flags.AddNonEmpty("--records", &cluster.records,
                     "Show the records that the scheduler appends to this file, "
                     "or writes to standard input (-): see "
                     "docs/reference/trace.md");
   flags.AddNonEmpty("--scheduler", &cluster.scheduler,
                     "Start the scheduler too, with this shell command. It "
-                    "finds $KUBECONFIG, $SCHEDULER_NAME and $SCHEDULER_CONFIG");
+                    "finds $KUBECONFIG, $SCHEDULER_NAME, $SCHEDULER_CONFIG and "
+                    "$METRICS_PORT. If the command uses the last one, and no "
+                    "--config, show the trace there");
   flags.AddNonEmpty("--config", &cluster.config_file,
                     "The scheduler's configuration. The page edits a copy of "
                     "this file, and restarts the scheduler");

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "lab/live/access.h"
+#include "lab/live/api_proxy.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
 #include "minisched/base/log.h"
 #include "minisched/client/config_files.h"
-#include "minisched/live/access.h"
-#include "minisched/live/api_proxy.h"
 
 namespace minisched::live {
 namespace {
@@ -26,7 +26,9 @@ ManagedScheduler::ManagedScheduler(
     : command_(std::move(command)),
       environment_(std::move(environment)),
       clock_(clock),
-      config_(ReadFileOrPipe(config, "--config " + config, {})) {
+      has_config_(!config.empty()),
+      config_(has_config_ ? ReadFileOrPipe(config, "--config " + config, {})
+                          : "") {
   environment_["SCHEDULER_CONFIG"] = directory_.path() / "config.yaml";
   Start();
 }
@@ -91,8 +93,10 @@ void ManagedScheduler::Poll() {
         ErrorReply(409, "the old configuration is back, because " + error));
   }
   if (is_trial) throw std::runtime_error(error);
-  spdlog::error("{}Save its configuration in the page to start it again",
-                error);
+  spdlog::error("{}{}", error,
+                has_config_ ? "Save its configuration in the page to start it "
+                              "again"
+                            : "Start this program again");
 }
 
 void ManagedScheduler::EndChange(http::Reply reply) {

@@ -13,7 +13,8 @@
 
 namespace minisched::live {
 
-// A scheduler that pages can restart with another configuration. Create and
+// A scheduler that pages can restart with another configuration, if it has one.
+// Create and
 // destroy the object on the main thread, as ChildProcess requires; the
 // destructor ends the scheduler.
 class ManagedScheduler {
@@ -23,8 +24,8 @@ class ManagedScheduler {
   static constexpr std::chrono::seconds kTrial{3};
 
   // Starts the shell command with $SCHEDULER_CONFIG, a copy of the file
-  // `config`, and with other variables. Throws ConfigError if the file can't
-  // be read.
+  // `config` unless this is "", and with other variables. Throws ConfigError if
+  // the file can't be read.
   ManagedScheduler(std::string command, const std::string& config,
                    std::map<std::string, std::string> environment,
                    Clock& clock = RealClock());
@@ -52,6 +53,7 @@ class ManagedScheduler {
   const std::string command_;
   std::map<std::string, std::string> environment_;
   Clock& clock_;
+  const bool has_config_;
   Mutex mu_;
   std::string config_ GUARDED_BY(mu_);
   std::optional<std::string> asked_ GUARDED_BY(mu_);  // until Poll()

@@ -6,11 +6,11 @@
 #include <map>
 #include <tuple>
 
+#include "lab/live/api_proxy.h"
+#include "lab/live/exported.h"
+#include "lab/live/json.h"
 #include "lab/live/record_lines.h"
 #include "minisched/api/document.h"
-#include "minisched/live/api_proxy.h"
-#include "minisched/live/exported.h"
-#include "minisched/live/json.h"
 
 namespace minisched::live {
 namespace {

@@ -3,19 +3,17 @@
 #include <memory>
 #include <utility>
 
+#include "lab/live/json.h"
 #include "minisched/api/parse_error.h"
-#include "minisched/base/log.h"
-#include "minisched/live/json.h"
 
 namespace minisched::live {
 
-OtherScheduler::OtherScheduler(Client& client, std::string name,
-                               const std::string& records)
-    : name_(std::move(name)), informers_(client, client.clock()) {
-  if (!records.empty()) {
-    records_.emplace(records);
-    return;
-  }
+OtherScheduler::OtherScheduler(Client& client, std::string name, Source source,
+                               std::size_t attempt_bytes)
+    : name_(std::move(name)),
+      max_attempt_bytes_(attempt_bytes),
+      informers_(client, client.clock()) {
+  if (source == Source::kRecords) return;
   using PodPtr = std::shared_ptr<const Pod>;
   using EventPtr = std::shared_ptr<const Event>;
   informers_.Of<Pod>().AddEventHandler(
@@ -33,25 +31,33 @@ OtherScheduler::OtherScheduler(Client& client, std::string name,
 }
 
 std::vector<Item> OtherScheduler::Take() {
-  if (records_) PollRecords();
   MutexLock lock(mu_);
   return std::exchange(items_, {});
 }
 
-void OtherScheduler::PollRecords() {
-  std::string place;
-  try {
-    records_->Poll([&](const std::string& text, const std::string& its_place) {
-      place = its_place + ": ";
-      const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-      MutexLock lock(mu_);
-      if (ReadHead(line).sequence > 0) AddRecord(line);
-    });
-  } catch (const std::runtime_error& error) {
-    spdlog::error("--records: {}{}: the page shows no further records", place,
-                  error.what());
-    records_.reset();
-  }
+void OtherScheduler::ReadRecord(const std::string& text, bool only_new) {
+  const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const std::uint64_t sequence = ReadHead(line).sequence;
+  MutexLock lock(mu_);
+  if (sequence == 0 || (only_new && sequence <= sequence_)) return;
+  if (only_new && sequence_ > 0) missing_ += sequence - sequence_ - 1;
+  sequence_ = sequence;
+  AddRecord(line, text);
+}
+
+std::uint64_t OtherScheduler::TakeMissing() {
+  MutexLock lock(mu_);
+  return std::exchange(missing_, 0);
+}
+
+void OtherScheduler::Clear() {
+  MutexLock lock(mu_);
+  items_.clear();
+  attempts_.clear();
+  newest_.clear();
+  attempt_bytes_ = 0;
+  sequence_ = 0;
+  missing_ = 0;
 }
 
 void OtherScheduler::ReadAnnotations(const Pod& pod) {
@@ -113,20 +119,23 @@ void OtherScheduler::Forget(const Event& event) {
 
 void OtherScheduler::AddAttempt(Json record) {
   record["sequence"] = ++sequence_;
-  AddRecord(record);
+  AddRecord(record, Dump(record));
 }
 
-void OtherScheduler::AddRecord(const Json& record) {
+void OtherScheduler::AddRecord(const Json& record, std::string text) {
   auto item = RecordItem(record);
   if (!item) return;
   items_.push_back(*std::move(item));
-  if (const std::string key = AttemptKey(record); !key.empty()) {
-    if (!attempts_.contains(key)) newest_.push_back(key);
-    attempts_[key] = Dump(record);
-    if (newest_.size() > kAttempts) {
-      attempts_.erase(newest_.front());
-      newest_.pop_front();
-    }
+  const std::string key = AttemptKey(record);
+  if (key.empty()) return;
+  if (!attempts_.contains(key)) newest_.push_back(key);
+  attempt_bytes_ += text.size();
+  attempt_bytes_ -= std::exchange(attempts_[key], std::move(text)).size();
+  while (attempt_bytes_ > max_attempt_bytes_) {
+    const auto oldest = attempts_.find(newest_.front());
+    attempt_bytes_ -= oldest->second.size();
+    attempts_.erase(oldest);
+    newest_.pop_front();
   }
 }
 

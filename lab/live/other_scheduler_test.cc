@@ -4,20 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "lab/live/files_testing.h"
+#include "minisched/api/parse_error.h"
 #include "minisched/api/pod.h"
 #include "testing/embedded_server.h"
-#include "testing/log_capture.h"
 
 namespace minisched::live {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -101,7 +99,7 @@ class OtherSchedulerTest : public ::testing::Test {
 };
 
 TEST_F(OtherSchedulerTest, ShowsEventsAsAttempts) {
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   client_.Create(MakeEvent("first", 1));
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   const Json attempt =
@@ -116,7 +114,7 @@ TEST_F(OtherSchedulerTest, ShowsEventsThatComeBeforeTheirPods) {
   server_.server().SetFaults(
       "faults: [{match: {verbs: [list, watch], resource: pods},"
       " latency: 200ms}]");
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   Pod pod;
   pod.metadata = {.name = "late", .namespace_name = "ns"};
   pod.spec.containers = {{.name = "c", .image = "i"}};
@@ -130,19 +128,19 @@ TEST_F(OtherSchedulerTest, ShowsEventsThatComeBeforeTheirPods) {
 TEST_F(OtherSchedulerTest, DoesNotWaitForThePods) {
   server_.server().SetFaults(
       "faults: [{match: {verbs: [list], resource: pods}, hang: before}]");
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   EXPECT_THAT(scheduler.Take(), IsEmpty());
 }
 
 TEST_F(OtherSchedulerTest, ShowsAnnotationsAsAttempts) {
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   Annotate("a");
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
   EXPECT_THAT(*scheduler.FindAttempt(uid() + "/1"), HasSubstr(R"("node":"n")"));
 }
 
 TEST_F(OtherSchedulerTest, AnAnnotationAfterTheEventIsANewerRecord) {
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   client_.Create(MakeEvent("first", 1));
   TakeKeys(scheduler, 1);
   const int sequence = SequenceOf(scheduler, uid() + "/1");
@@ -153,7 +151,7 @@ TEST_F(OtherSchedulerTest, AnAnnotationAfterTheEventIsANewerRecord) {
 
 TEST_F(OtherSchedulerTest, IgnoresPodsOfOtherSchedulers) {
   client_.Create(MakeEvent("early", 1, "other"));
-  OtherScheduler scheduler(client_, kScheduler, "");
+  OtherScheduler scheduler(client_, kScheduler, OtherScheduler::Source::kPods);
   client_.Create(MakeEvent("late", 1, "other"));
   Annotate("other");
   client_.Create(MakeEvent("mine", 1));
@@ -162,39 +160,46 @@ TEST_F(OtherSchedulerTest, IgnoresPodsOfOtherSchedulers) {
   EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre(uid() + "/attempt/1"));
 }
 
-TEST_F(OtherSchedulerTest, AddsRecordsAsTheyAreAppended) {
-  const TestFile file(ObjectLine(1, "Add", NodeJson("n")) +
-                      RecordLine(1, 1, PodState("a", "active")));
-  OtherScheduler scheduler(client_, kScheduler, file.path());
-  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/pod"));
+TEST_F(OtherSchedulerTest, ReadsRecords) {
+  OtherScheduler scheduler(client_, kScheduler,
+                           OtherScheduler::Source::kRecords);
+  scheduler.ReadRecord(ObjectLine(1, "Add", NodeJson("n")));
+  scheduler.ReadRecord(RecordLine(1, 1, PodState("a", "active")));
   const std::string line =
       RecordLine(2, 2, AttemptState("a", 1, R"(,"fits":["n"])"));
-  std::ofstream(file.path(), std::ios::app) << line;
-  EXPECT_THAT(TakeKeys(scheduler, 1), ElementsAre("uid-a/attempt/1"));
+  scheduler.ReadRecord(line);
+  EXPECT_THAT(TakeKeys(scheduler, 2),
+              ElementsAre("uid-a/pod", "uid-a/attempt/1"));
   EXPECT_EQ(Json::parse(*scheduler.FindAttempt("uid-a/1")), Json::parse(line));
+  EXPECT_THROW(scheduler.ReadRecord("{\"v\":1}"), ParseError);
+  scheduler.Clear();
+  EXPECT_FALSE(scheduler.FindAttempt("uid-a/1"));
+}
+
+TEST_F(OtherSchedulerTest, ReadsOnlyNewRecordsAndCountsTheMissingOnes) {
+  OtherScheduler scheduler(client_, kScheduler,
+                           OtherScheduler::Source::kRecords);
+  for (const int sequence : {3, 4, 3, 4, 7, 8}) {
+    scheduler.ReadRecord(RecordLine(1, sequence, PodState("a", "active")),
+                         /*only_new=*/true);
+  }
+  EXPECT_EQ(scheduler.Take().size(), 4U);
+  EXPECT_EQ(scheduler.TakeMissing(), 2U);
+  EXPECT_EQ(scheduler.TakeMissing(), 0U);
 }
 
 TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
-  std::string lines;
-  for (int i = 1; i <= 513; ++i)
-    lines += RecordLine(1, i, AttemptState("a", i));
-  const TestFile file(lines);
-  OtherScheduler scheduler(client_, kScheduler, file.path());
-  scheduler.Take();
+  const std::string line = RecordLine(1, 1, AttemptState("a", 1));
+  OtherScheduler scheduler(client_, kScheduler,
+                           OtherScheduler::Source::kRecords,
+                           /*attempt_bytes=*/10 * line.size());
+  for (int i = 1; i <= 50; ++i) {
+    scheduler.ReadRecord(RecordLine(1, i, AttemptState("a", i)));
+  }
   EXPECT_FALSE(scheduler.FindAttempt("uid-a/1"));
-  EXPECT_TRUE(scheduler.FindAttempt("uid-a/2"));
-  EXPECT_TRUE(scheduler.FindAttempt("uid-a/513"));
-}
-
-TEST_F(OtherSchedulerTest, StopsReadingAfterAMalformedRecord) {
-  const TestFile file(RecordLine(1, 1, PodState("a", "active")) +
-                      "{\"v\":1}\n" + RecordLine(1, 1, PodState("a", "bound")));
-  OtherScheduler scheduler(client_, kScheduler, file.path());
-  const LogCapture log;
-  EXPECT_EQ(scheduler.Take().size(), 1U);
-  EXPECT_THAT(log.text(), AllOf(HasSubstr(file.path() + ":2: "),
-                                HasSubstr("has version 1")));
-  EXPECT_THAT(scheduler.Take(), IsEmpty());
+  EXPECT_FALSE(scheduler.FindAttempt("uid-a/39"));
+  EXPECT_TRUE(scheduler.FindAttempt("uid-a/45"));
+  EXPECT_TRUE(scheduler.FindAttempt("uid-a/50"));
 }
 
 }  // namespace

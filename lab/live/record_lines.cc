@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "lab/live/json.h"
 #include "minisched/api/parse_error.h"
-#include "minisched/live/json.h"
 
 namespace minisched::live {
 namespace {
@@ -101,6 +101,22 @@ std::string KeyOf(const Json& record) {
   return "";
 }
 
+// Returns a copy of the record. An attempt is without its nodes, which may be
+// many.
+Json Summary(const Json& record) {
+  if (!record.contains("attempt")) return record;
+  Json summary;
+  for (const auto& [name, value] : record.items()) {
+    if (name != "attempt") summary[name] = value;
+  }
+  for (const auto& [name, value] : record["attempt"].items()) {
+    const bool has_nodes =
+        name == "fits" || name == "scores" || name == "rejected";
+    if (!has_nodes) summary["attempt"][name] = value;
+  }
+  return summary;
+}
+
 }  // namespace
 
 void ReadLines(const std::string& path,
@@ -152,13 +168,8 @@ LineHead ReadHead(const Json& line) {
 std::optional<Item> RecordItem(const Json& record) {
   Item item{.key = KeyOf(record), .time = ReadHead(record).time};
   if (item.key.empty()) return std::nullopt;
-  Json shown = record;
+  Json shown = Summary(record);
   shown["time"] = FormatMicroTime(item.time);
-  if (record.contains("attempt")) {
-    for (const char* name : {"fits", "scores", "rejected"}) {
-      shown["attempt"].erase(name);
-    }
-  }
   if (record.contains("pod") && record["pod"]["place"] == "gone") {
     item.remains = Remains::kNothing;
   }

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "lab/live/history.h"
 #include "minisched/api/time.h"
-#include "minisched/live/history.h"
 
 // The lines of a recording, as docs/reference/trace.md describes them.
 

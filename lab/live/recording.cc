@@ -6,13 +6,13 @@
 #include <iterator>
 #include <utility>
 
+#include "lab/live/json.h"
+#include "lab/live/rows.h"
 #include "lab/live/simulator_results.h"
 #include "minisched/api/document.h"
 #include "minisched/api/node.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/api/pod.h"
-#include "minisched/live/json.h"
-#include "minisched/live/rows.h"
 
 namespace minisched::live {
 namespace {

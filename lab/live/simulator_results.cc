@@ -8,7 +8,7 @@
 #include <regex>
 #include <utility>
 
-#include "minisched/live/json.h"
+#include "lab/live/json.h"
 
 namespace minisched::live {
 namespace {

@@ -17,7 +17,7 @@
 #include <variant>
 
 #include "minisched/api/parse_error.h"
-#include "minisched/app/live_page.h"
+#include "minisched/app/debug_paths.h"
 #include "minisched/app/slow_start.h"
 #include "minisched/base/printable.h"
 #include "minisched/cli/logging.h"
@@ -43,9 +43,8 @@ void ShareFreedMemory() {
 }
 
 // Logs the server and its version, or a warning. Throws if no retry would help.
-// Meanwhile, logs what it waits for if this takes long. Returns the version, or
-// "" if it is not known.
-std::string CheckServer(Client& client, const std::stop_token& stop) {
+// Meanwhile, logs what it waits for if this takes long.
+void CheckServer(Client& client, const std::stop_token& stop) {
   spdlog::info("connecting to {} ({})", client.config().server,
                client.config().source);
   // Shared, because a request that was stopped may end later.
@@ -58,7 +57,6 @@ std::string CheckServer(Client& client, const std::stop_token& stop) {
         });
     spdlog::info("connected to {} ({}), Kubernetes {}", client.config().server,
                  client.config().source, version);
-    return version;
   } catch (const TransportError& error) {
     if (error.kind() == TransportError::Kind::kTls) throw;
     spdlog::warn("not connected yet: {}", error.what());
@@ -71,7 +69,6 @@ std::string CheckServer(Client& client, const std::stop_token& stop) {
     spdlog::warn("failed to get the version of {}: {}", client.config().server,
                  error.what());
   }
-  return "";
 }
 
 unsigned short ParsePort(const std::string& text) {
@@ -134,16 +131,20 @@ PendingPodCounts CountPendingPods(const Trace& trace) {
           .gated = pods[Place::kGated]};
 }
 
-// Starts the server of --metrics-port. `metrics` and `trace` must outlive the
-// server. Throws ConfigError if the address or the port can't be used.
+// Starts the server of --metrics-port. `metrics`, `trace` and `paths` must
+// outlive the server. Throws ConfigError if the address or the port can't be
+// used.
 std::unique_ptr<MetricsServer> Serve(const std::string& address,
                                      unsigned short port,
-                                     const Metrics& metrics,
-                                     const Trace& trace) {
+                                     const Metrics& metrics, const Trace& trace,
+                                     DebugPaths& paths) {
   try {
     auto server = std::make_unique<MetricsServer>(
         address, port,
-        [&metrics, &trace] { return metrics.Text(CountPendingPods(trace)); });
+        [&metrics, &trace] { return metrics.Text(CountPendingPods(trace)); },
+        [&paths](const http::Request& request) {
+          return paths.Answer(request);
+        });
     spdlog::info("serving metrics and health checks at {}", server->url());
     return server;
   } catch (const std::runtime_error& error) {
@@ -176,8 +177,8 @@ App::App(const std::string& description) : flags_(description) {
       "--metrics-port",
       [this](const std::string& text) { metrics_port_ = ParsePort(text); },
       "PORT",
-      "Serve /metrics, /healthz and /livez at this port; 0 picks a free port; "
-      "default: don't serve them");
+      "Serve /metrics, /healthz, /livez and, to this machine only, /debug at "
+      "this port; 0 picks a free port; default: don't serve them");
   flags_.Add(
       "--metrics-address",
       [this](const std::string& text) {
@@ -203,17 +204,9 @@ App::App(const std::string& description) : flags_(description) {
   flags_.Add("--annotate-results", &annotate_results_,
              "Write the results of each attempt to the pod, as annotations of "
              "kube-scheduler-simulator; needs the right to patch pods");
-  flags_.AddOptional(
-      "--live",
-      [this](const std::string& text) {
-        live_port_ = text.empty() ? 0 : ParsePort(text);
-      },
-      "PORT",
-      "Serve a live page of the scheduler to browsers on this machine, at this "
-      "port; default: a free port");
-  flags_.Add("--live-control", &live_control_,
-             "Let the live page change the cluster, and pause the scheduler; "
-             "implied on the embedded API server");
+  flags_.Add("--debug-control", &debug_control_,
+             "Let programs on this machine pause the scheduler and end waits "
+             "on Permit, through /debug at --metrics-port");
   flags_.AddCount("-v,--verbose", &verbosity_,
                   "Log each attempt as a table, nodes x plugins, and debug "
                   "messages; -vv: each move of a pod too");
@@ -236,9 +229,16 @@ int App::Run(int argc, const char* const* argv,
         },
         program);
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
+    PaceSetter pace(trace, pace_, signals.token());
+    std::unique_ptr<DebugPaths> debug;
     std::unique_ptr<MetricsServer> server;
     if (metrics_port_) {
-      server = Serve(metrics_address_, *metrics_port_, metrics, trace);
+      debug = std::make_unique<DebugPaths>(
+          trace, pace,
+          DebugPaths::Options{.program = program,
+                              .scheduler_name = scheduler_name_,
+                              .control = debug_control_});
+      server = Serve(metrics_address_, *metrics_port_, metrics, trace, *debug);
     }
     RestConfig config = LoadRestConfig({kubeconfig_, context_},
                                        ProcessEnvironment(), signals.token());
@@ -246,8 +246,7 @@ int App::Run(int argc, const char* const* argv,
     config.burst = burst_;
     config.user_agent = program + "/" MINISCHED_VERSION;
     Client client(config);
-    const std::string version = CheckServer(client, signals.token());
-    PaceSetter pace(trace, pace_, signals.token());
+    CheckServer(client, signals.token());
     std::optional<TraceReader> reader;
     std::jthread log;
     if (verbosity_ > 0) {
@@ -259,17 +258,6 @@ int App::Run(int argc, const char* const* argv,
     if (record_) recorder.emplace(trace, client, *record_);
     std::optional<Annotator> annotator;
     if (annotate_results_) annotator.emplace(trace, config);
-    std::optional<LivePage> live;
-    if (live_port_) {
-      live.emplace(trace, pace, config,
-                   LivePageOptions{.port = *live_port_,
-                                   .control = live_control_,
-                                   .program = program,
-                                   .scheduler_name = scheduler_name_,
-                                   .server_version = version},
-                   signals.token());
-      spdlog::info("live page: {}", live->url());
-    }
     body({client, scheduler_name_, trace, signals.token(), metrics});
     return 0;
   } catch (const Cancelled&) {

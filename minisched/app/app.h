@@ -33,8 +33,8 @@ struct AppContext {
 //
 // The flags: --kubeconfig, --context, --scheduler-name, --kube-api-qps,
 // --kube-api-burst, --metrics-port, --metrics-address, --pace, --record,
-// --annotate-results, --live, --live-control, -v, --help, --version, and the
-// program's own. After SIGUSR2, the program logs the places of the pods.
+// --annotate-results, --debug-control, -v, --help, --version, and the program's
+// own. After SIGUSR2, the program logs the places of the pods.
 //
 // The exit codes: 0 when the body returns or throws Cancelled, and after --help
 // and --version; 1 after an error (one line on stderr); 2 for wrong flags.
@@ -72,8 +72,7 @@ class App {
   Pace pace_;
   std::optional<std::string> record_;
   bool annotate_results_ = false;
-  std::optional<unsigned short> live_port_;
-  bool live_control_ = false;
+  bool debug_control_ = false;
   int verbosity_ = 0;
 };
 

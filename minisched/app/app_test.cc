@@ -237,6 +237,27 @@ TEST_F(AppTest, ServesMetricsAndHealthChecks) {
   EXPECT_TRUE(ran_);
 }
 
+TEST_F(AppTest, ServesTheTraceBesideTheMetrics) {
+  WriteKubeconfig("http://127.0.0.1:1");
+  const auto debug_of_run = [this](std::vector<std::string> flags) {
+    std::string debug;
+    flags.insert(flags.begin(), {"--metrics-port=0", "--scheduler-name=mine"});
+    Run(flags, [&](const AppContext&) {
+      const std::string log = ::testing::internal::GetCapturedStderr();
+      ::testing::internal::CaptureStderr();
+      debug = http::Ask(MetricsUrl(log), "GET", "/debug");
+    });
+    return debug;
+  };
+  EXPECT_THAT(debug_of_run({}), AllOf(HasSubstr(R"("program":"minisched-07")"),
+                                      HasSubstr(R"("scheduler":"mine")"),
+                                      HasSubstr(R"("control":false)"),
+                                      HasSubstr(R"("pace":"run")")));
+  EXPECT_THAT(
+      debug_of_run({"--debug-control", "--pace=5s"}),
+      AllOf(HasSubstr(R"("control":true)"), HasSubstr(R"("pace":"5s")")));
+}
+
 // The scheduler reports moves to the trace only.
 TEST_F(AppTest, ServesMetricsOfTheQueue) {
   WriteKubeconfig("http://127.0.0.1:1");
@@ -322,54 +343,6 @@ TEST_F(AppTest, RejectsAnInvalidMetricsPort) {
 }
 
 // As in client-go, a negative rate means no limit.
-// Returns the URL in the log line of --live.
-std::string LiveUrl(const std::string& log) {
-  const std::string begin = "live page: ";
-  const auto at = log.find(begin);
-  if (at == log.npos) return "";
-  return log.substr(at + begin.size(), log.find('\n', at) - at - begin.size());
-}
-
-TEST_F(AppTest, LogsTheUrlOfTheLivePage) {
-  WriteKubeconfig("http://127.0.0.1:1");
-  Run({"--live"}, [](const AppContext&) {
-    const std::string url = LiveUrl(::testing::internal::GetCapturedStderr());
-    ::testing::internal::CaptureStderr();
-    // The server is not known to be an embedded one.
-    EXPECT_THAT(url, ContainsRegex("^http://127.0.0.1:[0-9]+/"
-                                   "\\?token=[0-9a-f]{32}$"));
-    const std::string origin = url.substr(0, url.find("/?"));
-    EXPECT_THAT(http::Ask(origin, "GET", "/"), HasSubstr("403 Forbidden"));
-    EXPECT_THAT(http::Ask(origin, "GET", url.substr(origin.size())),
-                HasSubstr("303 See Other"));
-  });
-  EXPECT_TRUE(ran_);
-}
-
-TEST_F(AppTest, ServesNoLivePageUnlessAskedTo) {
-  WriteKubeconfig("http://127.0.0.1:1");
-  EXPECT_EQ(Run({"--live-control"}, [](const AppContext&) {}), 0);
-  EXPECT_EQ(LiveUrl(err_), "");
-}
-
-TEST_F(AppTest, FailsIfTheLivePortIsInUse) {
-  const HttpServer server(SendVersion);
-  WriteKubeconfig(server.url());
-  const std::string port = std::to_string(server.port());
-  EXPECT_EQ(Run({"--live=" + port}, [](const AppContext&) {}), 1);
-  EXPECT_FALSE(ran_);
-  EXPECT_THAT(err_, EndsWith("\nminisched-07: --live=" + port +
-                             ": cannot listen on 127.0.0.1:" + port +
-                             ": Address already in use\n"));
-}
-
-TEST_F(AppTest, RejectsAnInvalidLivePort) {
-  for (const std::string port : {"x", "70000", "-1"}) {
-    EXPECT_EQ(Run({"--live=" + port}, [](const AppContext&) {}), 2);
-    EXPECT_THAT(err_, HasSubstr("is not a port"));
-  }
-}
-
 TEST_F(AppTest, AcceptsRatesWithoutALimit) {
   WriteKubeconfig("http://127.0.0.1:1");
   for (const double qps : {0.0, -1.0, 0.001, 2.5}) {

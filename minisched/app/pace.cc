@@ -66,10 +66,12 @@ void PaceSetter::Set(const std::string& pace) {
   if (!is_word) every = ParsePace(pace).every;
   MutexLock lock(mu_);
   stepper_ = {};
-  every_.clear();
   if (every) {
     SetEvery(*every);
-  } else if (pace == "run") {
+    return;
+  }
+  pace_ = pace == "run" ? "run" : "pause";
+  if (pace == "run") {
     trace_.Resume();
   } else if (pace == "pause") {
     trace_.Pause();
@@ -78,14 +80,14 @@ void PaceSetter::Set(const std::string& pace) {
   }
 }
 
-std::string PaceSetter::every() const {
+std::string PaceSetter::pace() const {
   MutexLock lock(mu_);
-  return every_;
+  return pace_;
 }
 
 void PaceSetter::SetEvery(Clock::Duration every) {
   trace_.Pause();
-  every_ = FormatDuration(every);
+  pace_ = FormatDuration(every);
   stepper_ = std::jthread([this, every](const std::stop_token& done) {
     while (clock_.SleepFor(every, done)) trace_.Step();
   });
@@ -107,7 +109,7 @@ void PaceSetter::StartReadingKeys() {
   }
   terminal_ = terminal;
   ReadSingleKeys(terminal);
-  trace_.Pause();
+  Set("pause");
   spdlog::info(
       "paused: r resumes, p pauses, every other key takes the next pod");
   keys_ = std::jthread([this](const std::stop_token& done) { ReadKeys(done); });

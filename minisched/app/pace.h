@@ -47,8 +47,9 @@ class PaceSetter {
   // Replaces the pace: "run", "pause", "step", which takes the next pod at
   // once, or the time between two pods. Throws ParseError.
   void Set(const std::string& pace) EXCLUDES(mu_);
-  // Returns the time between two pods, such as "500ms"; "" if there is none.
-  std::string every() const EXCLUDES(mu_);
+  // Returns the present pace: "run", "pause", or the time between two pods,
+  // such as "500ms".
+  std::string pace() const EXCLUDES(mu_);
 
  private:
   // Pauses the scheduler, and then lets it take a pod after each `every`.
@@ -62,7 +63,7 @@ class PaceSetter {
   // For "step": the terminal's settings to restore.
   std::optional<termios> terminal_;
   mutable Mutex mu_;
-  std::string every_ GUARDED_BY(mu_);
+  std::string pace_ GUARDED_BY(mu_) = "run";
   std::jthread stepper_ GUARDED_BY(mu_);
   std::jthread keys_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;

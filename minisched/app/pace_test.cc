@@ -126,18 +126,19 @@ TEST_F(PaceSetterTest, LeavesTheSchedulerPaused) {
 TEST_F(PaceSetterTest, SetReplacesThePace) {
   PaceSetter pace(trace_, {.every = 10s}, setter_stop_.get_token(), clock_);
   EXPECT_EQ(Paused(), true);
-  EXPECT_EQ(pace.every(), "10s");
+  EXPECT_EQ(pace.pace(), "10s");
   pace.Set("run");
   EXPECT_EQ(Paused(), false);
-  EXPECT_EQ(pace.every(), "");
+  EXPECT_EQ(pace.pace(), "run");
   pace.Set("pause");
   EXPECT_EQ(Paused(), true);
+  EXPECT_EQ(pace.pace(), "pause");
   BlockAPod();
   pace.Set("step");
   EXPECT_TRUE(thread_->AwaitEnd());
   EXPECT_EQ(Paused(), true);
   pace.Set("500ms");
-  EXPECT_EQ(pace.every(), "500ms");
+  EXPECT_EQ(pace.pace(), "500ms");
   BlockAPod();
   clock_.AwaitDeadline(clock_.Now() + 500ms);
   clock_.Advance(500ms);
@@ -149,7 +150,7 @@ TEST_F(PaceSetterTest, AnInvalidPaceChangesNothing) {
   for (const char* text : {"", "x", "0s", "-1s", "25h", "Run"}) {
     EXPECT_THROW(pace.Set(text), ParseError) << text;
   }
-  EXPECT_EQ(pace.every(), "10s");
+  EXPECT_EQ(pace.pace(), "10s");
   clock_.AwaitDeadline(clock_.Now() + 10s);
 }
 

@@ -12,9 +12,6 @@
 namespace minisched {
 namespace {
 
-// What CLI11 passes for a flag without a value.
-constexpr const char* kNoValue = "true";
-
 // Returns "" if the text is a number from `min` to `max`, and otherwise an
 // error. CLI11 itself takes "" for 0, and a number that is too large for the
 // largest. `shown_max` is `max` in the error.
@@ -44,21 +41,6 @@ class Flags::Impl {
   CLI::Option* Add(const std::string& names, T* value,
                    const std::string& help) {
     return app.add_option(names, *value, help)->capture_default_str();
-  }
-
-  CLI::Option* AddParsed(const std::string& names,
-                         std::function<void(const std::string&)> parse,
-                         const std::string& help) {
-    return app.add_option_function<std::string>(
-        names,
-        [names, parse = std::move(parse)](const std::string& value) {
-          try {
-            parse(value);
-          } catch (const std::exception& error) {
-            throw CLI::ValidationError(names, error.what());
-          }
-        },
-        help);
   }
 
   CLI::App app;
@@ -119,19 +101,18 @@ void Flags::AddRepeated(const std::string& names,
 void Flags::Add(const std::string& names,
                 std::function<void(const std::string&)> parse,
                 const std::string& value_name, const std::string& help) {
-  impl_->AddParsed(names, std::move(parse), help)->type_name(value_name);
-}
-
-void Flags::AddOptional(const std::string& names,
-                        std::function<void(const std::string&)> parse,
-                        const std::string& value_name,
-                        const std::string& help) {
-  const auto parse_any = [parse = std::move(parse)](const std::string& value) {
-    parse(value == kNoValue ? "" : value);
-  };
-  impl_->AddParsed(names, parse_any, help)
-      ->expected(0)
-      ->option_text("[=" + value_name + "]");
+  impl_->app
+      .add_option_function<std::string>(
+          names,
+          [names, parse = std::move(parse)](const std::string& value) {
+            try {
+              parse(value);
+            } catch (const std::exception& error) {
+              throw CLI::ValidationError(names, error.what());
+            }
+          },
+          help)
+      ->type_name(value_name);
 }
 
 void Flags::AddCount(const std::string& names, int* value,

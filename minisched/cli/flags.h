@@ -47,11 +47,6 @@ class Flags {
   void Add(const std::string& names,
            std::function<void(const std::string&)> parse,
            const std::string& value_name, const std::string& help);
-  // Adds a flag whose value may be absent: --live or --live=8080, but not
-  // --live 8080. Passes the value or "" to `parse`.
-  void AddOptional(const std::string& names,
-                   std::function<void(const std::string&)> parse,
-                   const std::string& value_name, const std::string& help);
   // Adds a flag that counts how often it is given: -v, -vv.
   void AddCount(const std::string& names, int* value, const std::string& help);
 

@@ -32,13 +32,6 @@ class FlagsTest : public ::testing::Test {
           even_ = std::stoi(text);
         },
         "EVEN", "An even number");
-    flags_.AddOptional(
-        "--page",
-        [this](const std::string& text) {
-          if (text == "bad") throw std::runtime_error("bad page");
-          page_ = text;
-        },
-        "PAGE", "A page");
     flags_.AddCount("-v,--verbose", &verbosity_, "Log more");
   }
 
@@ -60,7 +53,6 @@ class FlagsTest : public ::testing::Test {
   bool fast_ = false;
   std::optional<std::uint64_t> seed_;
   int even_ = 0;
-  std::optional<std::string> page_;
   int verbosity_ = 0;
   std::string out_;
   std::string err_;
@@ -139,21 +131,6 @@ TEST_F(FlagsTest, PrintsTheRangeOfAWholeNumber) {
     EXPECT_EQ(err_, "program: " + flag + ": \"" + value + "\"" + range +
                         " (program --help lists the flags)\n");
   }
-}
-
-TEST_F(FlagsTest, AValueMayBeAbsent) {
-  EXPECT_EQ(Parse({}), std::nullopt);
-  EXPECT_EQ(page_, std::nullopt);
-  EXPECT_EQ(Parse({"--page", "--fast"}), std::nullopt);
-  EXPECT_EQ(page_, "");
-  EXPECT_TRUE(fast_);
-  EXPECT_EQ(Parse({"--page=home"}), std::nullopt);
-  EXPECT_EQ(page_, "home");
-  EXPECT_EQ(Parse({"--page", "home"}), 2);
-  EXPECT_EQ(Parse({"--page=bad"}), 2);
-  EXPECT_THAT(err_, HasSubstr("program: --page: bad page"));
-  EXPECT_EQ(Parse({"--help"}), 0);
-  EXPECT_THAT(out_, HasSubstr("--page [=PAGE]"));
 }
 
 TEST_F(FlagsTest, ARepeatedFlagHasOneValueEachTime) {

@@ -118,10 +118,9 @@ void Call::Start(Options options) {
 
 void Call::AwaitTurn() {
   // A cancelled call takes no token of the rate limit.
-  const bool cancelled = cancelled_.stop_requested();
-  const auto now = options_.clock.Now();
-  const auto turn = cancelled ? now : options_.limiter.Reserve();
-  if (turn <= now) {
+  const auto turn = cancelled_.stop_requested() ? Clock::TimePoint::min()
+                                                : options_.limiter.Reserve();
+  if (turn <= options_.clock.Now()) {
     Send();
   } else {
     SleepUntil(turn, &Call::Send);

@@ -45,7 +45,7 @@ class Call : public std::enable_shared_from_this<Call> {
     Clock& clock;
     RateLimiter& limiter;
     Attempt attempt;
-    std::shared_ptr<const HttpRequest> request;
+    HttpRequestPtr request;
     int retries = 0;  // after 500, 503 and refused connections
     // The caller's, and that of the client, which its destructor stops.
     std::stop_token stop;

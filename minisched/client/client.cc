@@ -200,7 +200,7 @@ void Client::SendAsync(Request request, std::stop_token stop,
                        ClientCallback<std::string> callback) {
   Start(
       std::move(request),
-      [](Transport& transport, const HttpRequest& http,
+      [](Transport& transport, const HttpRequestPtr& http,
          const std::stop_token& cancelled, ClientCallback<HttpResponse> done) {
         transport.SendAsync(http, cancelled, std::move(done));
       },
@@ -243,7 +243,7 @@ std::unique_ptr<HttpStream> Client::OpenWatch(const ApiResource& resource,
     Start(
         std::move(request),
         [idle_timeout, stop, stream](
-            Transport& transport, const HttpRequest& http,
+            Transport& transport, const HttpRequestPtr& http,
             const std::stop_token&, ClientCallback<HttpResponse> done) {
           transport.OpenAsync(
               http, idle_timeout, stop,

@@ -192,9 +192,9 @@ class Client {
 
   template <class T>
   void CreateAsync(const T& object, std::stop_token stop,
-                   ObjectCallback<T> callback) {
+                   ClientCallback<void> callback) {
     MakeAndSendAsync([&] { return CreateRequest(object); }, std::move(stop),
-                     Parsing<T>(std::move(callback)));
+                     IgnoringBody(std::move(callback)));
   }
 
   // Changes the fields of an object that the patch names. `subresource` may be
@@ -214,7 +214,7 @@ class Client {
   void PatchAsync(std::string_view namespace_name, std::string_view name,
                   PatchType type, const std::string& patch,
                   std::string_view subresource, std::stop_token stop,
-                  ObjectCallback<T> callback, int retries = 0) {
+                  ClientCallback<void> callback, int retries = 0) {
     MakeAndSendAsync(
         [&] {
           Request request =
@@ -223,7 +223,7 @@ class Client {
           request.retries = retries;
           return request;
         },
-        std::move(stop), Parsing<T>(std::move(callback)));
+        std::move(stop), IgnoringBody(std::move(callback)));
   }
 
   template <class T>

@@ -32,7 +32,7 @@ TEST_F(ClientAsyncRealTest, AThousandConcurrentBindingsSucceed) {
   pod.spec.containers = {{.name = "c", .image = "i"}};
   for (std::size_t i = 0; i < kPods; ++i) {
     pod.metadata.name = "pod-" + std::to_string(i);
-    client.CreateAsync(pod, {}, created.Callback<std::shared_ptr<const Pod>>());
+    client.CreateAsync(pod, {}, created.Callback<void>());
   }
   ASSERT_EQ(created.Await(kPods), all_succeed);
 

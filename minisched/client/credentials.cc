@@ -55,6 +55,15 @@ class StaticCredentials final : public Credentials {
   CredentialPtr credential_ GUARDED_BY(mu_);  // the last one known
 };
 
+// Returns the request with the token, if there is one.
+HttpRequestPtr Authorized(const HttpRequestPtr& request,
+                          const std::string& token) {
+  if (token.empty()) return request;
+  const auto authorized = std::make_shared<HttpRequest>(*request);
+  authorized->headers["Authorization"] = "Bearer " + token;
+  return authorized;
+}
+
 }  // namespace
 
 std::unique_ptr<Credentials> Credentials::Make(const RestConfig& config,
@@ -67,15 +76,15 @@ std::unique_ptr<Credentials> Credentials::Make(const RestConfig& config,
   return std::make_unique<ExecAuthenticator>(config, clock);
 }
 
-void Credentials::SendAsync(std::shared_ptr<const HttpRequest> request,
-                            Send send, std::stop_token stop,
+void Credentials::SendAsync(HttpRequestPtr request, Send send,
+                            std::stop_token stop,
                             ClientCallback<HttpResponse> done) {
   TryAsync(std::move(request), std::move(send), true, std::move(stop),
            std::move(done));
 }
 
-void Credentials::TryAsync(std::shared_ptr<const HttpRequest> request,
-                           Send send, bool is_first, std::stop_token stop,
+void Credentials::TryAsync(HttpRequestPtr request, Send send, bool is_first,
+                           std::stop_token stop,
                            ClientCallback<HttpResponse> done) {
   request->WaitsFor(name());
   GetAsync(stop, [this, request = std::move(request), send = std::move(send),
@@ -83,11 +92,7 @@ void Credentials::TryAsync(std::shared_ptr<const HttpRequest> request,
                   done = std::move(done)](ClientResult<CredentialPtr> got) {
     if (!got) return done(tl::make_unexpected(std::move(got).error()));
     const CredentialPtr credential = *std::move(got);
-    HttpRequest authorized = *request;
-    if (!credential->token.empty()) {
-      authorized.headers["Authorization"] = "Bearer " + credential->token;
-    }
-    send(*credential->transport, authorized, stop,
+    send(*credential->transport, Authorized(request, credential->token), stop,
          [this, request, send, is_first, stop, done,
           credential](ClientResult<HttpResponse> result) {
            const bool refused = result && result->status == kUnauthorized;

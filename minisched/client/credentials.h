@@ -28,7 +28,7 @@ class Credentials {
  public:
   // Sends a request over a transport.
   using Send = std::function<void(
-      Transport& transport, const HttpRequest& request,
+      Transport& transport, const HttpRequestPtr& request,
       const std::stop_token& stop, ClientCallback<HttpResponse> done)>;
 
   // Returns the credentials of a configuration: its certificate or token, or
@@ -45,8 +45,8 @@ class Credentials {
   // or with TransportError, ConfigError or, when `stop` asks to stop,
   // Cancelled. The callback runs on any thread, perhaps before SendAsync()
   // returns. REQUIRES: this object lives until the callback.
-  void SendAsync(std::shared_ptr<const HttpRequest> request, Send send,
-                 std::stop_token stop, ClientCallback<HttpResponse> done);
+  void SendAsync(HttpRequestPtr request, Send send, std::stop_token stop,
+                 ClientCallback<HttpResponse> done);
 
  private:
   // What a request waits for until GetAsync() calls back.
@@ -60,9 +60,8 @@ class Credentials {
   // back with another one now.
   virtual bool Replace(const CredentialPtr& refused) = 0;
 
-  void TryAsync(std::shared_ptr<const HttpRequest> request, Send send,
-                bool is_first, std::stop_token stop,
-                ClientCallback<HttpResponse> done);
+  void TryAsync(HttpRequestPtr request, Send send, bool is_first,
+                std::stop_token stop, ClientCallback<HttpResponse> done);
 };
 
 }  // namespace minisched

@@ -40,7 +40,7 @@ std::uint64_t ContentLength(const HttpResponse& head) {
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequest request,
+Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequestPtr request,
                    bool is_stream)
     : server_(std::move(server)),
       request_(std::move(request)),
@@ -48,9 +48,9 @@ Exchange::Exchange(std::shared_ptr<const Server> server, HttpRequest request,
 
 void Exchange::Start(std::function<void()> on_send,
                      ClientCallback<IncomingResponse> done) {
-  request_.WaitsFor("a connection");
-  CheckHeaders(request_);
-  target_ = TargetOf(server_->address, request_);
+  request_->WaitsFor("a connection");
+  CheckHeaders(*request_);
+  target_ = TargetOf(server_->address, *request_);
   on_send_ = std::move(on_send);
   done_ = std::move(done);
   Begin();
@@ -96,14 +96,14 @@ void Exchange::ConnectToNext() {
 }
 
 void Exchange::Send() {
-  connection_->Send(request_, target_, server_->address.authority,
+  connection_->Send(*request_, target_, server_->address.authority,
                     shared_from_this());
 }
 
 void Exchange::OnSent() {
   Try([this] {
     on_send_();
-    request_.WaitsFor("the response");
+    request_->WaitsFor("the response");
   });
 }
 
@@ -127,7 +127,7 @@ void Exchange::CheckHead() const {
                              std::to_string(status));
   }
   const bool has_limit =
-      request_.method != "HEAD" && !(is_stream_ && IsSuccess(status));
+      request_->method != "HEAD" && !(is_stream_ && IsSuccess(status));
   if (ContentLength(response_.head) > server_->max_response && has_limit) {
     throw server_->errors->ResponseTooLarge();
   }

@@ -28,7 +28,7 @@ struct IncomingResponse {
 class Exchange : public Connection::Handler,
                  public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(std::shared_ptr<const Server> server, HttpRequest request,
+  Exchange(std::shared_ptr<const Server> server, HttpRequestPtr request,
            bool is_stream);
 
   // Calls `on_send` when the request is on its way, and `done` once, at the
@@ -60,7 +60,7 @@ class Exchange : public Connection::Handler,
   void Fail(const TransportError& error);
 
   const std::shared_ptr<const Server> server_;
-  const HttpRequest request_;
+  const HttpRequestPtr request_;
   const bool is_stream_;
   std::string target_;  // of the request
   std::function<void()> on_send_;

@@ -12,6 +12,7 @@
 #include <future>
 #include <set>
 
+#include "minisched/base/clock.h"
 #include "minisched/base/log.h"
 #include "minisched/base/mutex.h"
 
@@ -53,6 +54,7 @@ class IoThread {
     // destroyed after the thread has ended.
     OPENSSL_init_ssl(0, nullptr);
     spdlog::default_logger_raw();
+    RealClock();
     crossplat::threadpool::initialize_with_threads(1);
   }
   ~IoThread() {

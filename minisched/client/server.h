@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "minisched/base/clock.h"
 #include "minisched/client/connection.h"
 #include "minisched/client/server_address.h"
 #include "minisched/client/tls.h"
@@ -25,10 +26,12 @@ class ConnectionPool {
   // when the client sends a request.
   static constexpr std::chrono::seconds kKeepFor{30};
 
+  explicit ConnectionPool(const Clock& clock = RealClock()) : clock_(clock) {}
+
   // Returns the connection that was used last, because the server will close it
   // last; null if there is no connection.
   std::shared_ptr<Connection> Take() {
-    const TimePoint oldest = std::chrono::steady_clock::now() - kKeepFor;
+    const Clock::TimePoint oldest = clock_.Now() - kKeepFor;
     if (!idle_.empty() && idle_.back().since < oldest) idle_.clear();
     if (idle_.empty()) return nullptr;
     auto connection = std::move(idle_.back().connection);
@@ -38,16 +41,16 @@ class ConnectionPool {
 
   // Keeps a connection whose request has ended for a later request.
   void Return(std::shared_ptr<Connection> connection) {
-    idle_.push_back({std::move(connection), std::chrono::steady_clock::now()});
+    idle_.push_back({std::move(connection), clock_.Now()});
   }
 
  private:
-  using TimePoint = std::chrono::steady_clock::time_point;
   struct Idle {
     std::shared_ptr<Connection> connection;
-    TimePoint since;
+    Clock::TimePoint since;
   };
 
+  const Clock& clock_;
   std::vector<Idle> idle_;  // by `since`
 };
 

@@ -43,11 +43,11 @@ class Transport::Impl {
         max_line_(config.max_line_bytes),
         gate_(std::make_shared<RequestGate>(config.max_in_flight)) {}
 
-  void SendAsync(const HttpRequest& request, std::stop_token stop,
+  void SendAsync(HttpRequestPtr request, std::stop_token stop,
                  ClientCallback<HttpResponse> done) {
     OperationOptions options = RequestOptions(std::move(stop));
     options.gate = gate_;
-    Start(request, /*is_stream=*/false, std::move(options),
+    Start(std::move(request), /*is_stream=*/false, std::move(options),
           [done = std::move(done)](ClientResult<IncomingResponse> result) {
             if (!result) {
               return done(tl::make_unexpected(std::move(result).error()));
@@ -56,10 +56,10 @@ class Transport::Impl {
           });
   }
 
-  void OpenAsync(const HttpRequest& request, milliseconds idle_timeout,
+  void OpenAsync(HttpRequestPtr request, milliseconds idle_timeout,
                  const std::stop_token& stop,
                  ClientCallback<std::unique_ptr<HttpStream>> done) {
-    Start(request, /*is_stream=*/true, RequestOptions(stop),
+    Start(std::move(request), /*is_stream=*/true, RequestOptions(stop),
           [server = server_,
            options = LineStream::Options{.max_line = max_line_,
                                          .idle_timeout = idle_timeout,
@@ -81,11 +81,10 @@ class Transport::Impl {
             .errors = server_->errors};
   }
 
-  void Start(const HttpRequest& request, bool is_stream,
-             OperationOptions options,
+  void Start(HttpRequestPtr request, bool is_stream, OperationOptions options,
              ClientCallback<IncomingResponse> done) const {
     const auto exchange =
-        std::make_shared<Exchange>(server_, request, is_stream);
+        std::make_shared<Exchange>(server_, std::move(request), is_stream);
     Operation<IncomingResponse>::Start(
         std::move(options),
         [exchange](const auto& sending) {
@@ -118,27 +117,30 @@ Transport::Transport(const RestConfig& config)
 
 Transport::~Transport() = default;
 
-void Transport::SendAsync(const HttpRequest& request, std::stop_token stop,
+void Transport::SendAsync(HttpRequestPtr request, std::stop_token stop,
                           ClientCallback<HttpResponse> done) {
-  impl_->SendAsync(request, std::move(stop), std::move(done));
+  impl_->SendAsync(std::move(request), std::move(stop), std::move(done));
 }
 
-void Transport::OpenAsync(const HttpRequest& request, milliseconds idle_timeout,
+void Transport::OpenAsync(HttpRequestPtr request, milliseconds idle_timeout,
                           std::stop_token stop,
                           ClientCallback<std::unique_ptr<HttpStream>> done) {
-  impl_->OpenAsync(request, idle_timeout, stop, std::move(done));
+  impl_->OpenAsync(std::move(request), idle_timeout, stop, std::move(done));
 }
 
 HttpResponse Transport::Send(const HttpRequest& request, std::stop_token stop) {
-  return Await<HttpResponse>(
-      [&](auto done) { SendAsync(request, std::move(stop), std::move(done)); });
+  return Await<HttpResponse>([&](auto done) {
+    SendAsync(std::make_shared<HttpRequest>(request), std::move(stop),
+              std::move(done));
+  });
 }
 
 std::unique_ptr<HttpStream> Transport::Open(const HttpRequest& request,
                                             milliseconds idle_timeout,
                                             std::stop_token stop) {
   return Await<std::unique_ptr<HttpStream>>([&](auto done) {
-    OpenAsync(request, idle_timeout, std::move(stop), std::move(done));
+    OpenAsync(std::make_shared<HttpRequest>(request), idle_timeout,
+              std::move(stop), std::move(done));
   });
 }
 

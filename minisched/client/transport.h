@@ -38,6 +38,9 @@ struct HttpRequest {
   }
 };
 
+// Shared, so that a request is not copied while it waits for its turn.
+using HttpRequestPtr = std::shared_ptr<const HttpRequest>;
+
 struct HttpResponse {
   int status = 0;
   // Names in lower case.
@@ -92,13 +95,13 @@ class Transport {
 
   // Sends a request and calls back with the whole response, of any status;
   // with TransportError; or, when `stop` asks to stop, with Cancelled.
-  void SendAsync(const HttpRequest& request, std::stop_token stop,
+  void SendAsync(HttpRequestPtr request, std::stop_token stop,
                  ClientCallback<HttpResponse> done);
 
   // Opens a stream in the same way. The stream lives until `stop` asks to stop,
   // and fails with TransportError after `idle_timeout` of silence.
-  void OpenAsync(const HttpRequest& request,
-                 std::chrono::milliseconds idle_timeout, std::stop_token stop,
+  void OpenAsync(HttpRequestPtr request, std::chrono::milliseconds idle_timeout,
+                 std::stop_token stop,
                  ClientCallback<std::unique_ptr<HttpStream>> done);
 
   // Block until the callback. Throw TransportError and Cancelled.

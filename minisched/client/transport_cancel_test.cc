@@ -87,9 +87,10 @@ TEST_P(TransportCancelTest, EachRequestEndsOnceWhenCancelledAtRandom) {
           ++ended;
         };
         const std::stop_token stop = stops.emplace_back().get_token();
-        const HttpRequest request{.method = random() % 2 ? "GET" : "POST",
-                                  .path = kPaths[random() % std::size(kPaths)],
-                                  .body = "{}"};
+        const auto request = std::make_shared<HttpRequest>(
+            HttpRequest{.method = random() % 2 ? "GET" : "POST",
+                        .path = kPaths[random() % std::size(kPaths)],
+                        .body = "{}"});
         if (random() % 4 == 0) {
           transport.OpenAsync(request, 1h, stop, done);
         } else {
@@ -133,8 +134,10 @@ TEST_P(TransportCancelTest, EachRequestEndsOnceWhenCancelledAtRandom) {
     streams.push_back(
         transport.Open({.method = "GET", .path = "/stream"}, 1h, {}));
   }
+  const auto request = std::make_shared<HttpRequest>(
+      HttpRequest{.method = "GET", .path = "/silent"});
   for (std::size_t i = 0; i < kRequests + 20; ++i) {
-    transport.SendAsync({.method = "GET", .path = "/silent"}, {},
+    transport.SendAsync(request, {},
                         [](const auto& /*result*/) { std::_Exit(3); });
   }
   if (await_requests && !server.AwaitRequests(kStreams + kRequests)) {

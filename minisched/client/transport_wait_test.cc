@@ -129,8 +129,10 @@ TEST(TransportDeadlineTest, BeginsWhenTheRequestMayBeSent) {
   Transport transport(config);
   const auto start = steady_clock::now();
   std::promise<void> first, second;
-  transport.SendAsync(kGetPods, {}, [&](const auto&) { first.set_value(); });
-  transport.SendAsync(kGetPods, {}, [&](const auto&) { second.set_value(); });
+  transport.SendAsync(std::make_shared<HttpRequest>(kGetPods), {},
+                      [&](const auto&) { first.set_value(); });
+  transport.SendAsync(std::make_shared<HttpRequest>(kGetPods), {},
+                      [&](const auto&) { second.set_value(); });
   first.get_future().wait();
   EXPECT_GE(steady_clock::now() - start, 300ms);
   second.get_future().wait();
@@ -296,7 +298,8 @@ TEST(TransportConnectTest, LimitsTheRequestsInFlight) {
   std::vector<std::stop_source> stops(40);
   std::vector<std::promise<void>> ended(40);
   for (std::size_t i = 0; i < stops.size(); ++i) {
-    transport.SendAsync(kGetPods, stops[i].get_token(),
+    transport.SendAsync(std::make_shared<HttpRequest>(kGetPods),
+                        stops[i].get_token(),
                         [&ended, i](const auto&) { ended[i].set_value(); });
   }
   ASSERT_TRUE(server.AwaitOpenConnections(10));

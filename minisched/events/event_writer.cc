@@ -45,7 +45,7 @@ void EventWriter::Patch(const EventPtr& event, const std::stop_token& stop,
       event->metadata.namespace_name, event->metadata.name,
       PatchType::kStrategicMerge, SeriesPatch(*event), {}, stop,
       [=, this,
-       done = std::move(done)](const ClientResult<EventPtr>& answer) mutable {
+       done = std::move(done)](const ClientResult<void>& answer) mutable {
         if (!answer && answer.error().code() == 404) {
           // The server drops events after a while.
           Create(event, stop, std::move(done));
@@ -59,14 +59,13 @@ void EventWriter::Create(const EventPtr& event, const std::stop_token& stop,
                          Done done) {
   client_.CreateAsync(
       *event, stop,
-      [=, this, done = std::move(done)](const ClientResult<EventPtr>& answer) {
+      [=, this, done = std::move(done)](const ClientResult<void>& answer) {
         Settle(*event, answer, false, done);
       });
 }
 
-void EventWriter::Settle(const Event& event,
-                         const ClientResult<EventPtr>& answer, bool existed,
-                         const Done& done) {
+void EventWriter::Settle(const Event& event, const ClientResult<void>& answer,
+                         bool existed, const Done& done) {
   if (answer) {
     failing_ = false;
     return done(Outcome::kWritten, true);

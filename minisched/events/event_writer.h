@@ -39,7 +39,7 @@ class EventWriter {
 
   void Patch(const EventPtr& event, const std::stop_token& stop, Done done);
   void Create(const EventPtr& event, const std::stop_token& stop, Done done);
-  void Settle(const Event& event, const ClientResult<EventPtr>& answer,
+  void Settle(const Event& event, const ClientResult<void>& answer,
               bool existed, const Done& done);
   void LogOutage(const ClientError& error);
 

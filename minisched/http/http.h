@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,8 @@ struct Request {
   std::map<std::string, std::string> query;    // decoded
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
+  // True if the client is on this machine: its address is a loopback address.
+  bool is_local = false;
 
   // Return the header or query parameter, or "" if there is none. The name of
   // the header must be in lower case.
@@ -38,6 +41,9 @@ class Stream {
   // True if the connection must be closed without the proper end of a response,
   // as if the connection were lost. Valid after Read() has returned false.
   virtual bool broken_off() const { return false; }
+  // Not zero: the server reads again after this time, without a call of
+  // on_ready.
+  std::chrono::milliseconds period{0};
   // Called when there is more to read. The caller may be in the middle of a
   // change, so the function must not call Read(), but schedule a later call.
   std::function<void()> on_ready;

@@ -64,6 +64,9 @@ class HttpServerTest : public ::testing::Test {
       auto stream = std::make_unique<TestStream>();
       stream_ = stream.get();
       if (!request.query.contains("empty")) stream->text = "first\n";
+      if (request.query.contains("polled")) {
+        stream->period = std::chrono::milliseconds(1);
+      }
       stream->broken = request.Query("broken") == "true";
       reply.stream = std::move(stream);
       return reply;

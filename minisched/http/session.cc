@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "minisched/base/log.h"
+#include "minisched/http/local.h"
 
 namespace minisched::http {
 namespace {
@@ -40,14 +41,22 @@ std::string ToText(beast::string_view text) {
 }
 
 bool IsAllowedHost(std::string host) {
-  const auto colon = host.rfind(':');
-  if (colon != host.npos && host.find(']', colon) == host.npos) {
-    host.resize(colon);
-  }
+  host = WithoutPort(std::move(host));
   boost::trim_if(host, boost::is_any_of("[]"));
   error_code not_an_address;
   asio::ip::make_address(host, not_an_address);
   return boost::iequals(host, "localhost") || !not_an_address;
+}
+
+// True if the client's address is a loopback address, perhaps as IPv6.
+bool IsLocal(const tcp::socket& socket) {
+  error_code not_connected;
+  const auto address = socket.remote_endpoint(not_connected).address();
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) {
+    return address.is_loopback();
+  }
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6())
+      .is_loopback();
 }
 
 // Returns the reply to a request that must not reach the handler, whatever its
@@ -117,7 +126,9 @@ class HttpServer::Session::Ticket {
 };
 
 HttpServer::Session::Session(HttpServer& server, tcp::socket socket)
-    : server_(server), stream_(std::move(socket)) {}
+    : server_(server),
+      stream_(std::move(socket)),
+      timer_(stream_.get_executor()) {}
 
 HttpServer::Session::~Session() = default;
 
@@ -224,7 +235,8 @@ void HttpServer::Session::Handle() {
   if (!stream_.socket().is_open()) return;  // closed after the read
   auto& message = parser_->get();
   response_.keep_alive(message.keep_alive());
-  Request request{.method = ToText(message.method_string())};
+  Request request{.method = ToText(message.method_string()),
+                  .is_local = IsLocal(stream_.socket())};
   for (const auto& field : message) {
     request.headers[boost::to_lower_copy(ToText(field.name_string()))] =
         ToText(field.value());
@@ -327,13 +339,23 @@ void HttpServer::Session::Write() {
     if (!part.more && reply_.stream->broken_off()) return BreakOff();
   }
   const bool nothing = reply_.body.empty();
-  if (nothing && part.more) return;
+  if (nothing && part.more) return AwaitPeriod();
   if (reply_.stream && !part.more) StopAwaitingDisconnect();
   part.data = nothing ? nullptr : reply_.body.data();
   part.size = reply_.body.size();
   writing_ = true;
   stream_.expires_after(kWriting);
   beast::http::async_write(stream_, *serializer_, Then(&Session::OnWritten));
+}
+
+void HttpServer::Session::AwaitPeriod() {
+  if (reply_.stream->period.count() == 0) return;
+  timer_.expires_after(reply_.stream->period);
+  timer_.async_wait([weak = weak_from_this()](error_code aborted) {
+    const auto self = weak.lock();
+    if (aborted || !self || !self->reply_.stream || self->writing_) return;
+    self->Try([&] { self->Write(); });
+  });
 }
 
 void HttpServer::Session::OnWritten(error_code error, std::size_t /*size*/) {

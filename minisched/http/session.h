@@ -83,8 +83,9 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
   void StartStream();
   void OnStarted(error_code error, std::size_t size);
   // Sends the part of the response that is ready. If no part is ready, on_ready
-  // schedules another call of Write().
+  // or AwaitPeriod() schedules another call of Write().
   void Write();
+  void AwaitPeriod();
   void OnWritten(error_code error, std::size_t size);
   // Reads and drops what the client still sends, and then closes the
   // connection. The client may still be sending a refused body. It could lose
@@ -95,6 +96,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   HttpServer& server_;
   boost::beast::tcp_stream stream_;
+  boost::asio::steady_timer timer_;  // for the period of a stream
   boost::beast::flat_buffer buffer_;
   std::unique_ptr<Parser> parser_;
   boost::beast::http::response<boost::beast::http::buffer_body> response_;

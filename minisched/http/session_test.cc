@@ -52,6 +52,18 @@ TEST_F(HttpServerTest, EndsStreamsProperlyWhenTheServerCloses) {
   EXPECT_THAT(text, EndsWith("\r\n0\r\n\r\n"));
 }
 
+TEST_F(HttpServerTest, ReadsAStreamWithAPeriodAgain) {
+  auto socket = Connect();
+  Send(socket, "GET /stream?polled HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string text;
+  asio::read_until(socket, asio::dynamic_buffer(text), "first\n");
+  // Without a call of on_ready.
+  asio::post(io_, [this] { stream_->text = "second\n"; });
+  asio::read_until(socket, asio::dynamic_buffer(text), "second\n");
+  asio::post(io_, [this] { stream_->ended = true; });
+  asio::read_until(socket, asio::dynamic_buffer(text), "\r\n0\r\n\r\n");
+}
+
 TEST_F(HttpServerTest, KeepsTheConnectionAfterAStream) {
   auto socket = Connect();
   Send(socket, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -11,7 +11,7 @@ using http::Reply;
 using http::Request;
 using MetricsText = std::function<std::string()>;
 
-// No path reads the body of a request.
+// The paths need little of a request's body.
 constexpr std::size_t kMaxBody = 1 << 10;
 
 Reply PlainReply(const char* text, int status = 200) {
@@ -20,10 +20,13 @@ Reply PlainReply(const char* text, int status = 200) {
   return reply;
 }
 
-Reply Answer(const Request& request, const MetricsText& metrics) {
+Reply Answer(const Request& request, const MetricsText& metrics,
+             const MetricsServer::OtherPaths& other) {
   const bool is_metrics = request.path == "/metrics";
   const bool is_health = request.path == "/healthz" || request.path == "/livez";
   if (!is_metrics && !is_health) {
+    auto reply = other ? other(request) : std::nullopt;
+    if (reply) return *std::move(reply);
     return PlainReply("404 page not found\n", 404);
   }
   if (request.method != "GET" && request.method != "HEAD") {
@@ -44,11 +47,12 @@ struct MetricsServer::Impl {
 };
 
 MetricsServer::MetricsServer(const std::string& address, unsigned short port,
-                             MetricsText metrics)
+                             MetricsText metrics, OtherPaths other)
     : impl_(new Impl{http::ServerThread(
           {.address = address, .port = port, .max_body = kMaxBody},
-          [metrics = std::move(metrics)](const Request& request) {
-            return Answer(request, metrics);
+          [metrics = std::move(metrics),
+           other = std::move(other)](const Request& request) {
+            return Answer(request, metrics, other);
           })}) {}
 
 MetricsServer::~MetricsServer() = default;

@@ -2,7 +2,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "minisched/http/http.h"
 
 namespace minisched {
 
@@ -11,13 +14,18 @@ namespace minisched {
 // pkg/server/healthz/healthz.go).
 class MetricsServer {
  public:
+  // Returns the reply to a request for another path, or nullopt if there is no
+  // such path. Called on the server's thread.
+  using OtherPaths =
+      std::function<std::optional<http::Reply>(const http::Request&)>;
+
   // Starts to listen on an IP address of this machine: "127.0.0.1", or
   // "0.0.0.0" for all IPv4 addresses. If `port` is 0, the system picks a free
   // port, which url() contains. For each request for /metrics, the server's
   // thread calls `metrics`, which returns the text. Throws std::runtime_error
   // if listening fails.
   MetricsServer(const std::string& address, unsigned short port,
-                std::function<std::string()> metrics);
+                std::function<std::string()> metrics, OtherPaths other = {});
   // Closes all connections and ends the thread. Doesn't wait for clients, only
   // for a running call of `metrics`.
   ~MetricsServer();

@@ -167,18 +167,19 @@ Task<> Annotator::Annotate(Job job) {
   const auto get = [&](Callback<PodResult> done) {
     client_.GetAsync<Pod>(namespace_name, name, stop, std::move(done));
   };
-  PodResult result = co_await CallbackResult<PodResult>(get);
+  const PodResult pod = co_await CallbackResult<PodResult>(get);
+  ClientResult<void> result = pod.map([](const auto&) {});
   AnnotationPatch patch;
-  if (result && (*result)->metadata.uid == job.uid) {
-    patch = PatchResults((*result)->metadata, job.annotations);
+  if (pod && (*pod)->metadata.uid == job.uid) {
+    patch = PatchResults((*pod)->metadata, job.annotations);
     if (!patch.left_out.empty()) WarnOfLimit(job, patch.left_out);
   }
   if (!patch.json.empty()) {
-    const auto send = [&](Callback<PodResult> done) {
+    const auto send = [&](Callback<ClientResult<void>> done) {
       client_.PatchAsync<Pod>(namespace_name, name, PatchType::kMerge,
                               patch.json, "", stop, std::move(done));
     };
-    result = co_await CallbackResult<PodResult>(send);
+    result = co_await CallbackResult<ClientResult<void>>(send);
   }
   if (!result) WarnOfFailure(job, result.error());
   Finish(job, result.has_value());

@@ -39,7 +39,7 @@ class FormTest(RepositoryTest):
 
     def test_rounds_the_reading_time(self) -> None:
         words = len(TEXT.partition("## Why it is right")[0].split())
-        self.add_words(1499 - words, "## Exercises")
+        self.add_words(899 - words, "## Exercises")
         self.assertEqual(self.check("--no-run")[0], 0)
         self.add_words(1, "## Exercises")
         self.assert_reports(6, "expected **10 minutes.**, found **5 minutes.**")
@@ -48,7 +48,7 @@ class FormTest(RepositoryTest):
         self.add_words(6000, "A first reading")
         self.assertEqual(self.check("--no-run")[0], 0)
         self.edit(CHAPTER, "## Why it is right", "## More")
-        self.assert_reports(6, "expected **30 minutes.**, found **5 minutes.**")
+        self.assert_reports(6, "expected **50 minutes.**, found **5 minutes.**")
 
     def test_fix_corrects_the_reading_time_and_the_counts(self) -> None:
         self.edit(CHAPTER, "**5 m", "**10 m")
@@ -57,8 +57,8 @@ class FormTest(RepositoryTest):
         self.assertEqual((self.root / CHAPTER).read_text(), TEXT)
 
     def test_reports_too_many_words(self) -> None:
-        self.add_words(5000, "## Exercises")
-        self.assert_reports(1, "expected at most 5000 words before")
+        self.add_words(5100, "## Exercises")
+        self.assert_reports(1, "expected at most 5100 words before")
 
     def test_reports_proofs_that_are_not_last(self) -> None:
         line = self.line_of("## Why it is right")

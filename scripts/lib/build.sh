@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034  # Used by scripts that source this file.
-build_packages=(cmake g++ libbenchmark-dev libboost-dev libcli11-dev
+build_packages=(cmake esbuild g++ libbenchmark-dev libboost-dev libcli11-dev
   libcpprest-dev libexpected-dev libgmock-dev libgtest-dev
   libhowardhinnant-date-dev libprotozero-dev libspdlog-dev libssl-dev
   libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -14,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from embedded import Server, program_of
+from embedded import BIN, Server, program_of
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 PATIENCE = 30  # seconds until a condition must hold
@@ -88,8 +89,14 @@ def until(condition: Callable[[], Any], what: str,
         time.sleep(0.03)
 
 
+def free_port() -> int:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        return reserved.getsockname()[1]
+
+
 class Cluster:
-    """An embedded API server with these objects, and a scheduler.
+    """An embedded API server with these objects, a scheduler, and its page.
 
     `flags` are the scheduler's. Use it in a with statement.
     """
@@ -101,14 +108,18 @@ class Cluster:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="live_test."))
         self.server: Server | None = None
         self.scheduler: subprocess.Popen | None = None
+        self.viewer: subprocess.Popen | None = None
+        self.metrics_port = free_port()
         self.url = ""
         self.start_server()
         self.start_scheduler()
+        self.start_page()
 
     def __enter__(self) -> "Cluster":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.stop_page()
         self.stop_scheduler()
         self.stop_server()
         if kind:
@@ -129,24 +140,36 @@ class Cluster:
     def server_port(self) -> int:
         return self.server.connection.port
 
-    def start_scheduler(self, port: str = "") -> None:
-        before = len(self.log())
+    def start_scheduler(self) -> None:
         with open(self.folder / "scheduler.log", "ab") as log:
             self.scheduler = subprocess.Popen(
                 [program_of(self.step), "--kubeconfig", self.server.kubeconfig,
-                 f"--live={port}" if port else "--live", *self.flags],
-                stdout=log, stderr=log)
+                 f"--metrics-port={self.metrics_port}", "--debug-control",
+                 *self.flags], stdout=log, stderr=log)
+
+    def start_page(self, port: str = "0") -> None:
+        before = len(self.log())
+        with open(self.folder / "scheduler.log", "ab") as log:
+            self.viewer = subprocess.Popen(
+                [BIN / "minisched-live", "--kubeconfig", self.server.kubeconfig,
+                 f"--trace=http://127.0.0.1:{self.metrics_port}",
+                 f"--port={port}"], stdout=log, stderr=log)
         self.url = until(lambda: self.page_url(before),
-                         "the scheduler logs the URL of its page")
+                         "minisched-live logs the URL of its page")
 
     def page_url(self, offset: int) -> str | None:
         assert self.scheduler.poll() is None, self.log()[offset:]
+        assert self.viewer.poll() is None, self.log()[offset:]
         found = re.search(r"live page: (\S+)\s", self.log()[offset:])
         return found and found.group(1)
 
     def stop_scheduler(self) -> None:
         self.scheduler.kill()
         self.scheduler.wait()
+
+    def stop_page(self) -> None:
+        self.viewer.kill()
+        self.viewer.wait()
 
     def log(self) -> str:
         log = self.folder / "scheduler.log"

@@ -113,21 +113,22 @@ def await_match(log: pathlib.Path, pattern: str) -> str:
     raise TimeoutError(f"the log has no {pattern}: {log.read_text('utf-8')}")
 
 
-def check_live(directory: pathlib.Path) -> list[str]:
-    """Explains a pod, with what the live page of a scheduler has of it."""
+def check_trace(directory: pathlib.Path) -> list[str]:
+    """Explains a pod, with what the trace of a scheduler has of it."""
     pod = pod_with({"schedulerName": "minisched",
                     "nodeSelector": {"disk": "ssd"}})
-    folder = directory / "live"
+    folder = directory / "trace"
     with Original([NODE, pod], folder) as original:
         log = folder / "scheduler.log"
         with open(log, "wb") as output, subprocess.Popen(
-                [LAST, "--kubeconfig", original.server.kubeconfig, "--live"],
+                [LAST, "--kubeconfig", original.server.kubeconfig,
+                 "--metrics-port", "0"],
                 stdout=output, stderr=output) as scheduler:
             try:
-                url = await_match(log, r"live page: (\S+)\s")
-                # The page has the pod once the first attempt has failed.
+                url = await_match(log, r"health checks at (\S+)\s")
+                # The trace has the pod once the first attempt has failed.
                 await_match(log, "0/1 nodes are available")
-                answer = explain("web", "-f", original.dump(), "--live", url,
+                answer = explain("web", "-f", original.dump(), "--trace", url,
                                  "--no-suggestions")
             finally:
                 scheduler.kill()
@@ -135,5 +136,5 @@ def check_live(directory: pathlib.Path) -> list[str]:
             r"unschedulable since \S+, attempts: 1, next attempt at \S+ at the "
             r"latest\n  rejected by: NodeAffinity\n  events that may wake it: "
             r".*Node")
-    live = "\n".join(answer["live"])
-    return [] if re.match(form, live) else [live]
+    running = "\n".join(answer["running"])
+    return [] if re.match(form, running) else [running]

@@ -90,12 +90,12 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
     "a wrong output": (GOOD, ["-o", "xml"], 2, r'-o is "xml": pass table or'),
     "a cluster and a dump":
         (GOOD, ["--kubeconfig", "x"], 2, r"-f needs no cluster: leave out"),
-    "a live page that is not there":
-        (GOOD, ["--live", "http://127.0.0.1:1/"], 2,
-         r"--live: http://127.0.0.1:1: .*: is the scheduler running\?"),
-    "a live page elsewhere":
-        (GOOD, ["--live", "http://10.0.0.1:80/"], 2,
-         r"--live: expected the URL that the scheduler has logged"),
+    "a trace that is not there":
+        (GOOD, ["--trace", "http://127.0.0.1:1/"], 2,
+         r"--trace: http://127.0.0.1:1.*: is the scheduler running, with "),
+    "a trace without a URL":
+        (GOOD, ["--trace", "localhost:80"], 2,
+         r'--trace: the server "localhost:80" is not'),
 }
 
 

@@ -159,7 +159,7 @@ def the_table_of_an_attempt_equals_its_record(browser: Browser) -> None:
         assert_table(live, cluster.attempt("large", 1))
 
         # Another one, with the rejections by all plugins.
-        live.page.get_by_label("all rejections").check()
+        live.request("POST", live.page.get_by_label("all rejections").check)
         cluster.create(pod("larger", "8", nodeSelector={"disk": "ssd"}))
         until(lambda: live.button(re.compile("^larger attempt 1")).count(),
               "the attempt is in the list")
@@ -442,6 +442,26 @@ def an_export_imported_after_a_reset_restores_the_picture(
 
 
 @check
+def the_page_reports_a_lost_scheduler_and_shows_the_next_one(
+        browser: Browser) -> None:
+    with Cluster("13", [node("node-1")]) as cluster, \
+            LivePage(browser, cluster) as live:
+        live.open()
+        cluster.create(pod("early", "1"), pod("huge", "9"))
+        live.await_places({"bound": ["early"], "unschedulable": ["huge"]})
+        cluster.stop_scheduler()
+        live.await_text("#notices", "The scheduler's trace: lost")
+        cluster.delete_pod("huge")
+        cluster.create(pod("late", "1"))
+        cluster.start_scheduler()
+        until(lambda: sorted(live.places().get("bound", [])) ==
+              ["early", "late"] and not live.places().get("unschedulable"),
+              "the page shows the pods of the new scheduler")
+        until(lambda: live.text("#notices") == "", "the notice is gone")
+        live.pace("Pause")
+
+
+@check
 def the_page_reports_a_lost_server_and_catches_up(browser: Browser) -> None:
     with Cluster("13", [node("node-1")]) as cluster, \
             LivePage(browser, cluster) as live:
@@ -454,13 +474,13 @@ def the_page_reports_a_lost_server_and_catches_up(browser: Browser) -> None:
         live.page.get_by_label("YAML of the new object").fill(draft)
 
         port = cluster.url.strip("/").split(":")[-1]
-        cluster.stop_scheduler()
+        cluster.stop_page()
         live.await_text("#notices", "Connection lost")
         live.await_status("lost")
         assert live.places()["bound"] == ["early"]
         assert live.button("Pause").is_disabled()
         cluster.create(pod("late", "1"))
-        cluster.start_scheduler(port)
+        cluster.start_page(port)
         live.await_status("live")
         until(lambda: sorted(live.places().get("bound", [])) ==
               ["early", "late"], "the page shows what it has missed")
@@ -470,10 +490,9 @@ def the_page_reports_a_lost_server_and_catches_up(browser: Browser) -> None:
             "YAML of the new object").input_value() == draft
         live.close_drawer()
 
-        # The scheduler's own server.
         port = str(cluster.server_port())
         cluster.stop_server()
-        live.await_text("#notices", "The scheduler's API server: lost")
+        live.await_text("#notices", "The API server: lost")
         cluster.objects = [node("node-7")]
         cluster.start_server("--port", port)
         until(lambda: list(live.picture()["nodes"]) == ["node-7"],
