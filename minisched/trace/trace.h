@@ -19,9 +19,10 @@
 
 namespace minisched {
 
-// The reports of a scheduler on its own work. The scheduler makes three calls:
-// Moved(), Tried() and Paced(). It also offers functions to readers: see Offer.
-// Any number of TraceReaders read the trace.
+// The reports of a scheduler on its own work. The scheduler calls Moved() and
+// Paced(), makes an AttemptReport for each attempt, which calls Tried(), and
+// offers functions to readers: see Offer. Any number of TraceReaders read the
+// trace.
 //
 // Thread-safe. The caller of Moved() and Tried() may hold locks: both take the
 // trace's lock only. Before they take it, Moved() calls the observer, and
@@ -65,14 +66,19 @@ class Trace {
   // replaces `node` and `failure`. The calls for one attempt must not overlap.
   template <std::invocable Describe>
   void Tried(const Describe& describe, bool failed = false) EXCLUDES(mu_) {
-    const bool is_read = attempt_readers_.load(std::memory_order_relaxed) > 0;
+    const bool is_read = has_attempt_readers();
     if (is_read || (failed && keeps_failures_)) Add(describe(), is_read);
   }
 
   // Keeps the last attempt of each pending pod from now on, if it failed, for
   // readers that are made later. TraceLimits has the limit.
   void KeepFailures() { keeps_failures_ = true; }
+  bool keeps_failures() const { return keeps_failures_; }
 
+  // True if a reader asks for attempts.
+  bool has_attempt_readers() const {
+    return attempt_readers_.load(std::memory_order_relaxed) > 0;
+  }
   // True if a reader asks for all rejections of each node in failed attempts,
   // not only for the first ones.
   bool wants_all_rejections() const {

@@ -8,11 +8,11 @@
 namespace minisched {
 
 void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+                                        const AttemptReport& report,
                                         const std::string& message) {
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
-  trace_.Tried([&] { return DescribeAttempt(info, {}, "", message); },
-               /*failed=*/true);
+  report.Failed(message);
   queue_.AddUnschedulableIfNotPresent(std::move(info));
 }
 

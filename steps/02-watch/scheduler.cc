@@ -65,17 +65,20 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (!info) return false;
   if (SkipPodSchedule(*info)) return true;
   const Pod& pod = *info->pod;
+  const AttemptReport report(trace_, pod, info->attempts);
   const Nodes nodes = informers_.Of<Node>().store().List();
   if (nodes.empty()) {
-    HandleSchedulingFailure(*info, "no nodes available to schedule pods");
+    HandleSchedulingFailure(*info, report,
+                            "no nodes available to schedule pods");
     return true;
   }
+  for (const auto& node : nodes) report.Fits(node->metadata.name);
   const std::string host = SelectHost(nodes);
-  trace_.Tried([&] { return DescribeAttempt(*info, nodes, host, ""); });
+  report.Selected(host);
   try {
     Bind(pod, host, stop);
   } catch (const std::exception& error) {
-    HandleSchedulingFailure(*info, error.what());
+    HandleSchedulingFailure(*info, report, error.what());
     return true;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);

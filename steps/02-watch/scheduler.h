@@ -16,6 +16,7 @@
 #include "minisched/cli/flags.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"
+#include "minisched/trace/attempt_report.h"
 #include "minisched/trace/trace.h"
 #include "queue/scheduling_queue.h"
 
@@ -32,9 +33,8 @@ struct SchedulerOptions {
 // Binds each pending pod of this scheduler to a random node. Not thread-safe.
 // Call Run() once.
 //
-//   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes attempts for the trace
-//   scheduler.cc         everything else
+//   failure_handler.cc  what happens to a pod that could not be scheduled
+//   scheduler.cc        everything else
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
@@ -57,12 +57,9 @@ class Scheduler {
   std::string SelectHost(const Nodes& nodes);
   void Bind(const Pod& pod, const std::string& host,
             const std::stop_token& stop);
-  // Describes an attempt for the trace. `nodes` are those to select from.
-  static Attempt DescribeAttempt(const QueuedPodInfo& info, const Nodes& nodes,
-                                 const std::string& host,
-                                 const std::string& failure);
   // Requeues the pod unless it is bound or deleted.
-  void HandleSchedulingFailure(QueuedPodInfo info, const std::string& message);
+  void HandleSchedulingFailure(QueuedPodInfo info, const AttemptReport& report,
+                               const std::string& message);
 
   Client& client_;
   const std::string scheduler_name_;

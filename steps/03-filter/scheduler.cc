@@ -76,27 +76,27 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (!info) return false;
   if (SkipPodSchedule(*info)) return true;
   const Pod& pod = *info->pod;
-  const CycleState state;
-  const auto result = SchedulePod(FrameworkForPod(pod), state, pod);
-  trace_.Tried([&] { return DescribeAttempt(*info, state, result); }, !result);
-  if (!result) {
-    HandleSchedulingFailure(*info, result.error(), stop);
+  const PodAttempt attempt{.info = *info,
+                           .state = CycleState({trace_, pod, info->attempts,
+                                                framework_.filter_plugins()})};
+  const auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  if (!host) {
+    HandleSchedulingFailure(attempt, host.error(), stop);
     return true;
   }
-  const std::string& host = result->suggested_host;
-  const Status bound = Bind(pod, host, stop);
-  trace_.Tried([&] { return DescribeBinding(*info, host, bound); },
-               !bound.IsSuccess());
+  const Status bound = Bind(pod, *host, stop);
+  attempt.state.report().Ran("Bind", "", bound);
   if (!bound.IsSuccess()) {
-    HandleSchedulingFailure(*info, {.status = bound}, stop);
+    HandleSchedulingFailure(attempt, {.status = bound}, stop);
     return true;
   }
-  spdlog::info("bound {} to {}", ObjectName(pod.metadata), host);
-  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = host});
+  spdlog::info("bound {} to {}", ObjectName(pod.metadata), *host);
+  attempt.state.report().Bound();
+  trace_.Moved(pod, Place::kBound, {.attempts = info->attempts, .node = *host});
   queue_.Done(pod.metadata.uid);
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
                    fmt::format("Successfully assigned {} to {}",
-                               ObjectName(pod.metadata), host));
+                               ObjectName(pod.metadata), *host));
   return true;
 }
 
@@ -113,7 +113,7 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
-tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     const Framework& framework, const CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.Of<Node>().store().List());
   if (snapshot_.List().empty()) {
@@ -129,9 +129,8 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
                   std::move(diagnosis));
   }
   std::string host = SelectHost(*feasible);
-  return ScheduleResult{.suggested_host = std::move(host),
-                        .feasible_nodes = *std::move(feasible),
-                        .diagnosis = std::move(diagnosis)};
+  state.report().Selected(host);
+  return host;
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
@@ -139,11 +138,13 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : snapshot_.List()) {
+    const std::string& name = node->node().metadata.name;
     const Status status = framework.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
+      state.report().Fits(name);
       feasible.push_back(node);
     } else if (status.IsRejected()) {
-      diagnosis.node_to_status.Set(node->node().metadata.name, status);
+      diagnosis.node_to_status.Set(name, status);
     } else {
       return tl::unexpected(status);
     }

@@ -22,6 +22,7 @@
 #include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/trace/trace.h"
+#include "pod_attempt.h"
 #include "queue/scheduling_queue.h"
 
 namespace minisched {
@@ -34,13 +35,6 @@ struct SchedulerOptions {
   void AddFlags(Flags& flags);
 };
 
-// The node that was selected for a pod.
-struct ScheduleResult {
-  std::string suggested_host;
-  Nodes feasible_nodes;
-  Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
-};
-
 // Why a pod could not be scheduled.
 struct SchedulingFailure {
   Status status;
@@ -50,9 +44,8 @@ struct SchedulingFailure {
 // Binds each pending pod of this scheduler to a node that it fits, and reports
 // why if it fits none. Not thread-safe. Call Run() once.
 //
-//   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes attempts for the trace
-//   scheduler.cc         everything else
+//   failure_handler.cc  what happens to a pod that could not be scheduled
+//   scheduler.cc        everything else
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
@@ -74,8 +67,8 @@ class Scheduler {
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
     return framework_;
   }
-  // Selects a node for the pod from the present nodes, and returns it.
-  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+  // Selects a node for the pod from the present nodes, and returns its name.
+  tl::expected<std::string, SchedulingFailure> SchedulePod(
       const Framework& framework, const CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
@@ -86,15 +79,9 @@ class Scheduler {
   std::string SelectHost(const Nodes& nodes);
   Status Bind(const Pod& pod, const std::string& host,
               const std::stop_token& stop);
-  // Describe an attempt for the trace: its scheduling cycle, and its Binding.
-  Attempt DescribeAttempt(
-      const QueuedPodInfo& info, const CycleState& state,
-      const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
-  static Attempt DescribeBinding(const QueuedPodInfo& info,
-                                 const std::string& host, const Status& bound);
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. Throws Cancelled.
-  void HandleSchedulingFailure(QueuedPodInfo info,
+  void HandleSchedulingFailure(const PodAttempt& attempt,
                                const SchedulingFailure& failure,
                                const std::stop_token& stop);
 

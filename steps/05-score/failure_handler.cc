@@ -8,12 +8,14 @@
 
 namespace minisched {
 
-void Scheduler::HandleSchedulingFailure(QueuedPodInfo info,
+void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
                                         const SchedulingFailure& failure,
                                         const std::stop_token& stop) {
+  QueuedPodInfo info = attempt.info;
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
+  attempt.state.report().Failed(message);
   const PodPtr pod = queue_.AddUnschedulableIfNotPresent(std::move(info));
   if (!pod) return;
 

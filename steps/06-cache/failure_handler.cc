@@ -15,6 +15,7 @@ void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
   const std::string message = failure.status.Message();
   spdlog::warn("unable to schedule pod {}: {}", ObjectName(info.pod->metadata),
                message);
+  attempt.state.report().Failed(message);
   const PodPtr pod = queue_.AddUnschedulableIfNotPresent(std::move(info));
   if (!pod) return;
 

@@ -22,6 +22,17 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
       SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
@@ -81,7 +92,9 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
   if (SkipPodSchedule(*info)) return true;
-  PodAttempt attempt{.info = *info};
+  PodAttempt attempt{.info = *info,
+                     .state = CycleState({trace_, *info->pod, info->attempts,
+                                          framework_.filter_plugins()})};
   const auto scheduled = SchedulingCycle(attempt);
   if (!scheduled) {
     HandleSchedulingFailure(attempt, scheduled.error(), stop);
@@ -114,12 +127,9 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  const auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
-  trace_.Tried(
-      [&] { return DescribeAttempt(attempt.info, attempt.state, result); },
-      !result);
-  if (!result) return tl::unexpected(result.error());
-  attempt.host = result->suggested_host;
+  auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  if (!host) return tl::unexpected(host.error());
+  attempt.host = *std::move(host);
   const Status assumed = Assume(pod, attempt.host);
   if (!assumed.IsSuccess()) return Failed(assumed);
   trace_.Moved(pod, Place::kAssumed,
@@ -127,7 +137,7 @@ tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
   return {};
 }
 
-tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     const Framework& framework, CycleState& state, const Pod& pod) {
   cache_.UpdateSnapshot(snapshot_);
   if (snapshot_.List().empty()) {
@@ -149,10 +159,8 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
     scores = *std::move(prioritized);
   }
   std::string host = SelectHost(*feasible, scores);
-  return ScheduleResult{.suggested_host = std::move(host),
-                        .feasible_nodes = *std::move(feasible),
-                        .diagnosis = std::move(diagnosis),
-                        .scores = std::move(scores)};
+  state.report().Selected(host);
+  return host;
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
@@ -175,11 +183,12 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   for (const std::string& name : *left_over.node_names) {
     if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
   }
+  const Status excluded(Code::kUnschedulableAndUnresolvable,
+                        fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                                    fmt::join(left_over.plugins, " ")));
+  ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
-      {Code::kUnschedulableAndUnresolvable,
-       fmt::format("node(s) didn't satisfy plugin(s) [{}]",
-                   fmt::join(left_over.plugins, " "))},
-      *std::move(left_over.node_names));
+      excluded, *std::move(left_over.node_names));
   return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
 }
 
@@ -188,11 +197,13 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
     const Nodes& nodes, Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : nodes) {
+    const std::string& name = node->node().metadata.name;
     const Status status = framework.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
+      state.report().Fits(name);
       feasible.push_back(node);
     } else if (status.IsRejected()) {
-      diagnosis.node_to_status.Set(node->node().metadata.name, status);
+      diagnosis.node_to_status.Set(name, status);
     } else {
       return tl::unexpected(status);
     }

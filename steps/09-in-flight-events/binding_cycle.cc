@@ -9,9 +9,7 @@ void Scheduler::RunBindingCycle(PodAttempt& attempt,
                                 const std::stop_token& stop) {
   const Pod& pod = *attempt.info.pod;
   const Status bound = Bind(pod, attempt.host, stop);
-  trace_.Tried(
-      [&] { return DescribeBinding(attempt.info, attempt.host, bound); },
-      !bound.IsSuccess());
+  attempt.state.report().Ran("Bind", "", bound);
   if (!bound.IsSuccess()) {
     cache_.ForgetPod(pod);
     HandleSchedulingFailure(attempt, {.status = bound}, stop);
@@ -20,6 +18,7 @@ void Scheduler::RunBindingCycle(PodAttempt& attempt,
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
   metrics_.PodScheduled(clock_.Now() - attempt.start);
   metrics_.PodSchedulingAttempts(attempt.info.attempts);
+  attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,
                {.attempts = attempt.info.attempts, .node = attempt.host});
   queue_.Done(pod.metadata.uid);

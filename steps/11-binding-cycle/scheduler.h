@@ -46,15 +46,6 @@ struct SchedulerOptions {
   void AddFlags(Flags& flags);
 };
 
-// The node that was selected for a pod.
-struct ScheduleResult {
-  std::string suggested_host;
-  Nodes feasible_nodes;
-  Diagnosis diagnosis;  // why the pod doesn't fit the other nodes
-  // The scores of feasible_nodes; empty if there is only one.
-  std::vector<PluginNodeScores> scores;
-};
-
 // Why a pod could not be scheduled.
 struct SchedulingFailure {
   Status status;
@@ -64,10 +55,9 @@ struct SchedulingFailure {
 // Binds each pending pod of this scheduler to a node that it fits, and reports
 // why if it fits none. Not thread-safe. Call Run() once.
 //
-//   binding_cycle.cc     from the end of the scheduling cycle to the Binding
-//   failure_handler.cc   what happens to a pod that could not be scheduled
-//   describe_attempt.cc  describes attempts for the trace
-//   scheduler.cc         everything else
+//   binding_cycle.cc    from the end of the scheduling cycle to the Binding
+//   failure_handler.cc  what happens to a pod that could not be scheduled
+//   scheduler.cc        everything else
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
@@ -99,8 +89,8 @@ class Scheduler {
   const Framework& FrameworkForPod(const Pod& /*pod*/) const {
     return framework_;
   }
-  // Selects a node for the pod from the present nodes, and returns it.
-  tl::expected<ScheduleResult, SchedulingFailure> SchedulePod(
+  // Selects a node for the pod from the present nodes, and returns its name.
+  tl::expected<std::string, SchedulingFailure> SchedulePod(
       const Framework& framework, CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
@@ -129,14 +119,11 @@ class Scheduler {
   // Binds the pod, or handles the failure. Usually ends later, on the client's
   // threads.
   Task<> RunBindingCycle(PodAttempt attempt);
-  void FinishBindingCycle(PodAttempt& attempt, const Status& bound);
-  // `point` is the extension point that has failed.
-  void HandleBindingCycleError(PodAttempt& attempt, std::string_view point,
+  void FinishBindingCycle(PodAttempt& attempt);
+  void HandleBindingCycleError(PodAttempt& attempt,
                                const SchedulingFailure& failure);
-  // Records the failed attempt in the trace, and gives back what Reserve and
-  // Assume took.
-  void UnreserveAndForget(PodAttempt& attempt, std::string_view point,
-                          const SchedulingFailure& failure);
+  // Gives back what Reserve and Assume took.
+  void UnreserveAndForget(PodAttempt& attempt);
   // Wakes the pods that the freed resources may help. REQUIRES: the pod has
   // been forgotten.
   void WakeOtherPods(const PodAttempt& attempt);
@@ -149,13 +136,6 @@ class Scheduler {
   static SchedulingFailure RejectedOn(const std::string& node,
                                       const Status& status);
 
-  // Describe an attempt for the trace: its scheduling cycle, and what follows
-  // it.
-  Attempt DescribeAttempt(
-      const QueuedPodInfo& info, const CycleState& state,
-      const tl::expected<ScheduleResult, SchedulingFailure>& result) const;
-  Attempt DescribeBinding(const PodAttempt& pod_attempt, std::string_view point,
-                          const SchedulingFailure& result) const;
   // Requeues the pod unless it is bound or deleted, and reports the failure in
   // an event and in the pod's condition PodScheduled. Throws Cancelled.
   void HandleSchedulingFailure(const PodAttempt& attempt,

@@ -41,13 +41,13 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   const Status permitted =
       co_await waiting_pods_.WaitOnPermit(attempt.info.pod);
   if (!permitted.IsSuccess()) {
-    const auto failure = RejectedOn(attempt.host, permitted);
-    UnreserveAndForget(attempt, "Permit", failure);
+    attempt.state.report().Ran("Permit", permitted.plugin(), permitted);
+    UnreserveAndForget(attempt);
     waiting_pods_.Remove(pod);
     const auto* with = attempt.state.Find<WaitsWith>();
     if (with != nullptr) co_await with->group->AllGaveBack(pod);
     WakeOtherPods(attempt);
-    RequeueAndReport(attempt, failure);
+    RequeueAndReport(attempt, RejectedOn(attempt.host, permitted));
     co_return;
   }
   if (!attempt.waits.empty()) {
@@ -62,25 +62,24 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   const Status prepared = co_await framework.RunPreBindPlugins(
       attempt.state, pod, attempt.host, stop);
   if (!prepared.IsSuccess()) {
-    HandleBindingCycleError(attempt, "PreBind", {.status = prepared});
+    HandleBindingCycleError(attempt, {.status = prepared});
     co_return;
   }
   const Status bound =
       co_await framework.RunBindPlugins(attempt.state, pod, attempt.host, stop);
   if (!bound.IsSuccess()) {
-    HandleBindingCycleError(attempt, "Bind", {.status = bound});
+    HandleBindingCycleError(attempt, {.status = bound});
     co_return;
   }
-  FinishBindingCycle(attempt, bound);
+  FinishBindingCycle(attempt);
 }
 
-void Scheduler::FinishBindingCycle(PodAttempt& attempt, const Status& bound) {
+void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
   metrics_.PodScheduled(clock_.Now() - attempt.start);
   metrics_.PodSchedulingAttempts(attempt.info.attempts);
-  trace_.Tried(
-      [&] { return DescribeBinding(attempt, "Bind", {.status = bound}); });
+  attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,
                {.attempts = attempt.info.attempts, .node = attempt.host});
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
@@ -90,20 +89,16 @@ void Scheduler::FinishBindingCycle(PodAttempt& attempt, const Status& bound) {
 }
 
 void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
-                                        std::string_view point,
                                         const SchedulingFailure& failure) {
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
   if (requests_.stop_requested()) return;
-  UnreserveAndForget(attempt, point, failure);
+  UnreserveAndForget(attempt);
   WakeOtherPods(attempt);
   RequeueAndReport(attempt, failure);
 }
 
-void Scheduler::UnreserveAndForget(PodAttempt& attempt, std::string_view point,
-                                   const SchedulingFailure& failure) {
+void Scheduler::UnreserveAndForget(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  trace_.Tried([&] { return DescribeBinding(attempt, point, failure); },
-               /*failed=*/true);
   FrameworkForPod(pod).RunReservePluginsUnreserve(attempt.state, pod,
                                                   attempt.host);
   cache_.ForgetPod(pod);

@@ -27,6 +27,17 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
       SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
@@ -133,6 +144,8 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   if (SkipPodSchedule(*info)) return true;
   PodAttempt attempt{.under_way = binding_cycles_.Begin(),
                      .info = *info,
+                     .state = CycleState({trace_, *info->pod, info->attempts,
+                                          framework_.filter_plugins()}),
                      .start = clock_.Now()};
   const auto scheduled = SchedulingCycle(attempt);
   if (!scheduled) {
@@ -170,17 +183,16 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  auto result = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
-  if (!result) RunPostFilter(attempt.state, pod, result.error());
-  trace_.Tried(
-      [&] { return DescribeAttempt(attempt.info, attempt.state, result); },
-      !result);
-  if (!result) return tl::unexpected(result.error());
-  attempt.host = result->suggested_host;
+  auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  if (!host) {
+    RunPostFilter(attempt.state, pod, host.error());
+    return tl::unexpected(host.error());
+  }
+  attempt.host = *std::move(host);
   return PrepareForBindingCycle(attempt);
 }
 
-tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
+tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     const Framework& framework, CycleState& state, const Pod& pod) {
   cache_.UpdateSnapshot(snapshot_);
   if (snapshot_.List().empty()) {
@@ -202,10 +214,8 @@ tl::expected<ScheduleResult, SchedulingFailure> Scheduler::SchedulePod(
     scores = *std::move(prioritized);
   }
   std::string host = SelectHost(*feasible, scores);
-  return ScheduleResult{.suggested_host = std::move(host),
-                        .feasible_nodes = *std::move(feasible),
-                        .diagnosis = std::move(diagnosis),
-                        .scores = std::move(scores)};
+  state.report().Selected(host);
+  return host;
 }
 
 void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
@@ -215,7 +225,6 @@ void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
   failure.nominated_node.reset();
   const Status status = FrameworkForPod(pod).RunPostFilterPlugins(
       state, pod, failure.diagnosis.node_to_status, failure.nominated_node);
-  failure.diagnosis.post_filter = status;
   if (status.reasons().empty()) return;
   failure.status = {Code::kUnschedulable,
                     failure.status.Message() + " " + status.Message()};
@@ -245,11 +254,12 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   for (const std::string& name : *left_over.node_names) {
     if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
   }
+  const Status excluded(Code::kUnschedulableAndUnresolvable,
+                        fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                                    fmt::join(left_over.plugins, " ")));
+  ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
-      {Code::kUnschedulableAndUnresolvable,
-       fmt::format("node(s) didn't satisfy plugin(s) [{}]",
-                   fmt::join(left_over.plugins, " "))},
-      *std::move(left_over.node_names));
+      excluded, *std::move(left_over.node_names));
   return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
 }
 
@@ -272,6 +282,7 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
     const Status status = framework.RunFilterPluginsWithNominatedPods(
         state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
     if (status.IsSuccess()) {
+      state.report().Fits(name);
       feasible.push_back(node);
     } else if (status.IsRejected()) {
       diagnosis.node_to_status.Set(name, status);
@@ -318,9 +329,8 @@ tl::expected<void, SchedulingFailure> Scheduler::PrepareForBindingCycle(
   if (permitted.code() == Code::kWait) {
     AddWaitingPod(attempt);
   } else if (!permitted.IsSuccess()) {
-    const auto failure = RejectedOn(attempt.host, permitted);
-    UnreserveAndForget(attempt, "Permit", failure);
-    return tl::unexpected(failure);
+    UnreserveAndForget(attempt);
+    return tl::unexpected(RejectedOn(attempt.host, permitted));
   }
   return {};
 }
@@ -335,9 +345,8 @@ tl::expected<void, SchedulingFailure> Scheduler::AssumeAndReserve(
   const Status reserved = FrameworkForPod(pod).RunReservePluginsReserve(
       attempt.state, pod, attempt.host);
   if (reserved.IsSuccess()) return {};
-  const auto failure = RejectedOn(attempt.host, reserved);
-  UnreserveAndForget(attempt, "Reserve", failure);
-  return tl::unexpected(failure);
+  UnreserveAndForget(attempt);
+  return tl::unexpected(RejectedOn(attempt.host, reserved));
 }
 
 Status Scheduler::Assume(const Pod& pod, const std::string& host) {

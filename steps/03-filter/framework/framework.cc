@@ -16,6 +16,14 @@ void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
   }
 }
 
+// Returns the status with the plugin's name, which an error's message has too.
+Status FromFilter(const Status& status, const Plugin& plugin) {
+  if (status.IsRejected()) return status.WithPlugin(plugin.Name());
+  return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                          plugin.Name(), status.Message()))
+      .WithPlugin(plugin.Name());
+}
+
 }  // namespace
 
 void Framework::Add(std::unique_ptr<const Plugin> plugin) {
@@ -25,15 +33,16 @@ void Framework::Add(std::unique_ptr<const Plugin> plugin) {
 
 Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
+  Status first;
   for (const FilterPlugin* plugin : filter_plugins_) {
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
-    if (status.IsRejected()) return status.WithPlugin(plugin->Name());
-    return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
-                                            plugin->Name(), status.Message()))
-        .WithPlugin(plugin->Name());
+    if (first.IsSuccess()) first = FromFilter(status, *plugin);
+    // Only for a reader of the trace, the plugins that follow run too.
+    const std::string& name = node.node().metadata.name;
+    if (!state.report().Rejected(name, plugin->Name(), status)) break;
   }
-  return {};
+  return first;
 }
 
 }  // namespace minisched

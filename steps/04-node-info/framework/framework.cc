@@ -16,6 +16,14 @@ void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
   }
 }
 
+// Returns the status with the plugin's name, which an error's message has too.
+Status FromFilter(const Status& status, const Plugin& plugin) {
+  if (status.IsRejected()) return status.WithPlugin(plugin.Name());
+  return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                          plugin.Name(), status.Message()))
+      .WithPlugin(plugin.Name());
+}
+
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
@@ -54,6 +62,7 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
   for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
     PreFilterResult left_over;
     const Status status = plugin->PreFilter(state, pod, nodes, left_over);
+    state.report().Ran("PreFilter", plugin->Name(), status);
     switch (status.code()) {
       case Code::kSkip:
         state.SkipFilter(plugin->Name());
@@ -81,16 +90,17 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
 
 Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
+  Status first;
   for (const FilterPlugin* plugin : filter_plugins_) {
     if (state.SkipsFilter(plugin->Name())) continue;
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
-    if (status.IsRejected()) return status.WithPlugin(plugin->Name());
-    return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
-                                            plugin->Name(), status.Message()))
-        .WithPlugin(plugin->Name());
+    if (first.IsSuccess()) first = FromFilter(status, *plugin);
+    // Only for a reader of the trace, the plugins that follow run too.
+    const std::string& name = node.node().metadata.name;
+    if (!state.report().Rejected(name, plugin->Name(), status)) break;
   }
-  return {};
+  return first;
 }
 
 }  // namespace minisched

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +39,13 @@ class Status {
             std::move(reasons))) {}
 
   Code code() const { return code_; }
+  // Returns upstream's name of the code.
+  std::string_view CodeName() const {
+    static constexpr std::array<std::string_view, 7> kNames = {
+        "Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable",
+        "Wait",    "Skip",  "Pending"};
+    return kNames.at(static_cast<std::size_t>(code_));
+  }
 
   // Messages for users. FitError() counts each reason over all nodes.
   const std::vector<std::string>& reasons() const {

@@ -29,21 +29,10 @@ class SchedulerPeer {
   // Selects a node for the pod and returns its name.
   static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
     CycleState state;
-    return ResultFor(scheduler, state, pod).suggested_host;
-  }
-  // Does the same, and returns the whole result.
-  static ScheduleResult ResultFor(Scheduler& scheduler, CycleState& state,
-                                  const Pod& pod) {
-    auto result =
+    auto host =
         scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
-    if (!result) throw std::runtime_error(result.error().status.Message());
-    return *std::move(result);
-  }
-  // Describes the attempt for the trace.
-  static Attempt Describe(const Scheduler& scheduler, const QueuedPodInfo& info,
-                          const CycleState& state,
-                          const ScheduleResult& result) {
-    return scheduler.DescribeAttempt(info, state, result);
+    if (!host) throw std::runtime_error(host.error().status.Message());
+    return *std::move(host);
   }
 
   // Counts the pod on the node, or no longer.

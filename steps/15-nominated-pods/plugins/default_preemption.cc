@@ -66,8 +66,10 @@ Status DefaultPreemption::PostFilter(
   }
   Status eligible = PodEligibleToPreemptOthers(*newest, statuses);
   if (!eligible.IsSuccess()) return eligible;
-  const auto candidates = FindCandidates(
-      state, *newest, PotentialNodes(handle_.snapshot.List(), statuses));
+  // These filters are trials: a copy of the state reports nothing.
+  const auto candidates =
+      FindCandidates(CycleState(state), *newest,
+                     PotentialNodes(handle_.snapshot.List(), statuses));
   if (!candidates) {
     if (candidates.error().IsRejected()) nominated_node = "";
     return candidates.error();

@@ -9,14 +9,23 @@
 #include <utility>
 #include <vector>
 
+#include "minisched/trace/attempt_report.h"
+
 namespace minisched {
 
-// Data that plugins store for one pod, for use at later extension points. Each
-// plugin uses types of its own. A copy has copies of the data. Const access is
+// The state of one attempt to schedule a pod: data that plugins store for use
+// at later extension points. Each plugin uses types of its own. A copy has
+// copies of the data, and reports nothing. Const access to the data is
 // thread-safe. Follows CycleState of k8s.io/kube-scheduler/framework, where a
 // string is the key.
 class CycleState {
  public:
+  CycleState() = default;  // reports nothing
+  explicit CycleState(AttemptReport report) : report_(std::move(report)) {}
+
+  // Reports what the plugins return, for the trace.
+  const AttemptReport& report() const { return report_; }
+
   // Stores the data, instead of earlier data of the same type.
   template <class T>
   void Write(T data) {
@@ -55,6 +64,7 @@ class CycleState {
   }
 
  private:
+  AttemptReport report_;
   std::unordered_map<std::type_index, std::any> data_;
   // A vector: it is searched for each plugin and node, and has few elements.
   std::vector<std::string_view> skip_filter_;

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -56,8 +55,6 @@ struct Diagnosis {
   // Why PreFilter rejected the pod for all nodes; empty if PreFilter did not,
   // or gave no reason.
   std::string pre_filter_message;
-  // What the PostFilter plugins returned; unset if they did not run.
-  std::optional<Status> post_filter;
   // The names of the plugins that rejected the pod on a node or on all nodes.
   std::set<std::string_view> unschedulable_plugins;
 

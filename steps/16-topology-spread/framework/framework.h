@@ -158,6 +158,10 @@ class Framework {
 
  private:
   void AddQueueingHints(const Plugin& plugin);
+  // Like RunFilterPlugins(), with the report of another state.
+  Status RunFilterPlugins(const CycleState& state, const Pod& pod,
+                          const NodeInfo& node,
+                          const AttemptReport& report) const;
 
   std::vector<std::unique_ptr<const Plugin>> plugins_;
   std::vector<QueueingHintFunction> queueing_hints_;

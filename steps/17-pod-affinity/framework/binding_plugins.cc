@@ -32,10 +32,10 @@ Status FromPlugin(const Status& status, std::string_view point,
 Status Framework::RunReservePluginsReserve(CycleState& state, const Pod& pod,
                                            const std::string& node_name) const {
   for (const ReservePlugin* plugin : reserve_plugins_) {
-    const Status status = plugin->Reserve(state, pod, node_name);
-    if (!status.IsSuccess()) {
-      return FromPlugin(status, "Reserve", plugin->Name());
-    }
+    const Status status = FromPlugin(plugin->Reserve(state, pod, node_name),
+                                     "Reserve", plugin->Name());
+    state.report().Ran("Reserve", plugin->Name(), status);
+    if (!status.IsSuccess()) return status;
   }
   return {};
 }
@@ -53,12 +53,16 @@ Status Framework::RunPermitPlugins(CycleState& state, const Pod& pod,
                                    PluginWaits& waits) const {
   for (const PermitPlugin* plugin : permit_plugins_) {
     Clock::Duration timeout{};
-    const Status status = plugin->Permit(state, pod, node_name, timeout);
-    if (status.code() == Code::kWait) {
-      waits[plugin->Name()] = std::min<Clock::Duration>(timeout, kMaxTimeout);
-    } else if (!status.IsSuccess()) {
-      return FromPlugin(status, "Permit", plugin->Name());
+    const Status result = plugin->Permit(state, pod, node_name, timeout);
+    if (result.code() == Code::kWait) {
+      timeout = std::min<Clock::Duration>(timeout, kMaxTimeout);
+      waits[plugin->Name()] = timeout;
+      state.report().Waits(plugin->Name(), timeout);
+      continue;
     }
+    const Status status = FromPlugin(result, "Permit", plugin->Name());
+    state.report().Ran("Permit", plugin->Name(), status);
+    if (!status.IsSuccess()) return status;
   }
   return waits.empty() ? Code::kSuccess : Code::kWait;
 }
@@ -70,10 +74,10 @@ Task<Status> Framework::RunPreBindPlugins(CycleState& state, const Pod& pod,
     const auto pre_bind = [&](StatusCallback done) {
       plugin->PreBind(state, pod, node_name, stop, std::move(done));
     };
-    const Status status = co_await CallbackResult<Status>(pre_bind);
-    if (!status.IsSuccess()) {
-      co_return FromPlugin(status, "PreBind", plugin->Name());
-    }
+    const Status result = co_await CallbackResult<Status>(pre_bind);
+    const Status status = FromPlugin(result, "PreBind", plugin->Name());
+    state.report().Ran("PreBind", plugin->Name(), status);
+    if (!status.IsSuccess()) co_return status;
   }
   co_return Code::kSuccess;
 }
@@ -85,10 +89,11 @@ Task<Status> Framework::RunBindPlugins(CycleState& state, const Pod& pod,
     const auto bind = [&](StatusCallback done) {
       plugin->Bind(state, pod, node_name, stop, std::move(done));
     };
-    const Status status = co_await CallbackResult<Status>(bind);
-    if (status.code() != Code::kSkip) {
-      co_return FromPlugin(status, "Bind", plugin->Name());
-    }
+    const Status result = co_await CallbackResult<Status>(bind);
+    if (result.code() == Code::kSkip) continue;
+    const Status status = FromPlugin(result, "Bind", plugin->Name());
+    state.report().Ran("Bind", plugin->Name(), status);
+    co_return status;
   }
   co_return Status(Code::kError, "no Bind plugin has bound the pod");
 }

@@ -24,6 +24,14 @@ bool ImplementsAny(const Plugin& plugin) {
   return ((dynamic_cast<const Interfaces*>(&plugin) != nullptr) || ...);
 }
 
+// Returns the status with the plugin's name, which an error's message has too.
+Status FromFilter(const Status& status, const Plugin& plugin) {
+  if (status.IsRejected()) return status.WithPlugin(plugin.Name());
+  return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
+                                          plugin.Name(), status.Message()))
+      .WithPlugin(plugin.Name());
+}
+
 // Narrows `result` down to the nodes that are in both results.
 void Merge(PreFilterResult& result, PreFilterResult other,
            std::string_view plugin) {
@@ -113,6 +121,7 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
   for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
     PreFilterResult left_over;
     const Status status = plugin->PreFilter(state, pod, nodes, left_over);
+    state.report().Ran("PreFilter", plugin->Name(), status);
     switch (status.code()) {
       case Code::kSkip:
         state.SkipFilter(plugin->Name());
@@ -159,16 +168,23 @@ void Framework::RunPreFilterExtensionRemovePod(CycleState& state,
 
 Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
+  return RunFilterPlugins(state, pod, node, state.report());
+}
+
+Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
+                                   const NodeInfo& node,
+                                   const AttemptReport& report) const {
+  Status first;
   for (const FilterPlugin* plugin : filter_plugins_) {
     if (state.SkipsFilter(plugin->Name())) continue;
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
-    if (status.IsRejected()) return status.WithPlugin(plugin->Name());
-    return Status(Code::kError, fmt::format("running \"{}\" filter plugin: {}",
-                                            plugin->Name(), status.Message()))
-        .WithPlugin(plugin->Name());
+    if (first.IsSuccess()) first = FromFilter(status, *plugin);
+    // Only for a reader of the trace, the plugins that follow run too.
+    const std::string& name = node.node().metadata.name;
+    if (!report.Rejected(name, plugin->Name(), status)) break;
   }
-  return {};
+  return first;
 }
 
 Status Framework::RunFilterPluginsWithNominatedPods(
@@ -188,8 +204,8 @@ Status Framework::RunFilterPluginsWithNominatedPods(
                                 *with_nominated);
   }
   if (with_nominated) {
-    Status status =
-        RunFilterPlugins(*state_with_nominated, pod, *with_nominated);
+    Status status = RunFilterPlugins(*state_with_nominated, pod,
+                                     *with_nominated, state.report());
     if (!status.IsSuccess()) return status;
   }
   return RunFilterPlugins(state, pod, node);
@@ -203,6 +219,8 @@ Status Framework::RunPostFilterPlugins(
   for (const PostFilterPlugin* plugin : post_filter_plugins_) {
     const Status status =
         plugin->PostFilter(state, pod, statuses, nominated_node);
+    state.report().Ran("PostFilter", plugin->Name(), status,
+                       nominated_node.value_or(""));
     if (status.code() != Code::kUnschedulable) {
       return status.WithPlugin(plugin->Name());
     }
@@ -217,6 +235,7 @@ Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
                                      const Nodes& nodes) const {
   for (const PreScorePlugin* plugin : pre_score_plugins_) {
     const Status status = plugin->PreScore(state, pod, nodes);
+    state.report().Ran("PreScore", plugin->Name(), status);
     if (status.code() == Code::kSkip) {
       state.SkipScore(plugin->Name());
     } else if (!status.IsSuccess()) {
@@ -252,6 +271,8 @@ tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
     }
     status = CheckRange(*plugin, scores.normalized);
     if (!status.IsSuccess()) return tl::unexpected(status);
+    state.report().Scored(scores.plugin, scores.weight, scores.raw,
+                          scores.normalized);
     all.push_back(std::move(scores));
   }
   return all;

@@ -1,1 +1,0 @@
-../../05-score/tests/describe_checked_nodes_test.cc
