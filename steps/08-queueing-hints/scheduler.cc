@@ -64,6 +64,16 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
+namespace {
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
@@ -76,16 +86,6 @@ tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
                {.attempts = attempt.info.attempts, .node = attempt.host});
   return {};
 }
-
-namespace {
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
-}  // namespace
 
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     CycleState& state, const Pod& pod) {

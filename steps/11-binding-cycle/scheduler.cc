@@ -79,15 +79,6 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
-tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
-    PodAttempt& attempt) {
-  const Pod& pod = *attempt.info.pod;
-  auto host = SchedulePod(attempt.state, pod);
-  if (!host) return tl::unexpected(host.error());
-  attempt.host = *std::move(host);
-  return AssumeAndReserve(attempt);
-}
-
 namespace {
 
 tl::unexpected<SchedulingFailure> Failed(Status status,
@@ -97,6 +88,15 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
 }
 
 }  // namespace
+
+tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
+    PodAttempt& attempt) {
+  const Pod& pod = *attempt.info.pod;
+  auto host = SchedulePod(attempt.state, pod);
+  if (!host) return tl::unexpected(host.error());
+  attempt.host = *std::move(host);
+  return AssumeAndReserve(attempt);
+}
 
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     CycleState& state, const Pod& pod) {
