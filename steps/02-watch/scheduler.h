@@ -34,7 +34,8 @@ struct SchedulerOptions {
 // Call Run() once.
 //
 //   failure_handler.cc  what happens to a pod that could not be scheduled
-//   scheduler.cc        everything else
+//   scheduler.cc        Run() and ScheduleOne()
+//   wiring.cc           the constructor, which connects the parts
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.

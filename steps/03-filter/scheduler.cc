@@ -5,51 +5,13 @@
 #include <utility>
 
 #include "minisched/base/log.h"
-#include "plugins/registry.h"
 
 namespace minisched {
 namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// Selects the pods that have not ended: the others need no node and use none.
-constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
 }  // namespace
-
-void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Seed for random choices");
-}
-
-Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
-                     Clock& clock)
-    : client_(context.client),
-      scheduler_name_(context.scheduler_name),
-      clock_(clock),
-      trace_(context.trace),
-      random_(options.seed ? *options.seed : std::random_device{}()),
-      event_client_(client_.config(), clock),
-      recorder_(event_client_, scheduler_name_),
-      queue_(clock, trace_,
-             [this](const ObjectMeta& pod) {
-               return informers_.Of<Pod>().store().Get(pod.namespace_name,
-                                                       pod.name);
-             }),
-      offer_(trace_, [this](auto n) { return queue_.ActiveOrder(n); }),
-      event_handlers_(queue_, scheduler_name_),
-      informers_(context.client, clock) {
-  // First the informers, because a plugin's constructor may ask for one.
-  informers_.Add<Pod>({.field_selector = kNotEnded});
-  informers_.Add<Node>({});
-  AddDefaultPlugins(framework_);
-  event_handlers_.AddAllEventHandlers(informers_);
-}
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
@@ -79,7 +41,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const PodAttempt attempt{.info = *info,
                            .state = CycleState({trace_, pod, info->attempts,
                                                 framework_.filter_plugins()})};
-  const auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  const auto host = SchedulePod(attempt.state, pod);
   if (!host) {
     HandleSchedulingFailure(attempt, host.error(), stop);
     return true;
@@ -113,15 +75,25 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
+namespace {
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
-    const Framework& framework, const CycleState& state, const Pod& pod) {
+    const CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.Of<Node>().store().List());
   if (snapshot_.List().empty()) {
     return Failed({Code::kUnschedulableAndUnresolvable,
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -134,12 +106,11 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
-    const Framework& framework, const CycleState& state, const Pod& pod,
-    Diagnosis& diagnosis) const {
+    const CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : snapshot_.List()) {
     const std::string& name = node->node().metadata.name;
-    const Status status = framework.RunFilterPlugins(state, pod, *node);
+    const Status status = framework_.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
       state.report().Fits(name);
       feasible.push_back(node);

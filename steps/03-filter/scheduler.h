@@ -45,7 +45,8 @@ struct SchedulingFailure {
 // why if it fits none. Not thread-safe. Call Run() once.
 //
 //   failure_handler.cc  what happens to a pod that could not be scheduled
-//   scheduler.cc        everything else
+//   scheduler.cc        Run() and ScheduleOne()
+//   wiring.cc           the constructor, which connects the parts
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
@@ -63,17 +64,12 @@ class Scheduler {
   // Returns true if the pod needs no node, and ends its attempt. The API server
   // never binds a pod that is being deleted.
   bool SkipPodSchedule(const QueuedPodInfo& info);
-  // Returns the only framework. Upstream has one per scheduler name.
-  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
-    return framework_;
-  }
   // Selects a node for the pod from the present nodes, and returns its name.
   tl::expected<std::string, SchedulingFailure> SchedulePod(
-      const Framework& framework, const CycleState& state, const Pod& pod);
+      const CycleState& state, const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
-  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
-                                                  const CycleState& state,
+  tl::expected<Nodes, Status> FindNodesThatFitPod(const CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
   std::string SelectHost(const Nodes& nodes);

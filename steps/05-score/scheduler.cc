@@ -6,67 +6,13 @@
 #include <utility>
 
 #include "minisched/base/log.h"
-#include "plugins/registry.h"
 
 namespace minisched {
 namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
-// Selects the pods that have not ended: the others need no node and use none.
-constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
-// Reports the nodes that PreFilter has excluded, for the trace.
-void ReportExcludedNodes(const CycleState& state, const Nodes& all,
-                         const std::set<std::string>& left_over,
-                         const Status& excluded) {
-  if (!state.report().is_read()) return;
-  for (const NodeInfo* node : all) {
-    const std::string& name = node->node().metadata.name;
-    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
-  }
-}
-
 }  // namespace
-
-void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Seed for random choices");
-  flags.Add("--node-number", &node_number,
-            "Weight of the plugin NodeNumber; 0: off");
-}
-
-Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
-                     Clock& clock)
-    : client_(context.client),
-      scheduler_name_(context.scheduler_name),
-      clock_(clock),
-      trace_(context.trace),
-      random_(options.seed ? *options.seed : std::random_device{}()),
-      event_client_(client_.config(), clock),
-      recorder_(event_client_, scheduler_name_),
-      queue_(clock, trace_,
-             [this](const ObjectMeta& pod) {
-               return informers_.Of<Pod>().store().Get(pod.namespace_name,
-                                                       pod.name);
-             }),
-      offer_(trace_, [this](auto n) { return queue_.ActiveOrder(n); }),
-      event_handlers_(queue_, scheduler_name_),
-      informers_(context.client, clock) {
-  // First the informers, because a plugin's constructor may ask for one.
-  informers_.Add<Pod>({.field_selector = kNotEnded});
-  informers_.Add<Node>({});
-  const Handle handle{.snapshot = snapshot_, .informers = &informers_};
-  AddDefaultPlugins(framework_, handle);
-  if (options.node_number != 0) AddNodeNumber(framework_, options.node_number);
-  if (options.add_plugins) options.add_plugins(framework_, handle);
-  event_handlers_.AddAllEventHandlers(informers_);
-}
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
@@ -96,7 +42,7 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   PodAttempt attempt{.info = *info,
                      .state = CycleState({trace_, pod, info->attempts,
                                           framework_.filter_plugins()})};
-  const auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  const auto host = SchedulePod(attempt.state, pod);
   if (!host) {
     HandleSchedulingFailure(attempt, host.error(), stop);
     return true;
@@ -130,8 +76,18 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
+namespace {
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
-    const Framework& framework, CycleState& state, const Pod& pod) {
+    CycleState& state, const Pod& pod) {
   snapshot_.Update(informers_.Of<Node>().store().List(),
                    informers_.Of<Pod>().store().List());
   if (snapshot_.List().empty()) {
@@ -139,7 +95,7 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -148,7 +104,7 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   }
   std::vector<PluginNodeScores> scores;
   if (feasible->size() > 1) {
-    auto prioritized = PrioritizeNodes(framework, state, pod, *feasible);
+    auto prioritized = PrioritizeNodes(state, pod, *feasible);
     if (!prioritized) return Failed(prioritized.error());
     scores = *std::move(prioritized);
   }
@@ -157,12 +113,26 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   return host;
 }
 
+namespace {
+
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
+}  // namespace
+
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
-    const Framework& framework, CycleState& state, const Pod& pod,
-    Diagnosis& diagnosis) const {
+    CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
   PreFilterResult left_over;
   const Status status =
-      framework.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+      framework_.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
   if (status.IsRejected()) {
     diagnosis.node_to_status.SetAbsentNodesStatus(status);
     diagnosis.pre_filter_message = status.Message();
@@ -170,8 +140,7 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   }
   if (!status.IsSuccess()) return tl::unexpected(status);
   if (!left_over.node_names) {
-    return FindNodesThatPassFilters(framework, state, pod, snapshot_.List(),
-                                    diagnosis);
+    return FindNodesThatPassFilters(state, pod, snapshot_.List(), diagnosis);
   }
   Nodes nodes;
   for (const std::string& name : *left_over.node_names) {
@@ -183,16 +152,16 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
       excluded, *std::move(left_over.node_names));
-  return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
+  return FindNodesThatPassFilters(state, pod, nodes, diagnosis);
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
-    const Framework& framework, const CycleState& state, const Pod& pod,
-    const Nodes& nodes, Diagnosis& diagnosis) const {
+    const CycleState& state, const Pod& pod, const Nodes& nodes,
+    Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
-    const Status status = framework.RunFilterPlugins(state, pod, *node);
+    const Status status = framework_.RunFilterPlugins(state, pod, *node);
     if (status.IsSuccess()) {
       state.report().Fits(name);
       feasible.push_back(node);
@@ -206,11 +175,10 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
 }
 
 tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
-    const Framework& framework, CycleState& state, const Pod& pod,
-    const Nodes& nodes) {
-  const Status status = framework.RunPreScorePlugins(state, pod, nodes);
+    CycleState& state, const Pod& pod, const Nodes& nodes) const {
+  const Status status = framework_.RunPreScorePlugins(state, pod, nodes);
   if (!status.IsSuccess()) return tl::unexpected(status);
-  return framework.RunScorePlugins(state, pod, nodes);
+  return framework_.RunScorePlugins(state, pod, nodes);
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes,

@@ -54,7 +54,8 @@ struct SchedulingFailure {
 //
 //   binding_cycle.cc    from the end of the scheduling cycle to the Binding
 //   failure_handler.cc  what happens to a pod that could not be scheduled
-//   scheduler.cc        everything else
+//   scheduler.cc        Run() and ScheduleOne()
+//   wiring.cc           the constructor, which connects the parts
 class Scheduler {
  public:
   // What `context` refers to, and `clock`, must outlive the scheduler.
@@ -78,27 +79,21 @@ class Scheduler {
   // Selects a node for the pod, puts it into the attempt, and assumes the pod
   // there.
   tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);
-  // Returns the only framework. Upstream has one per scheduler name.
-  const Framework& FrameworkForPod(const Pod& /*pod*/) const {
-    return framework_;
-  }
   // Selects a node for the pod from the present nodes, and returns its name.
-  tl::expected<std::string, SchedulingFailure> SchedulePod(
-      const Framework& framework, CycleState& state, const Pod& pod);
+  tl::expected<std::string, SchedulingFailure> SchedulePod(CycleState& state,
+                                                           const Pod& pod);
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
-  tl::expected<Nodes, Status> FindNodesThatFitPod(const Framework& framework,
-                                                  CycleState& state,
+  tl::expected<Nodes, Status> FindNodesThatFitPod(CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis) const;
   // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
   tl::expected<Nodes, Status> FindNodesThatPassFilters(
-      const Framework& framework, const CycleState& state, const Pod& pod,
-      const Nodes& nodes, Diagnosis& diagnosis) const;
+      const CycleState& state, const Pod& pod, const Nodes& nodes,
+      Diagnosis& diagnosis) const;
   // Returns the scores of the nodes, or the first error.
-  static tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
-      const Framework& framework, CycleState& state, const Pod& pod,
-      const Nodes& nodes);
+  tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
+      CycleState& state, const Pod& pod, const Nodes& nodes) const;
   // Returns the name of a random node among those with the highest sum of
   // weighted scores.
   std::string SelectHost(const Nodes& nodes,

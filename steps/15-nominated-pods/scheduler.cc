@@ -5,115 +5,15 @@
 #include <thread>
 #include <utility>
 
-#include "minisched/api/pod_disruption_budget.h"
 #include "minisched/base/log.h"
-#include "plugins/registry.h"
 
 namespace minisched {
 namespace {
 
-// Selects the pods that have not ended: the others need no node and use none.
-constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
-
 // How long Run() waits for Bindings when it has to stop.
 constexpr std::chrono::seconds kBindingDeadline{5};
 
-// One thread is enough for the timers and callbacks of Permit: they are short.
-constexpr std::size_t kPermitThreads = 1;
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
-// Reports the nodes that PreFilter has excluded, for the trace.
-void ReportExcludedNodes(const CycleState& state, const Nodes& all,
-                         const std::set<std::string>& left_over,
-                         const Status& excluded) {
-  if (!state.report().is_read()) return;
-  for (const NodeInfo* node : all) {
-    const std::string& name = node->node().metadata.name;
-    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
-  }
-}
-
 }  // namespace
-
-void SchedulerOptions::AddFlags(Flags& flags) {
-  flags.Add("--seed", &seed, "Seed for random choices");
-  flags.Add("--node-number", &node_number,
-            "Weight of the plugin NodeNumber; 0: off");
-  flags.Add("--coscheduling", &coscheduling,
-            "Add the plugin Coscheduling, for groups of pods");
-}
-
-Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
-                     Clock& clock)
-    : client_(context.client),
-      scheduler_name_(context.scheduler_name),
-      clock_(clock),
-      trace_(context.trace),
-      metrics_(context.metrics),
-      random_(options.seed ? *options.seed : std::random_device{}()),
-      event_client_(client_.config(), clock),
-      recorder_(event_client_, scheduler_name_),
-      queue_(clock, trace_, framework_,
-             [this](const ObjectMeta& pod) {
-               return informers_.Of<Pod>().store().Get(pod.namespace_name,
-                                                       pod.name);
-             }),
-      executor_(kPermitThreads, clock),
-      waiting_pods_(executor_),
-      offer_(
-          trace_, [this](auto n) { return queue_.ActiveOrder(n); },
-          [this](const std::string& uid, bool allow) {
-            const auto pod = waiting_pods_.Get(uid);
-            return pod && pod->EndWait(allow);
-          }),
-      pod_groups_(clock),
-      event_handlers_(queue_, cache_, waiting_pods_, pod_groups_,
-                      scheduler_name_),
-      informers_(context.client, clock) {
-  // First the informers, because a plugin's constructor may ask for one.
-  informers_.Add<Pod>({.field_selector = kNotEnded});
-  informers_.Add<Node>({});
-  informers_.Add<PodDisruptionBudget>({});
-  const auto retry = [this](const PodPtr& pod) { queue_.Retry(pod); };
-  const Handle handle{.snapshot = snapshot_,
-                      .informers = &informers_,
-                      .client = &client_,
-                      .waiting_pods = &waiting_pods_,
-                      .executor = &executor_,
-                      .pod_groups = &pod_groups_,
-                      .cache = &cache_,
-                      .framework = &framework_,
-                      .nominator = &queue_.nominator(),
-                      .recorder = &recorder_,
-                      .random = &random_,
-                      .under_way = &binding_cycles_,
-                      .stop = requests_.get_token(),
-                      .retry = retry,
-                      .activate = [this](const std::vector<PodPtr>& pods) {
-                        queue_.Activate(pods);
-                      }};
-  AddDefaultPlugins(framework_, handle);
-  if (options.coscheduling) AddCoscheduling(framework_, handle);
-  AddDefaultPreemption(framework_, handle);
-  if (options.node_number != 0) {
-    AddNodeNumber(framework_, handle, options.node_number);
-  }
-  if (options.add_plugins) options.add_plugins(framework_, handle);
-  event_handlers_.AddAllEventHandlers(informers_);
-}
-
-Scheduler::~Scheduler() {
-  requests_.request_stop();
-  waiting_pods_.Clear();
-  binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
-  // The plugins' timers use waiting_pods_.
-  executor_.Drain(Clock::TimePoint::max());
-}
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
@@ -180,10 +80,20 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   return false;
 }
 
+namespace {
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+}  // namespace
+
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  auto host = SchedulePod(FrameworkForPod(pod), attempt.state, pod);
+  auto host = SchedulePod(attempt.state, pod);
   if (!host) {
     RunPostFilter(attempt.state, pod, host.error());
     return tl::unexpected(host.error());
@@ -193,14 +103,14 @@ tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
 }
 
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
-    const Framework& framework, CycleState& state, const Pod& pod) {
+    CycleState& state, const Pod& pod) {
   cache_.UpdateSnapshot(snapshot_);
   if (snapshot_.List().empty()) {
     return Failed({Code::kUnschedulableAndUnresolvable,
                    "no nodes available to schedule pods"});
   }
   Diagnosis diagnosis;
-  auto feasible = FindNodesThatFitPod(framework, state, pod, diagnosis);
+  auto feasible = FindNodesThatFitPod(state, pod, diagnosis);
   if (!feasible) return Failed(feasible.error());
   if (feasible->empty()) {
     std::string message = FitError(snapshot_.List().size(), diagnosis);
@@ -209,7 +119,7 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   }
   std::vector<PluginNodeScores> scores;
   if (feasible->size() > 1) {
-    auto prioritized = PrioritizeNodes(framework, state, pod, *feasible);
+    auto prioritized = PrioritizeNodes(state, pod, *feasible);
     if (!prioritized) return Failed(prioritized.error());
     scores = *std::move(prioritized);
   }
@@ -223,19 +133,33 @@ void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
   // Not after an error, nor if there are no nodes.
   if (failure.status.code() != Code::kUnschedulable) return;
   failure.nominated_node.reset();
-  const Status status = FrameworkForPod(pod).RunPostFilterPlugins(
+  const Status status = framework_.RunPostFilterPlugins(
       state, pod, failure.diagnosis.node_to_status, failure.nominated_node);
   if (status.reasons().empty()) return;
   failure.status = {Code::kUnschedulable,
                     failure.status.Message() + " " + status.Message()};
 }
 
+namespace {
+
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
+}  // namespace
+
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
-    const Framework& framework, CycleState& state, const Pod& pod,
-    Diagnosis& diagnosis) const {
+    CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
   PreFilterResult left_over;
   const Status status =
-      framework.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+      framework_.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
   diagnosis.unschedulable_plugins = left_over.plugins;
   if (status.IsRejected()) {
     diagnosis.node_to_status.SetAbsentNodesStatus(status);
@@ -244,11 +168,10 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     return Nodes{};
   }
   if (!status.IsSuccess()) return tl::unexpected(status);
-  Nodes nominated = EvaluateNominatedNode(framework, state, pod, diagnosis);
+  Nodes nominated = EvaluateNominatedNode(state, pod, diagnosis);
   if (!nominated.empty()) return nominated;
   if (!left_over.node_names) {
-    return FindNodesThatPassFilters(framework, state, pod, snapshot_.List(),
-                                    diagnosis);
+    return FindNodesThatPassFilters(state, pod, snapshot_.List(), diagnosis);
   }
   Nodes nodes;
   for (const std::string& name : *left_over.node_names) {
@@ -260,26 +183,25 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
       excluded, *std::move(left_over.node_names));
-  return FindNodesThatPassFilters(framework, state, pod, nodes, diagnosis);
+  return FindNodesThatPassFilters(state, pod, nodes, diagnosis);
 }
 
-Nodes Scheduler::EvaluateNominatedNode(const Framework& framework,
-                                       const CycleState& state, const Pod& pod,
+Nodes Scheduler::EvaluateNominatedNode(const CycleState& state, const Pod& pod,
                                        Diagnosis& diagnosis) const {
   const NodeInfo* node = snapshot_.Get(queue_.nominator().NominatedNode(pod));
   if (node == nullptr) return {};
   // Ignores an error: the filters run on all nodes next.
-  return FindNodesThatPassFilters(framework, state, pod, {node}, diagnosis)
+  return FindNodesThatPassFilters(state, pod, {node}, diagnosis)
       .value_or(Nodes{});
 }
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
-    const Framework& framework, const CycleState& state, const Pod& pod,
-    const Nodes& nodes, Diagnosis& diagnosis) const {
+    const CycleState& state, const Pod& pod, const Nodes& nodes,
+    Diagnosis& diagnosis) const {
   Nodes feasible;
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
-    const Status status = framework.RunFilterPluginsWithNominatedPods(
+    const Status status = framework_.RunFilterPluginsWithNominatedPods(
         state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
     if (status.IsSuccess()) {
       state.report().Fits(name);
@@ -295,11 +217,10 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
 }
 
 tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
-    const Framework& framework, CycleState& state, const Pod& pod,
-    const Nodes& nodes) {
-  const Status status = framework.RunPreScorePlugins(state, pod, nodes);
+    CycleState& state, const Pod& pod, const Nodes& nodes) const {
+  const Status status = framework_.RunPreScorePlugins(state, pod, nodes);
   if (!status.IsSuccess()) return tl::unexpected(status);
-  return framework.RunScorePlugins(state, pod, nodes);
+  return framework_.RunScorePlugins(state, pod, nodes);
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes,
@@ -324,7 +245,7 @@ tl::expected<void, SchedulingFailure> Scheduler::PrepareForBindingCycle(
   auto reserved = AssumeAndReserve(attempt);
   if (!reserved) return reserved;
   const Pod& pod = *attempt.info.pod;
-  const Status permitted = FrameworkForPod(pod).RunPermitPlugins(
+  const Status permitted = framework_.RunPermitPlugins(
       attempt.state, pod, attempt.host, attempt.waits);
   if (permitted.code() == Code::kWait) {
     AddWaitingPod(attempt);
@@ -342,8 +263,8 @@ tl::expected<void, SchedulingFailure> Scheduler::AssumeAndReserve(
   if (!assumed.IsSuccess()) return Failed(assumed);
   trace_.Moved(pod, Place::kAssumed,
                {.attempts = attempt.info.attempts, .node = attempt.host});
-  const Status reserved = FrameworkForPod(pod).RunReservePluginsReserve(
-      attempt.state, pod, attempt.host);
+  const Status reserved =
+      framework_.RunReservePluginsReserve(attempt.state, pod, attempt.host);
   if (reserved.IsSuccess()) return {};
   UnreserveAndForget(attempt);
   return tl::unexpected(RejectedOn(attempt.host, reserved));

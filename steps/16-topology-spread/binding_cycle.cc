@@ -35,7 +35,6 @@ void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
 
 Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   const Pod& pod = *attempt.info.pod;
-  const Framework& framework = FrameworkForPod(pod);
   const std::stop_token stop = requests_.get_token();
 
   const Status permitted =
@@ -59,14 +58,14 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   // the queue need not keep events for this pod any longer.
   queue_.Done(pod.metadata.uid);
 
-  const Status prepared = co_await framework.RunPreBindPlugins(
+  const Status prepared = co_await framework_.RunPreBindPlugins(
       attempt.state, pod, attempt.host, stop);
   if (!prepared.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = prepared});
     co_return;
   }
-  const Status bound =
-      co_await framework.RunBindPlugins(attempt.state, pod, attempt.host, stop);
+  const Status bound = co_await framework_.RunBindPlugins(attempt.state, pod,
+                                                          attempt.host, stop);
   if (!bound.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = bound});
     co_return;
@@ -85,7 +84,7 @@ void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
   recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
                    fmt::format("Successfully assigned {} to {}",
                                ObjectName(pod.metadata), attempt.host));
-  FrameworkForPod(pod).RunPostBindPlugins(attempt.state, pod, attempt.host);
+  framework_.RunPostBindPlugins(attempt.state, pod, attempt.host);
 }
 
 void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
@@ -99,8 +98,7 @@ void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
 
 void Scheduler::UnreserveAndForget(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  FrameworkForPod(pod).RunReservePluginsUnreserve(attempt.state, pod,
-                                                  attempt.host);
+  framework_.RunReservePluginsUnreserve(attempt.state, pod, attempt.host);
   cache_.ForgetPod(pod);
 }
 

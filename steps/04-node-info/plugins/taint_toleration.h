@@ -12,17 +12,9 @@ class TaintToleration final : public FilterPlugin {
   std::string_view Name() const override { return "TaintToleration"; }
   Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
-    for (const Taint& taint : node.node().spec.taints) {
-      // PreferNoSchedule is a preference: it counts in scores, not here.
-      const bool keeps_off =
-          taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-      if (!keeps_off || TolerationsTolerateTaint(pod.spec.tolerations, taint)) {
-        continue;
-      }
-      return {Code::kUnschedulableAndUnresolvable,
-              "node(s) had untolerated taint(s)"};
-    }
-    return {};
+    if (!HasUntoleratedTaint(node.node(), pod)) return {};
+    return {Code::kUnschedulableAndUnresolvable,
+            "node(s) had untolerated taint(s)"};
   }
 };
 

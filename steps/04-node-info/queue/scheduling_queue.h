@@ -76,7 +76,7 @@ class SchedulingQueue {
 
   // Requeues a pod that could not be scheduled, and returns its newest state.
   // Returns null and doesn't requeue the pod if it has been deleted or bound
-  // meanwhile. In both cases the pod is no longer in flight.
+  // meanwhile. In both cases the pod is no longer in flight. REQUIRES: it was.
   //
   // Calls the lister under the lock. If the lister doesn't have a change yet,
   // Update() or Delete() is called for the change later, so none is lost.

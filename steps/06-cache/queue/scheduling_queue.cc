@@ -62,14 +62,9 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    // The queue still has the pod if Done() was called before, and an update
-    // has added the pod again. No caller in this step does so.
-    if (Find(uid) == nullptr) {
-      trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
-    }
+    trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     return nullptr;
   }
-  if (Find(uid) != nullptr) return newest;
   info.pod = newest;
   info.timestamp = clock_.Now();
   trace_.Moved(*info.pod, Place::kUnschedulable,

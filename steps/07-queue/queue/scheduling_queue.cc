@@ -114,14 +114,9 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
-    // The queue still has the pod if Done() was called before, and an update
-    // has added the pod again. No caller in this step does so.
-    if (!Has(uid)) {
-      trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
-    }
+    trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     return nullptr;
   }
-  if (Has(uid)) return newest;
   info.pod = newest;
   info.timestamp = clock_.Now();
   const bool rejected = !info.unschedulable_plugins.empty();
@@ -131,9 +126,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue can't tell whether an event came, so assume one.
-  const bool retry =
-      !rejected || in_flight.empty() || in_flight.mapped() < event_count_;
+  const bool retry = !rejected || in_flight.mapped() < event_count_;
   if (retry) {
     MoveToActiveOrBackoffQueue(std::move(info), "ScheduleAttemptFailure");
   } else {

@@ -88,7 +88,7 @@ class SchedulingQueue {
 
   // Requeues a pod that could not be scheduled, and returns its newest state.
   // Returns null and doesn't requeue the pod if it has been deleted or bound
-  // meanwhile. In both cases the pod is no longer in flight.
+  // meanwhile. In both cases the pod is no longer in flight. REQUIRES: it was.
   //
   // The pod goes to unschedulablePods if plugins rejected it, and otherwise to
   // backoffQ. If an event came while the pod was in flight, plugins may have

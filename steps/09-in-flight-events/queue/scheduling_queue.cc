@@ -130,14 +130,9 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
     in_flight_.Remove(uid);
-    // The queue still has the pod if Done() was called before, and an update
-    // has added the pod again. No caller in this step does so.
-    if (!Has(uid)) {
-      trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
-    }
+    trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     return nullptr;
   }
-  if (Has(uid)) return newest;
   info.pod = newest;
   info.timestamp = clock_.Now();
   const bool rejected = !info.unschedulable_plugins.empty();
@@ -147,9 +142,8 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(QueuedPodInfo info) {
   } else {
     ++info.consecutive_errors_count;
   }
-  // After Done(), the queue doesn't have the changes, so assume that one helps.
   const bool retry =
-      !rejected || !in_flight_.Has(uid) ||
+      !rejected ||
       in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
         return IsPodWorthRequeuing(info, change, HintsFor(change));
       });

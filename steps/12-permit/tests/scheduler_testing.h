@@ -29,8 +29,7 @@ class SchedulerPeer {
   // Selects a node for the pod and returns its name.
   static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
     CycleState state;
-    auto host =
-        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    auto host = scheduler.SchedulePod(state, pod);
     if (!host) throw std::runtime_error(host.error().status.Message());
     return *std::move(host);
   }

@@ -29,16 +29,14 @@ class SchedulerPeer {
   // Selects a node for the pod and returns its name.
   static std::string Schedule(Scheduler& scheduler, const Pod& pod) {
     CycleState state;
-    auto host =
-        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    auto host = scheduler.SchedulePod(state, pod);
     if (!host) throw std::runtime_error(host.error().status.Message());
     return *std::move(host);
   }
   // Tries a pod that fits no node, and returns the message.
   static std::string FailureFor(Scheduler& scheduler, const Pod& pod) {
     CycleState state;
-    auto result =
-        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    auto result = scheduler.SchedulePod(state, pod);
     if (result) throw std::runtime_error("the pod fits a node");
     scheduler.RunPostFilter(state, pod, result.error());
     return result.error().status.Message();
@@ -47,8 +45,7 @@ class SchedulerPeer {
   static std::string FailureWithoutPostFilter(Scheduler& scheduler,
                                               const Pod& pod) {
     CycleState state;
-    const auto result =
-        scheduler.SchedulePod(scheduler.FrameworkForPod(pod), state, pod);
+    const auto result = scheduler.SchedulePod(state, pod);
     if (result) throw std::runtime_error("the pod fits a node");
     return result.error().status.Message();
   }

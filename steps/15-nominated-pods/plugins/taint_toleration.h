@@ -19,7 +19,7 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin {
   }
   Status Filter(const CycleState& /*state*/, const Pod& pod,
                 const NodeInfo& node) const override {
-    if (!KeepsOff(node.node(), pod)) return {};
+    if (!HasUntoleratedTaint(node.node(), pod)) return {};
     return {Code::kUnschedulableAndUnresolvable,
             "node(s) had untolerated taint(s)"};
   }
@@ -39,19 +39,11 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin {
   }
 
  private:
-  static bool KeepsOff(const Node& node, const Pod& pod) {
-    const auto& taints = node.spec.taints;
-    // PreferNoSchedule is a preference: it counts in scores, not here.
-    return std::any_of(taints.begin(), taints.end(), [&](const Taint& taint) {
-      return (taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
-             !TolerationsTolerateTaint(pod.spec.tolerations, taint);
-    });
-  }
   static QueueingHint AfterNodeChange(const Pod& pod,
                                       const ClusterChange& change) {
     const auto old = change.Old<Node>();
-    return QueueIf((!old || KeepsOff(*old, pod)) &&
-                   !KeepsOff(*change.New<Node>(), pod));
+    return QueueIf((!old || HasUntoleratedTaint(*old, pod)) &&
+                   !HasUntoleratedTaint(*change.New<Node>(), pod));
   }
 };
 

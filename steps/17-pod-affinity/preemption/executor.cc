@@ -86,11 +86,11 @@ Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
     others.push_back(PreemptPod(node, victim, preemptor));
   }
   const auto evictions = co_await AllOf(std::move(others));
-  Eviction eviction = Eviction::kFailed;
-  if (std::ranges::count(evictions, Eviction::kFailed) == 0) {
-    eviction = co_await PreemptPod(node, last, preemptor);
+  bool failed = std::ranges::count(evictions, Eviction::kFailed) > 0;
+  if (!failed) {
+    failed = co_await PreemptPod(node, last, preemptor) == Eviction::kFailed;
   }
-  if (eviction == Eviction::kBegun) co_return;
+  if (!failed) co_return;
   Forget(last, preemptor);
   handle_.retry(preemptor);
 }
@@ -99,6 +99,7 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
     std::string node, PodPtr victim, PodPtr preemptor) {
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
+  Eviction eviction = Eviction::kBegun;
   const auto waiting = handle_.waiting_pods->Get(victim->metadata.uid);
   if (waiting && waiting->Preempt(plugin_, "preempted")) {
     note += " (in kube-scheduler memory).";
@@ -110,28 +111,32 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
     // resources. A later attempt of the victim may hold others.
     Forget(victim, preemptor);
   } else {
-    const Condition why =
-        PreemptionCondition(*victim, preemptor->spec.scheduler_name);
-    const auto evict = [&](const Callback<ClientResult<bool>>& done) {
-      EvictPodAsync(*handle_.client, victim, why,
-                    handle_.client->clock().WallNow(), handle_.stop, done);
-    };
-    const auto evicted = co_await CallbackResult<ClientResult<bool>>(evict);
-    if (!evicted && !evicted.error().As<Cancelled>()) {
-      spdlog::warn("failed to evict pod {}: {}", ObjectName(victim->metadata),
-                   evicted.error().what());
-    }
-    if (!evicted) {
-      Forget(victim, preemptor);
-      co_return Eviction::kFailed;
-    }
-    if (!*evicted) co_return Eviction::kBegun;  // it is gone
+    eviction = co_await DeletePod(victim, preemptor);
   }
+  if (eviction != Eviction::kBegun) co_return eviction;
   spdlog::info("evicted {} from {} for {}", ObjectName(victim->metadata), node,
                ObjectName(preemptor->metadata));
   handle_.recorder->Eventf(GetReference(*victim), GetReference(*preemptor),
                            "Normal", "Preempted", "Preempting", note);
-  co_return Eviction::kBegun;
+  co_return eviction;
+}
+
+Task<PreemptionExecutor::Eviction> PreemptionExecutor::DeletePod(
+    PodPtr victim, PodPtr preemptor) {
+  const Condition why =
+      PreemptionCondition(*victim, preemptor->spec.scheduler_name);
+  const auto evict = [&](const Callback<ClientResult<bool>>& done) {
+    EvictPodAsync(*handle_.client, victim, why,
+                  handle_.client->clock().WallNow(), handle_.stop, done);
+  };
+  const auto deleted = co_await CallbackResult<ClientResult<bool>>(evict);
+  if (deleted) co_return *deleted ? Eviction::kBegun : Eviction::kGone;
+  if (!deleted.error().As<Cancelled>()) {
+    spdlog::warn("failed to evict pod {}: {}", ObjectName(victim->metadata),
+                 deleted.error().what());
+  }
+  Forget(victim, preemptor);
+  co_return Eviction::kFailed;
 }
 
 void PreemptionExecutor::Forget(const PodPtr& victim, const PodPtr& preemptor) {

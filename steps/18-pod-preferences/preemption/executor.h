@@ -41,12 +41,15 @@ class PreemptionExecutor {
   bool IsPodRunningPreemption(const std::string& uid) const EXCLUDES(mu_);
 
  private:
-  enum class Eviction { kBegun, kFailed };
+  // kGone: the pod had been deleted before.
+  enum class Eviction { kBegun, kGone, kFailed };
 
   Task<> ClearNomination(WaitGroup::Token under_way, PodPtr pod);
   Task<> EvictAll(WaitGroup::Token under_way, std::string node,
                   std::vector<PodPtr> victims, PodPtr preemptor);
+  // Ends the victim's wait on Permit, or deletes the pod.
   Task<Eviction> PreemptPod(std::string node, PodPtr victim, PodPtr preemptor);
+  Task<Eviction> DeletePod(PodPtr victim, PodPtr preemptor);
   bool AnyStays(const std::vector<PodPtr>& victims) const;
   // The preemptor no longer waits for the victim.
   void Forget(const PodPtr& victim, const PodPtr& preemptor) EXCLUDES(mu_);

@@ -162,19 +162,21 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(
     QueuedPodInfo info, const std::optional<std::string>& nominated_node) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
-  // False after Done(). Then an update may have added the pod again, and the
-  // pod may even be in flight since a later pop.
-  const bool in_flight = in_flight_.Has(uid, info.pop);
+  const bool in_flight = in_flight_.Has(uid, info.pop);  // false after Done()
+  // After Done(), an update may have added the pod again, and a later attempt
+  // may have begun.
+  const bool queued_again = Has(uid);
+  const bool popped_again = !in_flight && in_flight_.Has(uid);
   PodPtr newest = lister_(info.pod->metadata);
   if (!newest || newest->metadata.uid != uid ||
       !newest->spec.node_name.empty()) {
     if (in_flight) in_flight_.Remove(uid);
-    if (!Has(uid) && !in_flight_.Has(uid)) {
+    if (!queued_again && !popped_again) {
       trace_.Moved(*info.pod, Place::kGone, {.attempts = info.attempts});
     }
     return nullptr;
   }
-  if (Has(uid) || (in_flight_.Has(uid) && !in_flight)) return newest;
+  if (queued_again || popped_again) return newest;
   const bool lost_node = Nominate(
       *newest, nominated_node.value_or(NominationAfter(info.pod, *newest)));
   info.pod = newest;

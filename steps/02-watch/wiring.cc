@@ -1,0 +1,35 @@
+#include "scheduler.h"
+
+namespace minisched {
+namespace {
+
+// Selects the pods that have not ended: the others need no node and use none.
+constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
+
+}  // namespace
+
+void SchedulerOptions::AddFlags(Flags& flags) {
+  flags.Add("--seed", &seed, "Seed for random choices");
+}
+
+Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
+                     Clock& clock)
+    : client_(context.client),
+      scheduler_name_(context.scheduler_name),
+      clock_(clock),
+      trace_(context.trace),
+      random_(options.seed ? *options.seed : std::random_device{}()),
+      queue_(clock, trace_,
+             [this](const ObjectMeta& pod) {
+               return informers_.Of<Pod>().store().Get(pod.namespace_name,
+                                                       pod.name);
+             }),
+      offer_(trace_, [this](auto n) { return queue_.ActiveOrder(n); }),
+      event_handlers_(queue_, scheduler_name_),
+      informers_(context.client, clock) {
+  informers_.Add<Pod>({.field_selector = kNotEnded});
+  informers_.Add<Node>({});
+  event_handlers_.AddAllEventHandlers(informers_);
+}
+
+}  // namespace minisched
