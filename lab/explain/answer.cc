@@ -53,10 +53,13 @@ std::string Headline(const Answer& answer) {
   }
   if (answer.state == State::kPreempts) {
     const std::size_t count = answer.victims.size();
+    // What PostFilter adds is told with the victims' names.
+    const std::string sentence =
+        answer.sentence.substr(0, answer.sentence.find(" preemption: "));
     return fmt::format(
         "{} fits no node: {} The scheduler evicts {} of lower priority from {} "
         "for it{}",
-        answer.pod, answer.sentence,
+        answer.pod, sentence,
         count == 0   ? "pods"
         : count == 1 ? "a pod"
                      : fmt::format("{} pods", count),

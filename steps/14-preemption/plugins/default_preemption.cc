@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMinPercentage = 10;
 constexpr std::size_t kMinAbsolute = 100;
 
-Status Failed(Code code, const std::string& why) {
-  return {code, "preemption: " + why};
+Status Result(Code code, const std::string& what) {
+  return {code, "preemption: " + what};
 }
 
 // Returns the nodes that the pod doesn't fit, but might without some of their
@@ -60,7 +60,7 @@ Status DefaultPreemption::PostFilter(
   const auto newest = handle_.informers->Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
-    return Failed(Code::kError,
+    return Result(Code::kError,
                   fmt::format("pod \"{}\" not found", pod.metadata.name));
   }
   Status eligible = PodEligibleToPreemptOthers(*newest, statuses);
@@ -76,13 +76,17 @@ Status DefaultPreemption::PostFilter(
   const Candidate& best = SelectCandidate(*candidates);
   executor_.PrepareCandidateAsync(best, newest);
   nominated_node = best.node_name;
-  return {};
+  return Result(
+      Code::kSuccess,
+      fmt::format("found a potential placement for pod on node {}, preempting "
+                  "{} victims",
+                  best.node_name, best.victims.size()));
 }
 
 Status DefaultPreemption::PodEligibleToPreemptOthers(
     const Pod& pod, const NodeToStatus& statuses) const {
   if (pod.spec.preemption_policy == "Never") {
-    return Failed(Code::kUnschedulable,
+    return Result(Code::kUnschedulable,
                   "not eligible due to preemptionPolicy=Never.");
   }
   const std::string& nominated = pod.status.nominated_node_name;
@@ -97,7 +101,7 @@ Status DefaultPreemption::PodEligibleToPreemptOthers(
            PodTerminatingByPreemption(*info->pod);
   });
   if (!waits) return {};
-  return Failed(Code::kUnschedulable,
+  return Result(Code::kUnschedulable,
                 "not eligible due to a terminating pod on the nominated node.");
 }
 
@@ -125,7 +129,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
         SelectVictimsOnNode(*handle_.framework, state, pod, *node, budgets);
     if (!candidate) {
       const Status& why = candidate.error();
-      if (!why.IsRejected()) error = Failed(why.code(), why.Message());
+      if (!why.IsRejected()) error = Result(why.code(), why.Message());
       for (const std::string& reason : why.reasons()) ++reasons[reason];
       continue;
     }
@@ -135,7 +139,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   }
   if (!candidates.empty()) return candidates;
   if (!error.IsSuccess()) return tl::unexpected(error);
-  return tl::unexpected(Failed(Code::kUnschedulable, FitMessage(all, reasons)));
+  return tl::unexpected(Result(Code::kUnschedulable, FitMessage(all, reasons)));
 }
 
 }  // namespace minisched

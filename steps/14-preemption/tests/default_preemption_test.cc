@@ -35,7 +35,7 @@ Pod Preempted(Pod pod) {
 TEST_F(DefaultPreemptionTest, EvictsTheVictimsAndNominatesTheNode) {
   Start({NewNodeOf("node-1", 4)},
         {Urgent(), NewPodOf("a", {.cpu = 4, .node = "node-1"})});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
   const auto writes = cluster_.AwaitWrites(2);
   EXPECT_EQ(writes[0].method, "PATCH");
   EXPECT_THAT(writes[0].target,
@@ -56,7 +56,7 @@ TEST_F(DefaultPreemptionTest, EvictsTheVictimsAndNominatesTheNode) {
 TEST_F(DefaultPreemptionTest, ThePreemptorWaitsUntilTheVictimsEndIsSeen) {
   const Pod victim = NewPodOf("a", {.cpu = 4, .node = "node-1"});
   Start({NewNodeOf("node-1", 4)}, {Urgent(), victim});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
   AwaitEvictions();
   EXPECT_FALSE(plugin_->PreEnqueue(Urgent()).IsSuccess());
   cluster_.Send("MODIFIED", Preempted(victim));
@@ -72,7 +72,7 @@ TEST_F(DefaultPreemptionTest, LeavesVictimsAloneThatAreEnding) {
   Pod ending = NewPodOf("a", {.cpu = 4, .node = "node-1"});
   ending.metadata.deletion_timestamp = Time();
   Start({NewNodeOf("node-1", 4)}, {Urgent(), ending});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
   AwaitEvictions();
   EXPECT_THAT(cluster_.AwaitWrites(0), IsEmpty());
   EXPECT_TRUE(plugin_->PreEnqueue(Urgent()).IsSuccess());
@@ -135,7 +135,7 @@ TEST_F(DefaultPreemptionTest, APodThatEndsForAnotherReasonIsNoVictim) {
   Pod deleted = NewPodOf("a", {.cpu = 4, .node = "node-1"});
   deleted.metadata.deletion_timestamp = Time();
   Start({NewNodeOf("node-1", 4)}, {waiting, deleted});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
 }
 
 TEST_F(DefaultPreemptionTest, ANominatedNodeThatIsNoUseAnyMoreIsForgotten) {
@@ -146,7 +146,7 @@ TEST_F(DefaultPreemptionTest, ANominatedNodeThatIsNoUseAnyMoreIsForgotten) {
   Start({cordoned, NewNodeOf("node-2", 4)},
         {waiting, Preempted(NewPodOf("a", {.cpu = 4, .node = "node-1"})),
          NewPodOf("b", {.cpu = 4, .node = "node-2"})});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-2]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-2"));
 }
 
 TEST_F(DefaultPreemptionTest, APodThatIsGonePreemptsNobody) {
@@ -165,7 +165,7 @@ TEST_F(DefaultPreemptionTest, ChoosesTheNodeThatDoesTheLeastHarm) {
        NewPodOf("b", {.priority = 1, .cpu = 4, .node = "node-2"}),
        NewPodOf("c", {.priority = 2, .cpu = 4, .node = "node-3"})});
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(PostFilter(Urgent()), "Success [node-2]");
+    EXPECT_EQ(PostFilter(Urgent()), Found("node-2"));
 }
 
 TEST_F(DefaultPreemptionTest, RegardsBudgets) {
@@ -176,7 +176,7 @@ TEST_F(DefaultPreemptionTest, RegardsBudgets) {
                         .node = "node-2",
                         .labels = {{"app", "web"}}})},
         {NewBudget("web", 0)});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
 }
 
 TEST_F(DefaultPreemptionTest, BudgetsDoNotForbid) {
@@ -185,7 +185,7 @@ TEST_F(DefaultPreemptionTest, BudgetsDoNotForbid) {
       {Urgent(),
        NewPodOf("b", {.cpu = 4, .node = "node-1", .labels = {{"app", "web"}}})},
       {NewBudget("web", 0)});
-  EXPECT_EQ(PostFilter(Urgent()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
 }
 
 // With 300 nodes, it tries 100, beginning at a random one. All of them are
@@ -207,7 +207,7 @@ TEST_F(DefaultPreemptionTest, BeginsAtARandomNode) {
   for (int i = 0; i < 60; ++i) {
     const std::string result = PostFilter(Urgent());
     chosen.insert(result);
-    if (result == "Success [node-6]") ++best;
+    if (result == Found("node-6")) ++best;
   }
   EXPECT_GT(chosen.size(), 10);
   EXPECT_GT(best, 5);

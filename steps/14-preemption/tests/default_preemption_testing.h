@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -27,6 +28,15 @@
 // Helpers for tests of the plugin DefaultPreemption.
 
 namespace minisched {
+
+// Returns what DefaultPreemptionTest::PostFilter() returns if it has found a
+// node.
+inline std::string Found(const std::string& node, int victims = 1) {
+  return fmt::format(
+      "Success: preemption: found a potential placement for pod on node {}, "
+      "preempting {} victims [{}]",
+      node, victims, node);
+}
 
 // The plugin, the parts of a scheduler that it uses, and an API server that
 // accepts all writes.

@@ -68,7 +68,9 @@ TEST_F(PreemptionSchedulerTest, AnUrgentPodGetsTheRoomOfAnother) {
         BoundPod("important", "b", "priorityClassName: high, ") + UrgentPod());
   AwaitThat([this] { return Ending().size() == 1; });
   AwaitWhyPending("urgent",
-                  "Unschedulable: 0/2 nodes are available: 2 Too many pods.");
+                  "Unschedulable: 0/2 nodes are available: 2 Too many pods. "
+                  "preemption: found a potential placement for pod on node a, "
+                  "preempting 1 victims");
   AwaitThat([this] { return Nominated("urgent") == "a"; });
   EXPECT_THAT(Ending(), ElementsAre("web"));
   End("web");

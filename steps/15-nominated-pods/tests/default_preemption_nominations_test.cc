@@ -49,7 +49,7 @@ TEST_F(NominationsOfOthersTest, DoesNotRelyOnTheVictimsOfAnotherPreemptor) {
   Start({NewNodeOf("node-1", 4), NewNodeOf("node-2", 4)},
         {Preemptor(), other, NewPodOf("a", {.cpu = 4, .node = "node-1"}),
          NewPodOf("b", {.priority = 1, .cpu = 4, .node = "node-2"})});
-  EXPECT_EQ(PostFilter(Preemptor()), "Success [node-2]");
+  EXPECT_EQ(PostFilter(Preemptor()), Found("node-2"));
 }
 
 TEST_F(NominationsOfOthersTest, TwoPreemptorsCanShareANode) {
@@ -57,7 +57,7 @@ TEST_F(NominationsOfOthersTest, TwoPreemptorsCanShareANode) {
   Start({NewNodeOf("node-1", 4)},
         {Preemptor(2), other, NewPodOf("a", {.cpu = 2, .node = "node-1"}),
          NewPodOf("b", {.priority = 1, .cpu = 2, .node = "node-1"})});
-  EXPECT_EQ(PostFilter(Preemptor(2)), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Preemptor(2)), Found("node-1"));
   AwaitEvictions();
 }
 
@@ -67,7 +67,7 @@ TEST_F(NominationsOfOthersTest, PodsOfLowerPriorityLoseTheirNomination) {
   Start({NewNodeOf("node-1", 4)},
         {Preemptor(), lesser, elsewhere,
          NewPodOf("a", {.cpu = 4, .node = "node-1"})});
-  EXPECT_EQ(PostFilter(Preemptor()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Preemptor()), Found("node-1"));
   AwaitEvictions();
   EXPECT_THAT(ClearedNominations(), ElementsAre("lesser"));
 }
@@ -78,7 +78,7 @@ TEST_F(NominationsOfOthersTest, ANominationThatTheInformerLacksIsClearedToo) {
   Start({NewNodeOf("node-1", 4)},
         {Preemptor(), lesser, NewPodOf("a", {.cpu = 4, .node = "node-1"})});
   nominator_.Nominate(lesser, "node-1");
-  EXPECT_EQ(PostFilter(Preemptor()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Preemptor()), Found("node-1"));
   AwaitEvictions();
   EXPECT_THAT(ClearedNominations(), ElementsAre("lesser"));
 }
@@ -87,7 +87,7 @@ TEST_F(NominationsOfOthersTest, PodsOfTheSamePriorityKeepTheirNomination) {
   const Pod equal = NominatedTo("node-1", "equal", 9, 1);
   Start({NewNodeOf("node-1", 5)},
         {Preemptor(), equal, NewPodOf("a", {.cpu = 5, .node = "node-1"})});
-  EXPECT_EQ(PostFilter(Preemptor()), "Success [node-1]");
+  EXPECT_EQ(PostFilter(Preemptor()), Found("node-1"));
   AwaitEvictions();
   EXPECT_THAT(ClearedNominations(), IsEmpty());
 }

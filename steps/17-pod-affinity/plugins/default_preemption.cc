@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kMinPercentage = 10;
 constexpr std::size_t kMinAbsolute = 100;
 
-Status Failed(Code code, const std::string& why) {
-  return {code, "preemption: " + why};
+Status Result(Code code, const std::string& what) {
+  return {code, "preemption: " + what};
 }
 
 // Returns the nodes that the pod doesn't fit, but might without some of their
@@ -61,7 +61,7 @@ Status DefaultPreemption::PostFilter(
   const auto newest = handle_.informers->Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
-    return Failed(Code::kError,
+    return Result(Code::kError,
                   fmt::format("pod \"{}\" not found", pod.metadata.name));
   }
   Status eligible = PodEligibleToPreemptOthers(*newest, statuses);
@@ -78,13 +78,17 @@ Status DefaultPreemption::PostFilter(
   executor_.ClearNominationsAsync(best.node_name, *newest);
   executor_.PrepareCandidateAsync(best, newest);
   nominated_node = best.node_name;
-  return {};
+  return Result(
+      Code::kSuccess,
+      fmt::format("found a potential placement for pod on node {}, preempting "
+                  "{} victims",
+                  best.node_name, best.victims.size()));
 }
 
 Status DefaultPreemption::PodEligibleToPreemptOthers(
     const Pod& pod, const NodeToStatus& statuses) const {
   if (pod.spec.preemption_policy == "Never") {
-    return Failed(Code::kUnschedulable,
+    return Result(Code::kUnschedulable,
                   "not eligible due to preemptionPolicy=Never.");
   }
   const std::string nominated = handle_.nominator->NominatedNode(pod);
@@ -99,7 +103,7 @@ Status DefaultPreemption::PodEligibleToPreemptOthers(
            PodTerminatingByPreemption(*info->pod);
   });
   if (!waits) return {};
-  return Failed(Code::kUnschedulable,
+  return Result(Code::kUnschedulable,
                 "not eligible due to a terminating pod on the nominated node.");
 }
 
@@ -129,7 +133,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
                             handle_.nominator->NominatedPodsForNode(name));
     if (!candidate) {
       const Status& why = candidate.error();
-      if (!why.IsRejected()) error = Failed(why.code(), why.Message());
+      if (!why.IsRejected()) error = Result(why.code(), why.Message());
       for (const std::string& reason : why.reasons()) ++reasons[reason];
       continue;
     }
@@ -139,7 +143,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   }
   if (!candidates.empty()) return candidates;
   if (!error.IsSuccess()) return tl::unexpected(error);
-  return tl::unexpected(Failed(Code::kUnschedulable, FitMessage(all, reasons)));
+  return tl::unexpected(Result(Code::kUnschedulable, FitMessage(all, reasons)));
 }
 
 }  // namespace minisched
