@@ -279,7 +279,7 @@ steps:
 TEST_F(PlayerTest, FaultsDoNotAffectThePlayer) {
   const TinyScheduler scheduler(Config(), OnA);
   const Result result = Play(R"(
-faults: [{match: {resource: pods/binding}, error: {code: 500}}]
+faults: [{match: {resource: pods/binding}, error: {code: 504}}]
 steps:
 - create: {pods: web}
 - expect: {pods: web, bound: false}

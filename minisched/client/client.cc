@@ -17,6 +17,8 @@ constexpr std::size_t kThreads = 2;
 // How long after its timeout a watch without bookmarks may be silent.
 constexpr seconds kWatchGrace{30};
 
+constexpr int kMaxBindRetries = 3;
+
 std::string_view ContentType(PatchType type) {
   switch (type) {
     case PatchType::kJson:
@@ -108,7 +110,8 @@ Client::Request Client::BindRequest(const Binding& binding) {
           .path = Path(Pod::kResource, binding.metadata.namespace_name,
                        binding.metadata.name) +
                   "/binding",
-          .body = ToJson(binding)};
+          .body = ToJson(binding),
+          .retries = kMaxBindRetries};
 }
 
 Client::Request Client::ListRequest(const ApiResource& resource,

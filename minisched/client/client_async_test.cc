@@ -242,6 +242,24 @@ TEST_F(ClientAsyncTest, SendsAgainAfterAFailureAsOftenAsAllowed) {
   EXPECT_EQ(Requests(), 1 + 4 + 3);
 }
 
+TEST_F(ClientAsyncTest, SendsABindingFourTimes) {
+  Start(Always(503, "broken"));
+  client_->BindAsync(BindingOf("a"), {}, ends_.Callback<void>());
+  while (ends_.Now().empty()) {
+    clock_.Advance(10ms);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_THAT(ends_.Now(), ElementsAre("ApiError"));
+  EXPECT_EQ(Requests(), 4);
+}
+
+TEST_F(ClientAsyncTest, ABindingThatTimesOutAtTheServerIsNotRepeated) {
+  Start(Always(504, "late"));
+  client_->BindAsync(BindingOf("a"), {}, ends_.Callback<void>());
+  EXPECT_THAT(ends_.Await(1), ElementsAre("ApiError"));
+  EXPECT_EQ(Requests(), 1);
+}
+
 TEST_F(ClientAsyncTest, SendsAgainIfTheConnectionIsRefused) {
   RestConfig config;
   config.server = "http://127.0.0.1:1";

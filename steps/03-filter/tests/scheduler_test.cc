@@ -155,10 +155,10 @@ TEST_P(FailureTest, BindsThePodAfterTheFailures) {
 }
 
 constexpr const char* kFailures[] = {
-    "match: {resource: pods/binding}, times: 2, error: {code: 500}",
+    "match: {resource: pods/binding}, times: 2, error: {code: 504}",
     "match: {resource: pods/binding}, times: 2, error: {code: 409}",
     ("match: {resource: pods/binding}, times: 2, "
-     "error: {code: 500, after: true}"),
+     "error: {code: 504, after: true}"),
     "match: {resource: pods/binding}, times: 2, drop: before",
     "match: {resource: pods/binding}, times: 2, drop: after",
     "match: {resource: nodes}, times: 2, error: {code: 500}",

@@ -122,7 +122,7 @@ class ScheduleOneTest : public ::testing::Test {
   void Succeed() { binding_->reply.Send(201, R"({"kind":"Status"})"); }
   void Fail() {
     binding_->reply.Send(
-        500, R"({"kind":"Status","code":500,"message":"no quorum"})");
+        504, R"({"kind":"Status","code":504,"message":"no quorum"})");
   }
 
   // Blocks until the scheduler has sent `count` writes other than Bindings.

@@ -12,7 +12,7 @@ TEST_F(SchedulerTest, CountsAttemptsByTheirResult) {
   StartServer(CordonedNode("a") + PodYaml("web-0"));
   server_->server().SetFaults(
       "faults: [{match: {resource: pods/binding}, times: 1, "
-      "error: {code: 500}}]");
+      "error: {code: 504}}]");
   StartScheduler();
   AwaitThat([&] { return !WhyPending(*client_, "web-0").empty(); });
   client_->Patch<Node>("", "a", PatchType::kMerge,

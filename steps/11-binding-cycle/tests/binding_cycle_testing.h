@@ -233,7 +233,7 @@ class BindingCycleTest : public ::testing::Test {
   }
   void Fail(const std::string& pod) {
     bindings_.at(pod).reply.Send(
-        500, R"({"kind":"Status","code":500,"message":"no quorum"})");
+        504, R"({"kind":"Status","code":504,"message":"no quorum"})");
   }
 
   // Blocks until the scheduler has sent `count` writes other than Bindings.

@@ -44,7 +44,7 @@ class ScheduledCluster {
         if (attempt == nullptr) continue;
         const bool is_new = attempts.emplace(attempt->uid, *attempt).second;
         if (is_new && !attempt->node.empty()) {
-          api_.TakeBinding().reply.Send(500, R"({"kind":"Status"})");
+          api_.TakeBinding().reply.Send(504, R"({"kind":"Status"})");
         }
       }
     }

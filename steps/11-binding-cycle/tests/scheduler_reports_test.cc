@@ -69,7 +69,7 @@ TEST_F(SchedulerTest, KeepsTheNodeAndTheConditionOfABoundPod) {
   StartServer(NodeYaml("a") + NodeYaml("b") + PodYaml("web-0"));
   server_->server().SetFaults(
       "faults: [{match: {resource: pods/binding}, times: 1, "
-      "error: {code: 500, after: true}}, "
+      "error: {code: 504, after: true}}, "
       "{match: {resource: pods, verbs: [watch]}, watch: {delay: 60s}}]");
   StartScheduler();
   const auto places = AwaitPlaces(1);

@@ -330,7 +330,7 @@ TEST_F(RandomGroupsTest, EachGroupThatFitsIsBoundAsAWhole) {
   StartCluster();
   server_->server().SetFaults(fmt::format(
       "{{seed: {}, faults: [{{match: {{resource: pods/binding, name: "
-      "\"{}*\"}}, probability: 0.5, error: {{code: 500}}}}]}}",
+      "\"{}*\"}}, probability: 0.5, error: {{code: 504}}}}]}}",
       seed_, kFailing));
   StartScheduler({.coscheduling = true});
   for (int i = 1; i <= kRandomOperations; ++i) {
