@@ -104,12 +104,13 @@ TEST_F(GatedPodsTest, HaveARecordWithTheirPluginAndItsEvents) {
   EXPECT_FALSE(record.until);
 }
 
-TEST_F(GatedPodsTest, AreNotFlushed) {
+TEST_F(GatedPodsTest, StayGatedWhenTheyAreFlushed) {
   Add(WithGates("a", {"g"}));
   clock_.Advance(kHour);
   queue_.FlushUnschedulablePodsLeftover();
   EXPECT_THAT(Rest(), IsEmpty());
-  EXPECT_EQ(Record("a").move.event, "UnscheduledPodAdd");
+  EXPECT_EQ(PlaceOf("a"), "gated");
+  EXPECT_EQ(Record("a").move.event, "UnschedulableTimeout");
 }
 
 TEST_F(GatedPodsTest, AreNotActivated) {
@@ -277,6 +278,21 @@ TEST_F(QuotaTest, AFlushedPodCanBecomeGated) {
   queue_.FlushUnschedulablePodsLeftover();
   EXPECT_EQ(PlaceOf("a"), "gated");
   EXPECT_THAT(Rest(), IsEmpty());
+}
+
+// The plugin has not registered the event that opened the gate.
+TEST_F(QuotaTest, AFlushRunsPreEnqueueEveryFiveMinutes) {
+  Close();
+  Add("a");
+  clock_.Advance(kHour);
+  queue_.FlushUnschedulablePodsLeftover();
+  Open();
+  clock_.Advance(std::chrono::minutes(5));
+  queue_.FlushUnschedulablePodsLeftover();
+  EXPECT_EQ(PlaceOf("a"), "gated");
+  clock_.Advance(std::chrono::seconds(1));
+  queue_.FlushUnschedulablePodsLeftover();
+  EXPECT_THAT(Rest(), ElementsAre("a"));
 }
 
 TEST_F(QuotaTest, ABackoffContinuesAfterThePodIsNoLongerGated) {

@@ -33,6 +33,9 @@ struct QueuedPodInfo {
   std::set<std::string_view> unschedulable_plugins = {};
   // The name of the plugin that gates the pod; empty if none does.
   std::string_view gating_plugin = {};
+  // When the pod last left unschedulablePods because no event came, or would
+  // have if no plugin gated it.
+  Clock::TimePoint flushed = {};
 };
 
 }  // namespace minisched

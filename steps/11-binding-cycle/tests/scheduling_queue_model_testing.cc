@@ -141,9 +141,13 @@ void QueueModel::FlushBackoffQCompleted() {
 
 void QueueModel::FlushUnschedulablePodsLeftover() {
   for (int i = 0; i < static_cast<int>(pods_.size()); ++i) {
-    if (pods_[i].place == Place::kUnschedulable && Until(i) < clock_.Now()) {
-      MoveToActiveOrBackoff(i, "UnschedulableTimeout");
-    }
+    const Place place = pods_[i].place;
+    if (place != Place::kUnschedulable && place != Place::kGated) continue;
+    QueuedPodInfo& info = pods_[i].info;
+    const auto since = std::max(info.timestamp, info.flushed);
+    if (clock_.Now() - since <= kLongestRest) continue;
+    info.flushed = clock_.Now();
+    MoveToActiveOrBackoff(i, "UnschedulableTimeout");
   }
 }
 

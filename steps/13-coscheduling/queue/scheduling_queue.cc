@@ -210,9 +210,11 @@ void SchedulingQueue::FlushBackoffQCompleted() {
 void SchedulingQueue::FlushUnschedulablePodsLeftover() {
   MutexLock lock(mu_);
   MoveUnschedulablePods(
-      [now = clock_.Now()](const QueuedPodInfo& info) {
-        return info.gating_plugin.empty() &&
-               now - info.timestamp > kMaxInUnschedulablePods;
+      [now = clock_.Now()](QueuedPodInfo& info) {
+        const auto since = std::max(info.timestamp, info.flushed);
+        if (now - since <= kMaxInUnschedulablePods) return false;
+        info.flushed = now;
+        return true;
       },
       "UnschedulableTimeout");
 }

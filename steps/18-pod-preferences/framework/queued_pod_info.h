@@ -35,6 +35,9 @@ struct QueuedPodInfo {
   std::set<std::string_view> unschedulable_plugins = {};
   // The name of the plugin that gates the pod; empty if none does.
   std::string_view gating_plugin = {};
+  // When the pod last left unschedulablePods because no event came, or would
+  // have if no plugin gated it.
+  Clock::TimePoint flushed = {};
   // The group that the pod was in when it was sorted into activeQ, or null.
   std::shared_ptr<const PodGroup> group = {};
 };

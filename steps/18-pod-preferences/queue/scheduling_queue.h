@@ -44,8 +44,8 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // An event moves a pod only if a plugin that rejected the pod has registered
 // the event, and the plugin's hint doesn't skip it. The PreEnqueue plugins run
 // before a pod enters activeQ or backoffQ, except at the end of its backoff. If
-// one of them rejects the pod, the pod is gated: it goes to unschedulablePods,
-// and does not leave after 5 minutes.
+// one of them rejects the pod, the pod is gated: it goes to unschedulablePods.
+// After 5 minutes, the plugins run again.
 //
 // Invariant: a pod is in at most one of activeQ, backoffQ, unschedulablePods
 // and in flight.
@@ -138,7 +138,8 @@ class SchedulingQueue {
   void FlushBackoffQCompleted() EXCLUDES(mu_);
 
   // Moves the pods that have been in unschedulablePods for more than five
-  // minutes, in case no event comes.
+  // minutes, in case no event comes. A pod that is still gated stays, and has
+  // its next turn five minutes later.
   void FlushUnschedulablePodsLeftover() EXCLUDES(mu_);
 
   // Returns the uids of the first `n` pods of activeQ, in the order in which
