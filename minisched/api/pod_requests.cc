@@ -23,37 +23,42 @@ bool IsResizeInfeasible(const Pod& pod) {
   return pending != nullptr && pending->reason == "Infeasible";
 }
 
-// Returns the requests of a container, or of the pod as a whole, whose status
-// reports resources. Upstream's determineEffectiveRequests().
-ResourceList EffectiveRequests(const Pod& pod, const ResourceList& spec,
-                               const ResourceList& actual,
-                               const ResourceList& allocated) {
-  ResourceList requests = IsResizeInfeasible(pod) ? ResourceList() : spec;
-  RaiseResourceList(requests, actual);
-  RaiseResourceList(requests, allocated);
-  return requests;
+// Whose requests count: the spec's, those that the kubelet has reserved for the
+// container, or those that are in effect.
+enum class Source { kSpec, kAllocated, kActuated };
+
+const ContainerStatus* FindStatus(const Pod& pod, const std::string& name) {
+  for (const auto* statuses :
+       {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
+    const auto status =
+        std::ranges::find(*statuses, name, &ContainerStatus::name);
+    if (status != statuses->end()) return &*status;
+  }
+  return nullptr;
 }
 
-// Returns the requests of a container or sidecar. Counts its status, if it is
-// in `statuses` and reports resources.
-ResourceList ResizedRequests(const Pod& pod, const Container& container,
-                             const std::vector<ContainerStatus>& statuses) {
-  const ResourceList& spec = container.resources.requests;
-  const auto status =
-      std::ranges::find(statuses, container.name, &ContainerStatus::name);
-  if (status == statuses.end() || !status->resources) return spec;
-  return EffectiveRequests(pod, spec, status->resources->requests,
-                           status->allocated_resources);
+const ResourceList& RequestsOf(Source source, const Pod& pod,
+                               const Container& container) {
+  static const ResourceList none;
+  if (source == Source::kSpec) return container.resources.requests;
+  if (const ContainerStatus* status = FindStatus(pod, container.name)) {
+    if (source == Source::kActuated && status->resources &&
+        !status->resources->requests.empty()) {
+      return status->resources->requests;
+    }
+    if (!status->allocated_resources.empty()) {
+      return status->allocated_resources;
+    }
+  }
+  return IsResizeInfeasible(pod) ? none : container.resources.requests;
 }
 
-// Upstream's AggregateContainerRequests().
-ResourceList ContainerRequests(const Pod& pod,
-                               const PodRequestsOptions& options) {
-  const auto requests_of = [&](const Container& container,
-                               const std::vector<ContainerStatus>& statuses) {
-    ResourceList requests = options.use_status_resources
-                                ? ResizedRequests(pod, container, statuses)
-                                : container.resources.requests;
+// Returns what the containers request together, now or while one of the init
+// containers runs. Upstream's aggregateContainerResourcesByFn().
+ResourceList SumOfContainers(Source source, const Pod& pod,
+                             const PodRequestsOptions& options) {
+  const auto requests_of = [&](const Container& container) {
+    ResourceList requests = RequestsOf(source, pod, container);
     const ResourceList& defaults = options.non_missing_container_requests;
     requests.insert(defaults.begin(), defaults.end());
     return requests;
@@ -61,23 +66,39 @@ ResourceList ContainerRequests(const Pod& pod,
 
   ResourceList sidecars;
   ResourceList most_at_start;
-  const std::vector<ContainerStatus> no_statuses;
   for (const Container& container : pod.spec.init_containers) {
-    const bool is_sidecar = container.restart_policy == "Always";
     ResourceList together = sidecars;
-    AddResourceList(
-        together,
-        requests_of(container, is_sidecar ? pod.status.init_container_statuses
-                                          : no_statuses));
+    AddResourceList(together, requests_of(container));
     RaiseResourceList(most_at_start, together);
-    if (is_sidecar) sidecars = std::move(together);
+    if (container.restart_policy == "Always") sidecars = std::move(together);
   }
   ResourceList requests = std::move(sidecars);
   for (const Container& container : pod.spec.containers) {
-    AddResourceList(requests,
-                    requests_of(container, pod.status.container_statuses));
+    AddResourceList(requests, requests_of(container));
   }
   RaiseResourceList(requests, most_at_start);
+  return requests;
+}
+
+// Upstream's AggregateContainerRequests().
+ResourceList ContainerRequests(const Pod& pod,
+                               const PodRequestsOptions& options) {
+  ResourceList requests;
+  if (!options.use_status_resources || !IsResizeInfeasible(pod)) {
+    requests = SumOfContainers(Source::kSpec, pod, options);
+  }
+  if (!options.use_status_resources) return requests;
+  const PodStatus& status = pod.status;
+  if (!status.allocated_resources.empty() && status.resources &&
+      !status.resources->requests.empty()) {
+    RaiseResourceList(requests, status.allocated_resources);
+    RaiseResourceList(requests, status.resources->requests);
+  } else {
+    RaiseResourceList(requests,
+                      SumOfContainers(Source::kAllocated, pod, options));
+    RaiseResourceList(requests,
+                      SumOfContainers(Source::kActuated, pod, options));
+  }
   return requests;
 }
 
@@ -90,17 +111,15 @@ bool IsSupportedPodLevelResource(const std::string& resource) {
 // Replaces the containers' requests with those of the pod as a whole.
 void ApplyPodLevelRequests(const Pod& pod, bool use_status_resources,
                            ResourceList& requests) {
-  const ResourceList& spec = pod.spec.resources.requests;
-  ResourceList effective = spec;
+  if (!IsPodLevelRequestsSet(pod)) return;
+  ResourceList effective = pod.spec.resources.requests;
   if (use_status_resources && pod.status.resources) {
-    effective = EffectiveRequests(pod, spec, pod.status.resources->requests,
-                                  pod.status.allocated_resources);
+    if (IsResizeInfeasible(pod)) effective.clear();
+    RaiseResourceList(effective, pod.status.resources->requests);
+    RaiseResourceList(effective, pod.status.allocated_resources);
   }
-  for (const auto& [resource, quantity] : spec) {
-    // As in upstream, a resource that is not in `effective` becomes zero.
-    if (IsSupportedPodLevelResource(resource)) {
-      requests[resource] = effective[resource];
-    }
+  for (const auto& [resource, quantity] : effective) {
+    if (IsSupportedPodLevelResource(resource)) requests[resource] = quantity;
   }
 }
 

@@ -7,10 +7,11 @@ namespace minisched {
 // Options of PodRequests().
 struct PodRequestsOptions {
   // Also counts the status, which differs from the spec while a pod is resized
-  // in place. If the status of a container, a sidecar or the pod reports
-  // resources, counts the largest amount of each resource: the request in the
-  // spec, the actual request and the allocated amount in the status. If the
-  // kubelet reports that the resize is infeasible, the spec doesn't count.
+  // in place. Adds up three kinds of requests over the containers: those of the
+  // spec, the allocated ones and the actual ones of the status. Then counts the
+  // largest sum of each resource. If the pod's own status has both sums, they
+  // count instead. If the kubelet reports that the resize is infeasible, the
+  // spec doesn't count.
   bool use_status_resources = false;
   // Ignores the requests of the pod as a whole.
   bool skip_pod_level_resources = false;
