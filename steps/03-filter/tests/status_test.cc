@@ -43,8 +43,8 @@ TEST(StatusTest, CopiesShareTheReasons) {
 }
 
 TEST(StatusTest, ARejectionIsNoError) {
-  for (const Code code : {Code::kUnschedulable, Code::kPending,
-                          Code::kUnschedulableAndUnresolvable}) {
+  for (const Code code :
+       {Code::kUnschedulable, Code::kUnschedulableAndUnresolvable}) {
     EXPECT_TRUE(Status(code).IsRejected());
   }
   for (const Code code :

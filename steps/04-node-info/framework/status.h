@@ -12,16 +12,15 @@
 
 namespace minisched {
 
-// The codes of a status: upstream's, in upstream's order.
+// The codes of a status: upstream's, in upstream's order, without Pending.
 enum class Code {
   kSuccess,
   kError,          // the plugin failed
   kUnschedulable,  // the pod can't be scheduled now
   // The same, and removing pods from the node would not help.
   kUnschedulableAndUnresolvable,
-  kWait,    // from Permit: the pod has to wait
-  kSkip,    // the plugin has nothing to do for this pod
-  kPending  // the pod waits for something outside of the cluster
+  kWait,  // from Permit: the pod has to wait
+  kSkip   // the plugin has nothing to do for this pod
 };
 
 // The result of running a plugin, or several: a code, reasons and the name of
@@ -41,9 +40,9 @@ class Status {
   Code code() const { return code_; }
   // Returns upstream's name of the code.
   std::string_view CodeName() const {
-    static constexpr std::array<std::string_view, 7> kNames = {
+    static constexpr std::array<std::string_view, 6> kNames = {
         "Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable",
-        "Wait",    "Skip",  "Pending"};
+        "Wait",    "Skip"};
     return kNames.at(static_cast<std::size_t>(code_));
   }
 
@@ -70,8 +69,7 @@ class Status {
   // True if the plugin rejected the pod (not an error).
   bool IsRejected() const {
     return code_ == Code::kUnschedulable ||
-           code_ == Code::kUnschedulableAndUnresolvable ||
-           code_ == Code::kPending;
+           code_ == Code::kUnschedulableAndUnresolvable;
   }
 
  private:

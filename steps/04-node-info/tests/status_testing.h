@@ -14,7 +14,7 @@ namespace minisched {
 inline std::string_view CodeName(Code code) {
   constexpr std::string_view kNames[] = {
       "Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable",
-      "Wait",    "Skip",  "Pending"};
+      "Wait",    "Skip"};
   return kNames[static_cast<int>(code)];
 }
 

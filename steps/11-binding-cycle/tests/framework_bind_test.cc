@@ -158,9 +158,9 @@ TEST_F(FrameworkBindTest, ReserveRunsThePluginsInOrder) {
 
 TEST_F(FrameworkBindTest, ReserveStopsAtARejection) {
   Add<FakeReserve>("C");
-  Add<FakeReserve>("B", Status(Code::kPending, "no volume yet"));
+  Add<FakeReserve>("B", Status(Code::kUnschedulable, "no volume yet"));
   Add<FakeReserve>("A", Status(Code::kError, "disk full"));
-  EXPECT_EQ(Reserve(), "Pending by B: no volume yet");
+  EXPECT_EQ(Reserve(), "Unschedulable by B: no volume yet");
   EXPECT_THAT(calls_.names, ElementsAre("Reserve C", "Reserve B"));
 }
 

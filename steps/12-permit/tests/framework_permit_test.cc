@@ -88,8 +88,7 @@ TEST_F(FrameworkPermitTest, StopsAtARejection) {
   for (const auto& [code, name] :
        {std::pair(Code::kUnschedulable, "Unschedulable"),
         std::pair(Code::kUnschedulableAndUnresolvable,
-                  "UnschedulableAndUnresolvable"),
-        std::pair(Code::kPending, "Pending")}) {
+                  "UnschedulableAndUnresolvable")}) {
     framework_ = {};
     calls_.clear();
     Add("B", Status(code, "not today"));
