@@ -11,7 +11,7 @@ namespace {
 
 Json VersionInfo() {
   return {{"major", "1"},
-          {"minor", "36"},
+          {"minor", "37"},
           {"gitVersion", "v1.37.2+minisched"},
           {"gitCommit", ""},
           {"gitTreeState", ""},

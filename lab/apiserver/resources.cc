@@ -138,6 +138,8 @@ constexpr Entry kEntries[] = {
      CountedStrategy},
     {"deviceclasses.resource.k8s.io", "DeviceClass", "",
      kClusterScoped | kReturnsDeleted, CountedStrategy},
+    {"devicetaintrules.resource.k8s.io", "DeviceTaintRule", "", kClusterScoped,
+     CountedStrategy},
     {"resourceclaims.resource.k8s.io", "ResourceClaim", "", kReturnsDeleted},
     {"resourceslices.resource.k8s.io", "ResourceSlice", "",
      kClusterScoped | kReturnsDeleted, CountedStrategy},

@@ -61,6 +61,7 @@ constexpr Place kPlaces[] = {
     {"rolebindings", "/apis/rbac.authorization.k8s.io/v1", true},
     {"roles", "/apis/rbac.authorization.k8s.io/v1", true},
     {"deviceclasses", "/apis/resource.k8s.io/v1", false},
+    {"devicetaintrules", "/apis/resource.k8s.io/v1", false},
     {"resourceclaims", "/apis/resource.k8s.io/v1", true},
     {"resourceslices", "/apis/resource.k8s.io/v1", false},
     {"priorityclasses", "/apis/scheduling.k8s.io/v1", false},

@@ -176,6 +176,7 @@ TEST_F(DiscoveryTest, ListsResourcesOfOtherGroups) {
   ExpectResources(
       "/apis/resource.k8s.io/v1",
       {{"deviceclasses", "deviceclass", "", "DeviceClass", false},
+       {"devicetaintrules", "devicetaintrule", "", "DeviceTaintRule", false},
        {"resourceclaims", "resourceclaim", "", "ResourceClaim"},
        {"resourceslices", "resourceslice", "", "ResourceSlice", false}});
   ExpectResources(
@@ -215,7 +216,7 @@ TEST_F(DiscoveryTest, ReturnsTheGroupOfKindsFromOtherGroups) {
 TEST_F(DiscoveryTest, ReturnsTheVersion) {
   const Reply reply = Get("/version");
   EXPECT_THAT(reply, Answers(200, R"({
-    "major": "1", "minor": "36", "gitVersion": "...", "gitCommit": "...",
+    "major": "1", "minor": "37", "gitVersion": "...", "gitCommit": "...",
     "gitTreeState": "...", "buildDate": "...", "goVersion": "...",
     "compiler": "...", "platform": "..."})"_json));
   EXPECT_THAT(reply.body.at("gitVersion").get<std::string>(),

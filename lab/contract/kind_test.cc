@@ -115,6 +115,9 @@ std::vector<KindRow> Rows() {
       {"deviceclasses", "DeviceClass", "resource.k8s.io/v1", false,
        R"({"spec": {}})",
        R"({"spec": {"selectors": [{"cel": {"expression": "true"}}]}})"},
+      {"devicetaintrules", "DeviceTaintRule", "resource.k8s.io/v1", false,
+       R"({"spec": {"taint": {"key": "k", "effect": "None"}}})",
+       R"({"spec": {"taint": {"value": "v"}}})"},
   };
 }
 

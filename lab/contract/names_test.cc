@@ -168,12 +168,22 @@ TEST_F(NamesTest, RejectsInvalidOwners) {
   EXPECT_THAT(
       Try(R"({"ownerReferences": [{"kind": "x"}]})"),
       Invalid("ConfigMap", "a",
-              {"metadata.ownerReferences.apiVersion: Invalid value: \"\": "
-               "version must not be empty",
-               "metadata.ownerReferences.name: Invalid value: \"\": must not "
-               "be empty",
-               "metadata.ownerReferences.uid: Invalid value: \"\": must not "
-               "be empty"}));
+              {"metadata.ownerReferences[0].apiVersion: Required value: must "
+               "not be empty",
+               "metadata.ownerReferences[0].name: Required value: must not be "
+               "empty",
+               "metadata.ownerReferences[0].uid: Required value: must not be "
+               "empty"}));
+  for (const char* version : {"/", "apps/", "a/b/v1"}) {
+    const json owner = {
+        {"apiVersion", version}, {"kind", "x"}, {"name", "y"}, {"uid", "z"}};
+    EXPECT_THAT(
+        Try(json{{"ownerReferences", {owner}}}.dump()),
+        Invalid("ConfigMap", "a",
+                {"metadata.ownerReferences[0].apiVersion: Invalid value: \"" +
+                 std::string(version) +
+                 "\": must be <group>/<version> or <version>"}));
+  }
 }
 
 TEST_F(NamesTest, RejectsASecondController) {

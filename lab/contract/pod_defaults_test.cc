@@ -63,6 +63,12 @@ TEST_F(PodDefaultsTest, SetsTheSchedulerName) {
                                         "default-scheduler"}})"_json));
 }
 
+TEST_F(PodDefaultsTest, ANegativeGracePeriodBecomesOneSecond) {
+  EXPECT_THAT(Try({{"terminationGracePeriodSeconds", -5}}),
+              Answers(201, R"({"spec": {"terminationGracePeriodSeconds":
+                                        1}})"_json));
+}
+
 TEST_F(PodDefaultsTest, ImagePullPolicyFollowsTheTag) {
   const auto pulled = [](const char* policy) {
     return Answers(201, {{"imagePullPolicy", policy}});

@@ -68,19 +68,19 @@ TEST_F(ReviewTest, AllowsSelfSubjectAccessToAPath) {
 TEST_F(ReviewTest, RejectsSelfSubjectAccessWithoutAttributes) {
   EXPECT_THAT(Post(kSelfAccess, json::object()),
               Invalid(".authorization.k8s.io", "",
-                      {"spec.resourceAttributes: Invalid value: null: exactly "
-                       "one of nonResourceAttributes or resourceAttributes "
-                       "must be specified"}));
+                      {"spec: Invalid value: null: exactly one of "
+                       "nonResourceAttributes or resourceAttributes must be "
+                       "specified"}));
 }
 
 TEST_F(ReviewTest, RejectsSelfSubjectAccessWithBothAttributes) {
   json review = Review({{"resourceAttributes", {{"verb", "get"}}},
                         {"nonResourceAttributes", {{"path", "/x"}}}});
   review["metadata"]["name"] = "a";
-  EXPECT_THAT(Post(kSelfAccess, review),
-              Invalid(".authorization.k8s.io", "",
-                      {"spec.nonResourceAttributes: Invalid value: ...",
-                       "metadata: Invalid value: ..."}));
+  EXPECT_THAT(
+      Post(kSelfAccess, review),
+      Invalid(".authorization.k8s.io", "",
+              {"spec: Invalid value: ...", "metadata: Invalid value: ..."}));
 }
 
 TEST_F(ReviewTest, AllowsSubjectAccess) {
@@ -101,7 +101,7 @@ TEST_F(ReviewTest, RejectsSubjectAccessWithoutASubject) {
   review["metadata"]["labels"] = {{"a", "b"}};
   EXPECT_THAT(Post(kSubjectAccess, review),
               Invalid(".authorization.k8s.io", "",
-                      {"spec.resourceAttributes: Invalid value: ...",
+                      {"spec: Invalid value: ...",
                        "spec.user: Invalid value: \"\": at least one of user "
                        "or group must be specified",
                        "metadata: Invalid value: ..."}));
@@ -132,13 +132,13 @@ TEST_F(ReviewTest, RejectsLocalSubjectAccessToAnotherNamespace) {
                         {"resourceAttributes", {{"namespace", "elsewhere"}}},
                         {"nonResourceAttributes", {{"path", "/x"}}}});
   review["metadata"]["name"] = "a";
-  EXPECT_THAT(Post(LocalAccess(), review),
-              Invalid(".authorization.k8s.io", "",
-                      {"spec.nonResourceAttributes: Invalid value: ...",
-                       "metadata: Invalid value: ...",
-                       "spec.resourceAttributes.namespace: Invalid value: "
-                       "\"elsewhere\": must match metadata.namespace",
-                       "spec.nonResourceAttributes: Invalid value: ..."}));
+  EXPECT_THAT(
+      Post(LocalAccess(), review),
+      Invalid(".authorization.k8s.io", "",
+              {"spec: Invalid value: ...", "metadata: Invalid value: ...",
+               "spec.resourceAttributes.namespace: Invalid value: "
+               "\"elsewhere\": must match metadata.namespace",
+               "spec.nonResourceAttributes: Invalid value: ..."}));
 }
 
 TEST_F(ReviewTest, ListsSelfSubjectRules) {

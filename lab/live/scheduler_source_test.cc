@@ -46,7 +46,7 @@ class SchedulerSourceTest : public ::testing::Test {
     page_.emplace(server_.config(),
                   LivePageOptions{.program = source_->program(),
                                   .scheduler_name = source_->name(),
-                                  .server_version = "v1.36.3+minisched",
+                                  .server_version = "v1.37.2+minisched",
                                   .add_actions =
                                       [this](LiveActions& actions) {
                                         source_->AddActions(actions);

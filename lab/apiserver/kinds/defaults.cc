@@ -69,6 +69,8 @@ void SetPodDefaults(Json& pod) {
   Json& spec = pod["spec"];
   SetPodSpecDefaults(spec);
   SetDefault(spec, "enableServiceLinks", true);
+  Json& grace_period = spec["terminationGracePeriodSeconds"];
+  if (grace_period < 0) grace_period = 1;
   const bool host_network = GetBool(spec, "hostNetwork");
   for (const char* list : {"containers", "initContainers"}) {
     for (Json& container : List(spec, list)) {

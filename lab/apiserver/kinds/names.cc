@@ -2,23 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <string>
 
 namespace minisched::apiserver {
 namespace {
 
+// A version may have a group before it: "apps/v1".
+bool IsApiVersion(const std::string& text) {
+  return !text.ends_with('/') && std::ranges::count(text, '/') <= 1;
+}
+
+void ValidateOwnerReference(const Field& owner) {
+  for (const char* key : {"apiVersion", "kind", "name", "uid"}) {
+    if (owner[key].text().empty()) owner[key].Required("must not be empty");
+  }
+  const Field version = owner["apiVersion"];
+  if (!IsApiVersion(version.text())) {
+    version.Invalid("must be <group>/<version> or <version>");
+  }
+}
+
 void ValidateOwnerReferences(const Field& owners) {
   std::string controller;  // the first owner that is a controller
-  for (const Json& owner : owners.value()) {
-    for (const std::string key : {"apiVersion", "kind", "name", "uid"}) {
-      if (!GetString(owner, key).empty()) continue;
-      owners[key].Invalid("", key == "apiVersion" ? "version must not be empty"
-                                                  : "must not be empty");
-    }
-    if (!GetBool(owner, "controller")) continue;
-    const std::string name =
-        GetString(owner, "kind") + "/" + GetString(owner, "name");
+  for (const Field& owner : owners.elements()) {
+    ValidateOwnerReference(owner);
+    if (!GetBool(owner.value(), "controller")) continue;
+    const std::string name = owner["kind"].text() + "/" + owner["name"].text();
     if (controller.empty()) {
       controller = name;
     } else {

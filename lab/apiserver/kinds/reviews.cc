@@ -12,13 +12,8 @@ const ResourceRow kAuthorization{.group = "authorization.k8s.io"};
 void ValidateAttributes(const Json& spec, FieldErrors& errors) {
   const Json& resource = Get(spec, "resourceAttributes");
   const Json& other = Get(spec, "nonResourceAttributes");
-  if (!resource.is_null() && !other.is_null()) {
-    errors.Invalid("spec.nonResourceAttributes", other,
-                   "cannot be specified in combination with "
-                   "resourceAttributes");
-  }
-  if (resource.is_null() && other.is_null()) {
-    errors.Invalid("spec.resourceAttributes", nullptr,
+  if (resource.is_null() == other.is_null()) {
+    errors.Invalid("spec", other,
                    "exactly one of nonResourceAttributes or resourceAttributes "
                    "must be specified");
   }

@@ -80,6 +80,7 @@ var roots = []struct {
 	}},
 	{"resource.k8s.io/v1", []any{
 		dra.ResourceClaim{}, dra.ResourceSlice{}, dra.DeviceClass{},
+		dra.DeviceTaintRule{},
 	}},
 	{"scheduling.k8s.io/v1", []any{scheduling.PriorityClass{}}},
 	{"storage.k8s.io/v1", []any{
