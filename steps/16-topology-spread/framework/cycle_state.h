@@ -44,11 +44,10 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
-  // Returns the data of this type, or null if there is none.
+  // Returns the data of this type, or T() if there is none.
   template <class T>
-  const T* Find() const {
-    const auto data = data_.find(typeid(T));
-    return data == data_.end() ? nullptr : std::any_cast<T>(&data->second);
+  T ReadIfPresent() const {
+    return data_.contains(typeid(T)) ? Read<T>() : T();
   }
 
   // Excludes the plugin from the Filter extension point in this cycle. The text
