@@ -18,8 +18,9 @@ void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
     move.until = std::min(until, move.until.value_or(until));
   }
   trace_.Moved(pod, Place::kWaiting, std::move(move));
+  const auto* with = attempt.state.Find<WaitsWith>();
   waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits,
-                    attempt.state.ReadIfPresent<WaitsWith>().group);
+                    with != nullptr ? with->group : "");
   // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);

@@ -52,14 +52,14 @@ void WaitingPods::Remove(const Pod& pod) {
 
 void WaitingPods::Allow(const std::string& uid, std::string_view plugin) {
   MutexLock lock(mu_);
-  if (Wait* wait = Find(uid)) Allow(*wait, plugin);
+  if (Wait* wait = Find(uid)) Allow(wait, plugin);
 }
 
-void WaitingPods::Allow(Wait& wait, std::string_view plugin) {
-  const auto timer = wait.pending.extract(plugin);
+void WaitingPods::Allow(Wait* wait, std::string_view plugin) {
+  const auto timer = wait->pending.extract(plugin);
   if (timer.empty()) return;
   executor_.Cancel(timer.mapped());
-  if (wait.pending.empty()) End(wait, {});
+  if (wait->pending.empty()) End(*wait, {});
 }
 
 bool WaitingPods::Reject(const std::string& uid, std::string_view plugin,

@@ -44,10 +44,10 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
-  // Returns the data of this type, or T() if there is none.
+  // Returns the data of this type, or null if there is none.
   template <class T>
-  T ReadIfPresent() const {
-    return data_.contains(typeid(T)) ? Read<T>() : T();
+  const T* Find() const {
+    return data_.contains(typeid(T)) ? &Read<T>() : nullptr;
   }
 
   // Excludes the plugin from the Filter extension point in this cycle. The text

@@ -15,8 +15,8 @@ GroupPermit WaitingPods::PermitInGroup(const std::string& id,
   if (!is_complete()) return is_new ? GroupPermit::kFirst : GroupPermit::kWaits;
   const auto allowed = groups_.extract(group);
   for (const std::string& uid : allowed.mapped().pods) {
-    Wait& wait = waits_.at(uid);
-    wait.group.clear();
+    Wait* wait = Find(uid);
+    wait->group.clear();
     Allow(wait, plugin);
   }
   return GroupPermit::kAllowed;

@@ -92,10 +92,11 @@ class WaitingPods {
   // kAllowed: `is_complete`, which runs under the lock, returns true. All pods
   //     of the group have been allowed for the plugin. Later rejections of one
   //     of them don't concern the others.
-  // kFirst, kWaits: the pod must wait with the group. It is the first one.
-  // `freed` belongs to the first one. If the group is rejected, it runs on the
-  // executor after all pods have given back their resources, and before one of
-  // them is requeued. The text of `plugin` must outlive the group.
+  // kFirst: the pod must wait as the first one of the group. If the group is
+  //     rejected, `freed` runs on the executor after all pods have given back
+  //     their resources, and before one of them is requeued.
+  // kWaits: the pod must wait with the others.
+  // The text of `plugin` must outlive the group.
   GroupPermit PermitInGroup(const std::string& id, std::string_view plugin,
                             const std::function<bool()>& is_complete,
                             const Executor::Task& freed) EXCLUDES(mu_);
@@ -108,7 +109,7 @@ class WaitingPods {
   std::vector<std::string> WaitingGroups() const EXCLUDES(mu_);
   // Calls Remove() for a rejected pod that has given back its resources. Waits
   // until all pods that were rejected with its group have done so. Then these
-  // pods go on, on the executor. A pod without a group goes on at once.
+  // pods go on, on the executor. A pod without a group waits for no other.
   CallbackResult<void> RemoveWithGroup(const Pod& pod) EXCLUDES(mu_);
 
   // Removes all pods and groups and drops their callbacks, except those of
@@ -144,7 +145,7 @@ class WaitingPods {
   // Rejects the pod, unless the plugin has allowed it or this wait is over.
   void TimeOut(const std::string& uid, std::uint64_t number,
                std::string_view plugin, Clock::Duration wait) EXCLUDES(mu_);
-  void Allow(Wait& wait, std::string_view plugin) REQUIRES(mu_);
+  void Allow(Wait* wait, std::string_view plugin) REQUIRES(mu_);
   bool End(Wait& wait, const Status& result) REQUIRES(mu_);
   // Adds the pod to its group.
   void Join(Wait& wait) REQUIRES(mu_);
