@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -33,12 +34,19 @@ class WaitingGroupTest : public WaitingPodsTest {
     WaitOnPermit(name);
   }
 
- private:
   void Join(const std::string& name) {
     pods_.PermitInGroup(
-        "g", "P", [] { return false; }, [] {});
+        "g", "P", [] { return false; }, [this] { freed_ = true; });
     pods_.Add(PodThatWaits(name), "node-1", {{"P", seconds(10)}}, "g");
   }
+
+  // What a binding cycle does. It owns `owned` until it goes on.
+  Task<> GiveBack(std::string name, std::shared_ptr<int> owned) {
+    co_await pods_.RemoveWithGroup(*PodThatWaits(name));
+    owned = nullptr;
+  }
+
+  std::atomic<bool> freed_ = false;
 };
 
 // The scheduler waits at its end for the binding cycles, which the callbacks
@@ -58,6 +66,40 @@ TEST_F(WaitingGroupTest, ClearDropsAllCallbacksIfAPodIsRejectedMeanwhile) {
   Settle();
   EXPECT_TRUE(a_dropped.expired());
   EXPECT_TRUE(b_dropped.expired());
+}
+
+// The binding cycle of "a" waits for that of "b", which has not given back its
+// resources.
+TEST_F(WaitingGroupTest, ClearDropsThePodsThatWaitForTheOthers) {
+  Join("a");
+  Join("b");
+  pods_.Reject("a", "P", "no");
+  auto owned = std::make_shared<int>();
+  const std::weak_ptr<int> a_dropped = owned;
+  GiveBack("a", std::move(owned)).Start();
+  Settle();
+  EXPECT_FALSE(a_dropped.expired());
+  pods_.Clear();
+  EXPECT_TRUE(a_dropped.expired());
+  EXPECT_FALSE(freed_);
+  std::atomic<bool> went_on = false;
+  GiveBack("b", nullptr).Start([&] { went_on = true; });
+  Settle();
+  EXPECT_TRUE(went_on);
+}
+
+// "late" joins when the group is rejected and "a" has not given back yet.
+TEST_F(WaitingGroupTest, TheOthersWaitForAPodThatJoinsLate) {
+  Join("a");
+  pods_.Reject("a", "P", "no");
+  Join("late");
+  EXPECT_TRUE(pods_.IsRejected("late"));
+  GiveBack("a", nullptr).Start();
+  Settle();
+  EXPECT_FALSE(freed_);
+  GiveBack("late", nullptr).Start();
+  Settle();
+  EXPECT_TRUE(freed_);
 }
 
 TEST_F(WaitingGroupTest, EndWaitAllowsOnlyThePodItself) {

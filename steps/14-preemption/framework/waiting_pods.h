@@ -93,8 +93,8 @@ class WaitingPods {
   //     of the group have been allowed for the plugin. Later rejections of one
   //     of them don't concern the others.
   // kFirst: the pod must wait as the first one of the group. If the group is
-  //     rejected, `freed` runs on the executor after all pods have given back
-  //     their resources, and before one of them is requeued.
+  //     rejected, `freed` runs after all pods have given back their resources,
+  //     and before one of them goes on.
   // kWaits: the pod must wait with the others.
   // The text of `plugin` must outlive the group.
   GroupPermit PermitInGroup(const std::string& id, std::string_view plugin,
@@ -108,8 +108,9 @@ class WaitingPods {
   // Returns the groups that are neither allowed nor rejected.
   std::vector<std::string> WaitingGroups() const EXCLUDES(mu_);
   // Calls Remove() for a rejected pod that has given back its resources. Waits
-  // until all pods that were rejected with its group have done so. Then these
-  // pods go on, on the executor. A pod without a group waits for no other.
+  // until all pods that were rejected with its group have done so. Then all of
+  // them go on, on the thread of the last one. A pod without a group goes on at
+  // once.
   CallbackResult<void> RemoveWithGroup(const Pod& pod) EXCLUDES(mu_);
 
   // Removes all pods and groups and drops their callbacks, except those of
@@ -152,7 +153,6 @@ class WaitingPods {
   // Rejects the others of the pod's group if the pod was rejected.
   void EndInGroup(const Wait& wait) REQUIRES(mu_);
   void Reject(Group& group, const Status& cause) REQUIRES(mu_);
-  void GoOn(Group& group) REQUIRES(mu_);
   // Calls the callback with the result, on the executor.
   void Finish(Wait& wait) REQUIRES(mu_);
   void StopTimers(Wait& wait) REQUIRES(mu_);

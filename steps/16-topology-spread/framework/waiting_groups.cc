@@ -53,27 +53,26 @@ void WaitingPods::Reject(Group& group, const Status& cause) {
   for (const std::string& uid : group.pods) {
     End(waits_.at(uid), *group.rejection);
   }
-  if (group.pods.empty()) GoOn(group);
+  if (!group.pods.empty()) return;
+  executor_.Post(std::exchange(group.go_on, {}).front());  // `freed`
 }
 
 CallbackResult<void> WaitingPods::RemoveWithGroup(const Pod& pod) {
   return CallbackResult<void>(
       [this, uid = pod.metadata.uid](Executor::Task go_on) {
-        MutexLock lock(mu_);
-        Group alone;
-        const auto wait = waits_.extract(uid);
-        const auto found = groups_.find(wait ? wait.mapped().group : "");
-        Group& group = found == groups_.end() ? alone : found->second;
-        group.pods.erase(uid);
-        group.go_on.push_back(std::move(go_on));
-        if (group.pods.empty()) GoOn(group);
+        std::vector<Executor::Task> tasks;
+        {
+          MutexLock lock(mu_);
+          Group alone;
+          const auto wait = waits_.extract(uid);
+          const auto found = groups_.find(wait ? wait.mapped().group : "");
+          Group& group = found == groups_.end() ? alone : found->second;
+          group.pods.erase(uid);
+          group.go_on.push_back(std::move(go_on));
+          if (group.pods.empty()) tasks = std::exchange(group.go_on, {});
+        }
+        for (const Executor::Task& task : tasks) task();
       });
-}
-
-void WaitingPods::GoOn(Group& group) {
-  executor_.Post([tasks = std::exchange(group.go_on, {})] {
-    for (const Executor::Task& task : tasks) task();
-  });
 }
 
 bool WaitingPods::IsGroupRejected(const std::string& id) const {
