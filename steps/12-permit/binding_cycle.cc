@@ -19,16 +19,15 @@ void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
     move.until = std::min(until, move.until.value_or(until));
   }
   trace_.Moved(pod, Place::kWaiting, std::move(move));
-  const auto waiting =
-      waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits);
+  waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits);
   // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);
   if (!now || now->metadata.uid != pod.metadata.uid ||
       now->metadata.deletion_timestamp) {
-    waiting->Reject("", "removed");
+    waiting_pods_.Reject(pod.metadata.uid, "", "removed");
   } else if (!informers_.Of<Node>().store().Get("", attempt.host)) {
-    waiting->Reject("", "node deleted");
+    waiting_pods_.Reject(pod.metadata.uid, "", "node deleted");
   }
 }
 

@@ -19,17 +19,16 @@ void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
   }
   trace_.Moved(pod, Place::kWaiting, std::move(move));
   const auto* with = attempt.state.Find<WaitsWith>();
-  const auto waiting =
-      waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits,
-                        with ? with->group : nullptr);
+  waiting_pods_.Add(attempt.info.pod, attempt.host, attempt.waits,
+                    with != nullptr ? with->group : "");
   // Check again: an event handler that ran before Add() found no waiting pod.
   const auto now = informers_.Of<Pod>().store().Get(pod.metadata.namespace_name,
                                                     pod.metadata.name);
   if (!now || now->metadata.uid != pod.metadata.uid ||
       now->metadata.deletion_timestamp) {
-    waiting->Reject("", "removed");
+    waiting_pods_.Reject(pod.metadata.uid, "", "removed");
   } else if (!informers_.Of<Node>().store().Get("", attempt.host)) {
-    waiting->Reject("", "node deleted");
+    waiting_pods_.Reject(pod.metadata.uid, "", "node deleted");
   }
 }
 
@@ -42,9 +41,7 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   if (!permitted.IsSuccess()) {
     attempt.state.report().Ran("Permit", permitted.plugin(), permitted);
     UnreserveAndForget(attempt);
-    waiting_pods_.Remove(pod);
-    const auto* with = attempt.state.Find<WaitsWith>();
-    if (with != nullptr) co_await with->group->AllGaveBack(pod);
+    co_await waiting_pods_.RemoveWithGroup(pod);
     WakeOtherPods(attempt);
     RequeueAndReport(attempt, RejectedOn(attempt.host, permitted));
     co_return;

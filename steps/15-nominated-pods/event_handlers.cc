@@ -46,8 +46,9 @@ void EventHandlers::UpdateNodeInCache(const NodePtr& old, const NodePtr& node) {
 void EventHandlers::DeleteNodeFromCache(const NodePtr& node) {
   cache_.RemoveNode(*node);
   // kube-scheduler lets these pods wait, and binds them to the missing node.
-  waiting_pods_.Iterate([&](WaitingPod& pod) {
-    if (pod.node_name() == node->metadata.name) pod.Reject("", "node deleted");
+  waiting_pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    if (waiting.node_name != node->metadata.name) return;
+    waiting_pods_.Reject(waiting.pod->metadata.uid, "", "node deleted");
   });
   queue_.MoveAllToActiveOrBackoffQueue(
       {{EventResource::kNode, action::kDelete}, node, {}});
@@ -130,8 +131,9 @@ void EventHandlers::DeletePodFromSchedulingQueue(const PodPtr& pod) {
 }
 
 bool EventHandlers::RejectWaitingPod(const Pod& pod) {
-  const auto waiting = waiting_pods_.Get(pod.metadata.uid);
-  return waiting && (waiting->Reject("", "removed") || waiting->IsRejected());
+  const std::string& uid = pod.metadata.uid;
+  return waiting_pods_.Reject(uid, "", "removed") ||
+         waiting_pods_.IsRejected(uid);
 }
 
 bool EventHandlers::ResponsibleForPod(const Pod& pod) const {

@@ -41,8 +41,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       offer_(
           trace_, [this](auto n) { return queue_.ActiveOrder(n); },
           [this](const std::string& uid, bool allow) {
-            const auto pod = waiting_pods_.Get(uid);
-            return pod && pod->EndWait(allow);
+            return waiting_pods_.EndWait(uid, allow);
           }),
       pod_groups_(clock),
       event_handlers_(queue_, cache_, waiting_pods_, pod_groups_,

@@ -16,22 +16,22 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST_F(WaitingPodsTest, EndWaitAllowsThePodForAllPlugins) {
-  const auto pod = AddAndWait("a", {{"X", 1min}, {"Y", 2min}, {"Z", 3min}});
-  pod->Allow("Y");
-  EXPECT_TRUE(pod->EndWait(/*allow=*/true));
+  AddAndWait("a", {{"X", 1min}, {"Y", 2min}, {"Z", 3min}});
+  pods_.Allow("a", "Y");
+  EXPECT_TRUE(pods_.EndWait("a", /*allow=*/true));
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
   EXPECT_FALSE(CancelTimer(1min, 1));
   EXPECT_FALSE(CancelTimer(3min, 3));
-  EXPECT_FALSE(pod->EndWait(/*allow=*/false));
+  EXPECT_FALSE(pods_.EndWait("a", /*allow=*/false));
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
 TEST_F(WaitingPodsTest, EndWaitRejectsThePodInTheNameOfAPendingPlugin) {
-  const auto pod = AddAndWait("a", {{"X", 1min}, {"Y", 2min}, {"Z", 3min}});
-  pod->Allow("X");
-  EXPECT_TRUE(pod->EndWait(/*allow=*/false));
+  AddAndWait("a", {{"X", 1min}, {"Y", 2min}, {"Z", 3min}});
+  pods_.Allow("a", "X");
+  EXPECT_TRUE(pods_.EndWait("a", /*allow=*/false));
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by Y: rejected by hand"));
-  EXPECT_FALSE(pod->EndWait(/*allow=*/true));
+  EXPECT_FALSE(pods_.EndWait("a", /*allow=*/true));
   AdvanceAndSettle(3min);
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by Y: rejected by hand"));
 }

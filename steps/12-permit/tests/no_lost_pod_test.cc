@@ -22,6 +22,7 @@
 #include "tests/no_lost_pod_testing.h"
 #include "tests/permit_testing.h"
 #include "tests/random_server_testing.h"
+#include "tests/waiting_pods_testing.h"
 
 namespace minisched {
 namespace {
@@ -88,8 +89,12 @@ class LostPodRun {
     fate_.BeKind();
     server_.RemoveObstacles();
     while (!fate_.HeldPods().empty()) fate_.TakeHeld().done({});
-    WaitingPodsNow().Iterate([](WaitingPod& pod) {
-      for (const auto& plugin : pod.GetPendingPlugins()) pod.Allow(plugin);
+    WaitingPods& pods = WaitingPodsNow();
+    pods.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+      const std::string& uid = waiting.pod->metadata.uid;
+      for (const auto& plugin : WaitingPodsPeer::PendingPlugins(pods, uid)) {
+        pods.Allow(uid, plugin);
+      }
     });
     Settle();
     for (int round = 0; round < 10 && !PendingPods().empty(); ++round) {
@@ -124,20 +129,21 @@ class LostPodRun {
   }
 
   void EndWait() {
-    std::map<std::string, std::shared_ptr<WaitingPod>> pods;  // by name
-    WaitingPodsNow().Iterate([&](WaitingPod& pod) {
-      pods[pod.pod()->metadata.name] = pod.shared_from_this();
+    WaitingPods& pods = WaitingPodsNow();
+    std::map<std::string, std::string> uids;  // by name
+    pods.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+      uids[waiting.pod->metadata.name] = waiting.pod->metadata.uid;
     });
-    if (pods.empty()) return;
-    const int index = fate_.Below(static_cast<int>(pods.size()));
-    WaitingPod& pod = *std::next(pods.begin(), index)->second;
+    if (uids.empty()) return;
+    const int index = fate_.Below(static_cast<int>(uids.size()));
+    const std::string& uid = std::next(uids.begin(), index)->second;
     const int choice = fate_.Below(10);
     if (choice == 0) {
-      pod.Reject("Chance 2", "no quota");
+      pods.Reject(uid, "Chance 2", "no quota");
     } else if (choice == 1) {
-      pod.Preempt("Chance 2", "preempted");
+      Preempt(pods, uid, "Chance 2", "preempted");
     } else {
-      pod.Allow(pod.GetPendingPlugins().front());
+      pods.Allow(uid, WaitingPodsPeer::PendingPlugins(pods, uid).front());
     }
   }
 
@@ -184,7 +190,8 @@ class LostPodRun {
     RunTasks(SchedulerPeer::GetExecutor(*scheduler_));
     AwaitThat([&] {
       std::size_t parked = fate_.HeldPods().size();
-      WaitingPodsNow().Iterate([&](const WaitingPod&) { ++parked; });
+      WaitingPodsNow().IterateOverWaitingPods(
+          [&](const WaitingPod&) { ++parked; });
       return fate_.cycles() == parked;
     });
   }

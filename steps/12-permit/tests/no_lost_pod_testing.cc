@@ -39,10 +39,11 @@ Whereabouts FindPods(Scheduler& scheduler, Fate& fate) {
   add(queued.unschedulable, Place::kUnschedulable);
   add(queued.gated, Place::kGated);
   found.in_flight = {queued.in_flight.begin(), queued.in_flight.end()};
-  SchedulerPeer::GetWaitingPods(scheduler).Iterate([&](WaitingPod& pod) {
-    const std::string& uid = pod.pod()->metadata.uid;
+  const WaitingPods& pods = SchedulerPeer::GetWaitingPods(scheduler);
+  pods.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    const std::string& uid = waiting.pod->metadata.uid;
     found.places[uid].push_back(Place::kWaiting);
-    found.assumed[uid] = pod.node_name();
+    found.assumed[uid] = waiting.node_name;
   });
   for (const auto& [uid, node] : fate.HeldPods()) {
     found.places[uid].push_back(Place::kAssumed);

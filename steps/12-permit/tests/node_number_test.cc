@@ -152,7 +152,7 @@ TEST_F(NodeNumberPermitTest, TheTimerOfAnEarlierTryDoesNotAllowThePod) {
 TEST_F(NodeNumberPermitTest, TheTimerOfARejectedTryDoesNotAllowThePod) {
   Permit("node-3");
   EXPECT_THAT(EndsAfter(std::chrono::seconds(1)), IsEmpty());
-  waiting_pods().Get(pod().metadata.uid)->Reject("", "removed");
+  waiting_pods().Reject(pod().metadata.uid, "", "removed");
   EXPECT_THAT(EndsAfter({}), ElementsAre("Unschedulable: removed"));
   Permit("node-4");
   EXPECT_THAT(EndsAfter(std::chrono::seconds(4) - kInstant),

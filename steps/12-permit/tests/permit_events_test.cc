@@ -100,7 +100,7 @@ TEST_F(PermitEventsTest, ADeletedPodGivesBackItsRoomAtOnce) {
   EXPECT_EQ(TakeBinding(), "b");
   AwaitMove("a", Place::kGone);
   Advance({});
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
   Succeed("b");
   AwaitMove("b", Place::kBound);
   // No event reports that a deleted pod was rejected.
@@ -119,7 +119,7 @@ TEST_F(PermitEventsTest, TheNextPodReservesAfterTheRejectedPodUnreserves) {
   DeleteBeforeUnreserve(
       [&] {
         PauseExecutor(go_on);
-        Waiting("a")->Reject("A", "no quota");
+        Waiting().Reject("a", "A", "no quota");
       },
       go_on);
 }
@@ -147,7 +147,7 @@ TEST_F(PermitEventsTest, TheNextPodReservesAfterTheUnreserveUnderWay) {
   });
   DeleteBeforeUnreserve(
       [&] {
-        Waiting("a")->Reject("A", "no quota");
+        Waiting().Reject("a", "A", "no quota");
         unreserving.get_future().wait();
       },
       go_on);
@@ -182,7 +182,7 @@ TEST_F(PermitEventsTest, ADeletedPodThatIsBoundGivesBackItsRoom) {
   cluster_.Send("ADDED", NewPod("z"));
   EXPECT_THAT(TakeBinding(), AnyOf("b", "z"));
   EXPECT_EQ(AwaitMove("a", Place::kGone).attempts, 1);
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
 }
 
 TEST_F(PermitEventsTest, AnUpdateDoesNotEndTheWait) {
@@ -192,9 +192,10 @@ TEST_F(PermitEventsTest, AnUpdateDoesNotEndTheWait) {
   cluster_.Send("MODIFIED", labelled);
   cluster_.Send("DELETED", NewPod("b"));
   AwaitMove("b", Place::kGone);  // after the update
-  const auto waiting = AwaitWaiting("a");
-  EXPECT_THAT(waiting->GetPendingPlugins(), ElementsAre("A"));
-  waiting->Allow("A");
+  AwaitWaiting("a");
+  EXPECT_THAT(WaitingPodsPeer::PendingPlugins(Waiting(), "a"),
+              ElementsAre("A"));
+  Waiting().Allow("a", "A");
   EXPECT_EQ(TakeBinding(), "a");
 }
 
@@ -203,7 +204,7 @@ TEST_F(PermitEventsTest, ADeletedNodeRejectsThePodsThatWaitForIt) {
   a_.Set("b", Code::kWait, kTimeout);
   Start({NewNode("n", /*allowed_pods=*/1), NewNode("o", /*allowed_pods=*/1)},
         {NewPod("a"), NewPod("b")});
-  const auto b = AwaitWaiting("b");
+  AwaitWaiting("b");
   const std::string node_of_a = AwaitMove("a", Place::kWaiting).node;
   a_.Set("a", {});
   cluster_.Send("ADDED", NewNode("p", /*allowed_pods=*/1));
@@ -216,7 +217,7 @@ TEST_F(PermitEventsTest, ADeletedNodeRejectsThePodsThatWaitForIt) {
   EXPECT_EQ(TakeBinding(), "a");
   EXPECT_EQ(AwaitMove("a", Place::kAssumed).node, node_of_a);
   EXPECT_EQ(AwaitMove("a", Place::kAssumed).node, "p");
-  b->Allow("A");
+  Waiting().Allow("b", "A");
   EXPECT_EQ(TakeBinding(), "b");
 }
 
@@ -298,7 +299,8 @@ TEST_F(PermitEventsTest, AnEventDuringTheWaitCountsAfterTheRejection) {
   cluster_.Send("MODIFIED", WithLabel(NewNode("n", /*allowed_pods=*/1)));
   cluster_.Send("ADDED", NewNode("o", /*allowed_pods=*/1));
   EXPECT_EQ(TakeBinding(), "b");  // after both events
-  AwaitWaiting("a")->Reject("A", "no quota");
+  AwaitWaiting("a");
+  Waiting().Reject("a", "A", "no quota");
   const Move move = AwaitMove("a", Place::kBackoff);
   EXPECT_THAT(move.plugins, ElementsAre("A"));
   a_.Set("a", {});
@@ -310,13 +312,14 @@ TEST_F(PermitEventsTest, TheRoomOfARejectedPodDoesNotWakeThatPod) {
   a_.Set("a", Code::kWait, kTimeout);
   a_.Set("b", Code::kWait, kTimeout);
   Start({NewNode("n")}, {NewPod("a"), NewPod("b")});
-  const auto b = AwaitWaiting("b");
-  AwaitWaiting("a")->Reject("A", "no quota");
+  AwaitWaiting("b");
+  AwaitWaiting("a");
+  Waiting().Reject("a", "A", "no quota");
   const Move move = AwaitMove("a", Place::kUnschedulable);
   EXPECT_THAT(move.wakes, Contains("Pod/Delete"));
   // But the room of another pod does.
   clock_.Advance(std::chrono::seconds(1));
-  b->Reject("A", "no quota");
+  Waiting().Reject("b", "A", "no quota");
   EXPECT_EQ(AwaitMove("a", Place::kActive).event, "UnscheduledPodAdd");
   EXPECT_EQ(AwaitMove("a", Place::kActive).event, "AssignedPodDelete");
 }

@@ -61,10 +61,11 @@ TEST_F(PermitTest, AWaitingPodKeepsItsRoomButHoldsUpNoOtherPod) {
   EXPECT_THAT(AwaitMove("c", Place::kUnschedulable).plugins,
               ElementsAre("NodeResourcesFit"));
   EXPECT_THAT(Queued().in_flight, ElementsAre("a"));
-  AwaitWaiting("a")->Allow("A");
+  AwaitWaiting("a");
+  Waiting().Allow("a", "A");
   EXPECT_EQ(TakeBinding(), "a");
   EXPECT_THAT(Queued().in_flight, IsEmpty());
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
   Succeed("a");
   AwaitMove("a", Place::kBound);
   EXPECT_THAT(
@@ -83,12 +84,12 @@ TEST_F(PermitTest, ATimeoutRejectsThePodAndGivesBackItsRoom) {
   EXPECT_EQ(AwaitMove("a", Place::kWaiting).until, start + kTimeout);
   AwaitMove("b", Place::kUnschedulable);
   Advance(kTimeout - kTick);
-  EXPECT_NE(Waiting("a"), nullptr);
+  EXPECT_TRUE(IsWaiting("a"));
   clock_.Advance(kTick);
   const Move move = AwaitMove("a", Place::kUnschedulable);
   EXPECT_EQ(move.event, "ScheduleAttemptFailure");
   EXPECT_THAT(move.plugins, ElementsAre("A"));
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
   EXPECT_EQ(TakeBinding(), "b");
   EXPECT_THAT(
       volumes_.AwaitCalls(6),
@@ -104,7 +105,8 @@ TEST_F(PermitTest, ATimeoutRejectsThePodAndGivesBackItsRoom) {
 TEST_F(PermitTest, ARejectedPodIsTriedAgainAfterAnEventOfThePlugin) {
   a_.Set("a", Code::kWait, kTimeout);
   Start({NewNode("n")}, {NewPod("a")});
-  EXPECT_TRUE(AwaitWaiting("a")->Reject("A", "no quota"));
+  AwaitWaiting("a");
+  EXPECT_TRUE(Waiting().Reject("a", "A", "no quota"));
   const Move move = AwaitMove("a", Place::kUnschedulable);
   EXPECT_THAT(move.plugins, ElementsAre("A"));
   EXPECT_THAT(move.wakes, ElementsAre("Node/UpdateNodeLabel", "Pod/Delete",
@@ -123,26 +125,6 @@ TEST_F(PermitTest, ARejectedPodIsTriedAgainAfterAnEventOfThePlugin) {
   EXPECT_EQ(TakeBinding(), "a");
 }
 
-TEST_F(PermitTest, APreemptedPodBacksOff) {
-  a_.Set("a", Code::kWait, kTimeout);
-  Start({NewNode("n")}, {NewPod("a")});
-  EXPECT_TRUE(AwaitWaiting("a")->Preempt("A", "preempted"));
-  EXPECT_THAT(AwaitMove("a", Place::kBackoff).plugins, IsEmpty());
-  EXPECT_THAT(
-      AwaitWrites(2),
-      AllOf(SizeIs(2), ReportsFailure("SchedulerError",
-                                      "waiting on permit for pod: preempted")));
-  ASSERT_THAT(Queued().backoff, SizeIs(1));
-  EXPECT_EQ(Queued().backoff[0].consecutive_errors_count, 1);
-  EXPECT_THAT(
-      volumes_.AwaitCalls(4),
-      ElementsAre("Reserve a on n, in flight", "Unreserve a on n by B",
-                  "Unreserve a on n by A", "Unreserve a on n, in flight"));
-  a_.Set("a", {});
-  EndBackoff();
-  EXPECT_EQ(TakeBinding(), "a");
-}
-
 TEST_F(PermitTest, ARejectionByPermitGivesBackTheRoom) {
   a_.Set("a", Code::kWait, kTimeout);
   b_.Set("a", {Code::kUnschedulable, "not today"});
@@ -158,7 +140,7 @@ TEST_F(PermitTest, ARejectionByPermitGivesBackTheRoom) {
   EXPECT_THAT(AwaitWrites(2), ReportsFailure("Unschedulable",
                                              "0/1 nodes are available: "
                                              "1 not today."));
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
 }
 
 TEST_F(PermitTest, APodWhosePermitFailsBacksOff) {
@@ -185,13 +167,15 @@ TEST_F(PermitTest, APodIsBoundOnceAllPluginsHaveAllowedIt) {
   const Move move = AwaitMove("a", Place::kWaiting);
   EXPECT_THAT(move.plugins, ElementsAre("A", "B"));
   EXPECT_EQ(move.until, start + kTimeout);
-  const auto waiting = AwaitWaiting("a");
-  EXPECT_THAT(waiting->GetPendingPlugins(), ElementsAre("A", "B"));
-  waiting->Allow("B");
-  EXPECT_THAT(waiting->GetPendingPlugins(), ElementsAre("A"));
+  AwaitWaiting("a");
+  EXPECT_THAT(WaitingPodsPeer::PendingPlugins(Waiting(), "a"),
+              ElementsAre("A", "B"));
+  Waiting().Allow("a", "B");
+  EXPECT_THAT(WaitingPodsPeer::PendingPlugins(Waiting(), "a"),
+              ElementsAre("A"));
   Advance(2 * kTimeout - kTick);  // B's timer was stopped
-  EXPECT_EQ(Waiting("a"), waiting);
-  waiting->Allow("A");
+  EXPECT_TRUE(IsWaiting("a"));
+  Waiting().Allow("a", "A");
   EXPECT_EQ(TakeBinding(), "a");
 }
 
@@ -204,7 +188,8 @@ TEST_F(PermitTest, TheTraceFollowsAPodThatWaits) {
   EXPECT_EQ(move.node, "n");
   EXPECT_EQ(move.attempts, 1);
   EXPECT_EQ(AwaitMove("a", Place::kAssumed).node, "n");
-  AwaitWaiting("a")->Allow("A");
+  AwaitWaiting("a");
+  Waiting().Allow("a", "A");
   TakeBinding();
   const Move assumed = AwaitMove("a", Place::kAssumed);
   EXPECT_EQ(assumed.node, "n");
@@ -229,7 +214,8 @@ TEST_F(PermitTest, TheTraceHasTheRejection) {
   a_.Set("a", Code::kWait, kTimeout);
   TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
   Start({NewNode("n")}, {NewPod("a")});
-  AwaitWaiting("a")->Reject("A", "no quota");
+  AwaitWaiting("a");
+  Waiting().Reject("a", "A", "no quota");
   AwaitMove("a", Place::kUnschedulable);
   const Attempt last = LastAttempt(attempts);
   EXPECT_THAT(
@@ -257,7 +243,8 @@ TEST_F(PermitTest, TheTraceHasTheWaitOfABoundPod) {
   b_.Set("a", Code::kWait, kTimeout);
   TraceReader attempts(trace_, AttemptDetail::kFirstRejections);
   Start({NewNode("n")}, {NewPod("a")});
-  AwaitWaiting("a")->Allow("B");
+  AwaitWaiting("a");
+  Waiting().Allow("a", "B");
   TakeBinding();
   Succeed("a");
   AwaitMove("a", Place::kBound);
@@ -274,7 +261,7 @@ TEST_F(PermitTest, StoppingDoesNotWaitForPodsThatWait) {
   AwaitWaiting("a");
   stop_.request_stop();
   EXPECT_TRUE(RunReturnsWithin(kRealPatience));
-  EXPECT_EQ(Waiting("a"), nullptr);
+  EXPECT_FALSE(IsWaiting("a"));
   Advance(kTimeout);
   scheduler_.reset();
   EXPECT_THAT(volumes_.AwaitCalls(0), ElementsAre("Reserve a on n, in flight"));
@@ -307,7 +294,7 @@ class PermitDestructionTest : public ::testing::Test {
 TEST_F(PermitDestructionTest, DestructionDoesNotWaitForPodsThatWait) {
   SchedulerPeer::ReadCluster(*scheduler_);
   SchedulerPeer::ScheduleOne(*scheduler_);
-  EXPECT_NE(SchedulerPeer::GetWaitingPods(*scheduler_).Get("a"), nullptr);
+  EXPECT_TRUE(IsListed(SchedulerPeer::GetWaitingPods(*scheduler_), "a"));
   const auto destroyed = Destroy();
   EXPECT_EQ(destroyed.wait_for(kRealPatience), std::future_status::ready);
   clock_.Advance(std::chrono::hours(1));  // ends the wait if there is one

@@ -19,6 +19,7 @@
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
 #include "tests/binding_cycle_testing.h"
+#include "tests/waiting_pods_testing.h"
 
 // Helpers for tests of Permit in a whole scheduler.
 
@@ -149,14 +150,11 @@ class PermitTest : public BindingCycleTest {
     }
   }
 
-  // Returns null if the pod doesn't wait on Permit.
-  std::shared_ptr<WaitingPod> Waiting(const std::string& pod) {
-    return SchedulerPeer::GetWaitingPods(*scheduler_).Get(pod);
-  }
+  WaitingPods& Waiting() { return SchedulerPeer::GetWaitingPods(*scheduler_); }
+  bool IsWaiting(const std::string& pod) { return IsListed(Waiting(), pod); }
   // Blocks until the pod waits on Permit. Then its timers run.
-  std::shared_ptr<WaitingPod> AwaitWaiting(const std::string& pod) {
-    AwaitThat([&] { return Waiting(pod) != nullptr; });
-    return Waiting(pod);
+  void AwaitWaiting(const std::string& pod) {
+    AwaitThat([&] { return IsWaiting(pod); });
   }
 
   // Advances the clock. Then the timers that are due have run.

@@ -38,22 +38,21 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
 
   void AddPods() {
     for (int i = 0; i < kWaitingPods; ++i) {
-      const auto pod = Add(std::to_string(i), {{"X", Wait(i)}, {"Y", 1min}});
-      waiting_.emplace_back(pod);
-      pod_objects_.emplace_back(pod->pod());
-      pods_.WaitOnPermit(pod->pod())
-          .Start([this, i, object = pod->pod(),
-                  token = token_](const Status& status) {
-            if (!status.IsSuccess()) pods_.Remove(*object);
+      const PodPtr pod = PodThatWaits(std::to_string(i));
+      pods_.Add(pod, "node-1", {{"X", Wait(i)}, {"Y", 1min}});
+      pod_objects_.emplace_back(pod);
+      pods_.WaitOnPermit(pod).Start(
+          [this, i, pod, token = token_](const Status& status) {
+            if (!status.IsSuccess()) pods_.Remove(*pod);
             MutexLock lock(mu_);
             results_[i].push_back(Describe(status));
           });
     }
   }
 
-  void Allow(WaitingPod& pod) {
-    pod.Allow("X");
-    pod.Allow("Y");
+  void Allow(const WaitingPod& waiting) {
+    pods_.Allow(waiting.pod->metadata.uid, "X");
+    pods_.Allow(waiting.pod->metadata.uid, "Y");
   }
 
   // Returns the results of each pod whose callback was called, by number.
@@ -65,7 +64,7 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
 
   std::size_t CountWaiting() const {
     std::size_t count = 0;
-    pods_.Iterate([&](const WaitingPod&) { ++count; });
+    pods_.IterateOverWaitingPods([&](const WaitingPod&) { ++count; });
     return count;
   }
 
@@ -73,7 +72,6 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
   void ExpectNothingIsLeft() {
     Settle();
     EXPECT_EQ(CountWaiting(), 0);
-    for (const auto& pod : waiting_) EXPECT_TRUE(pod.expired());
     for (const auto& pod : pod_objects_) EXPECT_TRUE(pod.expired());
     EXPECT_EQ(token_.use_count(), 1);
     for (int i = 0; i < kWaitingPods; ++i) {
@@ -83,7 +81,6 @@ class ManyWaitingPodsTest : public WaitingPodsTest {
   }
 
   const std::shared_ptr<int> token_ = std::make_shared<int>();
-  std::vector<std::weak_ptr<WaitingPod>> waiting_;
   std::vector<std::weak_ptr<const Pod>> pod_objects_;
   std::map<int, std::vector<std::string>> results_ GUARDED_BY(mu_);
 };
@@ -101,7 +98,7 @@ TEST_F(ManyWaitingPodsTest, WaitingPodsNeedNoThreads) {
 
 TEST_F(ManyWaitingPodsTest, AllowedPodsLeaveAtOnce) {
   AddPods();
-  pods_.Iterate([&](WaitingPod& pod) { Allow(pod); });
+  pods_.IterateOverWaitingPods([&](const WaitingPod& pod) { Allow(pod); });
   const auto results = Results();
   EXPECT_EQ(results.size(), kWaitingPods);
   for (const auto& [number, texts] : results) {
@@ -114,8 +111,8 @@ TEST_F(ManyWaitingPodsTest, PodsThatAreNotAllowedTimeOut) {
   AddPods();
   // Half of the pods of each time are allowed.
   const auto is_allowed = [](int number) { return number / kDigits % 2 == 0; };
-  pods_.Iterate([&](WaitingPod& pod) {
-    if (is_allowed(std::stoi(pod.pod()->metadata.name))) Allow(pod);
+  pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    if (is_allowed(std::stoi(waiting.pod->metadata.name))) Allow(waiting);
   });
   for (int second = 0; second <= kDigits; ++second) {
     const auto results = Results();

@@ -117,12 +117,11 @@ class WaitingPodsModelTest : public ::testing::Test {
       ComparePod(i);
       const bool in_map = model_[i].in_map;
       if (in_map) waiting.insert(std::to_string(i));
-      // Only the map and the test keep a pod.
-      EXPECT_EQ(seen_[i].expired(), !in_map && !kept_[i]);
+      EXPECT_EQ(seen_[i].expired(), !in_map);  // only the map keeps the pod
     }
     std::set<std::string> visited;
-    pods_.Iterate([&](const WaitingPod& pod) {
-      EXPECT_TRUE(visited.insert(pod.pod()->metadata.uid).second);
+    pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+      EXPECT_TRUE(visited.insert(waiting.pod->metadata.uid).second);
     });
     EXPECT_EQ(visited, waiting);
     EXPECT_EQ(token_.use_count(),
@@ -151,12 +150,11 @@ class WaitingPodsModelTest : public ::testing::Test {
         {40, "WaitOnPermit", &Test::WaitOnPermit},
         {40, "Allow", &Test::Allow},
         {12, "Reject", &Test::Reject},
-        {10, "Preempt", &Test::Preempt},
+        {10, "Preempt", &Test::PreemptPod},
         {10, "Iterate", &Test::Iterate},
         {20, "Advance", &Test::Advance},
-        {21, "Forget", &Test::Forget},
         {1, "Clear", &Test::Clear}};
-    int roll = Below(200);
+    int roll = Below(179);
     for (const Operation& operation : kOperations) {
       roll -= operation.weight;
       if (roll >= 0) continue;
@@ -168,18 +166,14 @@ class WaitingPodsModelTest : public ::testing::Test {
 
   void ComparePod(int number) {
     const ModelWait& wait = model_[number];
-    const auto pod = pods_.Get(std::to_string(number));
-    ASSERT_EQ(pod != nullptr, wait.in_map) << "pod " << number;
-    if (pod && kept_[number]) {
-      EXPECT_EQ(pod, kept_[number]);
-    }
-    const auto any = pod ? pod : kept_[number];
-    if (!any) return;
+    const std::string uid = std::to_string(number);
+    ASSERT_EQ(IsListed(pods_, uid), wait.in_map) << "pod " << number;
     std::vector<std::string> pending;
     for (const auto& [plugin, time] : wait.pending) {
       pending.emplace_back(plugin);
     }
-    EXPECT_EQ(any->GetPendingPlugins(), pending) << "pod " << number;
+    EXPECT_EQ(WaitingPodsPeer::PendingPlugins(pods_, uid), pending)
+        << "pod " << number;
   }
 
   void Add() {
@@ -197,8 +191,9 @@ class WaitingPodsModelTest : public ::testing::Test {
       // A timer of the past is due now.
       wait.pending[plugin] = clock_.Now() + std::max(time, Clock::Duration());
     }
-    kept_[number] = pods_.Add(pods_of_[number], "node-1", wait.waits);
-    seen_[number] = kept_[number];
+    const auto pod = std::make_shared<const Pod>(*pods_of_[number]);
+    pods_.Add(pod, "node-1", wait.waits);
+    seen_[number] = pod;
   }
 
   void WaitOnPermit() {
@@ -222,43 +217,43 @@ class WaitingPodsModelTest : public ::testing::Test {
 
   void AddCall(int number, const Status& status) EXCLUDES(mu_) {
     if (!status.IsSuccess()) pods_.Remove(*pods_of_[number]);
-    EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
+    EXPECT_FALSE(IsListed(pods_, std::to_string(number)));
     MutexLock lock(mu_);
     calls_.emplace(number, Describe(status));
   }
 
-  // Calls `act` with a pod that waits or has waited, and with its model.
+  // Calls `act` with the uid of a pod, which may not wait, and with its model.
   template <class Act>
   void WithPod(const Act& act) {
     const int number = Below(kPermitPods);
-    const bool kept = Below(2) == 0;
-    const auto pod = kept ? kept_[number] : pods_.Get(std::to_string(number));
-    if (pod) act(*pod, model_[number]);
+    act(std::to_string(number), model_[number]);
     ComparePod(number);
   }
 
   std::string_view AnyPlugin() { return kPermitPlugins[Below(4)]; }
 
   void Allow() {
-    WithPod([&](WaitingPod& pod, ModelWait& wait) {
+    WithPod([&](const std::string& uid, ModelWait& wait) {
       const std::string_view plugin = AnyPlugin();
-      pod.Allow(plugin);
+      pods_.Allow(uid, plugin);
       wait.Allow(plugin);
     });
   }
 
   void Reject() {
-    WithPod([&](WaitingPod& pod, ModelWait& wait) {
+    WithPod([&](const std::string& uid, ModelWait& wait) {
       const std::string_view plugin = AnyPlugin();
-      EXPECT_EQ(pod.Reject(plugin, "no"),
+      EXPECT_EQ(pods_.Reject(uid, plugin, "no"),
                 wait.End(fmt::format("Unschedulable by {}: no", plugin)));
     });
   }
 
-  void Preempt() {
-    WithPod([&](WaitingPod& pod, ModelWait& wait) {
+  void PreemptPod() {
+    WithPod([&](const std::string& uid, ModelWait& wait) {
       const std::string_view plugin = AnyPlugin();
-      EXPECT_EQ(pod.Preempt(plugin, "room"),
+      const auto preempted = Preempt(pods_, uid, plugin, "room");
+      if (!preempted) return;
+      EXPECT_EQ(*preempted,
                 wait.End(fmt::format(
                     "Error by {}: waiting on permit for pod: room", plugin)));
     });
@@ -266,10 +261,11 @@ class WaitingPodsModelTest : public ::testing::Test {
 
   void Iterate() {
     const std::string_view plugin = AnyPlugin();
-    pods_.Iterate([&](WaitingPod& pod) {
-      const int number = std::stoi(pod.pod()->metadata.uid);
-      EXPECT_EQ(pods_.Get(pod.pod()->metadata.uid).get(), &pod);
-      pod.Allow(plugin);
+    pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+      const std::string& uid = waiting.pod->metadata.uid;
+      const int number = std::stoi(uid);
+      EXPECT_EQ(waiting.pod, seen_[number].lock());
+      pods_.Allow(uid, plugin);
       model_[number].Allow(plugin);
       ComparePod(number);
     });
@@ -287,9 +283,6 @@ class WaitingPodsModelTest : public ::testing::Test {
     if (step > Clock::Duration::zero()) clock_.Advance(step);
   }
 
-  // Drops the reference to a pod.
-  void Forget() { kept_[Below(kPermitPods)] = nullptr; }
-
   void Clear() {
     pods_.Clear();
     for (ModelWait& wait : model_) wait.Clear();
@@ -304,11 +297,9 @@ class WaitingPodsModelTest : public ::testing::Test {
   const std::shared_ptr<int> token_ = std::make_shared<int>();
   std::vector<PodPtr> pods_of_ = NewPods();
   std::vector<ModelWait> model_ = std::vector<ModelWait>(kPermitPods);
-  // The last wait of each pod.
-  std::vector<std::shared_ptr<WaitingPod>> kept_ =
-      std::vector<std::shared_ptr<WaitingPod>>(kPermitPods);
-  std::vector<std::weak_ptr<WaitingPod>> seen_ =
-      std::vector<std::weak_ptr<WaitingPod>>(kPermitPods);
+  // What was added in the last wait of each pod.
+  std::vector<std::weak_ptr<const Pod>> seen_ =
+      std::vector<std::weak_ptr<const Pod>>(kPermitPods);
   Executor executor_{1, clock_};
   WaitingPods pods_{executor_};
 

@@ -24,130 +24,113 @@ using ::testing::UnorderedElementsAre;
 
 TEST_F(WaitingPodsTest, AWaitingPodHasItsPodAndItsNode) {
   const PodPtr pod = PodThatWaits("a");
-  const auto waiting = pods_.Add(pod, "node-7", {{"X", 1min}});
-  EXPECT_EQ(waiting->pod(), pod);
-  EXPECT_EQ(waiting->node_name(), "node-7");
-  EXPECT_EQ(pods_.Get("a"), waiting);
-  EXPECT_EQ(pods_.Get("b"), nullptr);
+  pods_.Add(pod, "node-7", {{"X", 1min}});
+  int visited = 0;
+  pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    EXPECT_EQ(waiting.pod, pod);
+    EXPECT_EQ(waiting.node_name, "node-7");
+    ++visited;
+  });
+  EXPECT_EQ(visited, 1);
+  EXPECT_FALSE(Has("b"));
 }
 
 TEST_F(WaitingPodsTest, AllowEndsTheWaitForOnePlugin) {
-  const auto pod = AddAndWait("a", {{"X", 1min}});
+  AddAndWait("a", {{"X", 1min}});
   EXPECT_THAT(Ends(), IsEmpty());
-  pod->Allow("X");
+  pods_.Allow("a", "X");
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
-  EXPECT_EQ(pods_.Get("a"), nullptr);
+  EXPECT_FALSE(Has("a"));
 }
 
 TEST_F(WaitingPodsTest, SeveralPluginsMustAllowThePod) {
-  const auto pod = AddAndWait("a", {{"Z", 1min}, {"X", 1min}, {"Y", 1min}});
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("X", "Y", "Z"));
-  pod->Allow("Y");
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("X", "Z"));
-  pod->Allow("Z");
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("X"));
+  AddAndWait("a", {{"Z", 1min}, {"X", 1min}, {"Y", 1min}});
+  EXPECT_THAT(Pending("a"), ElementsAre("X", "Y", "Z"));
+  pods_.Allow("a", "Y");
+  EXPECT_THAT(Pending("a"), ElementsAre("X", "Z"));
+  pods_.Allow("a", "Z");
+  EXPECT_THAT(Pending("a"), ElementsAre("X"));
   EXPECT_THAT(Ends(), IsEmpty());
-  EXPECT_EQ(pods_.Get("a"), pod);
-  pod->Allow("X");
-  EXPECT_THAT(pod->GetPendingPlugins(), IsEmpty());
+  EXPECT_TRUE(Has("a"));
+  pods_.Allow("a", "X");
+  EXPECT_THAT(Pending("a"), IsEmpty());
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
 TEST_F(WaitingPodsTest, AllowOfAnUnknownPluginDoesNothing) {
-  const auto pod = AddAndWait("a", {{"X", 1min}});
-  pod->Allow("Y");
-  pod->Allow("Y");
-  pod->Allow("");
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("X"));
+  AddAndWait("a", {{"X", 1min}});
+  pods_.Allow("a", "Y");
+  pods_.Allow("a", "Y");
+  pods_.Allow("a", "");
+  EXPECT_THAT(Pending("a"), ElementsAre("X"));
   EXPECT_THAT(Ends(), IsEmpty());
 }
 
 TEST_F(WaitingPodsTest, ASecondAllowOfAPluginDoesNothing) {
-  const auto pod = AddAndWait("a", {{"X", 1min}, {"Y", 1min}});
-  pod->Allow("X");
-  pod->Allow("X");
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("Y"));
+  AddAndWait("a", {{"X", 1min}, {"Y", 1min}});
+  pods_.Allow("a", "X");
+  pods_.Allow("a", "X");
+  EXPECT_THAT(Pending("a"), ElementsAre("Y"));
   EXPECT_THAT(Ends(), IsEmpty());
-  pod->Allow("Y");
-  pod->Allow("Y");
+  pods_.Allow("a", "Y");
+  pods_.Allow("a", "Y");
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
 TEST_F(WaitingPodsTest, RejectEndsTheWait) {
-  const auto pod = AddAndWait("a", {{"X", 1min}, {"Y", 1min}});
-  EXPECT_TRUE(pod->Reject("Y", "the room is needed"));
-  EXPECT_THAT(pod->GetPendingPlugins(), IsEmpty());
+  AddAndWait("a", {{"X", 1min}, {"Y", 1min}});
+  EXPECT_TRUE(pods_.Reject("a", "Y", "the room is needed"));
+  EXPECT_THAT(Pending("a"), IsEmpty());
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by Y: the room is needed"));
-  EXPECT_EQ(pods_.Get("a"), nullptr);
+  EXPECT_FALSE(Has("a"));
 }
 
 TEST_F(WaitingPodsTest, APluginThatHasNotAskedToWaitCanReject) {
-  EXPECT_TRUE(AddAndWait("a", {{"X", 1min}})->Reject("Y", "no"));
-  EXPECT_TRUE(AddAndWait("b", {{"X", 1min}})->Reject("", "removed"));
+  AddAndWait("a", {{"X", 1min}});
+  EXPECT_TRUE(pods_.Reject("a", "Y", "no"));
+  AddAndWait("b", {{"X", 1min}});
+  EXPECT_TRUE(pods_.Reject("b", "", "removed"));
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by Y: no",
                                   "b: Unschedulable: removed"));
 }
 
-TEST_F(WaitingPodsTest, PreemptEndsTheWaitWithAnError) {
-  const auto pod = AddAndWait("a", {{"X", 1min}, {"Y", 1min}});
-  EXPECT_TRUE(pod->Preempt("DefaultPreemption", "preempted"));
-  EXPECT_THAT(pod->GetPendingPlugins(), IsEmpty());
-  EXPECT_THAT(Ends(), ElementsAre("a: Error by DefaultPreemption: "
-                                  "waiting on permit for pod: preempted"));
-  EXPECT_EQ(pods_.Get("a"), nullptr);
-}
-
 TEST_F(WaitingPodsTest, OnlyTheFirstRejectionCounts) {
-  const auto a = AddAndWait("a", {{"X", 1min}});
-  EXPECT_TRUE(a->Reject("X", "first"));
-  EXPECT_FALSE(a->Reject("X", "second"));
-  EXPECT_FALSE(a->Preempt("X", "third"));
-  a->Allow("X");
+  AddAndWait("a", {{"X", 1min}});
+  EXPECT_TRUE(pods_.Reject("a", "X", "first"));
+  EXPECT_FALSE(pods_.Reject("a", "X", "second"));
+  pods_.Allow("a", "X");
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by X: first"));
-  EXPECT_FALSE(a->Reject("X", "after the callback"));
-
-  const auto b = AddAndWait("b", {{"X", 1min}});
-  EXPECT_TRUE(b->Preempt("X", "first"));
-  EXPECT_FALSE(b->Preempt("X", "second"));
-  EXPECT_FALSE(b->Reject("X", "third"));
-  EXPECT_THAT(Ends(),
-              ElementsAre("a: Unschedulable by X: first",
-                          "b: Error by X: waiting on permit for pod: first"));
+  EXPECT_FALSE(pods_.Reject("a", "X", "after the callback"));
 }
 
 // Upstream's TestWaitingPodReturnFalseOnAllowed.
-TEST_F(WaitingPodsTest, RejectAndPreemptReturnFalseForAnAllowedPod) {
-  const auto a = Add("a", {{"plugin1", 10s}});
-  a->Allow("plugin1");
-  EXPECT_FALSE(a->Preempt("preemption-plugin", "preempted"));
-  const auto b = Add("b", {{"plugin1", 10s}});
-  b->Allow("plugin1");
-  EXPECT_FALSE(b->Reject("reject-plugin", "rejected"));
-  WaitOnPermit("a");
+TEST_F(WaitingPodsTest, RejectReturnsFalseForAnAllowedPod) {
+  Add("b", {{"plugin1", 10s}});
+  pods_.Allow("b", "plugin1");
+  EXPECT_FALSE(pods_.Reject("b", "reject-plugin", "rejected"));
   WaitOnPermit("b");
-  EXPECT_THAT(Ends(), ElementsAre("a: Success", "b: Success"));
+  EXPECT_THAT(Ends(), ElementsAre("b: Success"));
 }
 
 // Upstream's TestWaitingPodMultipleActions.
-TEST_F(WaitingPodsTest, RejectAndPreemptReturnFalseAfterWaitOnPermit) {
-  const auto pod = AddAndWait("a", {{"plugin1", 10s}});
-  pod->Allow("plugin1");
+TEST_F(WaitingPodsTest, RejectReturnsFalseAfterWaitOnPermit) {
+  AddAndWait("a", {{"plugin1", 10s}});
+  pods_.Allow("a", "plugin1");
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
-  EXPECT_FALSE(pod->Reject("plugin2", "rejected"));
-  EXPECT_FALSE(pod->Preempt("preemption-plugin", "preempted"));
+  EXPECT_FALSE(pods_.Reject("a", "plugin2", "rejected"));
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
 TEST_F(WaitingPodsTest, ATimerRejectsExactlyAtItsTime) {
-  const auto pod = AddAndWait("a", {{"X", 1min}});
+  AddAndWait("a", {{"X", 1min}});
   AdvanceAndSettle(1min - 1ns);
   EXPECT_THAT(Ends(), IsEmpty());
-  EXPECT_EQ(pods_.Get("a"), pod);
+  EXPECT_TRUE(Has("a"));
   AdvanceAndSettle(1ns);
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by X: rejected due to "
                                   "timeout after waiting 1m0s at plugin X"));
-  EXPECT_THAT(pod->GetPendingPlugins(), IsEmpty());
-  EXPECT_FALSE(pod->Reject("X", "too late"));
+  EXPECT_THAT(Pending("a"), IsEmpty());
+  EXPECT_FALSE(pods_.Reject("a", "X", "too late"));
 }
 
 TEST_F(WaitingPodsTest, TheShortestTimerRejects) {
@@ -183,8 +166,8 @@ TEST_F(WaitingPodsTest, ZeroAndNegativeTimeoutsRejectAtOnce) {
 }
 
 TEST_F(WaitingPodsTest, AnAllowedPluginHasNoTimerLeft) {
-  const auto pod = AddAndWait("a", {{"X", 10s}, {"Y", 20s}});
-  pod->Allow("X");
+  AddAndWait("a", {{"X", 10s}, {"Y", 20s}});
+  pods_.Allow("a", "X");
   EXPECT_FALSE(CancelTimer(10s, 1));
   AdvanceAndSettle(20s - 1ns);
   EXPECT_THAT(Ends(), IsEmpty());
@@ -194,49 +177,51 @@ TEST_F(WaitingPodsTest, AnAllowedPluginHasNoTimerLeft) {
 }
 
 TEST_F(WaitingPodsTest, EndedWaitsHaveNoTimersLeft) {
-  Add("allowed", {{"X", 10s}})->Allow("X");
-  Add("rejected", {{"X", 10s}, {"Y", 20s}})->Reject("X", "no");
-  Add("preempted", {{"X", 10s}})->Preempt("X", "no");
+  Add("allowed", {{"X", 10s}});
+  pods_.Allow("allowed", "X");
+  Add("rejected", {{"X", 10s}, {"Y", 20s}});
+  pods_.Reject("rejected", "X", "no");
   Add("cleared", {{"X", 10s}});
   pods_.Clear();
   EXPECT_FALSE(CancelTimer(10s, 1));
   EXPECT_FALSE(CancelTimer(10s, 2));
   EXPECT_FALSE(CancelTimer(20s, 3));
   EXPECT_FALSE(CancelTimer(10s, 4));
-  EXPECT_FALSE(CancelTimer(10s, 5));
   Add("waiting", {{"X", 10s}});
-  EXPECT_TRUE(CancelTimer(10s, 6));
+  EXPECT_TRUE(CancelTimer(10s, 5));
 }
 
 // The timer is due, but waits for the executor's thread.
 TEST_F(WaitingPodsTest, ATimerDoesNotRejectForAPluginThatHasAllowed) {
   std::latch release(1);
   executor_.Post([&] { release.wait(); });
-  const auto pod = AddAndWait("a", {{"X", 0s}, {"Y", 10s}});
-  pod->Allow("X");
+  AddAndWait("a", {{"X", 0s}, {"Y", 10s}});
+  pods_.Allow("a", "X");
   release.count_down();
   EXPECT_THAT(Ends(), IsEmpty());
-  EXPECT_THAT(pod->GetPendingPlugins(), ElementsAre("Y"));
-  pod->Allow("Y");
+  EXPECT_THAT(Pending("a"), ElementsAre("Y"));
+  pods_.Allow("a", "Y");
   EXPECT_THAT(Ends(), ElementsAre("a: Success"));
 }
 
 TEST_F(WaitingPodsTest, WaitOnPermitReturnsTheResultOfAnEndedWait) {
-  Add("a", {{"X", 10s}})->Allow("X");
-  Add("b", {{"X", 10s}})->Reject("X", "no");
+  Add("a", {{"X", 10s}});
+  pods_.Allow("a", "X");
+  Add("b", {{"X", 10s}});
+  pods_.Reject("b", "X", "no");
   Add("c", {{"X", 10s}});
   AdvanceAndSettle(10s);
-  EXPECT_NE(pods_.Get("a"), nullptr);
-  EXPECT_NE(pods_.Get("b"), nullptr);
-  EXPECT_NE(pods_.Get("c"), nullptr);
+  EXPECT_TRUE(Has("a"));
+  EXPECT_TRUE(Has("b"));
+  EXPECT_TRUE(Has("c"));
   for (const char* name : {"a", "b", "c"}) WaitOnPermit(name);
   EXPECT_THAT(Ends(),
               ElementsAre("a: Success", "b: Unschedulable by X: no",
                           "c: Unschedulable by X: rejected due to timeout "
                           "after waiting 10s at plugin X"));
-  EXPECT_EQ(pods_.Get("a"), nullptr);
-  EXPECT_EQ(pods_.Get("b"), nullptr);
-  EXPECT_EQ(pods_.Get("c"), nullptr);
+  EXPECT_FALSE(Has("a"));
+  EXPECT_FALSE(Has("b"));
+  EXPECT_FALSE(Has("c"));
 }
 
 TEST_F(WaitingPodsTest, WaitOnPermitSucceedsAtOnceForAPodThatDoesNotWait) {
@@ -247,103 +232,101 @@ TEST_F(WaitingPodsTest, WaitOnPermitSucceedsAtOnceForAPodThatDoesNotWait) {
     called_by = std::this_thread::get_id();
   });
   EXPECT_EQ(called_by, std::this_thread::get_id());
-  EXPECT_NE(pods_.Get("b"), nullptr);
+  EXPECT_TRUE(Has("b"));
 }
 
 TEST_F(WaitingPodsTest, TheExecutorCallsTheCallback) {
   std::latch release(1);
   executor_.Post([&] { release.wait(); });
-  AddAndWait("a", {{"X", 10s}})->Allow("X");
-  AddAndWait("b", {{"X", 10s}})->Reject("X", "no");
-  Add("c", {{"X", 10s}})->Preempt("X", "no");
-  WaitOnPermit("c");
+  AddAndWait("a", {{"X", 10s}});
+  pods_.Allow("a", "X");
+  AddAndWait("b", {{"X", 10s}});
+  pods_.Reject("b", "X", "no");
   {
     MutexLock lock(mu_);
     EXPECT_THAT(ends_, IsEmpty());
   }
   release.count_down();
-  EXPECT_THAT(Ends(),
-              ElementsAre("a: Success", "b: Unschedulable by X: no",
-                          "c: Error by X: waiting on permit for pod: no"));
+  EXPECT_THAT(Ends(), ElementsAre("a: Success", "b: Unschedulable by X: no"));
 }
 
 TEST_F(WaitingPodsTest, TheCallbackRunsWithoutLocksAfterAnAllowedPodIsRemoved) {
-  const auto pod = Add("a", {{"X", 10s}});
+  Add("a", {{"X", 10s}});
   bool called = false;
-  pods_.WaitOnPermit(pod->pod()).Start([&](const Status&) {
+  pods_.WaitOnPermit(PodThatWaits("a")).Start([&](const Status&) {
     called = true;
     EXPECT_TRUE(Returns([&] {
-      EXPECT_EQ(pods_.Get("a"), nullptr);
-      EXPECT_FALSE(pod->Reject("X", "too late"));
+      EXPECT_FALSE(Has("a"));
+      EXPECT_FALSE(pods_.Reject("a", "X", "too late"));
       Add("b", {{"X", 10s}});
     }));
   });
-  pod->Allow("X");
+  pods_.Allow("a", "X");
   Settle();
   EXPECT_TRUE(called);
-  EXPECT_NE(pods_.Get("b"), nullptr);
+  EXPECT_TRUE(Has("b"));
 }
 
 // Until then, an event handler that finds the pod leaves its resources to the
 // binding cycle.
 TEST_F(WaitingPodsTest, ARejectedPodIsFoundUntilTheBindingCycleRemovesIt) {
-  const auto pod = Add("a", {{"X", 10s}});
+  Add("a", {{"X", 10s}});
   bool called = false;
-  pods_.WaitOnPermit(pod->pod()).Start([&](const Status&) {
+  pods_.WaitOnPermit(PodThatWaits("a")).Start([&](const Status&) {
     EXPECT_TRUE(Returns([&] {
-      EXPECT_EQ(pods_.Get("a"), pod);
-      EXPECT_FALSE(pod->Reject("X", "too late"));
+      EXPECT_TRUE(Has("a"));
+      EXPECT_FALSE(pods_.Reject("a", "X", "too late"));
     }));
-    pods_.Remove(*pod->pod());
-    EXPECT_TRUE(Returns([&] { EXPECT_EQ(pods_.Get("a"), nullptr); }));
+    pods_.Remove(*PodThatWaits("a"));
+    EXPECT_TRUE(Returns([&] { EXPECT_FALSE(Has("a")); }));
     called = true;
   });
-  pod->Reject("X", "no");
+  pods_.Reject("a", "X", "no");
   Settle();
   EXPECT_TRUE(called);
 }
 
 TEST_F(WaitingPodsTest, IterateVisitsEachPod) {
   std::vector<std::string> visited;
-  const auto visit = [&](const WaitingPod& pod) {
-    visited.push_back(pod.pod()->metadata.name);
+  const auto visit = [&](const WaitingPod& waiting) {
+    visited.push_back(waiting.pod->metadata.name);
   };
-  pods_.Iterate(visit);
+  pods_.IterateOverWaitingPods(visit);
   EXPECT_THAT(visited, IsEmpty());
   for (const char* name : {"a", "b", "c"}) AddAndWait(name, {{"X", 10s}});
-  pods_.Get("b")->Allow("X");
+  pods_.Allow("b", "X");
   Settle();
-  pods_.Iterate(visit);
+  pods_.IterateOverWaitingPods(visit);
   EXPECT_THAT(visited, UnorderedElementsAre("a", "c"));
 }
 
 TEST_F(WaitingPodsTest, IterateHoldsNoLock) {
   for (const char* name : {"a", "b", "c"}) AddAndWait(name, {{"X", 10s}});
-  pods_.Iterate([&](WaitingPod& pod) {
-    const std::string& name = pod.pod()->metadata.name;
+  pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    const std::string& name = waiting.pod->metadata.name;
     EXPECT_TRUE(Returns([&] {
-      EXPECT_NE(pods_.Get(name), nullptr);
-      if (name == "a") pod.Allow("X");
-      if (name == "b") pods_.Get(name)->Reject("X", "no");
+      EXPECT_TRUE(Has(name));
+      if (name == "a") pods_.Allow(name, "X");
+      if (name == "b") pods_.Reject(name, "X", "no");
       if (name == "c") Add("d", {{"X", 10s}});
     }));
   });
   EXPECT_THAT(Ends(),
               UnorderedElementsAre("a: Success", "b: Unschedulable by X: no"));
-  EXPECT_NE(pods_.Get("c"), nullptr);
-  EXPECT_NE(pods_.Get("d"), nullptr);
+  EXPECT_TRUE(Has("c"));
+  EXPECT_TRUE(Has("d"));
 }
 
 TEST_F(WaitingPodsTest, ClearDropsThePodsAndTheirCallbacks) {
-  const auto a = AddAndWait("a", {{"X", 10s}});
-  const auto b = Add("b", {{"X", 10s}});
+  AddAndWait("a", {{"X", 10s}});
+  Add("b", {{"X", 10s}});
   pods_.Clear();
-  EXPECT_EQ(pods_.Get("a"), nullptr);
-  EXPECT_EQ(pods_.Get("b"), nullptr);
-  EXPECT_THAT(a->GetPendingPlugins(), IsEmpty());
-  a->Allow("X");
-  EXPECT_FALSE(a->Reject("X", "no"));
-  EXPECT_FALSE(b->Preempt("X", "no"));
+  EXPECT_FALSE(Has("a"));
+  EXPECT_FALSE(Has("b"));
+  EXPECT_THAT(Pending("a"), IsEmpty());
+  pods_.Allow("a", "X");
+  EXPECT_FALSE(pods_.Reject("a", "X", "no"));
+  EXPECT_FALSE(pods_.Reject("b", "X", "no"));
   AdvanceAndSettle(10s);
   EXPECT_THAT(Ends(), IsEmpty());
   pods_.Clear();
@@ -353,25 +336,26 @@ TEST_F(WaitingPodsTest, ClearDropsThePodsAndTheirCallbacks) {
 TEST_F(WaitingPodsTest, ClearKeepsTheCallbacksOfEndedWaits) {
   std::latch release(1);
   executor_.Post([&] { release.wait(); });
-  AddAndWait("a", {{"X", 10s}})->Reject("X", "no");
+  AddAndWait("a", {{"X", 10s}});
+  pods_.Reject("a", "X", "no");
   pods_.Clear();
   release.count_down();
   EXPECT_THAT(Ends(), ElementsAre("a: Unschedulable by X: no"));
 }
 
 TEST_F(WaitingPodsTest, ClearDestroysTheCallbacksWithoutALock) {
-  const auto pod = Add("a", {{"X", 10s}});
+  Add("a", {{"X", 10s}});
   bool destroyed = false;
   std::shared_ptr<void> last(nullptr, [&](void*) {
     destroyed = true;
     EXPECT_TRUE(Returns([&] {
-      EXPECT_EQ(pods_.Get("a"), nullptr);
-      pod->Allow("X");
-      EXPECT_FALSE(pod->Reject("X", "too late"));
+      EXPECT_FALSE(Has("a"));
+      pods_.Allow("a", "X");
+      EXPECT_FALSE(pods_.Reject("a", "X", "too late"));
     }));
   });
-  pods_.WaitOnPermit(pod->pod()).Start([last = std::move(last)](const Status&) {
-  });
+  pods_.WaitOnPermit(PodThatWaits("a"))
+      .Start([last = std::move(last)](const Status&) {});
   EXPECT_FALSE(destroyed);
   pods_.Clear();
   EXPECT_TRUE(destroyed);
@@ -379,25 +363,23 @@ TEST_F(WaitingPodsTest, ClearDestroysTheCallbacksWithoutALock) {
 
 TEST_F(WaitingPodsTest, AnEndedWaitFreesThePodAndTheCallback) {
   const auto token = std::make_shared<int>();
-  std::vector<std::weak_ptr<WaitingPod>> waiting;
+  std::vector<std::weak_ptr<const Pod>> waiting;
   for (const char* name : {"allowed", "rejected", "timed out", "cleared"}) {
-    const auto pod = Add(name, {{"X", 10s}, {"Y", 20s}});
-    pods_.WaitOnPermit(pod->pod())
-        .Start([this, object = pod->pod(), token](const Status& status) {
-          if (!status.IsSuccess()) pods_.Remove(*object);
-        });
+    const PodPtr pod = PodThatWaits(name);
+    pods_.Add(pod, "node-1", {{"X", 10s}, {"Y", 20s}});
+    pods_.WaitOnPermit(pod).Start([this, pod, token](const Status& status) {
+      if (!status.IsSuccess()) pods_.Remove(*pod);
+    });
     waiting.push_back(pod);
   }
-  pods_.Get("allowed")->Allow("X");
-  pods_.Get("allowed")->Allow("Y");
-  pods_.Get("rejected")->Reject("X", "no");
+  pods_.Allow("allowed", "X");
+  pods_.Allow("allowed", "Y");
+  pods_.Reject("rejected", "X", "no");
   Settle();
   EXPECT_EQ(token.use_count(), 3);
   AdvanceAndSettle(10s - 1ns);
   EXPECT_EQ(token.use_count(), 3);
-  pods_.Iterate([](WaitingPod& pod) {
-    if (pod.pod()->metadata.name == "cleared") pod.Allow("X");
-  });
+  pods_.Allow("cleared", "X");
   AdvanceAndSettle(1ns);
   EXPECT_EQ(token.use_count(), 2);
   pods_.Clear();
@@ -406,11 +388,12 @@ TEST_F(WaitingPodsTest, AnEndedWaitFreesThePodAndTheCallback) {
 }
 
 TEST_F(WaitingPodsTest, ATimerDoesNotKeepAPodAlive) {
-  std::weak_ptr<WaitingPod> pod;
+  std::weak_ptr<const Pod> pod;
   {
     WaitingPods pods(executor_);
-    pod = pods.Add(PodThatWaits("a"), "node-1", {{"X", 10s}});
-    EXPECT_FALSE(pod.expired());
+    const PodPtr owner = PodThatWaits("a");
+    pod = owner;
+    pods.Add(owner, "node-1", {{"X", 10s}});
   }
   EXPECT_TRUE(pod.expired());
   AdvanceAndSettle(10s);

@@ -7,7 +7,9 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -40,14 +42,55 @@ inline void RunDueTasks(Executor& executor, const Clock& clock) {
   ran.wait();
 }
 
+class WaitingPodsPeer {
+ public:
+  // Returns the plugins that have not allowed the pod yet.
+  static std::vector<std::string> PendingPlugins(const WaitingPods& pods,
+                                                 const std::string& uid) {
+    std::vector<std::string> plugins;
+    MutexLock lock(pods.mu_);
+    const auto wait = pods.waits_.find(uid);
+    if (wait == pods.waits_.end()) return plugins;
+    for (const auto& [plugin, timer] : wait->second.pending) {
+      plugins.emplace_back(plugin);
+    }
+    return plugins;
+  }
+};
+
+// Returns true from Add() until the pod is removed.
+inline bool IsListed(const WaitingPods& pods, const std::string& uid) {
+  bool listed = false;
+  pods.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+    listed |= waiting.pod->metadata.uid == uid;
+  });
+  return listed;
+}
+
+// Calls Preempt() in the steps that have this function. In the others, returns
+// nullopt.
+template <class Pods>
+std::optional<bool> Preempt(Pods& pods, const std::string& uid,
+                            std::string_view plugin,
+                            const std::string& message) {
+  if constexpr (requires { pods.Preempt(uid, plugin, message); }) {
+    return pods.Preempt(uid, plugin, message);
+  } else {
+    return std::nullopt;
+  }
+}
+
 class WaitingPodsTest : public ::testing::Test {
  protected:
   // Far longer than a call on another thread takes if no lock blocks it.
   static constexpr std::chrono::seconds kCallPatience{20};
 
-  std::shared_ptr<WaitingPod> Add(const std::string& name,
-                                  const PluginWaits& waits) {
-    return pods_.Add(PodThatWaits(name), "node-1", waits);
+  void Add(const std::string& name, const PluginWaits& waits) {
+    pods_.Add(PodThatWaits(name), "node-1", waits);
+  }
+  bool Has(const std::string& name) const { return IsListed(pods_, name); }
+  std::vector<std::string> Pending(const std::string& name) const {
+    return WaitingPodsPeer::PendingPlugins(pods_, name);
   }
 
   // Passes the end of the pod's wait to ends_. Then removes the pod, as the
@@ -64,11 +107,9 @@ class WaitingPodsTest : public ::testing::Test {
   }
 
   // Adds a pod and calls WaitOnPermit() for it.
-  std::shared_ptr<WaitingPod> AddAndWait(const std::string& name,
-                                         const PluginWaits& waits) {
-    auto pod = Add(name, waits);
+  void AddAndWait(const std::string& name, const PluginWaits& waits) {
+    Add(name, waits);
     WaitOnPermit(name);
-    return pod;
   }
 
   void Settle() { RunDueTasks(executor_, clock_); }

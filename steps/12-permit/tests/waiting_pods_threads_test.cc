@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -53,7 +54,7 @@ class WaitingPodsThreadsTest : public ::testing::TestWithParam<std::size_t> {
       const auto iterate = Loop([this](int dice) { VisitPods(dice); });
       const auto allow = Loop([this](int dice) { AllowX(dice); });
       const auto reject = Loop([this](int dice) { Reject(dice); });
-      const auto preempt = Loop([this](int dice) { Preempt(dice); });
+      const auto preempt = Loop([this](int dice) { PreemptPod(dice); });
       const auto advance =
           Loop([this](int) { clock_.Advance(std::chrono::milliseconds(1)); });
       std::jthread clear;
@@ -66,8 +67,8 @@ class WaitingPodsThreadsTest : public ::testing::TestWithParam<std::size_t> {
     }
     clock_.Advance(std::chrono::hours(1));
     EXPECT_TRUE(executor_.Drain(Clock::TimePoint::max()));
-    pods_.Iterate([](const WaitingPod& pod) {
-      ADD_FAILURE() << "pod " << pod.pod()->metadata.uid << " still waits";
+    pods_.IterateOverWaitingPods([](const WaitingPod& waiting) {
+      ADD_FAILURE() << "pod " << waiting.pod->metadata.uid << " still waits";
     });
     EXPECT_EQ(callbacks_left_, 0);
   }
@@ -121,50 +122,52 @@ class WaitingPodsThreadsTest : public ::testing::TestWithParam<std::size_t> {
       pods_.WaitOnPermit(pod).Start(
           [this, pod, number, left](const Status& status) {
             if (!status.IsSuccess()) pods_.Remove(*pod);
-            EXPECT_EQ(pods_.Get(std::to_string(number)), nullptr);
+            EXPECT_FALSE(IsListed(pods_, std::to_string(number)));
             ++facts_[number].callbacks;
             facts_[number].end = Describe(status);
           });
     }
   }
 
-  // Returns one of the newest pods, or null.
-  std::shared_ptr<WaitingPod> AnyPod(int dice) {
-    return pods_.Get(std::to_string(added_ - dice / 4 % kPodsAtOnce));
-  }
-
-  Facts& Of(const WaitingPod& pod) {
-    return facts_[std::stoi(pod.pod()->metadata.uid)];
+  // Returns the number of one of the newest pods, which may not wait any more.
+  int AnyPod(int dice) const {
+    return std::max(added_ - dice / 4 % kPodsAtOnce, 0);
   }
 
   // Allows most pods, and rejects and preempts some.
   void VisitPods(int dice) {
-    pods_.Iterate([&](WaitingPod& pod) {
-      Of(pod).y_allows = true;
-      pod.Allow("Y");
-      EXPECT_LE(pod.GetPendingPlugins().size(), 1);
+    pods_.IterateOverWaitingPods([&](const WaitingPod& waiting) {
+      const std::string& uid = waiting.pod->metadata.uid;
+      Facts& facts = facts_[std::stoi(uid)];
+      facts.y_allows = true;
+      pods_.Allow(uid, "Y");
+      EXPECT_LE(WaitingPodsPeer::PendingPlugins(pods_, uid).size(), 1);
       const int choice = dice++ % 16;
-      if (choice == 0 && pod.Reject("R", "no")) ++Of(pod).rejections;
-      if (choice == 1 && pod.Preempt("P", "room")) ++Of(pod).preemptions;
+      if (choice == 0) facts.rejections += pods_.Reject(uid, "R", "no");
+      if (choice == 1) {
+        facts.preemptions += Preempt(pods_, uid, "P", "room").value_or(false);
+      }
     });
   }
 
   void AllowX(int dice) {
-    const auto pod = AnyPod(dice);
-    if (!pod) return;
-    Of(*pod).x_allows = true;
-    pod->Allow("X");
+    const int pod = AnyPod(dice);
+    facts_[pod].x_allows = true;
+    pods_.Allow(std::to_string(pod), "X");
   }
 
   // Rejections and preemptions are rarer, because a single one ends the wait.
   void Reject(int dice) {
-    const auto pod = dice % 4 == 0 ? AnyPod(dice) : nullptr;
-    if (pod && pod->Reject("R", "no")) ++Of(*pod).rejections;
+    const int pod = AnyPod(dice);
+    if (dice % 4 != 0) return;
+    facts_[pod].rejections += pods_.Reject(std::to_string(pod), "R", "no");
   }
 
-  void Preempt(int dice) {
-    const auto pod = dice % 4 == 1 ? AnyPod(dice) : nullptr;
-    if (pod && pod->Preempt("P", "room")) ++Of(*pod).preemptions;
+  void PreemptPod(int dice) {
+    const int pod = AnyPod(dice);
+    if (dice % 4 != 1) return;
+    facts_[pod].preemptions +=
+        Preempt(pods_, std::to_string(pod), "P", "room").value_or(false);
   }
 
   void Clear(int dice) {

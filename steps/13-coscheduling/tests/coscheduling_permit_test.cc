@@ -50,7 +50,7 @@ class CoschedulingPermitTest : public CoschedulingTest {
   }
   // Ends the pod's wait, as an event handler does.
   void RejectWaiting(const std::string& name) {
-    ASSERT_TRUE(waiting_pods_.Get(name)->Reject("", "removed"));
+    ASSERT_TRUE(waiting_pods_.Reject(name, "", "removed"));
   }
   void ExpectRequeued(const std::vector<std::string>& names) EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -321,7 +321,7 @@ TEST_F(CoschedulingPermitTest, ALateMemberIsUnreservedBeforeOneIsRequeued) {
     MutexLock lock(mu_);
     requeued_at_end = requeued_.size();
   };
-  AwaitEnd(b, state.Read<WaitsWith>().group).Start();
+  AwaitEnd(b).Start();
   EXPECT_THAT(TakeEnds(), ElementsAre("b: Unschedulable by Coscheduling: "
                                       "rejection in Unreserve"));
   EXPECT_EQ(requeued_at_end, 0);
@@ -388,8 +388,8 @@ TEST_F(CoschedulingPermitTest, MembersThatAreBeingBoundStayAssumed) {
 TEST_F(CoschedulingPermitTest, AllowedMembersStayAssumed) {
   CreateMembers(4);
   groups_.Assume(*pods_.at("a"));
-  waiting_pods_.Add(pods_.at("a"), "node-1", {{"Coscheduling", kWaitOfGroup}})
-      ->Allow("Coscheduling");
+  waiting_pods_.Add(pods_.at("a"), "node-1", {{"Coscheduling", kWaitOfGroup}});
+  waiting_pods_.Allow("a", "Coscheduling");
   PlaceWaiting({"b"});
   Advance(kWaitOfGroup);
   EXPECT_THAT(TakeEnds(), ElementsAre(std::string("b") + kGroupTimedOut));

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/waiting_pods.h"
+#include "minisched/base/executor.h"
 #include "minisched/base/fake_clock.h"
 #include "plugins/coscheduling.h"
 #include "plugins/registry.h"
@@ -29,8 +31,10 @@ constexpr int kQueueOperations = 20'000;
 class CoschedulingQueueTest : public ::testing::Test {
  protected:
   CoschedulingQueueTest() {
-    framework_.Add(std::make_unique<Coscheduling>(
-        Handle{.snapshot = snapshot_, .pod_groups = &groups_}));
+    framework_.Add(
+        std::make_unique<Coscheduling>(Handle{.snapshot = snapshot_,
+                                              .waiting_pods = &waiting_pods_,
+                                              .pod_groups = &groups_}));
   }
 
   // Returns a state of the pod with random labels.
@@ -113,6 +117,8 @@ class CoschedulingQueueTest : public ::testing::Test {
   Trace trace_{"minisched", clock_};
   Snapshot snapshot_;
   PodGroups groups_{clock_};
+  Executor executor_{1, clock_};
+  WaitingPods waiting_pods_{executor_};
   Framework framework_;
   SchedulingQueue queue_{clock_, trace_, framework_,
                          [](const ObjectMeta& /*pod*/) { return nullptr; }};

@@ -78,19 +78,18 @@ class CoschedulingTest : public ::testing::Test {
       before_wait_();
       waiting_pods_.Add(pod, "node-1", {{"Coscheduling", timeout}},
                         state.Read<WaitsWith>().group);
-      AwaitEnd(pod, state.Read<WaitsWith>().group).Start();
+      AwaitEnd(pod).Start();
     } else if (!status.IsSuccess()) {
       Unreserve(name);
     }
     return Describe(status);
   }
   // What the scheduler does after Permit.
-  Task<> AwaitEnd(PodPtr pod, std::shared_ptr<WaitingGroup> group) {
+  Task<> AwaitEnd(PodPtr pod) {
     const Status end = co_await waiting_pods_.WaitOnPermit(pod);
     EndWait(pod, end);
     if (end.IsSuccess()) co_return;
-    waiting_pods_.Remove(*pod);
-    co_await group->AllGaveBack(*pod);
+    co_await waiting_pods_.RemoveWithGroup(*pod);
     Requeue(pod);
   }
   // Returns true from the wait of a pod until it is unreserved or may be bound.
@@ -129,7 +128,7 @@ class CoschedulingTest : public ::testing::Test {
 
   // The names of the members that are assumed.
   std::vector<std::string> Assumed(const std::string& group = "job") const {
-    return NamesOfPods(MembersOf(groups_, "default/" + group).assumed);
+    return NamesOfPods(groups_.MembersOf("default/" + group).assumed);
   }
 
   FakeClock clock_;

@@ -66,7 +66,7 @@ class CoschedulingThreadsTest : public CoschedulingTest {
   void Try(std::mt19937_64& random) {
     const std::string& name = names_[random() % names_.size()];
     const std::string job = JobOf(name);
-    const auto members = MembersOf(groups_, "default/" + job);
+    const auto members = groups_.MembersOf("default/" + job);
     if (members.pending.empty()) return FailBinds(job);
     const auto placed = NamesOfPods(members.assumed);
     if (IsBeingTried(name) ||
@@ -93,8 +93,8 @@ TEST_F(CoschedulingThreadsTest, GroupsCanCompleteAfterAllThreadsHaveEnded) {
       clock_.Advance(std::chrono::milliseconds(random() % 200));
     });
     const auto reject = Loop([this](auto& random) {
-      const auto waiting = waiting_pods_.Get(AnyPod(random)->metadata.uid);
-      if (waiting && random() % 8 == 0) waiting->Reject("", "removed");
+      const std::string uid = AnyPod(random)->metadata.uid;
+      if (random() % 8 == 0) waiting_pods_.Reject(uid, "", "removed");
     });
     const auto update =
         Loop([this](auto& random) { groups_.Set(AnyPod(random)); });
@@ -114,8 +114,8 @@ TEST_F(CoschedulingThreadsTest, GroupsCanCompleteAfterAllThreadsHaveEnded) {
   EXPECT_GT(completed_, 0);
   // The waits and the backoffs end.
   for (int i = 0; i < 3; ++i) Advance(std::chrono::seconds(30));
-  waiting_pods_.Iterate([](const WaitingPod& pod) {
-    ADD_FAILURE() << pod.pod()->metadata.uid << " still waits";
+  waiting_pods_.IterateOverWaitingPods([](const WaitingPod& waiting) {
+    ADD_FAILURE() << waiting.pod->metadata.uid << " still waits";
   });
   for (const std::string& name : names_) Unreserve(name);
   for (const std::string& name : names_) {

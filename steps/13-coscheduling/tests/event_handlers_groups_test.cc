@@ -31,7 +31,9 @@ class EventHandlersGroupsTest : public EventHandlersTest {
   void Delete(const std::string& name) {
     client_->Delete<Pod>("default", name, {.grace_period_seconds = 0});
   }
-  Members Job() const { return MembersOf(pod_groups_, "default/job"); }
+  PodGroups::Members Job() const {
+    return pod_groups_.MembersOf("default/job");
+  }
 
   // Returns how many members were placed in each event of a deleted pod.
   std::vector<std::size_t> PlacedAtDeletions() EXCLUDES(mu_) {
@@ -60,7 +62,7 @@ TEST_F(EventHandlersGroupsTest, MembersAreAddedUpdatedAndRemoved) {
   EXPECT_THAT(NamesOfPods(Job().pending), ElementsAre("a", "b"));
   Bind("a", "node-1");
   PopUpTo("bound");
-  EXPECT_EQ(Job().counts.bound, 1);
+  EXPECT_EQ(Job().bound.size(), 1);
   EXPECT_THAT(NamesOfPods(Job().pending), ElementsAre("b"));
   Patch("b", R"({"metadata":{"labels":null}})");
   PopUpTo("unlabeled");

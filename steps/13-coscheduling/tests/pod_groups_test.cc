@@ -102,10 +102,10 @@ class PodGroupsTest : public ::testing::Test {
 TEST_F(PodGroupsTest, MembersArePendingAtFirst) {
   SetMember("a");
   SetMember("b");
-  const auto members = MembersOf(groups_, kJob);
+  const auto members = groups_.MembersOf(kJob);
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a", "b"));
   EXPECT_THAT(members.assumed, IsEmpty());
-  EXPECT_EQ(members.counts.bound, 0);
+  EXPECT_EQ(members.bound.size(), 0);
   EXPECT_EQ(members.placed(), 0);
   EXPECT_EQ(members.size(), 2);
 }
@@ -113,7 +113,7 @@ TEST_F(PodGroupsTest, MembersArePendingAtFirst) {
 TEST_F(PodGroupsTest, SetReplacesTheStateOfAPod) {
   SetMember("a");
   SetChanged("a", [](Pod& pod) { pod.metadata.resource_version = "2"; });
-  const auto members = MembersOf(groups_, kJob);
+  const auto members = groups_.MembersOf(kJob);
   ASSERT_EQ(members.size(), 1);
   EXPECT_EQ(members.pending[0]->metadata.resource_version, "2");
 }
@@ -121,8 +121,8 @@ TEST_F(PodGroupsTest, SetReplacesTheStateOfAPod) {
 TEST_F(PodGroupsTest, AGroupOfAnotherNamespaceIsAnotherGroup) {
   SetMember("a");
   SetChanged("b", [](Pod& pod) { pod.metadata.namespace_name = "shop"; });
-  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("a"));
-  EXPECT_THAT(NamesOfPods(MembersOf(groups_, "shop/job").pending),
+  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("a"));
+  EXPECT_THAT(NamesOfPods(groups_.MembersOf("shop/job").pending),
               ElementsAre("b"));
 }
 
@@ -137,9 +137,9 @@ TEST_F(PodGroupsTest, RemovedPodsAreNotMembers) {
   groups_.Remove(Named("a"));
   EXPECT_EQ(KeyOf("a"), "");
   EXPECT_EQ(KeyOf("b"), kJob);
-  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("b"));
+  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("b"));
   groups_.Remove(Named("b"));
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 0);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 0);
 }
 
 TEST_F(PodGroupsTest, ChangedLabelsMoveAPodToAnotherGroup) {
@@ -148,9 +148,9 @@ TEST_F(PodGroupsTest, ChangedLabelsMoveAPodToAnotherGroup) {
   groups_.Assume(Named("a"));
   SetMember("a", "other");
   EXPECT_EQ(KeyOf("a"), "default/other");
-  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).pending), ElementsAre("b"));
-  EXPECT_EQ(MembersOf(groups_, kJob).placed(), 0);
-  EXPECT_EQ(MembersOf(groups_, "default/other").size(), 1);
+  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).pending), ElementsAre("b"));
+  EXPECT_EQ(groups_.MembersOf(kJob).placed(), 0);
+  EXPECT_EQ(groups_.MembersOf("default/other").size(), 1);
 }
 
 TEST_F(PodGroupsTest, APodThatLosesItsLabelsLeavesItsGroup) {
@@ -158,9 +158,9 @@ TEST_F(PodGroupsTest, APodThatLosesItsLabelsLeavesItsGroup) {
   SetMember("b");
   groups_.Set(Shared(UngroupedPod("a")));
   EXPECT_EQ(KeyOf("a"), "");
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
   SetMember("a");
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 2);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 2);
 }
 
 TEST_F(PodGroupsTest, AGroupHasTheMinimumAndThePriorityOfItsOldestMember) {
@@ -211,13 +211,13 @@ TEST_F(PodGroupsTest, AssumedMembersArePlacedUntilTheyAreForgotten) {
   for (const char* name : {"a", "b", "c"}) SetMember(name);
   groups_.Assume(Named("a"));
   groups_.Assume(Named("b"));
-  auto members = MembersOf(groups_, kJob);
+  auto members = groups_.MembersOf(kJob);
   EXPECT_THAT(NamesOfPods(members.assumed), ElementsAre("a", "b"));
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("c"));
   EXPECT_EQ(members.placed(), 2);
   EXPECT_EQ(members.size(), 3);
   groups_.Forget(Named("a"));
-  members = MembersOf(groups_, kJob);
+  members = groups_.MembersOf(kJob);
   EXPECT_THAT(NamesOfPods(members.assumed), ElementsAre("b"));
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a", "c"));
 }
@@ -226,7 +226,7 @@ TEST_F(PodGroupsTest, AnUpdateKeepsAMemberAssumed) {
   SetMember("a");
   groups_.Assume(Named("a"));
   SetMember("a");
-  EXPECT_THAT(NamesOfPods(MembersOf(groups_, kJob).assumed), ElementsAre("a"));
+  EXPECT_THAT(NamesOfPods(groups_.MembersOf(kJob).assumed), ElementsAre("a"));
 }
 
 TEST_F(PodGroupsTest, BoundMembersCountOnceWhetherAssumedOrNot) {
@@ -234,14 +234,14 @@ TEST_F(PodGroupsTest, BoundMembersCountOnceWhetherAssumedOrNot) {
   SetMember("b");
   groups_.Assume(Named("b"));
   SetBound("b");
-  auto members = MembersOf(groups_, kJob);
-  EXPECT_EQ(members.counts.bound, 2);
+  auto members = groups_.MembersOf(kJob);
+  EXPECT_EQ(members.bound.size(), 2);
   EXPECT_EQ(members.placed(), 2);
   EXPECT_EQ(members.size(), 2);
   EXPECT_THAT(members.assumed, IsEmpty());
   EXPECT_THAT(members.pending, IsEmpty());
   groups_.Forget(Named("b"));  // after a Bind whose response was lost
-  EXPECT_EQ(MembersOf(groups_, kJob).counts.bound, 2);
+  EXPECT_EQ(groups_.MembersOf(kJob).bound.size(), 2);
 }
 
 TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
@@ -257,7 +257,7 @@ TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
     pod.spec.node_name = "node-1";
     terminate(pod);
   });
-  const auto members = MembersOf(groups_, kJob);
+  const auto members = groups_.MembersOf(kJob);
   EXPECT_EQ(members.size(), 1);
   EXPECT_EQ(members.placed(), 0);
   EXPECT_THAT(NamesOfPods(members.pending), ElementsAre("a"));
@@ -267,9 +267,9 @@ TEST_F(PodGroupsTest, MembersThatAreBeingDeletedDoNotCount) {
 TEST_F(PodGroupsTest, GatedMembersDoNotCount) {
   SetMember("a");
   SetChanged("b", [](Pod& pod) { pod.spec.scheduling_gates = {{"gate"}}; });
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
   SetMember("b");
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 2);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 2);
 }
 
 TEST_F(PodGroupsTest, UnknownPodsChangeNothing) {
@@ -280,9 +280,9 @@ TEST_F(PodGroupsTest, UnknownPodsChangeNothing) {
   groups_.Forget(unknown);
   groups_.Remove(unknown);
   EXPECT_FALSE(groups_.Find(unknown));
-  EXPECT_EQ(MembersOf(groups_, kJob).size(), 1);
-  EXPECT_EQ(MembersOf(groups_, kJob).placed(), 0);
-  EXPECT_EQ(MembersOf(groups_, "default/none").size(), 0);
+  EXPECT_EQ(groups_.MembersOf(kJob).size(), 1);
+  EXPECT_EQ(groups_.MembersOf(kJob).placed(), 0);
+  EXPECT_EQ(groups_.MembersOf("default/none").size(), 0);
 }
 
 // Pods are identified by their uids, because a deleted pod's name may be used
@@ -291,12 +291,12 @@ TEST_F(PodGroupsTest, PodsWithTheSameNameAreDifferentMembers) {
   SetMember("a");
   SetChanged("a", [](Pod& pod) { pod.metadata.uid = "a2"; });
   groups_.Remove(Named("a"));
-  const auto members = MembersOf(groups_, kJob);
+  const auto members = groups_.MembersOf(kJob);
   ASSERT_EQ(members.size(), 1);
   EXPECT_EQ(members.pending[0]->metadata.uid, "a2");
 }
 
-// After many random changes, the counts are those of a new PodGroups.
+// After many random changes, the members are those of a new PodGroups.
 TEST_F(PodGroupsTest, CountsAgreeAfterManyChanges) {
   const std::uint64_t seed = FirstSeed();
   std::cout << "To repeat: MINISCHED_SEED=" << seed << '\n';
@@ -337,11 +337,11 @@ TEST_F(PodGroupsTest, CountsAgreeAfterManyChanges) {
     for (const auto& [uid, member] : pods) other.Set(Shared(member));
     for (const std::string& uid : assumed) other.Assume(Named(uid));
     for (const char* key : {"default/job", "default/other"}) {
-      const auto counts = groups_.CountsOf(key);
-      const auto expected = other.CountsOf(key);
-      ASSERT_EQ(counts.pending, expected.pending);
-      ASSERT_EQ(counts.assumed, expected.assumed);
-      ASSERT_EQ(counts.bound, expected.bound);
+      const auto members = groups_.MembersOf(key);
+      const auto expected = other.MembersOf(key);
+      ASSERT_EQ(NamesOfPods(members.pending), NamesOfPods(expected.pending));
+      ASSERT_EQ(NamesOfPods(members.assumed), NamesOfPods(expected.assumed));
+      ASSERT_EQ(NamesOfPods(members.bound), NamesOfPods(expected.bound));
     }
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,7 +10,6 @@
 #include "cache/pod_groups.h"
 #include "framework/queued_pod_info.h"
 #include "minisched/api/pod.h"
-#include "minisched/base/mutex.h"
 
 // Helpers for tests of groups of pods.
 
@@ -44,38 +42,6 @@ inline Pod GroupMember(const std::string& name, const std::string& group,
 
 inline PodPtr Shared(Pod pod) {
   return std::make_shared<const Pod>(std::move(pod));
-}
-
-// The members of a group, except those that are being deleted or have
-// scheduling gates.
-struct Members {
-  std::vector<PodPtr> pending;
-  std::vector<PodPtr> assumed;
-  PodGroups::Counts counts;
-
-  std::size_t placed() const { return counts.placed(); }
-  std::size_t size() const { return counts.size(); }
-};
-
-class PodGroupsPeer {
- public:
-  static Members MembersOf(const PodGroups& groups, const std::string& key) {
-    Members members{.counts = groups.CountsOf(key)};
-    MutexLock lock(groups.mu_);
-    const auto state = groups.groups_.find(key);
-    if (state == groups.groups_.end()) return members;
-    PodGroups::Counts counts;
-    for (const auto& [number, member] : state->second.members) {
-      const auto* counter = PodGroups::CounterOf(member, counts);
-      if (counter == &counts.pending) members.pending.push_back(member.pod);
-      if (counter == &counts.assumed) members.assumed.push_back(member.pod);
-    }
-    return members;
-  }
-};
-
-inline Members MembersOf(const PodGroups& groups, const std::string& key) {
-  return PodGroupsPeer::MembersOf(groups, key);
 }
 
 // Returns the names of the pods, sorted.

@@ -20,14 +20,6 @@ constexpr std::chrono::seconds kPermitWaitingTime{10};
 // resources would never be free for other pods.
 constexpr std::chrono::seconds kGroupBackoff{15};
 
-const std::string kNoGroup;
-
-bool SameGroup(const Pod& a, const Pod& b) {
-  const auto group_a = PodGroup::Of(a);
-  const auto group_b = PodGroup::Of(b);
-  return group_a && group_b && group_a->key == group_b->key;
-}
-
 Status FailedRecently(const std::string& group) {
   return {Code::kUnschedulableAndUnresolvable,
           fmt::format("podGroup {} failed recently", group)};
@@ -40,44 +32,36 @@ std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
   // the others. A new member without a node causes no event: it activates the
   // others when it waits. The members of a group that has failed need no event:
   // Retry() activates them.
-  const auto in_a_group = [](const ClusterChange& change) {
+  const auto concerns = [](const ClusterChange& change) {
     const auto old = change.Old<Pod>();
     return PodGroup::Of(*change.New<Pod>()) || (old && PodGroup::Of(*old));
   };
-  const auto in_the_same_group = [](const Pod& pod,
-                                    const ClusterChange& change) {
+  const auto hint = [](const Pod& pod, const ClusterChange& change) {
     const auto other = change.New<Pod>();
+    const auto group = PodGroup::Of(pod);
+    const auto of_other = PodGroup::Of(*other);
     return QueueIf(other->metadata.uid == pod.metadata.uid ||
-                   SameGroup(pod, *other));
+                   (group && of_other && group->key == of_other->key));
   };
-  return {{{EventResource::kPod, action::kAdd}, in_the_same_group, in_a_group},
-          {{EventResource::kPod, action::kUpdatePodLabel},
-           in_the_same_group,
-           in_a_group}};
+  return {{{EventResource::kPod, action::kAdd}, hint, concerns},
+          {{EventResource::kPod, action::kUpdatePodLabel}, hint, concerns}};
 }
 
 Status Coscheduling::PreEnqueue(const Pod& pod) const {
   const auto group = handle_.pod_groups->Find(pod);
-  if (!group) return {};
-  MutexLock lock(mu_);
-  if (backing_off_.contains(group->key)) return FailedRecently(group->key);
-  return {};
+  if (!group || !handle_.waiting_pods->IsGroupRejected(group->key)) return {};
+  return FailedRecently(group->key);
 }
 
 bool Coscheduling::Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const {
-  const auto priority = [](const QueuedPodInfo& info) {
-    return info.group ? info.group->priority
-                      : info.pod->spec.priority.value_or(0);
+  const auto rank = [](const QueuedPodInfo& info) {
+    const std::int64_t priority =
+        info.group ? info.group->priority : info.pod->spec.priority.value_or(0);
+    return std::tuple(
+        -priority, info.group ? info.group->since : info.timestamp,
+        info.group ? std::string_view(info.group->key) : "", info.timestamp);
   };
-  const auto since = [](const QueuedPodInfo& info) {
-    return info.group ? info.group->since : info.timestamp;
-  };
-  const auto key = [](const QueuedPodInfo& info) -> const std::string& {
-    return info.group ? info.group->key : kNoGroup;
-  };
-  if (priority(a) != priority(b)) return priority(a) > priority(b);
-  if (since(a) != since(b)) return since(a) < since(b);
-  return std::tie(key(a), a.timestamp) < std::tie(key(b), b.timestamp);
+  return rank(a) < rank(b);
 }
 
 void Coscheduling::BeforeSort(QueuedPodInfo& info) const {
@@ -89,10 +73,9 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
                                PreFilterResult& /*result*/) const {
   // PreEnqueue doesn't run again for the pods that are in activeQ when their
   // group fails.
-  Status gated = PreEnqueue(pod);
-  if (!gated.IsSuccess()) return gated;
+  const Status gated = PreEnqueue(pod);
   const auto group = handle_.pod_groups->Find(pod);
-  if (!group) return {};
+  if (!gated.IsSuccess() || !group) return gated;
   const auto own = PodGroup::Of(pod);
   if (own && own->min_available != group->min_available) {
     return {Code::kUnschedulableAndUnresolvable,
@@ -101,8 +84,8 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   if (own && own->priority != group->priority) {
     return {Code::kUnschedulableAndUnresolvable, "Priorities do not match"};
   }
-  if (handle_.pod_groups->CountsOf(group->key).size() <
-      static_cast<std::size_t>(group->min_available)) {
+  const auto members = handle_.pod_groups->MembersOf(group->key);
+  if (members.size() < group->min_available) {
     return {Code::kUnschedulableAndUnresolvable, "less than pgMinAvailable"};
   }
   return {};
@@ -113,8 +96,9 @@ Status Coscheduling::PostFilter(
     const NodeToStatus& /*statuses*/,
     std::optional<std::string>& nominated_node) const {
   const auto group = handle_.pod_groups->Find(pod);
-  MutexLock lock(mu_);
-  if (!group || !failed_.contains(group->key)) return Code::kUnschedulable;
+  if (!group || !handle_.pod_groups->MembersOf(group->key).failed) {
+    return Code::kUnschedulable;
+  }
   nominated_node = "";
   return {Code::kUnschedulableAndUnresolvable,
           fmt::format("podGroup {} has failed, so it preempts no pods",
@@ -133,71 +117,54 @@ void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
   const auto group = handle_.pod_groups->Find(pod);
   const auto labels = PodGroup::Of(pod);  // if the pod was deleted
   if (!group && !labels) return;
-  MutexLock lock(mu_);
-  const auto waiting = waiting_.find(group ? group->key : labels->key);
-  if (waiting != waiting_.end()) {
-    waiting->second->Reject("rejection in Unreserve");
-  }
+  handle_.waiting_pods->RejectGroup(group ? group->key : labels->key);
 }
 
+// What Permit does for one more member:
+//
+//   the group                | the minimum has nodes | the minimum has not
+//   ------------------------ | --------------------- | ---------------------
+//   no member waits          | passes                | waits, activates others
+//   members wait             | passes, allows them   | waits
+//   was rejected, backs off  | is rejected           | is rejected
 Status Coscheduling::Permit(CycleState& state, const Pod& pod,
                             const std::string& /*node_name*/,
                             Clock::Duration& timeout) const {
   const auto group = handle_.pod_groups->Find(pod);
   if (!group) return {};
   const std::string& key = group->key;
-  {
-    MutexLock lock(mu_);
-    const auto waiting = waiting_.find(key);
-    const bool first = waiting == waiting_.end();
-    if (backing_off_.contains(key) ||
-        (!first && waiting->second->IsRejected())) {
-      return FailedRecently(key);
-    }
-    if (handle_.pod_groups->CountsOf(key).placed() >=
-        static_cast<std::size_t>(group->min_available)) {
-      failed_.erase(key);
-      if (first) return {};
-      if (!waiting->second->Allow()) return FailedRecently(key);
-      waiting_.erase(waiting);
-      return {};
-    }
-    if (first) {
-      waiting_[key] =
-          handle_.waiting_pods->NewGroup(Name(), [this, key] { BackOff(key); });
-    }
-    state.Write(WaitsWith{waiting_[key]});
-    timeout = kPermitWaitingTime;
-    if (!first) return Code::kWait;
+  const auto is_complete = [&] {
+    return handle_.pod_groups->MembersOf(key).placed() >= group->min_available;
+  };
+  const GroupPermit permit = handle_.waiting_pods->PermitInGroup(
+      key, Name(), is_complete, [this, key] { BackOff(key); });
+  if (permit == GroupPermit::kRejected) return FailedRecently(key);
+  if (permit == GroupPermit::kAllowed) {
+    handle_.pod_groups->SetFailed(key, false);
+    return {};
   }
-  handle_.activate(handle_.pod_groups->PendingOf(key));
+  if (permit == GroupPermit::kFirst) {
+    handle_.activate(handle_.pod_groups->MembersOf(key).pending);
+  }
+  state.Write(WaitsWith{key});
+  timeout = kPermitWaitingTime;
   return Code::kWait;
 }
 
 void Coscheduling::BackOff(const std::string& key) const {
-  std::vector<PodPtr> pods;
-  {
-    MutexLock lock(mu_);
-    waiting_.erase(key);
-    backing_off_.insert(key);
-    failed_.insert(key);
-    for (const auto& [other, group] : waiting_) {
-      const auto pending = handle_.pod_groups->PendingOf(other);
-      pods.insert(pods.end(), pending.begin(), pending.end());
-    }
-  }
+  handle_.pod_groups->SetFailed(key, true);
   handle_.executor->PostAfter(kGroupBackoff, [this, key] { Retry(key); });
+  std::vector<PodPtr> pods;
+  for (const std::string& other : handle_.waiting_pods->WaitingGroups()) {
+    const auto pending = handle_.pod_groups->MembersOf(other).pending;
+    pods.insert(pods.end(), pending.begin(), pending.end());
+  }
   if (!pods.empty()) handle_.activate(pods);
 }
 
 void Coscheduling::Retry(const std::string& key) const {
-  const auto pending = handle_.pod_groups->PendingOf(key);
-  {
-    MutexLock lock(mu_);
-    backing_off_.erase(key);
-    if (pending.empty()) failed_.erase(key);  // the pods are gone
-  }
-  handle_.activate(pending);
+  handle_.waiting_pods->RemoveGroup(key);
+  handle_.activate(handle_.pod_groups->MembersOf(key).pending);
 }
 
 }  // namespace minisched

@@ -1,16 +1,11 @@
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "cache/pod_groups.h"
 #include "framework/handle.h"
 #include "framework/plugin.h"
-#include "framework/waiting_group.h"
-#include "minisched/base/mutex.h"
 
 namespace minisched {
 
@@ -62,27 +57,15 @@ class Coscheduling final : public PreEnqueuePlugin,
                 Clock::Duration& timeout) const override;
 
  private:
-  // Begins the backoff of a group that was rejected and has given back its
-  // resources. Activates the pending members of the groups that still wait,
-  // because these resources may be what they lack.
-  void BackOff(const std::string& key) const EXCLUDES(mu_);
+  // Runs when a group that was rejected has given back its resources. Activates
+  // the pending members of the groups that still wait, because these resources
+  // may be what they lack.
+  void BackOff(const std::string& key) const;
   // Ends the group's backoff and activates its pending members.
-  void Retry(const std::string& key) const EXCLUDES(mu_);
+  void Retry(const std::string& key) const;
 
+  // Its waiting pods have the state of each group: see Permit().
   const Handle handle_;
-  // Held while members are counted and then allowed, so that BackOff() can't
-  // remove a rejected group in between. Lock order: mu_, then the locks of
-  // PodGroups and of the waiting pods. Never call `activate` under mu_: it
-  // takes the queue's lock, under which the queue calls the plugin.
-  mutable Mutex mu_;
-  // The groups of which some members wait, or are giving back their resources
-  // after a rejection.
-  mutable std::map<std::string, std::shared_ptr<WaitingGroup>> waiting_
-      GUARDED_BY(mu_);  // by the group's key
-  // The keys of the groups that have failed recently.
-  mutable std::set<std::string> backing_off_ GUARDED_BY(mu_);
-  // The keys of the groups that have failed since they were last complete.
-  mutable std::set<std::string> failed_ GUARDED_BY(mu_);
 };
 
 }  // namespace minisched

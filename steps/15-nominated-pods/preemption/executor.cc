@@ -100,8 +100,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
   Eviction eviction = Eviction::kBegun;
-  const auto waiting = handle_.waiting_pods->Get(victim->metadata.uid);
-  if (waiting && waiting->Preempt(plugin_, "preempted")) {
+  if (handle_.waiting_pods->Preempt(victim->metadata.uid, plugin_,
+                                    "preempted")) {
     note += " (in kube-scheduler memory).";
     const auto turn = [&](const Callback<void>& done) {
       handle_.executor->Post(done);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +32,7 @@ struct PodGroup {
   static std::optional<PodGroup> Of(const Pod& pod, Clock::TimePoint now = {});
 };
 
-using PodGroupPtr = std::shared_ptr<const PodGroup>;
-
-// The pods of each group, and how many of them have a node. The event handlers
+// The pods of each group, and which of them have a node. The event handlers
 // report the pods; the plugin Coscheduling reports those that are assumed.
 // Thread-safe. Follows podgroupstate.go of kube-scheduler's backend/cache.
 class PodGroups {
@@ -49,38 +47,38 @@ class PodGroups {
   // Assume() counts a member as placed although the event handlers have not
   // reported its node yet. Forget() undoes this. Both do nothing if the pod is
   // in no group.
-  void Assume(const Pod& pod) EXCLUDES(mu_);
-  void Forget(const Pod& pod) EXCLUDES(mu_);
+  void Assume(const Pod& pod) EXCLUDES(mu_) { SetAssumed(pod, true); }
+  void Forget(const Pod& pod) EXCLUDES(mu_) { SetAssumed(pod, false); }
 
   // Returns the pod's group, or null if the pod is in none.
-  PodGroupPtr Find(const Pod& pod) const EXCLUDES(mu_);
+  std::shared_ptr<const PodGroup> Find(const Pod& pod) const EXCLUDES(mu_);
 
-  // The number of members, except those that are being deleted or have
-  // scheduling gates.
-  struct Counts {
-    std::size_t pending = 0;
-    std::size_t assumed = 0;
-    std::size_t bound = 0;
+  // The members of a group, the oldest first, except those that are being
+  // deleted or have scheduling gates.
+  struct Members {
+    std::vector<PodPtr> pending = {};
+    std::vector<PodPtr> assumed = {};
+    std::vector<PodPtr> bound = {};
+    bool failed = false;  // what SetFailed() has set
 
-    std::size_t placed() const { return assumed + bound; }
-    std::size_t size() const { return pending + placed(); }
+    auto placed() const { return std::ssize(assumed) + std::ssize(bound); }
+    auto size() const { return std::ssize(pending) + placed(); }
   };
-  // Returns zeros if there is no such group.
-  Counts CountsOf(const std::string& key) const EXCLUDES(mu_);
-  // Returns the pending members of a group.
-  std::vector<PodPtr> PendingOf(const std::string& key) const EXCLUDES(mu_);
+  // Returns no members if there is no such group.
+  Members MembersOf(const std::string& key) const EXCLUDES(mu_);
+
+  // Records whether the group has failed since it was last complete.
+  void SetFailed(const std::string& key, bool failed) EXCLUDES(mu_);
 
  private:
-  friend class PodGroupsPeer;  // for tests
-
   struct Member {
     PodPtr pod;
     bool assumed = false;
   };
   struct State {
-    PodGroupPtr group;
+    std::shared_ptr<const PodGroup> group;
     std::map<std::uint64_t, Member> members;  // the oldest first
-    Counts counts;
+    bool failed = false;
   };
   // Where a pod is: its group, and its number there.
   struct Place {
@@ -88,13 +86,9 @@ class PodGroups {
     std::uint64_t number;
   };
 
-  // Returns the count that includes the member, or null if none does.
-  static std::size_t* CounterOf(const Member& member, Counts& counts);
-  // Changes a member and the counts of its group.
-  static void Change(State& state, Member& member, PodPtr pod, bool assumed);
   // Sets the group's minimum and priority.
-  static void UpdateGroup(State& state);
-  void SetAssumed(const Pod& pod, bool assumed) REQUIRES(mu_);
+  void UpdateGroup(State& state) REQUIRES(mu_);
+  void SetAssumed(const Pod& pod, bool assumed) EXCLUDES(mu_);
   void RemoveMember(const std::string& uid) REQUIRES(mu_);
 
   Clock& clock_;

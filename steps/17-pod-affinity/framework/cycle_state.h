@@ -47,8 +47,7 @@ class CycleState {
   // Returns the data of this type, or null if there is none.
   template <class T>
   const T* Find() const {
-    const auto data = data_.find(typeid(T));
-    return data == data_.end() ? nullptr : std::any_cast<T>(&data->second);
+    return data_.contains(typeid(T)) ? &Read<T>() : nullptr;
   }
 
   // Excludes the plugin from the Filter extension point in this cycle. The text

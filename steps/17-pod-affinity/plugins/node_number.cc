@@ -52,7 +52,7 @@ Status NodeNumber::Permit(CycleState& state, const Pod& pod,
                       this_attempt = std::weak_ptr(this_attempt),
                       &waiting_pods = *handle_.waiting_pods] {
     if (this_attempt.expired()) return;  // the pod may wait again by now
-    if (const auto waiting = waiting_pods.Get(uid)) waiting->Allow(name);
+    waiting_pods.Allow(uid, name);
   };
   handle_.executor->PostAfter(wait, allow);
   timeout = kPermitTimeout;
