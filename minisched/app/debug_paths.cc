@@ -214,7 +214,7 @@ Reply DebugPaths::GetAttempt(const std::string& name) const {
                     : nullptr;
   if (record) return {.body = ToJsonLine(*record)};
   return ErrorReply(404, "the trace does not have attempt " + Quoted(name) +
-                             ": it keeps the newest 512 that somebody has "
+                             ": it keeps the newest ones that somebody has "
                              "read, and the last failed ones of pending pods");
 }
 
