@@ -5,7 +5,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <set>
@@ -98,6 +97,10 @@ struct LiveServer::Impl {
       request.path.erase(0, kApiPath.size());
       return Pass(actions.api, std::move(request), respond);
     }
+    if (request.method == "GET" && request.path.starts_with(kAttemptsPath)) {
+      request.path.erase(0, kAttemptsPath.size());
+      return Pass(actions.attempt, std::move(request), respond);
+    }
     const std::string route = request.method + " " + request.path;
     const auto exchange = exchanges.find(route);
     if (exchange != exchanges.end()) {
@@ -131,26 +134,7 @@ struct LiveServer::Impl {
       return FileReply(request, "text/css; charset=utf-8", kStyle);
     }
     if (request.path == "/live/events") return OpenStream(request);
-    if (request.path.starts_with(kAttemptsPath) && actions.attempt) {
-      return GetAttempt(request.path.substr(kAttemptsPath.size()));
-    }
     return NotFound(request);
-  }
-
-  Reply GetAttempt(const std::string& name) const {
-    const auto slash = name.rfind('/');
-    int number = 0;
-    if (slash != name.npos) {
-      std::from_chars(name.data() + slash + 1, name.data() + name.size(),
-                      number);
-    }
-    auto record = actions.attempt(name.substr(0, slash), number);
-    if (!record) {
-      return ErrorReply(404, "the trace no longer has attempt " + Quoted(name) +
-                                 ": it keeps the newest 512, and the last "
-                                 "failed ones of pending pods");
-    }
-    return {.body = *std::move(record)};
   }
 
   Reply OpenStream(const Request& request) {
@@ -230,6 +214,13 @@ struct LiveServer::Impl {
   const std::string page_url;
   std::jthread thread;  // last: it uses the others
 };
+
+Reply AttemptReply(const std::string& name, std::optional<std::string> record) {
+  if (record) return {.body = *std::move(record)};
+  return ErrorReply(404, "there is no attempt " + Quoted(name) +
+                             ", or it is too old: only the newest ones are "
+                             "kept");
+}
 
 LiveServer::LiveServer(LiveOptions options, const History& history,
                        LiveActions actions, Clock& clock)

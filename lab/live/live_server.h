@@ -44,9 +44,9 @@ struct LiveActions {
   // Fills the history. Called when a page connects, and then about every 50 ms
   // with the number of connected pages until it returns false.
   std::function<bool(std::size_t pages)> collect;
-  // Returns the full record of an attempt, or nullopt if there is none.
-  std::function<std::optional<std::string>(const std::string& uid, int number)>
-      attempt;
+  // Returns the full record of an attempt. The path of the request is its name:
+  // "UID/NUMBER".
+  Exchange attempt;
   // Sets the pace of the scheduler: "run", "pause", "step", or a duration.
   Exchange pace;
   // Ends a pod's wait on Permit.
@@ -64,6 +64,11 @@ struct LiveActions {
   // restarts the scheduler with the one of the body.
   Exchange config;
 };
+
+// Returns the reply to LiveActions::attempt with the record of this name, or
+// nullopt if there is none.
+http::Reply AttemptReply(const std::string& name,
+                         std::optional<std::string> record);
 
 // Serves the live page, on the loopback interface only, on a thread of its own:
 //

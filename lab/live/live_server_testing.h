@@ -22,9 +22,12 @@ class LiveServerTest : public ::testing::Test {
       pages_ = pages;
       return pages > 0;
     };
-    actions_.attempt = [](const std::string& uid, int number) {
-      return uid == "1" && number == 2 ? std::optional<std::string>("{\"a\":1}")
-                                       : std::nullopt;
+    actions_.attempt = [](const http::Request& request,
+                          const LiveActions::Respond& respond) {
+      respond(AttemptReply(request.path,
+                           request.path == "1/2"
+                               ? std::optional<std::string>("{\"a\":1}")
+                               : std::nullopt));
     };
     actions_.pace = Recording("pace");
     actions_.end_wait = Recording("waiting");

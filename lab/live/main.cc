@@ -112,8 +112,10 @@ void Serve(const live::Recording& recording, unsigned short port,
                                      .recording = true,
                                      .moment = moment};
   const live::LiveActions actions = {
-      .attempt = [&recording](const std::string& uid, int number) {
-        return recording.FindAttempt(fmt::format("{}/{}", uid, number));
+      .attempt = [&recording](const minisched::http::Request& request,
+                              const live::LiveActions::Respond& respond) {
+        respond(live::AttemptReply(request.path,
+                                   recording.FindAttempt(request.path)));
       }};
   std::optional<live::LiveServer> server;
   try {

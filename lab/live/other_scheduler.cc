@@ -1,5 +1,6 @@
 #include "lab/live/other_scheduler.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -37,10 +38,13 @@ std::vector<Item> OtherScheduler::Take() {
 
 void OtherScheduler::ReadRecord(const std::string& text, bool only_new) {
   const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const std::uint64_t sequence = ReadHead(line).sequence;
+  const auto [time, sequence, replaced] = ReadHead(line);
   MutexLock lock(mu_);
   if (sequence == 0 || (only_new && sequence <= sequence_)) return;
-  if (only_new && sequence_ > 0) missing_ += sequence - sequence_ - 1;
+  if (only_new && sequence_ > 0) {
+    const std::uint64_t gap = sequence - sequence_ - 1;
+    missing_ += gap - std::min(gap, replaced);
+  }
   sequence_ = sequence;
   AddRecord(line, text);
 }

@@ -188,6 +188,21 @@ TEST_F(OtherSchedulerTest, ReadsOnlyNewRecordsAndCountsTheMissingOnes) {
   EXPECT_EQ(scheduler.TakeMissing(), 0U);
 }
 
+TEST_F(OtherSchedulerTest, ReplacedRecordsAreNotMissing) {
+  OtherScheduler scheduler(client_, kScheduler,
+                           OtherScheduler::Source::kRecords);
+  const auto read = [&](int sequence, int replaced) {
+    Json record = Json::parse(RecordLine(1, sequence, PodState("a", "active")));
+    record["replaced"] = replaced;
+    scheduler.ReadRecord(record.dump(), /*only_new=*/true);
+    return scheduler.TakeMissing();
+  };
+  EXPECT_EQ(read(3, 2), 0U);
+  EXPECT_EQ(read(5, 1), 0U);
+  EXPECT_EQ(read(9, 2), 1U);
+  EXPECT_EQ(read(11, 7), 0U);  // also some from before the last record
+}
+
 TEST_F(OtherSchedulerTest, KeepsTheNewestAttempts) {
   const std::string line = RecordLine(1, 1, AttemptState("a", 1));
   OtherScheduler scheduler(client_, kScheduler,

@@ -18,7 +18,8 @@ constexpr int kVersion = 2;
 // Examples of a record and of its states. A member whose name ends with '?' may
 // be absent. All elements of a list must be like the element in the example. A
 // fraction stands for any number, an integer for any integer.
-const Json kRecord = {{"v", 2}, {"sequence", 1}, {"time", ""}};
+const Json kRecord = {
+    {"v", 2}, {"sequence", 1}, {"time", ""}, {"replaced?", 1}};
 const Json kStates = Json::parse(R"({
   "pod": {
     "name": "", "uid": "", "place": "", "event?": "", "plugins?": [""],
@@ -162,7 +163,8 @@ LineHead ReadHead(const Json& line) {
   if (line["v"].is_number_integer()) CheckVersion(line["v"]);
   CheckMembers(line, kRecord);
   return {.time = ParseTime(line["time"].get<std::string>()),
-          .sequence = line["sequence"]};
+          .sequence = line["sequence"],
+          .replaced = line.value("replaced", std::uint64_t{0})};
 }
 
 std::optional<Item> RecordItem(const Json& record) {

@@ -41,6 +41,9 @@ struct LineHead {
   Time time;
   // The number of a record; 0 for the line of an object.
   std::uint64_t sequence = 0;
+  // How many records just before this one are left out, because later records
+  // replace them.
+  std::uint64_t replaced = 0;
 };
 
 // Throws ParseError if the line is of no kind or version that this program

@@ -1,7 +1,5 @@
 #include "lab/live/scheduler_source.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <map>
 #include <stdexcept>
@@ -31,12 +29,16 @@ SchedulerSource::SchedulerSource(const ClusterOptions& options, Client& client,
   if (!options.records.empty()) records_.emplace(options.records);
   scheduler_.emplace(client, name_,
                      trace_ || records_ ? OtherScheduler::Source::kRecords
-                                        : OtherScheduler::Source::kPods);
+                                        : OtherScheduler::Source::kPods,
+                     // A trace has the whole attempts itself.
+                     trace_ ? 0 : OtherScheduler::kAttemptBytes);
 }
 
 void SchedulerSource::AddActions(LiveActions& actions) {
-  actions.attempt = [this](const std::string& uid, int number) {
-    return scheduler_->FindAttempt(fmt::format("{}/{}", uid, number));
+  actions.attempt = [this](const http::Request& request,
+                           LiveActions::Respond respond) {
+    if (trace_) return trace_->GetAttempt(request, std::move(respond));
+    respond(AttemptReply(request.path, scheduler_->FindAttempt(request.path)));
   };
   if (managed_ && has_config_) {
     actions.config = [this](const http::Request& request,

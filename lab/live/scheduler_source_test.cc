@@ -112,6 +112,13 @@ TEST_F(SchedulerSourceTest, APageGetsRecordsAndRows) {
   EXPECT_THAT(Get("/live/attempts/web/9"), StartsWith("HTTP/1.1 404 "));
 }
 
+TEST_F(SchedulerSourceTest, AskingForAnAttemptReportsThatTheSchedulerIsLost) {
+  Open();
+  served_->Stop();
+  EXPECT_THAT(Get("/live/attempts/web/2"),
+              AllOf(StartsWith("HTTP/1.1 502 "), HasSubstr("the scheduler: ")));
+}
+
 TEST_F(SchedulerSourceTest, APageThatIsOpenedLaterGetsTheLastFailedAttempts) {
   EXPECT_TRUE(served_->Try(3, /*failed=*/true));
   Open();

@@ -36,6 +36,13 @@ std::string ErrorOf(const HttpResponse& response) {
                      error.empty() ? response.body : error);
 }
 
+HttpRequest PostRequest(const std::string& path, const std::string& body) {
+  return {.method = "POST",
+          .path = path,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = body};
+}
+
 }  // namespace
 
 TraceTail::TraceTail(const std::string& url)
@@ -134,7 +141,8 @@ void TraceTail::ReadStream(bool all_rejections, const std::stop_token& stop) {
       {.method = "GET",
        .path = "/debug/trace",
        .query = {{"from", "oldest"},
-                 {"detail", all_rejections ? "all-rejections" : "attempts"}}},
+                 {"detail", all_rejections ? "all-rejections" : "attempts"},
+                 {"nodes", "none"}}},
       kSilence, stop);
   if (!IsSuccess(stream->head().status)) {
     throw std::runtime_error(ErrorOf(stream->head()));
@@ -160,30 +168,31 @@ void TraceTail::SetError(const std::string& error) {
   state_->news.error = error;
 }
 
+void TraceTail::GetAttempt(const http::Request& request, Respond respond) {
+  Send({.method = "GET", .path = "/debug/trace/attempts/" + request.path},
+       std::move(respond));
+}
+
 void TraceTail::SetPace(const http::Request& request, Respond respond) {
   const Json body = Json::parse(request.body, nullptr,
                                 /*allow_exceptions=*/false);
   std::string pace = body.is_object() ? TextAt(body, "/pace") : "";
   if (pace == "step") pace = "pause";  // after the next pod
-  Post("/debug/pace", request.body, std::move(respond), [state = state_, pace] {
-    MutexLock lock(state->mu);
-    state->news.info.pace = pace;
-  });
+  Send(PostRequest("/debug/pace", request.body), std::move(respond),
+       [state = state_, pace] {
+         MutexLock lock(state->mu);
+         state->news.info.pace = pace;
+       });
 }
 
 void TraceTail::EndWait(const http::Request& request, Respond respond) {
-  Post("/debug/waiting", request.body, std::move(respond));
+  Send(PostRequest("/debug/waiting", request.body), std::move(respond));
 }
 
-void TraceTail::Post(const std::string& path, const std::string& body,
-                     Respond respond, std::function<void()> on_success) {
+void TraceTail::Send(HttpRequest request, Respond respond,
+                     std::function<void()> on_success) {
   transport_.SendAsync(
-      std::make_shared<HttpRequest>(
-          HttpRequest{.method = "POST",
-                      .path = path,
-                      .headers = {{"Content-Type", "application/json"}},
-                      .body = body}),
-      {},
+      std::make_shared<HttpRequest>(std::move(request)), {},
       [respond = std::move(respond), on_success = std::move(on_success)](
           const ClientResult<HttpResponse>& response) {
         if (!response) {

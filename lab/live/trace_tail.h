@@ -64,6 +64,9 @@ class TraceTail {
   News Take();
 
   using Respond = std::function<void(http::Reply)>;
+  // Gets the whole record of an attempt from the scheduler: that of a page's
+  // request, whose path is "UID/NUMBER". Responds on another thread.
+  void GetAttempt(const http::Request& request, Respond respond);
   // Pass the body of a request on to the scheduler, and its response to
   // `respond`, on another thread.
   void SetPace(const http::Request& request, Respond respond);
@@ -85,9 +88,10 @@ class TraceTail {
   // Reads /debug. Throws TransportError, and std::runtime_error.
   SchedulerInfo Ask(const std::stop_token& stop);
   void SetError(const std::string& error);
-  // Calls `on_success` if the scheduler has carried the request out.
-  void Post(
-      const std::string& path, const std::string& body, Respond respond,
+  // Passes the scheduler's response on. Calls `on_success` if the scheduler has
+  // carried the request out.
+  void Send(
+      HttpRequest request, Respond respond,
       std::function<void()> on_success = [] {});
 
   const std::string url_;

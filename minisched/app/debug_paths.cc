@@ -72,8 +72,9 @@ T Choose(const Request& request, const std::string& name,
 // records. Further ones, at most every 15 s, show that the connection works.
 class DebugPaths::RecordStream final : public http::Stream {
  public:
-  RecordStream(DebugPaths& paths, AttemptDetail detail, TraceStart start)
-      : paths_(paths), reader_(paths.trace_, detail, start) {
+  RecordStream(DebugPaths& paths, AttemptDetail detail, JsonDetail nodes,
+               TraceStart start)
+      : paths_(paths), nodes_(nodes), reader_(paths.trace_, detail, start) {
     period = kPeriod;
     ++paths_.streams_;
   }
@@ -84,14 +85,14 @@ class DebugPaths::RecordStream final : public http::Stream {
 
   bool Read(std::string& out) override {
     const auto now = RealClock().Now();
-    if (next_ == records_.size() && now >= next_poll_) {
+    if (lines_.empty() && now >= next_poll_) {
       paths_.trace_.ReportQueue();
-      records_ = reader_.Poll();
-      next_ = 0;
+      lines_ = RecordLines(reader_.Poll(), nodes_);
       next_poll_ = now + kPeriod;
     }
-    for (; next_ < records_.size() && out.size() < kMaxText; ++next_) {
-      out += ToJsonLine(*std::exchange(records_[next_], nullptr)) + '\n';
+    while (!lines_.empty() && out.size() < kMaxText) {
+      out += lines_.Next();
+      out += '\n';
     }
     if (out.empty() && now >= next_empty_line_) {
       out = "\n";
@@ -102,9 +103,9 @@ class DebugPaths::RecordStream final : public http::Stream {
 
  private:
   DebugPaths& paths_;
+  const JsonDetail nodes_;
   TraceReader reader_;
-  std::vector<RecordPtr> records_;
-  std::size_t next_ = 0;  // of records_
+  RecordLines lines_;
   Clock::TimePoint next_poll_{};
   Clock::TimePoint next_empty_line_{};
 };
@@ -183,6 +184,9 @@ Reply DebugPaths::OpenStream(const Request& request) {
       {{"moves", AttemptDetail::kNone},
        {"attempts", AttemptDetail::kFirstRejections},
        {"all-rejections", AttemptDetail::kAllRejections}});
+  const auto nodes = Choose<JsonDetail>(
+      request, "nodes",
+      {{"all", JsonDetail::kFull}, {"none", JsonDetail::kSummary}});
   const auto start = Choose<TraceStart>(
       request, "from",
       {{"last", TraceStart::kLastOfEach}, {"oldest", TraceStart::kOldest}});
@@ -192,8 +196,9 @@ Reply DebugPaths::OpenStream(const Request& request) {
                                        kMaxStreams));
   }
   trace_.ReportQueue();
-  return {.content_type = "application/jsonl",
-          .stream = std::make_unique<RecordStream>(*this, detail, start)};
+  return {
+      .content_type = "application/jsonl",
+      .stream = std::make_unique<RecordStream>(*this, detail, nodes, start)};
 }
 
 Reply DebugPaths::GetAttempt(const std::string& name) const {
@@ -209,7 +214,7 @@ Reply DebugPaths::GetAttempt(const std::string& name) const {
                     : nullptr;
   if (record) return {.body = ToJsonLine(*record)};
   return ErrorReply(404, "the trace does not have attempt " + Quoted(name) +
-                             ": it keeps the newest 512 that somebody has "
+                             ": it keeps the newest ones that somebody has "
                              "read, and the last failed ones of pending pods");
 }
 

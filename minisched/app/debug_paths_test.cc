@@ -138,6 +138,29 @@ TEST_F(DebugPathsTest, StreamsTheRecordsOfARecording) {
   EXPECT_EQ(expected.size(), 5U);
 }
 
+TEST_F(DebugPathsTest, StreamsAttemptsWithoutTheirNodes) {
+  LineReader reader(served_.url(), "?detail=attempts&nodes=none");
+  reader.ReadUntil("scheduler");
+  EXPECT_TRUE(served_.Try(1));
+  const std::string& text = reader.ReadUntil(R"("node":"node-1")");
+  EXPECT_THAT(text, AllOf(HasSubstr(R"("feasibleNodes":1)"),
+                          Not(HasSubstr(R"("fits")"))));
+  EXPECT_THAT(Get("/debug/trace/attempts/web/1"),
+              HasSubstr(R"("fits":["node-1"])"));
+}
+
+TEST_F(DebugPathsTest, LeavesOutAttemptsThatLaterRecordsReplace) {
+  const TraceReader other(served_.trace, AttemptDetail::kFirstRejections);
+  EXPECT_TRUE(served_.Try(1));
+  EXPECT_TRUE(served_.Try(1));  // the end of its binding cycle
+  LineReader reader(served_.url(), "?from=oldest&detail=attempts");
+  served_.Move("web", Place::kBound);
+  const std::vector<Json> records = reader.RecordsUntil(R"("bound")");
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[1]["sequence"], 3);
+  EXPECT_EQ(records[1]["replaced"], 1);
+}
+
 TEST_F(DebugPathsTest, BeginsWithTheLastRecordOfEachPod) {
   served_.Move("a", Place::kActive);
   served_.Move("a", Place::kInFlight);
@@ -236,6 +259,8 @@ TEST_F(DebugPathsTest, RejectsUnknownParameters) {
                     HasSubstr("moves, attempts, all-rejections")));
   EXPECT_THAT(Get("/debug/trace?from="),
               AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("last, oldest")));
+  EXPECT_THAT(Get("/debug/trace?nodes=1"),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("all, none")));
   EXPECT_THAT(Get("/debug/x"), StartsWith("HTTP/1.1 404 "));
 }
 

@@ -102,7 +102,8 @@ const Record& RecordLog::Add(Record record) {
                 2 * BytesOf(entry.key) +
                 std::visit([](const auto& state) { return BytesOf(state); },
                            shared->state);
-  bytes_ += entry.bytes;
+  const std::size_t bytes = entry.bytes;
+  bytes_ += bytes;
 
   // kept_ has only last records, so remove the record that this one replaces.
   if (const auto last = last_.find(entry.key); last != last_.end()) {
@@ -113,6 +114,7 @@ const Record& RecordLog::Add(Record record) {
     ForgetAttempt(attempt->uid);
     last_attempts_[attempt->uid] = last_sequence_;
     attempts_.insert(last_sequence_);
+    attempt_bytes_ += bytes;
   } else if (const auto* pod = std::get_if<PodRecord>(&shared->state);
              pod != nullptr && !IsLasting(*shared)) {
     ForgetAttempt(pod->uid);
@@ -120,7 +122,8 @@ const Record& RecordLog::Add(Record record) {
   }
   newest_.emplace(last_sequence_, std::move(entry));
 
-  if (attempts_.size() > limits_.attempts) {
+  while (attempts_.size() > 1 && (attempts_.size() > limits_.attempts ||
+                                  attempt_bytes_ > limits_.attempt_bytes)) {
     Retire(newest_.find(*attempts_.begin()));
   }
   while (newest_.size() > 1 &&
@@ -177,7 +180,7 @@ void RecordLog::RetireOldest() {
 
 void RecordLog::Retire(Entries::iterator entry) {
   bytes_ -= entry->second.bytes;
-  attempts_.erase(entry->first);
+  if (attempts_.erase(entry->first) > 0) attempt_bytes_ -= entry->second.bytes;
   const auto* attempt = std::get_if<Attempt>(&entry->second.record->state);
   const auto last = attempt == nullptr ? last_attempts_.end()
                                        : last_attempts_.find(attempt->uid);

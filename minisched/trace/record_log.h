@@ -12,14 +12,15 @@
 
 namespace minisched {
 
-// The limits of what a trace keeps. `records`, `attempts` and `bytes` don't
-// count the old records that a trace keeps because their pods are still
-// pending.
+// The limits of what a trace keeps. All but the last one don't count the old
+// records that a trace keeps because their pods are still pending.
 struct TraceLimits {
   std::size_t records = 10'000;
-  std::size_t attempts = 512;  // attempt records; an attempt has one or two
+  std::size_t attempts = 4'000;  // attempt records; an attempt has one or two
   std::size_t nodes_per_attempt = 1'000;
   std::size_t bytes = 64 << 20;  // the estimated memory of the records
+  // The same, of the attempts among them. The rest is for the moves of pods.
+  std::size_t attempt_bytes = 48 << 20;
   // The same, of the old attempts of pending pods: about 200 attempts with the
   // rejections of 250 nodes each.
   std::size_t kept_attempt_bytes = 16 << 20;
@@ -75,7 +76,8 @@ class RecordLog {
 
   const TraceLimits limits_;
   std::uint64_t last_sequence_ = 0;
-  std::size_t bytes_ = 0;  // of newest_
+  std::size_t bytes_ = 0;          // of newest_
+  std::size_t attempt_bytes_ = 0;  // of the attempts of newest_
   // The last records of pending pods, of activeQ and of the scheduler that are
   // older than all records of newest_.
   Entries kept_;

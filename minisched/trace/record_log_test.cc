@@ -215,6 +215,21 @@ TEST_F(RecordLogTest, LimitsTheBytes) {
   EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(8U), Le(9U))));
 }
 
+TEST_F(RecordLogTest, LimitsTheBytesOfAttempts) {
+  RecordLog log({.attempt_bytes = 100'000, .kept_attempt_bytes = 0});
+  AddPod(log, "a", Place::kBound, std::string(200'000, '.'));
+  for (int i = 0; i < 100; ++i) {
+    AddAttempt(log, "a", i, std::string(10'000, '.'));
+    AddPod(log, "a", Place::kBound);
+  }
+  EXPECT_THAT(log.After(0), SizeIs(AllOf(Ge(109U), Le(110U))));
+  EXPECT_EQ(log.FindAttempt("a", 90), nullptr);
+  EXPECT_NE(log.FindAttempt("a", 92), nullptr);
+  AddAttempt(log, "a", 100, std::string(200'000, '.'));
+  EXPECT_EQ(log.FindAttempt("a", 99), nullptr);
+  EXPECT_NE(log.FindAttempt("a", 100), nullptr);
+}
+
 TEST_F(RecordLogTest, KeepsTheNewestRecordEvenIfItExceedsTheLimit) {
   RecordLog log({.bytes = 1000});
   AddPod(log, "a", Place::kBound, std::string(10'000, '.'));

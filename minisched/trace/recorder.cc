@@ -44,13 +44,6 @@ std::FILE* Create(const std::string& path) {
   return file;
 }
 
-bool IsSameAttempt(const Record& a, const Record& b) {
-  const auto* first = std::get_if<Attempt>(&a.state);
-  const auto* second = std::get_if<Attempt>(&b.state);
-  return first != nullptr && second != nullptr && first->uid == second->uid &&
-         first->number == second->number;
-}
-
 // Blocks SIGPIPE on this thread while the object exists. Threads that this
 // thread starts in that time inherit the block for their whole life. On all of
 // these threads, a write into a pipe without a reader fails instead of ending
@@ -142,18 +135,12 @@ void Recorder::WriteRecords(const std::stop_token& stop) {
   while (more) {
     more = clock_.SleepFor(kPeriod, stop);
     trace_.ReportQueue();
-    const std::vector<RecordPtr> records = reader_.Poll();
+    RecordLines lines(reader_.Poll());
     if (reader_.missing() > 0) {
       spdlog::warn("the recording is too slow: {} records are missing",
                    reader_.missing());
     }
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      // Skip an attempt that the next record replaces.
-      if (i + 1 == records.size() ||
-          !IsSameAttempt(*records[i], *records[i + 1])) {
-        Write(ToJsonLine(*records[i]));
-      }
-    }
+    while (!lines.empty()) Write(lines.Next());
     MutexLock lock(mu_);
     Check(std::fflush(file_.get()) == 0);
   }

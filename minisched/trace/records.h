@@ -152,8 +152,30 @@ enum class JsonDetail {
   kFull
 };
 
-// Returns the record as a line of JSON without control characters.
+// Returns the record as a line of JSON without control characters. `replaced`
+// is the number of records just before this one that are left out, because
+// later records replace them.
 std::string ToJsonLine(const Record& record,
+                       JsonDetail detail = JsonDetail::kFull,
+                       std::size_t replaced = 0);
+
+// The lines of consecutive records. Leaves out each record of an attempt that a
+// later one of these records replaces: with a thousand nodes, such a record
+// takes most of a reader's time.
+class RecordLines {
+ public:
+  RecordLines() = default;
+  explicit RecordLines(std::vector<RecordPtr> records,
                        JsonDetail detail = JsonDetail::kFull);
+
+  bool empty() const { return next_ == records_.size(); }
+  // Returns the next line, and frees its record. REQUIRES: not empty().
+  std::string Next();
+
+ private:
+  std::vector<RecordPtr> records_;  // null: left out; the last one never is
+  std::size_t next_ = 0;
+  JsonDetail detail_ = JsonDetail::kFull;
+};
 
 }  // namespace minisched

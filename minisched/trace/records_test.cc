@@ -4,11 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace minisched {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::ordered_json;
 
 Record RecordOf(decltype(Record::state) state) {
@@ -95,6 +104,17 @@ TEST(ToJsonLineTest, WritesAnAttempt) {
          "message": "conflict"},
         {"point": "PostFilter"}],
       "node": "node-2", "failure": "conflict"}})"));
+}
+
+TEST(ToJsonLineTest, WritesScoresOfEachSize) {
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const Json scores =
+      Parsed(Attempt{.scores = {{.plugin = "P",
+                                 .raw = {kLeast, kLeast, kMost, 0, -1},
+                                 .normalized = {}}}})["attempt"]["scores"];
+  EXPECT_EQ(scores[0]["raw"], Json({kLeast, kLeast, kMost, 0, -1}));
+  EXPECT_EQ(scores[0]["normalized"], Json::array());
 }
 
 TEST(ToJsonLineTest, WritesTheScheduler) {
@@ -187,6 +207,55 @@ TEST(ToJsonLineTest, TextCannotBreakTheLine) {
     EXPECT_EQ(attempt["fits"][0], parsed);
     EXPECT_EQ(attempt["failure"], parsed);
   }
+}
+
+// Returns the lines of the records with these states, whose sequence begins
+// with 1.
+std::vector<std::string> LinesOf(std::vector<decltype(Record::state)> states,
+                                 JsonDetail detail = JsonDetail::kFull) {
+  std::vector<RecordPtr> records;
+  for (auto& state : states) {
+    Record record = RecordOf(std::move(state));
+    record.sequence = records.size() + 1;
+    records.push_back(std::make_shared<const Record>(std::move(record)));
+  }
+  RecordLines lines(std::move(records), detail);
+  std::vector<std::string> all;
+  while (!lines.empty()) all.push_back(lines.Next());
+  return all;
+}
+
+TEST(RecordLinesTest, LeaveOutAttemptsThatLaterRecordsReplace) {
+  const auto attempt = [](const std::string& uid, int number,
+                          const std::string& node) {
+    return Attempt{.uid = uid, .number = number, .node = node};
+  };
+  const std::vector<std::string> lines =
+      LinesOf({PodRecord{.uid = "a"}, attempt("a", 1, ""), attempt("b", 1, ""),
+               attempt("a", 2, ""), PodRecord{.uid = "a"},
+               attempt("a", 1, "node-1"), attempt("b", 1, "node-2")});
+  std::vector<int> sequences;
+  std::vector<int> replaced;
+  for (const std::string& line : lines) {
+    const Json record = Json::parse(line);
+    sequences.push_back(record["sequence"]);
+    replaced.push_back(record.value("replaced", 0));
+  }
+  EXPECT_EQ(sequences, (std::vector{1, 4, 5, 6, 7}));
+  EXPECT_EQ(replaced, (std::vector{0, 2, 0, 0, 0}));
+  EXPECT_EQ(Json::parse(lines[3])["attempt"]["node"], "node-1");
+}
+
+TEST(RecordLinesTest, HaveTheDetail) {
+  const Attempt attempt{.uid = "a", .number = 1, .fits = {"node-1"}};
+  EXPECT_THAT(LinesOf({attempt}),
+              ElementsAre(HasSubstr(R"("fits":["node-1"])")));
+  EXPECT_THAT(LinesOf({attempt}, JsonDetail::kSummary),
+              ElementsAre(Not(HasSubstr("fits"))));
+}
+
+TEST(RecordLinesTest, NoRecordsHaveNoLines) {
+  EXPECT_TRUE(RecordLines().empty());
 }
 
 }  // namespace
