@@ -34,7 +34,11 @@ std::optional<std::pair<PodPtr, PodStatusChange>> Scheduler::Requeue(
                                           : "SchedulerError",
                             .message = message,
                             .observed_generation = pod->metadata.generation};
-  return std::pair(pod, PodStatusChange{condition, failure.nominated_node});
+  PodStatusChange change{.condition = condition};
+  if (failure.nominating.mode == NominatingInfo::Mode::kOverride) {
+    change.nominated_node_name = failure.nominating.node_name;
+  }
+  return std::pair(pod, change);
 }
 
 void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,

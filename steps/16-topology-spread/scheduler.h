@@ -17,6 +17,7 @@
 #include "framework/diagnosis.h"
 #include "framework/framework.h"
 #include "framework/handle.h"
+#include "framework/nominating_info.h"
 #include "framework/status.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/node.h"
@@ -55,9 +56,8 @@ struct SchedulerOptions {
 struct SchedulingFailure {
   Status status;
   Diagnosis diagnosis;  // empty after an error
-  // The node where resources are being freed for the pod. Empty: none. Unset:
-  // the pod keeps the node that it has.
-  std::optional<std::string> nominated_node = "";
+  // The node where resources are being freed for the pod; by default, none.
+  NominatingInfo nominating = NominatingInfo::Override("");
 };
 
 // Binds each pending pod of this scheduler to a node that it fits, and reports

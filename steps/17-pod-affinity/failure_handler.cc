@@ -22,8 +22,8 @@ std::optional<std::pair<PodPtr, PodStatusChange>> Scheduler::Requeue(
                message);
   attempt.state.report().Failed(message);
   info.unschedulable_plugins = failure.diagnosis.unschedulable_plugins;
-  const PodPtr pod = queue_.AddUnschedulableIfNotPresent(
-      std::move(info), failure.nominated_node);
+  const PodPtr pod =
+      queue_.AddUnschedulableIfNotPresent(std::move(info), failure.nominating);
   if (!pod) return std::nullopt;
 
   recorder_.Eventf(GetReference(*pod), {}, "Warning", "FailedScheduling",
@@ -35,7 +35,11 @@ std::optional<std::pair<PodPtr, PodStatusChange>> Scheduler::Requeue(
                                           : "SchedulerError",
                             .message = message,
                             .observed_generation = pod->metadata.generation};
-  return std::pair(pod, PodStatusChange{condition, failure.nominated_node});
+  PodStatusChange change{.condition = condition};
+  if (failure.nominating.mode == NominatingInfo::Mode::kOverride) {
+    change.nominated_node_name = failure.nominating.node_name;
+  }
+  return std::pair(pod, change);
 }
 
 void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,

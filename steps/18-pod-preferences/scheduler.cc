@@ -132,9 +132,9 @@ void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
                               SchedulingFailure& failure) const {
   // Not after an error, nor if there are no nodes.
   if (failure.status.code() != Code::kUnschedulable) return;
-  failure.nominated_node.reset();
+  failure.nominating = {};
   const Status status = framework_.RunPostFilterPlugins(
-      state, pod, failure.diagnosis.node_to_status, failure.nominated_node);
+      state, pod, failure.diagnosis.node_to_status, failure.nominating);
   if (status.reasons().empty()) return;
   failure.status = {Code::kUnschedulable,
                     failure.status.Message() + " " + status.Message()};

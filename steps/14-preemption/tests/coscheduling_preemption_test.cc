@@ -20,9 +20,12 @@ class CoschedulingPreemptionTest : public CoschedulingTest {
  protected:
   // Returns the status and, in brackets, the nominated node.
   std::string PostFilter(const std::string& name) {
-    std::optional<std::string> node;
-    const Status status = plugin_.PostFilter({}, *pods_.at(name), {}, node);
-    return Describe(status) + (node ? " [" + *node + "]" : "");
+    NominatingInfo nominating;
+    const Status status =
+        plugin_.PostFilter({}, *pods_.at(name), {}, nominating);
+    const bool overrides = nominating.mode == NominatingInfo::Mode::kOverride;
+    return Describe(status) +
+           (overrides ? " [" + nominating.node_name + "]" : "");
   }
   void FailGroup() {
     PlaceWaiting({"a"});

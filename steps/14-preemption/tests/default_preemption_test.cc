@@ -103,9 +103,10 @@ TEST_F(DefaultPreemptionTest, TriesNodesWithoutAStatusOfTheirOwn) {
   CycleState state;
   PreFilterResult left_over;
   framework_.RunPreFilterPlugins(state, Urgent(), snapshot_.List(), left_over);
-  std::optional<std::string> node;
-  EXPECT_TRUE(plugin_->PostFilter(state, Urgent(), statuses, node).IsSuccess());
-  EXPECT_EQ(node, "node-3");
+  NominatingInfo nominating;
+  EXPECT_TRUE(
+      plugin_->PostFilter(state, Urgent(), statuses, nominating).IsSuccess());
+  EXPECT_EQ(nominating.node_name, "node-3");
 }
 
 TEST_F(DefaultPreemptionTest, APodWithThePolicyNeverPreemptsNobody) {

@@ -27,8 +27,8 @@ class FixedPostFilter final : public PostFilterPlugin {
   std::string_view Name() const override { return name_; }
   Status PostFilter(const CycleState& /*state*/, const Pod& /*pod*/,
                     const NodeToStatus& /*statuses*/,
-                    std::optional<std::string>& nominated_node) const override {
-    if (node_) nominated_node = node_;
+                    NominatingInfo& nominating) const override {
+    if (node_) nominating = NominatingInfo::Override(*node_);
     return status_;
   }
 
@@ -47,9 +47,12 @@ class FrameworkPostFilterTest : public ::testing::Test {
 
   // Returns the status and, in brackets, the nominated node.
   std::string Run() {
-    std::optional<std::string> node;
-    const Status status = framework_.RunPostFilterPlugins({}, {}, {}, node);
-    return Describe(status) + (node ? " [" + *node + "]" : "");
+    NominatingInfo nominating;
+    const Status status =
+        framework_.RunPostFilterPlugins({}, {}, {}, nominating);
+    const bool overrides = nominating.mode == NominatingInfo::Mode::kOverride;
+    return Describe(status) +
+           (overrides ? " [" + nominating.node_name + "]" : "");
   }
 
   Framework framework_;

@@ -55,9 +55,9 @@ Status DefaultPreemption::PreEnqueue(const Pod& pod) const {
           "waiting for the preemption for this pod to be finished"};
 }
 
-Status DefaultPreemption::PostFilter(
-    const CycleState& state, const Pod& pod, const NodeToStatus& statuses,
-    std::optional<std::string>& nominated_node) const {
+Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
+                                     const NodeToStatus& statuses,
+                                     NominatingInfo& nominating) const {
   const auto newest = handle_.informers->Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
@@ -71,13 +71,14 @@ Status DefaultPreemption::PostFilter(
       FindCandidates(CycleState(state), *newest,
                      PotentialNodes(handle_.snapshot.List(), statuses));
   if (!candidates) {
-    if (candidates.error().IsRejected()) nominated_node = "";
+    if (candidates.error().IsRejected())
+      nominating = NominatingInfo::Override("");
     return candidates.error();
   }
   const Candidate& best = SelectCandidate(*candidates);
   executor_.ClearNominationsAsync(best.node_name, *newest);
   executor_.PrepareCandidateAsync(best, newest);
-  nominated_node = best.node_name;
+  nominating = NominatingInfo::Override(best.node_name);
   return Result(
       Code::kSuccess,
       fmt::format("found a potential placement for pod on node {}, preempting "

@@ -109,9 +109,11 @@ class DefaultPreemptionTest : public ::testing::Test {
       EXPECT_FALSE(status.IsSuccess());
       statuses.Set(node->node().metadata.name, status);
     }
-    std::optional<std::string> node;
-    const Status status = plugin_->PostFilter(state, pod, statuses, node);
-    return Describe(status) + (node ? " [" + *node + "]" : "");
+    NominatingInfo nominating;
+    const Status status = plugin_->PostFilter(state, pod, statuses, nominating);
+    const bool overrides = nominating.mode == NominatingInfo::Mode::kOverride;
+    return Describe(status) +
+           (overrides ? " [" + nominating.node_name + "]" : "");
   }
 
   // Blocks until no eviction is under way.

@@ -44,7 +44,9 @@ class NominationsTest : public SchedulingQueueTest {
   void RejectAndNominate(QueuedPodInfo info,
                          const std::optional<std::string>& node) {
     info.unschedulable_plugins = {"Fit"};
-    queue_.AddUnschedulableIfNotPresent(std::move(info), node);
+    queue_.AddUnschedulableIfNotPresent(
+        std::move(info),
+        node ? NominatingInfo::Override(*node) : NominatingInfo());
   }
 
   std::string NodeOf(const std::string& name) {

@@ -211,16 +211,15 @@ Status Framework::RunFilterPluginsWithNominatedPods(
   return RunFilterPlugins(state, pod, node);
 }
 
-Status Framework::RunPostFilterPlugins(
-    const CycleState& state, const Pod& pod, const NodeToStatus& statuses,
-    std::optional<std::string>& nominated_node) const {
+Status Framework::RunPostFilterPlugins(const CycleState& state, const Pod& pod,
+                                       const NodeToStatus& statuses,
+                                       NominatingInfo& nominating) const {
   std::vector<std::string> reasons;
   std::string_view first;
   for (const PostFilterPlugin* plugin : post_filter_plugins_) {
-    const Status status =
-        plugin->PostFilter(state, pod, statuses, nominated_node);
+    const Status status = plugin->PostFilter(state, pod, statuses, nominating);
     state.report().Ran("PostFilter", plugin->Name(), status,
-                       nominated_node.value_or(""));
+                       nominating.node_name);
     if (status.code() != Code::kUnschedulable) {
       return status.WithPlugin(plugin->Name());
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "cache/pod_groups.h"
@@ -45,7 +44,7 @@ class Coscheduling final : public PreEnqueuePlugin,
   // would evict pods in vain, again and again.
   Status PostFilter(const CycleState& state, const Pod& pod,
                     const NodeToStatus& statuses,
-                    std::optional<std::string>& nominated_node) const override;
+                    NominatingInfo& nominating) const override;
   Status Reserve(CycleState& state, const Pod& pod,
                  const std::string& node_name) const override;
   // Counts the member as pending again. Also rejects the members that wait.

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "framework/cluster_event.h"
 #include "framework/cycle_state.h"
 #include "framework/node_info.h"
+#include "framework/nominating_info.h"
 #include "framework/plugin.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
@@ -110,10 +110,10 @@ class Framework {
   // Runs the PostFilter plugins in order, until one returns success,
   // UnschedulableAndUnresolvable or an error. Returns its status, with the
   // plugin's name. Otherwise, returns Unschedulable, with the reasons of all
-  // plugins and the name of the first. Sets `nominated_node` as the plugins do.
+  // plugins and the name of the first. Sets `nominating` as the plugins do.
   Status RunPostFilterPlugins(const CycleState& state, const Pod& pod,
                               const NodeToStatus& statuses,
-                              std::optional<std::string>& nominated_node) const;
+                              NominatingInfo& nominating) const;
 
   // Runs the PreScore plugins in order. Returns success, or the first error. A
   // rejection is an error here.

@@ -91,15 +91,14 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   return {};
 }
 
-Status Coscheduling::PostFilter(
-    const CycleState& /*state*/, const Pod& pod,
-    const NodeToStatus& /*statuses*/,
-    std::optional<std::string>& nominated_node) const {
+Status Coscheduling::PostFilter(const CycleState& /*state*/, const Pod& pod,
+                                const NodeToStatus& /*statuses*/,
+                                NominatingInfo& nominating) const {
   const auto group = handle_.pod_groups->Find(pod);
   if (!group || !handle_.pod_groups->MembersOf(group->key).failed) {
     return Code::kUnschedulable;
   }
-  nominated_node = "";
+  nominating = NominatingInfo::Override("");
   return {Code::kUnschedulableAndUnresolvable,
           fmt::format("podGroup {} has failed, so it preempts no pods",
                       group->key)};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -31,7 +30,7 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   // Begins to evict the victims on the best node, and nominates the node.
   Status PostFilter(const CycleState& state, const Pod& pod,
                     const NodeToStatus& statuses,
-                    std::optional<std::string>& nominated_node) const override;
+                    NominatingInfo& nominating) const override;
 
  private:
   // Returns success if the pod may preempt others, or else why not.

@@ -14,6 +14,7 @@
 #include "framework/cycle_state.h"
 #include "framework/diagnosis.h"
 #include "framework/node_info.h"
+#include "framework/nominating_info.h"
 #include "framework/queued_pod_info.h"
 #include "framework/status.h"
 #include "minisched/api/pod.h"
@@ -103,13 +104,12 @@ class FilterPlugin : public virtual Plugin {
 class PostFilterPlugin : public virtual Plugin {
  public:
   // Runs after Filter if the pod fits no node. Returns success if the pod will
-  // fit the node that the plugin has put into `nominated_node`. Otherwise,
-  // `nominated_node` stays unset, or is empty if the pod has no such node any
-  // more. UnschedulableAndUnresolvable keeps the plugins that follow from
-  // running.
-  virtual Status PostFilter(
-      const CycleState& state, const Pod& pod, const NodeToStatus& statuses,
-      std::optional<std::string>& nominated_node) const = 0;
+  // fit the node that the plugin has put into `nominating`. Otherwise, the
+  // plugin clears the nominated node, or leaves `nominating` alone.
+  // UnschedulableAndUnresolvable keeps the plugins that follow from running.
+  virtual Status PostFilter(const CycleState& state, const Pod& pod,
+                            const NodeToStatus& statuses,
+                            NominatingInfo& nominating) const = 0;
 };
 
 // A plugin that prepares the scoring of nodes for one pod.

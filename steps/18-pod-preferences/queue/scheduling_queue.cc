@@ -159,7 +159,7 @@ void SchedulingQueue::Done(const std::string& uid) {
 }
 
 PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(
-    QueuedPodInfo info, const std::optional<std::string>& nominated_node) {
+    QueuedPodInfo info, const NominatingInfo& nominating) {
   const std::string uid = info.pod->metadata.uid;
   MutexLock lock(mu_);
   const bool in_flight = in_flight_.Has(uid, info.pop);  // false after Done()
@@ -177,8 +177,12 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(
     return nullptr;
   }
   if (queued_again || popped_again) return newest;
-  const bool lost_node = Nominate(
-      *newest, nominated_node.value_or(NominationAfter(info.pod, *newest)));
+  const bool keeps_node = nominating.mode == NominatingInfo::Mode::kNoop;
+  // True if somebody else has taken the node away during the attempt.
+  const bool lost_node =
+      Nominate(*newest, keeps_node ? NominationAfter(info.pod, *newest)
+                                   : nominating.node_name) &&
+      keeps_node;
   info.pod = newest;
   info.timestamp = clock_.Now();
   const bool rejected = !info.unschedulable_plugins.empty();
@@ -190,7 +194,7 @@ PodPtr SchedulingQueue::AddUnschedulableIfNotPresent(
   }
   // After Done(), the queue doesn't have the changes, so assume that one helps.
   const bool retry =
-      !rejected || !in_flight || (lost_node && !nominated_node) ||
+      !rejected || !in_flight || lost_node ||
       in_flight_.AnyChangeSincePop(uid, [&](const ClusterChange& change) {
         return IsPodWorthRequeuing(info, change, HintsFor(change));
       });

@@ -10,6 +10,7 @@
 
 #include "framework/cluster_event.h"
 #include "framework/framework.h"
+#include "framework/nominating_info.h"
 #include "framework/queued_pod_info.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
@@ -116,10 +117,9 @@ class SchedulingQueue {
   // Calls the lister under the lock. If the lister doesn't have a change yet,
   // the event handlers call Update() or Delete() later, so no change is lost.
   //
-  // Nominates the pod to `nominated_node`. Empty: to none. Unset: the pod keeps
-  // the node that it has.
-  PodPtr AddUnschedulableIfNotPresent(
-      QueuedPodInfo info, const std::optional<std::string>& nominated_node = {})
+  // Nominates the pod as `nominating` says.
+  PodPtr AddUnschedulableIfNotPresent(QueuedPodInfo info,
+                                      const NominatingInfo& nominating = {})
       EXCLUDES(mu_);
 
   // Returns the nominations. Only the queue changes them.
