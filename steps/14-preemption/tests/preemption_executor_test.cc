@@ -280,15 +280,14 @@ TEST_F(PreemptionExecutorTest, ALateFailureDoesNotEndTheNextPreemption) {
   handlers_lag_ = true;
   Start({"a", "b"},
         "faults: [{match: {verbs: [delete], name: b}, latency: 300ms, "
-        "error: {code: 403}}]");
+        "error: {code: 403}}, "
+        "{match: {verbs: [delete, patch], name: c}, hang: before}]");
   AwaitThat([this] { return IsEnding("a"); });
   cache_.RemovePod(*victim_);
   cache_.RemovePod(*client_->Get<Pod>("default", "b"));
   const auto next =
       std::make_shared<const Pod>(NewPodOf("c", {.node = "node-1"}));
   cache_.AddPod(next);
-  server_->server().SetFaults(
-      "faults: [{match: {verbs: [delete, patch]}, hang: before}]");
   executor_->PrepareCandidateAsync({.node_name = "node-1", .victims = {next}},
                                    urgent_);
   AwaitThat([this] { return !retried().empty(); });
