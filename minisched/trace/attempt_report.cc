@@ -17,9 +17,10 @@ struct AttemptReport::Data {
                                             .node = attempt.node});
     taken.all_rejections = all_rejections;
     // At last those that were excluded before Filter.
-    std::ranges::stable_partition(rejected, [](const RejectedNode& of) {
-      return !of.rejections.front().plugin.empty();
-    });
+    std::stable_partition(rejected.begin(), rejected.end(),
+                          [](const RejectedNode& of) {
+                            return !of.rejections.front().plugin.empty();
+                          });
     if (!all_rejections) {
       // The nodes before the first one that fits may have more than one.
       for (RejectedNode& of : rejected) of.rejections.resize(1);
