@@ -4,7 +4,6 @@
 #include <charconv>
 #include <concepts>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -233,11 +232,11 @@ std::string ToJsonLine(const Record& record, JsonDetail detail,
 RecordLines::RecordLines(std::vector<RecordPtr> records, JsonDetail detail)
     : records_(std::move(records)), detail_(detail) {
   std::set<std::pair<std::string_view, int>> later;
-  for (RecordPtr& record : records_ | std::views::reverse) {
-    const auto* attempt = std::get_if<Attempt>(&record->state);
+  for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
+    const auto* attempt = std::get_if<Attempt>(&(*record)->state);
     if (attempt != nullptr &&
         !later.emplace(attempt->uid, attempt->number).second) {
-      record = nullptr;
+      *record = nullptr;
     }
   }
 }
