@@ -6,8 +6,8 @@ FROM debian:12-slim AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
       cmake g++ libboost-dev libcli11-dev libcpprest-dev libexpected-dev \
-      libspdlog-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev \
-      pkg-config prometheus-cpp-dev zlib1g-dev \
+      libhowardhinnant-date-dev libspdlog-dev libssl-dev libyaml-cpp-dev \
+      ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The library is in layers of its own, which the images of all steps share.

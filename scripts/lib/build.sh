@@ -6,9 +6,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shellcheck disable=SC2034  # Used by scripts that source this file.
 build_packages=(cmake esbuild g++ libbenchmark-dev libboost-dev libcli11-dev
-  libcpprest-dev libexpected-dev libgmock-dev libgtest-dev libprotozero-dev
-  libspdlog-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev
-  pkg-config prometheus-cpp-dev zlib1g-dev)
+  libcpprest-dev libexpected-dev libgmock-dev libgtest-dev
+  libhowardhinnant-date-dev libprotozero-dev libspdlog-dev libssl-dev
+  libyaml-cpp-dev ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev
+  zlib1g-dev)
 # Also for the commands in the book.
 # shellcheck disable=SC2034
 run_packages=(curl jq)
