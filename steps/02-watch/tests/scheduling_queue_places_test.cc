@@ -113,7 +113,6 @@ class SchedulingQueuePlacesTest : public ::testing::Test {
                       {8, &SchedulingQueuePlacesTest::Bind},
                       {2, &SchedulingQueuePlacesTest::Skip},
                       {15, &SchedulingQueuePlacesTest::Fail},
-                      {2, &SchedulingQueuePlacesTest::FailAfterDone},
                       {8, &SchedulingQueuePlacesTest::Flush}};
     int choice = Random(100);
     for (const auto& [weight, operation] : kWeights) {
@@ -223,19 +222,6 @@ class SchedulingQueuePlacesTest : public ::testing::Test {
     if (!info) return "no attempt";
     queue_.AddUnschedulableIfNotPresent(*info);
     return "fail " + info->pod->metadata.uid;
-  }
-
-  // A Bind fails after Done(). Meanwhile an update may queue the pod again, and
-  // the store may change.
-  std::string FailAfterDone() {
-    const auto info = EndTry();
-    if (!info) return "no attempt";
-    trace_.Moved(*info->pod, Place::kAssumed);
-    queue_.Done(info->pod->metadata.uid);
-    if (Random(2) == 0) queue_.Update(info->pod, info->pod);
-    if (Random(2) == 0) store_.erase(info->pod->metadata.name);
-    queue_.AddUnschedulableIfNotPresent(*info);
-    return "fail after Done " + info->pod->metadata.uid;
   }
 
   std::string Flush() {

@@ -228,17 +228,6 @@ TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   EXPECT_THAT(Retries(), ElementsAre("a"));
 }
 
-TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
-  Add("a");
-  const QueuedPodInfo info = Pop();
-  queue_.Done("a");
-  Update(MakePod("a", "2"));
-  EXPECT_NE(queue_.AddUnschedulableIfNotPresent(info), nullptr);
-  EXPECT_THAT(Rest(), ElementsAre("a"));
-  queue_.Done("a");
-  EXPECT_THAT(Retries(), IsEmpty());
-}
-
 // Tests changes between the lister's call and the requeue.
 class RequeueRaceTest : public ::testing::Test {
  protected:

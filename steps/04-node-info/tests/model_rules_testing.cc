@@ -80,55 +80,91 @@ bool MatchesField(const NodeSelectorRequirement& r, const Node& node) {
 
 Quantity Plus(Quantity a, const Quantity& b) { return a += b; }
 
-// While a pod is resized, the scheduler counts the largest of the desired, the
-// allocated and the actual amount. The desired amount doesn't count if the node
-// reported that the resize is infeasible.
-Quantity LargestOf(const Pod& pod, const Quantity& desired,
-                   const Quantity& allocated, const Quantity& actual) {
+// While a pod is resized, its containers have three kinds of requests.
+enum class Source { kDesired, kAllocated, kActual };
+
+bool IsInfeasible(const Pod& pod) {
   const auto& conditions = pod.status.conditions;
-  const bool infeasible =
-      std::any_of(conditions.begin(), conditions.end(), [](const Condition& c) {
+  return std::any_of(
+      conditions.begin(), conditions.end(), [](const Condition& c) {
         return c.type == "PodResizePending" && c.reason == "Infeasible";
       });
-  return std::max({infeasible ? Quantity() : desired, allocated, actual});
 }
 
-Quantity RequestOf(const Pod& pod, const Container& container,
-                   const std::vector<ContainerStatus>& statuses,
-                   const std::string& resource) {
-  const Quantity desired = AmountOf(container.resources.requests, resource);
+// A list that the status doesn't have is the list before it. The desired
+// requests don't stand in for others if the node reported that the resize is
+// infeasible.
+ResourceList RequestsOf(const Pod& pod, const Container& container,
+                        Source source) {
+  const ResourceList& desired = container.resources.requests;
+  if (source == Source::kDesired) return desired;
+  std::vector<ContainerStatus> statuses = pod.status.container_statuses;
+  statuses.insert(statuses.end(), pod.status.init_container_statuses.begin(),
+                  pod.status.init_container_statuses.end());
   for (const ContainerStatus& status : statuses) {
-    if (status.name != container.name || !status.resources) continue;
-    return LargestOf(pod, desired,
-                     AmountOf(status.allocated_resources, resource),
-                     AmountOf(status.resources->requests, resource));
+    if (status.name != container.name) continue;
+    if (source == Source::kActual && status.resources &&
+        !status.resources->requests.empty()) {
+      return status.resources->requests;
+    }
+    if (!status.allocated_resources.empty()) return status.allocated_resources;
+    break;
   }
-  return desired;
+  return IsInfeasible(pod) ? ResourceList() : desired;
 }
 
 // A pod needs the largest sum of requests of containers that run at the same
 // time. Init containers run one after the other. A sidecar is an init container
 // with restartPolicy Always. It starts at its place in this order and runs
 // until the pod ends, together with everything that starts after it.
-Quantity PeakContainerRequest(const Pod& pod, const std::string& resource) {
+Quantity PeakContainerRequest(const Pod& pod, Source source,
+                              const std::string& resource,
+                              const Quantity& missing) {
+  const auto request_of = [&](const Container& container) {
+    const ResourceList requests = RequestsOf(pod, container, source);
+    return requests.contains(resource) ? requests.at(resource) : missing;
+  };
   Quantity sidecars;
   Quantity most;
   for (const Container& container : pod.spec.init_containers) {
-    if (container.restart_policy == "Always") {
-      sidecars += RequestOf(pod, container, pod.status.init_container_statuses,
-                            resource);
-      most = std::max(most, sidecars);
-    } else {
-      most = std::max(
-          most,
-          Plus(sidecars, AmountOf(container.resources.requests, resource)));
-    }
+    const Quantity request = request_of(container);
+    most = std::max(most, Plus(sidecars, request));
+    if (container.restart_policy == "Always") sidecars += request;
   }
   Quantity all = sidecars;
   for (const Container& container : pod.spec.containers) {
-    all += RequestOf(pod, container, pod.status.container_statuses, resource);
+    all += request_of(container);
   }
   return std::max(most, all);
+}
+
+// The status of the pod may have two of the three sums.
+bool HasSums(const PodStatus& status) {
+  return !status.allocated_resources.empty() && status.resources &&
+         !status.resources->requests.empty();
+}
+
+// The largest of the three sums counts.
+Quantity ContainersRequest(const Pod& pod, const std::string& resource,
+                           const Quantity& missing) {
+  Quantity request;
+  if (!IsInfeasible(pod)) {
+    request = PeakContainerRequest(pod, Source::kDesired, resource, missing);
+  }
+  const PodStatus& status = pod.status;
+  if (HasSums(status)) {
+    return std::max({request, AmountOf(status.allocated_resources, resource),
+                     AmountOf(status.resources->requests, resource)});
+  }
+  return std::max(
+      {request,
+       PeakContainerRequest(pod, Source::kAllocated, resource, missing),
+       PeakContainerRequest(pod, Source::kActual, resource, missing)});
+}
+
+bool CanBePodLevel(const std::string& resource) {
+  return resource == "cpu" || resource == "memory" ||
+         resource.rfind("hugepages-", 0) == 0;
 }
 
 }  // namespace
@@ -159,18 +195,53 @@ Quantity AmountOf(const ResourceList& list, const std::string& resource) {
   return amount == list.end() ? Quantity() : amount->second;
 }
 
-Quantity ModelRequest(const Pod& pod, const std::string& resource) {
-  Quantity request = PeakContainerRequest(pod, resource);
+Quantity ModelRequest(const Pod& pod, const std::string& resource,
+                      const Quantity& missing) {
+  Quantity request = ContainersRequest(pod, resource, missing);
   const ResourceList& whole = pod.spec.resources.requests;
-  if (whole.contains(resource)) {
-    request = AmountOf(whole, resource);
-    if (pod.status.resources) {
-      request = LargestOf(pod, request,
-                          AmountOf(pod.status.allocated_resources, resource),
-                          AmountOf(pod.status.resources->requests, resource));
+  const bool has_pod_level =
+      std::any_of(whole.begin(), whole.end(),
+                  [](const auto& each) { return CanBePodLevel(each.first); });
+  if (has_pod_level && CanBePodLevel(resource)) {
+    std::vector<const ResourceList*> lists;
+    const auto& resources = pod.status.resources;
+    if (!resources || !IsInfeasible(pod)) lists.push_back(&whole);
+    if (resources) lists.push_back(&resources->requests);
+    if (resources) lists.push_back(&pod.status.allocated_resources);
+    std::optional<Quantity> largest;
+    for (const ResourceList* list : lists) {
+      if (!list->contains(resource)) continue;
+      largest = std::max(largest.value_or(Quantity()), list->at(resource));
     }
+    request = largest.value_or(request);
   }
   return Plus(request, AmountOf(pod.spec.overhead, resource));
+}
+
+bool ModelRequests(const Pod& pod, const std::string& resource) {
+  const ResourceList& whole = pod.spec.resources.requests;
+  const auto& resources = pod.status.resources;
+  std::vector<ResourceList> lists = {pod.spec.overhead};
+  if (!resources || !IsInfeasible(pod)) lists.push_back(whole);
+  if (resources && !whole.empty()) {
+    lists.push_back(resources->requests);
+    lists.push_back(pod.status.allocated_resources);
+  }
+  for (const auto* containers :
+       {&pod.spec.containers, &pod.spec.init_containers}) {
+    for (const Container& container : *containers) {
+      if (!IsInfeasible(pod)) lists.push_back(container.resources.requests);
+      if (HasSums(pod.status)) continue;
+      lists.push_back(RequestsOf(pod, container, Source::kAllocated));
+      lists.push_back(RequestsOf(pod, container, Source::kActual));
+    }
+  }
+  if (HasSums(pod.status)) {
+    lists.push_back(pod.status.allocated_resources);
+    lists.push_back(pod.status.resources->requests);
+  }
+  return std::any_of(lists.begin(), lists.end(),
+                     [&](const auto& list) { return list.contains(resource); });
 }
 
 }  // namespace minisched

@@ -21,7 +21,12 @@ Quantity AmountOf(const ResourceList& list, const std::string& resource);
 
 // Returns what the pod takes of its node's resource. The requests of the pod as
 // a whole, for cpu, memory and huge pages, count instead of those of its
-// containers. The overhead comes on top.
-Quantity ModelRequest(const Pod& pod, const std::string& resource);
+// containers. The overhead comes on top. `missing` counts for containers that
+// don't request the resource.
+Quantity ModelRequest(const Pod& pod, const std::string& resource,
+                      const Quantity& missing = {});
+
+// Returns true if any part of the pod requests the resource.
+bool ModelRequests(const Pod& pod, const std::string& resource);
 
 }  // namespace minisched

@@ -174,8 +174,8 @@ const std::vector<ResizeCase> kResizeCases = {
      .requests = "cpu=500m memory=500",
      .actual = "cpu=500m memory=500",
      .init_requests = "cpu=700m memory=800",
-     .init_actual = "cpu=900m memory=900",  // doesn't count
-     .expected = "cpu=700m memory=800"},
+     .init_actual = "cpu=900m memory=900",
+     .expected = "cpu=900m memory=900"},
     {.name = "PodWithSidecarAndNoPendingResize",
      .requests = "cpu=500m memory=500",
      .actual = "cpu=500m memory=500",

@@ -58,82 +58,26 @@ std::int64_t Millis(const Quantity& amount) {
           .MilliValue());
 }
 
-// Returns the list in which the container's request of the resource is missing,
-// or null if the container requests the resource. The lists of the status count
-// too, if the container has a status with resources. Then the list of the spec
-// doesn't count if the resize is infeasible.
-ResourceList* ListWithoutRequest(const Pod& pod, Container& container,
-                                 std::vector<ContainerStatus>& statuses,
-                                 const std::string& resource) {
-  ResourceList& desired = container.resources.requests;
-  for (ContainerStatus& status : statuses) {
-    if (status.name != container.name || !status.resources) continue;
-    bool infeasible = false;
-    for (const Condition& condition : pod.status.conditions) {
-      if (condition.type == "PodResizePending" &&
-          condition.reason == "Infeasible") {
-        infeasible = true;
-      }
-    }
-    ResourceList& actual = status.resources->requests;
-    const bool requests = (!infeasible && desired.contains(resource)) ||
-                          status.allocated_resources.contains(resource) ||
-                          actual.contains(resource);
-    return requests ? nullptr : &actual;
-  }
-  return desired.contains(resource) ? nullptr : &desired;
-}
-
-// Does the same for each container, init container and sidecar. The status of
-// an init container never counts.
-std::vector<ResourceList*> ListsWithoutRequest(Pod& pod,
-                                               const std::string& resource) {
-  std::vector<ResourceList*> lists;
-  for (Container& container : pod.spec.containers) {
-    lists.push_back(ListWithoutRequest(
-        pod, container, pod.status.container_statuses, resource));
-  }
-  for (Container& container : pod.spec.init_containers) {
-    std::vector<ContainerStatus> none;
-    const bool is_sidecar = container.restart_policy == "Always";
-    lists.push_back(ListWithoutRequest(
-        pod, container, is_sidecar ? pod.status.init_container_statuses : none,
-        resource));
-  }
-  return lists;
-}
-
 // A container that doesn't request cpu or memory counts as 100m or 200 MiB.
-void AddMissingRequests(const std::vector<ResourceList*>& lists,
-                        const std::string& resource) {
-  for (ResourceList* list : lists) {
-    if (list == nullptr) continue;
-    (*list)[resource] = resource == "cpu" ? Quantity::FromMilli(100)
-                                          : Quantity::FromValue(200 * kMiB);
-  }
+Quantity Missing(const std::string& resource) {
+  return resource == "cpu" ? Quantity::FromMilli(100)
+                           : Quantity::FromValue(200 * kMiB);
 }
 
 // Returns what NodeResourcesFit counts for the pending pod. Upstream ignores
 // its requests as a whole.
 Quantity ScoredRequestOfPending(Pod pod, const std::string& resource) {
   pod.spec.resources = {};
-  AddMissingRequests(ListsWithoutRequest(pod, resource), resource);
-  return ModelRequest(pod, resource);
+  return ModelRequest(pod, resource, Missing(resource));
 }
 
 // Returns what NodeResourcesFit counts for a pod on a node. If the pod has
 // requests as a whole, nothing is added to a resource that any part of the pod
 // requests.
-Quantity ScoredRequestOnNode(Pod pod, const std::string& resource) {
-  const auto lists = ListsWithoutRequest(pod, resource);
-  const bool any_requests =
-      pod.spec.resources.requests.contains(resource) ||
-      pod.spec.overhead.contains(resource) ||
-      std::find(lists.begin(), lists.end(), nullptr) != lists.end();
-  if (pod.spec.resources.requests.empty() || !any_requests) {
-    AddMissingRequests(lists, resource);
-  }
-  return ModelRequest(pod, resource);
+Quantity ScoredRequestOnNode(const Pod& pod, const std::string& resource) {
+  const bool fills_in =
+      pod.spec.resources.requests.empty() || !ModelRequests(pod, resource);
+  return ModelRequest(pod, resource, fills_in ? Missing(resource) : Quantity());
 }
 
 // LeastAllocated: (cpu((capacity - requested) * 100 / capacity) +

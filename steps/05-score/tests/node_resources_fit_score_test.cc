@@ -254,7 +254,8 @@ TEST(LeastAllocatedOfNodeTest, ResourcesInTheStatusOfAPodOnTheNodeCount) {
   node.pods[0].spec.containers[0].name = "c";
   node.pods[0].status.container_statuses = {
       {.name = "c",
-       .resources = ResourceRequirements{.requests = Resources("cpu=900m")}}};
+       .resources = ResourceRequirements{
+           .requests = Resources("cpu=900m memory=100Mi")}}};
   EXPECT_THAT(RunScore(NodeResourcesFit(), Pod(), SnapshotOf({node})).raw,
               ElementsAre((10 + 90) / 2));
 }

@@ -100,16 +100,6 @@ TEST_F(SchedulingQueueTest, AnEventInFlightIsNotLost) {
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 
-// After Done(), the queue doesn't record events for the pod.
-TEST_F(SchedulingQueueTest, ARejectionAfterDoneCountsAsIfAnEventCame) {
-  Add("a");
-  const QueuedPodInfo info = Pop();
-  queue_.Done("a");
-  Event();
-  Reject(info);
-  EXPECT_THAT(After(kSecond), ElementsAre("a"));
-}
-
 TEST_F(SchedulingQueueTest, AnEventBeforePopDoesNotCount) {
   Add("a");
   Event();

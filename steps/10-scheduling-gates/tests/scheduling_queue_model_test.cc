@@ -58,7 +58,6 @@ class RandomRun {
         {12, "Fail", &RandomRun::Fail},
         {3, "Bind", &RandomRun::Bind},
         {2, "Assume", &RandomRun::Assume},
-        {2, "FailAfterDone", &RandomRun::FailAfterDone},
         {7, "MoveAll", &RandomRun::MoveAll},
         {1, "ChangeQuota", &RandomRun::ChangeQuota},
         {3, "Activate", &RandomRun::Activate},
@@ -291,19 +290,6 @@ class RandomRun {
     if (!info) return;
     EndTry(*info, Place::kAssumed);
     assumed_.push_back(*std::move(info));
-  }
-
-  // A Binding fails. An update may have added the pod again meanwhile, but the
-  // scheduler never tries an assumed pod.
-  void FailAfterDone() {
-    auto info = Take(assumed_);
-    if (!info) return;
-    const int number = QueueModel::Number(*info->pod);
-    if (model_.pod(number).place == Place::kInFlight) {
-      assumed_.push_back(*std::move(info));
-    } else {
-      Fail(*std::move(info));
-    }
   }
 
   void MoveAll() {

@@ -118,6 +118,16 @@ TEST_F(SchedulingQueueTest, RequeuesAPodThatFailsAfterDone) {
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
 }
 
+// After Done(), the queue doesn't record events for the pod.
+TEST_F(SchedulingQueueTest, ARejectionAfterDoneCountsAsIfAnEventCame) {
+  Add("a");
+  const QueuedPodInfo info = Pop();
+  queue_.Done("a");
+  Event();
+  Reject(info);
+  EXPECT_THAT(After(kSecond), ElementsAre("a"));
+}
+
 TEST_F(SchedulingQueueTest, DoesNotRequeueAPodThatIsQueuedAlready) {
   Add("a");
   const QueuedPodInfo info = Pop();

@@ -57,7 +57,7 @@ TEST_F(NominationsOfOthersTest, TwoPreemptorsCanShareANode) {
   Start({NewNodeOf("node-1", 4)},
         {Preemptor(2), other, NewPodOf("a", {.cpu = 2, .node = "node-1"}),
          NewPodOf("b", {.priority = 1, .cpu = 2, .node = "node-1"})});
-  EXPECT_EQ(PostFilter(Preemptor(2)), Found("node-1"));
+  EXPECT_EQ(PostFilter(Preemptor(2)), Found("node-1", 2));
   AwaitEvictions();
 }
 
