@@ -31,9 +31,9 @@ class DisruptionBudgets {
   explicit DisruptionBudgets(List list);
 
   // Counts the removal of a pod. Returns false if a budget of the pod doesn't
-  // allow it after the removals that were counted before. The budgets after this
-  // one don't count the pod. A pod whose eviction the API server has already
-  // allowed is not counted again.
+  // allow it after the removals that were counted before. The budgets after
+  // this one don't count the pod. A pod whose eviction the API server has
+  // already allowed is not counted again.
   bool Take(const Pod& pod);
 
  private:

@@ -246,9 +246,9 @@ class Client {
   }
 
   // Binds the pod that the binding's metadata name to its target. Sends the
-  // request again, up to three times, after 500, after 503 and if the connection
-  // is refused. If the first one took effect after all, the next one fails with
-  // 409. Follows BindPod of kubernetes' pkg/scheduler/util/utils.go.
+  // request again, up to three times, after 500, after 503 and if the
+  // connection is refused. If the first one took effect after all, the next one
+  // fails with 409. Follows BindPod of kubernetes' pkg/scheduler/util/utils.go.
   void Bind(const Binding& binding, std::stop_token stop = {});
   void BindAsync(const Binding& binding, std::stop_token stop,
                  ClientCallback<void> callback);

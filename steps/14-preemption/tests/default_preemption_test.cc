@@ -165,8 +165,7 @@ TEST_F(DefaultPreemptionTest, ChoosesTheNodeThatDoesTheLeastHarm) {
       {Urgent(), NewPodOf("a", {.priority = 3, .cpu = 4, .node = "node-1"}),
        NewPodOf("b", {.priority = 1, .cpu = 4, .node = "node-2"}),
        NewPodOf("c", {.priority = 2, .cpu = 4, .node = "node-3"})});
-  for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(PostFilter(Urgent()), Found("node-2"));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(PostFilter(Urgent()), Found("node-2"));
 }
 
 TEST_F(DefaultPreemptionTest, RegardsBudgets) {
