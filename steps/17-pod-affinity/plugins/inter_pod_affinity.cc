@@ -25,12 +25,10 @@ bool MayHelpAffinity(const std::vector<AffinityTerm>& terms, const Pod& pod,
   return !matches && MatchesAll(terms, pod);  // `pod` may be the first now
 }
 
-// Returns true if the old pod matches a term that the new one doesn't match.
-bool MayHelpAntiAffinity(const std::vector<AffinityTerm>& terms, const Pod& old,
-                         const Pod* now) {
+// Returns true if a term matches the pod. The namespaces must be resolved.
+bool MatchesAny(const std::vector<AffinityTerm>& terms, const Pod& pod) {
   return std::ranges::any_of(terms, [&](const AffinityTerm& term) {
-    return term.Matches(old, kNamespacesResolved) &&
-           !(now && term.Matches(*now, kNamespacesResolved));
+    return term.Matches(pod, kNamespacesResolved);
   });
 }
 
@@ -66,7 +64,8 @@ QueueingHint InterPodAffinity::AfterPodChange(
     return QueueingHint::kQueue;
   }
   if (!old) return QueueingHint::kSkip;
-  if (MayHelpAntiAffinity(terms.required_anti_affinity, *old, now.get())) {
+  const std::vector<AffinityTerm>& anti = terms.required_anti_affinity;
+  if (MatchesAny(anti, *old) && !(now && MatchesAny(anti, *now))) {
     return QueueingHint::kQueue;
   }
   if (now) return QueueingHint::kSkip;

@@ -2,6 +2,7 @@
 // change lets the pod go to a node that was rejected before.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,10 @@ class HintCluster {
         if (old == pods_.end()) return ChangePod(name, DrawPod());
         AffinityPod relabelled = old->second;
         relabelled.labels = DrawPod().labels;
+        // As in kube-scheduler, the hint skips this change even if it helps.
+        if (Repels(old->second) && Repels(relabelled)) {
+          return QueueingHint::kSkip;
+        }
         return ChangePod(name, relabelled);
       }
       default:
@@ -102,6 +107,18 @@ class HintCluster {
             .anti_affinity = DrawTerms(),
             .node = Any({"a", "b", "c"}),
             .name_space = Any({"default", "a1", "a2", "b1"})};
+  }
+
+  // Returns true if a term of the pod's anti-affinity matches the other pod.
+  bool Repels(const AffinityPod& parts) const {
+    const Pod other = ToPod(parts, "other");
+    const auto found = TestNamespaces().Of<Namespace>().store().Get(
+        "", other.metadata.namespace_name);
+    const Labels labels = found ? found->metadata.labels : Labels();
+    const AffinityTerms terms = ParseAffinityTerms(ToPod(pod_, "pod"));
+    return std::ranges::any_of(
+        terms.required_anti_affinity,
+        [&](const AffinityTerm& term) { return term.Matches(other, labels); });
   }
 
   static std::shared_ptr<const Node> NodeWith(const std::string& name,
