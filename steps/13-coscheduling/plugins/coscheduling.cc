@@ -73,7 +73,7 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
                                PreFilterResult& /*result*/) const {
   // PreEnqueue doesn't run again for the pods that are in activeQ when their
   // group fails.
-  const Status gated = PreEnqueue(pod);
+  Status gated = PreEnqueue(pod);
   const auto group = handle_.pod_groups->Find(pod);
   if (!gated.IsSuccess() || !group) return gated;
   const auto own = PodGroup::Of(pod);

@@ -71,8 +71,9 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
       FindCandidates(CycleState(state), *newest,
                      PotentialNodes(handle_.snapshot.List(), statuses));
   if (!candidates) {
-    if (candidates.error().IsRejected())
+    if (candidates.error().IsRejected()) {
       nominating = NominatingInfo::Override("");
+    }
     return candidates.error();
   }
   const Candidate& best = SelectCandidate(*candidates);
