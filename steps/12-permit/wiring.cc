@@ -45,7 +45,6 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   const Handle handle{.snapshot = snapshot_,
-                      .informers = &informers_,
                       .client = &client_,
                       .waiting_pods = &waiting_pods_,
                       .executor = &executor_};

@@ -5,8 +5,6 @@
 
 namespace minisched {
 
-class SharedInformerFactory;
-
 // The parts of the scheduler that plugins can use. Follows Handle of
 // k8s.io/kube-scheduler/framework.
 struct Handle {
@@ -14,9 +12,6 @@ struct Handle {
   // because later extension points run on other threads. Must outlive the
   // plugins.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
   // Sends plugins' requests. Must outlive the plugins. Null only in tests that
   // bind nothing.
   Client* client = nullptr;

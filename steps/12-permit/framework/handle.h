@@ -6,7 +6,6 @@
 namespace minisched {
 
 class Executor;
-class SharedInformerFactory;
 class WaitingPods;
 
 // The parts of the scheduler that plugins can use. Follows Handle of
@@ -16,9 +15,6 @@ struct Handle {
   // because later extension points run on other threads. Must outlive the
   // plugins.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
   // Sends plugins' requests. Must outlive the plugins. Null only in tests that
   // bind nothing.
   Client* client = nullptr;
