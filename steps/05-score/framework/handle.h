@@ -4,10 +4,10 @@
 
 namespace minisched {
 
-// The parts of the scheduler that plugins can use. Follows Handle of
-// k8s.io/kube-scheduler/framework.
+// The parts of the scheduler that plugins can use. All must outlive the
+// plugins. Follows Handle of k8s.io/kube-scheduler/framework.
 struct Handle {
-  // All nodes in the present cycle. Must outlive the plugins.
+  // All nodes in the present cycle.
   const Snapshot& snapshot;
 };
 

@@ -17,7 +17,7 @@ namespace {
 class PodCounter final : public Plugin {
  public:
   explicit PodCounter(const Handle& handle)
-      : pods_(handle.informers->Of<Pod>()) {}
+      : pods_(handle.informers.Of<Pod>()) {}
   std::string_view Name() const override { return "PodCounter"; }
 
   std::size_t Count() const { return pods_.store().List().size(); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/framework.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 
 namespace minisched {
@@ -27,9 +28,7 @@ class NeedsFriend final : public FilterPlugin {
 
 class NominatedPodsTest : public ::testing::Test {
  protected:
-  NominatedPodsTest() {
-    AddDefaultPlugins(framework_, {.snapshot = snapshot_});
-  }
+  NominatedPodsTest() { AddDefaultPlugins(framework_, NewHandle(snapshot_)); }
 
   // Filters a node of 4 cpu for a pod of 2 cpu and the priority 5.
   std::string Filter(const std::vector<Pod>& nominated) {

@@ -50,11 +50,11 @@ Status NodeNumber::Permit(CycleState& state, const Pod& pod,
   state.Write(AttemptMarker(this_attempt));
   const auto allow = [name = Name(), uid = pod.metadata.uid,
                       this_attempt = std::weak_ptr(this_attempt),
-                      &waiting_pods = *handle_.waiting_pods] {
+                      &waiting_pods = handle_.waiting_pods] {
     if (this_attempt.expired()) return;  // the pod may wait again by now
     waiting_pods.Allow(uid, name);
   };
-  handle_.executor->PostAfter(wait, allow);
+  handle_.executor.PostAfter(wait, allow);
   timeout = kPermitTimeout;
   return Code::kWait;
 }
