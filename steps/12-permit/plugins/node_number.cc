@@ -43,7 +43,7 @@ Status NodeNumber::Score(const CycleState& state, const Pod& /*pod*/,
 
 Status NodeNumber::Permit(CycleState& state, const Pod& pod,
                           const std::string& node_name,
-                          Clock::Duration& timeout) const {
+                          Clock::Duration& timeout) {
   const std::chrono::seconds wait(LastDigit(node_name).value_or(0));
   if (wait.count() == 0) return {};
   const auto this_attempt = std::make_shared<const std::monostate>();

@@ -108,7 +108,7 @@ class NodeNumberPermitTest : public ::testing::Test {
   FakeClock clock_;
   Executor executor_{1, clock_};  // its tasks use the members before it
   WaitingPods waiting_pods_{executor_};
-  const NodeNumber plugin_{NewHandle(
+  NodeNumber plugin_{NewHandle(
       snapshot_, {.waiting_pods = waiting_pods_, .executor = executor_})};
 };
 

@@ -148,7 +148,7 @@ class CoschedulingTest : public ::testing::Test {
   std::map<std::string, PodPtr> pods_;  // by uid
   Executor executor_{1, clock_};
   WaitingPods waiting_pods_{executor_};
-  const Coscheduling plugin_{NewHandle(
+  Coscheduling plugin_{NewHandle(
       snapshot_, {.waiting_pods = waiting_pods_,
                   .executor = executor_,
                   .pod_groups = groups_,

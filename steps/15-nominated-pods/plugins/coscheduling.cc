@@ -93,7 +93,7 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
 
 Status Coscheduling::PostFilter(const CycleState& /*state*/, const Pod& pod,
                                 const NodeToStatus& /*statuses*/,
-                                NominatingInfo& nominating) const {
+                                NominatingInfo& nominating) {
   const auto group = handle_.pod_groups.Find(pod);
   if (!group || !handle_.pod_groups.MembersOf(group->key).failed) {
     return Code::kUnschedulable;
@@ -105,13 +105,13 @@ Status Coscheduling::PostFilter(const CycleState& /*state*/, const Pod& pod,
 }
 
 Status Coscheduling::Reserve(CycleState& /*state*/, const Pod& pod,
-                             const std::string& /*node_name*/) const {
+                             const std::string& /*node_name*/) {
   handle_.pod_groups.Assume(pod);
   return {};
 }
 
 void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
-                             const std::string& /*node_name*/) const {
+                             const std::string& /*node_name*/) {
   handle_.pod_groups.Forget(pod);
   const auto group = handle_.pod_groups.Find(pod);
   const auto labels = PodGroup::Of(pod);  // if the pod was deleted
@@ -128,7 +128,7 @@ void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
 //   was rejected, backs off  | is rejected           | is rejected
 Status Coscheduling::Permit(CycleState& state, const Pod& pod,
                             const std::string& /*node_name*/,
-                            Clock::Duration& timeout) const {
+                            Clock::Duration& timeout) {
   const auto group = handle_.pod_groups.Find(pod);
   if (!group) return {};
   const std::string& key = group->key;
@@ -150,7 +150,7 @@ Status Coscheduling::Permit(CycleState& state, const Pod& pod,
   return Code::kWait;
 }
 
-void Coscheduling::BackOff(const std::string& key) const {
+void Coscheduling::BackOff(const std::string& key) {
   handle_.pod_groups.SetFailed(key, true);
   handle_.executor.PostAfter(kGroupBackoff, [this, key] { Retry(key); });
   std::vector<PodPtr> pods;
@@ -161,7 +161,7 @@ void Coscheduling::BackOff(const std::string& key) const {
   if (!pods.empty()) handle_.activate(pods);
 }
 
-void Coscheduling::Retry(const std::string& key) const {
+void Coscheduling::Retry(const std::string& key) {
   handle_.waiting_pods.RemoveGroup(key);
   handle_.activate(handle_.pod_groups.MembersOf(key).pending);
 }

@@ -57,7 +57,7 @@ Status DefaultPreemption::PreEnqueue(const Pod& pod) const {
 
 Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
                                      const NodeToStatus& statuses,
-                                     NominatingInfo& nominating) const {
+                                     NominatingInfo& nominating) {
   const auto newest = handle_.informers.Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
