@@ -44,9 +44,6 @@ class Framework {
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
   }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
-  }
 
   // Runs the PreFilter plugins in order, and puts the nodes that all of them
   // allow into `result`. Stops and returns UnschedulableAndUnresolvable if a

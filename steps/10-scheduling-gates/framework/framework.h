@@ -51,9 +51,6 @@ class Framework {
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
   }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
-  }
 
   // The events that the plugins have registered.
   const std::vector<QueueingHintFunction>& queueing_hints() const {

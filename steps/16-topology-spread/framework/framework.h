@@ -55,18 +55,6 @@ class Framework {
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
   }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
-  }
-  const std::vector<ReservePlugin*>& reserve_plugins() const {
-    return reserve_plugins_;
-  }
-  const std::vector<PermitPlugin*>& permit_plugins() const {
-    return permit_plugins_;
-  }
-  const std::vector<const PreBindPlugin*>& pre_bind_plugins() const {
-    return pre_bind_plugins_;
-  }
 
   // The events that the plugins have registered.
   const std::vector<QueueingHintFunction>& queueing_hints() const {
