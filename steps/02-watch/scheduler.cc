@@ -62,12 +62,10 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 
 bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   const Pod& pod = *info.pod;
-  if (pod.metadata.deletion_timestamp) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    return true;
-  }
-  return false;
+  if (!pod.metadata.deletion_timestamp) return false;
+  trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  return true;
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes) {

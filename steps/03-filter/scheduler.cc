@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
 }  // namespace
 
 void Scheduler::Run(std::stop_token stop) {
@@ -64,26 +70,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 
 bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   const Pod& pod = *info.pod;
-  if (pod.metadata.deletion_timestamp) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                     "Scheduling",
-                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
-    return true;
-  }
-  return false;
+  if (!pod.metadata.deletion_timestamp) return false;
+  trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                   "Scheduling",
+                   "skip schedule deleting pod: " + ObjectName(pod.metadata));
+  return true;
 }
-
-namespace {
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
-}  // namespace
 
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     const CycleState& state, const Pod& pod) {

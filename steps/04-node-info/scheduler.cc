@@ -11,6 +11,23 @@ namespace {
 
 constexpr std::chrono::seconds kFlushPeriod{1};
 
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
 }  // namespace
 
 void Scheduler::Run(std::stop_token stop) {
@@ -64,26 +81,14 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 
 bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   const Pod& pod = *info.pod;
-  if (pod.metadata.deletion_timestamp) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                     "Scheduling",
-                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
-    return true;
-  }
-  return false;
+  if (!pod.metadata.deletion_timestamp) return false;
+  trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                   "Scheduling",
+                   "skip schedule deleting pod: " + ObjectName(pod.metadata));
+  return true;
 }
-
-namespace {
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
-}
-
-}  // namespace
 
 tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
     CycleState& state, const Pod& pod) {
@@ -105,21 +110,6 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   state.report().Selected(host);
   return host;
 }
-
-namespace {
-
-// Reports the nodes that PreFilter has excluded, for the trace.
-void ReportExcludedNodes(const CycleState& state, const Nodes& all,
-                         const std::set<std::string>& left_over,
-                         const Status& excluded) {
-  if (!state.report().is_read()) return;
-  for (const NodeInfo* node : all) {
-    const std::string& name = node->node().metadata.name;
-    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
-  }
-}
-
-}  // namespace
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {

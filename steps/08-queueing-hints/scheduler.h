@@ -76,6 +76,8 @@ class Scheduler {
   // Returns true if the pod needs no node, and ends its attempt. The API server
   // never binds a pod that is being deleted.
   bool SkipPodSchedule(const QueuedPodInfo& info);
+  // The same for a pod that has a node already, and was queued once more.
+  bool SkipAssumedPod(const QueuedPodInfo& info);
   // Selects a node for the pod, puts it into the attempt, and assumes the pod
   // there.
   tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);

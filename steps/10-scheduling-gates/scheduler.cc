@@ -7,6 +7,26 @@
 #include "minisched/base/log.h"
 
 namespace minisched {
+namespace {
+
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
+}  // namespace
 
 void Scheduler::Run(std::stop_token stop) {
   spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
@@ -46,33 +66,26 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
 
 bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   const Pod& pod = *info.pod;
-  if (pod.metadata.deletion_timestamp) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                     "Scheduling",
-                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
-    return true;
-  }
-  if (cache_.IsAssumedPod(pod)) {
-    // An event handler checked IsAssumedPod() before the pod was assumed, and
-    // queued the pod again after its Binding.
-    trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    return true;
-  }
-  return false;
+  if (!pod.metadata.deletion_timestamp) return SkipAssumedPod(info);
+  trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                   "Scheduling",
+                   "skip schedule deleting pod: " + ObjectName(pod.metadata));
+  return true;
 }
 
-namespace {
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
+bool Scheduler::SkipAssumedPod(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (!cache_.IsAssumedPod(pod)) return false;
+  // How a pod gets here:
+  // 1. An event handler found that the pod was not assumed.
+  // 2. The pod was assumed and bound.
+  // 3. The event handler queued the pod.
+  trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  return true;
 }
-
-}  // namespace
 
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
@@ -112,21 +125,6 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   state.report().Selected(host);
   return host;
 }
-
-namespace {
-
-// Reports the nodes that PreFilter has excluded, for the trace.
-void ReportExcludedNodes(const CycleState& state, const Nodes& all,
-                         const std::set<std::string>& left_over,
-                         const Status& excluded) {
-  if (!state.report().is_read()) return;
-  for (const NodeInfo* node : all) {
-    const std::string& name = node->node().metadata.name;
-    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
-  }
-}
-
-}  // namespace
 
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {

@@ -35,7 +35,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       informers_(context.client, clock) {
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
-  const Handle handle{.snapshot = snapshot_, .informers = &informers_};
+  const Handle handle{.snapshot = snapshot_};
   AddDefaultPlugins(framework_, handle);
   if (options.node_number != 0) AddNodeNumber(framework_, options.node_number);
   if (options.add_plugins) options.add_plugins(framework_, handle);

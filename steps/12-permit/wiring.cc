@@ -45,10 +45,9 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   const Handle handle{.snapshot = snapshot_,
-                      .informers = &informers_,
-                      .client = &client_,
-                      .waiting_pods = &waiting_pods_,
-                      .executor = &executor_};
+                      .client = client_,
+                      .waiting_pods = waiting_pods_,
+                      .executor = executor_};
   AddDefaultPlugins(framework_, handle);
   if (options.node_number != 0) {
     AddNodeNumber(framework_, handle, options.node_number);

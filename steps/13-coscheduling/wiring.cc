@@ -49,11 +49,10 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   const Handle handle{.snapshot = snapshot_,
-                      .informers = &informers_,
-                      .client = &client_,
-                      .waiting_pods = &waiting_pods_,
-                      .executor = &executor_,
-                      .pod_groups = &pod_groups_,
+                      .client = client_,
+                      .waiting_pods = waiting_pods_,
+                      .executor = executor_,
+                      .pod_groups = pod_groups_,
                       .activate = [this](const std::vector<PodPtr>& pods) {
                         queue_.Activate(pods);
                       }};

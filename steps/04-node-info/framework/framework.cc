@@ -10,8 +10,8 @@ namespace {
 
 // Appends the plugin to the list if it implements the list's interface.
 template <class T>
-void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
-  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+void AddTo(std::vector<T*>& list, Plugin& plugin) {
+  if (auto* implementation = dynamic_cast<T*>(&plugin)) {
     list.push_back(implementation);
   }
 }
@@ -49,7 +49,7 @@ Status NoNodesLeft(const std::set<std::string_view>& plugins) {
 
 }  // namespace
 
-void Framework::Add(std::unique_ptr<const Plugin> plugin) {
+void Framework::Add(std::unique_ptr<Plugin> plugin) {
   AddTo(pre_filter_plugins_, *plugin);
   AddTo(filter_plugins_, *plugin);
   plugins_.push_back(std::move(plugin));

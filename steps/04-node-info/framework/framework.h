@@ -18,7 +18,7 @@ class Framework {
  public:
   // Appends the plugin to the list of each of its extension points.
   // Not thread-safe: call it before any Run… function.
-  void Add(std::unique_ptr<const Plugin> plugin);
+  void Add(std::unique_ptr<Plugin> plugin);
 
   const std::vector<const PreFilterPlugin*>& pre_filter_plugins() const {
     return pre_filter_plugins_;
@@ -42,7 +42,7 @@ class Framework {
                           const NodeInfo& node) const;
 
  private:
-  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
   // The elements of plugins_, by extension point.
   std::vector<const PreFilterPlugin*> pre_filter_plugins_;
   std::vector<const FilterPlugin*> filter_plugins_;

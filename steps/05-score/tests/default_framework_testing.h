@@ -2,6 +2,7 @@
 
 #include "framework/framework.h"
 #include "plugins/registry.h"
+#include "tests/handle_testing.h"
 
 namespace minisched {
 
@@ -10,7 +11,7 @@ namespace minisched {
 inline Framework NewDefaultFramework() {
   static const Snapshot snapshot;
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   return framework;
 }
 

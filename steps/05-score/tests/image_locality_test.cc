@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/handle_testing.h"
 #include "tests/score_testing.h"
 
 namespace minisched {
@@ -43,7 +44,7 @@ Pod PodWithImages(const std::vector<std::string>& images) {
 
 Scores ScoreImages(const Pod& pod, const std::vector<NodeAndPods>& nodes) {
   const Snapshot snapshot = SnapshotOf(nodes);
-  return RunScore(ImageLocality({.snapshot = snapshot}), pod, snapshot);
+  return RunScore(ImageLocality(NewHandle(snapshot)), pod, snapshot);
 }
 
 struct ImageCase {

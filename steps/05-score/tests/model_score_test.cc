@@ -10,6 +10,7 @@
 
 #include "framework/framework.h"
 #include "plugins/registry.h"
+#include "tests/handle_testing.h"
 #include "tests/model_score_testing.h"
 #include "tests/random_cluster_testing.h"
 #include "tests/scheduled_cluster_testing.h"
@@ -26,7 +27,7 @@ constexpr int kSelectedClusters = 100;
 ModelScores PluginScores(const RandomCluster& cluster, const Pod& pod) {
   const Snapshot snapshot = NewSnapshot(cluster.nodes, cluster.pods);
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   CycleState state;
   PreFilterResult left_over;
   const Status pre_filter =

@@ -12,6 +12,7 @@
 #include "framework/diagnosis.h"
 #include "framework/framework.h"
 #include "plugins/registry.h"
+#include "tests/handle_testing.h"
 #include "tests/model_testing.h"
 #include "tests/random_cluster_testing.h"
 #include "tests/scheduled_cluster_testing.h"
@@ -39,7 +40,7 @@ Results ModelResults(const RandomCluster& cluster, const Pod& pod) {
 // Returns the results of the default plugins for the pod.
 Results PluginResults(const Snapshot& snapshot, const Pod& pod) {
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   CycleState state;
   PreFilterResult left_over;
   const Status status =

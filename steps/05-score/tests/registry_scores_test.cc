@@ -3,6 +3,7 @@
 
 #include "plugins/registry.h"
 #include "tests/default_scores_testing.h"
+#include "tests/handle_testing.h"
 
 namespace minisched {
 namespace {
@@ -12,7 +13,7 @@ using ::testing::ElementsAreArray;
 TEST(RegistryTest, ScorePluginsHaveTheOrderAndWeightsOfKubeScheduler) {
   const Snapshot snapshot = SnapshotWithAllPreferences();
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   EXPECT_THAT(WeightsOf(framework, snapshot), ElementsAreArray(kScorePlugins));
 }
 

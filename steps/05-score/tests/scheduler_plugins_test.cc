@@ -1,7 +1,8 @@
-// Tests that a scheduler's plugins can use the informers.
+// Tests that a scheduler runs the plugins of its options.
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -13,41 +14,45 @@
 namespace minisched {
 namespace {
 
-// A plugin whose constructor asks for the informer of pods.
-class PodCounter final : public Plugin {
+// Rejects all nodes, and counts them in the snapshot.
+class NodeCounter final : public FilterPlugin {
  public:
-  explicit PodCounter(const Handle& handle)
-      : pods_(handle.informers->Of<Pod>()) {}
-  std::string_view Name() const override { return "PodCounter"; }
-
-  std::size_t Count() const { return pods_.store().List().size(); }
+  explicit NodeCounter(const Handle& handle) : handle_(handle) {}
+  std::string_view Name() const override { return "NodeCounter"; }
+  Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
+                const NodeInfo& /*node*/) const override {
+    return Status(Code::kUnschedulable,
+                  "one of " + std::to_string(handle_.snapshot.List().size()));
+  }
 
  private:
-  SharedInformer<Pod>& pods_;
+  const Handle handle_;
 };
 
-TEST(SchedulerPluginsTest, APluginsConstructorMayAskForAnInformer) {
+TEST(SchedulerPluginsTest, RunsThePluginsOfTheOptionsWithItsSnapshot) {
   FakeClock clock;
   ScriptedCluster cluster(clock);
-  Pod pod;
-  pod.metadata.namespace_name = "default";
-  pod.metadata.name = pod.metadata.uid = "web-0";
-  pod.metadata.resource_version = "1";
-  cluster.Add(pod);
+  Node node;
+  node.metadata.name = node.metadata.uid = "node-1";
+  node.metadata.resource_version = "1";
+  node.status.allocatable["pods"] = Quantity::FromValue(110);
+  cluster.Add(node);
   Client client(cluster.config());
   Trace trace("minisched", clock);
-  const PodCounter* counter = nullptr;
   const SchedulerOptions options{
-      .add_plugins = [&](Framework& framework, const Handle& handle) {
-        auto plugin = std::make_unique<PodCounter>(handle);
-        counter = plugin.get();
-        framework.Add(std::move(plugin));
+      .add_plugins = [](Framework& framework, const Handle& handle) {
+        framework.Add(std::make_unique<NodeCounter>(handle));
       }};
   Scheduler scheduler(AppContext{client, "minisched", trace, {}}, options,
                       clock);
   SchedulerPeer::ReadCluster(scheduler);
-  ASSERT_NE(counter, nullptr);
-  EXPECT_EQ(counter->Count(), 1);
+  try {
+    SchedulerPeer::Schedule(scheduler, Pod{});
+    FAIL() << "the pod fits a node";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "0/1 nodes are available: 1 one of 1.");
+  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class SchedulerPeer {
   static void Forget(Scheduler&, const Pod&) {}
 
   // Adds a plugin. REQUIRES: the scheduler doesn't run yet.
-  static void Add(Scheduler& scheduler, std::unique_ptr<const Plugin> plugin) {
+  static void Add(Scheduler& scheduler, std::unique_ptr<Plugin> plugin) {
     scheduler.framework_.Add(std::move(plugin));
   }
 

@@ -31,7 +31,7 @@ class Framework {
   // Appends the plugin to the list of each of its extension points. Its scores
   // are multiplied by `weight`. Not thread-safe: call it before any Run…
   // function.
-  void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
+  void Add(std::unique_ptr<Plugin> plugin, std::int64_t weight = 1);
 
   // REQUIRES: a QueueSort plugin was added. If there were several, the last one
   // counts.
@@ -43,9 +43,6 @@ class Framework {
   }
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
-  }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
   }
 
   // Runs the PreFilter plugins in order, and puts the nodes that all of them
@@ -74,7 +71,7 @@ class Framework {
       const CycleState& state, const Pod& pod, const Nodes& nodes) const;
 
  private:
-  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
   // The elements of plugins_, by extension point.
   std::vector<const QueueSortPlugin*> queue_sort_plugins_;
   std::vector<const PreFilterPlugin*> pre_filter_plugins_;

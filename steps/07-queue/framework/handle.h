@@ -4,16 +4,11 @@
 
 namespace minisched {
 
-class SharedInformerFactory;
-
-// The parts of the scheduler that plugins can use. Follows Handle of
-// k8s.io/kube-scheduler/framework.
+// The parts of the scheduler that plugins can use. All must outlive the
+// plugins. Follows Handle of k8s.io/kube-scheduler/framework.
 struct Handle {
-  // All nodes in the present cycle. Must outlive the plugins.
+  // All nodes in the present cycle.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
 };
 
 }  // namespace minisched

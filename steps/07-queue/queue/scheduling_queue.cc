@@ -79,18 +79,6 @@ void SchedulingQueue::Delete(const Pod& pod) {
   }
 }
 
-void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
-  MutexLock lock(mu_);
-  for (const PodPtr& pod : pods) {
-    const auto in_flight = in_flight_.find(pod->metadata.uid);
-    if (in_flight != in_flight_.end()) {
-      in_flight->second = 0;
-    } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
-      MoveToActiveQ(*std::move(info), "ForceActivate");
-    }
-  }
-}
-
 std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   MutexLock lock(mu_);
   while (active_.empty() && !closed_) changed_.Wait(mu_);

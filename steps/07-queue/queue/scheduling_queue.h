@@ -68,11 +68,6 @@ class SchedulingQueue {
   // until its attempt ends.
   void Delete(const Pod& pod) EXCLUDES(mu_);
 
-  // Moves the pods to activeQ, whatever their backoff. A pod in flight goes to
-  // backoffQ instead of unschedulablePods if its attempt fails. Ignores pods
-  // that the queue doesn't have.
-  void Activate(const std::vector<PodPtr>& pods) EXCLUDES(mu_);
-
   // Returns the first pod of activeQ, blocking until there is one. The pod is
   // in flight until Done() or AddUnschedulableIfNotPresent(). Returns nullopt
   // once the queue is closed.

@@ -222,26 +222,5 @@ TEST_F(SchedulingQueueTest, DoesNotRetryADeletedPod) {
   EXPECT_THAT(After(kSecond), IsEmpty());
 }
 
-// ---- Activate.
-
-TEST_F(SchedulingQueueTest, ActivateIgnoresTheBackoff) {
-  Add("failed");
-  Fail();
-  Add("rejected");
-  Reject();
-  Add("active");
-  queue_.Activate({MakePod("rejected"), MakePod("failed"), MakePod("active"),
-                   MakePod("nobody")});
-  EXPECT_THAT(Rest(), UnorderedElementsAre("active", "failed", "rejected"));
-}
-
-TEST_F(SchedulingQueueTest, ActivateInFlightIsNotLost) {
-  Add("a");
-  const QueuedPodInfo info = Pop();
-  queue_.Activate({info.pod});
-  Reject(info);
-  EXPECT_THAT(After(kSecond), ElementsAre("a"));
-}
-
 }  // namespace
 }  // namespace minisched

@@ -59,10 +59,9 @@ class RandomRun {
         {3, "Bind", &RandomRun::Bind},
         {2, "Assume", &RandomRun::Assume},
         {4, "MoveAll", &RandomRun::MoveAll},
-        {3, "Activate", &RandomRun::Activate},
         {5, "FlushBackoffQ", &RandomRun::FlushBackoffQ},
         {3, "FlushUnschedulable", &RandomRun::FlushUnschedulable},
-        {5, "Wait", &RandomRun::Wait}};
+        {8, "Wait", &RandomRun::Wait}};
     int roll = Below(100);
     for (const Operation& operation : kOperations) {
       roll -= operation.percent;
@@ -305,15 +304,6 @@ class RandomRun {
   void MoveAll() {
     queue_.MoveAllToActiveOrBackoffQueue("NodeAdd");
     model_.MoveAllToActiveOrBackoffQueue("NodeAdd");
-  }
-
-  void Activate() {
-    std::vector<PodPtr> pods;
-    for (int i = Below(4); i > 0; --i) {
-      if (const PodPtr& pod = store_[Below(kModelNames)]) pods.push_back(pod);
-    }
-    queue_.Activate(pods);
-    for (const PodPtr& pod : pods) model_.Activate(QueueModel::Number(*pod));
   }
 
   void FlushBackoffQ() {

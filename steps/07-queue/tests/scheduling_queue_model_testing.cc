@@ -53,15 +53,6 @@ void QueueModel::Delete(int number) {
   pods_[number].place = Place::kGone;
 }
 
-void QueueModel::Activate(int number) {
-  ModelPod& pod = pods_[number];
-  if (pod.place == Place::kInFlight) {
-    pod.event_came = true;
-  } else if (IsQueued(number) && pod.place != Place::kActive) {
-    MoveToActive(number, "ForceActivate");
-  }
-}
-
 int QueueModel::Pop() {
   const int number = active_.front();
   Leave(number);

@@ -39,7 +39,6 @@ class QueueModel {
   // `relevant`: more than the status has changed.
   void Update(const PodPtr& pod, bool relevant);
   void Delete(int number);
-  void Activate(int number);
   // Returns the first pod. REQUIRES: activeQ has a pod.
   int Pop();
   // The caller moves the pod to `place`.

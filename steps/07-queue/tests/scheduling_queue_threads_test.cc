@@ -157,16 +157,9 @@ class SchedulingQueueThreadsTest : public ::testing::Test {
     }
   }
 
-  // Reports events, and activates pods.
   void MovePods(const std::stop_token& stop) {
-    for (int i = 0; !stop.stop_requested(); ++i) {
-      if (i % 4 == 0) {
-        queue_.MoveAllToActiveOrBackoffQueue(NodeAdded());
-      } else {
-        const int number = i % (kReporters * kPodsPerReporter);
-        const PodPtr pod = store_.Get("shop", "pod-" + std::to_string(number));
-        if (pod) queue_.Activate({pod});
-      }
+    while (!stop.stop_requested()) {
+      queue_.MoveAllToActiveOrBackoffQueue(NodeAdded());
       std::this_thread::yield();
     }
   }

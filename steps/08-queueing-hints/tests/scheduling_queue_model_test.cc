@@ -59,10 +59,9 @@ class RandomRun {
         {3, "Bind", &RandomRun::Bind},
         {2, "Assume", &RandomRun::Assume},
         {7, "MoveAll", &RandomRun::MoveAll},
-        {3, "Activate", &RandomRun::Activate},
         {5, "FlushBackoffQ", &RandomRun::FlushBackoffQ},
         {3, "FlushUnschedulable", &RandomRun::FlushUnschedulable},
-        {4, "Wait", &RandomRun::Wait}};
+        {7, "Wait", &RandomRun::Wait}};
     int roll = Below(100);
     for (const Operation& operation : kOperations) {
       roll -= operation.percent;
@@ -291,15 +290,6 @@ class RandomRun {
     const ClusterChange change = RandomChange(random_);
     queue_.MoveAllToActiveOrBackoffQueue(change);
     model_.MoveAllToActiveOrBackoffQueue(change);
-  }
-
-  void Activate() {
-    std::vector<PodPtr> pods;
-    for (int i = Below(4); i > 0; --i) {
-      if (const PodPtr& pod = store_[Below(kModelNames)]) pods.push_back(pod);
-    }
-    queue_.Activate(pods);
-    for (const PodPtr& pod : pods) model_.Activate(QueueModel::Number(*pod));
   }
 
   void FlushBackoffQ() {

@@ -47,7 +47,6 @@ class QueueModel {
   void Update(const PodPtr& old, const PodPtr& pod,
               const std::vector<ClusterEvent>& events);
   void Delete(int number);
-  void Activate(int number);
   // Returns the first pod. REQUIRES: activeQ has a pod.
   int Pop();
   // The caller moves the pod to `place`.

@@ -96,17 +96,6 @@ void SchedulingQueue::Delete(const Pod& pod) {
   }
 }
 
-void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
-  MutexLock lock(mu_);
-  for (const PodPtr& pod : pods) {
-    if (in_flight_.Has(pod->metadata.uid)) {
-      in_flight_.Record({{EventResource::kWildCard, action::kAll}, {}, pod});
-    } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
-      MoveToActiveQ(*std::move(info), "ForceActivate");
-    }
-  }
-}
-
 std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   MutexLock lock(mu_);
   while (active_.empty() && !closed_) changed_.Wait(mu_);
@@ -219,9 +208,6 @@ SchedulingQueue::Hints SchedulingQueue::HintsFor(
 bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
                                           const ClusterChange& change,
                                           const Hints& hints) const {
-  if (change.event.resource == EventResource::kWildCard) {
-    return change.New<Pod>()->metadata.uid == info.pod->metadata.uid;
-  }
   return std::any_of(hints.begin(), hints.end(), [&](const auto* function) {
     const auto& hint = function->registered.hint;
     return HoldsPod(function->plugin, info) &&

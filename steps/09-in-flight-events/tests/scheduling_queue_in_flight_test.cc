@@ -92,17 +92,6 @@ TEST_F(QueueingHintsTest, AnUpdateOfAQueuedPodDoesNotCountForPodsInFlight) {
   EXPECT_THAT(After(std::chrono::minutes(4)), IsEmpty());
 }
 
-TEST_F(QueueingHintsTest, ActivateInFlightCountsForThatPodOnly) {
-  for (const char* name : {"a", "b"}) Add(name);
-  const QueuedPodInfo activated = Pop();
-  const QueuedPodInfo other = Pop();
-  queue_.Activate({activated.pod});
-  RejectBy(activated, {"NodeAffinity"});
-  RejectBy(other, {"NodeAffinity"});
-  EXPECT_THAT(CalledHints(), IsEmpty());
-  EXPECT_THAT(After(std::chrono::minutes(4)), ElementsAre("a"));
-}
-
 // ---- The changes that are kept for pods in flight.
 
 TEST_F(QueueingHintsTest, KeepsNoChangesWithoutPodsInFlight) {

@@ -67,22 +67,12 @@ void QueueModel::Delete(int number) {
   pods_[number].place = Place::kGone;
 }
 
-void QueueModel::Activate(int number) {
-  ModelPod& pod = pods_[number];
-  if (pod.place == Place::kInFlight) {
-    pod.activated = true;
-  } else if (IsQueued(number) && pod.place != Place::kActive) {
-    MoveToActive(number, "ForceActivate");
-  }
-}
-
 int QueueModel::Pop() {
   const int number = active_.front();
   Leave(number);
   ModelPod& pod = pods_[number];
   pod.place = Place::kInFlight;
   pod.changes.clear();
-  pod.activated = false;
   ++pod.info.attempts;
   return number;
 }
@@ -103,11 +93,11 @@ void QueueModel::AddUnschedulableIfNotPresent(const QueuedPodInfo& info,
   } else {
     pod.info.consecutive_errors_count = 0;
     ++pod.info.unschedulable_count;
-    const bool may_fit = !was_in_flight || pod.activated ||
-                         std::any_of(pod.changes.begin(), pod.changes.end(),
-                                     [&](const auto& change) {
-                                       return CanHelp(pod.info, change);
-                                     });
+    const bool may_fit =
+        !was_in_flight || std::any_of(pod.changes.begin(), pod.changes.end(),
+                                      [&](const auto& change) {
+                                        return CanHelp(pod.info, change);
+                                      });
     if (!may_fit) {
       pod.place = Place::kUnschedulable;
       pod.event = "ScheduleAttemptFailure";

@@ -10,8 +10,8 @@ namespace {
 
 // Appends the plugin to the list if it implements the list's interface.
 template <class T>
-void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
-  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+void AddTo(std::vector<T*>& list, Plugin& plugin) {
+  if (auto* implementation = dynamic_cast<T*>(&plugin)) {
     list.push_back(implementation);
   }
 }
@@ -77,7 +77,7 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 
 }  // namespace
 
-void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
+void Framework::Add(std::unique_ptr<Plugin> plugin, std::int64_t weight) {
   AddTo(pre_enqueue_plugins_, *plugin);
   AddTo(queue_sort_plugins_, *plugin);
   AddTo(pre_filter_plugins_, *plugin);

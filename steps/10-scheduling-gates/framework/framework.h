@@ -38,7 +38,7 @@ class Framework {
   // Appends the plugin to the list of each of its extension points. Its scores
   // are multiplied by `weight`. Not thread-safe: call it before any Run…
   // function.
-  void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
+  void Add(std::unique_ptr<Plugin> plugin, std::int64_t weight = 1);
 
   // REQUIRES: a QueueSort plugin was added. If there were several, the last one
   // counts.
@@ -50,9 +50,6 @@ class Framework {
   }
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
-  }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
   }
 
   // The events that the plugins have registered.
@@ -92,7 +89,7 @@ class Framework {
  private:
   void AddQueueingHints(const Plugin& plugin);
 
-  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<QueueingHintFunction> queueing_hints_;
   // The elements of plugins_, by extension point.
   std::vector<const PreEnqueuePlugin*> pre_enqueue_plugins_;

@@ -113,16 +113,6 @@ TEST_F(GatedPodsTest, StayGatedWhenTheyAreFlushed) {
   EXPECT_EQ(Record("a").move.event, "UnschedulableTimeout");
 }
 
-TEST_F(GatedPodsTest, AreNotActivated) {
-  const PodPtr pod = WithGates("a", {"g"});
-  Add(pod);
-  queue_.Activate({pod});
-  EXPECT_THAT(Rest(), IsEmpty());
-  EXPECT_EQ(PlaceOf("a"), "gated");
-  Update(WithGates("a", {}, "2"));
-  EXPECT_THAT(Rest(), ElementsAre("a"));
-}
-
 TEST_F(GatedPodsTest, AreNotMovedByEventsOfOtherPlugins) {
   Add(WithGates("a", {"g"}));
   Event();
@@ -327,20 +317,6 @@ TEST_F(QuotaTest, PreEnqueueDoesNotRunAtTheEndOfABackoff) {
   Fail();
   Close();
   EXPECT_THAT(After(kSecond), ElementsAre("a"));
-}
-
-TEST_F(QuotaTest, ActivateGatesAPodThatPreEnqueueRejects) {
-  for (const char* name : {"failed", "rejected"}) Add(name);
-  Fail();
-  Reject();
-  Close();
-  queue_.Activate({MakePod("failed"), MakePod("rejected")});
-  EXPECT_EQ(PlaceOf("failed"), "gated");
-  EXPECT_EQ(PlaceOf("rejected"), "gated");
-  EXPECT_THAT(After(kHour), IsEmpty());
-  Open();
-  queue_.Activate({MakePod("failed")});
-  EXPECT_THAT(Rest(), ElementsAre("failed"));
 }
 
 // A queue with a Quota that registers no event.

@@ -60,10 +60,9 @@ class RandomRun {
         {2, "Assume", &RandomRun::Assume},
         {7, "MoveAll", &RandomRun::MoveAll},
         {1, "ChangeQuota", &RandomRun::ChangeQuota},
-        {3, "Activate", &RandomRun::Activate},
         {5, "FlushBackoffQ", &RandomRun::FlushBackoffQ},
         {3, "FlushUnschedulable", &RandomRun::FlushUnschedulable},
-        {3, "Wait", &RandomRun::Wait}};
+        {6, "Wait", &RandomRun::Wait}};
     int roll = Below(100);
     for (const Operation& operation : kOperations) {
       roll -= operation.percent;
@@ -301,15 +300,6 @@ class RandomRun {
   void ChangeQuota() {
     bool& closed = closed_teams_.at(Below(closed_teams_.size()));
     closed = !closed;
-  }
-
-  void Activate() {
-    std::vector<PodPtr> pods;
-    for (int i = Below(4); i > 0; --i) {
-      if (const PodPtr& pod = store_[Below(kModelNames)]) pods.push_back(pod);
-    }
-    queue_.Activate(pods);
-    for (const PodPtr& pod : pods) model_.Activate(QueueModel::Number(*pod));
   }
 
   void FlushBackoffQ() {

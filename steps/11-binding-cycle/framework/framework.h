@@ -41,7 +41,7 @@ class Framework {
   // Appends the plugin to the list of each of its extension points. Its scores
   // are multiplied by `weight`. Not thread-safe: call it before any Run…
   // function.
-  void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
+  void Add(std::unique_ptr<Plugin> plugin, std::int64_t weight = 1);
 
   // REQUIRES: a QueueSort plugin was added. If there were several, the last one
   // counts.
@@ -53,15 +53,6 @@ class Framework {
   }
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
-  }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
-  }
-  const std::vector<const ReservePlugin*>& reserve_plugins() const {
-    return reserve_plugins_;
-  }
-  const std::vector<const PreBindPlugin*>& pre_bind_plugins() const {
-    return pre_bind_plugins_;
   }
 
   // The events that the plugins have registered.
@@ -124,7 +115,7 @@ class Framework {
  private:
   void AddQueueingHints(const Plugin& plugin);
 
-  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<QueueingHintFunction> queueing_hints_;
   // The elements of plugins_, by extension point.
   std::vector<const PreEnqueuePlugin*> pre_enqueue_plugins_;
@@ -134,7 +125,7 @@ class Framework {
   std::vector<const PreScorePlugin*> pre_score_plugins_;
   std::vector<const ScorePlugin*> score_plugins_;
   std::map<std::string_view, std::int64_t> score_plugin_weight_;  // by name
-  std::vector<const ReservePlugin*> reserve_plugins_;
+  std::vector<ReservePlugin*> reserve_plugins_;
   std::vector<const PreBindPlugin*> pre_bind_plugins_;
   std::vector<const BindPlugin*> bind_plugins_;
   std::vector<const PostBindPlugin*> post_bind_plugins_;

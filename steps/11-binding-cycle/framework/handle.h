@@ -5,21 +5,14 @@
 
 namespace minisched {
 
-class SharedInformerFactory;
-
-// The parts of the scheduler that plugins can use. Follows Handle of
-// k8s.io/kube-scheduler/framework.
+// The parts of the scheduler that plugins can use. All must outlive the
+// plugins. Follows Handle of k8s.io/kube-scheduler/framework.
 struct Handle {
   // All nodes in the present scheduling cycle. Not for use after this cycle,
-  // because later extension points run on other threads. Must outlive the
-  // plugins.
+  // because later extension points run on other threads.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
-  // Sends plugins' requests. Must outlive the plugins. Null only in tests that
-  // bind nothing.
-  Client* client = nullptr;
+  // Sends plugins' requests.
+  Client& client;
 };
 
 }  // namespace minisched

@@ -121,12 +121,12 @@ class ReservePlugin : public virtual Plugin {
  public:
   // Runs in the scheduling cycle, after the pod was assumed.
   virtual Status Reserve(CycleState& state, const Pod& pod,
-                         const std::string& node_name) const = 0;
+                         const std::string& node_name) = 0;
   // Runs if the pod isn't bound after all, on any thread. Must not fail. Gives
   // back what the pod holds, and does nothing if it holds nothing: Reserve()
   // may have failed, or may not have been called.
   virtual void Unreserve(CycleState& state, const Pod& pod,
-                         const std::string& node_name) const = 0;
+                         const std::string& node_name) = 0;
 };
 
 // Receives the result of a plugin that doesn't block.

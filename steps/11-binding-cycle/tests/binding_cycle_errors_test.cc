@@ -23,11 +23,11 @@ class Witness final : public ReservePlugin {
       : scheduler_(scheduler), calls_(calls) {}
   std::string_view Name() const override { return "Witness"; }
   Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     return {};
   }
   void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& node_name) const override {
+                 const std::string& node_name) override {
     Snapshot snapshot;
     SchedulerPeer::UpdateSnapshot(scheduler_, snapshot);
     calls_.Record(fmt::format("{} has {} pods", node_name,

@@ -115,12 +115,12 @@ class Volumes final : public ReservePlugin,
   }
 
   Status Reserve(CycleState& /*state*/, const Pod& pod,
-                 const std::string& node_name) const override {
+                 const std::string& node_name) override {
     Record("Reserve", pod, node_name);
     return script_.reserve();
   }
   void Unreserve(CycleState& /*state*/, const Pod& pod,
-                 const std::string& node_name) const override {
+                 const std::string& node_name) override {
     Record("Unreserve", pod, node_name);
   }
   void PreBind(CycleState& /*state*/, const Pod& pod,

@@ -13,6 +13,7 @@
 #include "plugins/registry.h"
 #include "testing/embedded_server.h"
 #include "testing/scripted_api.h"
+#include "tests/handle_testing.h"
 #include "tests/running_scheduler_testing.h"
 #include "tests/status_testing.h"
 
@@ -31,7 +32,7 @@ class DefaultBinderTest : public ::testing::Test {
   static std::future<std::string> Begin(Client& client, const Pod& pod,
                                         const std::stop_token& stop = {}) {
     const Snapshot snapshot;
-    const DefaultBinder binder({.snapshot = snapshot, .client = &client});
+    const DefaultBinder binder(NewHandle(snapshot, {.client = client}));
     CycleState state;
     auto result = std::make_shared<std::promise<std::string>>();
     binder.Bind(state, pod, "node-1", stop, [result](const Status& status) {
@@ -103,7 +104,7 @@ TEST_F(DefaultBinderTest, TheStopTokenCancelsTheBinding) {
 TEST_F(DefaultBinderTest, IsADefaultPlugin) {
   const Snapshot snapshot;
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot, .client = &client_});
+  AddDefaultPlugins(framework, NewHandle(snapshot, {.client = client_}));
   CycleState state;
   const Pod pod = Web();
   const std::string node = "node-1";

@@ -61,12 +61,12 @@ class FakeReserve final : public NamedPlugin, public ReservePlugin {
  public:
   using NamedPlugin::NamedPlugin;
   Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     Call("Reserve");
     return *result();
   }
   void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     Call("Unreserve");
   }
 };

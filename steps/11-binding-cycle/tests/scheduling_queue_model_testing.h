@@ -20,9 +20,8 @@ namespace minisched {
 struct ModelPod {
   Place place = Place::kGone;
   std::string event;  // of the move to this place
-  // All changes since the pod was popped, and whether it was activated.
+  // All changes since the pod was popped.
   std::vector<ClusterChange> changes{};
-  bool activated = false;
   std::uint64_t pop = 0;  // the number of the last pop
   QueuedPodInfo info{};
 };
@@ -52,7 +51,6 @@ class QueueModel {
   void Update(const PodPtr& old, const PodPtr& pod,
               const std::vector<ClusterEvent>& events);
   void Delete(int number);
-  void Activate(int number);
   // Returns the first pod. REQUIRES: activeQ has a pod.
   int Pop();
   // The caller moves the pod to `place`.

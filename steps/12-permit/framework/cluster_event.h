@@ -20,7 +20,6 @@ enum class EventResource {
   kAssignedPod,  // a pod that has a node
   kTargetPod,    // the pending pod itself
   kNode,
-  kWildCard,  // no object changes: the scheduler itself moves a pod
 };
 
 // What happens to an object: one of these bits. Plugins can register several

@@ -110,21 +110,6 @@ void SchedulingQueue::Delete(const Pod& pod) {
   }
 }
 
-void SchedulingQueue::Activate(const std::vector<PodPtr>& pods) {
-  MutexLock lock(mu_);
-  for (const PodPtr& pod : pods) {
-    if (in_flight_.Has(pod->metadata.uid)) {
-      in_flight_.Record({{EventResource::kWildCard, action::kAll}, {}, pod});
-    } else if (auto info = RemoveWaiting(pod->metadata.uid)) {
-      if (PassesPreEnqueue(*info)) {
-        MoveToActiveQ(*std::move(info), "ForceActivate");
-      } else {
-        AddToUnschedulablePods(*std::move(info), "ForceActivate");
-      }
-    }
-  }
-}
-
 std::optional<QueuedPodInfo> SchedulingQueue::Pop() {
   MutexLock lock(mu_);
   while (active_.empty() && !closed_) changed_.Wait(mu_);
@@ -249,9 +234,6 @@ SchedulingQueue::Hints SchedulingQueue::HintsFor(
 bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
                                           const ClusterChange& change,
                                           const Hints& hints) const {
-  if (change.event.resource == EventResource::kWildCard) {
-    return change.New<Pod>()->metadata.uid == info.pod->metadata.uid;
-  }
   // The resources that a pod gives back don't help the pod itself.
   const auto left = change.Old<Pod>();
   if (!change.New<Pod>() && left &&

@@ -36,7 +36,7 @@ class FixedPermit final : public PermitPlugin {
   std::string_view Name() const override { return name_; }
   Status Permit(CycleState& /*state*/, const Pod& pod,
                 const std::string& node_name,
-                Clock::Duration& timeout) const override {
+                Clock::Duration& timeout) override {
     EXPECT_EQ(timeout, Clock::Duration::zero());
     calls_.push_back(pod.metadata.name + " on " + node_name + " by " + name_);
     timeout = timeout_;

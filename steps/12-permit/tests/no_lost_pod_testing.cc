@@ -194,14 +194,14 @@ std::shared_ptr<void> Fate::BeginCycle() {
 }
 
 Status Chance::Reserve(CycleState& state, const Pod& /*pod*/,
-                       const std::string& /*node_name*/) const {
+                       const std::string& /*node_name*/) {
   state.Write(fate_.BeginCycle());
   return fate_.Reserve();
 }
 
 Status Chance::Permit(CycleState& /*state*/, const Pod& /*pod*/,
                       const std::string& /*node_name*/,
-                      Clock::Duration& timeout) const {
+                      Clock::Duration& timeout) {
   during_permit_();
   return fate_.Permit(timeout);
 }

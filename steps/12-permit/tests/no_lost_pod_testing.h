@@ -94,11 +94,11 @@ class Chance final : public ReservePlugin,
             {{EventResource::kPod, action::kDelete}}};
   }
   Status Reserve(CycleState& state, const Pod& pod,
-                 const std::string& node_name) const override;
+                 const std::string& node_name) override;
   void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {}
+                 const std::string& /*node_name*/) override {}
   Status Permit(CycleState& state, const Pod& pod, const std::string& node_name,
-                Clock::Duration& timeout) const override;
+                Clock::Duration& timeout) override;
   void PreBind(CycleState& state, const Pod& pod, const std::string& node_name,
                const std::stop_token& stop, StatusCallback done) const override;
 

@@ -15,6 +15,7 @@
 #include "framework/waiting_pods.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/fake_clock.h"
+#include "tests/handle_testing.h"
 #include "tests/score_testing.h"
 #include "tests/status_testing.h"
 
@@ -38,7 +39,7 @@ Scores ScoreNumbers(const std::string& pod_name,
     nodes.emplace_back().node.metadata.name = name;
   }
   const Snapshot snapshot = SnapshotOf(nodes);
-  return RunScore(NodeNumber({.snapshot = snapshot}), pod, snapshot);
+  return RunScore(NodeNumber(NewHandle(snapshot)), pod, snapshot);
 }
 
 TEST(NodeNumberTest, PrefersNodesWithThePodsDigit) {
@@ -107,9 +108,8 @@ class NodeNumberPermitTest : public ::testing::Test {
   FakeClock clock_;
   Executor executor_{1, clock_};  // its tasks use the members before it
   WaitingPods waiting_pods_{executor_};
-  const NodeNumber plugin_{{.snapshot = snapshot_,
-                            .waiting_pods = &waiting_pods_,
-                            .executor = &executor_}};
+  NodeNumber plugin_{NewHandle(
+      snapshot_, {.waiting_pods = waiting_pods_, .executor = executor_})};
 };
 
 TEST_F(NodeNumberPermitTest, APodDoesNotWaitOnANodeWithoutDigitOrWithZero) {

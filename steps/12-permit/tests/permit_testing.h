@@ -92,18 +92,18 @@ class Doorman final : public PermitPlugin, public ReservePlugin {
   }
 
   Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     return {};
   }
   void Unreserve(CycleState& /*state*/, const Pod& pod,
-                 const std::string& node_name) const override {
+                 const std::string& node_name) override {
     script_.RunUnreserve(pod.metadata.name);
     calls_.Record(fmt::format("Unreserve {} on {} by {}", pod.metadata.name,
                               node_name, name_));
   }
   Status Permit(CycleState& /*state*/, const Pod& pod,
                 const std::string& /*node_name*/,
-                Clock::Duration& timeout) const override {
+                Clock::Duration& timeout) override {
     return script_.Run(pod.metadata.name, timeout);
   }
 

@@ -11,32 +11,24 @@ namespace minisched {
 
 class Executor;
 class PodGroups;
-class SharedInformerFactory;
 class WaitingPods;
 
-// The parts of the scheduler that plugins can use. Follows Handle of
-// k8s.io/kube-scheduler/framework.
+// The parts of the scheduler that plugins can use. All must outlive the
+// plugins. Follows Handle of k8s.io/kube-scheduler/framework.
 struct Handle {
   // All nodes in the present scheduling cycle. Not for use after this cycle,
-  // because later extension points run on other threads. Must outlive the
-  // plugins.
+  // because later extension points run on other threads.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
-  // Sends plugins' requests. Must outlive the plugins. Null only in tests that
-  // bind nothing.
-  Client* client = nullptr;
-  // The pods that wait on Permit, and an executor for timers. Null only in
-  // tests.
-  WaitingPods* waiting_pods = nullptr;
-  Executor* executor = nullptr;
-  // The pods of each group. Null only in tests.
-  PodGroups* pod_groups = nullptr;
+  // Sends plugins' requests.
+  Client& client;
+  // The pods that wait on Permit, and an executor for timers.
+  WaitingPods& waiting_pods;
+  Executor& executor;
+  // The pods of each group.
+  PodGroups& pod_groups;
   // Moves pods to activeQ: see SchedulingQueue::Activate(). Takes the queue's
-  // lock, so don't call it under a lock that Less() or a hint takes. Empty only
-  // in tests.
-  std::function<void(const std::vector<PodPtr>&)> activate = {};
+  // lock, so don't call it under a lock that Less() or a hint takes.
+  std::function<void(const std::vector<PodPtr>&)> activate;
 };
 
 }  // namespace minisched

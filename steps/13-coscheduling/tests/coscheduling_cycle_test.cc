@@ -89,11 +89,11 @@ class Watcher final : public ReservePlugin {
       : queue_(queue), calls_(calls) {}
   std::string_view Name() const override { return "Watcher"; }
   Status Reserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     return {};
   }
   void Unreserve(CycleState& /*state*/, const Pod& /*pod*/,
-                 const std::string& /*node_name*/) const override {
+                 const std::string& /*node_name*/) override {
     const auto pods = SchedulingQueuePeer::Read(queue_).unschedulable;
     const bool asleep =
         std::any_of(pods.begin(), pods.end(), [](const QueuedPodInfo& info) {

@@ -19,6 +19,7 @@
 #include "plugins/coscheduling.h"
 #include "plugins/registry.h"
 #include "queue/scheduling_queue.h"
+#include "tests/handle_testing.h"
 #include "tests/pod_groups_testing.h"
 #include "tests/random_cluster_testing.h"
 #include "tests/scheduling_queue_peer_testing.h"
@@ -31,10 +32,8 @@ constexpr int kQueueOperations = 20'000;
 class CoschedulingQueueTest : public ::testing::Test {
  protected:
   CoschedulingQueueTest() {
-    framework_.Add(
-        std::make_unique<Coscheduling>(Handle{.snapshot = snapshot_,
-                                              .waiting_pods = &waiting_pods_,
-                                              .pod_groups = &groups_}));
+    framework_.Add(std::make_unique<Coscheduling>(NewHandle(
+        snapshot_, {.waiting_pods = waiting_pods_, .pod_groups = groups_})));
   }
 
   // Returns a state of the pod with random labels.
@@ -177,9 +176,9 @@ TEST(ConcernsTest, AnEventThatConcernsNoPodCallsNoHint) {
 TEST(RegistryTest, CoschedulingReplacesTheOrderOfTheDefaultPlugins) {
   const Snapshot snapshot;
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   EXPECT_EQ(framework.queue_sort_plugin().Name(), "PrioritySort");
-  AddCoscheduling(framework, {.snapshot = snapshot});
+  AddCoscheduling(framework, NewHandle(snapshot));
   EXPECT_EQ(framework.queue_sort_plugin().Name(), "Coscheduling");
 }
 

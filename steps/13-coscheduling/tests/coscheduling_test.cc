@@ -16,6 +16,7 @@
 
 #include "plugins/priority_sort.h"
 #include "tests/coscheduling_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/hints_testing.h"
 #include "tests/random_cluster_testing.h"
 
@@ -293,7 +294,7 @@ TEST_F(CoschedulingPreFilterTest, BoundAndWaitingMembersAreCounted) {
 TEST_F(CoschedulingTest, RegistersNeitherDeletionsNorEventsOfNodes) {
   Framework framework;
   framework.Add(std::make_unique<Coscheduling>(
-      Handle{.snapshot = snapshot_, .pod_groups = &groups_}));
+      NewHandle(snapshot_, {.pod_groups = groups_})));
   EXPECT_THAT(DescribeHints(framework),
               ElementsAre("Coscheduling: Pod/Add with a hint",
                           "Coscheduling: Pod/UpdatePodLabel with a hint"));

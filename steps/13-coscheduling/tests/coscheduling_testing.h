@@ -16,6 +16,7 @@
 #include "minisched/base/fake_clock.h"
 #include "minisched/base/mutex.h"
 #include "plugins/coscheduling.h"
+#include "tests/handle_testing.h"
 #include "tests/pod_groups_testing.h"
 #include "tests/status_testing.h"
 #include "tests/waiting_pods_testing.h"
@@ -147,12 +148,11 @@ class CoschedulingTest : public ::testing::Test {
   std::map<std::string, PodPtr> pods_;  // by uid
   Executor executor_{1, clock_};
   WaitingPods waiting_pods_{executor_};
-  const Coscheduling plugin_{
-      {.snapshot = snapshot_,
-       .waiting_pods = &waiting_pods_,
-       .executor = &executor_,
-       .pod_groups = &groups_,
-       .activate = [this](const auto& pods) { Activate(pods); }}};
+  Coscheduling plugin_{NewHandle(
+      snapshot_, {.waiting_pods = waiting_pods_,
+                  .executor = executor_,
+                  .pod_groups = groups_,
+                  .activate = [this](const auto& pods) { Activate(pods); }})};
 
  private:
   void EndWait(const PodPtr& pod, const Status& end) EXCLUDES(mu_) {

@@ -56,8 +56,8 @@ Status DefaultPreemption::PreEnqueue(const Pod& pod) const {
 
 Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
                                      const NodeToStatus& statuses,
-                                     NominatingInfo& nominating) const {
-  const auto newest = handle_.informers->Of<Pod>().store().Get(
+                                     NominatingInfo& nominating) {
+  const auto newest = handle_.informers.Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
     return Result(Code::kError,
@@ -115,11 +115,11 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     reasons["Preemption is not helpful for scheduling"] = all - nodes.size();
   }
   const auto first = static_cast<std::ptrdiff_t>(
-      nodes.empty() ? 0 : (*handle_.random)() % nodes.size());
+      nodes.empty() ? 0 : handle_.random() % nodes.size());
   std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   const std::size_t wanted =
       std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
-  const auto& store = handle_.informers->Of<PodDisruptionBudget>().store();
+  const auto& store = handle_.informers.Of<PodDisruptionBudget>().store();
   const DisruptionBudgets budgets([&](const std::string& of_namespace) {
     return store.List(of_namespace);
   });
@@ -128,7 +128,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   bool keeps_budgets = false;  // one of the candidates, at least
   for (const NodeInfo* node : nodes) {
     auto candidate =
-        SelectVictimsOnNode(*handle_.framework, state, pod, *node, budgets);
+        SelectVictimsOnNode(handle_.framework, state, pod, *node, budgets);
     if (!candidate) {
       const Status& why = candidate.error();
       if (!why.IsRejected()) error = Result(why.code(), why.Message());

@@ -30,7 +30,7 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
     });
     victims_[preemptor->metadata.uid] = victims;
   }
-  EvictAll(handle_.under_way->Begin(), candidate.node_name, std::move(victims),
+  EvictAll(handle_.under_way.Begin(), candidate.node_name, std::move(victims),
            preemptor)
       .Start();
 }
@@ -43,7 +43,7 @@ bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
 
 bool PreemptionExecutor::AnyStays(const std::vector<PodPtr>& victims) const {
   return std::ranges::any_of(victims, [this](const PodPtr& victim) {
-    const PodPtr now = handle_.cache->GetPod(*victim);
+    const PodPtr now = handle_.cache.GetPod(*victim);
     return now && !PodTerminatingByPreemption(*now);
   });
 }
@@ -73,11 +73,11 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
   Eviction eviction = Eviction::kBegun;
-  if (handle_.waiting_pods->Preempt(victim->metadata.uid, plugin_,
-                                    "preempted")) {
+  if (handle_.waiting_pods.Preempt(victim->metadata.uid, plugin_,
+                                   "preempted")) {
     note += " (in kube-scheduler memory).";
     const auto turn = [&](const Callback<void>& done) {
-      handle_.executor->Post(done);
+      handle_.executor.Post(done);
     };
     co_await CallbackResult<void>(turn);
     // The victim's binding cycle has run before, and has given back the
@@ -89,8 +89,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   if (eviction != Eviction::kBegun) co_return eviction;
   spdlog::info("evicted {} from {} for {}", ObjectName(victim->metadata), node,
                ObjectName(preemptor->metadata));
-  handle_.recorder->Eventf(GetReference(*victim), GetReference(*preemptor),
-                           "Normal", "Preempted", "Preempting", note);
+  handle_.recorder.Eventf(GetReference(*victim), GetReference(*preemptor),
+                          "Normal", "Preempted", "Preempting", note);
   co_return eviction;
 }
 
@@ -99,8 +99,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::DeletePod(
   const Condition why =
       PreemptionCondition(*victim, preemptor->spec.scheduler_name);
   const auto evict = [&](const Callback<ClientResult<bool>>& done) {
-    EvictPodAsync(*handle_.client, victim, why,
-                  handle_.client->clock().WallNow(), handle_.stop, done);
+    EvictPodAsync(handle_.client, victim, why, handle_.client.clock().WallNow(),
+                  handle_.stop, done);
   };
   const auto deleted = co_await CallbackResult<ClientResult<bool>>(evict);
   if (deleted) co_return *deleted ? Eviction::kBegun : Eviction::kGone;

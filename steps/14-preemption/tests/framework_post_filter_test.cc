@@ -27,7 +27,7 @@ class FixedPostFilter final : public PostFilterPlugin {
   std::string_view Name() const override { return name_; }
   Status PostFilter(const CycleState& /*state*/, const Pod& /*pod*/,
                     const NodeToStatus& /*statuses*/,
-                    NominatingInfo& nominating) const override {
+                    NominatingInfo& nominating) override {
     if (node_) nominating = NominatingInfo::Override(*node_);
     return status_;
   }

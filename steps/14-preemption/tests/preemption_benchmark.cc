@@ -19,6 +19,7 @@
 #include "preemption/victims.h"
 #include "scheduler.h"
 #include "testing/scripted_cluster.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 #include "tests/scheduler_testing.h"
 #include "tests/snapshot_testing.h"
@@ -112,7 +113,7 @@ void DryRun(benchmark::State& state) {
   }
   const Snapshot snapshot = NewSnapshot(nodes, pods);
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   const Pod pod = NewLargePod(1);
   CycleState cycle;
   PreFilterResult left_over;

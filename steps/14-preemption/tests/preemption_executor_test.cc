@@ -20,6 +20,7 @@
 #include "minisched/informer/shared_informer_factory.h"
 #include "preemption/executor.h"
 #include "testing/embedded_server.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 
 namespace minisched {
@@ -74,16 +75,16 @@ class PreemptionExecutorTest : public ::testing::Test {
     informers_->Start(stop_.get_token());
     ASSERT_TRUE(registration.WaitForSync({}));
     executor_ = std::make_unique<PreemptionExecutor>(
-        Handle{.snapshot = snapshot_,
-               .informers = informers_.get(),
-               .client = client_.get(),
-               .waiting_pods = &waiting_pods_,
-               .executor = &timers_,
-               .cache = &cache_,
-               .recorder = recorder_.get(),
-               .under_way = &under_way_,
-               .stop = stop_.get_token(),
-               .retry = [this](const PodPtr& pod) { Retry(*pod); }},
+        NewHandle(snapshot_,
+                  {.informers = *informers_,
+                   .client = *client_,
+                   .waiting_pods = waiting_pods_,
+                   .executor = timers_,
+                   .cache = cache_,
+                   .recorder = *recorder_,
+                   .under_way = under_way_,
+                   .stop = stop_.get_token(),
+                   .retry = [this](const PodPtr& pod) { Retry(*pod); }}),
         "DefaultPreemption");
     Candidate candidate{.node_name = "node-1"};
     for (const std::string& name : victims) {

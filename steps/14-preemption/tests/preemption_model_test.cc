@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/default_preemption_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/random_cluster_testing.h"
 
 namespace minisched {
@@ -296,7 +297,7 @@ TEST(PreemptionModelTest, VictimsAndNodesAreThoseOfTheModel) {
     const DisruptionBudgets budgets = NewBudgets(ToBudgets(cluster));
     const Snapshot snapshot;
     Framework framework;
-    AddDefaultPlugins(framework, {.snapshot = snapshot});
+    AddDefaultPlugins(framework, NewHandle(snapshot));
     std::vector<Candidate> candidates;
     std::vector<std::vector<std::int64_t>> harms;
     for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {

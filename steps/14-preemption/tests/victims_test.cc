@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 
 namespace minisched {
@@ -16,7 +17,7 @@ namespace {
 
 class VictimsTest : public ::testing::Test {
  protected:
-  VictimsTest() { AddDefaultPlugins(framework_, {.snapshot = snapshot_}); }
+  VictimsTest() { AddDefaultPlugins(framework_, NewHandle(snapshot_)); }
 
   // Returns "a b", "a b, 1 violation", or why there are no victims. The node
   // has 4 cpu.

@@ -23,6 +23,7 @@
 #include "plugins/default_preemption.h"
 #include "queue/nominator.h"
 #include "testing/scripted_cluster.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 #include "tests/snapshot_testing.h"
 
@@ -65,7 +66,7 @@ class DefaultPreemptionTest : public ::testing::Test {
     }
     for (const auto& budget : budgets) cluster_.Add(*budget);
     snapshot_ = NewSnapshot(shared_nodes, shared_pods);
-    AddDefaultPlugins(framework_, {.snapshot = snapshot_});
+    AddDefaultPlugins(framework_, NewHandle(snapshot_));
     client_ = std::make_unique<Client>(cluster_.config(), clock_);
     recorder_ = std::make_unique<EventRecorder>(*client_, "minisched");
     informers_ = std::make_unique<SharedInformerFactory>(*client_, clock_);
@@ -81,20 +82,19 @@ class DefaultPreemptionTest : public ::testing::Test {
     informers_->Start(stop_.get_token());
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
     ASSERT_TRUE(registration.WaitForSync({}));
-    plugin_ = std::make_unique<DefaultPreemption>(
-        Handle{.snapshot = snapshot_,
-               .informers = informers_.get(),
-               .client = client_.get(),
-               .waiting_pods = &waiting_pods_,
-               .executor = &executor_,
-               .cache = &cache_,
-               .framework = &framework_,
-               .nominator = &nominator_,
-               .recorder = recorder_.get(),
-               .random = &random_,
-               .under_way = &under_way_,
-               .stop = stop_.get_token(),
-               .retry = [this](const PodPtr& pod) { Retry(*pod); }});
+    plugin_ = std::make_unique<DefaultPreemption>(NewHandle(
+        snapshot_, {.informers = *informers_,
+                    .client = *client_,
+                    .waiting_pods = waiting_pods_,
+                    .executor = executor_,
+                    .cache = cache_,
+                    .framework = framework_,
+                    .nominator = nominator_,
+                    .recorder = *recorder_,
+                    .random = random_,
+                    .under_way = under_way_,
+                    .stop = stop_.get_token(),
+                    .retry = [this](const PodPtr& pod) { Retry(*pod); }}));
   }
 
   // Returns the status of PostFilter and, in brackets, the nominated node. The

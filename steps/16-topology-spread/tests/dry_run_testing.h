@@ -9,6 +9,7 @@
 
 #include "lab/benchmark/allocations.h"
 #include "minisched/informer/shared_informer_factory.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 #include "tests/snapshot_testing.h"
 
@@ -18,9 +19,9 @@ namespace minisched {
 // of the nodes has the label "host", with its name, and a copy of `other`. A
 // pod is nominated to the node as well, so that the filters get copies of
 // copies.
-inline std::int64_t BytesOfDryRun(int nodes, const Pod& preemptor,
-                                  const Pod& other,
-                                  SharedInformerFactory* informers = nullptr) {
+inline std::int64_t BytesOfDryRun(
+    int nodes, const Pod& preemptor, const Pod& other,
+    SharedInformerFactory& informers = Unused().informers) {
   std::vector<std::shared_ptr<const Node>> all;
   std::vector<std::shared_ptr<const Pod>> pods;
   for (int i = 0; i < nodes; ++i) {
@@ -33,7 +34,7 @@ inline std::int64_t BytesOfDryRun(int nodes, const Pod& preemptor,
   }
   const Snapshot snapshot = NewSnapshot(all, pods);
   Framework framework;
-  AddDefaultPlugins(framework, {.snapshot = snapshot, .informers = informers});
+  AddDefaultPlugins(framework, NewHandle(snapshot, {.informers = informers}));
   CycleState state;
   PreFilterResult left_over;
   framework.RunPreFilterPlugins(state, preemptor, snapshot.List(), left_over);

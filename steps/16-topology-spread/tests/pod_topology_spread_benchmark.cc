@@ -14,6 +14,7 @@
 #include "lab/benchmark/measure.h"
 #include "plugins/registry.h"
 #include "preemption/victims.h"
+#include "tests/handle_testing.h"
 #include "tests/snapshot_testing.h"
 #include "tests/spread_testing.h"
 
@@ -42,7 +43,7 @@ class SpreadBenchmark {
       }
     }
     snapshot_ = NewSnapshot(nodes, pods);
-    AddDefaultPlugins(framework_, {.snapshot = snapshot_});
+    AddDefaultPlugins(framework_, NewHandle(snapshot_));
   }
 
   void PreFilter(const Pod& pod, CycleState& state) const {

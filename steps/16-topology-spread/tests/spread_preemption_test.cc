@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 #include "tests/spread_testing.h"
 
@@ -19,7 +20,7 @@ constexpr char kSkew[] =
 class SpreadPreemptionTest : public ::testing::Test {
  protected:
   SpreadPreemptionTest() {
-    AddDefaultPlugins(framework_, {.snapshot = snapshot_});
+    AddDefaultPlugins(framework_, NewHandle(snapshot_));
   }
 
   static Pod Web(const std::string& name, int priority = 0) {

@@ -21,7 +21,7 @@ class AffinityAllocationsTest : public ::testing::Test {
   }
 
   static std::int64_t Bytes(int nodes, const Pod& urgent, const Pod& other) {
-    return BytesOfDryRun(nodes, urgent, other, &TestNamespaces());
+    return BytesOfDryRun(nodes, urgent, other, TestNamespaces());
   }
 
   // Expects that the cost on one node doesn't depend on the others. Otherwise,

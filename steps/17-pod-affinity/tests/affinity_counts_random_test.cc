@@ -12,6 +12,7 @@
 
 #include "plugins/affinity_counts.h"
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/random_cluster_testing.h"
 #include "tests/status_testing.h"
 
@@ -315,7 +316,7 @@ TEST(AffinityCountsRandomTest, EqualASlowCountAfterRandomChanges) {
     const Pod& pod = *cluster.pod_.info->pod;
     const Snapshot snapshot = TakeSnapshot(cluster);
     const InterPodAffinity plugin(
-        {.snapshot = snapshot, .informers = &TestNamespaces()});
+        NewHandle(snapshot, {.informers = TestNamespaces()}));
     CycleState state;
     PreFilterResult result;
     const Status status = plugin.PreFilter(state, pod, snapshot.List(), result);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/hints_testing.h"
 #include "tests/random_cluster_testing.h"
 
@@ -69,7 +70,7 @@ class HintCluster {
     }
     const Snapshot snapshot = NewSnapshot(nodes, pods);
     const InterPodAffinity plugin(
-        {.snapshot = snapshot, .informers = &TestNamespaces()});
+        NewHandle(snapshot, {.informers = TestNamespaces()}));
     CycleState state;
     PreFilterResult result;
     const Pod pod = ToPod(pod_, "pod");
@@ -158,7 +159,7 @@ class HintCluster {
                        const EventObject& new_object) const {
     const Snapshot snapshot;
     const InterPodAffinity plugin(
-        {.snapshot = snapshot, .informers = &TestNamespaces()});
+        NewHandle(snapshot, {.informers = TestNamespaces()}));
     return HintAfter(plugin, ToPod(pod_, "pod"), events, old_object,
                      new_object);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/preemption_testing.h"
 
 namespace minisched {
@@ -24,7 +25,7 @@ class AffinityPreemptionTest : public ::testing::Test {
  protected:
   AffinityPreemptionTest() {
     AddDefaultPlugins(framework_,
-                      {.snapshot = snapshot_, .informers = &TestNamespaces()});
+                      NewHandle(snapshot_, {.informers = TestNamespaces()}));
   }
 
   // Returns a pod on node-a with the label app=NAME.

@@ -17,6 +17,7 @@
 #include "plugins/registry.h"
 #include "preemption/victims.h"
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 
 namespace minisched {
 namespace {
@@ -64,7 +65,7 @@ class DryRunCluster {
     }
     snapshot_ = NewSnapshot(nodes_, pods);
     AddDefaultPlugins(framework_,
-                      {.snapshot = snapshot_, .informers = &TestNamespaces()});
+                      NewHandle(snapshot_, {.informers = TestNamespaces()}));
   }
 
   void PreFilter(const Pod& pod, CycleState& state) const {

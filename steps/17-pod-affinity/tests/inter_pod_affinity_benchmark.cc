@@ -15,6 +15,7 @@
 #include "lab/benchmark/measure.h"
 #include "plugins/registry.h"
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 
 namespace minisched {
 namespace {
@@ -44,7 +45,7 @@ class AffinityBenchmark {
     }
     snapshot_ = NewSnapshot(nodes, pods);
     AddDefaultPlugins(framework_,
-                      {.snapshot = snapshot_, .informers = &TestNamespaces()});
+                      NewHandle(snapshot_, {.informers = TestNamespaces()}));
   }
 
   // Runs the plugins of a whole cycle. Returns the number of feasible nodes.

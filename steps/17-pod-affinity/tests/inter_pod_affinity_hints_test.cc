@@ -11,6 +11,7 @@
 
 #include "tests/affinity_testing.h"
 #include "tests/default_framework_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/hints_testing.h"
 
 namespace minisched {
@@ -35,7 +36,7 @@ QueueingHint AffinityHint(const Pod& pod,
                           const EventObject& new_object) {
   const Snapshot snapshot;
   const InterPodAffinity plugin(
-      {.snapshot = snapshot, .informers = &TestNamespaces()});
+      NewHandle(snapshot, {.informers = TestNamespaces()}));
   return HintAfter(plugin, pod, events, old_object, new_object);
 }
 

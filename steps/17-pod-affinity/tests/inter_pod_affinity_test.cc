@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/status_testing.h"
 
 namespace minisched {
@@ -66,7 +67,7 @@ std::string FilterAll(const PodAffinityCase& c) {
   }
   const Snapshot snapshot = NewSnapshot(ParseNodes(c.nodes), others);
   const InterPodAffinity plugin(
-      {.snapshot = snapshot, .informers = &TestNamespaces()});
+      NewHandle(snapshot, {.informers = TestNamespaces()}));
   const Pod pod = ToPod(c.pod, "pod");
   CycleState state;
   PreFilterResult result;

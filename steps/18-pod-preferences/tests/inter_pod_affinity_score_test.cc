@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/affinity_testing.h"
+#include "tests/handle_testing.h"
 #include "tests/score_testing.h"
 #include "tests/status_testing.h"
 
@@ -81,7 +82,7 @@ std::string ScoreAffinity(const PreferenceCase& c) {
   }
   const Snapshot snapshot = NewSnapshot(ParseNodes(c.nodes), others);
   const InterPodAffinity plugin(
-      {.snapshot = snapshot, .informers = &TestNamespaces()});
+      NewHandle(snapshot, {.informers = TestNamespaces()}));
   const Scores scores =
       RunScore(plugin, ToPreferringPod(c.pod, "pod"), snapshot);
   if (!scores.pre_score.IsSuccess()) return Describe(scores.pre_score);
@@ -280,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(TermsOfOthers, InterPodAffinityScoreTest,
 TEST(InterPodAffinityScoreTest, PreFilterRejectsMalformedPreferredTerms) {
   const Snapshot snapshot = NewSnapshot(ParseNodes(kThreeRegions), {});
   const InterPodAffinity plugin(
-      {.snapshot = snapshot, .informers = &TestNamespaces()});
+      NewHandle(snapshot, {.informers = TestNamespaces()}));
   CycleState state;
   PreFilterResult result;
   const Status status = plugin.PreFilter(

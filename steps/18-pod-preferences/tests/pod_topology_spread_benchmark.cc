@@ -15,6 +15,7 @@
 #include "lab/benchmark/measure.h"
 #include "plugins/registry.h"
 #include "preemption/victims.h"
+#include "tests/handle_testing.h"
 #include "tests/informers_testing.h"
 #include "tests/snapshot_testing.h"
 #include "tests/spread_testing.h"
@@ -56,8 +57,8 @@ class SpreadBenchmark {
       }
     }
     snapshot_ = NewSnapshot(nodes, pods);
-    AddDefaultPlugins(framework_, {.snapshot = snapshot_,
-                                   .informers = &BenchmarkInformers()});
+    AddDefaultPlugins(
+        framework_, NewHandle(snapshot_, {.informers = BenchmarkInformers()}));
   }
 
   void PreFilter(const Pod& pod, CycleState& state) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/handle_testing.h"
 #include "tests/informers_testing.h"
 #include "tests/spread_plugin_testing.h"
 #include "tests/spread_testing.h"
@@ -54,7 +55,7 @@ struct SpreadScores {
 // Scores the nodes whose names are before the colons of `scores`.
 SpreadScores ScoreSpread(const SpreadCluster& cluster,
                          const std::string& scores,
-                         SharedInformerFactory& informers = NoObjects(),
+                         SharedInformerFactory& informers = Unused().informers,
                          std::optional<Pod> pod = std::nullopt) {
   SpreadNodes nodes(WithFullKeys(cluster));
   Snapshot snapshot;
@@ -65,8 +66,7 @@ SpreadScores ScoreSpread(const SpreadCluster& cluster,
     feasible.push_back(snapshot.Get(node.substr(0, node.find(':'))));
   }
   if (!pod) pod = PodToSpread(WithFullKeys(cluster));
-  const PodTopologySpread plugin(
-      {.snapshot = snapshot, .informers = &informers});
+  const PodTopologySpread plugin(NewHandle(snapshot, {.informers = informers}));
   CycleState state;
   const Status status = plugin.PreScore(state, *pod, feasible);
   if (!status.IsSuccess()) return {Describe(status), Describe(status)};
@@ -333,7 +333,7 @@ TEST(PodTopologySpreadScoreTest, RejectsAMalformedSelector) {
       {"foo", "In", {}}};
   EXPECT_EQ(
       ScoreSpread({.constraints = "", .nodes = kFourNodes},
-                  "a: b:", NoObjects(), pod)
+                  "a: b:", Unused().informers, pod)
           .raw,
       "Error: calculating preScoreState: obtaining pod's soft topology spread "
       "constraints: values: Invalid value: []: for 'in', 'notin' operators, "

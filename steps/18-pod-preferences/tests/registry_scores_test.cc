@@ -6,7 +6,7 @@
 
 #include "plugins/registry.h"
 #include "tests/default_scores_testing.h"
-#include "tests/informers_testing.h"
+#include "tests/handle_testing.h"
 
 namespace minisched {
 namespace {
@@ -16,8 +16,7 @@ using ::testing::ElementsAreArray;
 TEST(RegistryTest, ScorePluginsHaveTheOrderAndWeightsOfKubeScheduler) {
   const Snapshot snapshot = SnapshotWithAllPreferences();
   Framework framework;
-  AddDefaultPlugins(framework,
-                    {.snapshot = snapshot, .informers = &NoObjects()});
+  AddDefaultPlugins(framework, NewHandle(snapshot));
   std::vector<PluginWeight> weights = kScorePlugins;
   weights.insert(std::find(weights.begin(), weights.end(),
                            PluginWeight("NodeResourcesBalancedAllocation", 1)),

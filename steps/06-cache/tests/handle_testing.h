@@ -1,0 +1,1 @@
+../../05-score/tests/handle_testing.h
