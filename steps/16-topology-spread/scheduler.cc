@@ -165,9 +165,11 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   for (const std::string& name : *left_over.node_names) {
     if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
   }
-  const Status excluded(Code::kUnschedulableAndUnresolvable,
-                        fmt::format("node(s) didn't satisfy plugin(s) [{}]",
-                                    fmt::join(left_over.plugins, " ")));
+  // As upstream, also names the plugin that rejected the nominated node.
+  const Status excluded(
+      Code::kUnschedulableAndUnresolvable,
+      fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                  fmt::join(diagnosis.unschedulable_plugins, " ")));
   ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
       excluded, *std::move(left_over.node_names));

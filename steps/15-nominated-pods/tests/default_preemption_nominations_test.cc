@@ -92,6 +92,17 @@ TEST_F(NominationsOfOthersTest, PodsOfTheSamePriorityKeepTheirNomination) {
   EXPECT_THAT(ClearedNominations(), IsEmpty());
 }
 
+// As upstream: without an eviction, nothing is cleared.
+TEST_F(NominationsOfOthersTest, PodsKeepTheirNominationIfTheVictimsAreEnding) {
+  const Pod lesser = NominatedTo("node-1", "lesser", 5, 1);
+  Pod ending = NewPodOf("a", {.cpu = 4, .node = "node-1"});
+  ending.metadata.deletion_timestamp = Time();
+  Start({NewNodeOf("node-1", 4)}, {Preemptor(), lesser, ending});
+  EXPECT_EQ(PostFilter(Preemptor()), Found("node-1"));
+  AwaitEvictions();
+  EXPECT_THAT(cluster_.AwaitWrites(0), IsEmpty());
+}
+
 // The PATCH with the nominated node may be under way.
 TEST_F(NominationsOfOthersTest, WaitsForItsVictimsBeforeTheServerHasItsNode) {
   Pod ending = NewPodOf("a", {.cpu = 4, .node = "node-1"});

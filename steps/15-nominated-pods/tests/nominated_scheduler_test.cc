@@ -76,6 +76,23 @@ TEST_F(NominatedSchedulerTest, APodGoesToAnotherNodeIfItsOwnIsGone) {
   AwaitPlace("urgent", "a");
 }
 
+// The message of kube-scheduler is the same.
+TEST_F(NominatedSchedulerTest, TheNominatedNodesPluginIsInThePodsMessage) {
+  StartNominated(
+      "a",
+      CordonedNode("a") + OnePodNode("b") +
+          NominatedPod("affinity: {nodeAffinity: {"
+                       "requiredDuringSchedulingIgnoredDuringExecution: "
+                       "{nodeSelectorTerms: [{matchFields: [{key: "
+                       "metadata.name, operator: In, values: [c]}]}]}}}, "));
+  AwaitThat([this] { return !WhyPending(*client_, "urgent").empty(); });
+  EXPECT_EQ(WhyPending(*client_, "urgent"),
+            "Unschedulable: 0/2 nodes are available: 1 node(s) didn't satisfy "
+            "plugin(s) [NodeAffinity NodeUnschedulable], 1 node(s) were "
+            "unschedulable. preemption: not eligible due to "
+            "preemptionPolicy=Never.");
+}
+
 // In these tests, "urgent" fits only node b, which doesn't exist at first.
 class KeptOutTest : public NominatedSchedulerTest {
  protected:

@@ -77,7 +77,6 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
     return candidates.error();
   }
   const Candidate& best = SelectCandidate(*candidates);
-  executor_.ClearNominationsAsync(best.node_name, *newest);
   executor_.PrepareCandidateAsync(best, newest);
   nominating = NominatingInfo::Override(best.node_name);
   return Result(

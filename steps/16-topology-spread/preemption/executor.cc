@@ -26,6 +26,7 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
       candidate.victims, std::back_inserter(victims),
       [](const PodPtr& pod) { return !pod->metadata.deletion_timestamp; });
   if (victims.empty()) return;
+  ClearNominationsAsync(candidate.node_name, *preemptor);
   {
     MutexLock lock(mu_);
     std::erase_if(victims_, [this](const auto& preemption) {
