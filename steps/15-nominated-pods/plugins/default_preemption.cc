@@ -77,6 +77,7 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
     return candidates.error();
   }
   const Candidate& best = SelectCandidate(*candidates);
+  executor_.ClearNominationsAsync(best, *newest);
   executor_.PrepareCandidateAsync(best, newest);
   nominating = NominatingInfo::Override(best.node_name);
   return Result(

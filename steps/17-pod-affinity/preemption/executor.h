@@ -26,10 +26,15 @@ class PreemptionExecutor {
   // Begins to evict the candidate's victims, except those that are already
   // being deleted. Evicts the last one when the evictions of the others have
   // begun. If one fails, leaves the last one alone and tries the preemptor
-  // again after its backoff. If there is a victim to evict, also ends the
-  // nominations of less important pods to the node.
+  // again after its backoff.
   void PrepareCandidateAsync(const Candidate& candidate,
                              const PodPtr& preemptor) EXCLUDES(mu_);
+
+  // Begins to clear the nominations to the node of pods that are less important
+  // than the preemptor, unless all victims are already being deleted. When an
+  // update shows that this is done, the queue moves the pod, because it may fit
+  // another node.
+  void ClearNominationsAsync(const Candidate& candidate, const Pod& preemptor);
 
   // Returns true if the preemptor has to wait, because the cache has a victim
   // and doesn't yet show that this scheduler deletes it. Can be called under
@@ -40,9 +45,6 @@ class PreemptionExecutor {
   // kGone: the pod had been deleted before.
   enum class Eviction { kBegun, kGone, kFailed };
 
-  // When an update shows that a nomination is cleared, the queue moves the pod,
-  // because it may fit another node.
-  void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
   Task<> ClearNomination(WaitGroup::Token under_way, PodPtr pod);
   Task<> EvictAll(WaitGroup::Token under_way, std::string node,
                   std::vector<PodPtr> victims, PodPtr preemptor);

@@ -26,7 +26,6 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
       candidate.victims, std::back_inserter(victims),
       [](const PodPtr& pod) { return !pod->metadata.deletion_timestamp; });
   if (victims.empty()) return;
-  ClearNominationsAsync(candidate.node_name, *preemptor);
   {
     MutexLock lock(mu_);
     std::erase_if(victims_, [this](const auto& preemption) {
@@ -39,8 +38,13 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
       .Start();
 }
 
-void PreemptionExecutor::ClearNominationsAsync(const std::string& node,
+void PreemptionExecutor::ClearNominationsAsync(const Candidate& candidate,
                                                const Pod& preemptor) {
+  const auto ends = [](const PodPtr& victim) {
+    return victim->metadata.deletion_timestamp.has_value();
+  };
+  if (std::ranges::all_of(candidate.victims, ends)) return;
+  const std::string& node = candidate.node_name;
   for (const PodInfoPtr& info : handle_.nominator.NominatedPodsForNode(node)) {
     if (!IsPreemptionAllowed(*info->pod, preemptor)) continue;
     // The status may be older than the nomination.
