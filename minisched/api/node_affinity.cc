@@ -99,26 +99,28 @@ bool NodeTermMatcher::Matches(const Node& node) const {
          std::ranges::all_of(fields_, holds);
 }
 
-RequiredNodeAffinity::RequiredNodeAffinity(const Pod& pod)
-    : node_selector_(pod.spec.node_selector) {
-  const auto& required = pod.spec.affinity.node_affinity.required;
-  if (!required) return;
-  terms_.emplace();
+NodeSelectorMatcher::NodeSelectorMatcher(const NodeSelector& selector) {
   std::vector<std::string> ignored_errors;
-  for (const NodeSelectorTerm& term : required->node_selector_terms) {
+  for (const NodeSelectorTerm& term : selector.node_selector_terms) {
     auto matcher = NodeTermMatcher::Parse(term, "", ignored_errors);
-    if (matcher) terms_->push_back(*std::move(matcher));
+    if (matcher) terms_.push_back(*std::move(matcher));
   }
 }
 
+bool NodeSelectorMatcher::Matches(const Node& node) const {
+  return std::ranges::any_of(
+      terms_, [&](const NodeTermMatcher& term) { return term.Matches(node); });
+}
+
+RequiredNodeAffinity::RequiredNodeAffinity(const Pod& pod)
+    : node_selector_(pod.spec.node_selector) {
+  const auto& required = pod.spec.affinity.node_affinity.required;
+  if (required) terms_.emplace(*required);
+}
+
 bool RequiredNodeAffinity::Matches(const Node& node) const {
-  if (!std::ranges::includes(node.metadata.labels, node_selector_)) {
-    return false;
-  }
-  return !terms_ ||
-         std::ranges::any_of(*terms_, [&](const NodeTermMatcher& term) {
-           return term.Matches(node);
-         });
+  return std::ranges::includes(node.metadata.labels, node_selector_) &&
+         (!terms_ || terms_->Matches(node));
 }
 
 PreferredSchedulingTerms::PreferredSchedulingTerms(const Pod& pod) {

@@ -1,4 +1,5 @@
-// Matches nodes against a pod's nodeSelector and nodeAffinity.
+// Matches nodes against the nodeSelector and nodeAffinity of a pod, and the
+// nodeAffinity of a volume.
 // Follows component-helpers scheduling/corev1/nodeaffinity.
 
 #pragma once
@@ -44,6 +45,19 @@ class NodeTermMatcher {
   std::vector<FieldRequirement> fields_;
 };
 
+// A parsed NodeSelector. A value type; const access is thread-safe.
+class NodeSelectorMatcher {
+ public:
+  explicit NodeSelectorMatcher(const NodeSelector& selector);
+
+  // Returns true if the node matches at least one term. A malformed term
+  // matches no node, as in upstream.
+  bool Matches(const Node& node) const;
+
+ private:
+  std::vector<NodeTermMatcher> terms_;
+};
+
 // A pod's required node affinity: its nodeSelector and the required terms of
 // its nodeAffinity. A value type; const access is thread-safe.
 class RequiredNodeAffinity {
@@ -52,13 +66,12 @@ class RequiredNodeAffinity {
 
   // Returns true if the node has all labels of the nodeSelector and matches at
   // least one of the required terms. A missing list of required terms matches
-  // every node, an empty list matches no node. A malformed term matches no
-  // node, as in upstream.
+  // every node, an empty list matches no node.
   bool Matches(const Node& node) const;
 
  private:
   Labels node_selector_;
-  std::optional<std::vector<NodeTermMatcher>> terms_;  // nullopt: not required
+  std::optional<NodeSelectorMatcher> terms_;  // nullopt: not required
 };
 
 // The preferred terms of a pod's nodeAffinity. A value type; const access is

@@ -68,6 +68,22 @@ TEST(RequiredNodeAffinityTest, MatchesTheNodeSelector) {
   });
 }
 
+TEST(NodeSelectorMatcherTest, OneTermThatMatchesIsEnough) {
+  const NodeSelector selector{
+      {{.match_expressions = {{"zone", "In", {"a"}}}},
+       {.match_expressions = {{"zone", "Unknown", {"b"}}}},
+       {.match_expressions = {{"zone", "In", {"c"}}}}}};
+  const auto matches = [&](const std::string& zone) {
+    Node node;
+    node.metadata.labels = {{"zone", zone}};
+    return NodeSelectorMatcher(selector).Matches(node);
+  };
+  EXPECT_TRUE(matches("a"));
+  EXPECT_FALSE(matches("b"));
+  EXPECT_TRUE(matches("c"));
+  EXPECT_FALSE(NodeSelectorMatcher({}).Matches(Node()));
+}
+
 TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
   const std::string foo_bar = R"({"labels":{"foo":"bar"}})";
   Check({
