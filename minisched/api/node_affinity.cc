@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
-#include <string_view>
 #include <utility>
 
 #include "minisched/api/parse_error.h"
@@ -89,14 +88,14 @@ NodeTermMatcher::NodeTermMatcher(std::vector<Requirement> labels,
                                  std::vector<FieldRequirement> fields)
     : labels_(std::move(labels)), fields_(std::move(fields)) {}
 
-bool NodeTermMatcher::Matches(const Node& node) const {
+bool NodeTermMatcher::Matches(const Labels& labels,
+                              std::string_view name) const {
   const auto holds = [&](const FieldRequirement& requirement) {
     std::string_view field;
-    if (requirement.field == "metadata.name") field = node.metadata.name;
+    if (requirement.field == "metadata.name") field = name;
     return (field == requirement.value) == requirement.equal;
   };
-  return labels_.Matches(node.metadata.labels) &&
-         std::ranges::all_of(fields_, holds);
+  return labels_.Matches(labels) && std::ranges::all_of(fields_, holds);
 }
 
 NodeSelectorMatcher::NodeSelectorMatcher(const NodeSelector& selector) {
@@ -107,9 +106,11 @@ NodeSelectorMatcher::NodeSelectorMatcher(const NodeSelector& selector) {
   }
 }
 
-bool NodeSelectorMatcher::Matches(const Node& node) const {
-  return std::ranges::any_of(
-      terms_, [&](const NodeTermMatcher& term) { return term.Matches(node); });
+bool NodeSelectorMatcher::Matches(const Labels& labels,
+                                  std::string_view name) const {
+  return std::ranges::any_of(terms_, [&](const NodeTermMatcher& term) {
+    return term.Matches(labels, name);
+  });
 }
 
 RequiredNodeAffinity::RequiredNodeAffinity(const Pod& pod)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "minisched/api/labels.h"
@@ -26,8 +27,12 @@ class NodeTermMatcher {
                                               const std::string& path,
                                               std::vector<std::string>& errors);
 
-  // Returns true if the node satisfies all requirements of the term.
-  bool Matches(const Node& node) const;
+  // Returns true if the node with these labels and this name satisfies all
+  // requirements of the term.
+  bool Matches(const Labels& labels, std::string_view name) const;
+  bool Matches(const Node& node) const {
+    return Matches(node.metadata.labels, node.metadata.name);
+  }
 
  private:
   // Either field == value or field != value. Fields other than metadata.name
@@ -52,9 +57,16 @@ class NodeSelectorMatcher {
 
   // Returns true if the node matches at least one term. A malformed term
   // matches no node, as in upstream.
-  bool Matches(const Node& node) const;
+  bool Matches(const Node& node) const {
+    return Matches(node.metadata.labels, node.metadata.name);
+  }
+  // The same for a node without a name, because upstream compares the node
+  // affinity of a volume with nothing else.
+  bool MatchesLabels(const Labels& labels) const { return Matches(labels, ""); }
 
  private:
+  bool Matches(const Labels& labels, std::string_view name) const;
+
   std::vector<NodeTermMatcher> terms_;
 };
 

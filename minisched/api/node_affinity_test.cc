@@ -84,6 +84,17 @@ TEST(NodeSelectorMatcherTest, OneTermThatMatchesIsEnough) {
   EXPECT_FALSE(NodeSelectorMatcher({}).Matches(Node()));
 }
 
+TEST(NodeSelectorMatcherTest, MatchesLabelsIgnoresTheName) {
+  const NodeSelectorMatcher a(
+      NodeSelector{{{.match_expressions = {{"zone", "Exists", {}}},
+                     .match_fields = {{"metadata.name", "In", {"node-1"}}}}}});
+  Node node;
+  node.metadata.name = "node-1";
+  node.metadata.labels = {{"zone", "a"}};
+  EXPECT_TRUE(a.Matches(node));
+  EXPECT_FALSE(a.MatchesLabels(node.metadata.labels));
+}
+
 TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
   const std::string foo_bar = R"({"labels":{"foo":"bar"}})";
   Check({

@@ -1,6 +1,7 @@
 #include "minisched/api/persistent_volume.h"
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 
 #include "minisched/api/codec.h"
 
@@ -80,6 +81,17 @@ std::string StorageClassName(const PersistentVolumeClaim& claim) {
   return ClassName(claim);
 }
 
+std::set<std::string> LabelZonesToSet(const std::string& label) {
+  std::vector<std::string> parts;
+  boost::algorithm::iter_split(parts, label,
+                               boost::algorithm::first_finder("__"));
+  std::set<std::string> zones;
+  for (const std::string& part : parts) {
+    zones.insert(boost::algorithm::trim_copy(part));
+  }
+  return zones.contains("") ? std::set<std::string>() : zones;
+}
+
 bool IsFullyBound(const PersistentVolumeClaim& claim) {
   return !claim.spec.volume_name.empty() &&
          claim.metadata.annotations.contains("pv.kubernetes.io/bind-completed");
@@ -91,6 +103,16 @@ std::optional<std::string> ClaimName(const Pod& pod, const Volume& volume) {
   }
   if (volume.ephemeral) return pod.metadata.name + "-" + volume.name;
   return std::nullopt;
+}
+
+std::vector<std::string> ClaimKeys(const Pod& pod) {
+  std::vector<std::string> keys;
+  for (const Volume& volume : pod.spec.volumes) {
+    if (!volume.persistent_volume_claim) continue;
+    keys.push_back(pod.metadata.namespace_name + "/" +
+                   volume.persistent_volume_claim->claim_name);
+  }
+  return keys;
 }
 
 bool IsClaimOf(const PersistentVolumeClaim& claim, const Pod& pod) {

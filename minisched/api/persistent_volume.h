@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,11 @@ struct PersistentVolumeClaim {
 std::string StorageClassName(const PersistentVolume& volume);
 std::string StorageClassName(const PersistentVolumeClaim& claim);
 
+// Returns the values of a label for zones or regions. A volume that several
+// zones can mount has "a__b". Returns none if one of the values is empty.
+// Follows LabelZonesToSet() of cloud-provider.
+std::set<std::string> LabelZonesToSet(const std::string& label);
+
 // Returns true if the claim has a volume, and the volume's claimRef names the
 // claim: the volume controller, or a scheduler, has completed the binding.
 bool IsFullyBound(const PersistentVolumeClaim& claim);
@@ -85,6 +91,10 @@ bool IsFullyBound(const PersistentVolumeClaim& claim);
 // it uses none. The claim of an ephemeral volume is named after the pod and the
 // volume: "pod-volume".
 std::optional<std::string> ClaimName(const Pod& pod, const Volume& volume);
+
+// Returns the claims that the pod's spec names: "namespace/name". The claims of
+// ephemeral volumes are left out, because no other pod can use them.
+std::vector<std::string> ClaimKeys(const Pod& pod);
 
 // Returns true if the claim was created for an ephemeral volume of the pod. A
 // claim that only has the right name belongs to somebody else.

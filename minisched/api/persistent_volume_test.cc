@@ -30,6 +30,17 @@ TEST(PersistentVolumeTest, TheAnnotationWithTheClassWins) {
             "old");
 }
 
+TEST(PersistentVolumeTest, LabelZonesToSet) {
+  using Zones = std::set<std::string>;
+  EXPECT_EQ(LabelZonesToSet("a"), Zones{"a"});
+  EXPECT_EQ(LabelZonesToSet("b__a"), (Zones{"a", "b"}));
+  EXPECT_EQ(LabelZonesToSet(" a __ b "), (Zones{"a", "b"}));
+  EXPECT_EQ(LabelZonesToSet("a_b"), Zones{"a_b"});
+  EXPECT_EQ(LabelZonesToSet(""), Zones());
+  EXPECT_EQ(LabelZonesToSet("a__"), Zones());
+  EXPECT_EQ(LabelZonesToSet("a____b"), Zones());
+}
+
 TEST(PersistentVolumeTest, AClaimIsFullyBoundOnceTheBindingIsCompleted) {
   const std::string completed =
       R"({"annotations": {"pv.kubernetes.io/bind-completed": "yes"}})";
@@ -49,6 +60,16 @@ TEST(PersistentVolumeTest, NamesTheClaimOfAVolume) {
       "data");
   EXPECT_EQ(ClaimName(pod, {.name = "v", .ephemeral = EphemeralVolumeSource()}),
             "web-0-v");
+}
+
+TEST(PersistentVolumeTest, ClaimKeysAreThoseOfNamedClaims) {
+  Pod pod;
+  pod.metadata.namespace_name = "shop";
+  pod.metadata.name = "web-0";
+  pod.spec.volumes = {{.name = "v", .persistent_volume_claim = {{"b"}}},
+                      {.name = "w", .ephemeral = EphemeralVolumeSource()},
+                      {.name = "x", .persistent_volume_claim = {{"a"}}}};
+  EXPECT_EQ(ClaimKeys(pod), (std::vector<std::string>{"shop/b", "shop/a"}));
 }
 
 // TestVolumeIsForPod of component-helpers storage/ephemeral.
