@@ -398,7 +398,7 @@ TEST(JsonTest, ReadsAPersistentVolumeClaim) {
             "/api/v1/namespaces/shop/persistentvolumeclaims/data");
 }
 
-TEST(JsonTest, ReadsAStorageClassAndACSINode) {
+TEST(JsonTest, ReadsAStorageClass) {
   const auto fast = FromJson<StorageClass>(R"({
     "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
     "metadata": {"name": "fast"}, "provisioner": "example.com/disk",
@@ -414,11 +414,6 @@ TEST(JsonTest, ReadsAStorageClassAndACSINode) {
           .match_label_expressions = {{.key = "zone", .values = {"a", "b"}}}}));
   EXPECT_EQ(StorageClass::kResource.Path("", "fast"),
             "/apis/storage.k8s.io/v1/storageclasses/fast");
-  const auto node = FromJson<CSINode>(R"({
-    "metadata": {"name": "node-1"}, "spec": {"drivers": []}})");
-  EXPECT_EQ(node.metadata.name, "node-1");
-  EXPECT_EQ(CSINode::kResource.Path("", ""),
-            "/apis/storage.k8s.io/v1/csinodes");
 }
 
 TEST(JsonTest, WritesWhatAPatchOfAPodsStatusNames) {

@@ -23,12 +23,6 @@ void VisitFields(Visitor& visit, T& storage_class) {
   visit("allowedTopologies", storage_class.allowed_topologies);
 }
 
-template <class Visitor, MaybeConst<CSINode> T>
-void VisitFields(Visitor& visit, T& node) {
-  visit("metadata", node.metadata);
-}
-
 MINISCHED_CODEC(StorageClass);
-MINISCHED_CODEC(CSINode);
 
 }  // namespace minisched

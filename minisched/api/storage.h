@@ -40,12 +40,4 @@ struct StorageClass {
   std::vector<TopologySelectorTerm> allowed_topologies;
 };
 
-// What a node's kubelet says about the CSI drivers on the node.
-struct CSINode {
-  static constexpr ApiResource kResource{"storage.k8s.io", "v1", "csinodes",
-                                         "CSINode", false};
-
-  ObjectMeta metadata;
-};
-
 }  // namespace minisched
