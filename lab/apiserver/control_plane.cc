@@ -116,6 +116,7 @@ ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
     run(NewNamespaceController);
     run(NewGarbageCollector);
     run(NewDisruptionController);
+    run(NewVolumeProtection);
   }
   if (options.simulate_kubelet) run(NewKubeletSimulator);
   if (options.simulate_workloads) {

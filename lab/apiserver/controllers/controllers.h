@@ -32,6 +32,11 @@ std::unique_ptr<Controller> NewGarbageCollector(Registry& registry);
 // evicted now. Follows pkg/controller/disruption.
 std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
 
+// Removes the finalizers that keep claims and volumes until they are no longer
+// in use. Sets the condition Unused of bound claims. Follows
+// pkg/controller/volume/{pvc,pv}protection.
+std::unique_ptr<Controller> NewVolumeProtection(Registry& registry);
+
 // Simulates the kubelets of all nodes, as kwok does: gives nodes a status and a
 // lease, gives bound pods the status of running pods, and removes terminating
 // pods. Unlike kwok, rejects the pods that a kubelet would reject. Nodes are
