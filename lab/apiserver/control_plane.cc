@@ -123,6 +123,17 @@ ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
     run(NewDeploymentController);
     run(NewReplicaSetController);
   }
+  if (options.simulate_volumes) {
+    run(NewVolumeController);
+    run(NewEphemeralVolumeController);
+    controllers_.push_back(
+        NewVolumeProvisioner(registry_, [this](const ObjectKey& claim) {
+          RequestInfo info{
+              .row = claim.row, .ns = claim.ns, .name = claim.name};
+          info.verb = kProvision;
+          return faults_.Select({}, info);
+        }));
+  }
 }
 
 void ControlPlane::Serve(Request request, const Respond& respond) {

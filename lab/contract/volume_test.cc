@@ -9,19 +9,21 @@ constexpr char kModes[] =
     "supported values: \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", "
     "\"ReadWriteOncePod\"";
 
+// The classes of the volumes and of the claims differ, so that nothing binds
+// them to each other or to those of other tests.
 class VolumeTest : public ContractTest {
  protected:
   static json Volume(const json& spec = json::object()) {
     json volume = Named("contract-v", R"({"spec": {
       "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
-      "hostPath": {"path": "/x"}, "storageClassName": "contract"}})"_json);
+      "hostPath": {"path": "/x"}, "storageClassName": "contract-v"}})"_json);
     volume["spec"].merge_patch(spec);
     return volume;
   }
   static json Claim(const json& spec = json::object()) {
     json claim = Named("c", R"({"spec": {
       "resources": {"requests": {"storage": "1Gi"}},
-      "accessModes": ["ReadWriteOnce"], "storageClassName": "contract"}})"_json);
+      "accessModes": ["ReadWriteOnce"], "storageClassName": "contract-c"}})"_json);
     claim["spec"].merge_patch(spec);
     return claim;
   }
@@ -199,7 +201,7 @@ TEST_F(VolumeTest, TheSourceModeAndAffinityOfAVolumeStay) {
               Invalid("PersistentVolume", name,
                       {"nodeAffinity: Invalid value: null: " + why}));
   EXPECT_THAT(MergePatch(path, R"({"spec": {"capacity": {"storage": "2Gi"},
-                                   "storageClassName": "contract-2"}})"_json),
+                                   "storageClassName": "contract-w"}})"_json),
               Answers(200));
 }
 
@@ -217,7 +219,7 @@ TEST_F(VolumeTest, TheSpecOfAClaimStays) {
               refused);
   // The class may be set once, and so may the volume.
   EXPECT_THAT(
-      MergePatch(path, R"({"spec": {"storageClassName": "contract"}})"_json),
+      MergePatch(path, R"({"spec": {"storageClassName": "contract-c"}})"_json),
       Answers(200));
   EXPECT_THAT(MergePatch(path, R"({"spec": {"storageClassName": "x"}})"_json),
               refused);
