@@ -25,8 +25,8 @@ constexpr std::array kActionNames = {"Add",
                                      "UpdatePodToleration",
                                      "UpdatePodSchedulingGatesEliminated"};
 
-// Returns the names of the bits. All updates together have a single name, and so
-// have all actions.
+// Returns the names of the bits. All updates together have a single name, and
+// so have all actions.
 std::vector<std::string> ActionNames(ActionType action) {
   if (action == action::kAll) return {"All"};
   std::vector<std::string> names;
