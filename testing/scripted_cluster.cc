@@ -88,12 +88,9 @@ void ScriptedCluster::Handle(const ServerRequest& request, ServerReply reply) {
   const auto has = [&request](const char* part) {
     return request.target.find(part) != std::string::npos;
   };
-  std::string resource = "pods";
-  for (const char* other :
-       {"nodes", "namespaces", "poddisruptionbudgets", "services",
-        "replicationcontrollers", "replicasets", "statefulsets"}) {
-    if (has(fmt::format("/{}?", other).c_str())) resource = other;
-  }
+  // A list or a watch ends with the plural: "/api/v1/pods?limit=500".
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const std::string resource = path.substr(path.rfind('/') + 1);
   MutexLock lock(mu_);
   if (has("/binding")) {
     bindings_.push_back({request, std::move(reply)});

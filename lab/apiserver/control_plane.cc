@@ -116,11 +116,23 @@ ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
     run(NewNamespaceController);
     run(NewGarbageCollector);
     run(NewDisruptionController);
+    run(NewVolumeProtection);
   }
   if (options.simulate_kubelet) run(NewKubeletSimulator);
   if (options.simulate_workloads) {
     run(NewDeploymentController);
     run(NewReplicaSetController);
+  }
+  if (options.simulate_volumes) {
+    run(NewVolumeController);
+    run(NewEphemeralVolumeController);
+    controllers_.push_back(
+        NewVolumeProvisioner(registry_, [this](const ObjectKey& claim) {
+          RequestInfo info{
+              .row = claim.row, .ns = claim.ns, .name = claim.name};
+          info.verb = kProvision;
+          return faults_.Select({}, info);
+        }));
   }
 }
 

@@ -58,7 +58,7 @@ std::string Encoding::Object(const ResourceRow& row, const ObjectPtr& object,
   return Dump(
       Table(row, {view},
             {{"resourceVersion", Get(*view, "metadata", "resourceVersion")}},
-            now, first));
+            now, first, /*is_list=*/false));
 }
 
 std::string Encoding::List(const ResourceRow& row,
@@ -67,7 +67,10 @@ std::string Encoding::List(const ResourceRow& row,
   std::vector<ObjectPtr> views;
   views.reserve(objects.size());
   for (const ObjectPtr& object : objects) views.push_back(InView(row, object));
-  if (table_) return Dump(Table(row, views, metadata, now));
+  if (table_) {
+    return Dump(Table(row, views, metadata, now, /*headers=*/true,
+                      /*is_list=*/true));
+  }
   Json items = Json::array();
   for (const ObjectPtr& view : views) {
     Json& item = items.emplace_back(*view);
@@ -82,18 +85,25 @@ std::string Encoding::List(const ResourceRow& row,
 
 Json Encoding::Table(const ResourceRow& row,
                      const std::vector<ObjectPtr>& objects,
-                     const Json& metadata, Time now, bool headers) const {
+                     const Json& metadata, Time now, bool headers,
+                     bool is_list) const {
   Json definitions;
   if (headers) {
     for (const Column& column : *row.columns) {
       definitions.push_back(Definition(column));
     }
   }
+  const auto default_of = row.columns->front().default_of;
+  const ObjectPtr by_default =
+      is_list && default_of ? default_of(objects) : nullptr;
   Json rows = Json::array();
   for (const ObjectPtr& object : objects) {
     Json cells = Json::array();
     for (const Column& column : *row.columns) {
       cells.push_back(column.cell(*object, now));
+    }
+    if (object == by_default) {
+      cells[0] = GetString(cells[0]) + " (default)";
     }
     rows.push_back(
         {{"cells", std::move(cells)},

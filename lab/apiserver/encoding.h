@@ -32,10 +32,10 @@ class Encoding {
   // Returns the metav1.Table that kubectl prints. The objects are in the form
   // of the row's group. `metadata` is the metadata of the list, or
   // {"resourceVersion": …} of a single object. Without `headers` the table has
-  // no column definitions.
+  // no column definitions. Only a list marks its default object.
   Json Table(const ResourceRow& row,
              const std::vector<apiserver::Object>& objects,
-             const Json& metadata, Time now, bool headers = true) const;
+             const Json& metadata, Time now, bool headers, bool is_list) const;
 
   bool table_ = false;
   // The query's includeObject. A table row contains the whole object for

@@ -42,6 +42,7 @@ void Serve(Options& options) {
   options.server.port = static_cast<unsigned short>(options.port);
   options.server.simulate_kubelet |= options.simulate;
   options.server.simulate_workloads |= options.simulate;
+  options.server.simulate_volumes |= options.simulate;
   const minisched::StopOnSignal signals;
   minisched::apiserver::Server server(options.server);
   for (const std::string& name : options.load) {
@@ -81,12 +82,15 @@ int main(int argc, char** argv) {
             "Inject the faults that this file describes: see "
             "docs/reference/embedded-api-server.md");
   flags.Add("--simulate", &options.simulate,
-            "Simulate kubelets and the controllers of Deployments and "
-            "ReplicaSets");
+            "Simulate kubelets, the controllers of Deployments and "
+            "ReplicaSets, and volumes");
   flags.Add("--simulate-kubelet", &options.server.simulate_kubelet,
             "Simulate kubelets only");
   flags.Add("--simulate-workloads", &options.server.simulate_workloads,
             "Simulate the controllers of Deployments and ReplicaSets only");
+  flags.Add("--simulate-volumes", &options.server.simulate_volumes,
+            "Simulate the controllers of volumes and claims, and a "
+            "provisioner, only");
   flags.AddCount("-v,--verbose", &verbosity,
                  "Log debug messages; -vv: trace messages too");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {

@@ -17,6 +17,8 @@ struct ServerOptions {
   bool simulate_kubelet = false;
   // Simulates the controllers of Deployments and ReplicaSets.
   bool simulate_workloads = false;
+  // Simulates the controllers of volumes and a provisioner.
+  bool simulate_volumes = false;
   // Runs the controllers that every cluster has. Without them, nothing but
   // requests changes the objects: pods whose owners don't exist stay, and there
   // are no namespaces at the start.

@@ -77,8 +77,8 @@ void ServerUnderTest::Start(const std::string& kubeconfig) {
     dup2(out[1], STDOUT_FILENO);
     close(out[0]);
     close(out[1]);
-    execl(kProgram, kProgram, "--port", "0", "--kubeconfig-out",
-          kubeconfig.c_str(), nullptr);
+    execl(kProgram, kProgram, "--port", "0", "--simulate-volumes",
+          "--kubeconfig-out", kubeconfig.c_str(), nullptr);
     _exit(127);
   }
   close(out[1]);

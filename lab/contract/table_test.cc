@@ -280,6 +280,13 @@ TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
            {"cronjobs",
             "Name, Schedule, Timezone, Suspend:boolean, Active:integer, Last "
             "Schedule, Age"},
+           {"csidrivers",
+            "Name, AttachRequired:boolean, PodInfoOnMount:boolean, "
+            "StorageCapacity:boolean, TokenRequests, "
+            "RequiresRepublish:boolean, "
+            "Modes, Age"},
+           {"csinodes", "Name, Drivers:integer, Age"},
+           {"csistoragecapacities", "Name, Created At:date"},
            {"daemonsets",
             "Name, Desired:integer, Current:integer, Ready:integer, "
             "Up-to-date:integer, Available:integer, Node Selector, Age"},
@@ -294,6 +301,12 @@ TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
            {"leases", "Name, Holder, Age"},
            {"namespaces", "Name, Status, Age"},
            {"networkpolicies", "Name, Pod-Selector, Age"},
+           {"persistentvolumeclaims",
+            "Name, Status, Volume, Capacity, Access Modes, StorageClass, "
+            "VolumeAttributesClass, Age"},
+           {"persistentvolumes",
+            "Name, Capacity, Access Modes, Reclaim Policy, Status, Claim, "
+            "StorageClass, VolumeAttributesClass, Reason, Age"},
            {"poddisruptionbudgets",
             "Name, Min Available, Max Unavailable, Allowed "
             "Disruptions:integer, Age"},
@@ -307,7 +320,10 @@ TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
            {"secrets", "Name, Type, Data, Age"},
            {"serviceaccounts", "Name, Age"},
            {"services", "Name, Type, Cluster-IP, External-IP, Port(s), Age"},
-           {"statefulsets", "Name, Ready, Age"}}) {
+           {"statefulsets", "Name, Ready, Age"},
+           {"storageclasses",
+            "Name, Provisioner, ReclaimPolicy, VolumeBindingMode, "
+            "AllowVolumeExpansion, Age"}}) {
     EXPECT_EQ(Columns(path), columns) << path;
   }
 }

@@ -29,6 +29,7 @@
 #include "minisched/api/labels.h"
 #include "minisched/api/meta.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/api/pod.h"
 #include "minisched/api/quantity.h"
 #include "minisched/api/reference.h"
 #include "minisched/api/time.h"
@@ -348,6 +349,24 @@ template <class Visitor, MaybeConst<LabelSelector> T>
 void VisitFields(Visitor& visit, T& selector) {
   visit("matchLabels", selector.match_labels);
   visit("matchExpressions", selector.match_expressions);
+}
+
+template <class Visitor, MaybeConst<NodeSelectorRequirement> T>
+void VisitFields(Visitor& visit, T& requirement) {
+  visit("key", requirement.key);
+  visit("operator", requirement.op);
+  visit("values", requirement.values);
+}
+
+template <class Visitor, MaybeConst<NodeSelectorTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("matchExpressions", term.match_expressions);
+  visit("matchFields", term.match_fields);
+}
+
+template <class Visitor, MaybeConst<NodeSelector> T>
+void VisitFields(Visitor& visit, T& selector) {
+  visit("nodeSelectorTerms", selector.node_selector_terms);
 }
 
 template <class Visitor, MaybeConst<ObjectReference> T>

@@ -1,7 +1,7 @@
 // Fuzzes the objects of minisched/api as JSON. The first line of the input is a
 // type: "Pod", "PodList" or "PodEvent" (a line of a watch); "Node", "NodeList"
-// or "NodeEvent"; "Binding", "Event", "Status" or "Budget". The rest is the
-// JSON.
+// or "NodeEvent"; "Binding", "Event", "Status", "Budget", "Volume", "Claim" or
+// "StorageClass". The rest is the JSON.
 
 #include <map>
 #include <string_view>
@@ -13,10 +13,12 @@
 #include "minisched/api/node.h"
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/api/persistent_volume.h"
 #include "minisched/api/pod.h"
 #include "minisched/api/pod_disruption_budget.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/resource.h"
+#include "minisched/api/storage.h"
 #include "minisched/api/watch_event.h"
 #include "minisched/base/fuzzing.h"
 
@@ -102,7 +104,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
        {"PodEvent", ReadEvent<Pod>},
        {"PodList", ReadList<Pod>},
        {"Status", ReadObject<ApiStatus>},
-       {"Budget", ReadObject<PodDisruptionBudget>}};
+       {"Budget", ReadObject<PodDisruptionBudget>},
+       {"Volume", ReadObject<PersistentVolume>},
+       {"Claim", ReadObject<PersistentVolumeClaim>},
+       {"StorageClass", ReadObject<StorageClass>}};
   std::string_view text = InputText(data, size);
   const auto reader = kReaders.find(TakeLine(text));
   if (reader == kReaders.end()) return -1;  // not for the corpus

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
-#include <string_view>
 #include <utility>
 
 #include "minisched/api/parse_error.h"
@@ -89,36 +88,40 @@ NodeTermMatcher::NodeTermMatcher(std::vector<Requirement> labels,
                                  std::vector<FieldRequirement> fields)
     : labels_(std::move(labels)), fields_(std::move(fields)) {}
 
-bool NodeTermMatcher::Matches(const Node& node) const {
+bool NodeTermMatcher::Matches(const Labels& labels,
+                              std::string_view name) const {
   const auto holds = [&](const FieldRequirement& requirement) {
     std::string_view field;
-    if (requirement.field == "metadata.name") field = node.metadata.name;
+    if (requirement.field == "metadata.name") field = name;
     return (field == requirement.value) == requirement.equal;
   };
-  return labels_.Matches(node.metadata.labels) &&
-         std::ranges::all_of(fields_, holds);
+  return labels_.Matches(labels) && std::ranges::all_of(fields_, holds);
+}
+
+NodeSelectorMatcher::NodeSelectorMatcher(const NodeSelector& selector) {
+  std::vector<std::string> ignored_errors;
+  for (const NodeSelectorTerm& term : selector.node_selector_terms) {
+    auto matcher = NodeTermMatcher::Parse(term, "", ignored_errors);
+    if (matcher) terms_.push_back(*std::move(matcher));
+  }
+}
+
+bool NodeSelectorMatcher::Matches(const Labels& labels,
+                                  std::string_view name) const {
+  return std::ranges::any_of(terms_, [&](const NodeTermMatcher& term) {
+    return term.Matches(labels, name);
+  });
 }
 
 RequiredNodeAffinity::RequiredNodeAffinity(const Pod& pod)
     : node_selector_(pod.spec.node_selector) {
   const auto& required = pod.spec.affinity.node_affinity.required;
-  if (!required) return;
-  terms_.emplace();
-  std::vector<std::string> ignored_errors;
-  for (const NodeSelectorTerm& term : required->node_selector_terms) {
-    auto matcher = NodeTermMatcher::Parse(term, "", ignored_errors);
-    if (matcher) terms_->push_back(*std::move(matcher));
-  }
+  if (required) terms_.emplace(*required);
 }
 
 bool RequiredNodeAffinity::Matches(const Node& node) const {
-  if (!std::ranges::includes(node.metadata.labels, node_selector_)) {
-    return false;
-  }
-  return !terms_ ||
-         std::ranges::any_of(*terms_, [&](const NodeTermMatcher& term) {
-           return term.Matches(node);
-         });
+  return std::ranges::includes(node.metadata.labels, node_selector_) &&
+         (!terms_ || terms_->Matches(node));
 }
 
 PreferredSchedulingTerms::PreferredSchedulingTerms(const Pod& pod) {

@@ -1,4 +1,5 @@
-// Matches nodes against a pod's nodeSelector and nodeAffinity.
+// Matches nodes against the nodeSelector and nodeAffinity of a pod, and the
+// nodeAffinity of a volume.
 // Follows component-helpers scheduling/corev1/nodeaffinity.
 
 #pragma once
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "minisched/api/labels.h"
@@ -25,8 +27,12 @@ class NodeTermMatcher {
                                               const std::string& path,
                                               std::vector<std::string>& errors);
 
-  // Returns true if the node satisfies all requirements of the term.
-  bool Matches(const Node& node) const;
+  // Returns true if the node with these labels and this name satisfies all
+  // requirements of the term.
+  bool Matches(const Labels& labels, std::string_view name) const;
+  bool Matches(const Node& node) const {
+    return Matches(node.metadata.labels, node.metadata.name);
+  }
 
  private:
   // Either field == value or field != value. Fields other than metadata.name
@@ -44,6 +50,26 @@ class NodeTermMatcher {
   std::vector<FieldRequirement> fields_;
 };
 
+// A parsed NodeSelector. A value type; const access is thread-safe.
+class NodeSelectorMatcher {
+ public:
+  explicit NodeSelectorMatcher(const NodeSelector& selector);
+
+  // Returns true if the node matches at least one term. A malformed term
+  // matches no node, as in upstream.
+  bool Matches(const Node& node) const {
+    return Matches(node.metadata.labels, node.metadata.name);
+  }
+  // The same for a node without a name, because upstream compares the node
+  // affinity of a volume with nothing else.
+  bool MatchesLabels(const Labels& labels) const { return Matches(labels, ""); }
+
+ private:
+  bool Matches(const Labels& labels, std::string_view name) const;
+
+  std::vector<NodeTermMatcher> terms_;
+};
+
 // A pod's required node affinity: its nodeSelector and the required terms of
 // its nodeAffinity. A value type; const access is thread-safe.
 class RequiredNodeAffinity {
@@ -52,13 +78,12 @@ class RequiredNodeAffinity {
 
   // Returns true if the node has all labels of the nodeSelector and matches at
   // least one of the required terms. A missing list of required terms matches
-  // every node, an empty list matches no node. A malformed term matches no
-  // node, as in upstream.
+  // every node, an empty list matches no node.
   bool Matches(const Node& node) const;
 
  private:
   Labels node_selector_;
-  std::optional<std::vector<NodeTermMatcher>> terms_;  // nullopt: not required
+  std::optional<NodeSelectorMatcher> terms_;  // nullopt: not required
 };
 
 // The preferred terms of a pod's nodeAffinity. A value type; const access is

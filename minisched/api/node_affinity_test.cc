@@ -68,6 +68,33 @@ TEST(RequiredNodeAffinityTest, MatchesTheNodeSelector) {
   });
 }
 
+TEST(NodeSelectorMatcherTest, OneTermThatMatchesIsEnough) {
+  const NodeSelector selector{
+      {{.match_expressions = {{"zone", "In", {"a"}}}},
+       {.match_expressions = {{"zone", "Unknown", {"b"}}}},
+       {.match_expressions = {{"zone", "In", {"c"}}}}}};
+  const auto matches = [&](const std::string& zone) {
+    Node node;
+    node.metadata.labels = {{"zone", zone}};
+    return NodeSelectorMatcher(selector).Matches(node);
+  };
+  EXPECT_TRUE(matches("a"));
+  EXPECT_FALSE(matches("b"));
+  EXPECT_TRUE(matches("c"));
+  EXPECT_FALSE(NodeSelectorMatcher({}).Matches(Node()));
+}
+
+TEST(NodeSelectorMatcherTest, MatchesLabelsIgnoresTheName) {
+  const NodeSelectorMatcher a(
+      NodeSelector{{{.match_expressions = {{"zone", "Exists", {}}},
+                     .match_fields = {{"metadata.name", "In", {"node-1"}}}}}});
+  Node node;
+  node.metadata.name = "node-1";
+  node.metadata.labels = {{"zone", "a"}};
+  EXPECT_TRUE(a.Matches(node));
+  EXPECT_FALSE(a.MatchesLabels(node.metadata.labels));
+}
+
 TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
   const std::string foo_bar = R"({"labels":{"foo":"bar"}})";
   Check({

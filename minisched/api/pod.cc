@@ -55,8 +55,28 @@ void VisitFields(Visitor& visit, T& source) {
   visit("reference", source.reference);
 }
 
-template <class Visitor, MaybeConst<DiskVolumeSource> T>
+template <class Visitor, MaybeConst<GCEPersistentDiskVolumeSource> T>
 void VisitFields(Visitor& visit, T& source) {
+  visit("pdName", source.pd_name);
+  visit("readOnly", source.read_only);
+}
+
+template <class Visitor, MaybeConst<AWSElasticBlockStoreVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("volumeID", source.volume_id);
+}
+
+template <class Visitor, MaybeConst<ISCSIVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("iqn", source.iqn);
+  visit("readOnly", source.read_only);
+}
+
+template <class Visitor, MaybeConst<RBDVolumeSource> T>
+void VisitFields(Visitor& visit, T& source) {
+  visit("monitors", source.monitors);
+  visit("pool", source.pool);
+  visit("image", source.image);
   visit("readOnly", source.read_only);
 }
 
@@ -75,24 +95,6 @@ void VisitFields(Visitor& visit, T& volume) {
 template <class Visitor, MaybeConst<PodResourceClaim> T>
 void VisitFields(Visitor& visit, T& claim) {
   visit("name", claim.name);
-}
-
-template <class Visitor, MaybeConst<NodeSelectorRequirement> T>
-void VisitFields(Visitor& visit, T& requirement) {
-  visit("key", requirement.key);
-  visit("operator", requirement.op);
-  visit("values", requirement.values);
-}
-
-template <class Visitor, MaybeConst<NodeSelectorTerm> T>
-void VisitFields(Visitor& visit, T& term) {
-  visit("matchExpressions", term.match_expressions);
-  visit("matchFields", term.match_fields);
-}
-
-template <class Visitor, MaybeConst<NodeSelector> T>
-void VisitFields(Visitor& visit, T& selector) {
-  visit("nodeSelectorTerms", selector.node_selector_terms);
 }
 
 template <class Visitor, MaybeConst<PreferredSchedulingTerm> T>

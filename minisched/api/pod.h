@@ -70,7 +70,8 @@ struct PersistentVolumeClaimVolumeSource {
   bool operator==(const PersistentVolumeClaimVolumeSource&) const = default;
 };
 
-// A claim that is created for the pod and deleted with it.
+// A claim that is created for the pod and deleted with it. ClaimName() of
+// persistent_volume.h returns its name.
 struct EphemeralVolumeSource {
   bool operator==(const EphemeralVolumeSource&) const = default;
 };
@@ -82,12 +83,36 @@ struct ImageVolumeSource {
   bool operator==(const ImageVolumeSource&) const = default;
 };
 
-// A disk that the pod's spec names itself, without a claim. Upstream has a type
-// for each kind of disk.
-struct DiskVolumeSource {
+// Disks that the pod's spec names itself, without a claim.
+
+struct GCEPersistentDiskVolumeSource {
+  std::string pd_name;
   bool read_only = false;
 
-  bool operator==(const DiskVolumeSource&) const = default;
+  bool operator==(const GCEPersistentDiskVolumeSource&) const = default;
+};
+
+struct AWSElasticBlockStoreVolumeSource {
+  std::string volume_id;
+
+  bool operator==(const AWSElasticBlockStoreVolumeSource&) const = default;
+};
+
+struct ISCSIVolumeSource {
+  std::string iqn;  // the name of the target
+  bool read_only = false;
+
+  bool operator==(const ISCSIVolumeSource&) const = default;
+};
+
+// An image of a Ceph cluster.
+struct RBDVolumeSource {
+  std::vector<std::string> monitors;
+  std::string pool;
+  std::string image;
+  bool read_only = false;
+
+  bool operator==(const RBDVolumeSource&) const = default;
 };
 
 // A volume. Only the kinds that matter for a pod's node are modelled.
@@ -96,10 +121,10 @@ struct Volume {
   std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
   std::optional<EphemeralVolumeSource> ephemeral;
   std::optional<ImageVolumeSource> image;
-  std::optional<DiskVolumeSource> aws_elastic_block_store;
-  std::optional<DiskVolumeSource> gce_persistent_disk;
-  std::optional<DiskVolumeSource> iscsi;
-  std::optional<DiskVolumeSource> rbd;
+  std::optional<AWSElasticBlockStoreVolumeSource> aws_elastic_block_store;
+  std::optional<GCEPersistentDiskVolumeSource> gce_persistent_disk;
+  std::optional<ISCSIVolumeSource> iscsi;
+  std::optional<RBDVolumeSource> rbd;
 
   bool operator==(const Volume&) const = default;
 };

@@ -94,7 +94,8 @@ class TestCluster {
 
  private:
   static const ResourceRow& Row(const std::string& plural) {
-    for (const char* group : {"", "apps", "policy", "coordination.k8s.io"}) {
+    for (const char* group :
+         {"", "apps", "policy", "coordination.k8s.io", "storage.k8s.io"}) {
       if (const auto* row = FindResource(group, "v1", plural)) return *row;
     }
     throw std::out_of_range(plural);

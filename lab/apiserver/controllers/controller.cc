@@ -152,7 +152,8 @@ void Controller::Edit(const ObjectKey& key, std::string_view subresource,
 void Controller::Record(const Json& object, const std::string& type,
                         const std::string& reason, const std::string& message) {
   const ResourceRow& row = GetResource("", "events");
-  const std::string ns = NamespaceOf(object);
+  const std::string its_ns = NamespaceOf(object);
+  const std::string ns = its_ns.empty() ? "default" : its_ns;
   const std::string now = registry_.Now();
   if (events_.size() > kMaxRemembered) events_.clear();
   std::string& name = events_[UidOf(object) + " " + reason + " " + message];
@@ -169,7 +170,7 @@ void Controller::Record(const Json& object, const std::string& type,
                       registry_.loop().Now().time_since_epoch().count() * 1000);
     name = fmt::format("{}.{:x}", NameOf(object).substr(0, 230), stamp_);
     Json involved = ReferenceTo(object);
-    involved["namespace"] = ns;
+    if (!its_ns.empty()) involved["namespace"] = its_ns;
     involved["resourceVersion"] = object["metadata"]["resourceVersion"];
     registry_.Create(row, ns,
                      {{"metadata", {{"name", name}}},

@@ -122,9 +122,9 @@ class Controller {
   // Creates an event (core/v1) about an object, or increments the count of the
   // event with the same object, reason and message. `type` is "Normal" or
   // "Warning". Drops the event if it cannot be written, for example in a
-  // terminating namespace. Follows client-go tools/record/event.go, without its
-  // rate limits and its aggregation of similar events. REQUIRES: `object` is
-  // namespaced.
+  // terminating namespace. Events about cluster-scoped objects are in the
+  // namespace "default". Follows client-go tools/record/event.go, without its
+  // rate limits and its aggregation of similar events.
   void Record(const Json& object, const std::string& type,
               const std::string& reason, const std::string& message);
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "lab/apiserver/controllers/controller.h"
+#include "lab/apiserver/faults/faults.h"
 #include "lab/apiserver/registry.h"
 
 namespace minisched::apiserver {
@@ -31,6 +33,32 @@ std::unique_ptr<Controller> NewGarbageCollector(Registry& registry);
 // Writes to the status of each PodDisruptionBudget how many of its pods may be
 // evicted now. Follows pkg/controller/disruption.
 std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
+
+// Removes the finalizers that keep claims and volumes until they are no longer
+// in use. Sets the condition Unused of bound claims. Follows
+// pkg/controller/volume/{pvc,pv}protection.
+std::unique_ptr<Controller> NewVolumeProtection(Registry& registry);
+
+// Binds claims and volumes to each other, completes bindings that a scheduler
+// or a user has begun, and sets the phases of claims and volumes. Follows
+// pkg/controller/volume/persistentvolume, without recycling and CSI migration.
+std::unique_ptr<Controller> NewVolumeController(Registry& registry);
+
+// Creates the claims of the pods' ephemeral volumes. Follows
+// pkg/controller/volume/ephemeral.
+std::unique_ptr<Controller> NewEphemeralVolumeController(Registry& registry);
+
+// Returns the effect of the injected faults on provisioning a volume for a
+// claim.
+using ProvisionFaults = std::function<FaultEffect(const ObjectKey& claim)>;
+
+// Simulates the provisioners of all StorageClasses: creates a volume for each
+// claim for which the volume controller or a scheduler asks for one, and
+// deletes released volumes. A volume for a selected node is reachable from the
+// nodes in its zone, or only from the node if it has no zone. Follows
+// sigs.k8s.io/sig-storage-lib-external-provisioner.
+std::unique_ptr<Controller> NewVolumeProvisioner(Registry& registry,
+                                                 ProvisionFaults faults);
 
 // Simulates the kubelets of all nodes, as kwok does: gives nodes a status and a
 // lease, gives bound pods the status of running pods, and removes terminating

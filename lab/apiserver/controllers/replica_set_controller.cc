@@ -14,11 +14,6 @@ namespace {
 // The most pods that one Sync() creates or deletes.
 constexpr std::int64_t kBurst = 100;
 
-bool HasEnded(const Json& pod) {
-  const Json& phase = Get(pod, "status", "phase");
-  return phase == "Succeeded" || phase == "Failed";
-}
-
 Json PodFor(const Json& set) {
   const Json& pod_template = set["spec"]["template"];
   const Json& metadata = Get(pod_template, "metadata");

@@ -119,8 +119,9 @@ FaultMatch ParseMatch(const FaultField& field) {
                            "; write it like pods or pods/binding");
   }
   for (const FaultField& verb : field["verbs"].Items()) {
-    match.verbs.insert(verb.OneOf({"get", "list", "watch", "create", "update",
-                                   "patch", "delete", "deletecollection"}));
+    match.verbs.insert(
+        verb.OneOf({"get", "list", "watch", "create", "update", "patch",
+                    "delete", "deletecollection", kProvision}));
   }
   return match;
 }
@@ -182,6 +183,19 @@ void SetWatch(const FaultField& field, Fault& fault) {
   fault.effect.watch_cut = field["cut"].Duration();
 }
 
+// Fails if a fault of the volume provisioner has fields that only make sense
+// for requests.
+void CheckProvision(const FaultField& field, const FaultMatch& match) {
+  if (!match.verbs.contains(kProvision)) return;
+  if (match.verbs.size() > 1) {
+    field["match"]["verbs"].Fail("provision cannot be combined with others");
+  }
+  for (const FaultField& other : {field["match"]["resource"], field["drop"],
+                                  field["watch"], field["error"]["after"]}) {
+    if (other) other.Fail("cannot be combined with the verb provision");
+  }
+}
+
 Fault ParseFault(const FaultField& field) {
   // Faults::ToJson() adds `applied`. The field is accepted and ignored here, so
   // that clients can send back a document that they have read.
@@ -193,6 +207,7 @@ Fault ParseFault(const FaultField& field) {
   FaultEffect& effect = fault.effect;
   effect.latency = field["latency"].Duration().value_or(milliseconds(0));
   SetEnd(field, effect);
+  CheckProvision(field, fault.match);
   if (const FaultField watch = field["watch"]) SetWatch(watch, fault);
   if (effect.latency.count() == 0 && !effect.EndsRequest() &&
       effect.watch_delay.count() == 0 && !effect.watch_cut) {

@@ -54,10 +54,11 @@ bool FaultMatch::Matches(const Request& request,
   const std::string requested =
       info.row->plural +
       (info.subresource.empty() ? "" : "/" + info.subresource);
-  return (verbs.empty() || verbs.contains(info.verb)) &&
+  const bool is_request = info.verb != kProvision;
+  return ((is_request && verbs.empty()) || verbs.contains(info.verb)) &&
          (resource.empty() || resource == requested) &&
          MatchesGlob(ns, info.ns) && MatchesGlob(name, info.name) &&
-         MatchesGlob(user_agent, request.Header("user-agent"));
+         (!is_request || MatchesGlob(user_agent, request.Header("user-agent")));
 }
 
 Faults Faults::Parse(const std::string& text) {

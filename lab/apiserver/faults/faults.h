@@ -45,9 +45,13 @@ void ApplyEffect(Loop& loop, const FaultEffect& effect,
                  const std::function<Reply()>& handle,
                  const std::function<void(Reply)>& respond);
 
+// A verb for the work of the volume provisioner, which is not a request: it
+// makes a volume for a claim.
+inline constexpr char kProvision[] = "provision";
+
 // Selects the requests of a fault. An empty member matches all requests.
 struct FaultMatch {
-  std::set<std::string> verbs;  // as in RequestInfo
+  std::set<std::string> verbs;  // as in RequestInfo, or kProvision
   std::string resource;         // "pods", "pods/binding"
   // Globs, as in fnmatch(3). A leading "!" negates the glob. `ns` and `name`
   // are compared with those in the path.

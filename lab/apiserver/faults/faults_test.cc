@@ -86,7 +86,7 @@ TEST(FaultsTest, ErrorsInPartsOfAFaultNameTheField) {
   EXPECT_EQ(
       FaultErrorOf("{match: {verbs: [post]}, drop: before}"),
       "faults[0].match.verbs[0]: must be one of get, list, watch, create, "
-      "update, patch, delete, deletecollection, is \"post\"");
+      "update, patch, delete, deletecollection, provision, is \"post\"");
   EXPECT_EQ(FaultErrorOf("{match: {verbs: get}, drop: before}"),
             "faults[0].match.verbs: must be a list, is \"get\"");
   for (const char* name : {"Pod", "pods/scale", "/", "pods/"}) {
@@ -137,6 +137,34 @@ TEST(FaultsTest, AFaultAppliesToMatchingRequestsOnly) {
   EXPECT_FALSE(Matches("{userAgent: 'a/*'}", "GET", kPods, "b/1"));
   EXPECT_FALSE(Matches("{userAgent: '!a/*'}", "GET", kPods, "a/1 (x/y)"));
   EXPECT_TRUE(Matches("{userAgent: '!a/*'}", "GET", kPods, "b/1"));
+}
+
+TEST(FaultsTest, OnlyAFaultWithTheVerbProvisionAppliesToProvisioning) {
+  const auto applies = [](const std::string& match) {
+    Faults faults =
+        Faults::Parse("faults: [{match: " + match + ", hang: before}]");
+    const ResourceRow& claims = GetResource("", "persistentvolumeclaims");
+    RequestInfo info{.row = &claims, .ns = "demo", .name = "c"};
+    info.verb = kProvision;
+    return faults.Select({}, info).EndsRequest();
+  };
+  EXPECT_TRUE(applies("{verbs: [provision]}"));
+  EXPECT_TRUE(applies("{verbs: [provision], namespace: demo, name: 'c*'}"));
+  EXPECT_FALSE(applies("{verbs: [provision], name: d}"));
+  // The player of scenarios adds a userAgent to all faults.
+  EXPECT_TRUE(applies("{verbs: [provision], userAgent: 'a/*'}"));
+  EXPECT_FALSE(applies("{}"));
+  Faults faults =
+      Faults::Parse("faults: [{match: {verbs: [provision]}, hang: before}]");
+  EXPECT_FALSE(Select(faults, "GET", kPods).EndsRequest());
+  EXPECT_EQ(FaultErrorOf("{match: {verbs: [provision, get]}, hang: before}"),
+            "faults[0].match.verbs: provision cannot be combined with others");
+  EXPECT_EQ(FaultErrorOf("{match: {verbs: [provision]}, drop: before}"),
+            "faults[0].drop: cannot be combined with the verb provision");
+  EXPECT_EQ(FaultErrorOf("{match: {verbs: [provision], resource: pods}, "
+                         "latency: 1s}"),
+            "faults[0].match.resource: cannot be combined with the verb "
+            "provision");
 }
 
 TEST(FaultsTest, TimesLimitsHowOftenAFaultApplies) {

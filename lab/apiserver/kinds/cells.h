@@ -25,5 +25,7 @@ Column Integer(const char* name, const char* path);
 
 // Adds the columns of the kinds that the server only stores.
 void AddStoredColumns(std::map<std::string, Columns, std::less<>>& all);
+// Adds the columns of volumes, claims, and the kinds of storage.k8s.io.
+void AddVolumeColumns(std::map<std::string, Columns, std::less<>>& all);
 
 }  // namespace minisched::apiserver

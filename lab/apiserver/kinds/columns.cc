@@ -263,6 +263,7 @@ std::map<std::string, Columns, std::less<>> MakeColumns() {
        {name, {"Holder", Value("/spec/holderIdentity")}, age}},
   };
   AddStoredColumns(all);
+  AddVolumeColumns(all);
   return all;
 }
 

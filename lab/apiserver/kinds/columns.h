@@ -22,6 +22,9 @@ struct Column {
   Cell cell;
   std::string type = "string";  // or "integer", "boolean"
   bool wide = false;            // only with -o wide
+  // In the first column: selects the object of a list whose cell ends in
+  // " (default)", or nullptr for none.
+  Object (*default_of)(const std::vector<Object>& list) = nullptr;
 };
 
 using Columns = std::vector<Column>;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "lab/apiserver/kinds/volumes.h"
+
 namespace minisched::apiserver {
 namespace {
 
@@ -63,6 +65,7 @@ void SetPodSpecDefaults(Json& spec) {
   for (const char* list : {"containers", "initContainers"}) {
     for (Json& container : List(spec, list)) SetContainerDefaults(container);
   }
+  for (Json& volume : List(spec, "volumes")) SetVolumeSourceDefaults(volume);
 }
 
 void SetPodDefaults(Json& pod) {

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "lab/apiserver/kinds/pod_validation.h"
-#include "lab/apiserver/limits.h"
 
 namespace minisched::apiserver {
 namespace {
@@ -14,11 +13,6 @@ constexpr char kOnlyThese[] =
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
     "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
     "be set to 1 if it was previously negative)\n";
-
-// The error shows the difference between the specs only if both together have
-// at most this many bytes as JSON, because the JSON library computes the
-// difference in quadratic time.
-constexpr std::size_t kMaxCompared = 32'000;
 
 Json WithoutSeconds(Json toleration) {
   toleration.erase("tolerationSeconds");
@@ -46,14 +40,6 @@ void ValidateGatesUpdate(const Field& gates, const Json& old) {
     name.Forbidden("only deletion is allowed, but found new scheduling gate '" +
                    name.text() + "'");
   }
-}
-
-// Returns the difference between the specs as a JSON patch, or "" if the specs
-// are long.
-std::string Difference(const Json& old, const Json& spec) {
-  const bool is_long =
-      Extent::Of(old).bytes + Extent::Of(spec).bytes > kMaxCompared;
-  return is_long ? "" : Json::diff(old, spec).dump();
 }
 
 }  // namespace

@@ -16,8 +16,11 @@ void ValidatePodUpdate(const Field& spec, const Json& old);
 
 // Validates the fields of a spec that affect scheduling: nodeSelector,
 // affinity, tolerations, topologySpreadConstraints and schedulingGates. This
-// function and the next are defined in scheduling_validation.cc.
+// function and the next two are defined in scheduling_validation.cc.
 void ValidateScheduling(const Field& spec);
+
+// Validates a core/v1 NodeSelector, which may be absent.
+void ValidateNodeSelector(const Field& selector);
 
 // Validates a node's taints.
 void ValidateTaints(const Field& taints);

@@ -53,6 +53,11 @@ bool IsPodReady(const Json& pod) {
   return Get(ready, "status") == "True";
 }
 
+bool HasEnded(const Json& pod) {
+  const Json& phase = Get(pod, "status", "phase");
+  return phase == "Succeeded" || phase == "Failed";
+}
+
 void CopyTopologyLabels(Json& pod, const Store& store) {
   const Object node =
       store.Find("nodes", {"", GetString(pod, "spec", "nodeName")});

@@ -15,6 +15,8 @@ void SetPodCondition(Json& pod, const std::string& type,
 
 // True if the pod's condition Ready is True.
 bool IsPodReady(const Json& pod);
+// True if the pod's phase is Succeeded or Failed.
+bool HasEnded(const Json& pod);
 
 // Copies the topology labels of the pod's node, if it has one, to the pod, as
 // upstream's admission plugin PodTopologyLabels does.

@@ -45,11 +45,7 @@ void ValidateNodeTerm(const Field& term, bool required) {
 }
 
 void ValidateNodeAffinity(const Field& affinity) {
-  if (affinity[kRequired].exists()) {
-    const Field terms = affinity[kRequired]["nodeSelectorTerms"];
-    terms.Require("must have at least one node selector term");
-    for (const Field& term : terms.elements()) ValidateNodeTerm(term, true);
-  }
+  ValidateNodeSelector(affinity[kRequired]);
   for (const Field& preferred : affinity[kPreferred].elements()) {
     ValidateWeight(preferred["weight"]);
     ValidateNodeTerm(preferred["preference"], false);
@@ -143,6 +139,13 @@ void ValidateToleration(const Field& toleration) {
 }
 
 }  // namespace
+
+void ValidateNodeSelector(const Field& selector) {
+  if (!selector.exists()) return;
+  const Field terms = selector["nodeSelectorTerms"];
+  terms.Require("must have at least one node selector term");
+  for (const Field& term : terms.elements()) ValidateNodeTerm(term, true);
+}
 
 void ValidateTaints(const Field& taints) {
   for (const Field& taint : taints.elements()) {

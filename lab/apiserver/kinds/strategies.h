@@ -6,6 +6,9 @@ namespace minisched::apiserver {
 
 // Return the strategies of the kinds. They live as long as the program.
 const Strategy& CronJobStrategy();
+const Strategy& CsiDriverStrategy();
+const Strategy& CsiNodeStrategy();
+const Strategy& CsiStorageCapacityStrategy();
 const Strategy& DaemonSetStrategy();
 const Strategy& DeploymentStrategy();
 const Strategy& EndpointsStrategy();
@@ -14,6 +17,8 @@ const Strategy& LeaseStrategy();
 const Strategy& LimitRangeStrategy();
 const Strategy& NamespaceStrategy();
 const Strategy& NodeStrategy();
+const Strategy& PersistentVolumeClaimStrategy();
+const Strategy& PersistentVolumeStrategy();
 const Strategy& PodDisruptionBudgetStrategy();
 const Strategy& PodStrategy();
 const Strategy& PriorityClassStrategy();
@@ -22,6 +27,7 @@ const Strategy& ReplicaSetStrategy();
 const Strategy& SecretStrategy();
 const Strategy& ServiceStrategy();
 const Strategy& StatefulSetStrategy();
+const Strategy& StorageClassStrategy();
 
 // Returns the strategy of other kinds whose objects have a generation. The
 // server only stores their objects.

@@ -77,11 +77,12 @@ TEST_F(StrategiesTest, RefusesABudgetWithBothLimits) {
 }
 
 TEST_F(StrategiesTest, OtherKindsGetNoDefaults) {
-  const Json claim = Create("v1", "PersistentVolumeClaim", R"({
-    "metadata": {"name": "c"}, "spec": {"volumeName": "v"}})"_json);
-  EXPECT_EQ(claim["spec"], R"({"resources": {}, "volumeName": "v"})"_json);
-  Update(claim, R"({"status": {"phase": "Bound"}})"_json);
-  EXPECT_EQ(Stored(claim), claim);
+  const Json attachment = Create("storage.k8s.io/v1", "VolumeAttachment", R"({
+    "metadata": {"name": "a"}, "spec": {"nodeName": "n"}})"_json);
+  EXPECT_EQ(attachment["spec"],
+            R"({"attacher": "", "nodeName": "n", "source": {}})"_json);
+  Update(attachment, R"({"status": {"attached": true}})"_json);
+  EXPECT_EQ(Stored(attachment), attachment);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/apiserver/kinds/names.h"
+#include "lab/apiserver/limits.h"
 #include "minisched/api/quantity.h"
 
 namespace minisched::apiserver {
@@ -86,6 +87,14 @@ void Field::QuantityOf(const std::string& resource) const {
 
 void Field::Conform(Check check, const std::string& text) const {
   for (const std::string& message : check(text)) Invalid(text, message);
+}
+
+std::string Difference(const Json& old, const Json& changed) {
+  // The JSON library computes the difference in quadratic time.
+  constexpr std::size_t kMaxCompared = 32'000;
+  const bool is_long =
+      Extent::Of(old).bytes + Extent::Of(changed).bytes > kMaxCompared;
+  return is_long ? "" : Json::diff(old, changed).dump();
 }
 
 bool IsExtendedResource(const std::string& resource) {

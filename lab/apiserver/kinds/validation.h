@@ -35,6 +35,13 @@ class Field {
   Field operator[](std::string_view key) const {
     return {Get(*value_, key), path_ + "." + std::string(key), *errors_};
   }
+  // Returns an entry of a map, such as "requests[cpu]". The entry need not
+  // exist.
+  Field At(std::string_view key) const {
+    return {Get(*value_, key), path_ + "[" + std::string(key) + "]", *errors_};
+  }
+  // Returns a field with this path and another value, which must outlive it.
+  Field With(const Json& value) const { return {value, path_, *errors_}; }
   // Returns the elements of a list, with paths such as "ports[0]".
   std::vector<Field> elements() const;
   // Returns the keys and values of a map, with paths such as "requests[cpu]".
@@ -59,6 +66,9 @@ class Field {
 
   // Requires a value. Returns true if there is one.
   bool Require(std::string_view detail = {}) const;
+  void NotSupported(const std::vector<std::string>& supported) const {
+    errors_->NotSupported(path_, *value_, supported);
+  }
   void OneOf(const std::vector<std::string>& supported) const;
   void RequireOneOf(const std::vector<std::string>& supported) const {
     if (Require()) OneOf(supported);
@@ -84,6 +94,10 @@ class Field {
   std::string path_;
   FieldErrors* errors_;
 };
+
+// Returns the difference between two parts of an object as a JSON patch, for a
+// message. Returns "" if the parts are long.
+std::string Difference(const Json& old, const Json& changed);
 
 // True for a resource such as "example.com/gpu", which is neither Kubernetes'
 // own nor for quotas.

@@ -10,7 +10,7 @@ namespace {
 // Returns true if upstream rejects nodes where another pod has the disk. Pods
 // can share a disk that they only read, but not one of AWS.
 bool IsExclusiveDisk(const Volume& volume) {
-  const auto is_writable = [](const std::optional<DiskVolumeSource>& disk) {
+  const auto is_writable = [](const auto& disk) {
     return disk && !disk->read_only;
   };
   return volume.aws_elastic_block_store ||

@@ -5,7 +5,9 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "minisched/api/node.h"
@@ -13,14 +15,22 @@
 
 namespace minisched {
 
-// The kind of an object that changes. An incoming event has kAssignedPod,
-// kTargetPod or kNode.
-enum class EventResource {
-  kPod,          // registers kAssignedPod and kTargetPod
-  kAssignedPod,  // a pod that has a node
-  kTargetPod,    // the pending pod itself
-  kNode,
+// The kind of an object that changes, by its name. An incoming event has
+// kAssignedPod, kTargetPod or another kind, but not kPod.
+struct EventResource {
+  static const EventResource kPod;  // registers kAssignedPod and kTargetPod
+  static const EventResource kAssignedPod;  // a pod that has a node
+  static const EventResource kTargetPod;    // the pending pod itself
+  static const EventResource kNode;
+
+  std::string_view name;
+
+  bool operator==(const EventResource&) const = default;
 };
+inline constexpr EventResource EventResource::kPod{"Pod"};
+inline constexpr EventResource EventResource::kAssignedPod{"AssignedPod"};
+inline constexpr EventResource EventResource::kTargetPod{"TargetPod"};
+inline constexpr EventResource EventResource::kNode{"Node"};
 
 // What happens to an object: one of these bits. Plugins can register several
 // bits together.
@@ -58,8 +68,24 @@ struct ClusterEvent {
 };
 
 // An object of any kind, or none.
-using EventObject = std::variant<std::monostate, std::shared_ptr<const Pod>,
-                                 std::shared_ptr<const Node>>;
+class EventObject {
+ public:
+  EventObject() = default;
+  template <class T>
+  EventObject(std::shared_ptr<T> object)  // NOLINT(google-explicit-constructor)
+      : object_(std::move(object)), type_(typeid(T)) {}
+
+  // Returns the object, or null if there is none or if it has another type.
+  template <class T>
+  std::shared_ptr<const T> As() const {
+    if (type_ != typeid(T)) return nullptr;
+    return std::static_pointer_cast<const T>(object_);
+  }
+
+ private:
+  std::shared_ptr<const void> object_;
+  std::type_index type_ = typeid(void);
+};
 
 // One change in the cluster.
 struct ClusterChange {
@@ -67,21 +93,13 @@ struct ClusterChange {
   EventObject old_object;  // none: the object was added
   EventObject new_object;  // none: the object was deleted
 
-  // Return the object, or null if there is none or if it has another type.
   template <class T>
   std::shared_ptr<const T> Old() const {
-    return As<T>(old_object);
+    return old_object.As<T>();
   }
   template <class T>
   std::shared_ptr<const T> New() const {
-    return As<T>(new_object);
-  }
-
- private:
-  template <class T>
-  static std::shared_ptr<const T> As(const EventObject& object) {
-    const auto* pointer = std::get_if<std::shared_ptr<const T>>(&object);
-    return pointer ? *pointer : nullptr;
+    return new_object.As<T>();
   }
 };
 

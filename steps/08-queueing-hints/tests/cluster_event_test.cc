@@ -43,6 +43,23 @@ TEST(ClusterEventTest, LabelIsUpstreamsLabel) {
   for (const auto& [event, label] : cases) EXPECT_EQ(event.Label(), label);
 }
 
+// A step that adds a kind changes neither the event nor the queue.
+TEST(ClusterEventTest, ResourcesAndObjectsCanBeOfAnyKind) {
+  constexpr EventResource kWidget{"example.com/Widget"};
+  const ClusterEvent event{kWidget, action::kAdd};
+  EXPECT_EQ(event.Label(), "example.com/WidgetAdd");
+  EXPECT_TRUE(ClusterEvent({kWidget, action::kAll}).Matches(event));
+  EXPECT_FALSE(ClusterEvent({kNode, action::kAll}).Matches(event));
+
+  struct Widget {};
+  const auto widget = std::make_shared<const Widget>();
+  const ClusterChange change{event, {}, widget};
+  EXPECT_EQ(change.New<Widget>(), widget);
+  EXPECT_EQ(change.New<Node>(), nullptr);
+  EXPECT_EQ(change.Old<Widget>(), nullptr);
+  EXPECT_EQ(EventObject(std::make_shared<Node>()).As<Widget>(), nullptr);
+}
+
 TEST(ClusterEventTest, NamesAreThoseOfTheSingleChanges) {
   const auto names = [](EventResource resource, ActionType action) {
     return ClusterEvent{resource, action}.Names();
@@ -53,6 +70,8 @@ TEST(ClusterEventTest, NamesAreThoseOfTheSingleChanges) {
   EXPECT_THAT(names(kNode, action::kAdd | action::kUpdateNodeAllocatable),
               ElementsAre("Node/Add", "Node/UpdateNodeAllocatable"));
   EXPECT_THAT(names(kPod, action::kUpdate), ElementsAre("Pod/Update"));
+  EXPECT_THAT(names(kPod, action::kAdd | action::kUpdate),
+              ElementsAre("Pod/Add", "Pod/Update"));
   EXPECT_THAT(names(kNode, action::kAll), ElementsAre("Node/All"));
 }
 

@@ -31,9 +31,8 @@ TEST(PluginEventsTest, SmallFilterPluginsRegisterThoseOfKubeScheduler) {
               ElementsAre("AssignedPod/Delete with a hint", "Node/Add"));
 }
 
-TEST(PluginEventsTest, UnsupportedAndPluginsThatOnlyScoreRegisterNone) {
+TEST(PluginEventsTest, PluginsThatOnlyScoreRegisterNone) {
   const Framework framework = NewDefaultFramework();
-  EXPECT_THAT(EventsOf(framework, "Unsupported"), IsEmpty());
   EXPECT_THAT(EventsOf(framework, "NodeResourcesBalancedAllocation"),
               IsEmpty());
   EXPECT_THAT(EventsOf(framework, "ImageLocality"), IsEmpty());

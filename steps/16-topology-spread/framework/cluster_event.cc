@@ -11,9 +11,6 @@
 namespace minisched {
 namespace {
 
-constexpr std::array kResourceNames = {"Pod", "AssignedPod", "TargetPod",
-                                       "Node", "*"};
-
 // Indexed by bit.
 constexpr std::array kActionNames = {"Add",
                                      "Delete",
@@ -28,16 +25,15 @@ constexpr std::array kActionNames = {"Add",
                                      "UpdatePodToleration",
                                      "UpdatePodSchedulingGatesEliminated"};
 
-std::string ResourceName(EventResource resource) {
-  return kResourceNames.at(static_cast<std::size_t>(resource));
-}
-
-// Returns the names of the bits, or a single name for all updates or all
-// actions.
+// Returns the names of the bits. All updates together have a single name, and
+// so have all actions.
 std::vector<std::string> ActionNames(ActionType action) {
-  if (action == action::kUpdate) return {"Update"};
   if (action == action::kAll) return {"All"};
   std::vector<std::string> names;
+  if ((action & action::kUpdate) == action::kUpdate) {
+    names.emplace_back("Update");
+    action &= ~action::kUpdate;
+  }
   for (std::size_t bit = 0; bit < kActionNames.size(); ++bit) {
     if ((action >> bit & 1) != 0) names.emplace_back(kActionNames.at(bit));
   }
@@ -76,13 +72,13 @@ bool RequestsMore(const Pod& first, const Pod& second) {
 }  // namespace
 
 std::string ClusterEvent::Label() const {
-  return ResourceName(resource) + ActionNames(action_type).front();
+  return std::string(resource.name) + ActionNames(action_type).front();
 }
 
 std::set<std::string> ClusterEvent::Names() const {
   std::set<std::string> names;
   for (const std::string& action : ActionNames(action_type)) {
-    names.insert(ResourceName(resource) + "/" + action);
+    names.insert(std::string(resource.name) + "/" + action);
   }
   return names;
 }

@@ -6,7 +6,9 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "minisched/api/node.h"
@@ -14,15 +16,25 @@
 
 namespace minisched {
 
-// The kind of an object that changes. An incoming event has kAssignedPod,
-// kTargetPod or kNode.
-enum class EventResource {
-  kPod,          // registers kAssignedPod and kTargetPod
-  kAssignedPod,  // a pod that has a node
-  kTargetPod,    // the pending pod itself
-  kNode,
-  kWildCard,  // no object changes: the scheduler itself moves a pod
+// The kind of an object that changes, by its name. An incoming event has
+// kAssignedPod, kTargetPod or another kind, but not kPod.
+struct EventResource {
+  static const EventResource kPod;  // registers kAssignedPod and kTargetPod
+  static const EventResource kAssignedPod;  // a pod that has a node
+  static const EventResource kTargetPod;    // the pending pod itself
+  static const EventResource kNode;
+  // No object changes: the scheduler itself moves a pod.
+  static const EventResource kWildCard;
+
+  std::string_view name;
+
+  bool operator==(const EventResource&) const = default;
 };
+inline constexpr EventResource EventResource::kPod{"Pod"};
+inline constexpr EventResource EventResource::kAssignedPod{"AssignedPod"};
+inline constexpr EventResource EventResource::kTargetPod{"TargetPod"};
+inline constexpr EventResource EventResource::kNode{"Node"};
+inline constexpr EventResource EventResource::kWildCard{"*"};
 
 // What happens to an object: one of these bits. Plugins can register several
 // bits together.
@@ -60,8 +72,24 @@ struct ClusterEvent {
 };
 
 // An object of any kind, or none.
-using EventObject = std::variant<std::monostate, std::shared_ptr<const Pod>,
-                                 std::shared_ptr<const Node>>;
+class EventObject {
+ public:
+  EventObject() = default;
+  template <class T>
+  EventObject(std::shared_ptr<T> object)  // NOLINT(google-explicit-constructor)
+      : object_(std::move(object)), type_(typeid(T)) {}
+
+  // Returns the object, or null if there is none or if it has another type.
+  template <class T>
+  std::shared_ptr<const T> As() const {
+    if (type_ != typeid(T)) return nullptr;
+    return std::static_pointer_cast<const T>(object_);
+  }
+
+ private:
+  std::shared_ptr<const void> object_;
+  std::type_index type_ = typeid(void);
+};
 
 // One change in the cluster.
 struct ClusterChange {
@@ -71,21 +99,13 @@ struct ClusterChange {
   // The change can help only pods up to this priority. Unset: all pods.
   std::optional<std::int32_t> max_priority = {};
 
-  // Return the object, or null if there is none or if it has another type.
   template <class T>
   std::shared_ptr<const T> Old() const {
-    return As<T>(old_object);
+    return old_object.As<T>();
   }
   template <class T>
   std::shared_ptr<const T> New() const {
-    return As<T>(new_object);
-  }
-
- private:
-  template <class T>
-  static std::shared_ptr<const T> As(const EventObject& object) {
-    const auto* pointer = std::get_if<std::shared_ptr<const T>>(&object);
-    return pointer ? *pointer : nullptr;
+    return new_object.As<T>();
   }
 };
 

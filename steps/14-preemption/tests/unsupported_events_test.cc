@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/unsupported_events_test.cc
