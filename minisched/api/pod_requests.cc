@@ -23,6 +23,20 @@ bool IsResizeInfeasible(const Pod& pod) {
   return pending != nullptr && pending->reason == "Infeasible";
 }
 
+// Returns true if the pod's status has amounts, or rules out those of the spec.
+// Most pending pods have none.
+bool HasStatusResources(const Pod& pod) {
+  const auto any = [](const std::vector<ContainerStatus>& statuses) {
+    return std::ranges::any_of(statuses, [](const ContainerStatus& status) {
+      return status.resources || !status.allocated_resources.empty();
+    });
+  };
+  const PodStatus& status = pod.status;
+  return status.resources || !status.allocated_resources.empty() ||
+         any(status.container_statuses) ||
+         any(status.init_container_statuses) || IsResizeInfeasible(pod);
+}
+
 // Whose requests count: the spec's, those that the kubelet has reserved for the
 // container, or those that are in effect.
 enum class Source { kSpec, kAllocated, kActuated };
@@ -83,11 +97,13 @@ ResourceList SumOfContainers(Source source, const Pod& pod,
 // Upstream's AggregateContainerRequests().
 ResourceList ContainerRequests(const Pod& pod,
                                const PodRequestsOptions& options) {
+  if (!options.use_status_resources || !HasStatusResources(pod)) {
+    return SumOfContainers(Source::kSpec, pod, options);
+  }
   ResourceList requests;
-  if (!options.use_status_resources || !IsResizeInfeasible(pod)) {
+  if (!IsResizeInfeasible(pod)) {
     requests = SumOfContainers(Source::kSpec, pod, options);
   }
-  if (!options.use_status_resources) return requests;
   const PodStatus& status = pod.status;
   if (!status.allocated_resources.empty() && status.resources &&
       !status.resources->requests.empty()) {
