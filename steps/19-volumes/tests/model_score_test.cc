@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/model_score_test.cc

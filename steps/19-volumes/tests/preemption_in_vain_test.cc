@@ -1,0 +1,1 @@
+../../14-preemption/tests/preemption_in_vain_test.cc
