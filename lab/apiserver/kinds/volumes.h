@@ -30,8 +30,9 @@ void SetVolumeSourceDefaults(Json& source);
 // Sets the defaults in the spec of a claim or of a template of claims.
 void SetClaimSpecDefaults(Json& spec);
 
-// Validates the spec of a PersistentVolume, or a change of it.
-void ValidateVolumeSpec(const Field& spec, FieldErrors& errors);
+// Validates the spec of a PersistentVolume, or a change of it. The source
+// cannot change, so it is validated only if the volume `is_new`.
+void ValidateVolumeSpec(const Field& spec, bool is_new);
 void ValidateVolumeUpdate(const Json& volume, const Json& old,
                           FieldErrors& errors);
 // Validates the spec of a claim or of a template of claims, or a change of a
@@ -39,5 +40,7 @@ void ValidateVolumeUpdate(const Json& volume, const Json& old,
 void ValidateClaimSpec(const Field& spec);
 void ValidateClaimUpdate(const Json& claim, const Json& old,
                          FieldErrors& errors);
+// Validates the volumes of a pod, as far as they matter to a scheduler.
+void ValidatePodVolumes(const Field& volumes);
 
 }  // namespace minisched::apiserver
