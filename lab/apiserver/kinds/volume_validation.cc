@@ -132,10 +132,6 @@ Json SourcesOf(const Json& volume) {
   return sources;
 }
 
-Quantity SizeIn(const Json& amounts) {
-  return Quantity::Parse(GetString(amounts, kStorage));
-}
-
 }  // namespace
 
 void ValidateVolumeSpec(const Field& spec, bool is_new) {
@@ -217,9 +213,9 @@ void ValidateClaimUpdate(const Json& claim, const Json& old,
                      "bound claims\n" +
                          Difference(old_spec, restored));
   }
-  const Quantity size = SizeIn(Get(spec, "resources", "requests"));
-  if (size < SizeIn(Get(old_spec, "resources", "requests")) &&
-      size <= SizeIn(Get(old, "status", "capacity"))) {
+  const Quantity size = StorageIn(Get(spec, "resources", "requests"));
+  if (size < StorageIn(Get(old_spec, "resources", "requests")) &&
+      size <= StorageIn(Get(old, "status", "capacity"))) {
     errors.Forbidden("spec.resources.requests.storage",
                      "field can not be less than status.capacity");
   }

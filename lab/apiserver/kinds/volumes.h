@@ -7,6 +7,7 @@
 #include "lab/apiserver/kinds/validation.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/store.h"
+#include "minisched/api/quantity.h"
 
 namespace minisched::apiserver {
 
@@ -20,6 +21,9 @@ bool HasStorageClass(const Json& claim);
 // there is none.
 Object DefaultStorageClass(const std::vector<Object>& classes);
 Object DefaultStorageClass(const Store& store);
+
+// Returns the amount of the resource "storage", or 0 if there is none.
+Quantity StorageIn(const Json& amounts);
 
 // Returns the access modes as kubectl shows them: "RWO,ROX".
 std::string AccessModesText(const Json& modes);
