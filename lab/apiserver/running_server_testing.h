@@ -15,7 +15,9 @@ namespace asio = boost::asio;
 // Runs a server on a thread of its own, until this object is destroyed.
 class RunningServer {
  public:
-  explicit RunningServer(const std::string& manifest = "") : server_({}) {
+  explicit RunningServer(const std::string& manifest = "",
+                         const ServerOptions& options = {})
+      : server_(options) {
     if (!manifest.empty()) server_.Load(manifest, "manifest");
     thread_ = std::jthread([this] { server_.Run(); });
   }

@@ -273,6 +273,23 @@ TEST_F(TableTest, ShowsEventsOfBothGroups) {
   }
 }
 
+TEST_F(TableTest, MarksTheDefaultClassOfAList) {
+  const std::string name = Unique("class");
+  const std::string path = "storageclasses/" + name;
+  const json object = Named(name, R"({
+    "provisioner": "x.y/z", "metadata": {"annotations": {
+      "storageclass.kubernetes.io/is-default-class": "true"}}})"_json);
+  Create("storageclasses", object);
+  DeleteLater(path);
+  json cells = {name + " (default)", "x.y/z", "Delete",
+                "Immediate",         false,   "..."};
+  const json marked = {{"cells", cells}};
+  EXPECT_THAT(GetTable("storageclasses").body.at("rows"),
+              testing::Contains(JsonHas(marked)));
+  cells[0] = name;
+  EXPECT_THAT(Cells(path), JsonHas(cells));
+}
+
 TEST_F(TableTest, ReturnsTheColumnsOfAKind) {
   for (const auto& [path, columns] : std::map<std::string, std::string>{
            {"clusterrolebindings", "Name, Role, Age"},

@@ -7,18 +7,16 @@
 #include "lab/apiserver/controllers/controller.h"
 #include "lab/apiserver/kinds/volumes.h"
 #include "lab/apiserver/selectors.h"
-#include "minisched/api/quantity.h"
 
 namespace minisched::apiserver {
 namespace {
 
 Quantity CapacityOf(const Json& volume) {
-  return Quantity::Parse(GetString(volume, "spec", "capacity", "storage"));
+  return StorageIn(Get(volume, "spec", "capacity"));
 }
 
 Quantity RequestOf(const Json& claim) {
-  return Quantity::Parse(
-      GetString(claim, "spec", "resources", "requests", "storage"));
+  return StorageIn(Get(claim, "spec", "resources", "requests"));
 }
 
 bool HasModes(const Json& volume, const Json& claim) {

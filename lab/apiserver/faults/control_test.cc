@@ -62,6 +62,34 @@ TEST(ControlTest, FaultsApplyUntilTheyAreDeleted) {
               StartsWith("HTTP/1.1 201"));
 }
 
+TEST(ControlTest, AFaultKeepsTheProvisionerFromMakingVolumes) {
+  RunningServer server(R"(
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: disk.example.com
+)",
+                       {.simulate_volumes = true});
+  PutFaults(server, "{match: {verbs: [provision], name: a}, hang: before}");
+  constexpr char kClaims[] =
+      "/api/v1/namespaces/default/persistentvolumeclaims";
+  for (const std::string name : {"a", "b"}) {
+    Exchange(server, "POST", kClaims,
+             R"({"metadata": {"name": ")" + name + R"("}, "spec": {
+               "accessModes": ["ReadWriteOnce"], "storageClassName": "fast",
+               "resources": {"requests": {"storage": "1Gi"}}}})");
+  }
+  const auto phase = [&](const std::string& name) {
+    const Json claim =
+        BodyOf(Exchange(server, "GET", kClaims + std::string("/") + name));
+    return GetString(claim, "status", "phase");
+  };
+  while (phase("b") != "Bound") std::this_thread::yield();
+  EXPECT_EQ(phase("a"), "Pending");
+  EXPECT_EQ(BodyOf(Exchange(server, "GET", kFaults))["faults"][0]["applied"],
+            1);
+}
+
 TEST(ControlTest, RefusesInvalidRequests) {
   RunningServer server;
   const auto error = [&](const std::string& method, const std::string& path,

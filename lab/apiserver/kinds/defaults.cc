@@ -65,7 +65,11 @@ void SetPodSpecDefaults(Json& spec) {
   for (const char* list : {"containers", "initContainers"}) {
     for (Json& container : List(spec, list)) SetContainerDefaults(container);
   }
-  for (Json& volume : List(spec, "volumes")) SetVolumeSourceDefaults(volume);
+  for (Json& volume : List(spec, "volumes")) {
+    const bool has_source = volume.size() > 1;  // besides the name
+    if (!has_source) volume["emptyDir"] = Json::object();
+    SetVolumeSourceDefaults(volume);
+  }
 }
 
 void SetPodDefaults(Json& pod) {

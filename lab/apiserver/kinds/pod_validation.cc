@@ -3,6 +3,7 @@
 #include <set>
 
 #include "lab/apiserver/kinds/names.h"
+#include "lab/apiserver/kinds/volumes.h"
 #include "minisched/api/quantity.h"
 
 namespace minisched::apiserver {
@@ -119,6 +120,7 @@ void ValidateHostPorts(const Field& spec) {
 }  // namespace
 
 void ValidatePodSpec(const Field& spec) {
+  ValidatePodVolumes(spec["volumes"]);
   ValidateContainers(spec);
   ValidateHostPorts(spec);
   spec["restartPolicy"].RequireOneOf({"Always", "OnFailure", "Never"});

@@ -6,7 +6,7 @@ namespace minisched::apiserver {
 
 // Validates the spec of a pod or of a pod template. Checks the fields that
 // matter to a scheduler, and ignores those that matter only to a kubelet
-// (volumes, probes, security). Follows kubernetes
+// (probes, security). Follows kubernetes
 // pkg/apis/core/validation/validation.go.
 void ValidatePodSpec(const Field& spec);
 

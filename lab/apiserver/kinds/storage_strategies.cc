@@ -25,6 +25,13 @@ void Protect(Json& object, const char* finalizer) {
   finalizers.push_back(finalizer);
 }
 
+// True if the object is not stored yet. Only new objects, and changes of a
+// spec, are validated: a restored object may lack fields that a client left
+// out.
+bool IsNew(const Json& object) {
+  return Get(object, "metadata", "resourceVersion").is_null();
+}
+
 class PersistentVolumes : public Strategy {
  public:
   void SetDefaults(Json& volume) const override {
@@ -43,12 +50,16 @@ class PersistentVolumes : public Strategy {
   }
 
   void Validate(const Json& volume, FieldErrors& errors) const override {
-    ValidateVolumeSpec(Field::Of(volume, "spec", errors), errors);
+    if (!IsNew(volume)) return;
+    ValidateVolumeSpec(Field::Of(volume, "spec", errors), /*is_new=*/true);
   }
 
   void ValidateUpdate(const Json& volume, const Json& old,
                       std::string_view /*subresource*/,
                       FieldErrors& errors) const override {
+    const Field spec = Field::Of(volume, "spec", errors);
+    if (spec.value() == Get(old, "spec")) return;
+    ValidateVolumeSpec(spec, /*is_new=*/false);
     ValidateVolumeUpdate(volume, old, errors);
   }
 };
@@ -70,12 +81,15 @@ class PersistentVolumeClaims : public Strategy {
   }
 
   void Validate(const Json& claim, FieldErrors& errors) const override {
-    ValidateClaimSpec(Field::Of(claim, "spec", errors));
+    if (IsNew(claim)) ValidateClaimSpec(Field::Of(claim, "spec", errors));
   }
 
   void ValidateUpdate(const Json& claim, const Json& old,
                       std::string_view /*subresource*/,
                       FieldErrors& errors) const override {
+    const Field spec = Field::Of(claim, "spec", errors);
+    if (spec.value() == Get(old, "spec")) return;
+    ValidateClaimSpec(spec);
     ValidateClaimUpdate(claim, old, errors);
   }
 };

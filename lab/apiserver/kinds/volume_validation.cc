@@ -1,7 +1,7 @@
 // Implements the validation of volumes.h. Follows kubernetes
 // pkg/apis/core/validation/validation.go.
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,7 +107,7 @@ void ValidateSource(const Source& source, const Field& field) {
 }
 
 // Validates the only source of a volume.
-void ValidateSources(const Field& spec, FieldErrors& errors) {
+void ValidateSources(const Field& spec) {
   bool found = false;
   for (const Source& source : kSources) {
     const Field field = spec[source.name];
@@ -115,7 +115,7 @@ void ValidateSources(const Field& spec, FieldErrors& errors) {
     if (found) {
       field.Forbidden("may not specify more than 1 volume type");
     } else {
-      ValidateSource(source, {field.value(), "spec." + source.shown, errors});
+      ValidateSource(source, spec[source.shown].With(field.value()));
     }
     found = true;
   }
@@ -132,13 +132,9 @@ Json SourcesOf(const Json& volume) {
   return sources;
 }
 
-Quantity SizeIn(const Json& amounts) {
-  return Quantity::Parse(GetString(amounts, kStorage));
-}
-
 }  // namespace
 
-void ValidateVolumeSpec(const Field& spec, FieldErrors& errors) {
+void ValidateVolumeSpec(const Field& spec, bool is_new) {
   ValidateAccessModes(spec["accessModes"], "");
   ValidateCapacity(spec["capacity"]);
   const Field policy = spec["persistentVolumeReclaimPolicy"];
@@ -148,7 +144,7 @@ void ValidateVolumeSpec(const Field& spec, FieldErrors& errors) {
     affinity["required"].Required("must specify required node constraints");
   }
   ValidateNodeSelector(affinity["required"]);
-  ValidateSources(spec, errors);
+  if (is_new) ValidateSources(spec);
   if (spec["local"].exists() && !affinity.exists()) {
     affinity.Required("Local volume requires node affinity");
   }
@@ -217,14 +213,36 @@ void ValidateClaimUpdate(const Json& claim, const Json& old,
                      "bound claims\n" +
                          Difference(old_spec, restored));
   }
-  const Quantity size = SizeIn(Get(spec, "resources", "requests"));
-  if (size < SizeIn(Get(old_spec, "resources", "requests")) &&
-      size <= SizeIn(Get(old, "status", "capacity"))) {
+  const Quantity size = StorageIn(Get(spec, "resources", "requests"));
+  if (size < StorageIn(Get(old_spec, "resources", "requests")) &&
+      size <= StorageIn(Get(old, "status", "capacity"))) {
     errors.Forbidden("spec.resources.requests.storage",
                      "field can not be less than status.capacity");
   }
   Field(Get(spec, "volumeMode"), "volumeMode", errors)
       .Unchanged(Get(old_spec, "volumeMode"));
+}
+
+void ValidatePodVolumes(const Field& volumes) {
+  std::set<std::string> names;
+  for (const Field& volume : volumes.elements()) {
+    for (const Source& source : kSources) {
+      const Field field = volume[source.name];
+      // In a pod, a csi source has other fields.
+      if (!field.exists() || source.name == "csi") continue;
+      ValidateSource(source, volume[source.shown].With(field.value()));
+    }
+    const Field claim = volume["persistentVolumeClaim"];
+    if (claim.exists()) claim["claimName"].Require();
+    const Field ephemeral = volume["ephemeral"];
+    const Field claim_template = ephemeral["volumeClaimTemplate"];
+    if (ephemeral.exists() && claim_template.Require()) {
+      ValidateClaimSpec(claim_template["spec"]);
+    }
+    const Field name = volume["name"];
+    if (name.Require()) name.Conform(CheckDns1123Label);
+    if (!names.insert(name.text()).second) name.Duplicate(name.text());
+  }
 }
 
 }  // namespace minisched::apiserver

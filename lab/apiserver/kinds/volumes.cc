@@ -57,6 +57,11 @@ Object DefaultStorageClass(const Store& store) {
   return DefaultStorageClass(classes);
 }
 
+Quantity StorageIn(const Json& amounts) {
+  const std::string amount = GetString(amounts, "storage");
+  return amount.empty() ? Quantity() : Quantity::Parse(amount);
+}
+
 std::string AccessModesText(const Json& modes) {
   std::vector<std::string> texts;
   for (const auto& [mode, text] : {std::pair("ReadWriteOnce", "RWO"),

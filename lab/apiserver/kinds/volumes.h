@@ -7,6 +7,7 @@
 #include "lab/apiserver/kinds/validation.h"
 #include "lab/apiserver/object.h"
 #include "lab/apiserver/store.h"
+#include "minisched/api/quantity.h"
 
 namespace minisched::apiserver {
 
@@ -21,6 +22,9 @@ bool HasStorageClass(const Json& claim);
 Object DefaultStorageClass(const std::vector<Object>& classes);
 Object DefaultStorageClass(const Store& store);
 
+// Returns the amount of the resource "storage", or 0 if there is none.
+Quantity StorageIn(const Json& amounts);
+
 // Returns the access modes as kubectl shows them: "RWO,ROX".
 std::string AccessModesText(const Json& modes);
 
@@ -30,8 +34,9 @@ void SetVolumeSourceDefaults(Json& source);
 // Sets the defaults in the spec of a claim or of a template of claims.
 void SetClaimSpecDefaults(Json& spec);
 
-// Validates the spec of a PersistentVolume, or a change of it.
-void ValidateVolumeSpec(const Field& spec, FieldErrors& errors);
+// Validates the spec of a PersistentVolume, or a change of it. The source
+// cannot change, so it is validated only if the volume `is_new`.
+void ValidateVolumeSpec(const Field& spec, bool is_new);
 void ValidateVolumeUpdate(const Json& volume, const Json& old,
                           FieldErrors& errors);
 // Validates the spec of a claim or of a template of claims, or a change of a
@@ -39,5 +44,7 @@ void ValidateVolumeUpdate(const Json& volume, const Json& old,
 void ValidateClaimSpec(const Field& spec);
 void ValidateClaimUpdate(const Json& claim, const Json& old,
                          FieldErrors& errors);
+// Validates the volumes of a pod, as far as they matter to a scheduler.
+void ValidatePodVolumes(const Field& volumes);
 
 }  // namespace minisched::apiserver
