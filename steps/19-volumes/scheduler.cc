@@ -13,6 +13,23 @@ namespace {
 // How long Run() waits for Bindings when it has to stop.
 constexpr std::chrono::seconds kBindingDeadline{5};
 
+tl::unexpected<SchedulingFailure> Failed(Status status,
+                                         Diagnosis diagnosis = {}) {
+  return tl::unexpected(
+      SchedulingFailure{std::move(status), std::move(diagnosis)});
+}
+
+// Reports the nodes that PreFilter has excluded, for the trace.
+void ReportExcludedNodes(const CycleState& state, const Nodes& all,
+                         const std::set<std::string>& left_over,
+                         const Status& excluded) {
+  if (!state.report().is_read()) return;
+  for (const NodeInfo* node : all) {
+    const std::string& name = node->node().metadata.name;
+    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
+  }
+}
+
 }  // namespace
 
 void Scheduler::Run(std::stop_token stop) {
@@ -29,11 +46,14 @@ void Scheduler::Run(std::stop_token stop) {
     while (ScheduleOne(stop)) {
     }
   } catch (const Cancelled&) {
-    // `stop` cancelled a request.
+    // `stop` cancelled the PATCH of a failed pod.
   }
   informers_.Shutdown();
-  waiting_pods_.Clear();  // the next scheduler tries them again
+  // Ends the waits, so that only Bindings remain. The next scheduler tries the
+  // pods again.
+  waiting_pods_.Clear();
   if (!binding_cycles_.WaitUntil(clock_, clock_.Now() + kBindingDeadline)) {
+    // The destructor cancels them.
     spdlog::warn("cancelling the Bindings that are still under way");
   }
 }
@@ -52,43 +72,38 @@ bool Scheduler::ScheduleOne(const std::stop_token& stop) {
     HandleSchedulingFailure(attempt, scheduled.error(), stop);
     return true;
   }
+  // Binds the pod: see binding_cycle.cc. Start() returns when the task has to
+  // wait. The rest runs on other threads.
   RunBindingCycle(std::move(attempt)).Start();
   return true;
 }
 
 bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   const Pod& pod = *info.pod;
-  if (pod.metadata.deletion_timestamp) {
-    trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                     "Scheduling",
-                     "skip schedule deleting pod: " + ObjectName(pod.metadata));
-    return true;
-  }
-  if (cache_.IsAssumedPod(pod)) {
-    // An event handler checked IsAssumedPod() before the pod was assumed, and
-    // queued the pod again after Done(). The trace shows the pod as bound,
-    // although its Binding may be under way.
-    trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
-    queue_.Done(pod.metadata.uid);
-    // If the Binding has failed since the check, the pod may not have been
-    // requeued, because it was in flight again.
-    if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(info);
-    return true;
-  }
-  return false;
+  if (!pod.metadata.deletion_timestamp) return SkipAssumedPod(info);
+  trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
+                   "Scheduling",
+                   "skip schedule deleting pod: " + ObjectName(pod.metadata));
+  return true;
 }
 
-namespace {
-
-tl::unexpected<SchedulingFailure> Failed(Status status,
-                                         Diagnosis diagnosis = {}) {
-  return tl::unexpected(
-      SchedulingFailure{std::move(status), std::move(diagnosis)});
+bool Scheduler::SkipAssumedPod(const QueuedPodInfo& info) {
+  const Pod& pod = *info.pod;
+  if (!cache_.IsAssumedPod(pod)) return false;
+  // How a pod gets here:
+  // 1. An event handler found that the pod was not assumed.
+  // 2. The pod was assumed, and its attempt called Done().
+  // 3. The event handler queued the pod.
+  // The trace shows the pod as bound, although its Binding may be under way.
+  trace_.Moved(pod, Place::kBound, {.attempts = info.attempts});
+  queue_.Done(pod.metadata.uid);
+  // If the Binding has failed since the check, the pod may not have been
+  // requeued, because it was in flight again.
+  if (!cache_.IsAssumedPod(pod)) queue_.AddUnschedulableIfNotPresent(info);
+  return true;
 }
-
-}  // namespace
 
 tl::expected<void, SchedulingFailure> Scheduler::SchedulingCycle(
     PodAttempt& attempt) {
@@ -128,33 +143,6 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
   return host;
 }
 
-void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
-                              SchedulingFailure& failure) const {
-  // Not after an error, nor if there are no nodes.
-  if (failure.status.code() != Code::kUnschedulable) return;
-  failure.nominating = {};
-  const Status status = framework_.RunPostFilterPlugins(
-      state, pod, failure.diagnosis.node_to_status, failure.nominating);
-  if (status.reasons().empty()) return;
-  failure.status = {Code::kUnschedulable,
-                    failure.status.Message() + " " + status.Message()};
-}
-
-namespace {
-
-// Reports the nodes that PreFilter has excluded, for the trace.
-void ReportExcludedNodes(const CycleState& state, const Nodes& all,
-                         const std::set<std::string>& left_over,
-                         const Status& excluded) {
-  if (!state.report().is_read()) return;
-  for (const NodeInfo* node : all) {
-    const std::string& name = node->node().metadata.name;
-    if (!left_over.contains(name)) state.report().Rejected(name, "", excluded);
-  }
-}
-
-}  // namespace
-
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     CycleState& state, const Pod& pod, Diagnosis& diagnosis) const {
   PreFilterResult left_over;
@@ -177,9 +165,11 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
   for (const std::string& name : *left_over.node_names) {
     if (const NodeInfo* node = snapshot_.Get(name)) nodes.push_back(node);
   }
-  const Status excluded(Code::kUnschedulableAndUnresolvable,
-                        fmt::format("node(s) didn't satisfy plugin(s) [{}]",
-                                    fmt::join(left_over.plugins, " ")));
+  // As upstream, also names the plugin that rejected the nominated node.
+  const Status excluded(
+      Code::kUnschedulableAndUnresolvable,
+      fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                  fmt::join(diagnosis.unschedulable_plugins, " ")));
   ReportExcludedNodes(state, snapshot_.List(), *left_over.node_names, excluded);
   diagnosis.node_to_status.SetAbsentNodesStatus(
       excluded, *std::move(left_over.node_names));
@@ -238,6 +228,18 @@ std::string Scheduler::SelectHost(const Nodes& nodes,
   }
   std::uniform_int_distribution<std::size_t> any(0, best.size() - 1);
   return best[any(random_)]->node().metadata.name;
+}
+
+void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
+                              SchedulingFailure& failure) const {
+  // Neither after an error, nor without nodes.
+  if (failure.status.code() != Code::kUnschedulable) return;
+  failure.nominating = {};  // the node stays, unless a plugin overrides it
+  const Status status = framework_.RunPostFilterPlugins(
+      state, pod, failure.diagnosis.node_to_status, failure.nominating);
+  if (status.reasons().empty()) return;
+  failure.status = {Code::kUnschedulable,
+                    failure.status.Message() + " " + status.Message()};
 }
 
 tl::expected<void, SchedulingFailure> Scheduler::PrepareForBindingCycle(

@@ -91,16 +91,14 @@ class Scheduler {
   // Returns true if the pod needs no node, and ends its attempt. The API server
   // never binds a pod that is being deleted.
   bool SkipPodSchedule(const QueuedPodInfo& info);
+  // The same for a pod that has a node already, and was queued once more.
+  bool SkipAssumedPod(const QueuedPodInfo& info);
   // Selects a node for the pod, and puts it into the attempt. Then assumes the
   // pod there, reserves what it needs, and runs the Permit plugins.
   tl::expected<void, SchedulingFailure> SchedulingCycle(PodAttempt& attempt);
   // Selects a node for the pod from the present nodes, and returns its name.
   tl::expected<std::string, SchedulingFailure> SchedulePod(CycleState& state,
                                                            const Pod& pod);
-  // Runs the PostFilter plugins for a pod that fits no node, and adds what they
-  // return to the failure.
-  void RunPostFilter(const CycleState& state, const Pod& pod,
-                     SchedulingFailure& failure) const;
   // Returns the nodes that the pod fits, or the first error. Puts the statuses
   // of the other nodes into the diagnosis.
   tl::expected<Nodes, Status> FindNodesThatFitPod(CycleState& state,
@@ -121,6 +119,10 @@ class Scheduler {
   // weighted scores.
   std::string SelectHost(const Nodes& nodes,
                          const std::vector<PluginNodeScores>& scores);
+  // Runs the PostFilter plugins for a pod that fits no node, and adds what they
+  // return to the failure.
+  void RunPostFilter(const CycleState& state, const Pod& pod,
+                     SchedulingFailure& failure) const;
   // Assumes the pod on its node, and runs the Reserve and Permit plugins.
   // Undoes all of it if a plugin fails. Makes the pod wait if a plugin asks for
   // it.

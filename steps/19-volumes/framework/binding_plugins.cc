@@ -31,7 +31,7 @@ Status FromPlugin(const Status& status, std::string_view point,
 
 Status Framework::RunReservePluginsReserve(CycleState& state, const Pod& pod,
                                            const std::string& node_name) const {
-  for (const ReservePlugin* plugin : reserve_plugins_) {
+  for (ReservePlugin* plugin : reserve_plugins_) {
     const Status status = FromPlugin(plugin->Reserve(state, pod, node_name),
                                      "Reserve", plugin->Name());
     state.report().Ran("Reserve", plugin->Name(), status);
@@ -42,16 +42,15 @@ Status Framework::RunReservePluginsReserve(CycleState& state, const Pod& pod,
 
 void Framework::RunReservePluginsUnreserve(CycleState& state, const Pod& pod,
                                            const std::string& node_name) const {
-  std::for_each(reserve_plugins_.rbegin(), reserve_plugins_.rend(),
-                [&](const ReservePlugin* plugin) {
-                  plugin->Unreserve(state, pod, node_name);
-                });
+  std::for_each(
+      reserve_plugins_.rbegin(), reserve_plugins_.rend(),
+      [&](ReservePlugin* plugin) { plugin->Unreserve(state, pod, node_name); });
 }
 
 Status Framework::RunPermitPlugins(CycleState& state, const Pod& pod,
                                    const std::string& node_name,
                                    PluginWaits& waits) const {
-  for (const PermitPlugin* plugin : permit_plugins_) {
+  for (PermitPlugin* plugin : permit_plugins_) {
     Clock::Duration timeout{};
     const Status result = plugin->Permit(state, pod, node_name, timeout);
     if (result.code() == Code::kWait) {

@@ -12,8 +12,8 @@ namespace {
 
 // Appends the plugin to the list if it implements the list's interface.
 template <class T>
-void AddTo(std::vector<const T*>& list, const Plugin& plugin) {
-  if (const auto* implementation = dynamic_cast<const T*>(&plugin)) {
+void AddTo(std::vector<T*>& list, Plugin& plugin) {
+  if (auto* implementation = dynamic_cast<T*>(&plugin)) {
     list.push_back(implementation);
   }
 }
@@ -79,7 +79,7 @@ Status CheckRange(const Plugin& plugin, const std::vector<NodeScore>& scores) {
 
 }  // namespace
 
-void Framework::Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight) {
+void Framework::Add(std::unique_ptr<Plugin> plugin, std::int64_t weight) {
   AddTo(pre_enqueue_plugins_, *plugin);
   AddTo(queue_sort_plugins_, *plugin);
   AddTo(pre_filter_plugins_, *plugin);
@@ -216,7 +216,7 @@ Status Framework::RunPostFilterPlugins(const CycleState& state, const Pod& pod,
                                        NominatingInfo& nominating) const {
   std::vector<std::string> reasons;
   std::string_view first;
-  for (const PostFilterPlugin* plugin : post_filter_plugins_) {
+  for (PostFilterPlugin* plugin : post_filter_plugins_) {
     const Status status = plugin->PostFilter(state, pod, statuses, nominating);
     state.report().Ran("PostFilter", plugin->Name(), status,
                        nominating.node_name);

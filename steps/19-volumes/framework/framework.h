@@ -42,7 +42,7 @@ class Framework {
   // Appends the plugin to the list of each of its extension points. Its scores
   // are multiplied by `weight`. Not thread-safe: call it before any Run…
   // function.
-  void Add(std::unique_ptr<const Plugin> plugin, std::int64_t weight = 1);
+  void Add(std::unique_ptr<Plugin> plugin, std::int64_t weight = 1);
 
   // REQUIRES: a QueueSort plugin was added. If there were several, the last one
   // counts.
@@ -54,18 +54,6 @@ class Framework {
   }
   const std::vector<const FilterPlugin*>& filter_plugins() const {
     return filter_plugins_;
-  }
-  const std::vector<const PreScorePlugin*>& pre_score_plugins() const {
-    return pre_score_plugins_;
-  }
-  const std::vector<const ReservePlugin*>& reserve_plugins() const {
-    return reserve_plugins_;
-  }
-  const std::vector<const PermitPlugin*>& permit_plugins() const {
-    return permit_plugins_;
-  }
-  const std::vector<const PreBindPlugin*>& pre_bind_plugins() const {
-    return pre_bind_plugins_;
   }
 
   // The events that the plugins have registered.
@@ -163,19 +151,19 @@ class Framework {
                           const NodeInfo& node,
                           const AttemptReport& report) const;
 
-  std::vector<std::unique_ptr<const Plugin>> plugins_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<QueueingHintFunction> queueing_hints_;
   // The elements of plugins_, by extension point.
   std::vector<const PreEnqueuePlugin*> pre_enqueue_plugins_;
   std::vector<const QueueSortPlugin*> queue_sort_plugins_;
   std::vector<const PreFilterPlugin*> pre_filter_plugins_;
   std::vector<const FilterPlugin*> filter_plugins_;
-  std::vector<const PostFilterPlugin*> post_filter_plugins_;
+  std::vector<PostFilterPlugin*> post_filter_plugins_;
   std::vector<const PreScorePlugin*> pre_score_plugins_;
   std::vector<const ScorePlugin*> score_plugins_;
   std::map<std::string_view, std::int64_t> score_plugin_weight_;  // by name
-  std::vector<const ReservePlugin*> reserve_plugins_;
-  std::vector<const PermitPlugin*> permit_plugins_;
+  std::vector<ReservePlugin*> reserve_plugins_;
+  std::vector<PermitPlugin*> permit_plugins_;
   std::vector<const PreBindPlugin*> pre_bind_plugins_;
   std::vector<const BindPlugin*> bind_plugins_;
   std::vector<const PostBindPlugin*> post_bind_plugins_;

@@ -21,46 +21,41 @@ class SharedInformerFactory;
 class WaitGroup;
 class WaitingPods;
 
-// The parts of the scheduler that plugins can use. Follows Handle of
-// k8s.io/kube-scheduler/framework.
+// The parts of the scheduler that plugins can use. All must outlive the
+// plugins. Follows Handle of k8s.io/kube-scheduler/framework.
 struct Handle {
   // All nodes in the present scheduling cycle. Not for use after this cycle,
-  // because later extension points run on other threads. Must outlive the
-  // plugins.
+  // because later extension points run on other threads.
   const Snapshot& snapshot;
-  // The informers, whose stores have copies of the cluster's objects. Null only
-  // in tests.
-  SharedInformerFactory* informers = nullptr;
-  // Sends plugins' requests. Must outlive the plugins. Null only in tests that
-  // bind nothing.
-  Client* client = nullptr;
-  // The pods that wait on Permit, and an executor for timers. Null only in
-  // tests.
-  WaitingPods* waiting_pods = nullptr;
-  Executor* executor = nullptr;
-  // The pods of each group. Null only in tests.
-  PodGroups* pod_groups = nullptr;
-  // The pods on nodes, as they are now. Null only in tests.
-  const Cache* cache = nullptr;
-  // Runs the other plugins. Null only in tests.
-  const Framework* framework = nullptr;
-  // The pods that are nominated to nodes. Null only in tests.
-  const Nominator* nominator = nullptr;
-  // Writes events. Null only in tests.
-  EventRecorder* recorder = nullptr;
-  // Random numbers, for the scheduling cycle only. Null only in tests.
-  std::mt19937_64* random = nullptr;
+  // The informers, whose stores have copies of the cluster's objects.
+  SharedInformerFactory& informers;
+  // Sends plugins' requests.
+  Client& client;
+  // The pods that wait on Permit, and an executor for timers.
+  WaitingPods& waiting_pods;
+  Executor& executor;
+  // The pods of each group.
+  PodGroups& pod_groups;
+  // The pods on nodes, as they are now.
+  const Cache& cache;
+  // Runs the other plugins.
+  const Framework& framework;
+  // The pods that are nominated to nodes.
+  const Nominator& nominator;
+  // Writes events.
+  EventRecorder& recorder;
+  // Random numbers, for the scheduling cycle only.
+  std::mt19937_64& random;
   // What goes on after the scheduling cycle has a token of `under_way`, and
-  // ends when `stop` asks to stop. Null only in tests.
-  WaitGroup* under_way = nullptr;
-  std::stop_token stop = {};
+  // ends when `stop` asks to stop.
+  WaitGroup& under_way;
+  std::stop_token stop;
   // Moves a pod to activeQ or backoffQ: see SchedulingQueue::Retry(). The same
-  // holds for locks as for `activate`. Empty only in tests.
-  std::function<void(const PodPtr&)> retry = {};
+  // holds for locks as for `activate`.
+  std::function<void(const PodPtr&)> retry;
   // Moves pods to activeQ: see SchedulingQueue::Activate(). Takes the queue's
-  // lock, so don't call it under a lock that Less() or a hint takes. Empty only
-  // in tests.
-  std::function<void(const std::vector<PodPtr>&)> activate = {};
+  // lock, so don't call it under a lock that Less() or a hint takes.
+  std::function<void(const std::vector<PodPtr>&)> activate;
 };
 
 }  // namespace minisched

@@ -109,7 +109,7 @@ class PostFilterPlugin : public virtual Plugin {
   // UnschedulableAndUnresolvable keeps the plugins that follow from running.
   virtual Status PostFilter(const CycleState& state, const Pod& pod,
                             const NodeToStatus& statuses,
-                            NominatingInfo& nominating) const = 0;
+                            NominatingInfo& nominating) = 0;
 };
 
 // A plugin that prepares the scoring of nodes for one pod.
@@ -152,12 +152,12 @@ class ReservePlugin : public virtual Plugin {
  public:
   // Runs in the scheduling cycle, after the pod was assumed.
   virtual Status Reserve(CycleState& state, const Pod& pod,
-                         const std::string& node_name) const = 0;
+                         const std::string& node_name) = 0;
   // Runs if the pod isn't bound after all, on any thread. Must not fail. Gives
   // back what the pod holds, and does nothing if it holds nothing: Reserve()
   // may have failed, or may not have been called.
   virtual void Unreserve(CycleState& state, const Pod& pod,
-                         const std::string& node_name) const = 0;
+                         const std::string& node_name) = 0;
 };
 
 // A plugin that decides whether a pod may be bound to its node: yes, no, or not
@@ -170,7 +170,7 @@ class PermitPlugin : public virtual Plugin {
   // longer. See Handle::waiting_pods.
   virtual Status Permit(CycleState& state, const Pod& pod,
                         const std::string& node_name,
-                        Clock::Duration& timeout) const = 0;
+                        Clock::Duration& timeout) = 0;
 };
 
 // The plugins that asked to wait, and the longest wait of each.

@@ -48,8 +48,8 @@ std::vector<ClusterEventWithHint> Coscheduling::EventsToRegister() const {
 }
 
 Status Coscheduling::PreEnqueue(const Pod& pod) const {
-  const auto group = handle_.pod_groups->Find(pod);
-  if (!group || !handle_.waiting_pods->IsGroupRejected(group->key)) return {};
+  const auto group = handle_.pod_groups.Find(pod);
+  if (!group || !handle_.waiting_pods.IsGroupRejected(group->key)) return {};
   return FailedRecently(group->key);
 }
 
@@ -65,7 +65,7 @@ bool Coscheduling::Less(const QueuedPodInfo& a, const QueuedPodInfo& b) const {
 }
 
 void Coscheduling::BeforeSort(QueuedPodInfo& info) const {
-  info.group = handle_.pod_groups->Find(*info.pod);
+  info.group = handle_.pod_groups.Find(*info.pod);
 }
 
 Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
@@ -74,7 +74,7 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   // PreEnqueue doesn't run again for the pods that are in activeQ when their
   // group fails.
   Status gated = PreEnqueue(pod);
-  const auto group = handle_.pod_groups->Find(pod);
+  const auto group = handle_.pod_groups.Find(pod);
   if (!gated.IsSuccess() || !group) return gated;
   const auto own = PodGroup::Of(pod);
   if (own && own->min_available != group->min_available) {
@@ -84,7 +84,7 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
   if (own && own->priority != group->priority) {
     return {Code::kUnschedulableAndUnresolvable, "Priorities do not match"};
   }
-  const auto members = handle_.pod_groups->MembersOf(group->key);
+  const auto members = handle_.pod_groups.MembersOf(group->key);
   if (members.size() < group->min_available) {
     return {Code::kUnschedulableAndUnresolvable, "less than pgMinAvailable"};
   }
@@ -93,9 +93,9 @@ Status Coscheduling::PreFilter(CycleState& /*state*/, const Pod& pod,
 
 Status Coscheduling::PostFilter(const CycleState& /*state*/, const Pod& pod,
                                 const NodeToStatus& /*statuses*/,
-                                NominatingInfo& nominating) const {
-  const auto group = handle_.pod_groups->Find(pod);
-  if (!group || !handle_.pod_groups->MembersOf(group->key).failed) {
+                                NominatingInfo& nominating) {
+  const auto group = handle_.pod_groups.Find(pod);
+  if (!group || !handle_.pod_groups.MembersOf(group->key).failed) {
     return Code::kUnschedulable;
   }
   nominating = NominatingInfo::Override("");
@@ -105,18 +105,18 @@ Status Coscheduling::PostFilter(const CycleState& /*state*/, const Pod& pod,
 }
 
 Status Coscheduling::Reserve(CycleState& /*state*/, const Pod& pod,
-                             const std::string& /*node_name*/) const {
-  handle_.pod_groups->Assume(pod);
+                             const std::string& /*node_name*/) {
+  handle_.pod_groups.Assume(pod);
   return {};
 }
 
 void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
-                             const std::string& /*node_name*/) const {
-  handle_.pod_groups->Forget(pod);
-  const auto group = handle_.pod_groups->Find(pod);
+                             const std::string& /*node_name*/) {
+  handle_.pod_groups.Forget(pod);
+  const auto group = handle_.pod_groups.Find(pod);
   const auto labels = PodGroup::Of(pod);  // if the pod was deleted
   if (!group && !labels) return;
-  handle_.waiting_pods->RejectGroup(group ? group->key : labels->key);
+  handle_.waiting_pods.RejectGroup(group ? group->key : labels->key);
 }
 
 // What Permit does for one more member:
@@ -128,42 +128,42 @@ void Coscheduling::Unreserve(CycleState& /*state*/, const Pod& pod,
 //   was rejected, backs off  | is rejected           | is rejected
 Status Coscheduling::Permit(CycleState& state, const Pod& pod,
                             const std::string& /*node_name*/,
-                            Clock::Duration& timeout) const {
-  const auto group = handle_.pod_groups->Find(pod);
+                            Clock::Duration& timeout) {
+  const auto group = handle_.pod_groups.Find(pod);
   if (!group) return {};
   const std::string& key = group->key;
   const auto is_complete = [&] {
-    return handle_.pod_groups->MembersOf(key).placed() >= group->min_available;
+    return handle_.pod_groups.MembersOf(key).placed() >= group->min_available;
   };
-  const GroupPermit permit = handle_.waiting_pods->PermitInGroup(
+  const GroupPermit permit = handle_.waiting_pods.PermitInGroup(
       key, Name(), is_complete, [this, key] { BackOff(key); });
   if (permit == GroupPermit::kRejected) return FailedRecently(key);
   if (permit == GroupPermit::kAllowed) {
-    handle_.pod_groups->SetFailed(key, false);
+    handle_.pod_groups.SetFailed(key, false);
     return {};
   }
   if (permit == GroupPermit::kFirst) {
-    handle_.activate(handle_.pod_groups->MembersOf(key).pending);
+    handle_.activate(handle_.pod_groups.MembersOf(key).pending);
   }
   state.Write(WaitsWith{key});
   timeout = kPermitWaitingTime;
   return Code::kWait;
 }
 
-void Coscheduling::BackOff(const std::string& key) const {
-  handle_.pod_groups->SetFailed(key, true);
-  handle_.executor->PostAfter(kGroupBackoff, [this, key] { Retry(key); });
+void Coscheduling::BackOff(const std::string& key) {
+  handle_.pod_groups.SetFailed(key, true);
+  handle_.executor.PostAfter(kGroupBackoff, [this, key] { Retry(key); });
   std::vector<PodPtr> pods;
-  for (const std::string& other : handle_.waiting_pods->WaitingGroups()) {
-    const auto pending = handle_.pod_groups->MembersOf(other).pending;
+  for (const std::string& other : handle_.waiting_pods.WaitingGroups()) {
+    const auto pending = handle_.pod_groups.MembersOf(other).pending;
     pods.insert(pods.end(), pending.begin(), pending.end());
   }
   if (!pods.empty()) handle_.activate(pods);
 }
 
-void Coscheduling::Retry(const std::string& key) const {
-  handle_.waiting_pods->RemoveGroup(key);
-  handle_.activate(handle_.pod_groups->MembersOf(key).pending);
+void Coscheduling::Retry(const std::string& key) {
+  handle_.waiting_pods.RemoveGroup(key);
+  handle_.activate(handle_.pod_groups.MembersOf(key).pending);
 }
 
 }  // namespace minisched

@@ -44,24 +44,24 @@ class Coscheduling final : public PreEnqueuePlugin,
   // would evict pods in vain, again and again.
   Status PostFilter(const CycleState& state, const Pod& pod,
                     const NodeToStatus& statuses,
-                    NominatingInfo& nominating) const override;
+                    NominatingInfo& nominating) override;
   Status Reserve(CycleState& state, const Pod& pod,
-                 const std::string& node_name) const override;
+                 const std::string& node_name) override;
   // Counts the member as pending again. Also rejects the members that wait.
   void Unreserve(CycleState& state, const Pod& pod,
-                 const std::string& node_name) const override;
+                 const std::string& node_name) override;
   // Lets the member wait until the group is complete. The first member that
   // waits activates the others. The last member allows them.
   Status Permit(CycleState& state, const Pod& pod, const std::string& node_name,
-                Clock::Duration& timeout) const override;
+                Clock::Duration& timeout) override;
 
  private:
   // Runs when a group that was rejected has given back its resources. Activates
   // the pending members of the groups that still wait, because these resources
   // may be what they lack.
-  void BackOff(const std::string& key) const;
+  void BackOff(const std::string& key);
   // Ends the group's backoff and activates its pending members.
-  void Retry(const std::string& key) const;
+  void Retry(const std::string& key);
 
   // Its waiting pods have the state of each group: see Permit().
   const Handle handle_;

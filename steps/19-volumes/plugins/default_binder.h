@@ -21,13 +21,13 @@ class DefaultBinder final : public BindPlugin {
     binding.metadata.uid = pod.metadata.uid;
     binding.target.kind = "Node";
     binding.target.name = node_name;
-    client_->BindAsync(binding, stop, [done](const ClientResult<void>& result) {
+    client_.BindAsync(binding, stop, [done](const ClientResult<void>& result) {
       done(result ? Status() : Status(Code::kError, result.error().what()));
     });
   }
 
  private:
-  Client* const client_;
+  Client& client_;
 };
 
 }  // namespace minisched

@@ -57,8 +57,8 @@ Status DefaultPreemption::PreEnqueue(const Pod& pod) const {
 
 Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
                                      const NodeToStatus& statuses,
-                                     NominatingInfo& nominating) const {
-  const auto newest = handle_.informers->Of<Pod>().store().Get(
+                                     NominatingInfo& nominating) {
+  const auto newest = handle_.informers.Of<Pod>().store().Get(
       pod.metadata.namespace_name, pod.metadata.name);
   if (!newest || newest->metadata.uid != pod.metadata.uid) {
     return Result(Code::kError,
@@ -77,7 +77,7 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
     return candidates.error();
   }
   const Candidate& best = SelectCandidate(*candidates);
-  executor_.ClearNominationsAsync(best.node_name, *newest);
+  executor_.ClearNominationsAsync(best, *newest);
   executor_.PrepareCandidateAsync(best, newest);
   nominating = NominatingInfo::Override(best.node_name);
   return Result(
@@ -93,7 +93,7 @@ Status DefaultPreemption::PodEligibleToPreemptOthers(
     return Result(Code::kUnschedulable,
                   "not eligible due to preemptionPolicy=Never.");
   }
-  const std::string nominated = handle_.nominator->NominatedNode(pod);
+  const std::string nominated = handle_.nominator.NominatedNode(pod);
   const NodeInfo* node = handle_.snapshot.Get(nominated);
   if (node == nullptr) return {};
   const Status* status = statuses.Find(nominated);
@@ -117,11 +117,11 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     reasons["Preemption is not helpful for scheduling"] = all - nodes.size();
   }
   const auto first = static_cast<std::ptrdiff_t>(
-      nodes.empty() ? 0 : (*handle_.random)() % nodes.size());
+      nodes.empty() ? 0 : handle_.random() % nodes.size());
   std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
   const std::size_t wanted =
       std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
-  const auto& store = handle_.informers->Of<PodDisruptionBudget>().store();
+  const auto& store = handle_.informers.Of<PodDisruptionBudget>().store();
   const DisruptionBudgets budgets([&](const std::string& of_namespace) {
     return store.List(of_namespace);
   });
@@ -131,8 +131,8 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
     auto candidate =
-        SelectVictimsOnNode(*handle_.framework, state, pod, *node, budgets,
-                            handle_.nominator->NominatedPodsForNode(name));
+        SelectVictimsOnNode(handle_.framework, state, pod, *node, budgets,
+                            handle_.nominator.NominatedPodsForNode(name));
     if (!candidate) {
       const Status& why = candidate.error();
       if (!why.IsRejected()) error = Result(why.code(), why.Message());

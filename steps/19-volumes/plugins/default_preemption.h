@@ -30,7 +30,7 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   // Begins to evict the victims on the best node, and nominates the node.
   Status PostFilter(const CycleState& state, const Pod& pod,
                     const NodeToStatus& statuses,
-                    NominatingInfo& nominating) const override;
+                    NominatingInfo& nominating) override;
 
  private:
   // Returns success if the pod may preempt others, or else why not.
@@ -43,7 +43,7 @@ class DefaultPreemption final : public PreEnqueuePlugin,
       const CycleState& state, const Pod& pod, Nodes nodes) const;
 
   const Handle handle_;
-  mutable PreemptionExecutor executor_;
+  PreemptionExecutor executor_;
 };
 
 }  // namespace minisched

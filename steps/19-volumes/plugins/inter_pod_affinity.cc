@@ -183,7 +183,7 @@ AffinityTerms InterPodAffinity::TermsOf(const Pod& pod) const {
 
 void InterPodAffinity::AddSelectedNamespaces(AffinityTerm& term) const {
   if (!term.namespace_selector || term.namespace_selector->Empty()) return;
-  for (const auto& each : handle_.informers->Of<Namespace>().store().List()) {
+  for (const auto& each : handle_.informers.Of<Namespace>().store().List()) {
     if (!term.namespace_selector->Matches(each->metadata.labels)) continue;
     term.namespaces.insert(each->metadata.name);
   }
@@ -191,7 +191,7 @@ void InterPodAffinity::AddSelectedNamespaces(AffinityTerm& term) const {
 }
 
 Labels InterPodAffinity::NamespaceLabels(const Pod& pod) const {
-  const auto found = handle_.informers->Of<Namespace>().store().Get(
+  const auto found = handle_.informers.Of<Namespace>().store().Get(
       "", pod.metadata.namespace_name);
   return found ? found->metadata.labels : Labels();
 }

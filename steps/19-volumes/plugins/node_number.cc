@@ -43,18 +43,18 @@ Status NodeNumber::Score(const CycleState& state, const Pod& /*pod*/,
 
 Status NodeNumber::Permit(CycleState& state, const Pod& pod,
                           const std::string& node_name,
-                          Clock::Duration& timeout) const {
+                          Clock::Duration& timeout) {
   const std::chrono::seconds wait(LastDigit(node_name).value_or(0));
   if (wait.count() == 0) return {};
   const auto this_attempt = std::make_shared<const std::monostate>();
   state.Write(AttemptMarker(this_attempt));
   const auto allow = [name = Name(), uid = pod.metadata.uid,
                       this_attempt = std::weak_ptr(this_attempt),
-                      &waiting_pods = *handle_.waiting_pods] {
+                      &waiting_pods = handle_.waiting_pods] {
     if (this_attempt.expired()) return;  // the pod may wait again by now
     waiting_pods.Allow(uid, name);
   };
-  handle_.executor->PostAfter(wait, allow);
+  handle_.executor.PostAfter(wait, allow);
   timeout = kPermitTimeout;
   return Code::kWait;
 }

@@ -23,7 +23,7 @@ class NodeNumber final : public PreScorePlugin,
   // The timeout is five seconds, so pods on nodes with a digit above 5 are
   // rejected.
   Status Permit(CycleState& state, const Pod& pod, const std::string& node_name,
-                Clock::Duration& timeout) const override;
+                Clock::Duration& timeout) override;
 
  private:
   const Handle handle_;

@@ -157,7 +157,7 @@ Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
 }
 
 SpreadConstraints PodTopologySpread::DefaultConstraints(const Pod& pod) const {
-  const Selector selector = DefaultSelector(pod, *handle_.informers);
+  const Selector selector = DefaultSelector(pod, handle_.informers);
   if (selector.Empty()) return {};
   SpreadConstraint of_hostname{.max_skew = 3,
                                .topology_key = kHostname,

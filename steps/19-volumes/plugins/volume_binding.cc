@@ -25,7 +25,7 @@ using BoundVolumes = std::vector<BoundVolume>;
 
 BoundVolume FindVolume(const Handle& handle, const std::string& name) {
   const auto volume =
-      handle.informers->Of<PersistentVolume>().store().Get("", name);
+      handle.informers.Of<PersistentVolume>().store().Get("", name);
   if (!volume) return {};
   BoundVolume bound{.exists = true};
   const auto& affinity = volume->spec.node_affinity;

@@ -11,7 +11,7 @@ namespace minisched {
 
 tl::expected<ClaimPtr, Status> GetClaim(const Handle& handle, const Pod& pod,
                                         const std::string& name) {
-  ClaimPtr claim = handle.informers->Of<PersistentVolumeClaim>().store().Get(
+  ClaimPtr claim = handle.informers.Of<PersistentVolumeClaim>().store().Get(
       pod.metadata.namespace_name, name);
   if (claim) return claim;
   return tl::unexpected(
@@ -21,7 +21,7 @@ tl::expected<ClaimPtr, Status> GetClaim(const Handle& handle, const Pod& pod,
 
 bool IsDelayed(const Handle& handle, const PersistentVolumeClaim& claim) {
   if (!claim.spec.volume_name.empty()) return false;
-  const auto storage_class = handle.informers->Of<StorageClass>().store().Get(
+  const auto storage_class = handle.informers.Of<StorageClass>().store().Get(
       "", StorageClassName(claim));
   return storage_class &&
          storage_class->volume_binding_mode == "WaitForFirstConsumer";

@@ -86,7 +86,7 @@ Status VolumeZone::PreFilter(CycleState& state, const Pod& pod,
     if (!claim) return claim.error();
     const std::string& name = (*claim)->spec.volume_name;
     const auto found =
-        handle_.informers->Of<PersistentVolume>().store().Get("", name);
+        handle_.informers.Of<PersistentVolume>().store().Get("", name);
     if (!found) {
       return {Code::kUnschedulableAndUnresolvable,
               fmt::format("persistentvolume \"{}\" not found", name)};

@@ -33,27 +33,32 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
     });
     victims_[preemptor->metadata.uid] = victims;
   }
-  EvictAll(handle_.under_way->Begin(), candidate.node_name, std::move(victims),
+  EvictAll(handle_.under_way.Begin(), candidate.node_name, std::move(victims),
            preemptor)
       .Start();
 }
 
-void PreemptionExecutor::ClearNominationsAsync(const std::string& node,
+void PreemptionExecutor::ClearNominationsAsync(const Candidate& candidate,
                                                const Pod& preemptor) {
-  for (const PodInfoPtr& info : handle_.nominator->NominatedPodsForNode(node)) {
+  const auto ends = [](const PodPtr& victim) {
+    return victim->metadata.deletion_timestamp.has_value();
+  };
+  if (std::ranges::all_of(candidate.victims, ends)) return;
+  const std::string& node = candidate.node_name;
+  for (const PodInfoPtr& info : handle_.nominator.NominatedPodsForNode(node)) {
     if (!IsPreemptionAllowed(*info->pod, preemptor)) continue;
     // The status may be older than the nomination.
     auto pod = std::make_shared<Pod>(*info->pod);
     pod->status.nominated_node_name = node;
-    ClearNomination(handle_.under_way->Begin(), std::move(pod)).Start();
+    ClearNomination(handle_.under_way.Begin(), std::move(pod)).Start();
   }
 }
 
 Task<> PreemptionExecutor::ClearNomination(WaitGroup::Token /*under_way*/,
                                            PodPtr pod) {
   const auto clear = [&](const Callback<ClientResult<bool>>& done) {
-    PatchPodStatusAsync(*handle_.client, pod, {.nominated_node_name = ""},
-                        handle_.client->clock().WallNow(), handle_.stop, done);
+    PatchPodStatusAsync(handle_.client, pod, {.nominated_node_name = ""},
+                        handle_.client.clock().WallNow(), handle_.stop, done);
   };
   const auto cleared = co_await CallbackResult<ClientResult<bool>>(clear);
   if (!cleared && !cleared.error().As<Cancelled>()) {
@@ -70,7 +75,7 @@ bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
 
 bool PreemptionExecutor::AnyStays(const std::vector<PodPtr>& victims) const {
   return std::ranges::any_of(victims, [this](const PodPtr& victim) {
-    const PodPtr now = handle_.cache->GetPod(*victim);
+    const PodPtr now = handle_.cache.GetPod(*victim);
     return now && !PodTerminatingByPreemption(*now);
   });
 }
@@ -100,11 +105,11 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
   Eviction eviction = Eviction::kBegun;
-  if (handle_.waiting_pods->Preempt(victim->metadata.uid, plugin_,
-                                    "preempted")) {
+  if (handle_.waiting_pods.Preempt(victim->metadata.uid, plugin_,
+                                   "preempted")) {
     note += " (in kube-scheduler memory).";
     const auto turn = [&](const Callback<void>& done) {
-      handle_.executor->Post(done);
+      handle_.executor.Post(done);
     };
     co_await CallbackResult<void>(turn);
     // The victim's binding cycle has run before, and has given back the
@@ -116,8 +121,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   if (eviction != Eviction::kBegun) co_return eviction;
   spdlog::info("evicted {} from {} for {}", ObjectName(victim->metadata), node,
                ObjectName(preemptor->metadata));
-  handle_.recorder->Eventf(GetReference(*victim), GetReference(*preemptor),
-                           "Normal", "Preempted", "Preempting", note);
+  handle_.recorder.Eventf(GetReference(*victim), GetReference(*preemptor),
+                          "Normal", "Preempted", "Preempting", note);
   co_return eviction;
 }
 
@@ -126,8 +131,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::DeletePod(
   const Condition why =
       PreemptionCondition(*victim, preemptor->spec.scheduler_name);
   const auto evict = [&](const Callback<ClientResult<bool>>& done) {
-    EvictPodAsync(*handle_.client, victim, why,
-                  handle_.client->clock().WallNow(), handle_.stop, done);
+    EvictPodAsync(handle_.client, victim, why, handle_.client.clock().WallNow(),
+                  handle_.stop, done);
   };
   const auto deleted = co_await CallbackResult<ClientResult<bool>>(evict);
   if (deleted) co_return *deleted ? Eviction::kBegun : Eviction::kGone;

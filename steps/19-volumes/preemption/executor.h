@@ -31,9 +31,10 @@ class PreemptionExecutor {
                              const PodPtr& preemptor) EXCLUDES(mu_);
 
   // Begins to clear the nominations to the node of pods that are less important
-  // than the preemptor. When an update shows that this is done, the queue moves
-  // the pod, because it may fit another node.
-  void ClearNominationsAsync(const std::string& node, const Pod& preemptor);
+  // than the preemptor, unless all victims are already being deleted. When an
+  // update shows that this is done, the queue moves the pod, because it may fit
+  // another node.
+  void ClearNominationsAsync(const Candidate& candidate, const Pod& preemptor);
 
   // Returns true if the preemptor has to wait, because the cache has a victim
   // and doesn't yet show that this scheduler deletes it. Can be called under

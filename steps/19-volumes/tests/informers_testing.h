@@ -57,10 +57,4 @@ class InformersOf {
   std::stop_source stop_;
 };
 
-// Informers that have no objects, for all tests of a process.
-inline SharedInformerFactory& NoObjects() {
-  static InformersOf informers;
-  return informers.Get();
-}
-
 }  // namespace minisched

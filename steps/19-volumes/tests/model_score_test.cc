@@ -1,1 +1,1 @@
-../../18-pod-preferences/tests/model_score_test.cc
+../../05-score/tests/model_score_test.cc

@@ -1,1 +1,1 @@
-../../11-binding-cycle/tests/scheduling_queue_model_test.cc
+../../13-coscheduling/tests/scheduling_queue_model_test.cc

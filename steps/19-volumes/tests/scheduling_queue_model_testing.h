@@ -1,1 +1,1 @@
-../../11-binding-cycle/tests/scheduling_queue_model_testing.h
+../../13-coscheduling/tests/scheduling_queue_model_testing.h

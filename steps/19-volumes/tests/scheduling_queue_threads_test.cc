@@ -1,1 +1,1 @@
-../../10-scheduling-gates/tests/scheduling_queue_threads_test.cc
+../../13-coscheduling/tests/scheduling_queue_threads_test.cc

@@ -8,6 +8,7 @@
 #include "framework/handle.h"
 #include "minisched/api/persistent_volume.h"
 #include "minisched/api/storage.h"
+#include "tests/handle_testing.h"
 #include "tests/informers_testing.h"
 #include "tests/plugin_testing.h"
 #include "tests/snapshot_testing.h"
@@ -129,7 +130,7 @@ class VolumeCluster {
   }
 
   Handle handle() const {
-    return {.snapshot = snapshot_, .informers = &informers_.Get()};
+    return NewHandle(snapshot_, {.informers = informers_.Get()});
   }
   const NodeInfo& node() const { return *snapshot_.Get("node-1"); }
 
