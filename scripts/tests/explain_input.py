@@ -10,9 +10,12 @@ from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, explain,
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
-BOUND_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-               "metadata": {"name": "x"}, "spec": {"volumeName": "pv"}}
-DISK = {"volumes": [{"name": "v", "rbd": {"image": "i", "monitors": ["m"]}}]}
+DELAYED_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                 "metadata": {"name": "x"},
+                 "spec": {"storageClassName": "wait"}}
+CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
+         "metadata": {"name": "wait"}, "provisioner": "x.io/disk",
+         "volumeBindingMode": "WaitForFirstConsumer"}
 GPU = {"containers": [{"name": "c", "image": "i", "resources": {
     "limits": {"a.com/gpu": "1"}, "requests": {"a.com/gpu": "1"}}}]}
 GPUS = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
@@ -74,16 +77,13 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (GOOD, ["--scheduler", "/none/scheduler"], 2,
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
-        (listed(NODE, pod_with(CLAIM), BOUND_CLAIM), [], 2,
+        (listed(NODE, pod_with(CLAIM), DELAYED_CLAIM, CLASS), [], 2,
          r"can't tell: minisched-\d\d does not support persistent volume "
-         r"claims"),
+         r"claims that wait for a pod's node"),
     "a class that is missing":
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "
          r"there is no PriorityClass high: add it to the dump"),
-    "a pod with an inline disk":
-        (listed(NODE, pod_with(DISK)), [], 2,
-         r"can't tell: minisched-\d\d does not support inline disks"),
     "a pod with a resource of a device class":
         (listed(NODE, GPUS, pod_with(GPU)), [], 2,
          r"can't tell: the DeviceClass gpus serves a.com/gpu, and "),
@@ -173,9 +173,9 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
         (pod_with({"schedulerName": "mine"}), [], 2,
          r"^default/web is for the scheduler \"mine\": pass its command with "
          r"--scheduler$"),
-    "a pod that the step doesn't support because of its claim":
-        (STATEFUL_SET, [], 2,
-         r"does not support persistent volume claims"),
+    "a pod whose claim is created with it":
+        (STATEFUL_SET, [], 1,
+         r"pod has unbound immediate PersistentVolumeClaims$"),
     "a pod whose group is pending":
         (MEMBER, [{**MEMBER, "metadata": {**MEMBER["metadata"],
                                           "name": "other"}}], 0,
@@ -184,7 +184,7 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
         (MEMBER, [], 1, r"the group g has 1 of at least 2 pods$"),
     "a pod whose claim does not exist":
         (pod_with(CLAIM), [], 1,
-         r'VolumeBinding: persistentvolumeclaim "x" not found$'),
+         r'VolumeRestrictions: persistentvolumeclaim "x" not found$'),
     "a pod whose node does not exist":
         (pod_with({"nodeName": "n9"}), [], 1,
          r"^default/web has spec.nodeName n9, but there is no node n9\."),
