@@ -351,6 +351,12 @@ void VisitFields(Visitor& visit, T& selector) {
   visit("matchExpressions", selector.match_expressions);
 }
 
+template <class Visitor, MaybeConst<ResourceRequirements> T>
+void VisitFields(Visitor& visit, T& resources) {
+  visit("requests", resources.requests);
+  visit("limits", resources.limits);
+}
+
 template <class Visitor, MaybeConst<NodeSelectorRequirement> T>
 void VisitFields(Visitor& visit, T& requirement) {
   visit("key", requirement.key);

@@ -7,13 +7,11 @@
 #include "minisched/api/node.h"
 #include "minisched/api/options.h"
 #include "minisched/api/parse_error.h"
-#include "minisched/api/persistent_volume.h"
 #include "minisched/api/pod.h"
 #include "minisched/api/pod_disruption_budget.h"
 #include "minisched/api/pod_status_patch.h"
 #include "minisched/api/service.h"
 #include "minisched/api/status.h"
-#include "minisched/api/storage.h"
 #include "minisched/api/watch_event.h"
 #include "minisched/api/workloads.h"
 
@@ -336,84 +334,6 @@ TEST(JsonTest, ReadsTheVolumesOfAPod) {
                     .image = "i",
                     .read_only = true}}},
           {.name = "g"}}));
-}
-
-TEST(JsonTest, ReadsAPersistentVolume) {
-  const auto volume = FromJson<PersistentVolume>(R"({
-    "apiVersion": "v1", "kind": "PersistentVolume",
-    "metadata": {"name": "pv-1", "labels": {"zone": "a"}},
-    "spec": {
-      "capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"],
-      "claimRef": {"namespace": "shop", "name": "data", "uid": "u1"},
-      "storageClassName": "fast", "volumeMode": "Block",
-      "volumeAttributesClassName": "gold", "local": {"path": "/mnt"},
-      "nodeAffinity": {"required": {"nodeSelectorTerms": [
-        {"matchExpressions": [{"key": "zone", "operator": "In",
-                               "values": ["a"]}]}]}}},
-    "status": {"phase": "Bound"}})");
-  EXPECT_EQ(volume.metadata.name, "pv-1");
-  EXPECT_EQ(volume.spec.capacity.at("storage").ToString(), "5Gi");
-  EXPECT_THAT(volume.spec.access_modes, ElementsAre("ReadWriteOnce"));
-  EXPECT_EQ(
-      volume.spec.claim_ref,
-      (ObjectReference{.namespace_name = "shop", .name = "data", .uid = "u1"}));
-  EXPECT_EQ(volume.spec.storage_class_name, "fast");
-  EXPECT_EQ(volume.spec.volume_mode, "Block");
-  EXPECT_EQ(volume.spec.volume_attributes_class_name, "gold");
-  ASSERT_TRUE(volume.spec.node_affinity);
-  ASSERT_TRUE(volume.spec.node_affinity->required);
-  const auto& terms = volume.spec.node_affinity->required->node_selector_terms;
-  ASSERT_EQ(terms.size(), 1U);
-  EXPECT_EQ(terms[0].match_expressions[0].key, "zone");
-  EXPECT_EQ(volume.status.phase, "Bound");
-  EXPECT_EQ(PersistentVolume::kResource.Path("", "pv-1"),
-            "/api/v1/persistentvolumes/pv-1");
-  const auto unbound = FromJson<PersistentVolume>(R"({"spec": {}})");
-  EXPECT_FALSE(unbound.spec.claim_ref);
-  EXPECT_FALSE(unbound.spec.node_affinity);
-}
-
-TEST(JsonTest, ReadsAPersistentVolumeClaim) {
-  const auto claim = FromJson<PersistentVolumeClaim>(R"({
-    "apiVersion": "v1", "kind": "PersistentVolumeClaim",
-    "metadata": {"name": "data", "namespace": "shop"},
-    "spec": {
-      "accessModes": ["ReadWriteOncePod"],
-      "selector": {"matchLabels": {"tier": "a"}},
-      "resources": {"requests": {"storage": "1Gi"}}, "volumeName": "pv-1",
-      "storageClassName": "fast", "volumeMode": "Filesystem",
-      "volumeAttributesClassName": "gold"},
-    "status": {"phase": "Bound", "accessModes": ["ReadWriteOncePod"]}})");
-  EXPECT_EQ(ObjectName(claim.metadata), "shop/data");
-  EXPECT_THAT(claim.spec.access_modes, ElementsAre("ReadWriteOncePod"));
-  EXPECT_EQ(claim.spec.selector,
-            (LabelSelector{.match_labels = {{"tier", "a"}}}));
-  EXPECT_EQ(claim.spec.resources.requests.at("storage").ToString(), "1Gi");
-  EXPECT_EQ(claim.spec.volume_name, "pv-1");
-  EXPECT_EQ(claim.spec.storage_class_name, "fast");
-  EXPECT_EQ(claim.spec.volume_mode, "Filesystem");
-  EXPECT_EQ(claim.spec.volume_attributes_class_name, "gold");
-  EXPECT_EQ(claim.status.phase, "Bound");
-  EXPECT_EQ(PersistentVolumeClaim::kResource.Path("shop", "data"),
-            "/api/v1/namespaces/shop/persistentvolumeclaims/data");
-}
-
-TEST(JsonTest, ReadsAStorageClass) {
-  const auto fast = FromJson<StorageClass>(R"({
-    "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
-    "metadata": {"name": "fast"}, "provisioner": "example.com/disk",
-    "volumeBindingMode": "WaitForFirstConsumer", "reclaimPolicy": "Delete",
-    "allowedTopologies": [{"matchLabelExpressions": [
-      {"key": "zone", "values": ["a", "b"]}]}]})");
-  EXPECT_EQ(fast.metadata.name, "fast");
-  EXPECT_EQ(fast.provisioner, "example.com/disk");
-  EXPECT_EQ(fast.volume_binding_mode, "WaitForFirstConsumer");
-  EXPECT_THAT(
-      fast.allowed_topologies,
-      ElementsAre(TopologySelectorTerm{
-          .match_label_expressions = {{.key = "zone", .values = {"a", "b"}}}}));
-  EXPECT_EQ(StorageClass::kResource.Path("", "fast"),
-            "/apis/storage.k8s.io/v1/storageclasses/fast");
 }
 
 TEST(JsonTest, WritesWhatAPatchOfAPodsStatusNames) {

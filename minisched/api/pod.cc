@@ -4,12 +4,6 @@
 
 namespace minisched {
 
-template <class Visitor, MaybeConst<ResourceRequirements> T>
-void VisitFields(Visitor& visit, T& resources) {
-  visit("requests", resources.requests);
-  visit("limits", resources.limits);
-}
-
 template <class Visitor, MaybeConst<ContainerPort> T>
 void VisitFields(Visitor& visit, T& port) {
   visit("name", port.name);
