@@ -93,7 +93,7 @@ bool IsFullyBound(const PersistentVolumeClaim& claim);
 std::optional<std::string> ClaimName(const Pod& pod, const Volume& volume);
 
 // Returns the claims that the pod's spec names: "namespace/name". The claims of
-// ephemeral volumes are left out, because no other pod can use them.
+// ephemeral volumes are left out, because they are for their own pod alone.
 std::vector<std::string> ClaimKeys(const Pod& pod);
 
 // Returns true if the claim was created for an ephemeral volume of the pod. A
