@@ -32,12 +32,6 @@ bool Cache::IsAssumedPod(const Pod& pod) const {
   return state != pods_.end() && state->second.assumed;
 }
 
-std::shared_ptr<const Pod> Cache::GetPod(const Pod& pod) const {
-  MutexLock lock(mu_);
-  const auto state = pods_.find(pod.metadata.uid);
-  return state == pods_.end() ? nullptr : state->second.pod->pod;
-}
-
 void Cache::AddPod(const std::shared_ptr<const Pod>& pod) {
   PodInfoPtr info = NewPodInfo(pod);
   MutexLock lock(mu_);

@@ -38,8 +38,6 @@ class Cache {
   // the Binding has failed.
   void ForgetPod(const Pod& pod) EXCLUDES(mu_);
   bool IsAssumedPod(const Pod& pod) const EXCLUDES(mu_);
-  // Returns the pod's state, or null if the cache doesn't have the pod.
-  std::shared_ptr<const Pod> GetPod(const Pod& pod) const EXCLUDES(mu_);
 
   // Adds a pod that has a node. Replaces the state that the cache has of the
   // pod, assumed or not, even if that was on another node.

@@ -11,7 +11,6 @@
 
 namespace minisched {
 
-class Cache;
 class EventRecorder;
 class Executor;
 class Framework;
@@ -35,8 +34,6 @@ struct Handle {
   Executor& executor;
   // The pods of each group.
   PodGroups& pod_groups;
-  // The pods on nodes, as they are now.
-  const Cache& cache;
   // Runs the other plugins.
   const Framework& framework;
   // Writes events.

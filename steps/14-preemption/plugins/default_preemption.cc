@@ -38,22 +38,6 @@ Nodes PotentialNodes(const Nodes& nodes, const NodeToStatus& statuses) {
 
 }  // namespace
 
-std::vector<ClusterEventWithHint> DefaultPreemption::EventsToRegister() const {
-  // Only for pods that PreEnqueue has gated, so that no other plugin holds
-  // them: what may help a pod that the other plugins have rejected.
-  return {{{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown |
-                                     action::kUpdatePodToleration}},
-          {{EventResource::kNode,
-            action::kAdd | action::kUpdateNodeAllocatable |
-                action::kUpdateNodeLabel | action::kUpdateNodeTaint}}};
-}
-
-Status DefaultPreemption::PreEnqueue(const Pod& pod) const {
-  if (!executor_.IsPodRunningPreemption(pod.metadata.uid)) return {};
-  return {Code::kUnschedulableAndUnresolvable,
-          "waiting for the preemption for this pod to be finished"};
-}
-
 Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
                                      const NodeToStatus& statuses,
                                      NominatingInfo& nominating) {

@@ -15,18 +15,13 @@ namespace minisched {
 // Makes room for a pod that fits no node: evicts pods of lower priority from
 // one node. The pod does not wait for them in activeQ. Their deletion wakes it,
 // like any pod that was rejected. Follows plugins/defaultpreemption.
-class DefaultPreemption final : public PreEnqueuePlugin,
-                                public PostFilterPlugin {
+class DefaultPreemption final : public PostFilterPlugin {
  public:
   // What `handle` refers to must outlive the plugin.
   explicit DefaultPreemption(const Handle& handle)
       : handle_(handle), executor_(handle, Name()) {}
 
   std::string_view Name() const override { return "DefaultPreemption"; }
-  std::vector<ClusterEventWithHint> EventsToRegister() const override;
-
-  // Gates a pod whose own preemption is under way.
-  Status PreEnqueue(const Pod& pod) const override;
   // Begins to evict the victims on the best node, and nominates the node.
   Status PostFilter(const CycleState& state, const Pod& pod,
                     const NodeToStatus& statuses,

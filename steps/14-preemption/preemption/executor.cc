@@ -6,10 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "cache/cache.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/pod_preemption.h"
-#include "minisched/base/executor.h"
 #include "minisched/base/log.h"
 #include "minisched/client/pod_eviction.h"
 #include "minisched/events/event_recorder.h"
@@ -22,50 +20,22 @@ void PreemptionExecutor::PrepareCandidateAsync(const Candidate& candidate,
   std::ranges::copy_if(
       candidate.victims, std::back_inserter(victims),
       [](const PodPtr& pod) { return !pod->metadata.deletion_timestamp; });
-  if (victims.empty()) return;
-  {
-    MutexLock lock(mu_);
-    std::erase_if(victims_, [this](const auto& preemption) {
-      return !AnyStays(preemption.second);
-    });
-    victims_[preemptor->metadata.uid] = victims;
-  }
   EvictAll(handle_.under_way.Begin(), candidate.node_name, std::move(victims),
            preemptor)
       .Start();
-}
-
-bool PreemptionExecutor::IsPodRunningPreemption(const std::string& uid) const {
-  MutexLock lock(mu_);
-  const auto preemption = victims_.find(uid);
-  return preemption != victims_.end() && AnyStays(preemption->second);
-}
-
-bool PreemptionExecutor::AnyStays(const std::vector<PodPtr>& victims) const {
-  return std::ranges::any_of(victims, [this](const PodPtr& victim) {
-    const PodPtr now = handle_.cache.GetPod(*victim);
-    return now && !PodTerminatingByPreemption(*now);
-  });
 }
 
 Task<> PreemptionExecutor::EvictAll(WaitGroup::Token /*under_way*/,
                                     std::string node,
                                     std::vector<PodPtr> victims,
                                     PodPtr preemptor) {
-  const PodPtr last = victims.back();
-  victims.pop_back();
-  std::vector<Task<Eviction>> others;
+  std::vector<Task<Eviction>> all;
   for (const PodPtr& victim : victims) {
-    others.push_back(PreemptPod(node, victim, preemptor));
+    all.push_back(PreemptPod(node, victim, preemptor));
   }
-  const auto evictions = co_await AllOf(std::move(others));
-  bool failed = std::ranges::count(evictions, Eviction::kFailed) > 0;
-  if (!failed) {
-    failed = co_await PreemptPod(node, last, preemptor) == Eviction::kFailed;
-  }
-  if (!failed) co_return;
-  Forget(last, preemptor);
-  handle_.retry(preemptor);
+  const auto evictions = co_await AllOf(std::move(all));
+  const bool failed = std::ranges::count(evictions, Eviction::kFailed) > 0;
+  if (failed) handle_.retry(preemptor);
 }
 
 Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
@@ -76,13 +46,6 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   if (handle_.waiting_pods.Preempt(victim->metadata.uid, plugin_,
                                    "preempted")) {
     note += " (in kube-scheduler memory).";
-    const auto turn = [&](const Callback<void>& done) {
-      handle_.executor.Post(done);
-    };
-    co_await CallbackResult<void>(turn);
-    // The victim's binding cycle has run before, and has given back the
-    // resources. A later attempt of the victim may hold others.
-    Forget(victim, preemptor);
   } else {
     eviction = co_await DeletePod(victim, preemptor);
   }
@@ -108,13 +71,7 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::DeletePod(
     spdlog::warn("failed to evict pod {}: {}", ObjectName(victim->metadata),
                  deleted.error().what());
   }
-  Forget(victim, preemptor);
   co_return Eviction::kFailed;
-}
-
-void PreemptionExecutor::Forget(const PodPtr& victim, const PodPtr& preemptor) {
-  MutexLock lock(mu_);
-  std::erase(victims_[preemptor->metadata.uid], victim);
 }
 
 }  // namespace minisched

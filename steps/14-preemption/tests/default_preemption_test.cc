@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/default_preemption_testing.h"
@@ -51,23 +49,6 @@ TEST_F(DefaultPreemptionTest, EvictsTheVictimsAndNominatesTheNode) {
   EXPECT_EQ(TakeRetried(), "") << "the victim's deletion wakes the pod";
 }
 
-// Otherwise, an attempt would find a victim that doesn't seem to end, and evict
-// pods on another node.
-TEST_F(DefaultPreemptionTest, ThePreemptorWaitsUntilTheVictimsEndIsSeen) {
-  const Pod victim = NewPodOf("a", {.cpu = 4, .node = "node-1"});
-  Start({NewNodeOf("node-1", 4)}, {Urgent(), victim});
-  EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
-  AwaitEvictions();
-  EXPECT_FALSE(plugin_->PreEnqueue(Urgent()).IsSuccess());
-  cluster_.Send("MODIFIED", Preempted(victim));
-  // The event handler may run a little later.
-  for (int i = 0; i < 10'000 && !plugin_->PreEnqueue(Urgent()).IsSuccess();
-       ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_TRUE(plugin_->PreEnqueue(Urgent()).IsSuccess());
-}
-
 TEST_F(DefaultPreemptionTest, LeavesVictimsAloneThatAreEnding) {
   Pod ending = NewPodOf("a", {.cpu = 4, .node = "node-1"});
   ending.metadata.deletion_timestamp = Time();
@@ -75,7 +56,6 @@ TEST_F(DefaultPreemptionTest, LeavesVictimsAloneThatAreEnding) {
   EXPECT_EQ(PostFilter(Urgent()), Found("node-1"));
   AwaitEvictions();
   EXPECT_THAT(cluster_.AwaitWrites(0), IsEmpty());
-  EXPECT_TRUE(plugin_->PreEnqueue(Urgent()).IsSuccess());
 }
 
 TEST_F(DefaultPreemptionTest, CountsTheNodesThatNoEvictionHelps) {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "cache/cache.h"
 #include "framework/diagnosis.h"
 #include "framework/waiting_pods.h"
 #include "minisched/base/executor.h"
@@ -68,24 +67,15 @@ class DefaultPreemptionTest : public ::testing::Test {
     client_ = std::make_unique<Client>(cluster_.config(), clock_);
     recorder_ = std::make_unique<EventRecorder>(*client_, "minisched");
     informers_ = std::make_unique<SharedInformerFactory>(*client_, clock_);
-    const auto registration = informers_->Of<Pod>().AddEventHandler(
-        {.on_add =
-             [this](const PodPtr& pod, bool) {
-               if (!pod->spec.node_name.empty()) cache_.AddPod(pod);
-             },
-         .on_update = [this](const PodPtr&,
-                             const PodPtr& pod) { cache_.UpdatePod(pod); },
-         .on_delete = [this](const PodPtr& pod) { cache_.RemovePod(*pod); }});
+    informers_->Of<Pod>();
     informers_->Of<PodDisruptionBudget>();
     informers_->Start(stop_.get_token());
     ASSERT_TRUE(informers_->WaitForCacheSync({}));
-    ASSERT_TRUE(registration.WaitForSync({}));
     plugin_ = std::make_unique<DefaultPreemption>(NewHandle(
         snapshot_, {.informers = *informers_,
                     .client = *client_,
                     .waiting_pods = waiting_pods_,
                     .executor = executor_,
-                    .cache = cache_,
                     .framework = framework_,
                     .recorder = *recorder_,
                     .random = random_,
@@ -127,7 +117,6 @@ class DefaultPreemptionTest : public ::testing::Test {
 
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
-  Cache cache_;
   Snapshot snapshot_;
   Framework framework_;
   std::stop_source stop_;

@@ -5,7 +5,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "cache/cache.h"
 #include "cache/pod_groups.h"
 #include "framework/framework.h"
 #include "framework/handle.h"
@@ -28,7 +27,6 @@ struct UnusedParts {
   Executor executor{1, clock};
   WaitingPods waiting_pods{executor};
   PodGroups pod_groups{clock};
-  Cache cache;
   Framework framework;
   EventRecorder recorder{client, "minisched"};
   std::mt19937_64 random{1};
@@ -47,7 +45,6 @@ struct HandleParts {
   WaitingPods& waiting_pods = Unused().waiting_pods;
   Executor& executor = Unused().executor;
   PodGroups& pod_groups = Unused().pod_groups;
-  const Cache& cache = Unused().cache;
   const Framework& framework = Unused().framework;
   EventRecorder& recorder = Unused().recorder;
   std::mt19937_64& random = Unused().random;
@@ -67,7 +64,6 @@ inline Handle NewHandle(const Snapshot& snapshot,
           .waiting_pods = parts.waiting_pods,
           .executor = parts.executor,
           .pod_groups = parts.pod_groups,
-          .cache = parts.cache,
           .framework = parts.framework,
           .recorder = parts.recorder,
           .random = parts.random,

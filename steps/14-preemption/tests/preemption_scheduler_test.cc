@@ -83,9 +83,9 @@ TEST_F(PreemptionSchedulerTest, AnUrgentPodGetsTheRoomOfAnother) {
 TEST_F(PreemptionSchedulerTest, WaitsForAVictimThatIsEnding) {
   Start(kClasses + SmallNode("a") + SmallNode("b") + BoundPod("web-1", "a") +
         BoundPod("web-2", "b") + UrgentPod());
-  AwaitThat([this] { return !Nominated("urgent").empty(); });
-  // Several events, because the first ones may find the pod gated. The end of
-  // any pod on a node wakes the pod.
+  AwaitThat(
+      [this] { return !Nominated("urgent").empty() && !Ending().empty(); });
+  // The end of any pod on a node wakes the pod.
   AwaitThat([&] {
     Pod other;
     other.metadata.name = "other";
@@ -157,6 +157,18 @@ TEST_F(PreemptionSchedulerTest, EvictsOneVictimForEachUrgentPod) {
   AwaitThat([this] { return Places().contains("urgent-1"); });
   EXPECT_TRUE(Ending().empty());
   EXPECT_EQ(Places().size(), 5);
+}
+
+// Evictions go on when the scheduler has to stop. The next one needs to know
+// for which node they were.
+TEST_F(PreemptionSchedulerTest, AStoppedSchedulerStillNominatesTheNode) {
+  StartServer(kClasses + SmallNode("a") + BoundPod("web", "a") + UrgentPod());
+  server_->server().SetFaults(
+      "faults: [{match: {verbs: [patch], name: urgent}, latency: 300ms}]");
+  StartScheduler();
+  AwaitThat([this] { return !Ending().empty(); });
+  StopScheduler();
+  EXPECT_EQ(Nominated("urgent"), "a");
 }
 
 // ---- The trace.

@@ -1,1 +1,1 @@
-../../14-preemption/tests/preemption_in_vain_test.cc
+../../15-nominated-pods/tests/preemption_in_vain_test.cc
