@@ -57,13 +57,17 @@ class VolumeBindingTest : public ContractTest {
   void AwaitClaim(const std::string& name, const std::string& phase) {
     AwaitPhase("persistentvolumeclaims/" + name, phase);
   }
-  // Waits for an event in the namespace, and returns its message.
-  std::string AwaitEvent(const std::string& reason) {
+  // Waits for an event in the namespace, and returns its message. With a kind,
+  // only an event about an object of this kind counts.
+  std::string AwaitEvent(const std::string& reason,
+                         const std::string& kind = "") {
     std::string message;
     Await("the event " + reason, [&] {
       const json events = Read("events");
       for (const json& event : events.at("items")) {
-        if (event.value("reason", "") == reason) message = event["message"];
+        if (event.value("reason", "") != reason) continue;
+        if (!kind.empty() && event["involvedObject"]["kind"] != kind) continue;
+        message = event["message"];
       }
       return !message.empty();
     });
@@ -347,7 +351,8 @@ TEST_F(VolumeBindingTest, MakesTheClaimsOfEphemeralVolumes) {
 
   CreateClaim("q-v", {{"volumeName", "contract-none"}});
   Create("pods", Pod("q", {{"spec", spec}}));
-  EXPECT_EQ(AwaitEvent("FailedBinding"),
+  // The claim p-v, which found no volume, has the same reason.
+  EXPECT_EQ(AwaitEvent("FailedBinding", "Pod"),
             "ephemeral volume v: PVC " + namespace_name() +
                 "/q-v was not created for pod " + namespace_name() +
                 "/q (pod is not owner)");

@@ -99,7 +99,8 @@ class Snapshot {
     for (const PodInfoPtr& pod : node.pods_with_claims()) {
       for (const std::string& claim : pod->claims) {
         const auto uses = uses_of_claims_.try_emplace(claim).first;
-        if ((uses->second += sign) == 0) uses_of_claims_.erase(uses);
+        uses->second += sign;
+        if (uses->second == 0) uses_of_claims_.erase(uses);
       }
     }
   }
