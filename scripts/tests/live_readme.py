@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 IMAGES = ROOT / "docs" / "images"
 TEXT = IMAGES / "live.txt"
 SCENARIO = ROOT / "testdata" / "picture.yaml"
-WIDTH = 1280
+WIDTH = 1360
 MAX_BYTES = 150_000
 # Returns the height of a window that ends below the table and its legend.
 HEIGHT = """() => {
