@@ -58,6 +58,7 @@ void Framework::Add(std::unique_ptr<Plugin> plugin) {
 Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
                                       const Nodes& nodes,
                                       PreFilterResult& result) const {
+  state.filter_plugins = filter_plugins_;
   Status unschedulable;
   for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
     PreFilterResult left_over;
@@ -65,7 +66,8 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
     state.report().Ran("PreFilter", plugin->Name(), status);
     switch (status.code()) {
       case Code::kSkip:
-        state.SkipFilter(plugin->Name());
+        std::erase(state.filter_plugins,
+                   dynamic_cast<const FilterPlugin*>(plugin));
         continue;
       case Code::kUnschedulable:
         unschedulable = status.WithPlugin(plugin->Name());
@@ -91,8 +93,7 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
 Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node) const {
   Status first;
-  for (const FilterPlugin* plugin : filter_plugins_) {
-    if (state.SkipsFilter(plugin->Name())) continue;
+  for (const FilterPlugin* plugin : state.filter_plugins) {
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
     if (first.IsSuccess()) first = FromFilter(status, *plugin);

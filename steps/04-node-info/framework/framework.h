@@ -37,7 +37,8 @@ class Framework {
 
   // Runs the filter plugins in order, except those whose PreFilter returned
   // Skip, and returns the first non-success status, with the plugin's name. The
-  // message of an error names the plugin too.
+  // message of an error names the plugin too. REQUIRES: RunPreFilterPlugins()
+  // has run with `state`.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "framework/framework.h"
+#include "tests/default_plugins_testing.h"
 #include "tests/status_testing.h"
 
 namespace minisched {
@@ -111,8 +112,7 @@ TEST_F(RunPreFilterPluginsTest, SomePreFilterPluginsReturnedSkip) {
   Add("skip1", Code::kSkip);
   Add("success1", {});
   EXPECT_EQ(RunPreFilterPlugins(), "Success");
-  EXPECT_TRUE(state_.SkipsFilter("skip1"));
-  EXPECT_FALSE(state_.SkipsFilter("success1"));
+  EXPECT_THAT(NamesOf(state_.filter_plugins), ElementsAre("success1"));
   EXPECT_EQ(RunFilterPlugins(), "Unschedulable by success1: too hot");
 }
 
@@ -120,7 +120,7 @@ TEST_F(RunPreFilterPluginsTest, OthersRunAfterUnschedulable) {
   Add("unschedulable", {Code::kUnschedulable, "not now"});
   Add("skip", Code::kSkip);
   EXPECT_EQ(RunPreFilterPlugins(), "Unschedulable by unschedulable: not now");
-  EXPECT_TRUE(state_.SkipsFilter("skip"));
+  EXPECT_THAT(NamesOf(state_.filter_plugins), ElementsAre("unschedulable"));
 }
 
 TEST_F(RunPreFilterPluginsTest, ReturnsTheLastUnschedulable) {
@@ -167,7 +167,7 @@ TEST_F(RunPreFilterPluginsTest, NoOthersRunIfAPluginLeavesNoNodes) {
   EXPECT_EQ(RunPreFilterPlugins(),
             "UnschedulableAndUnresolvable: node(s) didn't satisfy plugin "
             "reject-all-nodes");
-  EXPECT_FALSE(state_.SkipsFilter("skip"));
+  EXPECT_THAT(calls_, ElementsAre("A of 1", "reject-all-nodes of 1"));
 }
 
 TEST_F(RunPreFilterPluginsTest, NamesThePluginsThatTogetherLeaveNoNodes) {

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <any>
-#include <string_view>
 #include <typeindex>
 #include <typeinfo>
 #include <unordered_map>
@@ -12,6 +10,9 @@
 #include "minisched/trace/attempt_report.h"
 
 namespace minisched {
+
+class FilterPlugin;
+class ScorePlugin;
 
 // The state of one attempt to schedule a pod: data that plugins store for use
 // at later extension points. Each plugin uses types of its own. A copy has
@@ -38,24 +39,16 @@ class CycleState {
     return *std::any_cast<T>(&data_.at(typeid(T)));
   }
 
-  // Excludes the plugin from the Filter extension point in this cycle. The text
-  // of `plugin` must outlive the state and its copies.
-  void SkipFilter(std::string_view plugin) { skip_filter_.push_back(plugin); }
-  bool SkipsFilter(std::string_view plugin) const {
-    return std::ranges::find(skip_filter_, plugin) != skip_filter_.end();
-  }
-  // Excludes the plugin from Score, like SkipFilter().
-  void SkipScore(std::string_view plugin) { skip_score_.push_back(plugin); }
-  bool SkipsScore(std::string_view plugin) const {
-    return std::ranges::find(skip_score_, plugin) != skip_score_.end();
-  }
+  // The plugins whose Filter runs in this cycle, in order. Only the framework
+  // sets them. kube-scheduler keeps the names of the other plugins instead, and
+  // looks them up for each node.
+  std::vector<const FilterPlugin*> filter_plugins;
+  // The same for Score.
+  std::vector<const ScorePlugin*> score_plugins;
 
  private:
   AttemptReport report_;
   std::unordered_map<std::type_index, std::any> data_;
-  // A vector: it is searched for each plugin and node, and has few elements.
-  std::vector<std::string_view> skip_filter_;
-  std::vector<std::string_view> skip_score_;
 };
 
 }  // namespace minisched

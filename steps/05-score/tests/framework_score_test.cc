@@ -91,13 +91,14 @@ class FrameworkScoreTest : public ::testing::Test {
   Status RunPreScore() {
     return framework_.RunPreScorePlugins(state_, pod_, snapshot_.List());
   }
+  // Runs PreScore, which must succeed, and Score.
   tl::expected<std::vector<PluginNodeScores>, Status> RunScore() {
+    EXPECT_TRUE(RunPreScore().IsSuccess());
     return framework_.RunScorePlugins(state_, pod_, snapshot_.List());
   }
 
-  // Runs PreScore and Score, and returns the names of the plugins with scores.
+  // Returns the names of the plugins with scores.
   std::vector<std::string> ScoringPlugins() {
-    EXPECT_TRUE(RunPreScore().IsSuccess());
     const auto all = RunScore();
     EXPECT_TRUE(all.has_value());
     std::vector<std::string> names;
@@ -217,7 +218,9 @@ TEST_F(FrameworkScoreTest, ReportsAnErrorOfScore) {
   Add("B", {.score = {Code::kError, "on fire"}});
   ExpectScoreError(
       "running Score plugins: plugin \"A\" failed with: disk full");
-  EXPECT_THAT(log_, ElementsAre("A Score web-0 on node-0"));
+  EXPECT_THAT(log_,
+              ElementsAre("A PreScore web-0 on 2", "B PreScore web-0 on 2",
+                          "A Score web-0 on node-0"));
 }
 
 // normalize fails

@@ -40,16 +40,12 @@ TEST(CycleStateTest, ReadThrowsWithoutData) {
 TEST(CycleStateTest, ACopyIsIndependent) {
   CycleState state;
   state.Write(PortsData{{80}});
-  state.SkipFilter("NodePorts");
   CycleState copy = state;
   copy.Read<PortsData>().ports[0] = 443;
   copy.Write(NamesData{{"web"}});
-  copy.SkipFilter("NodeAffinity");
   EXPECT_EQ(state.Read<PortsData>().ports, std::vector{80});
   EXPECT_THROW(state.Read<NamesData>(), std::out_of_range);
-  EXPECT_FALSE(state.SkipsFilter("NodeAffinity"));
   EXPECT_EQ(copy.Read<PortsData>().ports, std::vector{443});
-  EXPECT_TRUE(copy.SkipsFilter("NodePorts"));
 }
 
 }  // namespace
