@@ -99,13 +99,10 @@ TEST_F(FrameworkPreFlightTest, StopsAtAnError) {
   EXPECT_EQ(calls_.size(), 2U);
 }
 
-// "Error when PreBindPreFlight returns Unschedulable".
+// "Error when PreBindPreFlight returns Unschedulable", with another message.
 TEST_F(FrameworkPreFlightTest, ARejectionIsAnError) {
   Add("A", {Code::kUnschedulable, "no"});
-  EXPECT_EQ(PreFlights(),
-            "Error: PreBindPreFlight A returned \"Unschedulable\", which is "
-            "unsupported. It is supposed to return Success, Skip, or Error "
-            "status");
+  EXPECT_EQ(PreFlights(), "Error: running PreBindPreFlight \"A\": no");
 }
 
 // A plugin without the function, for example one of an older step.

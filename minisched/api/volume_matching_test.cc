@@ -1,6 +1,6 @@
 // Cases from component-helpers' pv_helpers_test.go and from kubernetes'
 // pkg/controller/volume/persistentvolume/index_test.go are named in comments.
-#include "plugins/volume_matching.h"
+#include "minisched/api/volume_matching.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
