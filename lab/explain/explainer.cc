@@ -72,6 +72,10 @@ void CheckCertain(const ClaimProblem& problem) {
       fmt::join(problem.causes, ", ")));
 }
 
+Rejection ToRejection(const ClaimProblem& problem) {
+  return {problem.plugin, {problem.reason}, problem.causes};
+}
+
 // Replaces the rejection by a plugin that does not support some claims with
 // those that follow from the claims and the volumes. Throws CannotTell if there
 // are none.
@@ -81,8 +85,7 @@ void AddUnsupported(const Outcome& outcome, const std::string& message,
   if (const auto problem = rules.volumes.Problem(trial.is_new())) {
     CheckCertain(*problem);
     boost::replace_first(answer.sentence, message, problem->reason);
-    answer.pod_rejections.push_back(
-        {problem->plugin, {problem->reason}, problem->causes});
+    answer.pod_rejections.push_back(ToRejection(*problem));
     return;
   }
   const DelayedClaims& delayed = rules.volumes.delayed();
@@ -107,6 +110,14 @@ void AddUnsupported(const Outcome& outcome, const std::string& message,
 void AddPodRejections(const Outcome& outcome, Trial& trial,
                       const NodeStates& nodes, const Rules& rules,
                       Answer& answer, const std::stop_token& stop) {
+  const auto problem = rules.volumes.Problem(trial.is_new());
+  const auto is_problem = [&](const std::string& message) {
+    return problem && message.find(problem->reason) != message.npos;
+  };
+  if (outcome.attempt.is_null() && is_problem(outcome.sentence)) {
+    CheckCertain(*problem);
+    answer.pod_rejections.push_back(ToRejection(*problem));
+  }
   for (const Json& point : Get(outcome.attempt, "points")) {
     if (!GetString(point, "status").starts_with("Unschedulable")) continue;
     // A PostFilter plugin that finds no node rejects nothing, and its message
@@ -122,10 +133,9 @@ void AddPodRejections(const Outcome& outcome, Trial& trial,
     rejection.causes = rejection.plugin == "Coscheduling"
                            ? GroupCauses(trial, rejection.reasons[0], stop)
                            : rejection.reasons;
-    if (const auto problem = rules.volumes.Problem(trial.is_new());
-        problem && problem->reason == rejection.reasons[0]) {
+    if (is_problem(rejection.reasons[0])) {
       CheckCertain(*problem);
-      rejection.causes = problem->causes;
+      rejection = ToRejection(*problem);
     }
     answer.pod_rejections.push_back(std::move(rejection));
   }

@@ -107,9 +107,9 @@ std::vector<std::string> VolumeRules::CausesOf(
   std::vector<std::string> causes;
   if (plugin != "VolumeRestrictions") return causes;
   for (const auto& [pod, where, what] : UsersFor(node)) {
-    causes.push_back(
-        fmt::format("{} is in use by {}{}", what, ObjectName(pod->metadata),
-                    where == node.metadata.name ? "" : " on " + where));
+    causes.push_back(fmt::format("{} is in use by {}{}", what,
+                                 ObjectName(pod->metadata),
+                                 where.empty() ? "" : " on " + where));
   }
   return causes;
 }
@@ -145,8 +145,7 @@ std::vector<VolumeUser> VolumeRules::UsersFor(const Node& node) const {
   if (here != nodes_.end()) {
     for (const PlacedPod& other : here->second.placed) {
       if (const Volume* disk = SharedDisk(pod_, other)) {
-        users.push_back(
-            {&other, node.metadata.name, "the disk " + DiskName(*disk)});
+        users.push_back({&other, "", "the disk " + DiskName(*disk)});
       }
     }
   }

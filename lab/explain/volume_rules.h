@@ -16,7 +16,7 @@ namespace minisched::explain {
 // A pod that uses a claim or an inline disk of the explained pod.
 struct VolumeUser {
   const PlacedPod* pod;
-  std::string node;
+  std::string node;  // "" for a disk: the rejected node
   std::string what;  // "the claim data", "the disk pd-1"
 };
 
