@@ -64,6 +64,8 @@ def add(rng: random.Random, objects: list[dict]) -> list[dict]:
         place(rng, volume, [each["metadata"]["name"] for each in nodes])
         if rng.random() < 0.85:
             bind(one, volume)
+        else:  # no controller can bind it, even if it is new
+            volume["spec"]["capacity"]["storage"] = "1Mi"
         made += [each for each in (volume, one) if rng.random() < 0.95]
     if rng.random() < 0.4:
         sources.append({"gcePersistentDisk": {"pdName": "pd"}})

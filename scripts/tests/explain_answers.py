@@ -134,9 +134,9 @@ def planted(answer: dict) -> list[dict]:
              more(r" and (\d+) more", text), more(r"\((\d+) more", text),
              more(r"\(\w+ (\d+)[,;]", text),
              more(r"has \S+/bound-(\d+)", text, 1000),
-             more(r"in use by \S+/bound-(\d+)", text, 1000),
+             more(r"(?:pd|Pod\)) is in use by \S+/bound-(\d+)", text, 1000),
              more(r"volume disk-\w+ [^(]*\(node-(\d+)", text, 1000),
-             re.sub(r"in zone [abc]\b", "in zone d", text),
+             re.sub(r"(disk-\w+ in zone) [abc]\b", r"\1 q", text),
              more(r'"pod": "\S+/bound-(\d+)"', text, 1000),
              text.replace("1 node(s) were", "2 node(s) were")]
     return [json.loads(each) for each in wrong if each != text]
@@ -236,7 +236,9 @@ def check_what_if(seeds: range, directory: pathlib.Path) -> list[str]:
 
 
 def before_post_filter(sentence: str) -> str:
-    return sentence.split(" preemption:")[0]
+    # If PreFilter rejects the pod, kube-scheduler's DefaultPreemption finds no
+    # nodes to try, and returns "not found".
+    return sentence.split(" preemption:")[0].removesuffix(" not found")
 
 
 def check_real(scheduler: str, seeds: range,
