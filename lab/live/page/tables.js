@@ -187,7 +187,7 @@ export function claimsOfPod({ namespace, claims }) {
       status.phase, spec.storageClassName,
       volume ? open("PersistentVolume", volume.name, volume) : spec.volumeName,
       volume && nodesOfVolume(volume.object)]
-      : [name, found.time > 0 && !found.error && "does not exist"];
+      : [name, found.time > 0 && !found.error && "does not exist", "", "", ""];
     return h("tr", { key: name }, cells.map((cell) => h("td", cell)));
   });
   return h("div", { key: "claims" }, h("h3", `Claims${asOfNow()}`),
