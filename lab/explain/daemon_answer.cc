@@ -92,14 +92,15 @@ class Collector {
   Collector(Trial& trial, const NodeStates& nodes, const std::stop_token& stop)
       : trial_(trial),
         nodes_(nodes),
-        rules_(trial.pod(), nodes, ReadNamespaces(trial.copy().server())),
+        rules_(trial.pod(), nodes, ReadNamespaces(trial.copy().server()),
+               ReadVolumes(trial.copy().server(), trial.pod())),
         stop_(stop) {}
 
   void AddOutcome(const Outcome& outcome, const Pod& pod,
                   const std::string& node) {
     if (!outcome.node.empty()) return AddRunning(node);
     Answer one;
-    AddPodRejections(outcome, trial_, one, stop_);
+    AddPodRejections(outcome, trial_, nodes_, rules_, one, stop_);
     AddRejected(outcome, pod, nodes_, rules_, one);
     RejectedNode rejected{.node = node};
     for (RejectedNode& each : one.rejected) {

@@ -17,8 +17,9 @@ Answer ExplainDaemonSet(Trial& trial, const std::stop_token& stop);
 
 // Add the rejections of an attempt to the answer: those of the pod as a whole,
 // and those of nodes, the nearest ones first. Defined in explainer.cc.
-void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
-                      const std::stop_token& stop);
+void AddPodRejections(const Outcome& outcome, Trial& trial,
+                      const NodeStates& nodes, const Rules& rules,
+                      Answer& answer, const std::stop_token& stop);
 void AddRejected(const Outcome& outcome, const Pod& pod,
                  const NodeStates& nodes, const Rules& rules, Answer& answer);
 

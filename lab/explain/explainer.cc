@@ -33,6 +33,10 @@ constexpr std::size_t kMaxTrials = 12;
 constexpr std::size_t kMaxPairs = 8;
 constexpr std::size_t kMaxHelpful = 5;
 
+// The reason of kube-scheduler's plugin VolumeBinding.
+constexpr char kNoVolume[] =
+    "node(s) didn't find available persistent volumes to bind";
+
 // Throws CannotTell that the scheduler does not support something.
 [[noreturn]] void FailUnsupported(const std::string& program,
                                   std::string message) {
@@ -59,10 +63,61 @@ std::vector<std::string> GroupCauses(Trial& trial, const std::string& reason,
                       minimum == labels.end() ? "?" : minimum->second)};
 }
 
+// Throws CannotTell if the claims of a new pod may be bound at once.
+void CheckCertain(const ClaimProblem& problem) {
+  if (problem.is_certain) return;
+  throw CannotTell(fmt::format(
+      "can't tell: {}, and controllers have had no time for it: explain the "
+      "pod once it exists",
+      fmt::join(problem.causes, ", ")));
+}
+
+Rejection ToRejection(const ClaimProblem& problem) {
+  return {problem.plugin, {problem.reason}, problem.causes};
+}
+
+// Replaces the rejection by a plugin that does not support some claims with
+// those that follow from the claims and the volumes. Throws CannotTell if there
+// are none.
+void AddUnsupported(const Outcome& outcome, const std::string& message,
+                    Trial& trial, const NodeStates& nodes, const Rules& rules,
+                    Answer& answer) {
+  if (const auto problem = rules.volumes.Problem(trial.is_new())) {
+    CheckCertain(*problem);
+    boost::replace_first(answer.sentence, message, problem->reason);
+    answer.pod_rejections.push_back(ToRejection(*problem));
+    return;
+  }
+  const DelayedClaims& delayed = rules.volumes.delayed();
+  if (delayed.empty()) FailUnsupported(outcome.program, message);
+  for (const auto& [name, node] : nodes) {
+    auto causes = rules.volumes.CausesOf(node.node, "VolumeBinding");
+    if (causes.empty()) {
+      FailUnsupported(
+          outcome.program,
+          fmt::format("{}: on {}, {}; pass kube-scheduler as --scheduler",
+                      message, name, delayed.Possible(node.node)));
+    }
+    answer.rejected.push_back(
+        {name, {{"VolumeBinding", {kNoVolume}, std::move(causes)}}});
+  }
+  boost::replace_first(answer.sentence, message,
+                       fmt::format("{} {}", nodes.size(), kNoVolume));
+}
+
 }  // namespace
 
-void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
-                      const std::stop_token& stop) {
+void AddPodRejections(const Outcome& outcome, Trial& trial,
+                      const NodeStates& nodes, const Rules& rules,
+                      Answer& answer, const std::stop_token& stop) {
+  const auto problem = rules.volumes.Problem(trial.is_new());
+  const auto is_problem = [&](const std::string& message) {
+    return problem && message.find(problem->reason) != message.npos;
+  };
+  if (outcome.attempt.is_null() && is_problem(outcome.sentence)) {
+    CheckCertain(*problem);
+    answer.pod_rejections.push_back(ToRejection(*problem));
+  }
   for (const Json& point : Get(outcome.attempt, "points")) {
     if (!GetString(point, "status").starts_with("Unschedulable")) continue;
     // A PostFilter plugin that finds no node rejects nothing, and its message
@@ -71,17 +126,16 @@ void AddPodRejections(const Outcome& outcome, Trial& trial, Answer& answer,
     Rejection rejection{.plugin = GetString(point, "plugin"),
                         .reasons = {GetString(point, "message")}};
     if (rejection.plugin == "Unsupported") {
-      const auto problem = FindClaimProblem(trial, stop);
-      if (!problem) FailUnsupported(outcome.program, rejection.reasons[0]);
-      boost::replace_first(answer.sentence, rejection.reasons[0],
-                           problem->reason);
-      rejection = {.plugin = "VolumeBinding",
-                   .reasons = {problem->reason},
-                   .causes = {problem->cause}};
-    } else {
-      rejection.causes = rejection.plugin == "Coscheduling"
-                             ? GroupCauses(trial, rejection.reasons[0], stop)
-                             : rejection.reasons;
+      AddUnsupported(outcome, rejection.reasons[0], trial, nodes, rules,
+                     answer);
+      continue;
+    }
+    rejection.causes = rejection.plugin == "Coscheduling"
+                           ? GroupCauses(trial, rejection.reasons[0], stop)
+                           : rejection.reasons;
+    if (is_problem(rejection.reasons[0])) {
+      CheckCertain(*problem);
+      rejection = ToRejection(*problem);
     }
     answer.pod_rejections.push_back(std::move(rejection));
   }
@@ -288,7 +342,9 @@ Answer Explain(const Experiment& experiment, bool suggest,
       answer = ExplainDaemonSet(trial, stop);
     } else {
       const NodeStates nodes = ReadNodes(trial.copy().server());
-      const Rules rules(pod, nodes, ReadNamespaces(trial.copy().server()));
+      apiserver::Server& server = trial.copy().server();
+      const Rules rules(pod, nodes, ReadNamespaces(server),
+                        ReadVolumes(server, pod));
       Victims victims;
       const Outcome outcome = trial.Run(
           RealClock().Now() + kMaxAttempt, stop, [&](const Outcome& now) {
@@ -300,7 +356,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       answer = AnswerOf(outcome, pod);
       answer.priority = PodPriority(pod);
       AddVictims(std::move(victims), answer);
-      AddPodRejections(outcome, trial, answer, stop);
+      AddPodRejections(outcome, trial, nodes, rules, answer, stop);
       AddRejected(outcome, pod, nodes, rules, answer);
       AddScores(outcome, answer);
       CheckComplete(answer);

@@ -90,6 +90,7 @@ constexpr char kMetadata[] = R"({
   "pv.kubernetes.io/bound-by-controller": 1,
   "storage.alpha.kubernetes.io/migrated-plugins": 1,
   "storageclass.kubernetes.io/is-default-class": 1,
+  "volume.beta.kubernetes.io/storage-class": 1,
   "volume.kubernetes.io/selected-node": 1}
 })";
 

@@ -37,7 +37,8 @@ std::optional<std::set<std::string>> KeysOfNewDomains(const Rules& rules,
 }
 
 Change OneMoreNodeInNewDomains(const Node& like, const NodeStates& nodes,
-                               const std::set<std::string>& keys) {
+                               const std::set<std::string>& keys,
+                               const Labels& labels) {
   Change change = OneMoreNode(like, nodes);
   apiserver::Json step = apiserver::Json::parse(change.step);
   for (const std::string& key : keys) {
@@ -46,6 +47,10 @@ Change OneMoreNodeInNewDomains(const Node& like, const NodeStates& nodes,
     if (!IsValueOf(key, value, nodes)) continue;  // such as the hostname
     while (IsValueOf(key, value, nodes)) value += "-new";
     label = value;
+    change.text += fmt::format(", with {}={}", key, value);
+  }
+  for (const auto& [key, value] : labels) {
+    step["create"]["metadata"]["labels"][key] = value;
     change.text += fmt::format(", with {}={}", key, value);
   }
   change.step = apiserver::Dump(step);

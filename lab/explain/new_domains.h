@@ -17,9 +17,10 @@ namespace minisched::explain {
 std::optional<std::set<std::string>> KeysOfNewDomains(const Rules& rules,
                                                       const Node& node);
 
-// Returns OneMoreNode() with values of these keys that no node has. `keys` are
-// labels of the node.
+// Returns OneMoreNode() with values of these keys that no node has, and with
+// these further labels. `keys` are labels of the node.
 Change OneMoreNodeInNewDomains(const Node& like, const NodeStates& nodes,
-                               const std::set<std::string>& keys);
+                               const std::set<std::string>& keys,
+                               const Labels& labels);
 
 }  // namespace minisched::explain

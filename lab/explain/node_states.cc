@@ -1,10 +1,14 @@
 #include "lab/explain/node_states.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "minisched/api/document.h"
+#include "minisched/api/inline_disks.h"
 #include "minisched/api/namespace.h"
+#include "minisched/api/persistent_volume.h"
 #include "minisched/api/pod_preemption.h"
 #include "minisched/api/pod_requests.h"
 
@@ -26,11 +30,14 @@ void NodeState::AddPod(const Pod& pod) {
   for (const HostPort& port : GetHostPorts(pod)) {
     ports.push_back({port, pod.metadata});
   }
-  placed.push_back(
-      {.metadata = pod.metadata,
-       .priority = PodPriority(pod),
-       .start = PodStartTime(pod),
-       .required_anti_affinity = pod.spec.affinity.pod_anti_affinity.required});
+  PlacedPod& one = placed.emplace_back(PlacedPod{
+      .metadata = pod.metadata,
+      .priority = PodPriority(pod),
+      .start = PodStartTime(pod),
+      .required_anti_affinity = pod.spec.affinity.pod_anti_affinity.required,
+      .claims = ClaimKeys(pod)});
+  std::ranges::copy_if(pod.spec.volumes, std::back_inserter(one.disks),
+                       HasInlineDisk);
 }
 
 Amount NodeState::Free(const std::string& resource) const {

@@ -18,13 +18,15 @@ struct PortHolder {
   ObjectMeta pod;
 };
 
-// The fields of a pod on a node that rules about other pods and preemption
-// read.
+// The fields of a pod on a node that rules about other pods and volumes, and
+// preemption, read.
 struct PlacedPod {
   ObjectMeta metadata;
   std::int32_t priority = 0;
   Time start;  // see PodStartTime()
   std::vector<PodAffinityTerm> required_anti_affinity;
+  std::vector<std::string> claims;  // see ClaimKeys()
+  std::vector<Volume> disks;        // those with HasInlineDisk()
 };
 
 // A node, and what its pods take.

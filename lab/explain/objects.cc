@@ -111,6 +111,14 @@ void Objects::Add(Json object, const std::string& source, bool replace) {
     RemoveConditions(object);
     pods_[name] = FactsOf(object);
   }
+  if (kind == "PersistentVolumeClaim") {
+    const Json& owners = Get(object, "metadata", "ownerReferences");
+    const Json owner = apiserver::FindBy(owners, "kind", "Pod");
+    const std::string uid = GetString(owner, "uid");
+    if (!uid.empty()) {
+      claim_owners_[{name.namespace_name, GetString(owner, "name")}] = uid;
+    }
+  }
   objects_[{kind, name}] = {Dump(object), source};
 }
 
@@ -197,6 +205,12 @@ Objects::Selection Objects::SelectFor(const NamespacedName& target,
     const Manifest& manifest = objects_.at({"Pod", name});
     if (pod.is_new) selection.missing.merge(MissingClasses(manifest));
     selection.manifests.push_back(manifest);
+    const auto owner = claim_owners_.find(name);
+    if (pod.is_new && owner != claim_owners_.end()) {
+      Json json = Json::parse(manifest.json);
+      json["metadata"]["uid"] = owner->second;
+      selection.manifests.back().json = Dump(json);
+    }
   }
   return selection;
 }

@@ -113,6 +113,9 @@ class Objects {
 
   std::map<Key, Manifest> objects_;
   std::map<NamespacedName, PodFacts> pods_;
+  // The uids that pods have in their claims, by pod. An export of the live page
+  // has no other uids of pods.
+  std::map<NamespacedName, std::string> claim_owners_;
   std::map<std::string, int> unknown_;
 };
 

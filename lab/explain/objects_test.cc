@@ -49,6 +49,21 @@ std::string CopiedText(const Objects& objects, const NamespacedName& target) {
 
 const Json kGroup = {{"metadata", {{"labels", {{kPodGroupLabel, "g"}}}}}};
 
+TEST(ObjectsTest, APodWithoutAUidOwnsItsClaims) {
+  Objects objects;
+  objects.Add(PodJson("web"), "dump");
+  objects.Add({{"apiVersion", "v1"},
+               {"kind", "PersistentVolumeClaim"},
+               {"metadata",
+                {{"name", "web-v"},
+                 {"namespace", "a"},
+                 {"ownerReferences",
+                  {{{"kind", "Pod"}, {"name", "web"}, {"uid", "old"}}}}}}},
+              "dump");
+  const auto pod = objects.SelectFor({"a", "web"}, "").manifests.back().json;
+  EXPECT_EQ(Json::parse(pod)["metadata"]["uid"], "old");
+}
+
 TEST(ObjectsTest, LeavesOutOtherPendingAndEndedPods) {
   Objects objects;
   objects.Add(PodJson("target"), "dump");

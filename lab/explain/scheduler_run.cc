@@ -61,11 +61,16 @@ class Follower {
         claims_(ClaimsOf(pod)),
         volume_updates_(VolumeUpdates(stop)) {}
 
-  // Reads the pod of a scheduler that writes no records.
+  // Reads the pod of a scheduler that writes no records, or whether a scheduler
+  // that does waits for the pod's volumes.
   void Poll(Clock::TimePoint now, const std::stop_token& stop) {
-    if (!done_ && now >= next_read_ && !HasRecording()) {
-      next_read_ = now + kReadPod;
-      ReadPod(stop);
+    if (done_ || now < next_read_) return;
+    next_read_ = now + kReadPod;
+    if (!HasRecording()) return ReadPod(stop);
+    // Nothing in the copy binds the volumes, so the pod is never bound.
+    if (!assumed_.empty() && VolumeUpdates(stop) != volume_updates_) {
+      outcome_.node = assumed_;
+      done_ = true;
     }
   }
 
@@ -97,6 +102,7 @@ class Follower {
 
   void ReadPlace(const Json& pod) {
     const std::string place = GetString(pod, "place");
+    assumed_ = place == "assumed" ? GetString(pod, "node") : "";
     if (place == "bound") {
       outcome_.node = GetString(pod, "node");
       done_ = true;
@@ -156,7 +162,7 @@ class Follower {
     done_ = !outcome_.node.empty() || !outcome_.sentence.empty();
   }
 
-  // Returns the number of updates of volumes and claims, or 0 for a pod without
+  // Returns the number of changes of volumes and claims, or 0 for a pod without
   // claims. Includes updates that change nothing: kube-scheduler sends one to a
   // claim that has the node from before the run.
   int VolumeUpdates(const std::stop_token& stop) {
@@ -166,7 +172,8 @@ class Follower {
          cluster_.Requests(scenario::Cluster::IfAway::kThrow, stop)) {
       const bool is_volume = resource == "persistentvolumes" ||
                              resource == "persistentvolumeclaims";
-      if (is_volume && verb == "update") updates += count;
+      const bool is_change = verb == "update" || verb == "patch";
+      if (is_volume && is_change) updates += count;
     }
     return updates;
   }
@@ -199,6 +206,7 @@ class Follower {
   const std::string record_;
   const std::vector<std::string> claims_;
   const int volume_updates_;  // before the scheduler runs
+  std::string assumed_;       // the node on which the pod is assumed
   bool done_ = false;
   Clock::TimePoint next_read_{};
   Outcome outcome_;
@@ -223,9 +231,7 @@ class Followers {
     tail_.Poll([this](const std::string& line, const std::string&) {
       ReadLine(line);
     });
-    if (!std::filesystem::exists(record_)) {
-      for (const auto& follower : followers_) follower->Poll(now, stop);
-    }
+    for (const auto& follower : followers_) follower->Poll(now, stop);
     return std::ranges::all_of(
         followers_, [](const auto& follower) { return follower->done(); });
   }

@@ -273,6 +273,28 @@ TEST(SchedulerRunTest, TheNominatedNodeIsTheAnswerOnceAVolumeIsWritten) {
   EXPECT_EQ(outcome.nominated, "");
 }
 
+// A scheduler that writes records shows the node as that of the assumed pod.
+TEST(SchedulerRunTest, TheAssumedNodeIsTheAnswerOnceAVolumeIsWritten) {
+  const auto place = [](const std::string& name, const std::string& node) {
+    return R"(echo '{"v": 2, "sequence": 1, "pod": {"uid": "u", "place": ")" +
+           name + R"(", "node": ")" + node + R"("}}' >>"$RECORD"; )";
+  };
+  const std::string patch =
+      kFindServer + std::string(
+                        "curl -sS --fail-with-body -X PATCH -H 'Content-Type: "
+                        "application/merge-patch+json' --data-binary '{}' "
+                        "\"$server/persistentvolumeclaims/data\"");
+  const Outcome outcome = RunTrial(
+      WithClaim(place("assumed", "node-1") + patch + " && exec sleep 60"));
+  EXPECT_EQ(outcome.node, "node-1");
+  const Outcome failed = RunTrial(WithClaim(
+      place("assumed", "node-1") + place("backoff", "") + patch +
+      R"( && sleep 0.3; echo '{"v": 2, "sequence": 1, "attempt": {"uid": "u", )"
+      R"("failure": "no"}}' >>"$RECORD"; exec sleep 60)"));
+  EXPECT_EQ(failed.node, "");
+  EXPECT_EQ(failed.sentence, "no");
+}
+
 TEST(SchedulerRunTest, AFailureBeforeTheSelectedNodeCounts) {
   const Outcome outcome =
       RunTrial(WithClaim(CurlFailure(R"("nominatedNodeName": "node-1", )") +

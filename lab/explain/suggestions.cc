@@ -20,6 +20,7 @@
 #include "lab/explain/requests.h"
 #include "lab/explain/rule_changes.h"
 #include "lab/explain/typing_errors.h"
+#include "lab/explain/volume_changes.h"
 
 namespace minisched::explain {
 namespace {
@@ -129,6 +130,8 @@ class ChangeFinder {
 
   Candidates Find(const Answer& answer) {
     const auto nodes = RejectedNodes(answer);
+    Add("claim", WithSimilarClaims(pod_json_, rules_.volumes));
+    Add("claim", WithBoundClaims(pod_, rules_.volumes));
     for (const Candidate& node : nodes) {
       if (node.plugins != std::set<std::string>{"NodeAffinity"}) continue;
       Add("typing error", WithoutTypingErrors(pod_json_, node.node()));
@@ -199,6 +202,8 @@ class ChangeFinder {
       Add(PodRuleChanges(pod_json_, *rules_.pods, node.node()));
     } else if (plugin == "PodTopologySpread" && rules_.spread) {
       Add(SpreadChanges(pod_json_, *rules_.spread, node.node()));
+    } else if (plugin == "VolumeRestrictions") {
+      Add("volume user", WithoutVolumeUser(node.node(), rules_.volumes));
     }
   }
 
@@ -349,12 +354,18 @@ class ChangeFinder {
       others.erase("InterPodAffinity");
       others.erase("PodTopologySpread");
     }
+    const auto labels = rules_.volumes.LabelsOfNewNode(node.node());
+    if (labels) {
+      others.erase("VolumeBinding");
+      others.erase("VolumeZone");
+    }
     if (!others.empty()) return;
     for (const auto& [resource, request, free] : node.shortages) {
       if (request > AmountOf(node.state->allocatable, resource)) return;
     }
     const Change change = OneMoreNodeInNewDomains(
-        node.node(), nodes_, keys.value_or(std::set<std::string>()));
+        node.node(), nodes_, keys.value_or(std::set<std::string>()),
+        labels.value_or(Labels()));
     const bool is_new_domain = change.text.find(", with ") != std::string::npos;
     const std::string sort = is_new_domain ? "new domain" : "new node";
     if (counts_[sort] == 0) Add(sort, change);

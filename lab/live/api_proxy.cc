@@ -38,9 +38,9 @@ constexpr std::array kShown = {
                 true}};
 constexpr ApiResource kEvents{"", "v1", "events", "Event", true};
 
-constexpr std::array<std::string_view, 6> kQueries = {
-    "fieldSelector", "labelSelector",      "limit",
-    "continue",      "gracePeriodSeconds", "propagationPolicy"};
+constexpr std::array<std::string_view, 7> kQueries = {
+    "fieldSelector",      "labelSelector",     "limit",        "continue",
+    "gracePeriodSeconds", "propagationPolicy", "includeObject"};
 
 constexpr const char* kYaml = "application/yaml";
 // Asks for a table with kubectl's columns.

@@ -6,6 +6,7 @@
 
 #include "lab/live/json.h"
 #include "minisched/api/conditions.h"
+#include "minisched/api/persistent_volume.h"
 #include "minisched/api/pod_requests.h"
 #include "minisched/api/resource.h"
 
@@ -99,6 +100,10 @@ std::string RowOf(const Pod& pod) {
       AmountsOf(Resource(PodRequests(pod, {.use_status_resources = true})));
   for (const PodSchedulingGate& gate : pod.spec.scheduling_gates) {
     row["gates"].push_back(gate.name);
+  }
+  for (const Volume& volume : pod.spec.volumes) {
+    const auto claim = ClaimName(pod, volume);
+    if (claim) row["claims"].push_back(*claim);
   }
   const auto group = pod.metadata.labels.find(kGroupLabel);
   if (group != pod.metadata.labels.end()) row["group"] = group->second;

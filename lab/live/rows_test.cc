@@ -57,6 +57,11 @@ TEST(RowsTest, RowsOfPods) {
              "pod-group.scheduling.sigs.k8s.io/min-available": "3"}},
            "spec": {"schedulerName": "mine", "nodeName": "n", "priority": -5,
                     "schedulingGates": [{"name": "g1"}, {"name": "g2"}],
+                    "volumes": [
+                      {"name": "a", "persistentVolumeClaim":
+                                    {"claimName": "data"}},
+                      {"name": "b", "ephemeral": {}},
+                      {"name": "c", "emptyDir": {}}],
                     "initContainers": [
                       {"name": "i", "resources": {"requests": {"cpu": "2"}}}],
                     "containers": [
@@ -70,7 +75,7 @@ TEST(RowsTest, RowsOfPods) {
            "created": "2025-12-31T00:00:00Z", "phase": "Running",
            "scheduler": "mine", "priority": -5,
            "requests": {"cpu": 2000, "memory": 1048576, "example.com/gpu": 1},
-           "gates": ["g1", "g2"], "group": "g", "minAvailable": 3,
+           "gates": ["g1", "g2"], "claims": ["data", "p-b"], "group": "g", "minAvailable": 3,
            "terminating": true})"},
       {R"({"metadata": {"uid": "1", "namespace": "s", "name": "p", "labels": {
              "pod-group.scheduling.sigs.k8s.io/min-available": "x"}},

@@ -2,6 +2,8 @@
 
 import random
 
+import explain_volumes
+
 ZONES = ["a", "b", "c"]
 APPS = ["web", "db", "target"]
 KEYS = ["kubernetes.io/hostname", "zone"]
@@ -230,7 +232,8 @@ def make(seed: int) -> list[dict]:
     if rng.random() < 0.1:
         pending["metadata"]["ownerReferences"] = owned_by("other")
         pending["spec"]["affinity"].update(pinned_to(rng.choice(names)))
-    return [namespace, HIGH, *nodes, *bound, pending]
+    objects = [namespace, HIGH, *nodes, *bound, pending]
+    return explain_volumes.add(random.Random(f"volumes of {seed}"), objects)
 
 
 def amount(text: str) -> float:

@@ -14,7 +14,8 @@ EXPLAIN = BIN / "minisched-explain"
 LAST = max(BIN.glob("minisched-[0-9][0-9]"))
 TARGET = "/api/v1/namespaces/default/pods/target"
 PATIENCE = 60  # seconds until the scheduler must have attempted the pod
-KINDS = ["namespaces", "nodes", "pods"]
+KINDS = ["namespaces", "nodes", "pods", "persistentvolumes",
+         "persistentvolumeclaims"]
 
 
 class Original:
@@ -139,7 +140,9 @@ class Original:
         if "node" in value:
             return f"/api/v1/nodes/{value['node']}"
         namespace = value.get("namespace", "default")
-        return f"/api/v1/namespaces/{namespace}/pods/{value['pod']}"
+        resource, name = (("pods", value["pod"]) if "pod" in value else
+                          ("persistentvolumeclaims", value["name"]))
+        return f"/api/v1/namespaces/{namespace}/{resource}/{name}"
 
     def patch(self, path: str, body: dict) -> None:
         connection = self.server.connection

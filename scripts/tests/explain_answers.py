@@ -10,6 +10,7 @@ import re
 
 import explain_cluster
 import explain_rules
+import explain_volumes
 from embedded import ROOT
 from explain_run import Original, explain, nominated_by
 
@@ -79,6 +80,7 @@ def problems(answer: dict, result: dict, objects: list[dict]) -> list[str]:
              for what, have, want in pairs if have != want]
     return (found + wrong_amounts(answer, objects)
             + explain_rules.wrong_rules(answer, objects)
+            + explain_volumes.wrong_causes(answer, objects)
             + wrong_victims(answer, result, objects))
 
 
@@ -132,6 +134,9 @@ def planted(answer: dict) -> list[dict]:
              more(r" and (\d+) more", text), more(r"\((\d+) more", text),
              more(r"\(\w+ (\d+)[,;]", text),
              more(r"has \S+/bound-(\d+)", text, 1000),
+             more(r"(?:pd|Pod\)) is in use by \S+/bound-(\d+)", text, 1000),
+             more(r"volume disk-\w+ [^(]*\(node-(\d+)", text, 1000),
+             re.sub(r"(disk-\w+ in zone) [abc]\b", r"\1 q", text),
              more(r'"pod": "\S+/bound-(\d+)"', text, 1000),
              text.replace("1 node(s) were", "2 node(s) were")]
     return [json.loads(each) for each in wrong if each != text]
@@ -161,6 +166,8 @@ class Check:
         for cause in causes_of(answer):
             for start in ("keeps away", "requires pods", "spread by"):
                 self.counts[start] += cause.startswith(start)
+            for part in ("has its volume", "no node is there", "is in use by"):
+                self.counts[part] += part in cause
             self.counts["kept out"] += " keeps pods with " in cause
         for faulty in planted(answer):
             self.counts["planted"] += 1
@@ -229,7 +236,9 @@ def check_what_if(seeds: range, directory: pathlib.Path) -> list[str]:
 
 
 def before_post_filter(sentence: str) -> str:
-    return sentence.split(" preemption:")[0]
+    # If PreFilter rejects the pod, kube-scheduler's DefaultPreemption finds no
+    # nodes to try, and returns "not found".
+    return sentence.split(" preemption:")[0].removesuffix(" not found")
 
 
 def check_real(scheduler: str, seeds: range,

@@ -78,8 +78,8 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
         (listed(NODE, pod_with(CLAIM), DELAYED_CLAIM, CLASS), [], 2,
-         r"can't tell: minisched-\d\d does not support volumes that are "
-         r"provisioned for a pod's node"),
+         r"can't tell: minisched-\d\d does not support persistent volume "
+         r"claims .*: on n1, claim x needs a volume from x.io/disk; pass kube-"),
     "a class that is missing":
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "
@@ -175,7 +175,7 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
          r"--scheduler$"),
     "a pod whose claim is created with it":
         (STATEFUL_SET, [], 1,
-         r"pod has unbound immediate PersistentVolumeClaims$"),
+         r"claim data-db-0 waits for a volume, and has no class$"),
     "a pod whose group is pending":
         (MEMBER, [{**MEMBER, "metadata": {**MEMBER["metadata"],
                                           "name": "other"}}], 0,
@@ -184,7 +184,7 @@ NEW: dict[str, tuple[dict, list[dict], int, str]] = {
         (MEMBER, [], 1, r"the group g has 1 of at least 2 pods$"),
     "a pod whose claim does not exist":
         (pod_with(CLAIM), [], 1,
-         r'VolumeRestrictions: persistentvolumeclaim "x" not found$'),
+         r"VolumeRestrictions: claim x does not exist$"),
     "a pod whose node does not exist":
         (pod_with({"nodeName": "n9"}), [], 1,
          r"^default/web has spec.nodeName n9, but there is no node n9\."),

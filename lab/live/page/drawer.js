@@ -9,7 +9,7 @@ import { isNamespaced, kKindNames, pathOf, templateOf } from "./kinds.js";
 import { nodeFacts } from "./nodes.js";
 import { button, pluginNames, select, timer } from "./parts.js";
 import { nodeOf, placeOf, untilOf, usageOfNodes } from "./places.js";
-import { eventsTable } from "./tables.js";
+import { claimsOfPod, eventsTable } from "./tables.js";
 import { asOfNow, canControl, change, feed, past, server } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
 
@@ -45,6 +45,7 @@ function objectView(drawer) {
   return [
     pod && podFacts(pod),
     node && nodeFacts(node, usageOfNodes(tables).get(name)),
+    pod?.row && feed.hello.api && claimsOfPod(pod.row),
     pod && attemptsOfPod(uid),
     feed.hello.api && editorView(drawer),
     feed.hello.api && uid && eventsTable(drawer),
@@ -63,6 +64,7 @@ function podFacts(pod) {
     priority: row.priority,
     requests: requestsText(row.requests),
     gates: row.gates?.join(", "),
+    claims: row.claims?.join(", "),
     group: row.group,
     plugins: record.plugins && pluginNames(record.plugins),
     "wakes on": record.wakes?.join(", "),

@@ -90,3 +90,48 @@ test("OnlyTheConfigurationCanBeSavedUnchanged", async () => {
     assert.equal(isDisabled(), kind === "Namespace");
   }
 });
+
+const kClaim = { metadata: { name: "data", namespace: "default", uid: "c" },
+  spec: { volumeName: "disk-b", storageClassName: "fast" },
+  status: { phase: "Bound" } };
+const kVolume = { metadata: { name: "disk-b", labels: {
+  "topology.kubernetes.io/zone": "b__c", app: "db" } },
+spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [
+  { key: "kubernetes.io/hostname", operator: "In", values: ["b-3"] },
+  { key: "disk", operator: "Exists" }] }] } } } };
+
+test("ClaimsAndVolumesShowTheirPodsAndNodes", async () => {
+  const tables = { persistentvolumes: [kVolume],
+    persistentvolumeclaims: [kClaim] };
+  const paths = [];
+  feed.hello = { api: true };
+  server.source = { read: async () => kLost, table: async (path) => {
+    paths.push(path);
+    const objects = tables[path.match(/(\w+)\?includeObject=Object$/)?.[1]];
+    return { ok: true, text: JSON.stringify({
+      columnDefinitions: [{ name: "Name", priority: 0 }],
+      rows: objects?.map((object) => ({ cells: [object.metadata.name],
+        object })) }) };
+  } };
+  past.reset();
+  past.add({ time: "2026-11-25T12:00:00Z", cluster: { pod: { uid: "p",
+    name: "web", namespace: "default", claims: ["data", "late"] } } }, 1);
+  const texts = async (choices, view) => {
+    change(choices);
+    view();
+    await new Promise(setImmediate);
+    return textOfAll(view());
+  };
+  const nodes = "hostname in b-3 and disk Exists; zone in b, c";
+  assert.match(await texts({ kind: "PersistentVolume" }, tablesView),
+    new RegExp(`disk-b${nodes}`));
+  assert.match(await texts({ kind: "PersistentVolumeClaim" }, tablesView),
+    /defaultdataweb/);
+  assert.match(await texts({ drawer: { kind: "Pod", uid: "p", name: "web",
+    namespace: "default" } }, drawerView),
+  new RegExp(`claimsdata, late.*NodesdataBoundfastdisk-b${nodes}` +
+    "latedoes not exist"));
+  assert.ok(paths.includes("/api/v1/namespaces/default/persistentvolumeclaims" +
+    "?includeObject=Object"));
+  change({ drawer: null });
+});

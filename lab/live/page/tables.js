@@ -8,6 +8,7 @@ import { namespaceSelect, scrollTable, searchField, select } from "./parts.js";
 import { placeOf, reasonOf, usageOfNodes } from "./places.js";
 import { asOfNow, change, feed, isFound, server, shownNow } from "./ui.js";
 import { shownTables, ui } from "./ui.js";
+import { nodesOfVolume, podsByClaim } from "./volumes.js";
 
 const kFirstLines = 100;
 const kFewRows = 500;
@@ -36,14 +37,14 @@ function tableOf(path) {
 }
 
 // Returns the columns that kubectl shows, and the rows: {cells, name,
-// namespace, uid}.
+// namespace, uid, object}.
 function readTable({ columnDefinitions = [], rows }) {
   const shown = columnDefinitions.flatMap(({ priority }, i) =>
     (priority === 0 ? [i] : []));
   return {
     columns: shown.map((i) => columnDefinitions[i].name),
     rows: (rows ?? []).map(({ cells, object }) => ({ ...object?.metadata,
-      cells: shown.map((i) => String(cells[i] ?? "")) })),
+      object, cells: shown.map((i) => String(cells[i] ?? "")) })),
   };
 }
 
@@ -78,6 +79,28 @@ function nodeTable(tables) {
 // The kinds whose objects the page knows at each moment.
 const kOfMoment = { Pod: podTable, Node: nodeTable };
 
+// Returns the tables of claims and of volumes, whose rows have whole objects.
+const claimsTable = (namespace) => tableOf(
+  `${pathOf("PersistentVolumeClaim", namespace)}?includeObject=Object`);
+const volumesTable = () => tableOf(
+  `${pathOf("PersistentVolume")}?includeObject=Object`);
+
+function withColumn({ columns, rows, ...rest }, column, cellOf) {
+  return { ...rest, columns: [...columns, column],
+    rows: rows.map((row) => ({ ...row, cells: [...row.cells, cellOf(row)] })) };
+}
+
+// The kinds whose tables have a column that kubectl does not show.
+const kExtended = {
+  PersistentVolume: () => withColumn(volumesTable(), "Nodes",
+    ({ object }) => nodesOfVolume(object)),
+  PersistentVolumeClaim: () => {
+    const users = podsByClaim(shownTables());
+    return withColumn(claimsTable(), "Pods", ({ namespace, name }) =>
+      users.get(`${namespace}/${name}`)?.join(", ") ?? "");
+  },
+};
+
 // Returns the table of this kind, with the namespaces in the first column.
 function chosenTable() {
   const make = kOfMoment[ui.kind];
@@ -86,7 +109,7 @@ function chosenTable() {
     return { columns: [], rows: [],
       error: "A recording has only pods and nodes." };
   }
-  const table = tableOf(pathOf(ui.kind));
+  const table = kExtended[ui.kind]?.() ?? tableOf(pathOf(ui.kind));
   if (!table.rows.some((row) => row.namespace)) return table;
   return { ...table, columns: ["Namespace", ...table.columns],
     rows: table.rows.map((row) =>
@@ -147,6 +170,30 @@ function objectRow({ uid, namespace, name, cells }, columns) {
   return h("tr", { key: uid ?? cells.join("/") }, cells.map((cell, i) =>
     (columns[i] === "Reason" ? h("td.reason", { title: cell }, cell)
       : h("td", columns[i] === "Name" ? link(cut(cell), open) : cut(cell)))));
+}
+
+// Returns the claims of a pod, each with its class and its volume.
+export function claimsOfPod({ namespace, claims }) {
+  if (!claims) return null;
+  const found = claimsTable(namespace);
+  const volumes = volumesTable().rows;
+  const open = (kind, name, of) => name && link(cut(name), () => change({
+    drawer: { kind, uid: of?.uid, namespace: of?.namespace, name } }));
+  const rows = claims.map((name) => {
+    const claim = found.rows.find((row) => row.name === name);
+    const { spec = {}, status = {} } = claim?.object ?? {};
+    const volume = volumes.find((row) => row.name === spec.volumeName);
+    const cells = claim ? [open("PersistentVolumeClaim", name, claim),
+      status.phase, spec.storageClassName,
+      volume ? open("PersistentVolume", volume.name, volume) : spec.volumeName,
+      volume && nodesOfVolume(volume.object)]
+      : [name, found.time > 0 && !found.error && "does not exist", "", "", ""];
+    return h("tr", { key: name }, cells.map((cell) => h("td", cell)));
+  });
+  return h("div", { key: "claims" }, h("h3", `Claims${asOfNow()}`),
+    found.error && h("p.error", found.error),
+    scrollTable("Claims of the pod", "objects", ["Claim", "Status", "Class",
+      "Volume", "Nodes"].map((name) => h("th", { scope: "col" }, name)), rows));
 }
 
 // Returns the Events about an object.
