@@ -95,7 +95,8 @@ bool NodeTermMatcher::Matches(const Labels& labels,
     if (requirement.field == "metadata.name") field = name;
     return (field == requirement.value) == requirement.equal;
   };
-  return labels_.Matches(labels) && std::ranges::all_of(fields_, holds);
+  return labels_.Matches(labels) &&
+         (name.empty() || std::ranges::all_of(fields_, holds));
 }
 
 NodeSelectorMatcher::NodeSelectorMatcher(const NodeSelector& selector) {

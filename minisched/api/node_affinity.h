@@ -28,7 +28,7 @@ class NodeTermMatcher {
                                               std::vector<std::string>& errors);
 
   // Returns true if the node with these labels and this name satisfies all
-  // requirements of the term.
+  // requirements of the term. Without a name, only the labels count.
   bool Matches(const Labels& labels, std::string_view name) const;
   bool Matches(const Node& node) const {
     return Matches(node.metadata.labels, node.metadata.name);
@@ -60,8 +60,8 @@ class NodeSelectorMatcher {
   bool Matches(const Node& node) const {
     return Matches(node.metadata.labels, node.metadata.name);
   }
-  // The same for a node without a name, because upstream compares the node
-  // affinity of a volume with nothing else.
+  // The same without requirements on fields. Upstream matches the node affinity
+  // of a volume in this way, so a volume can't select the name of a node.
   bool MatchesLabels(const Labels& labels) const { return Matches(labels, ""); }
 
  private:

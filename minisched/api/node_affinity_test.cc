@@ -84,15 +84,20 @@ TEST(NodeSelectorMatcherTest, OneTermThatMatchesIsEnough) {
   EXPECT_FALSE(NodeSelectorMatcher({}).Matches(Node()));
 }
 
-TEST(NodeSelectorMatcherTest, MatchesLabelsIgnoresTheName) {
-  const NodeSelectorMatcher a(
-      NodeSelector{{{.match_expressions = {{"zone", "Exists", {}}},
-                     .match_fields = {{"metadata.name", "In", {"node-1"}}}}}});
-  Node node;
-  node.metadata.name = "node-1";
-  node.metadata.labels = {{"zone", "a"}};
-  EXPECT_TRUE(a.Matches(node));
-  EXPECT_FALSE(a.MatchesLabels(node.metadata.labels));
+TEST(NodeSelectorMatcherTest, MatchesLabelsIgnoresFields) {
+  const std::vector<NodeSelectorRequirement> other = {
+      {"metadata.name", "In", {"node-2"}}};
+  const auto matches = [](const NodeSelectorTerm& term) {
+    return NodeSelectorMatcher(NodeSelector{{term}})
+        .MatchesLabels({{"zone", "a"}});
+  };
+  EXPECT_TRUE(matches({.match_fields = other}));
+  EXPECT_TRUE(matches(
+      {.match_expressions = {{"zone", "Exists", {}}}, .match_fields = other}));
+  EXPECT_FALSE(matches(
+      {.match_expressions = {{"zone", "In", {"b"}}}, .match_fields = other}));
+  EXPECT_FALSE(matches({.match_fields = {{"metadata.name", "Exists", {}}}}))
+      << "a malformed term matches no node";
 }
 
 TEST(RequiredNodeAffinityTest, EmptyTermsMatchNoNodeAndAbsentTermsMatchAll) {
