@@ -130,8 +130,10 @@ class VolumeChurn:
                            "storageClassName": storage_class,
                            "hostPath": {"path": "/none"}}}
         labels = labels_of(node or rng.choice(self.nodes))
-        place = "node" if node else rng.choice(["node", "node", "zone", "label",
-                                                "none"])
+        places = ["node", "node", "zone", "none"]
+        # No plugin compares a zone label when a scheduler chooses a volume.
+        places += ["label"] * (storage_class != WAITING)
+        place = "node" if node else rng.choice(places)
         if place == "label":
             zones = rng.choice([labels[ZONE], "zone-0__zone-1"])
             volume["metadata"]["labels"][ZONE] = zones
