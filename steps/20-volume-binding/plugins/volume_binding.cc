@@ -151,9 +151,9 @@ void VolumeBinding::Unreserve(CycleState& state, const Pod& /*pod*/,
 Status VolumeBinding::PreBindPreFlight(const CycleState& state,
                                        const Pod& /*pod*/,
                                        const std::string& node_name) const {
-  const StatePtr& data = state.Read<StatePtr>();
-  if (data->all_bound) return Code::kSkip;
-  if (data->Find(node_name) != nullptr) return {};
+  const auto* const data = state.Find<StatePtr>();
+  if (data != nullptr && (*data)->all_bound) return Code::kSkip;
+  if (data != nullptr && (*data)->Find(node_name) != nullptr) return {};
   return {Code::kError,
           fmt::format("no pod volume found for node \"{}\"", node_name)};
 }
