@@ -6,8 +6,8 @@ Four pools of nodes, so that the test can tell which pods must be bound:
            pods that fit nowhere else have room on the nodes that are left.
   special  nodes don't change: pods with selectors, affinity and host ports.
   tight    nodes don't change: more pods than fit, and jobs that compete.
-  volumes  nodes are cordoned, deleted and created: soak_volume_churn.py. Its
-           pods have less room in all than one node.
+  volumes  nodes are cordoned, deleted and created: soak_volume_churn.py. The
+           checker finds out which pods have a volume and room.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ GENERAL_SHARE = 0.7
 # Less than the room of one node in all, so every special node has room for each
 # of the pods, whatever the others do.
 SPECIAL_SHARE = 0.3
-VOLUMES_SHARE = 0.22
+VOLUMES_SHARE = 0.4
 TIGHT_SHARE = 1.5
 PORTS = range(8080, 8083)
 PRIORITIES = {"soak-low": -100, "soak-high": 1000}

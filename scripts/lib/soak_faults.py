@@ -9,7 +9,7 @@ from soak_api import AMBIGUOUS, Api, Object
 # handled the requests of the dead process.
 LONGEST_LATENCY = 0.8
 LATEST_CLAIM = 4  # seconds until the volume controller binds a claim
-MOST_FAULTS = 3
+MOST_FAULTS = 3  # of requests other than those for volumes
 WATCHED_VOLUMES = ("persistentvolumes", "persistentvolumeclaims")
 
 
@@ -102,16 +102,16 @@ class Faults:
         self.compactions = 0
 
     def change(self, watches: bool) -> bool:
-        """Replaces the faults by one to three new ones.
+        """Replaces the faults by one to four new ones.
 
         Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
         kinds = [binding_fault, report_fault, eviction_fault]
-        if self.volumes:
-            kinds += [volume_fault, volume_fault, late_claim]
         if watches:
             kinds += [self.watch_fault, self.watch_fault]
         faults = [binding_fault(self.rng)]
+        if self.volumes:
+            faults.append(self.rng.choice([volume_fault, late_claim])(self.rng))
         faults += [self.rng.choice(kinds)(self.rng)
                    for _ in range(self.rng.randrange(MOST_FAULTS))]
         for fault in faults:

@@ -22,7 +22,7 @@ POOL, HOSTNAME = "volumes", "kubernetes.io/hostname"
 MODES = ("ReadWriteOnce", "ReadWriteOnce", "ReadWriteOncePod")
 GIB = (1, 1, 2, 4)  # sizes of claims and volumes
 REQUEST = 250  # milli-CPU of each pod
-MOST_VOLUMES, MOST_FREE = 40, 6
+MOST_VOLUMES, MOST_FREE = 60, 4
 # Seconds, the means. Those that live long wait for volumes in the phases
 # without faults.
 LIVES, LONG_LIFE, MOST_LONG = (2, 8, 20), 150, 6
@@ -83,8 +83,8 @@ class VolumeChurn:
         self.rng.choices(
             [self.supply, self.remove_volume, self.pair, self.immediate,
              self.first_consumer, self.reserved, self.burst],
-            [6, 0.3, 2, 3, 5 * self.waiting, self.waiting,
-             0.7 * self.waiting])[0]()
+            [6, 0.3, 2, 3, 8 * self.waiting, self.waiting,
+             self.waiting])[0]()
 
     def refresh(self) -> None:
         """Reads claims and volumes, and deals with those that are useless."""
@@ -107,7 +107,7 @@ class VolumeChurn:
         for volume in self.free(WAITING):
             mode, = volume["spec"]["accessModes"]
             self.create([self.claim(WAITING, 1, mode)], [], pods=1,
-                        at_once=True)
+                        life=LONG_LIFE)
 
     def free(self, storage_class: str) -> list[Object]:
         return [volume for volume in self.volumes.values()
@@ -223,20 +223,23 @@ class VolumeChurn:
     def burst(self) -> None:
         """Creates many pods with a claim each, and volumes of few nodes."""
         rng = self.rng
-        if len(self.volumes) > MOST_VOLUMES:
+        count = rng.randint(4, 16)
+        if (len(self.volumes) > MOST_VOLUMES or
+                not self.churn.has_room(POOL, count * REQUEST / 1000)):
             return
         nodes = rng.choice([self.nodes, [rng.choice(self.nodes)]])
-        late = rng.choice([0, 0, rng.uniform(0, 8)])
-        for _ in range(rng.randint(4, 12)):
+        late, life = rng.choice([0, rng.uniform(0, 8)]), rng.uniform(5, 60)
+        for _ in range(count):
             volume = self.volume(WAITING, 1, MODES[0], rng.choice(nodes))
             self.churn.after(late, lambda volume=volume:
                              self.create_volume(volume))
             self.create([self.claim(WAITING, 1, MODES[0])], [], pods=1,
-                        at_once=True)
+                        life=life + rng.uniform(0, 5))
 
     def create(self, claims: list[Object], volumes: list[Object], pods: int,
-               at_once: bool = False) -> None:
-        """Creates an application and its volumes."""
+               life: float | None = None) -> None:
+        """Creates an application and its volumes, at once if `life` is given.
+        """
         if not self.churn.has_room(POOL, pods * REQUEST / 1000):
             return
         app = App([claim["metadata"]["name"] for claim in claims])
@@ -245,19 +248,20 @@ class VolumeChurn:
             *(lambda v=v: self.create_volume(v) for v in volumes),
             *(lambda c=c: self.create_claim(app, c) for c in claims),
             *[lambda: self.create_pod(app)] * pods]
-        at_once = at_once or self.rng.random() < 0.5
+        at_once = life is not None or self.rng.random() < 0.5
         for action in actions:
             if at_once:
                 action()
             else:
                 self.churn.after(self.rng.uniform(0, 6), action)
-        self.churn.after(self.lifetime(), lambda: self.end(app))
+        self.churn.after(self.lifetime() if life is None else life,
+                         lambda: self.end(app))
 
     def lifetime(self) -> float:
         now = time.monotonic()
         self.long = [end for end in self.long if end > now]
-        if self.rng.random() < 0.15:
-            return self.rng.uniform(0, 2)  # half-way
+        if self.rng.random() < 0.25:
+            return self.rng.uniform(0, 3)  # half-way
         if len(self.long) < MOST_LONG and self.rng.random() < 0.3:
             seconds = LONG_LIFE * self.rng.uniform(0.5, 1.5)
             self.long.append(now + seconds)
