@@ -75,15 +75,9 @@ Status Framework::RunPreBindPreFlights(CycleState& state, const Pod& pod,
       result = status;
     } else if (status.code() == Code::kSkip) {
       state.SkipPreBind(plugin->Name());
-    } else if (status.code() == Code::kError) {
+    } else {
       return {Code::kError, fmt::format("running PreBindPreFlight \"{}\": {}",
                                         plugin->Name(), status.Message())};
-    } else {
-      return {Code::kError,
-              fmt::format("PreBindPreFlight {} returned \"{}\", which is "
-                          "unsupported. It is supposed to return Success, "
-                          "Skip, or Error status",
-                          plugin->Name(), status.CodeName())};
     }
   }
   return result;

@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr char kManifest[] = R"(
+constexpr char kTwoClaims[] = R"(
 apiVersion: v1
 kind: Node
 metadata: {name: n, labels: {host: here}}
@@ -119,7 +119,7 @@ class BindPodVolumesTest : public ::testing::Test {
         binder_.GetPodVolumeClaims({claim("a"), claim("b")}),
         *client_.Get<Node>("", "n"));
     volumes_ = std::move(found.value());
-    EXPECT_FALSE(binder_.AssumePodVolumes(pod_, volumes_).value());
+    EXPECT_TRUE(binder_.AssumePodVolumes(volumes_));
   }
   ~BindPodVolumesTest() override {
     stop_.request_stop();
@@ -184,7 +184,7 @@ class BindPodVolumesTest : public ::testing::Test {
     }
   }
 
-  EmbeddedServer server_{kManifest};
+  EmbeddedServer server_{kTwoClaims};
   Client client_{server_.config()};
   std::stop_source stop_;
   FakeClock clock_;
@@ -256,7 +256,7 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
                                    *client_.Get<Node>("", "n"))
           .value();
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
-  EXPECT_FALSE(binder_.AssumePodVolumes(pod_, again).value());
+  EXPECT_TRUE(binder_.AssumePodVolumes(again));
   std::promise<Status> result;
   binder_.BindPodVolumes(pod_, "n", again, {}).Start([&](const Status& status) {
     result.set_value(status);

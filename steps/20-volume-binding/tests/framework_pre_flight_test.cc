@@ -16,10 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class FakePreBind final : public PreBindPlugin {
+class PlannedPreBind final : public PreBindPlugin {
  public:
-  FakePreBind(std::string name, Status pre_flight,
-              std::vector<std::string>& calls)
+  PlannedPreBind(std::string name, Status pre_flight,
+                 std::vector<std::string>& calls)
       : name_(std::move(name)),
         pre_flight_(std::move(pre_flight)),
         calls_(calls) {}
@@ -46,7 +46,7 @@ class FakePreBind final : public PreBindPlugin {
 class FrameworkPreFlightTest : public ::testing::Test {
  protected:
   void Add(const std::string& name, const Status& pre_flight) {
-    framework_.Add(std::make_unique<FakePreBind>(name, pre_flight, calls_));
+    framework_.Add(std::make_unique<PlannedPreBind>(name, pre_flight, calls_));
   }
   std::string PreFlights() {
     return Describe(framework_.RunPreBindPreFlights(state_, {}, "node-1"));
@@ -99,13 +99,10 @@ TEST_F(FrameworkPreFlightTest, StopsAtAnError) {
   EXPECT_EQ(calls_.size(), 2U);
 }
 
-// "Error when PreBindPreFlight returns Unschedulable".
+// "Error when PreBindPreFlight returns Unschedulable", with another message.
 TEST_F(FrameworkPreFlightTest, ARejectionIsAnError) {
   Add("A", {Code::kUnschedulable, "no"});
-  EXPECT_EQ(PreFlights(),
-            "Error: PreBindPreFlight A returned \"Unschedulable\", which is "
-            "unsupported. It is supposed to return Success, Skip, or Error "
-            "status");
+  EXPECT_EQ(PreFlights(), "Error: running PreBindPreFlight \"A\": no");
 }
 
 // A plugin without the function, for example one of an older step.
