@@ -7,6 +7,7 @@ from soak_api import GROUP, MIN_AVAILABLE, WANT, Object, milli
 
 RESOURCES = ("cpu", "memory", "pods")
 ZONE = "topology.kubernetes.io/zone"
+BOUND_BY = "pv.kubernetes.io/bound-by-controller"
 KEPT_EVENTS = 8  # of each object, for the report of a violation
 
 
@@ -152,6 +153,7 @@ class Volume:
     uid: str
     claim: str  # the name in claimRef, or ""
     claim_uid: str
+    chosen: bool  # for its claim, instead of reserved when it was made
     free: bool  # for any claim
     modes: set[str]
     size: int
@@ -189,6 +191,7 @@ def volume_of(item: Object) -> Volume:
     return Volume(
         name=meta["name"], uid=meta["uid"], claim=reference.get("name", ""),
         claim_uid=reference.get("uid", ""),
+        chosen=bool(reference) and BOUND_BY in meta.get("annotations", {}),
         free=phase == "Available" and not reference and not leaving,
         modes=set(spec["accessModes"]), size=milli(spec["capacity"]["storage"]),
         storage_class=spec.get("storageClassName", ""), labels=labels)

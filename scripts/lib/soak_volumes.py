@@ -117,6 +117,7 @@ class Volumes:
         if volume.storage_class != WAITING:
             return  # the volume controller has chosen the volume
         self.model.counts["choices"] += 1
+        self.check_other_choices(volume, now)
         nodes = [node for node in self.model.nodes.values()
                  if volume.is_reachable(node)]
         closed = [[since for reason, since in node.closed.items()
@@ -130,6 +131,19 @@ class Volumes:
                 f"volume was open for {now - since:.1f} s", [volume.name],
                 [*volume.events, *(event for node in nodes
                                    for event in node.events)])
+
+    def check_other_choices(self, volume: Volume, now: float) -> None:
+        """Reports a claim that two volumes have been chosen for."""
+        quiet_from = self.model.quiet_from
+        if quiet_from is None or now - quiet_from <= self.patience:
+            return  # the scheduler may not know the first choice
+        for other in self.volumes.values():
+            if (other.name != volume.name and other.chosen and
+                    other.claim_uid == volume.claim_uid):
+                self.model.report(
+                    f"given to claim {volume.claim}, which already has "
+                    f"{other.name}", [volume.name, other.name],
+                    [*other.events, *volume.events])
 
     def pod_bound(self, pod: Pod, now: float, gap: bool) -> None:
         """Checks the claims of a pod that has been bound, in a gap or now."""
@@ -169,8 +183,11 @@ class Volumes:
                 self.bindable.pop(waiting.uid, None)
 
     def users(self, claim: str) -> list[Pod]:
-        return [pod for pod in self.model.pods.values()
+        """Returns the pods on nodes, without those on nodes that are gone."""
+        pods = [pod for pod in self.model.pods.values()
                 if claim in pod.claims and pod.holds_room]
+        return [pod for pod in pods if pod.node in self.model.nodes and
+                "gone" not in self.model.nodes[pod.node].closed]
 
     def report_pod(self, what: str, pod: Pod, claim: Claim | None) -> None:
         self.model.report(what, [pod.name, *pod.claims],

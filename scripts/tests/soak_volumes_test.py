@@ -9,6 +9,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
 import soak_model
 from soak_api import CLAIMS, WAITING, WANT
+from soak_objects import BOUND_BY
 from soak_volumes import BACKOFF, ONCE_POD
 
 VERSIONS = itertools.count(1)
@@ -161,6 +162,21 @@ class VolumesTest(unittest.TestCase):
         self.set_volume("y", "d", host="p", now=later + 1)
         self.expect("claim c", "claim d")
 
+    def test_a_claim_gets_one_volume(self):
+        chosen = {"annotations": {BOUND_BY: "yes"}}
+        self.set_volume("r", "a", kind="ADDED", claim_uid="")
+        for name in ("u", "v", "w"):
+            self.set_volume(name, kind="ADDED")
+        self.model.faults(True, False, False, 20)
+        self.set_volume("u", "a", now=21, **chosen)
+        self.model.faults(False, False, False, 22)
+        self.set_volume("v", "a", now=23 + soak_model.PATIENCE, **chosen)
+        self.expect("given to claim a, which already has u")
+        self.set_volume("u", now=70, **chosen)
+        self.set_volume("v", now=70, **chosen)
+        self.set_volume("w", "a", now=71, **chosen)
+        self.expect("already has u")
+
     def test_other_volumes_are_chosen_by_the_controller(self):
         self.model.node_event("DELETED", node("n"), 0)
         self.set_volume("v", host="n", kind="ADDED", storage_class="now")
@@ -231,6 +247,14 @@ class VolumesTest(unittest.TestCase):
         self.expect()
         self.bind("r", "a", on="m")
         self.expect("bound although q on n uses claim a")
+
+    def test_pods_on_a_node_that_is_gone_do_not_count(self):
+        self.set_volume("v", "a", kind="ADDED")
+        self.set_claim("a", volume="v", mode=ONCE_POD)
+        self.bind("p", "a")
+        self.model.node_event("DELETED", node("n"), 21)
+        self.bind("q", "a", on="m")
+        self.expect()
 
     def test_a_lost_answer_excuses_the_second_pod(self):
         self.set_volume("v", "a", kind="ADDED")
