@@ -124,15 +124,17 @@ ControlPlane::ControlPlane(Loop& loop, const ServerOptions& options,
     run(NewReplicaSetController);
   }
   if (options.simulate_volumes) {
-    run(NewVolumeController);
+    const auto faults_of = [this](const char* verb) {
+      return [=, this](const ObjectKey& claim) {
+        RequestInfo info{.row = claim.row, .ns = claim.ns, .name = claim.name};
+        info.verb = verb;
+        return faults_.Select({}, info);
+      };
+    };
+    controllers_.push_back(NewVolumeController(registry_, faults_of(kBind)));
     run(NewEphemeralVolumeController);
     controllers_.push_back(
-        NewVolumeProvisioner(registry_, [this](const ObjectKey& claim) {
-          RequestInfo info{
-              .row = claim.row, .ns = claim.ns, .name = claim.name};
-          info.verb = kProvision;
-          return faults_.Select({}, info);
-        }));
+        NewVolumeProvisioner(registry_, faults_of(kProvision)));
   }
 }
 

@@ -11,17 +11,22 @@ import time
 
 NAMESPACE = "/api/v1/namespaces/default"
 PODS = f"{NAMESPACE}/pods"
+CLAIMS_PATH = f"{NAMESPACE}/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
 NODES = "/api/v1/nodes"
 PATIENCE = 90  # seconds until an API server must be back after a kill
 
 # Labels and names, by which the checker recognizes what the churn expects.
-WANT = "soak/want"  # must, never or maybe: is the pod bound in the end?
+# Is the pod bound in the end? must, never, maybe, or CLAIMS: if its claims can
+# be bound.
+WANT, CLAIMS = "soak/want", "claims"
 GROUP = "pod-group.scheduling.sigs.k8s.io/name"
 MIN_AVAILABLE = "pod-group.scheduling.sigs.k8s.io/min-available"
 # Only Bindings of these pods may take effect although the scheduler gets an
 # error: then the scheduler can't know that the pod's room is taken until the
 # watch reports it, and may use it twice.
 AMBIGUOUS = "amb-"
+WAITING = "soak-waiting"  # a class whose claims wait for their first consumer
 
 Object = dict
 

@@ -2,8 +2,8 @@
 
 Usage: soak_check.py KUBECONFIG FOLDER
 
-Watches pods and nodes, and checks the rules of soak_model.py. Shares nothing
-with the churn but the labels of the pods. Reads what the test does to the
+Watches pods, nodes, claims and volumes, and checks the rules of soak_model.py.
+Shares nothing with the churn but the labels of the pods. Reads what the test does to the
 scheduler from its standard input, as JSON lines:
 
   {"scheduler": PID}      the scheduler was started
@@ -29,7 +29,7 @@ import sys
 import threading
 import time
 
-from soak_api import NAMESPACE, NODES, Api, Object
+from soak_api import CLAIMS_PATH, NAMESPACE, NODES, VOLUMES, Api, Object
 from soak_model import Model
 
 PODS = "/api/v1/pods"
@@ -47,7 +47,7 @@ LAST_SETTLE = 900  # seconds until a slow server ends the test
 # watches of their own, so a Binding may come before the event that uncordoned
 # the node.
 LAG = 0.25
-THREADS = 24  # those of the client are the most: a fixed number
+THREADS = 36  # the client has a fixed number, and each informer one or two
 
 
 class Life:
@@ -201,12 +201,13 @@ class Checker:
             self.events += 1
             what["metadata"].pop("managedFields", None)
             self.record({"type": kind, "object": what})
-            if source == PODS:
-                self.model.pod_event(kind, what, now)
-            elif source == PREEMPTED:
+            if source == PREEMPTED:
                 self.model.preemptions.preempted(kind, what)
             else:
-                self.model.node_event(kind, what, now)
+                {PODS: self.model.pod_event, NODES: self.model.node_event,
+                 CLAIMS_PATH: self.model.volumes.claim_event,
+                 VOLUMES: self.model.volumes.volume_event,
+                 }[source](kind, what, now)
 
     def handle_list(self, source: str, items: list[Object],
                     now: float) -> None:
@@ -216,11 +217,14 @@ class Checker:
         for item in items:
             item["metadata"].pop("managedFields", None)
             self.record({"type": "LISTED", "object": item})
-        if source == PODS:
-            self.model.pod_list(items, now)
-            return
-        if source == PREEMPTED:
-            return
+        if source == NODES:
+            self.handle_nodes(items, now)
+        elif source != PREEMPTED:
+            {PODS: self.model.pod_list,
+             CLAIMS_PATH: self.model.volumes.claim_list,
+             VOLUMES: self.model.volumes.volume_list}[source](items, now)
+
+    def handle_nodes(self, items: list[Object], now: float) -> None:
         names = {item["metadata"]["name"] for item in items}
         for name in self.model.nodes.keys() - names:
             self.model.node_event("DELETED", {"metadata": {
@@ -248,6 +252,7 @@ class Checker:
         self.model.check_groups(now)
         self.model.check_pending(now)
         self.model.preemptions.check_evictions(now)
+        self.model.volumes.check_pending(now)
         if self.lives:
             for wrong in self.lives[-1].sample(now):
                 self.report(wrong, [f"scheduler {self.lives[-1].pid}"], [])
@@ -262,7 +267,8 @@ class Checker:
             self.report("the server was too slow to check the end", [], [])
             self.finish()
         fitting = self.model.update_fits(now)
-        if not fitting and not self.model.pending("must"):
+        if not (fitting or self.model.pending("must") or
+                self.model.volumes.bindable):
             self.finish()
 
     def finish(self) -> None:
@@ -272,7 +278,8 @@ class Checker:
         print(json.dumps({
             "events": self.events, "gaps": self.gaps,
             **{what: self.model.counts[what]
-               for what in ("bound", "victims", "evictions")},
+               for what in ("bound", "victims", "evictions", "claims",
+                            "choices")},
             "excused": self.excused,
             "slow": self.slow, "violations": self.violations, "lives": len(lives),
             "memory": max((life.largest for life in lives), default=0),
@@ -282,9 +289,9 @@ class Checker:
         sys.exit(1 if self.violations else 0)
 
     def run(self) -> None:
-        for target, *arguments in ((self.follow, PODS), (self.follow, NODES),
-                                   (self.follow, PREEMPTED), (self.obey,),
-                                   (self.probe,)):
+        followed = (PODS, NODES, CLAIMS_PATH, VOLUMES, PREEMPTED)
+        for target, *arguments in (*((self.follow, path) for path in followed),
+                                   (self.obey,), (self.probe,)):
             threading.Thread(target=target, args=arguments,
                              daemon=True).start()
         next_tick = 0.0

@@ -1,11 +1,13 @@
 """The churn of scripts/soak: pods, jobs and nodes that come and go.
 
-Three pools of nodes, so that the test can tell which pods must be bound:
+Four pools of nodes, so that the test can tell which pods must be bound:
 
   general  nodes are cordoned, tainted, relabelled, deleted and created. All
            pods that fit nowhere else have room on the nodes that are left.
   special  nodes don't change: pods with selectors, affinity and host ports.
   tight    nodes don't change: more pods than fit, and jobs that compete.
+  volumes  nodes are cordoned, deleted and created: soak_volume_churn.py. The
+           checker finds out which pods have a volume and room.
 """
 
 import dataclasses
@@ -17,9 +19,10 @@ from collections.abc import Callable
 
 from soak_api import (AMBIGUOUS, GROUP, MIN_AVAILABLE, NODES, PODS, WANT, Api,
                       Object, milli)
+from soak_volume_churn import VolumeChurn, labels_of
 
 POOL, DEDICATED = "soak/pool", "soak/dedicated"
-SIZES = {"general": 10, "special": 3, "tight": 3}  # nodes of each pool
+SIZES = {"general": 10, "special": 3, "tight": 3, "volumes": 4}  # nodes
 CPU, MEMORY_GI, MOST_PODS = 8, 16, 32  # of each node
 REQUESTS = (250, 500, 1000, 2000)  # milli-CPU; the least is CPU / MOST_PODS
 # A pod of at most a quarter of a node has room on one of n nodes if all pods
@@ -30,6 +33,7 @@ GENERAL_SHARE = 0.7
 # Less than the room of one node in all, so every special node has room for each
 # of the pods, whatever the others do.
 SPECIAL_SHARE = 0.3
+VOLUMES_SHARE = 0.4
 TIGHT_SHARE = 1.5
 PORTS = range(8080, 8083)
 PRIORITIES = {"soak-low": -100, "soak-high": 1000}
@@ -68,14 +72,19 @@ class Churn:
     """Creates, changes and deletes objects at random, one step at a time.
 
     Without groups, it creates no jobs: the scheduler would take their members
-    for ordinary pods. Without preemption, it creates no urgent pods.
+    for ordinary pods. Without preemption, it creates no urgent pods. Pods with
+    claims are created with `volumes`, and claims that wait with `waiting`.
     """
 
     def __init__(self, api: Api, rng: random.Random, groups: bool = True,
-                 preemption: bool = True):
+                 preemption: bool = True, volumes: bool = False,
+                 waiting: bool = False):
         self.api, self.rng, self.groups = api, rng, groups
         self.preemption = preemption
         self.numbers = itertools.count(1)
+        self.volumes = VolumeChurn(self, [
+            f"volumes-{i}" for i in range(SIZES["volumes"])], waiting)
+        self.with_volumes = volumes
         self.later: list[tuple[float, int, Callable[[], None]]] = []
         self.pods: dict[str, Object] = {}  # on the server, and just created
         self.jobs: dict[str, Job] = {}
@@ -96,6 +105,7 @@ class Churn:
         for pool, count in SIZES.items():
             for i in range(count):
                 self.create_node(f"{pool}-{i}", pool)
+        self.volumes.set_up()
 
     def create_node(self, name: str, pool: str) -> None:
         room = {"cpu": str(CPU), "memory": f"{MEMORY_GI}Gi",
@@ -103,6 +113,8 @@ class Churn:
         node = {"apiVersion": "v1", "kind": "Node",
                 "metadata": {"name": name, "labels": {POOL: pool}},
                 "spec": {}, "status": {"capacity": room, "allocatable": room}}
+        if pool == "volumes":
+            node["metadata"]["labels"] |= labels_of(name)
         if pool != "general":
             node["spec"]["taints"] = [{"key": DEDICATED, "value": pool,
                                        "effect": "NoSchedule"}]
@@ -141,9 +153,11 @@ class Churn:
             self.next_node = now + self.rng.uniform(0.5, 4)
         make = self.rng.choices(
             [self.plain, self.gated, self.job, self.special, self.filler,
-             self.tight_job, self.impossible, self.urgent, self.lesser],
+             self.tight_job, self.impossible, self.urgent, self.lesser,
+             self.volumes.step],
             [10, 2, 3 * self.groups, 5, 6, 2 * self.groups, 1,
-             3 * self.preemption, 6 * self.preemption])[0]
+             3 * self.preemption, 6 * self.preemption,
+             20 * self.with_volumes])[0]
         for _ in range(self.rng.choice([1, 1, 1, 6])):  # sometimes a burst
             make()
 
@@ -190,12 +204,14 @@ class Churn:
                    if job.pool == pool and group in pending]
         for group in waiting[MOST_PENDING_JOBS:]:
             self.delete_job(group)
+        if self.with_volumes:
+            self.volumes.finish()
 
     # Room.
 
     def has_room(self, pool: str, cpus: float, nodes: int = 0) -> bool:
         share = {"general": GENERAL_SHARE, "special": SPECIAL_SHARE,
-                 "tight": TIGHT_SHARE}[pool]
+                 "tight": TIGHT_SHARE, "volumes": VOLUMES_SHARE}[pool]
         good = nodes or SIZES[pool]
         if pool == "general" and not nodes:
             good -= len(self.closed)
@@ -214,10 +230,10 @@ class Churn:
                    {"name": "c", "image": "pause", "resources": {"requests": {
                        "cpu": f"{request}m", "memory": f"{memory}Mi"}}}],
                    **spec}}
-        if pool in ("special", "tight"):
+        if pool in ("special", "tight", "volumes"):
             pod["spec"]["tolerations"] = [
                 {"key": DEDICATED, "operator": "Equal", "value": pool}]
-        if pool == "tight":
+        if pool in ("tight", "volumes"):
             pod["spec"]["nodeSelector"] = {POOL: pool}
         if rng.random() < 0.3:
             pod["spec"]["priorityClassName"] = rng.choice([*PRIORITIES])
@@ -405,23 +421,27 @@ class Churn:
         if name in self.closed:
             return
         self.changes += 1
-        path = f"{NODES}/{name}"
         kind = self.rng.choice(["cordon", "taint", "delete", "label"])
         if kind == "label":
-            self.patch(path, {"metadata": {"labels": {
+            self.patch(f"{NODES}/{name}", {"metadata": {"labels": {
                 "soak/flip": str(self.rng.randrange(3))}}})
             return
         left = SIZES["general"] - len(self.closed) - 1
         if left < 5 or not self.has_room("general", 0, nodes=left):
             return
-        self.closed.add(name)
+        self.close(name, "general", kind, self.closed)
+
+    def close(self, name: str, pool: str, kind: str, closed: set[str]) -> None:
+        """Cordons, taints or deletes a node, and undoes it later."""
+        closed.add(name)
         back = self.rng.choice([self.rng.uniform(1, 20),
                                 self.rng.uniform(15, 60)])
+        path = f"{NODES}/{name}"
         if kind == "delete":
             self.gone.add(name)
             self.delete(path)
             self.refresh()
-            self.after(back, lambda: self.create_again(name))
+            self.after(back, lambda: self.create_again(name, pool, closed))
             return
         change, undo = {
             "cordon": ({"unschedulable": True}, {"unschedulable": None}),
@@ -429,14 +449,14 @@ class Churn:
                                    "effect": "NoSchedule"}]},
                       {"taints": None})}[kind]
         self.patch(path, {"spec": change})
-        self.after(back, lambda: self.reopen(name, undo))
+        self.after(back, lambda: self.reopen(name, undo, closed))
 
-    def reopen(self, name: str, undo: Object) -> None:
+    def reopen(self, name: str, undo: Object, closed: set[str]) -> None:
         self.patch(f"{NODES}/{name}", {"spec": undo})
-        self.closed.discard(name)
+        closed.discard(name)
 
-    def create_again(self, name: str) -> None:
+    def create_again(self, name: str, pool: str, closed: set[str]) -> None:
         self.refresh()  # deletes pods that were bound to it meanwhile
-        self.create_node(name, "general")
+        self.create_node(name, pool)
         self.gone.discard(name)
-        self.closed.discard(name)
+        closed.discard(name)

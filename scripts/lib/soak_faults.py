@@ -8,7 +8,9 @@ from soak_api import AMBIGUOUS, Api, Object
 # add up. After a kill, the scheduler is started only when the server has
 # handled the requests of the dead process.
 LONGEST_LATENCY = 0.8
-MOST_FAULTS = 3
+LATEST_CLAIM = 4  # seconds until the volume controller binds a claim
+MOST_FAULTS = 3  # of requests other than those for volumes
+WATCHED_VOLUMES = ("persistentvolumes", "persistentvolumeclaims")
 
 
 def millis(rng: random.Random, low: int, high: int) -> str:
@@ -55,8 +57,27 @@ def eviction_fault(rng: random.Random) -> Object:
             "probability": rng.choice([0.3, 0.6]), **fault}
 
 
-def watch_fault(rng: random.Random) -> Object:
-    resource = rng.choice(["pods", "nodes"])
+def volume_fault(rng: random.Random) -> Object:
+    """Hits the requests that give a volume to a claim."""
+    fault = rng.choice([
+        {"error": {"code": 409}}, {"error": {"code": 500}},
+        {"error": {"code": 500, "after": True}},
+        {"error": {"code": 429, "retryAfterSeconds": 1}},
+        {"drop": "after"}, {"drop": "before"},
+        {"hang": "after", "times": 2}, {"hang": "before", "times": 2},
+        {"latency": millis(rng, 50, int(1000 * LONGEST_LATENCY))}])
+    return {"match": {"resource": "persistentvolumes", "verbs": ["patch"]},
+            "probability": rng.choice([0.3, 0.6, 0.9]), **fault}
+
+
+def late_claim(rng: random.Random) -> Object:
+    """Lets the volume controller bind claims late."""
+    return {"match": {"verbs": ["bind"]}, "probability": 0.6,
+            "latency": millis(rng, 500, 1000 * LATEST_CLAIM)}
+
+
+def watch_fault(rng: random.Random, more: tuple[str, ...] = ()) -> Object:
+    resource = rng.choice(["pods", "nodes", *more])
     if rng.random() < 0.3:
         fault = rng.choice([{"error": {"code": 500}}, {"drop": "before"},
                             {"error": {"code": 410}}])
@@ -73,21 +94,24 @@ def watch_fault(rng: random.Random) -> Object:
 class Faults:
     """Sets the faults of the embedded server, and counts what they hit."""
 
-    def __init__(self, api: Api, rng: random.Random, scheduler: str):
-        self.api, self.rng = api, rng
+    def __init__(self, api: Api, rng: random.Random, scheduler: str,
+                 volumes: bool = False):
+        self.api, self.rng, self.volumes = api, rng, volumes
         self.scheduler = scheduler  # a glob for its User-Agent
         self.applied = 0
         self.compactions = 0
 
     def change(self, watches: bool) -> bool:
-        """Replaces the faults by one to three new ones.
+        """Replaces the faults by one to four new ones.
 
         Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
         kinds = [binding_fault, report_fault, eviction_fault]
         if watches:
-            kinds += [watch_fault, watch_fault]
+            kinds += [self.watch_fault, self.watch_fault]
         faults = [binding_fault(self.rng)]
+        if self.volumes:
+            faults.append(self.rng.choice([volume_fault, late_claim])(self.rng))
         faults += [self.rng.choice(kinds)(self.rng)
                    for _ in range(self.rng.randrange(MOST_FAULTS))]
         for fault in faults:
@@ -97,6 +121,9 @@ class Faults:
             self.api.call("POST", "/minisched/compact")
             self.compactions += 1
         return any("name" in fault["match"] for fault in faults)
+
+    def watch_fault(self, rng: random.Random) -> Object:
+        return watch_fault(rng, WATCHED_VOLUMES if self.volumes else ())
 
     def clear(self) -> None:
         self.set([])

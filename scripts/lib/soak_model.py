@@ -10,6 +10,7 @@ from soak_api import AMBIGUOUS, Object
 from soak_objects import (RESOURCES, Group, Node, Pod, node_of, pod_of,
                           tolerates)
 from soak_preemption import Preemptions
+from soak_volumes import Volumes
 
 # Seconds in which a scheduler whose watches work acts on a change. Its watch,
 # a scheduling cycle, and a Binding with the longest injected latency.
@@ -53,6 +54,7 @@ class Model:
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
         self.preemptions = Preemptions(self, PATIENCE, RECOVERY)
+        self.volumes = Volumes(self, REACTION, PATIENCE, RECOVERY)
 
     # What the test does to the scheduler.
 
@@ -131,6 +133,7 @@ class Model:
         self.preemptions.pod_event(kind, old, pod, now, gap)
         if newly_bound and kind != "DELETED":
             self.check_binding(pod, now, gap)
+            self.volumes.pod_bound(pod, now, gap)
 
     def node_event(self, kind: str, item: Object, now: float) -> None:
         name = item["metadata"]["name"]

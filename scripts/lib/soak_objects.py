@@ -1,4 +1,4 @@
-"""Pods, nodes and groups, as the checker of scripts/soak needs them."""
+"""The parts of objects that the checker of scripts/soak needs."""
 
 import collections
 import dataclasses
@@ -6,6 +6,8 @@ import dataclasses
 from soak_api import GROUP, MIN_AVAILABLE, WANT, Object, milli
 
 RESOURCES = ("cpu", "memory", "pods")
+ZONE = "topology.kubernetes.io/zone"
+BOUND_BY = "pv.kubernetes.io/bound-by-controller"
 KEPT_EVENTS = 8  # of each object, for the report of a violation
 
 
@@ -28,6 +30,7 @@ class Pod:
     priority: int
     nominated: str
     victim: bool  # a scheduler has chosen to evict it
+    claims: set[str]
     bound_at: float | None = None  # when the checker received its Binding
     # Since when it has been possible to bind it; None: not yet.
     ready_since: float | None = None
@@ -64,7 +67,10 @@ def pod_of(item: Object) -> Pod:
         victim=any(condition["type"] == "DisruptionTarget" and
                    condition.get("reason") == "PreemptionByScheduler"
                    for condition in item.get("status", {}).get("conditions",
-                                                               [])))
+                                                               [])),
+        claims={volume["persistentVolumeClaim"]["claimName"]
+                for volume in spec.get("volumes", [])
+                if "persistentVolumeClaim" in volume})
 
 
 @dataclasses.dataclass
@@ -111,3 +117,81 @@ def tolerates(pod: Pod, taint: tuple[str, str, str]) -> bool:
         t.get("effect", effect) == effect and t.get("key", key) == key and
         (t.get("operator") == "Exists" or t.get("value", "") == value)
         for t in pod.tolerations)
+
+
+@dataclasses.dataclass
+class Claim:
+    """The parts of a claim that the rules need."""
+    name: str
+    uid: str
+    volume: str
+    bound: bool
+    usable: bool  # neither lost nor being deleted
+    modes: set[str]
+    size: int
+    storage_class: str
+    events: collections.deque[str] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
+
+
+def claim_of(item: Object) -> Claim:
+    meta, spec = item["metadata"], item["spec"]
+    phase = item.get("status", {}).get("phase")
+    return Claim(
+        name=meta["name"], uid=meta["uid"], volume=spec.get("volumeName", ""),
+        bound=phase == "Bound",
+        usable=phase != "Lost" and "deletionTimestamp" not in meta,
+        modes=set(spec["accessModes"]),
+        size=milli(spec["resources"]["requests"]["storage"]),
+        storage_class=spec.get("storageClassName", ""))
+
+
+@dataclasses.dataclass
+class Volume:
+    """The parts of a volume that the rules need."""
+    name: str
+    uid: str
+    claim: str  # the name in claimRef, or ""
+    claim_uid: str
+    chosen: bool  # for its claim, instead of reserved when it was made
+    free: bool  # for any claim
+    modes: set[str]
+    size: int
+    storage_class: str
+    labels: dict[str, set[str]]  # that a node must have
+    events: collections.deque[str] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
+
+    def is_for(self, claim: Claim) -> bool:
+        return (self.claim == claim.name and
+                self.claim_uid in ("", claim.uid))
+
+    def is_reachable(self, node: Node) -> bool:
+        return all(node.labels.get(key) in values
+                   for key, values in self.labels.items())
+
+    def suits(self, claim: Claim) -> bool:
+        return (self.storage_class == claim.storage_class and
+                self.size >= claim.size and claim.modes <= self.modes)
+
+
+def volume_of(item: Object) -> Volume:
+    """REQUIRES: the affinity has one term, in which each operator is In."""
+    meta, spec = item["metadata"], item["spec"]
+    reference = spec.get("claimRef") or {}
+    leaving = "deletionTimestamp" in meta
+    phase = item.get("status", {}).get("phase")
+    labels = {}
+    affinity = spec.get("nodeAffinity")
+    for term in affinity["required"]["nodeSelectorTerms"] if affinity else ():
+        for requirement in term["matchExpressions"]:
+            labels[requirement["key"]] = set(requirement["values"])
+    if ZONE in meta.get("labels", {}):
+        labels[ZONE] = set(meta["labels"][ZONE].split("__"))
+    return Volume(
+        name=meta["name"], uid=meta["uid"], claim=reference.get("name", ""),
+        claim_uid=reference.get("uid", ""),
+        chosen=bool(reference) and BOUND_BY in meta.get("annotations", {}),
+        free=phase == "Available" and not reference and not leaving,
+        modes=set(spec["accessModes"]), size=milli(spec["capacity"]["storage"]),
+        storage_class=spec.get("storageClassName", ""), labels=labels)

@@ -7,36 +7,55 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
-from soak_api import GROUP, PODS
+from soak_api import (CLAIMS, CLAIMS_PATH, GROUP, PODS, VOLUMES, WAITING,
+                      WANT)
 from soak_churn import URGENT, Churn
+from soak_volume_churn import IMMEDIATE
 
 
 class FakeApi:
-    """Records the pods that are created. Every request succeeds."""
+    """Records the objects that are created. Every request succeeds."""
 
     def __init__(self):
-        self.pods = []
+        self.created = {PODS: [], CLAIMS_PATH: [], VOLUMES: []}
+
+    @property
+    def pods(self):
+        return self.created[PODS]
 
     def call(self, method, path, body=None, _kind=""):
-        if (method, path) == ("POST", PODS):
-            self.pods.append(body | {"status": {}})
+        if method == "POST" and path in self.created:
+            self.created[path].append(body | {"status": {}})
         return (201 if method == "POST" else 200), {}
 
-    def get(self, _path):
-        return {"items": list(self.pods)}
+    def get(self, path):
+        return {"items": list(self.created[path])}
 
 
 class ChurnTest(unittest.TestCase):
     """Lets the churn make 200 steps on a server that binds nothing."""
 
     def pods(self, **options):
+        return self.run_churn(**options).pods
+
+    def run_churn(self, **options):
         api = FakeApi()
         churn = Churn(api, random.Random(1), **options)
         for _ in range(200):
             churn.step()
         churn.finish()
         self.assertGreater(len(api.pods), 20)
-        return api.pods
+        return api
+
+    def claims_of_classes(self, **options):
+        api = self.run_churn(**options)
+        used = {volume["persistentVolumeClaim"]["claimName"]
+                for pod in api.pods
+                if pod["metadata"]["labels"][WANT] == CLAIMS
+                for volume in pod["spec"]["volumes"]}
+        return {claim["spec"]["storageClassName"]
+                for claim in api.created[CLAIMS_PATH]
+                if claim["metadata"]["name"] in used}
 
     def groups(self, **options):
         return [pod for pod in self.pods(**options)
@@ -57,6 +76,17 @@ class ChurnTest(unittest.TestCase):
 
     def test_without_preemption_no_pod_is_urgent(self):
         self.assertFalse(self.urgent(preemption=False))
+
+    def test_with_volumes_some_pods_have_claims(self):
+        classes = self.claims_of_classes(volumes=True)
+        self.assertEqual(classes, {"", IMMEDIATE})
+
+    def test_with_waiting_some_claims_wait(self):
+        classes = self.claims_of_classes(volumes=True, waiting=True)
+        self.assertEqual(classes, {"", IMMEDIATE, WAITING})
+
+    def test_without_volumes_no_pod_has_a_claim(self):
+        self.assertFalse(self.claims_of_classes())
 
 
 if __name__ == "__main__":

@@ -39,18 +39,18 @@ std::unique_ptr<Controller> NewDisruptionController(Registry& registry);
 // pkg/controller/volume/{pvc,pv}protection.
 std::unique_ptr<Controller> NewVolumeProtection(Registry& registry);
 
+// Returns the effect of the injected faults on the work for a claim.
+using ClaimFaults = std::function<FaultEffect(const ObjectKey& claim)>;
+
 // Binds claims and volumes to each other, completes bindings that a scheduler
 // or a user has begun, and sets the phases of claims and volumes. Follows
 // pkg/controller/volume/persistentvolume, without recycling and CSI migration.
-std::unique_ptr<Controller> NewVolumeController(Registry& registry);
+std::unique_ptr<Controller> NewVolumeController(Registry& registry,
+                                                ClaimFaults faults);
 
 // Creates the claims of the pods' ephemeral volumes. Follows
 // pkg/controller/volume/ephemeral.
 std::unique_ptr<Controller> NewEphemeralVolumeController(Registry& registry);
-
-// Returns the effect of the injected faults on provisioning a volume for a
-// claim.
-using ProvisionFaults = std::function<FaultEffect(const ObjectKey& claim)>;
 
 // Simulates the provisioners of all StorageClasses: creates a volume for each
 // claim for which the volume controller or a scheduler asks for one, and
@@ -58,7 +58,7 @@ using ProvisionFaults = std::function<FaultEffect(const ObjectKey& claim)>;
 // nodes in its zone, or only from the node if it has no zone. Follows
 // sigs.k8s.io/sig-storage-lib-external-provisioner.
 std::unique_ptr<Controller> NewVolumeProvisioner(Registry& registry,
-                                                 ProvisionFaults faults);
+                                                 ClaimFaults faults);
 
 // Simulates the kubelets of all nodes, as kwok does: gives nodes a status and a
 // lease, gives bound pods the status of running pods, and removes terminating

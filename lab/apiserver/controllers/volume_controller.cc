@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
 #include <iterator>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/apiserver/controllers/controllers.h"
@@ -30,8 +32,9 @@ std::vector<std::string> ClaimKeys(const Json& claim) {
 
 class VolumeController : public Controller {
  public:
-  explicit VolumeController(Registry& registry)
+  VolumeController(Registry& registry, ClaimFaults faults)
       : Controller(registry, "persistentvolume-controller"),
+        faults_(std::move(faults)),
         volumes_(store_, kVolumes, VolumeKeys),
         claims_(store_, kClaims, ClaimKeys),
         pods_(store_, "pods", ClaimPathsOf) {
@@ -262,8 +265,33 @@ class VolumeController : public Controller {
     SetPhase(volume, "Available");
   }
 
+  // Applies the injected faults to the binding of a claim. Returns true if the
+  // claim must not be bound now.
+  bool IsLate(const Json& claim) {
+    const std::string uid = UidOf(claim);
+    if (const auto found = ready_.find(uid); found != ready_.end()) {
+      if (!found->second) return true;
+      ready_.erase(found);
+      return false;
+    }
+    const ObjectKey key = KeyOf(claim);
+    const FaultEffect effect = faults_(key);
+    if (effect.error) throw *effect.error;  // the claim is synced again
+    if (effect.EndsRequest()) {
+      ready_[uid] = false;
+    } else if (effect.latency > effect.latency.zero()) {
+      ready_[uid] = false;
+      registry_.loop().After(effect.latency, [=, this] {
+        ready_[uid] = true;
+        Enqueue(key);
+      });
+    }
+    return ready_.contains(uid);
+  }
+
   // Binds a volume and a claim to each other.
   void Bind(const Json& volume, const Json& claim) {
+    if (Annotation(claim, kBindCompleted).is_null() && IsLate(claim)) return;
     Edit(KeyOf(volume), "", [&](Json& edited) {
       if (!IsBoundTo(edited, claim)) {
         edited["metadata"]["annotations"][kBoundByController] = "yes";
@@ -316,6 +344,9 @@ class VolumeController : public Controller {
     });
   }
 
+  const ClaimFaults faults_;
+  // The claims, by uid, that a fault holds up. True: the time is over.
+  std::map<std::string, bool> ready_;
   const Index volumes_;  // by VolumeKeys()
   const Index claims_;   // by ClaimKeys()
   const Index pods_;     // by the paths of their claims
@@ -323,8 +354,9 @@ class VolumeController : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> NewVolumeController(Registry& registry) {
-  return std::make_unique<VolumeController>(registry);
+std::unique_ptr<Controller> NewVolumeController(Registry& registry,
+                                                ClaimFaults faults) {
+  return std::make_unique<VolumeController>(registry, std::move(faults));
 }
 
 }  // namespace minisched::apiserver

@@ -67,11 +67,12 @@ class VolumeControllerTest : public testing::Test {
   }
 
   FaultEffect effect_;  // of the next attempts to provision
+  FaultEffect bind_effect_;
   TestCluster cluster_;
   std::unique_ptr<Controller> protection_ =
       NewVolumeProtection(cluster_.registry);
-  std::unique_ptr<Controller> controller_ =
-      NewVolumeController(cluster_.registry);
+  std::unique_ptr<Controller> controller_ = NewVolumeController(
+      cluster_.registry, [this](const ObjectKey&) { return bind_effect_; });
   std::unique_ptr<Controller> provisioner_ = NewVolumeProvisioner(
       cluster_.registry, [this](const ObjectKey&) { return effect_; });
 };
@@ -162,6 +163,38 @@ TEST_F(VolumeControllerTest, AClaimIsDeletedWhileItsVolumeIsLate) {
   Settle(std::chrono::seconds(10));
   EXPECT_THAT(cluster_.All(kClaims), IsEmpty());
   EXPECT_THAT(cluster_.All(kVolumes), IsEmpty());
+}
+
+TEST_F(VolumeControllerTest, AClaimIsBoundLate) {
+  bind_effect_.latency = std::chrono::seconds(5);
+  CreateClass();
+  CreateClaim();
+  bind_effect_ = {};
+  Settle(std::chrono::milliseconds(4800));
+  EXPECT_EQ(PhaseOf(), "Pending");
+  Settle(std::chrono::milliseconds(200));
+  EXPECT_EQ(PhaseOf(), "Bound");
+}
+
+TEST_F(VolumeControllerTest, AClaimIsBoundAfterAnError) {
+  bind_effect_.error = StatusError(500, "", "no time");
+  CreateClass();
+  CreateClaim();
+  EXPECT_EQ(PhaseOf(), "Pending");
+  bind_effect_ = {};
+  Settle(std::chrono::seconds(1));
+  EXPECT_EQ(PhaseOf(), "Bound");
+}
+
+TEST_F(VolumeControllerTest, AClaimIsNeverBound) {
+  bind_effect_.delivery = Reply::Delivery::kWithheld;
+  CreateClass();
+  CreateClaim();
+  bind_effect_ = {};
+  Settle(std::chrono::hours(1));
+  EXPECT_EQ(PhaseOf(), "Pending");
+  CreateClaim("d");
+  EXPECT_EQ(PhaseOf("d"), "Bound");
 }
 
 TEST_F(VolumeControllerTest, AVolumeIsNeverProvisioned) {

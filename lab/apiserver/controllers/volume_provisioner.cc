@@ -55,7 +55,7 @@ std::string VolumeNameFor(const Json& claim) { return "pvc-" + UidOf(claim); }
 
 class VolumeProvisioner : public Controller {
  public:
-  VolumeProvisioner(Registry& registry, ProvisionFaults faults)
+  VolumeProvisioner(Registry& registry, ClaimFaults faults)
       : Controller(registry, "external-provisioner"),
         faults_(std::move(faults)) {
     const auto enqueue = [this](const Event& event) {
@@ -167,14 +167,14 @@ class VolumeProvisioner : public Controller {
   }
 
   const ResourceRow& volumes_ = GetResource("", "persistentvolumes");
-  const ProvisionFaults faults_;
+  const ClaimFaults faults_;
   std::map<std::string, Attempt> attempts_;  // by AttemptOf()
 };
 
 }  // namespace
 
 std::unique_ptr<Controller> NewVolumeProvisioner(Registry& registry,
-                                                 ProvisionFaults faults) {
+                                                 ClaimFaults faults) {
   return std::make_unique<VolumeProvisioner>(registry, std::move(faults));
 }
 

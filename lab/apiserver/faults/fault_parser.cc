@@ -121,7 +121,7 @@ FaultMatch ParseMatch(const FaultField& field) {
   for (const FaultField& verb : field["verbs"].Items()) {
     match.verbs.insert(
         verb.OneOf({"get", "list", "watch", "create", "update", "patch",
-                    "delete", "deletecollection", kProvision}));
+                    "delete", "deletecollection", kProvision, kBind}));
   }
   return match;
 }
@@ -183,16 +183,18 @@ void SetWatch(const FaultField& field, Fault& fault) {
   fault.effect.watch_cut = field["cut"].Duration();
 }
 
-// Fails if a fault of the volume provisioner has fields that only make sense
-// for requests.
-void CheckProvision(const FaultField& field, const FaultMatch& match) {
-  if (!match.verbs.contains(kProvision)) return;
-  if (match.verbs.size() > 1) {
-    field["match"]["verbs"].Fail("provision cannot be combined with others");
-  }
-  for (const FaultField& other : {field["match"]["resource"], field["drop"],
-                                  field["watch"], field["error"]["after"]}) {
-    if (other) other.Fail("cannot be combined with the verb provision");
+// Fails if a fault of a controller has fields that only make sense for
+// requests.
+void CheckController(const FaultField& field, const FaultMatch& match) {
+  for (const std::string verb : {kProvision, kBind}) {
+    if (!match.verbs.contains(verb)) continue;
+    if (match.verbs.size() > 1) {
+      field["match"]["verbs"].Fail(verb + " cannot be combined with others");
+    }
+    for (const FaultField& other : {field["match"]["resource"], field["drop"],
+                                    field["watch"], field["error"]["after"]}) {
+      if (other) other.Fail("cannot be combined with the verb " + verb);
+    }
   }
 }
 
@@ -207,7 +209,7 @@ Fault ParseFault(const FaultField& field) {
   FaultEffect& effect = fault.effect;
   effect.latency = field["latency"].Duration().value_or(milliseconds(0));
   SetEnd(field, effect);
-  CheckProvision(field, fault.match);
+  CheckController(field, fault.match);
   if (const FaultField watch = field["watch"]) SetWatch(watch, fault);
   if (effect.latency.count() == 0 && !effect.EndsRequest() &&
       effect.watch_delay.count() == 0 && !effect.watch_cut) {

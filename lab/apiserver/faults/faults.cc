@@ -54,7 +54,7 @@ bool FaultMatch::Matches(const Request& request,
   const std::string requested =
       info.row->plural +
       (info.subresource.empty() ? "" : "/" + info.subresource);
-  const bool is_request = info.verb != kProvision;
+  const bool is_request = info.verb != kProvision && info.verb != kBind;
   return ((is_request && verbs.empty()) || verbs.contains(info.verb)) &&
          (resource.empty() || resource == requested) &&
          MatchesGlob(ns, info.ns) && MatchesGlob(name, info.name) &&

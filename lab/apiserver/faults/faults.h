@@ -45,13 +45,15 @@ void ApplyEffect(Loop& loop, const FaultEffect& effect,
                  const std::function<Reply()>& handle,
                  const std::function<void(Reply)>& respond);
 
-// A verb for the work of the volume provisioner, which is not a request: it
-// makes a volume for a claim.
+// Verbs for the work of controllers, which is not a request: the volume
+// provisioner makes a volume for a claim, and the volume controller binds a
+// claim to its volume.
 inline constexpr char kProvision[] = "provision";
+inline constexpr char kBind[] = "bind";
 
 // Selects the requests of a fault. An empty member matches all requests.
 struct FaultMatch {
-  std::set<std::string> verbs;  // as in RequestInfo, or kProvision
+  std::set<std::string> verbs;  // as in RequestInfo, kProvision or kBind
   std::string resource;         // "pods", "pods/binding"
   // Globs, as in fnmatch(3). A leading "!" negates the glob. `ns` and `name`
   // are compared with those in the path.

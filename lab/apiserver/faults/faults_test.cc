@@ -86,7 +86,7 @@ TEST(FaultsTest, ErrorsInPartsOfAFaultNameTheField) {
   EXPECT_EQ(
       FaultErrorOf("{match: {verbs: [post]}, drop: before}"),
       "faults[0].match.verbs[0]: must be one of get, list, watch, create, "
-      "update, patch, delete, deletecollection, provision, is \"post\"");
+      "update, patch, delete, deletecollection, provision, bind, is \"post\"");
   EXPECT_EQ(FaultErrorOf("{match: {verbs: get}, drop: before}"),
             "faults[0].match.verbs: must be a list, is \"get\"");
   for (const char* name : {"Pod", "pods/scale", "/", "pods/"}) {
@@ -139,7 +139,7 @@ TEST(FaultsTest, AFaultAppliesToMatchingRequestsOnly) {
   EXPECT_TRUE(Matches("{userAgent: '!a/*'}", "GET", kPods, "b/1"));
 }
 
-TEST(FaultsTest, OnlyAFaultWithTheVerbProvisionAppliesToProvisioning) {
+TEST(FaultsTest, OnlyAFaultWithTheVerbOfAControllerAppliesToIt) {
   const auto applies = [](const std::string& match) {
     Faults faults =
         Faults::Parse("faults: [{match: " + match + ", hang: before}]");
@@ -153,6 +153,7 @@ TEST(FaultsTest, OnlyAFaultWithTheVerbProvisionAppliesToProvisioning) {
   EXPECT_FALSE(applies("{verbs: [provision], name: d}"));
   // The player of scenarios adds a userAgent to all faults.
   EXPECT_TRUE(applies("{verbs: [provision], userAgent: 'a/*'}"));
+  EXPECT_FALSE(applies("{verbs: [bind]}"));
   EXPECT_FALSE(applies("{}"));
   Faults faults =
       Faults::Parse("faults: [{match: {verbs: [provision]}, hang: before}]");
