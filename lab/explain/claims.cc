@@ -242,7 +242,8 @@ std::string SimilarClaim(const Pod& pod, const std::string& name,
 }
 
 const PersistentVolume* FindVolumeFor(const PersistentVolumeClaim& claim,
-                                      const VolumeObjects& objects) {
+                                      const VolumeObjects& objects,
+                                      const std::set<std::string>& taken) {
   if (!claim.spec.volume_name.empty()) {
     const PersistentVolume* const volume = objects.VolumeOf(claim);
     return volume != nullptr && Mismatch(*volume, claim).empty() ? volume
@@ -251,6 +252,7 @@ const PersistentVolume* FindVolumeFor(const PersistentVolumeClaim& claim,
   const PersistentVolume* best = nullptr;
   for (const PersistentVolume* volume : objects.CandidatesFor(claim)) {
     if (Mismatch(*volume, claim).empty() &&
+        !taken.contains(volume->metadata.name) &&
         (best == nullptr || StorageOf(*volume) < StorageOf(*best))) {
       best = volume;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ std::string SimilarClaim(const Pod& pod, const std::string& name,
                          const VolumeObjects& objects);
 
 // Returns the volume to which the volume controller can bind the claim, or
-// null.
+// null. Leaves out the volumes with the names in `taken`.
 const PersistentVolume* FindVolumeFor(const PersistentVolumeClaim& claim,
-                                      const VolumeObjects& objects);
+                                      const VolumeObjects& objects,
+                                      const std::set<std::string>& taken = {});
 
 }  // namespace minisched::explain

@@ -33,6 +33,8 @@ constexpr std::chrono::milliseconds kPoll{2};
 // How often the pod is read, for a scheduler without records.
 constexpr std::chrono::milliseconds kReadPod{100};
 constexpr std::chrono::seconds kGrace{5};
+// A scheduler that waits for volumes may go on waiting until kGrace is over.
+constexpr std::chrono::milliseconds kGraceOfWait{100};
 constexpr std::size_t kLogLines = 5;
 
 // Returns the names of the claims of the pod's volumes.
@@ -70,7 +72,7 @@ class Follower {
     // Nothing in the copy binds the volumes, so the pod is never bound.
     if (!assumed_.empty() && VolumeUpdates(stop) != volume_updates_) {
       outcome_.node = assumed_;
-      done_ = true;
+      done_ = outcome_.waits_for_volumes = true;
     }
   }
 
@@ -197,7 +199,7 @@ class Follower {
     if (outcome_.node.empty() && nominated != pod_.status.nominated_node_name) {
       outcome_.node = nominated;
     }
-    done_ = !outcome_.node.empty();
+    done_ = outcome_.waits_for_volumes = !outcome_.node.empty();
   }
 
   scenario::Cluster& cluster_;
@@ -349,8 +351,11 @@ std::vector<Outcome> RunScheduler(
     const auto ended = process.Ended();
     if (followers.Poll(clock.Now(), stop)) {
       if (before_stop) before_stop(followers.outcomes());
-      process.Stop(kGrace);
-      return followers.outcomes();
+      auto outcomes = followers.outcomes();
+      const bool waits =
+          std::ranges::any_of(outcomes, &Outcome::waits_for_volumes);
+      process.Stop(waits ? kGraceOfWait : kGrace);
+      return outcomes;
     }
     if (ended) {
       throw CannotTell(

@@ -18,6 +18,9 @@ struct Outcome {
   // The node that the pod is bound to, or that is selected for the pod's
   // volumes; "" if the attempt failed.
   std::string node;
+  // True if the node is selected, but the pod is never bound, because it waits
+  // for its volumes.
+  bool waits_for_volumes = false;
   // The message of the failure; "" if there is none.
   std::string sentence;
   // The node from which the scheduler evicts pods for this one; "" for none.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "lab/apiserver/object.h"
 #include "lab/explain/daemon_sets.h"
@@ -37,6 +38,7 @@ std::optional<Change> WithBoundClaims(const Pod& pod,
                                       const VolumeRules& rules) {
   std::vector<std::string> texts;
   Json steps = Json::array();
+  std::set<std::string> taken;
   for (const Volume& volume : pod.spec.volumes) {
     const auto name = ClaimName(pod, volume);
     const auto* const claim =
@@ -45,9 +47,10 @@ std::optional<Change> WithBoundClaims(const Pod& pod,
         rules.objects().IsDelayed(*claim)) {
       continue;
     }
-    const auto* const found = FindVolumeFor(*claim, rules.objects());
+    const auto* const found = FindVolumeFor(*claim, rules.objects(), taken);
     if (found == nullptr) return std::nullopt;
     const std::string& volume_name = found->metadata.name;
+    taken.insert(volume_name);
     texts.push_back(fmt::format("the claim {} to {}", *name, volume_name));
     const Json merge = {
         {"metadata",

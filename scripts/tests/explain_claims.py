@@ -43,8 +43,8 @@ def volume(spec: dict | None = None, phase: str = "Bound", size: str = "5Gi",
     made: dict = {
         "apiVersion": "v1", "kind": "PersistentVolume",
         "metadata": {"name": name},
-        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size},
-                 **(spec or {})},
+        "spec": {"accessModes": ["ReadWriteOnce"],
+                 "capacity": {"storage": size}, **(spec or {})},
         "status": {"phase": phase}}
     if phase == "Bound":
         made["spec"]["claimRef"] = {"namespace": "default", "name": "data",
@@ -76,6 +76,8 @@ DISK = {"gcePersistentDisk": {"pdName": "pd"}}
 EPHEMERAL = {"ephemeral": {"volumeClaimTemplate": {"spec": {
     "accessModes": ["ReadWriteOnce"],
     "resources": {"requests": {"storage": "1Gi"}}}}}}
+TWO = [{"name": name, "persistentVolumeClaim": {"claimName": name}}
+       for name in ("data", "logs")]
 TERMS = [{"matchLabelExpressions": [{"key": ZONE, "values": ["c"]}]}]
 
 # The objects beside the nodes a-1 and b-1, the exit code, and a pattern of the
@@ -100,8 +102,8 @@ CASES: dict[str, tuple[list[dict], int, str]] = {
          r"fits 1 of 2 nodes, and gets b-1"),
     "a claim for one pod":
         ([pod(), claim(ONE_POD, volume="disk"), volume(), USER], 1,
-         r"a-1, b-1  VolumeRestrictions: the claim data \(ReadWriteOncePod\) is "
-         r"in use by default/db on b-1\n.*\n"
+         r"a-1, b-1  VolumeRestrictions: the claim data "
+         r"\(ReadWriteOncePod\) is in use by default/db on b-1\n.*\n"
          r"  the pod default/db, which uses the claim data "
          r"\(ReadWriteOncePod\), is deleted  → "),
     "a disk in use":
@@ -129,6 +131,14 @@ CASES: dict[str, tuple[list[dict], int, str]] = {
          r"claim data waits for the volume controller, which can bind it to "
          r"disk\n.*\n"
          r"  the volume controller binds the claim data to disk  → b-1"),
+    "two claims that the controller can bind":
+        ([pod(volumes=TWO), claim(), claim(name="logs", uid="d"),
+          volume(phase="Available"), volume(phase="Available", name="other")],
+         1, r"\n  the volume controller binds the claim data to disk and the "
+         r"claim logs to other  → "),
+    "two claims for one volume":
+        ([pod(volumes=TWO), claim(), claim(name="logs", uid="d"),
+          volume(phase="Available")], 1, r"No single change was found"),
     "a claim that no volume fits":
         ([pod(), claim(), volume(phase="Available", size="1Gi")], 1,
          r"claim data waits for a volume, and has no class: disk has 1Gi, not "

@@ -78,8 +78,8 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
         (listed(NODE, pod_with(CLAIM), DELAYED_CLAIM, CLASS), [], 2,
-         r"can't tell: minisched-\d\d does not support volumes that are "
-         r"provisioned .*: on n1, claim x needs a volume from x.io/disk; pass "),
+         r"can't tell: minisched-\d\d does not support .*: on n1, claim x "
+         r"needs a volume from x.io/disk; pass kube-scheduler as --scheduler"),
     "a class that is missing":
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "
