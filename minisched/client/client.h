@@ -226,6 +226,20 @@ class Client {
         std::move(stop), IgnoringBody(std::move(callback)));
   }
 
+  // The same, but parses the object that the server returns, and passes it on.
+  template <class T>
+  void PatchAndParseAsync(std::string_view namespace_name,
+                          std::string_view name, PatchType type,
+                          const std::string& patch, std::stop_token stop,
+                          ObjectCallback<T> callback) {
+    MakeAndSendAsync(
+        [&] {
+          return PatchRequest(Path(T::kResource, namespace_name, name), type,
+                              patch, {});
+        },
+        std::move(stop), Parsing<T>(std::move(callback)));
+  }
+
   template <class T>
   void Delete(std::string_view namespace_name, std::string_view name,
               const DeleteOptions& options = {}, std::stop_token stop = {}) {

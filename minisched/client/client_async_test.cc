@@ -168,6 +168,25 @@ TEST_F(ClientAsyncTest, AGetParsesItsObject) {
   client_.reset();  // ends what uses the promise
 }
 
+TEST_F(ClientAsyncTest, APatchCanParseItsObject) {
+  std::promise<std::string> request;
+  Start([&](const ServerRequest& received, ServerReply reply) {
+    request.set_value(received.method + " " + received.target + " " +
+                      received.body);
+    reply.Send(200, R"({"metadata": {"resourceVersion": "7"}})");
+  });
+  std::promise<std::string> version;
+  client_->PatchAndParseAsync<Pod>("ns", "web", PatchType::kMerge, "{}", {},
+                                   [&](const ClientResult<PodPtr>& pod) {
+                                     version.set_value(
+                                         (*pod)->metadata.resource_version);
+                                   });
+  EXPECT_EQ(request.get_future().get(),
+            "PATCH /api/v1/namespaces/ns/pods/web {}");
+  EXPECT_EQ(version.get_future().get(), "7");
+  client_.reset();  // ends what uses the promises
+}
+
 TEST_F(ClientAsyncTest, AWriteIgnoresWhatTheServerReturns) {
   Start(Always(200, "not an object"));
   Pod pod;

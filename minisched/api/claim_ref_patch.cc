@@ -1,0 +1,21 @@
+#include "minisched/api/claim_ref_patch.h"
+
+#include "minisched/api/codec.h"
+
+namespace minisched {
+
+std::string ClaimRefPatch(const PersistentVolume& volume) {
+  constexpr char kBoundByController[] = "pv.kubernetes.io/bound-by-controller";
+  const ObjectMeta& metadata = volume.metadata;
+  nlohmann::json document;
+  document["metadata"]["resourceVersion"] = metadata.resource_version;
+  const auto annotation = metadata.annotations.find(kBoundByController);
+  if (annotation != metadata.annotations.end()) {
+    document["metadata"]["annotations"][kBoundByController] =
+        annotation->second;
+  }
+  Write(document["spec"]["claimRef"], *volume.spec.claim_ref);
+  return document.dump();
+}
+
+}  // namespace minisched

@@ -1,0 +1,233 @@
+#include "plugins/volume_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "minisched/api/claim_ref_patch.h"
+#include "minisched/base/sleep.h"
+#include "minisched/client/client.h"
+#include "minisched/informer/shared_informer_factory.h"
+
+namespace minisched {
+namespace {
+
+constexpr char kNodeConflict[] =
+    "node(s) didn't match PersistentVolume's node affinity";
+constexpr char kBindConflict[] =
+    "node(s) didn't find available persistent volumes to bind";
+constexpr char kVolumeNotExist[] =
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
+
+constexpr std::chrono::minutes kBindTimeout{10};
+constexpr std::chrono::seconds kBindCheckPeriod{1};
+
+// Chooses a volume for each claim. Returns false if none is left for a claim.
+bool ChooseVolumes(const std::vector<DelayedClaim>& claims, const Node& node,
+                   std::vector<BindingInfo>& bindings) {
+  for (const auto& [claim, volumes] : claims) {
+    // Such a claim waits for a volume that somebody makes for the node.
+    if (claim->metadata.annotations.contains(
+            "volume.kubernetes.io/selected-node")) {
+      return false;
+    }
+    const auto found =
+        std::ranges::find_if(volumes, [&](const MountableVolume& volume) {
+          return std::ranges::count(bindings, volume.get(),
+                                    &BindingInfo::volume) == 0 &&
+                 volume.CheckNodeAffinity(node);
+        });
+    if (found == volumes.end()) return false;
+    bindings.push_back({claim, found->get()});
+  }
+  return true;
+}
+
+// Versions of an object are growing numbers, without leading zeros.
+bool IsOlder(const ObjectMeta& a, const ObjectMeta& b) {
+  const auto number = [](const ObjectMeta& meta) {
+    return std::pair(meta.resource_version.size(), meta.resource_version);
+  };
+  return number(a) < number(b);
+}
+
+template <class... T>
+tl::unexpected<std::string> Error(fmt::format_string<T...> format, T&&... t) {
+  return tl::unexpected(fmt::format(format, std::forward<T>(t)...));
+}
+
+}  // namespace
+
+VolumeBinder::VolumeBinder(const Handle& handle)
+    : handle_(handle),
+      volumes_(handle.informers.Of<PersistentVolume>().store()) {}
+
+PodVolumeClaims VolumeBinder::GetPodVolumeClaims(
+    const std::vector<ClaimPtr>& claims) const {
+  PodVolumeClaims found;
+  std::optional<std::vector<VolumePtr>> all;  // listed only if needed
+  for (const ClaimPtr& claim : claims) {
+    if (IsFullyBound(*claim)) {
+      const auto volume = volumes_.Get("", claim->spec.volume_name);
+      auto& bound = found.bound.emplace_back();
+      if (volume) bound.emplace(volume);
+    } else if (IsDelayed(handle_, *claim)) {
+      if (!all) all = volumes_.List();
+      found.unbound_delay_binding.push_back(
+          {claim, FindMatchingVolumes(*claim, *all)});
+    } else {
+      found.unbound_immediate.push_back(claim);
+    }
+  }
+  // The smallest claims choose first, so that large ones find large volumes.
+  std::ranges::stable_sort(
+      found.unbound_delay_binding, {}, [](const DelayedClaim& delayed) {
+        return StorageIn(delayed.claim->spec.resources.requests);
+      });
+  return found;
+}
+
+tl::expected<PodVolumes, ConflictReasons> VolumeBinder::FindPodVolumes(
+    const PodVolumeClaims& claims, const Node& node) {
+  bool all_exist = true;
+  bool all_mountable = true;
+  for (const auto& volume : claims.bound) {
+    all_exist = volume.has_value();
+    all_mountable = !volume || volume->CheckNodeAffinity(node);
+    if (!all_exist || !all_mountable) break;  // as upstream
+  }
+  PodVolumes volumes;
+  ConflictReasons reasons;
+  if (!all_mountable) reasons.emplace_back(kNodeConflict);
+  if (!ChooseVolumes(claims.unbound_delay_binding, node,
+                     volumes.static_bindings)) {
+    reasons.emplace_back(kBindConflict);
+  }
+  if (!all_exist) reasons.emplace_back(kVolumeNotExist);
+  if (!reasons.empty()) return tl::unexpected(std::move(reasons));
+  return volumes;
+}
+
+tl::expected<bool, std::string> VolumeBinder::AssumePodVolumes(
+    const Pod& pod, PodVolumes& volumes) {
+  if (ArePodVolumesBound(pod)) return true;
+  for (auto& [claim, volume] : volumes.static_bindings) {
+    const VolumePtr bound = GetBindVolumeToClaim(volume, *claim);
+    if (bound == volume) continue;
+    if (const auto assumed = volumes_.Assume(bound); !assumed) {
+      return tl::unexpected(assumed.error());
+    }
+    volume = bound;
+  }
+  return false;
+}
+
+bool VolumeBinder::ArePodVolumesBound(const Pod& pod) const {
+  return std::ranges::all_of(pod.spec.volumes, [&](const Volume& volume) {
+    const auto name = ClaimName(pod, volume);
+    if (!name) return true;
+    const auto claim = GetClaim(handle_, pod, *name);
+    return claim && IsFullyBound(**claim);
+  });
+}
+
+void VolumeBinder::RevertAssumedPodVolumes(const PodVolumes& volumes) {
+  for (const BindingInfo& binding : volumes.static_bindings) {
+    volumes_.Restore(*binding.volume);
+  }
+}
+
+Task<Status> VolumeBinder::BindPodVolumes(const Pod& pod,
+                                          const std::string& node_name,
+                                          PodVolumes& volumes,
+                                          std::stop_token stop) const {
+  const Status written = co_await BindApiUpdate(volumes, stop);
+  if (!written.IsSuccess()) co_return written;
+  for (auto waited = Clock::Duration(); waited < kBindTimeout;
+       waited += kBindCheckPeriod) {
+    co_await SleepFor(handle_.executor, kBindCheckPeriod, stop);
+    if (stop.stop_requested()) {
+      co_return Status(Code::kError, "binding volumes: context canceled");
+    }
+    const auto bound = CheckBindings(pod, node_name, volumes);
+    if (!bound) {
+      co_return Status(Code::kError, "binding volumes: " + bound.error());
+    }
+    if (*bound) co_return Code::kSuccess;
+  }
+  co_return Status(Code::kError, "binding volumes: context deadline exceeded");
+}
+
+Task<Status> VolumeBinder::BindApiUpdate(PodVolumes& volumes,
+                                         std::stop_token stop) const {
+  for (auto& [claim, volume] : volumes.static_bindings) {
+    using Result = ClientResult<VolumePtr>;
+    const PersistentVolume& bound = *volume;
+    const auto patch = [&](const Callback<Result>& done) {
+      handle_.client.PatchAndParseAsync<PersistentVolume>(
+          "", bound.metadata.name, PatchType::kMerge, ClaimRefPatch(bound),
+          stop, done);
+    };
+    const Result written = co_await CallbackResult<Result>(patch);
+    if (!written) co_return Status(Code::kError, written.error().what());
+    volume = *written;
+  }
+  co_return Code::kSuccess;
+}
+
+tl::expected<bool, std::string> VolumeBinder::CheckBindings(
+    const Pod& pod, const std::string& node_name,
+    const PodVolumes& volumes) const {
+  const auto node = handle_.informers.Of<Node>().store().Get("", node_name);
+  if (!node) {
+    return Error("failed to get node \"{0}\": node \"{0}\" not found",
+                 node_name);
+  }
+  const ObjectMeta& meta = pod.metadata;
+  const auto now =
+      handle_.informers.Of<Pod>().store().Get(meta.namespace_name, meta.name);
+  if (!now || now->metadata.uid != meta.uid) {
+    return Error("pod does not exist any more: pod \"{}\" not found",
+                 meta.name);
+  }
+  for (const BindingInfo& binding : volumes.static_bindings) {
+    const auto bound = CheckBinding(binding, *node);
+    if (!bound || !*bound) return bound;
+  }
+  return true;
+}
+
+tl::expected<bool, std::string> VolumeBinder::CheckBinding(
+    const BindingInfo& binding, const Node& node) const {
+  // Reads the stores, because other attempts may have assumed volumes since.
+  const std::string& name = binding.volume->metadata.name;
+  const ObjectMeta& meta = binding.claim->metadata;
+  const auto volume =
+      handle_.informers.Of<PersistentVolume>().store().Get("", name);
+  if (!volume) {
+    return Error("failed to check binding: persistentvolumes \"{}\" not found",
+                 name);
+  }
+  const auto claim = handle_.informers.Of<PersistentVolumeClaim>().store().Get(
+      meta.namespace_name, meta.name);
+  if (!claim) {
+    return Error(
+        "failed to check binding: persistentvolumeclaims \"{}\" not found",
+        ObjectName(meta));
+  }
+  if (IsOlder(volume->metadata, binding.volume->metadata)) return false;
+  if (!MountableVolume(volume).CheckNodeAffinity(node)) {
+    return Error(
+        "pv \"{}\" node affinity doesn't match node \"{}\": no matching "
+        "NodeSelectorTerms",
+        name, node.metadata.name);
+  }
+  if (!volume->spec.claim_ref || volume->spec.claim_ref->uid.empty()) {
+    return Error("ClaimRef got reset for pv \"{}\"", name);
+  }
+  return IsFullyBound(*claim);
+}
+
+}  // namespace minisched

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/handle_testing.h
