@@ -18,4 +18,14 @@ std::string ClaimRefPatch(const PersistentVolume& volume) {
   return document.dump();
 }
 
+std::string SelectedNodePatch(const PersistentVolumeClaim& claim) {
+  constexpr char kSelectedNode[] = "volume.kubernetes.io/selected-node";
+  const ObjectMeta& metadata = claim.metadata;
+  nlohmann::json document;
+  document["metadata"]["resourceVersion"] = metadata.resource_version;
+  document["metadata"]["annotations"][kSelectedNode] =
+      metadata.annotations.at(kSelectedNode);
+  return document.dump();
+}
+
 }  // namespace minisched

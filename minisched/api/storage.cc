@@ -49,6 +49,11 @@ MINISCHED_CODEC(StorageClass);
 MINISCHED_CODEC(CSIDriver);
 MINISCHED_CODEC(CSIStorageCapacity);
 
+const std::optional<Quantity>& VolumeLimit(const CSIStorageCapacity& capacity) {
+  return capacity.maximum_volume_size ? capacity.maximum_volume_size
+                                      : capacity.capacity;
+}
+
 bool MatchTopologySelectorTerms(const std::vector<TopologySelectorTerm>& terms,
                                 const Labels& labels) {
   const auto is_met = [&](const TopologySelectorLabelRequirement& requirement) {

@@ -73,6 +73,9 @@ struct CSIStorageCapacity {
   std::optional<Quantity> maximum_volume_size;
 };
 
+// Returns how large a new volume can be; nullopt if this is unknown.
+const std::optional<Quantity>& VolumeLimit(const CSIStorageCapacity& capacity);
+
 // Returns true if a term has requirements, and a node with these labels meets
 // them all, or if there are no terms. Follows MatchTopologySelectorTerms of
 // component-helpers' scheduling/corev1.

@@ -43,6 +43,9 @@ TEST(StorageTest, ReadsAStorageCapacity) {
   EXPECT_EQ(capacity.storage_class_name, "fast");
   EXPECT_EQ(capacity.capacity, Quantity::Parse("100Gi"));
   EXPECT_EQ(capacity.maximum_volume_size, Quantity::Parse("1Gi"));
+  EXPECT_EQ(VolumeLimit(capacity), Quantity::Parse("1Gi"));
+  EXPECT_EQ(VolumeLimit({.capacity = Quantity::FromValue(5)}),
+            Quantity::FromValue(5));
   EXPECT_EQ(capacity.node_topology->match_labels.at("zone"), "a");
 }
 

@@ -1,0 +1,1 @@
+../../19-volumes/tests/informers_testing.h

@@ -1,0 +1,1 @@
+../../19-volumes/tests/unsupported_events_test.cc

@@ -1,0 +1,1 @@
+../../19-volumes/tests/unsupported_test.cc

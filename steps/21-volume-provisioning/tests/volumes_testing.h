@@ -1,0 +1,1 @@
+../../19-volumes/tests/volumes_testing.h
