@@ -176,11 +176,11 @@ TEST_F(ClientAsyncTest, APatchCanParseItsObject) {
     reply.Send(200, R"({"metadata": {"resourceVersion": "7"}})");
   });
   std::promise<std::string> version;
-  client_->PatchAndParseAsync<Pod>("ns", "web", PatchType::kMerge, "{}", {},
-                                   [&](const ClientResult<PodPtr>& pod) {
-                                     version.set_value(
-                                         (*pod)->metadata.resource_version);
-                                   });
+  client_->PatchAndParseAsync<Pod>(
+      "ns", "web", PatchType::kMerge, "{}", {},
+      [&](const ClientResult<PodPtr>& pod) {
+        version.set_value((*pod)->metadata.resource_version);
+      });
   EXPECT_EQ(request.get_future().get(),
             "PATCH /api/v1/namespaces/ns/pods/web {}");
   EXPECT_EQ(version.get_future().get(), "7");

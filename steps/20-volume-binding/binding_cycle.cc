@@ -79,8 +79,8 @@ Task<Status> Scheduler::NominateAndWait(const PodAttempt& attempt) {
 }
 
 Task<Status> Scheduler::Nominate(const PodAttempt& attempt) {
-  co_await PatchStatus(binding_cycles_.Begin(), attempt.info.pod,
-                       {.nominated_node_name = attempt.host});
+  const PodStatusChange nomination{.nominated_node_name = attempt.host};
+  co_await PatchStatus(binding_cycles_.Begin(), attempt.info.pod, nomination);
   co_return Code::kSuccess;  // it works without the nomination, too
 }
 

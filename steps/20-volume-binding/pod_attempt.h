@@ -15,8 +15,8 @@ struct PodAttempt {
   WaitGroup::Token under_way;  // first, so that it is destroyed last
   QueuedPodInfo info;
   CycleState state;
-  std::string host;        // the node that was selected
-  PluginWaits waits;       // empty unless the pod has to wait on Permit
+  std::string host;   // the node that was selected
+  PluginWaits waits;  // empty unless the pod has to wait on Permit
   // Permit or PreBind takes a while: the API server gets to know the host.
   bool is_nominated = false;
   Clock::TimePoint start;  // of the attempt

@@ -27,7 +27,7 @@ Status Unsupported::PreFilter(CycleState& /*state*/, const Pod& pod,
   };
   std::vector<std::string> found;
   if (std::any_of(spec.volumes.begin(), spec.volumes.end(), is_provisioned)) {
-    found.emplace_back("persistent volumes that are made for a pod's node");
+    found.emplace_back("volumes that are provisioned for a pod's node");
   }
   if (!spec.resource_claims.empty()) found.emplace_back("resource claims");
   if (found.empty()) return {};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "minisched/api/claim_ref_patch.h"
+#include "minisched/api/resource_version.h"
 #include "minisched/base/sleep.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"
@@ -43,14 +44,6 @@ bool ChooseVolumes(const std::vector<DelayedClaim>& claims, const Node& node,
     bindings.push_back({claim, found->get()});
   }
   return true;
-}
-
-// Versions of an object are growing numbers, without leading zeros.
-bool IsOlder(const ObjectMeta& a, const ObjectMeta& b) {
-  const auto number = [](const ObjectMeta& meta) {
-    return std::pair(meta.resource_version.size(), meta.resource_version);
-  };
-  return number(a) < number(b);
 }
 
 template <class... T>
@@ -110,27 +103,16 @@ tl::expected<PodVolumes, ConflictReasons> VolumeBinder::FindPodVolumes(
   return volumes;
 }
 
-tl::expected<bool, std::string> VolumeBinder::AssumePodVolumes(
-    const Pod& pod, PodVolumes& volumes) {
-  if (ArePodVolumesBound(pod)) return true;
+tl::expected<void, std::string> VolumeBinder::AssumePodVolumes(
+    PodVolumes& volumes) {
   for (auto& [claim, volume] : volumes.static_bindings) {
     const VolumePtr bound = GetBindVolumeToClaim(volume, *claim);
     if (bound == volume) continue;
-    if (const auto assumed = volumes_.Assume(bound); !assumed) {
-      return tl::unexpected(assumed.error());
-    }
+    const auto assumed = volumes_.Assume(bound);
+    if (!assumed) return assumed;
     volume = bound;
   }
-  return false;
-}
-
-bool VolumeBinder::ArePodVolumesBound(const Pod& pod) const {
-  return std::ranges::all_of(pod.spec.volumes, [&](const Volume& volume) {
-    const auto name = ClaimName(pod, volume);
-    if (!name) return true;
-    const auto claim = GetClaim(handle_, pod, *name);
-    return claim && IsFullyBound(**claim);
-  });
+  return {};
 }
 
 void VolumeBinder::RevertAssumedPodVolumes(const PodVolumes& volumes) {
@@ -217,7 +199,7 @@ tl::expected<bool, std::string> VolumeBinder::CheckBinding(
         "failed to check binding: persistentvolumeclaims \"{}\" not found",
         ObjectName(meta));
   }
-  if (IsOlder(volume->metadata, binding.volume->metadata)) return false;
+  if (IsOlderVersion(volume->metadata, binding.volume->metadata)) return false;
   if (!MountableVolume(volume).CheckNodeAffinity(node)) {
     return Error(
         "pv \"{}\" node affinity doesn't match node \"{}\": no matching "

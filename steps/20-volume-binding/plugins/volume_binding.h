@@ -37,8 +37,7 @@ class VolumeBinding final : public PreFilterPlugin,
                           const std::string& node_name) const override;
   // Binds the volumes that were chosen for the node.
   void PreBind(CycleState& state, const Pod& pod, const std::string& node_name,
-               const std::stop_token& stop,
-               StatusCallback done) const override;
+               const std::stop_token& stop, StatusCallback done) const override;
 
  private:
   const Handle handle_;

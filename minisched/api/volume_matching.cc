@@ -1,4 +1,4 @@
-#include "plugins/volume_matching.h"
+#include "minisched/api/volume_matching.h"
 
 #include <algorithm>
 #include <string>
