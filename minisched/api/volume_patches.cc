@@ -1,4 +1,4 @@
-#include "minisched/api/claim_ref_patch.h"
+#include "minisched/api/volume_patches.h"
 
 #include "minisched/api/codec.h"
 
