@@ -8,18 +8,6 @@
 #include "scheduler.h"
 
 namespace minisched {
-namespace {
-
-// Returns the status of a pod whose PreBind was cancelled. The PreBind may have
-// ended meanwhile, with success or not.
-Status PreBindCancelled(const Status& prepared, const std::string& cause) {
-  if (prepared.IsSuccess()) return {Code::kError, cause};
-  return Status(Code::kError, fmt::format("running PreBind plugin \"{}\": {}",
-                                          prepared.plugin(), cause))
-      .WithPlugin(prepared.plugin());
-}
-
-}  // namespace
 
 void Scheduler::AddWaitingPod(const PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
@@ -67,13 +55,12 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   // the queue need not keep events for this pod any longer.
   queue_.Done(pod.metadata.uid);
 
-  // A more important pod may preempt this one meanwhile.
-  PodInPreBind in_pre_bind(pods_in_pre_bind_, pod.metadata.uid, stop);
-  Status prepared = co_await framework_.RunPreBindPlugins(
-      attempt.state, pod, attempt.host, in_pre_bind.stop_token());
-  if (const auto cause = in_pre_bind.MarkPrebound()) {
-    prepared = PreBindCancelled(prepared, *cause);
-  }
+  // Until the Binding, a more important pod may cancel the attempt.
+  attempt.in_pre_bind =
+      std::make_unique<PodInPreBind>(pods_in_pre_bind_, pod.metadata.uid, stop);
+  const Status result = co_await framework_.RunPreBindPlugins(
+      attempt.state, pod, attempt.host, attempt.in_pre_bind->stop_token());
+  const Status prepared = attempt.in_pre_bind->MarkPrebound(result);
   if (!prepared.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = prepared});
     co_return;
@@ -96,8 +83,8 @@ Task<Status> Scheduler::NominateAndWait(const PodAttempt& attempt) {
 }
 
 Task<Status> Scheduler::Nominate(const PodAttempt& attempt) {
-  co_await PatchStatus(binding_cycles_.Begin(), attempt.info.pod,
-                       {.nominated_node_name = attempt.host});
+  const PodStatusChange nomination{.nominated_node_name = attempt.host};
+  co_await PatchStatus(binding_cycles_.Begin(), attempt.info.pod, nomination);
   co_return Code::kSuccess;  // it works without the nomination, too
 }
 
@@ -128,6 +115,7 @@ void Scheduler::UnreserveAndForget(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
   framework_.RunReservePluginsUnreserve(attempt.state, pod, attempt.host);
   cache_.ForgetPod(pod);
+  attempt.in_pre_bind.reset();  // a preemptor may wait for this
 }
 
 void Scheduler::WakeOtherPods(const PodAttempt& attempt) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "framework/cycle_state.h"
 #include "framework/framework.h"
+#include "framework/pods_in_pre_bind.h"
 #include "framework/queued_pod_info.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/wait_group.h"
@@ -19,6 +21,8 @@ struct PodAttempt {
   PluginWaits waits;  // empty unless the pod has to wait on Permit
   // Permit or PreBind takes a while: the API server gets to know the host.
   bool is_nominated = false;
+  // Null unless PreBind runs, or the pod is being bound.
+  std::unique_ptr<PodInPreBind> in_pre_bind;
   Clock::TimePoint start;  // of the attempt
 };
 

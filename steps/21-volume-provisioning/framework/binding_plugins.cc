@@ -71,15 +71,13 @@ Status Framework::RunPreBindPreFlights(CycleState& state, const Pod& pod,
   Status result = Code::kSkip;
   for (const PreBindPlugin* plugin : pre_bind_plugins_) {
     const Status status = plugin->PreBindPreFlight(state, pod, node_name);
-    if (status.code() == Code::kSkip) {
-      state.SkipPreBind(plugin->Name());
-    } else if (status.IsSuccess()) {
+    if (status.IsSuccess()) {
       result = status;
+    } else if (status.code() == Code::kSkip) {
+      state.SkipPreBind(plugin->Name());
     } else {
-      return Status(Code::kError,
-                    fmt::format("running PreBindPreFlight \"{}\": {}",
-                                plugin->Name(), status.Message()))
-          .WithPlugin(plugin->Name());
+      return {Code::kError, fmt::format("running PreBindPreFlight \"{}\": {}",
+                                        plugin->Name(), status.Message())};
     }
   }
   return result;

@@ -1,5 +1,7 @@
 #include "framework/pods_in_pre_bind.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace minisched {
@@ -12,20 +14,20 @@ bool PodsInPreBind::CancelPod(const std::string& uid, const std::string& cause,
     const auto found = pods_.find(uid);
     if (found == pods_.end()) return false;
     PodInPreBind& pod = *found->second;
-    if (pod.prebound_) return false;
     if (!pod.cause_) pod.cause_ = cause;
     pod.gone_.push_back(std::move(gone));
-    stop = pod.stop_;
+    stop = pod.stop_;  // the pod may end before the next line
   }
-  stop.request_stop();  // without the lock: callbacks run here
+  stop.request_stop();  // without the lock, because callbacks run here
   return true;
 }
 
 PodInPreBind::PodInPreBind(PodsInPreBind& all, std::string uid,
                            const std::stop_token& stop)
-    : all_(all),
-      uid_(std::move(uid)),
-      on_stop_(stop, [this] { stop_.request_stop(); }) {
+    : all_(all), uid_(std::move(uid)), on_stop_(stop, [this] {
+        std::stop_source source = stop_;
+        source.request_stop();
+      }) {
   MutexLock lock(all_.mu_);
   all_.pods_[uid_] = this;
 }
@@ -34,16 +36,30 @@ PodInPreBind::~PodInPreBind() {
   std::vector<Executor::Task> gone;
   {
     MutexLock lock(all_.mu_);
-    all_.pods_.erase(uid_);
+    Remove();
     gone = std::move(gone_);
   }
   for (const Executor::Task& task : gone) task();
 }
 
-std::optional<std::string> PodInPreBind::MarkPrebound() {
+Status PodInPreBind::MarkPrebound(const Status& result) {
   MutexLock lock(all_.mu_);
-  prebound_ = !cause_;
-  return cause_;
+  if (!cause_) {
+    // A failed pod is about to give back its resources, so it can be cancelled.
+    if (result.IsSuccess()) Remove();
+    return result;
+  }
+  if (result.IsSuccess()) return {Code::kError, *cause_};
+  return Status(Code::kError, fmt::format("running PreBind plugin \"{}\": {}",
+                                          result.plugin(), *cause_))
+      .WithPlugin(result.plugin());
+}
+
+void PodInPreBind::Remove() {
+  const auto found = all_.pods_.find(uid_);
+  if (found != all_.pods_.end() && found->second == this) {
+    all_.pods_.erase(found);
+  }
 }
 
 }  // namespace minisched

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/status.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/mutex.h"
 
@@ -21,8 +22,9 @@ class PodInPreBind;
 class PodsInPreBind {
  public:
   // Cancels the pod's PreBind, for the reason `cause`. Calls `gone` when the
-  // pod has given back its resources. Returns false, and never calls `gone`, if
-  // the PreBind of the pod with this uid is not under way.
+  // pod has given back its resources, which may be at once. Returns false, and
+  // never calls `gone`, if no PreBind of the pod with this uid can be
+  // cancelled.
   bool CancelPod(const std::string& uid, const std::string& cause,
                  Executor::Task gone) EXCLUDES(mu_);
 
@@ -30,11 +32,12 @@ class PodsInPreBind {
   friend class PodInPreBind;
 
   Mutex mu_;
-  std::map<std::string, PodInPreBind*> pods_ GUARDED_BY(mu_);  // by uid
+  // By uid. Two attempts of a pod can overlap: then this is the later one.
+  std::map<std::string, PodInPreBind*> pods_ GUARDED_BY(mu_);
 };
 
-// One of these pods. Lives from the start of its PreBind until the pod was
-// bound or has given back its resources.
+// One attempt to run the PreBind of a pod. Must be destroyed as soon as the pod
+// has given back its resources, and before the pod is requeued.
 class PodInPreBind {
  public:
   // `all` must outlive this object. `stop` cancels the PreBind too.
@@ -47,19 +50,22 @@ class PodInPreBind {
   // Asks the PreBind to stop.
   std::stop_token stop_token() const { return stop_.get_token(); }
 
-  // Ends the time in which the PreBind can be cancelled. Returns the cause if
-  // CancelPod() was called before.
-  std::optional<std::string> MarkPrebound();
+  // Receives the result of the PreBind. Returns an error if CancelPod() was
+  // called before, else the result. After a success, the pod's PreBind can't be
+  // cancelled any more.
+  Status MarkPrebound(const Status& result);
 
  private:
   friend class PodsInPreBind;
 
+  void Remove() REQUIRES(all_.mu_);
+
   PodsInPreBind& all_;
   const std::string uid_;
   std::stop_source stop_;
-  bool prebound_ GUARDED_BY(all_.mu_) = false;
   std::optional<std::string> cause_ GUARDED_BY(all_.mu_);
   std::vector<Executor::Task> gone_ GUARDED_BY(all_.mu_);
+  // Last: it uses `stop_`.
   std::stop_callback<std::function<void()>> on_stop_;
 };
 

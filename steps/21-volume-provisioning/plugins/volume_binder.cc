@@ -6,7 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "minisched/api/claim_ref_patch.h"
+#include "minisched/api/resource_version.h"
+#include "minisched/api/volume_patches.h"
 #include "minisched/base/sleep.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"
@@ -84,14 +85,6 @@ const char* ChooseVolumes(const std::vector<DelayedClaim>& claims,
   return nullptr;
 }
 
-// Versions of an object are growing numbers, without leading zeros.
-bool IsOlder(const ObjectMeta& a, const ObjectMeta& b) {
-  const auto number = [](const ObjectMeta& meta) {
-    return std::pair(meta.resource_version.size(), meta.resource_version);
-  };
-  return number(a) < number(b);
-}
-
 template <class... T>
 tl::unexpected<std::string> Error(fmt::format_string<T...> format, T&&... t) {
   return tl::unexpected(fmt::format(format, std::forward<T>(t)...));
@@ -162,34 +155,22 @@ tl::expected<PodVolumes, ConflictReasons> VolumeBinder::FindPodVolumes(
   return volumes;
 }
 
-tl::expected<bool, std::string> VolumeBinder::AssumePodVolumes(
-    const Pod& pod, const std::string& node_name, PodVolumes& volumes) {
-  if (ArePodVolumesBound(pod)) return true;
+tl::expected<void, std::string> VolumeBinder::AssumePodVolumes(
+    const std::string& node_name, PodVolumes& volumes) {
   for (auto& [claim, volume] : volumes.static_bindings) {
     const VolumePtr bound = GetBindVolumeToClaim(volume, *claim);
     if (bound == volume) continue;
-    if (const auto assumed = volumes_.Assume(bound); !assumed) {
-      return tl::unexpected(assumed.error());
-    }
+    const auto assumed = volumes_.Assume(bound);
+    if (!assumed) return assumed;
     volume = bound;
   }
   for (DynamicProvision& provision : volumes.dynamic_provisions) {
     const ClaimPtr selected = SelectNode(*provision.claim, node_name);
-    if (const auto assumed = claims_.Assume(selected); !assumed) {
-      return tl::unexpected(assumed.error());
-    }
+    const auto assumed = claims_.Assume(selected);
+    if (!assumed) return assumed;
     provision.claim = selected;
   }
-  return false;
-}
-
-bool VolumeBinder::ArePodVolumesBound(const Pod& pod) const {
-  return std::ranges::all_of(pod.spec.volumes, [&](const Volume& volume) {
-    const auto name = ClaimName(pod, volume);
-    if (!name) return true;
-    const auto claim = GetClaim(handle_, pod, *name);
-    return claim && IsFullyBound(**claim);
-  });
+  return {};
 }
 
 void VolumeBinder::RevertAssumedPodVolumes(const PodVolumes& volumes) {
@@ -295,7 +276,7 @@ tl::expected<bool, std::string> VolumeBinder::CheckBinding(
         "failed to check binding: persistentvolumeclaims \"{}\" not found",
         ObjectName(meta));
   }
-  if (IsOlder(volume->metadata, binding.volume->metadata)) return false;
+  if (IsOlderVersion(volume->metadata, binding.volume->metadata)) return false;
   if (!MountableVolume(volume).CheckNodeAffinity(node)) {
     return NodeAffinityError(*volume, node);
   }
@@ -316,8 +297,11 @@ tl::expected<bool, std::string> VolumeBinder::CheckProvision(
         "found",
         ObjectName(meta));
   }
-  if (IsOlder(claim->metadata, meta)) return false;
+  if (IsOlderVersion(claim->metadata, meta)) return false;
   // A provisioner that fails removes the annotation.
+  if (claim->metadata.annotations.empty()) {
+    return Error("selectedNode annotation reset for PVC \"{}\"", meta.name);
+  }
   const std::string* const selected = SelectedNode(*claim);
   if (selected == nullptr || *selected != node.metadata.name) {
     return Error("provisioning failed for PVC \"{}\"", meta.name);

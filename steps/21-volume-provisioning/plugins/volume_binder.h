@@ -1,9 +1,11 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "framework/handle.h"
@@ -11,10 +13,11 @@
 #include "minisched/api/node.h"
 #include "minisched/api/persistent_volume.h"
 #include "minisched/api/pod.h"
+#include "minisched/api/volume_matching.h"
+#include "minisched/base/mutex.h"
 #include "minisched/base/task.h"
 #include "plugins/assume_cache.h"
 #include "plugins/volume_claims.h"
-#include "plugins/volume_matching.h"
 #include "plugins/volume_provisioning.h"
 
 namespace minisched {
@@ -56,6 +59,32 @@ struct PodVolumes {
   std::vector<DynamicProvision> dynamic_provisions;
 };
 
+// What is to be bound for a pod, by the node that it may run on. Thread-safe.
+class PodVolumesByNode {
+ public:
+  void Set(const std::string& node, PodVolumes volumes) EXCLUDES(mu_) {
+    if (volumes.static_bindings.empty() && volumes.dynamic_provisions.empty()) {
+      return;
+    }
+    MutexLock lock(mu_);
+    volumes_[node] = std::move(volumes);
+  }
+  // Returns null if nothing is to be bound.
+  PodVolumes* Find(const std::string& node) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    const auto found = volumes_.find(node);
+    return found == volumes_.end() ? nullptr : &found->second;
+  }
+  void KeepOnly(const std::string& node) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    std::erase_if(volumes_, [&](const auto& e) { return e.first != node; });
+  }
+
+ private:
+  Mutex mu_;
+  std::map<std::string, PodVolumes> volumes_ GUARDED_BY(mu_);
+};
+
 // Why a pod's volumes exclude a node.
 using ConflictReasons = std::vector<std::string>;
 
@@ -75,12 +104,10 @@ class VolumeBinder {
   static tl::expected<PodVolumes, ConflictReasons> FindPodVolumes(
       const PodVolumeClaims& claims, const Node& node);
 
-  // Assumes the chosen volumes, so that no other claim gets them, and the
-  // node of the claims that get new ones. Returns true if all claims of the pod
-  // are bound by now, so that nothing is left to do.
-  // After an error, the caller must call RevertAssumedPodVolumes().
-  tl::expected<bool, std::string> AssumePodVolumes(const Pod& pod,
-                                                   const std::string& node_name,
+  // Assumes the chosen volumes, so that no other claim gets them, and the node
+  // of the claims that get new ones. After an error, the caller must call
+  // RevertAssumedPodVolumes().
+  tl::expected<void, std::string> AssumePodVolumes(const std::string& node_name,
                                                    PodVolumes& volumes);
   // Gives up the volumes and claims that have not been written.
   void RevertAssumedPodVolumes(const PodVolumes& volumes);
@@ -96,7 +123,6 @@ class VolumeBinder {
  private:
   friend class VolumeBinderPeer;  // for tests
 
-  bool ArePodVolumesBound(const Pod& pod) const;
   // Reserves the volumes for their claims on the API server, and asks the
   // provisioners for new volumes.
   Task<Status> BindApiUpdate(PodVolumes& volumes, std::stop_token stop) const;

@@ -2,42 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "minisched/api/storage.h"
-#include "minisched/base/mutex.h"
 #include "plugins/volume_claims.h"
 #include "plugins/volume_scorer.h"
 
 namespace minisched {
 namespace {
 
-// What the extension points find out about a pod's volumes.
+// What the extension points find out about a pod's volumes. Copies of a
+// CycleState share it, because Filter adds to it.
 struct StateData {
-  PodVolumeClaims claims;  // from PreFilter
-  bool all_bound = false;  // from Reserve: PreBind has nothing to do
-  Mutex mu;
-  // From Filter: what is to be bound if the pod runs on this node.
-  std::map<std::string, PodVolumes> by_node GUARDED_BY(mu);
-
-  // Returns null if nothing is to be bound.
-  PodVolumes* Find(const std::string& node) EXCLUDES(mu) {
-    MutexLock lock(mu);
-    const auto found = by_node.find(node);
-    return found == by_node.end() ? nullptr : &found->second;
-  }
-  // Drops what only Filter needs: a binding cycle may take minutes.
-  void KeepOnly(const std::string& node) EXCLUDES(mu) {
-    claims = {};
-    MutexLock lock(mu);
-    std::erase_if(by_node, [&](const auto& e) { return e.first != node; });
-  }
+  PodVolumeClaims claims;    // from PreFilter
+  PodVolumesByNode by_node;  // from Filter
+  bool all_bound = false;    // from Reserve: PreBind has nothing to do
 };
-// Copies of a CycleState share the data, because Filter adds to them.
 using StatePtr = std::shared_ptr<StateData>;
 
 Status Rejected(std::string reason) {
@@ -141,9 +124,7 @@ Status VolumeBinding::Filter(const CycleState& state, const Pod& /*pod*/,
   if (!volumes) {
     return {Code::kUnschedulableAndUnresolvable, std::move(volumes.error())};
   }
-  if (volumes->static_bindings.empty()) return {};
-  MutexLock lock(data->mu);
-  data->by_node[node.node().metadata.name] = *std::move(volumes);
+  data->by_node.Set(node.node().metadata.name, *std::move(volumes));
   return {};
 }
 
@@ -156,37 +137,37 @@ Status VolumeBinding::PreScore(CycleState& state, const Pod& /*pod*/,
 
 Status VolumeBinding::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
-  const PodVolumes* const volumes =
-      state.Read<StatePtr>()->Find(node.node().metadata.name);
+  const auto* volumes =
+      state.Read<StatePtr>()->by_node.Find(node.node().metadata.name);
   if (volumes != nullptr) score = StorageScore(*volumes);
   return {};
 }
 
-Status VolumeBinding::Reserve(CycleState& state, const Pod& pod,
+Status VolumeBinding::Reserve(CycleState& state, const Pod& /*pod*/,
                               const std::string& node_name) {
   const StatePtr& data = state.Read<StatePtr>();
-  data->KeepOnly(node_name);
-  PodVolumes* const volumes = data->Find(node_name);
+  // The binding cycle may take minutes, and needs no more than this.
+  data->claims = {};
+  data->by_node.KeepOnly(node_name);
+  PodVolumes* const volumes = data->by_node.Find(node_name);
   data->all_bound = volumes == nullptr;
   if (data->all_bound) return {};
-  const auto assumed = binder_->AssumePodVolumes(pod, node_name, *volumes);
-  if (!assumed) return {Code::kError, assumed.error()};
-  data->all_bound = *assumed;
-  return {};
+  const auto assumed = binder_->AssumePodVolumes(node_name, *volumes);
+  return assumed ? Status() : Status(Code::kError, assumed.error());
 }
 
 void VolumeBinding::Unreserve(CycleState& state, const Pod& /*pod*/,
                               const std::string& node_name) {
-  const PodVolumes* const volumes = state.Read<StatePtr>()->Find(node_name);
+  const auto* volumes = state.Read<StatePtr>()->by_node.Find(node_name);
   if (volumes != nullptr) binder_->RevertAssumedPodVolumes(*volumes);
 }
 
 Status VolumeBinding::PreBindPreFlight(const CycleState& state,
                                        const Pod& /*pod*/,
                                        const std::string& node_name) const {
-  const StatePtr& data = state.Read<StatePtr>();
-  if (data->all_bound) return Code::kSkip;
-  if (data->Find(node_name) != nullptr) return {};
+  const auto* const data = state.Find<StatePtr>();
+  if (data != nullptr && (*data)->all_bound) return Code::kSkip;
+  if (data != nullptr && (*data)->by_node.Find(node_name) != nullptr) return {};
   return {Code::kError,
           fmt::format("no pod volume found for node \"{}\"", node_name)};
 }
@@ -195,7 +176,7 @@ void VolumeBinding::PreBind(CycleState& state, const Pod& pod,
                             const std::string& node_name,
                             const std::stop_token& stop,
                             StatusCallback done) const {
-  PodVolumes& volumes = *state.Read<StatePtr>()->Find(node_name);
+  PodVolumes& volumes = *state.Read<StatePtr>()->by_node.Find(node_name);
   binder_->BindPodVolumes(pod, node_name, volumes, stop).Start(std::move(done));
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "minisched/api/parse_error.h"
+#include "minisched/api/volume_matching.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "plugins/volume_claims.h"
-#include "plugins/volume_matching.h"
 
 namespace minisched {
 namespace {
@@ -36,6 +36,7 @@ ClaimProvisioner::ClaimProvisioner(const Handle& handle,
   const std::string class_name = StorageClassName(claim);
   const auto of_claim =
       handle.informers.Of<StorageClass>().store().Get("", class_name);
+  if (!of_claim) return;
   const std::string& driver = of_claim->provisioner;
   makes_volumes_ = !driver.empty() && driver != "kubernetes.io/no-provisioner";
   allowed_topologies_ = of_claim->allowed_topologies;

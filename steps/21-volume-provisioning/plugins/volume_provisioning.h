@@ -19,7 +19,7 @@ using CapacityPtr = std::shared_ptr<const CSIStorageCapacity>;
 // hasEnoughCapacity of plugins/volumebinding/binder.go.
 class ClaimProvisioner {
  public:
-  // REQUIRES: the claim's class exists.
+  // If the claim's class is gone meanwhile, nobody makes volumes.
   ClaimProvisioner(const Handle& handle, const PersistentVolumeClaim& claim);
 
   // Returns true if the class has a provisioner, and allows volumes for the

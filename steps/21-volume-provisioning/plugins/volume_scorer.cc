@@ -5,7 +5,7 @@
 #include <string>
 
 #include "framework/plugin.h"
-#include "plugins/volume_matching.h"
+#include "minisched/api/volume_matching.h"
 
 namespace minisched {
 namespace {

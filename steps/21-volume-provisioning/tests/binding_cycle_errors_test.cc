@@ -1,1 +1,1 @@
-../../11-binding-cycle/tests/binding_cycle_errors_test.cc
+../../20-volume-binding/tests/binding_cycle_errors_test.cc

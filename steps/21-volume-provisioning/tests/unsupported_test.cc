@@ -1,1 +1,1 @@
-../../19-volumes/tests/unsupported_test.cc
+../../20-volume-binding/tests/unsupported_test.cc
