@@ -1,15 +1,17 @@
-// Cases from component-helpers' pv_helpers_test.go and from kubernetes'
-// pkg/controller/volume/persistentvolume/index_test.go are named in comments.
+// Follows TestFindMatchVolumeWithNode of component-helpers' pv_helpers_test.go,
+// and TestMatchVolume, TestFindingPreboundVolumes, TestFilteringVolumeModes and
+// TestStorageObjectInUseProtectionFiltering of kubernetes'
+// pkg/controller/volume/persistentvolume/index_test.go.
 #include "minisched/api/volume_matching.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "tests/volumes_testing.h"
 
 namespace minisched {
 namespace {
@@ -18,7 +20,8 @@ using ::testing::ElementsAre;
 
 // Returns an available volume of the class "local".
 PersistentVolume Free(const std::string& name, const std::string& size) {
-  PersistentVolume volume = VolumeOf(name);
+  PersistentVolume volume;
+  volume.metadata.name = name;
   volume.spec.capacity["storage"] = Quantity::Parse(size);
   volume.spec.access_modes = {"ReadWriteOnce"};
   volume.spec.storage_class_name = "local";
@@ -27,8 +30,12 @@ PersistentVolume Free(const std::string& name, const std::string& size) {
 }
 
 PersistentVolumeClaim Asks(const std::string& size) {
-  PersistentVolumeClaim claim = Claim("data", {.storage_class = "local"});
+  PersistentVolumeClaim claim;
+  claim.metadata.namespace_name = "default";
+  claim.metadata.name = "data";
   claim.metadata.uid = "u1";
+  claim.spec.access_modes = {"ReadWriteOnce"};
+  claim.spec.storage_class_name = "local";
   claim.spec.resources.requests["storage"] = Quantity::Parse(size);
   return claim;
 }
@@ -175,17 +182,20 @@ TEST(VolumeMatchingTest, AReservedVolumeExcludesTheOthers) {
 
 TEST(VolumeMatchingTest, ComparesTheNodeAffinityWithLabels) {
   const auto matches = [](const PersistentVolume& volume, Labels labels) {
+    Node node;
+    node.metadata.labels = std::move(labels);
     return MountableVolume(std::make_shared<const PersistentVolume>(volume))
-        .CheckNodeAffinity(NodeWithLabels(std::move(labels)));
+        .CheckNodeAffinity(node);
   };
-  const PersistentVolume volume = VolumeOn("a", "host", {"x"});
+  PersistentVolume volume = Free("a", "1Gi");
+  EXPECT_TRUE(matches(volume, {}));
+  volume.spec.node_affinity.emplace().required = NodeSelector{
+      {{.match_expressions = {{.key = "host", .op = "In", .values = {"x"}}}}}};
   EXPECT_TRUE(matches(volume, {{"host", "x"}}));
   EXPECT_FALSE(matches(volume, {{"host", "y"}}));
   EXPECT_FALSE(matches(volume, {}));
-  EXPECT_TRUE(matches(VolumeOf("a"), {}));
 }
 
-// TestGetBindVolumeToClaim of pkg/controller/volume/persistentvolume.
 TEST(VolumeMatchingTest, BindsACopyOfTheVolumeToTheClaim) {
   const PersistentVolumeClaim claim = Asks("1Gi");
   const auto volume =

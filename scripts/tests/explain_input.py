@@ -78,8 +78,8 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
         (listed(NODE, pod_with(CLAIM), DELAYED_CLAIM, CLASS), [], 2,
-         r"can't tell: minisched-\d\d does not support persistent volume "
-         r"claims that wait for a pod's node"),
+         r"can't tell: minisched-\d\d does not support volumes that are "
+         r"provisioned for a pod's node"),
     "a class that is missing":
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "

@@ -1,5 +1,4 @@
-// The tests of upstream's passive_assume_cache_test.go and assume_cache_test.go
-// are named in comments.
+// Comments name the tests of upstream's passive_assume_cache_test.go.
 #include "plugins/assume_cache.h"
 
 #include <gmock/gmock.h>
@@ -9,15 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "minisched/api/persistent_volume.h"
+#include "minisched/api/volume_matching.h"
 
 namespace minisched {
 namespace {
 
 using ::testing::ElementsAre;
-using VolumePtr = std::shared_ptr<const PersistentVolume>;
 
-VolumePtr NewVolume(const std::string& name, const std::string& version,
+VolumePtr VersionOf(const std::string& name, const std::string& version,
                     const std::string& claim = "") {
   PersistentVolume volume;
   volume.metadata.name = name;
@@ -56,73 +54,83 @@ class AssumeCacheTest : public ::testing::Test {
   }
 };
 
-// TestAssumeCacheAdd, TestAssumeCacheDelete.
+// TestBasicCache.
 TEST_F(AssumeCacheTest, HasWhatTheStoreHas) {
   EXPECT_EQ(Get("a"), "");
   EXPECT_THAT(List(), ElementsAre());
-  store_.Set(NewVolume("a", "5"));
-  store_.Set(NewVolume("b", "6"));
+  store_.Set(VersionOf("a", "5"));
+  store_.Set(VersionOf("b", "6"));
   EXPECT_EQ(Get("a"), "5");
   EXPECT_THAT(List(), ElementsAre("a 5", "b 6"));
   store_.Delete("", "a");
   EXPECT_EQ(Get("a"), "");
 }
 
-// TestAssumeCacheAssume: "normal".
+// TestAssume: "success-same-version"; TestAssumeUpdateCache.
 TEST_F(AssumeCacheTest, AnAssumedObjectReplacesTheStoredOne) {
-  store_.Set(NewVolume("a", "5"));
-  store_.Set(NewVolume("b", "6"));
-  EXPECT_EQ(Assume(NewVolume("a", "5", "claim")), "");
+  store_.Set(VersionOf("a", "5"));
+  store_.Set(VersionOf("b", "6"));
+  EXPECT_EQ(Assume(VersionOf("a", "5", "claim")), "");
   EXPECT_EQ(Get("a"), "5 claim");
   EXPECT_EQ(Get("b"), "6");
   EXPECT_THAT(List(), ElementsAre("a 5 claim", "b 6"));
-  EXPECT_EQ(Assume(NewVolume("a", "5", "other")), "");
+  EXPECT_EQ(Assume(VersionOf("a", "5", "other")), "");
   EXPECT_EQ(Get("a"), "5 other");
 }
 
-// TestAssumeCacheAssume: "newer object", "older object", "nonexistent".
+// TestAssume: "fail-new-higher-version", "fail-new-lower-version",
+// "fail-old-not-found".
 TEST_F(AssumeCacheTest, OnlyTheStoredVersionCanBeAssumed) {
-  store_.Set(NewVolume("a", "5"));
-  EXPECT_EQ(Assume(NewVolume("a", "6", "claim")),
+  store_.Set(VersionOf("a", "5"));
+  EXPECT_EQ(Assume(VersionOf("a", "6", "claim")),
             "\"a\" is out of sync (stored: 5, assume: 6)");
-  EXPECT_EQ(Assume(NewVolume("a", "4", "claim")),
+  EXPECT_EQ(Assume(VersionOf("a", "4", "claim")),
             "\"a\" is out of sync (stored: 5, assume: 4)");
   EXPECT_EQ(Get("a"), "5");
-  EXPECT_EQ(Assume(NewVolume("b", "5", "claim")),
+  EXPECT_EQ(Assume(VersionOf("b", "5", "claim")),
             "persistentvolumes \"b\" not found");
 }
 
-// TestAssumeCacheUpdate, TestAssumeCacheDelete.
 TEST_F(AssumeCacheTest, AnUpdateEndsTheAssumption) {
-  store_.Set(NewVolume("a", "5"));
-  Assume(NewVolume("a", "5", "claim"));
-  store_.Set(NewVolume("a", "6"));
+  store_.Set(VersionOf("a", "5"));
+  Assume(VersionOf("a", "5", "claim"));
+  store_.Set(VersionOf("a", "6"));
   EXPECT_EQ(Get("a"), "6");
   EXPECT_THAT(List(), ElementsAre("a 6"));
-  Assume(NewVolume("a", "6", "claim"));
+  Assume(VersionOf("a", "6", "claim"));
   store_.Delete("", "a");
   EXPECT_EQ(Get("a"), "");
   EXPECT_THAT(List(), ElementsAre());
 }
 
 TEST_F(AssumeCacheTest, ListForgetsWhatDoesNotCountAnyMore) {
-  store_.Set(NewVolume("a", "5"));
-  Assume(NewVolume("a", "5", "claim"));
-  store_.Set(NewVolume("a", "6"));
+  store_.Set(VersionOf("a", "5"));
+  Assume(VersionOf("a", "5", "claim"));
+  store_.Set(VersionOf("a", "6"));
   List();
-  store_.Set(NewVolume("a", "5"));  // a server that was restored
+  store_.Set(VersionOf("a", "5"));  // a server that was restored
   EXPECT_EQ(Get("a"), "5");
 }
 
-// TestAssumeCacheRestore.
+// TestRestore.
 TEST_F(AssumeCacheTest, RestoreEndsTheAssumption) {
-  store_.Set(NewVolume("a", "5"));
-  cache_.Restore(*NewVolume("a", "5"));  // does nothing
-  Assume(NewVolume("a", "5", "claim"));
-  cache_.Restore(*NewVolume("a", "6"));  // has been written: another version
+  store_.Set(VersionOf("a", "5"));
+  cache_.Restore(*VersionOf("a", "5"));  // does nothing
+  Assume(VersionOf("a", "5", "claim"));
+  cache_.Restore(*VersionOf("a", "6"));  // has been written: another version
   EXPECT_EQ(Get("a"), "5 claim");
-  cache_.Restore(*NewVolume("a", "5", "claim"));
+  cache_.Restore(*VersionOf("a", "5", "claim"));
   EXPECT_EQ(Get("a"), "5");
+}
+
+// TestConcurrentAssume.
+TEST_F(AssumeCacheTest, RestoreKeepsANewerAssumption) {
+  store_.Set(VersionOf("a", "5"));
+  Assume(VersionOf("a", "5", "claim"));
+  store_.Set(VersionOf("a", "7"));
+  Assume(VersionOf("a", "7", "other"));
+  cache_.Restore(*VersionOf("a", "5", "claim"));
+  EXPECT_EQ(Get("a"), "7 other");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr char kManifest[] = R"(
+constexpr char kTwoClaims[] = R"(
 apiVersion: v1
 kind: Node
 metadata: {name: n, labels: {host: here}}
@@ -184,7 +184,7 @@ class BindPodVolumesTest : public ::testing::Test {
     }
   }
 
-  EmbeddedServer server_{kManifest};
+  EmbeddedServer server_{kTwoClaims};
   Client client_{server_.config()};
   std::stop_source stop_;
   FakeClock clock_;

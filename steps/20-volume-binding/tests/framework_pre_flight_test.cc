@@ -16,10 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class FakePreBind final : public PreBindPlugin {
+class PlannedPreBind final : public PreBindPlugin {
  public:
-  FakePreBind(std::string name, Status pre_flight,
-              std::vector<std::string>& calls)
+  PlannedPreBind(std::string name, Status pre_flight,
+                 std::vector<std::string>& calls)
       : name_(std::move(name)),
         pre_flight_(std::move(pre_flight)),
         calls_(calls) {}
@@ -46,7 +46,7 @@ class FakePreBind final : public PreBindPlugin {
 class FrameworkPreFlightTest : public ::testing::Test {
  protected:
   void Add(const std::string& name, const Status& pre_flight) {
-    framework_.Add(std::make_unique<FakePreBind>(name, pre_flight, calls_));
+    framework_.Add(std::make_unique<PlannedPreBind>(name, pre_flight, calls_));
   }
   std::string PreFlights() {
     return Describe(framework_.RunPreBindPreFlights(state_, {}, "node-1"));

@@ -16,15 +16,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr char kOtherNode[] =
+constexpr char kElsewhere[] =
     "node(s) didn't match PersistentVolume's node affinity";
-constexpr char kNoVolume[] =
+constexpr char kNothingToBind[] =
     "node(s) didn't find available persistent volumes to bind";
-constexpr char kMissing[] =
+constexpr char kVolumeGone[] =
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 
 // Returns the bindings, such as "claim=volume", or the reasons.
-std::vector<std::string> Find(const VolumeObjects& objects) {
+std::vector<std::string> FindVolumes(const VolumeObjects& objects) {
   const VolumeCluster cluster(objects);
   const VolumeBinder binder(cluster.handle());
   std::vector<ClaimPtr> claims;
@@ -44,24 +44,24 @@ std::vector<std::string> Find(const VolumeObjects& objects) {
 TEST(FindPodVolumesTest, Upstream) {
   const auto find = [](const std::vector<PersistentVolumeClaim>& claims,
                        const std::vector<PersistentVolume>& volumes) {
-    return Find({.claims = claims,
-                 .volumes = volumes,
-                 .classes = {Class("local", "WaitForFirstConsumer")}});
+    return FindVolumes({.claims = claims,
+                        .volumes = volumes,
+                        .classes = {Class("local", "WaitForFirstConsumer")}});
   };
   const PersistentVolumeClaim bound = Claim("bound", {.volume = "pv-bound"});
   const PersistentVolume pv_bound = VolumeOn("pv-bound", "host", {"here"});
   EXPECT_THAT(find({}, {}), ElementsAre()) << "no-pvcs";
   EXPECT_THAT(find({bound}, {pv_bound}), ElementsAre()) << "bound-pvc";
-  EXPECT_THAT(find({bound}, {}), ElementsAre(kMissing))
+  EXPECT_THAT(find({bound}, {}), ElementsAre(kVolumeGone))
       << "bound-pvc,pv-not-exists";
   EXPECT_THAT(find({bound}, {VolumeOn("pv-bound", "host", {"there"})}),
-              ElementsAre(kOtherNode))
+              ElementsAre(kElsewhere))
       << "immediate-bound-pvc-wrong-node";
   EXPECT_THAT(find({Unbound("a", 1)}, {Local("pv-a", 1, "here")}),
               ElementsAre("a=pv-a"))
       << "unbound-pvc,pv-same-node";
   EXPECT_THAT(find({Unbound("a", 1)}, {Local("pv-a", 1, "there")}),
-              ElementsAre(kNoVolume))
+              ElementsAre(kNothingToBind))
       << "unbound-pvc,pv-different-node";
   EXPECT_THAT(find({Unbound("a", 1), Unbound("b", 1)},
                    {Local("pv-a", 1, "here"), Local("pv-b", 1, "here")}),
@@ -73,7 +73,7 @@ TEST(FindPodVolumesTest, Upstream) {
       << "two-unbound-pvcs,order-by-size";
   EXPECT_THAT(find({Unbound("a", 1), Unbound("b", 1)},
                    {Local("pv-a", 1, "here"), Local("pv-b", 1, "there")}),
-              ElementsAre(kNoVolume))
+              ElementsAre(kNothingToBind))
       << "two-unbound-pvcs,partial-match";
   EXPECT_THAT(
       find({Unbound("a", 1), bound}, {Local("pv-a", 1, "here"), pv_bound}),
@@ -81,30 +81,31 @@ TEST(FindPodVolumesTest, Upstream) {
       << "one-bound,one-unbound";
   EXPECT_THAT(
       find({Unbound("a", 1), bound}, {Local("pv-a", 1, "there"), pv_bound}),
-      ElementsAre(kNoVolume))
+      ElementsAre(kNothingToBind))
       << "one-bound,one-unbound,no-match";
 }
 
 TEST(FindPodVolumesTest, CountsTheReasonsInUpstreamsOrder) {
   const auto find = [](std::vector<PersistentVolume> volumes) {
-    return Find({.claims = {Unbound("a", 1), Claim("b", {.volume = "pv-b"})},
-                 .volumes = std::move(volumes),
-                 .classes = {Class("local", "WaitForFirstConsumer")}});
+    return FindVolumes(
+        {.claims = {Unbound("a", 1), Claim("b", {.volume = "pv-b"})},
+         .volumes = std::move(volumes),
+         .classes = {Class("local", "WaitForFirstConsumer")}});
   };
   EXPECT_THAT(find({VolumeOn("pv-b", "host", {"there"})}),
-              ElementsAre(kOtherNode, kNoVolume));
-  EXPECT_THAT(find({}), ElementsAre(kNoVolume, kMissing));
+              ElementsAre(kElsewhere, kNothingToBind));
+  EXPECT_THAT(find({}), ElementsAre(kNothingToBind, kVolumeGone));
 }
 
 TEST(FindPodVolumesTest, AReservedVolumeBindsTheClaimToItsNode) {
   PersistentVolume reserved = Local("pv-b", 9, "there");
   reserved.spec.claim_ref = {.namespace_name = "default", .name = "a"};
   const auto find = [](const PersistentVolume& volume) {
-    return Find({.claims = {Unbound("a", 1)},
-                 .volumes = {Local("pv-a", 1, "here"), volume},
-                 .classes = {Class("local", "WaitForFirstConsumer")}});
+    return FindVolumes({.claims = {Unbound("a", 1)},
+                        .volumes = {Local("pv-a", 1, "here"), volume},
+                        .classes = {Class("local", "WaitForFirstConsumer")}});
   };
-  EXPECT_THAT(find(reserved), ElementsAre(kNoVolume));
+  EXPECT_THAT(find(reserved), ElementsAre(kNothingToBind));
   reserved.spec.node_affinity = {};
   EXPECT_THAT(find(reserved), ElementsAre("a=pv-b"));
 }
@@ -114,10 +115,11 @@ TEST(FindPodVolumesTest, ASelectedNodeMeansThatAVolumeHasToBeMade) {
   for (const char* node : {"node-1", "node-2"}) {
     PersistentVolumeClaim claim = Unbound("a", 1);
     claim.metadata.annotations["volume.kubernetes.io/selected-node"] = node;
-    EXPECT_THAT(Find({.claims = {claim},
-                      .volumes = {Local("pv-a", 1, "here")},
-                      .classes = {Class("local", "WaitForFirstConsumer")}}),
-                ElementsAre(kNoVolume))
+    EXPECT_THAT(
+        FindVolumes({.claims = {claim},
+                     .volumes = {Local("pv-a", 1, "here")},
+                     .classes = {Class("local", "WaitForFirstConsumer")}}),
+        ElementsAre(kNothingToBind))
         << node;
   }
 }

@@ -12,7 +12,7 @@
 namespace minisched {
 namespace {
 
-constexpr char kNoVolume[] =
+constexpr char kNoFreeVolume[] =
     "UnschedulableAndUnresolvable: node(s) didn't find available persistent "
     "volumes to bind";
 
@@ -51,7 +51,7 @@ class DelayedClaimTest : public ::testing::Test {
 TEST_F(DelayedClaimTest, TheNodeMustHaveAVolume) {
   CycleState state;
   EXPECT_EQ(PreFilter(state, pod_), "Success");
-  EXPECT_EQ(Filter(state, "m", "there"), kNoVolume);
+  EXPECT_EQ(Filter(state, "m", "there"), kNoFreeVolume);
   EXPECT_EQ(Filter(state, "n", "here"), "Success");
 }
 
@@ -75,7 +75,7 @@ TEST_F(DelayedClaimTest, AReservedVolumeIsNotFreeUntilUnreserve) {
     EXPECT_EQ(PreFilter(other, rival), "Success");
     return Filter(other, "n", "here");
   };
-  EXPECT_EQ(filter(), kNoVolume);
+  EXPECT_EQ(filter(), kNoFreeVolume);
   plugin_.Unreserve(state, pod_, "n");
   EXPECT_EQ(filter(), "Success");
   plugin_.Unreserve(state, pod_, "n");
