@@ -130,8 +130,9 @@ Status VolumeBinding::Filter(const CycleState& state, const Pod& /*pod*/,
 
 Status VolumeBinding::PreScore(CycleState& state, const Pod& /*pod*/,
                                const Nodes& /*nodes*/) const {
+  const auto* const data = state.Find<StatePtr>();
   const bool chosen =
-      !state.Read<StatePtr>()->claims.unbound_delay_binding.empty();
+      data != nullptr && !(*data)->claims.unbound_delay_binding.empty();
   return chosen ? Code::kSuccess : Code::kSkip;
 }
 
