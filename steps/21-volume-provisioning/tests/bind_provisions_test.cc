@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::StartsWith;
 
-constexpr char kSelected[] = "volume.kubernetes.io/selected-node";
+constexpr char kSelectedBy[] = "volume.kubernetes.io/selected-node";
 
 class BindProvisionsTest : public BindPodVolumesTest {
  protected:
@@ -37,12 +37,12 @@ class BindProvisionsTest : public BindPodVolumesTest {
 // "one-provisioned-pvc".
 TEST_F(BindProvisionsTest, WritesTheSelectedNodeAndNothingElse) {
   ChooseFor({"c", "d"});
-  EXPECT_EQ(AnnotationsOf("c").count(kSelected), 0U);
+  EXPECT_EQ(AnnotationsOf("c").count(kSelectedBy), 0U);
   Bind();
   AwaitSleep();
-  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelected, "n"}}));
+  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "n"}}));
   EXPECT_EQ(AnnotationsOf("d"),
-            (Labels{{"example.com/team", "db"}, {kSelected, "n"}}));
+            (Labels{{"example.com/team", "db"}, {kSelectedBy, "n"}}));
 }
 
 // "binding-succeed, provision-api-update-failed".
@@ -53,9 +53,9 @@ TEST_F(BindProvisionsTest, AClaimThatHasChangedIsAConflict) {
   EXPECT_THAT(Result(), StartsWith("Error: Operation cannot be fulfilled on "
                                    "persistentvolumeclaims \"d\": "));
   EXPECT_TRUE(client_.Get<PersistentVolume>("", "pv-a")->spec.claim_ref);
-  EXPECT_EQ(AnnotationsOf("c").count(kSelected), 1U)
+  EXPECT_EQ(AnnotationsOf("c").count(kSelectedBy), 1U)
       << "what was written stays";
-  EXPECT_EQ(AnnotationsOf("d").count(kSelected), 0U);
+  EXPECT_EQ(AnnotationsOf("d").count(kSelectedBy), 0U);
 }
 
 // The node was selected by a scheduler that was killed, or in an attempt that
@@ -68,7 +68,7 @@ TEST_F(BindProvisionsTest, GoesOnWithANodeThatWasSelectedBefore) {
   EXPECT_THAT(Describe(volumes_), ::testing::ElementsAre("c=new"));
   Bind();
   AwaitSleep();
-  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelected, "n"}}));
+  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "n"}}));
 }
 
 // ---- TestCheckBindings.

@@ -14,11 +14,11 @@
 namespace minisched {
 namespace {
 
-constexpr int kCycles = 2;  // binding cycles that run at the same time
-constexpr int kAttempts = 2'000;
+constexpr int kBindingCycles = 2;  // binding cycles that run at the same time
+constexpr int kAttemptsPerCycle = 2'000;
 
 // What has happened in an attempt.
-struct Facts {
+struct CancelFacts {
   std::atomic<int> cancelled = 0;  // calls that returned true
   std::atomic<int> gone = 0;
   std::atomic<bool> success = false;
@@ -29,8 +29,8 @@ class PodsInPreBindThreadsTest : public ::testing::Test {
  protected:
   void RunCycle(int cycle, const std::stop_token& stop) {
     std::mt19937 random(cycle);
-    for (int i = 0; i < kAttempts; ++i) {
-      const int number = i * kCycles + cycle;
+    for (int i = 0; i < kAttemptsPerCycle; ++i) {
+      const int number = i * kBindingCycles + cycle;
       {
         PodInPreBind pod(pods_, std::to_string(number), stop);
         newest_ = number;
@@ -52,7 +52,7 @@ class PodsInPreBindThreadsTest : public ::testing::Test {
     while (!stop.stop_requested()) {
       const int number = newest_ - static_cast<int>(random() % 3);
       if (number < 0) continue;
-      Facts& facts = facts_[number];
+      CancelFacts& facts = facts_[number];
       const bool cancelled =
           pods_.CancelPod(std::to_string(number), "preempted", [&facts] {
             EXPECT_TRUE(facts.has_ended);
@@ -65,7 +65,8 @@ class PodsInPreBindThreadsTest : public ::testing::Test {
 
   PodsInPreBind pods_;
   std::atomic<int> newest_ = -1;
-  std::vector<Facts> facts_ = std::vector<Facts>(kCycles * kAttempts);
+  std::vector<CancelFacts> facts_ =
+      std::vector<CancelFacts>(kBindingCycles * kAttemptsPerCycle);
 };
 
 TEST_F(PodsInPreBindThreadsTest, ACancelledPodIsNeverBound) {
@@ -78,15 +79,16 @@ TEST_F(PodsInPreBindThreadsTest, ACancelledPodIsNeverBound) {
       });
     }
     std::vector<std::jthread> cycles;
-    for (int cycle = 0; cycle < kCycles; ++cycle) {
+    for (int cycle = 0; cycle < kBindingCycles; ++cycle) {
       cycles.emplace_back(
           [&, cycle] { RunCycle(cycle, scheduler_stops.get_token()); });
     }
-    while (newest_ < kCycles * kAttempts / 2) std::this_thread::yield();
+    while (newest_ < kBindingCycles * kAttemptsPerCycle / 2)
+      std::this_thread::yield();
     scheduler_stops.request_stop();
   }
   int cancelled = 0;
-  for (const Facts& facts : facts_) {
+  for (const CancelFacts& facts : facts_) {
     EXPECT_EQ(facts.gone, facts.cancelled);
     if (facts.success) EXPECT_EQ(facts.cancelled, 0);
     cancelled += facts.cancelled;

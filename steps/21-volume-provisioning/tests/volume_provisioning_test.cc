@@ -17,13 +17,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr char kConflict[] =
+constexpr char kNoVolumeForNode[] =
     "node(s) didn't find available persistent volumes to bind";
-constexpr char kNoSpace[] = "node(s) did not have enough free storage";
+constexpr char kNotEnoughStorage[] = "node(s) did not have enough free storage";
 
 // Returns what the claims get on node-1, or the reasons why they get nothing.
 // The classes default to "local" and "made".
-std::vector<std::string> Find(VolumeObjects objects) {
+std::vector<std::string> FindNew(VolumeObjects objects) {
   if (objects.classes.empty()) {
     objects.classes = {Class("local", "WaitForFirstConsumer"), MadeClass()};
   }
@@ -50,12 +50,11 @@ class FindProvisionsTest
       const std::vector<PersistentVolume>& volumes = {}) {
     std::vector<CSIDriver> drivers;
     if (GetParam()) drivers.push_back(DriverOf(*GetParam()));
-    return minisched::Find(
-        {.claims = claims, .volumes = volumes, .drivers = drivers});
+    return FindNew({.claims = claims, .volumes = volumes, .drivers = drivers});
   }
   static std::vector<std::string> UnlessLimited(
       std::vector<std::string> found) {
-    if (GetParam() == true) return {kNoSpace};
+    if (GetParam() == true) return {kNotEnoughStorage};
     return found;
   }
 };
@@ -73,7 +72,7 @@ TEST_P(FindProvisionsTest, Upstream) {
   EXPECT_EQ(Find({bound, Selected(made, "node-1")}, {pv_bound}),
             UnlessLimited({"made=new"}))
       << "one-binding,one-selected-node";
-  EXPECT_THAT(Find({Unbound("a", 1)}), ElementsAre(kConflict))
+  EXPECT_THAT(Find({Unbound("a", 1)}), ElementsAre(kNoVolumeForNode))
       << "invalid-provisioner";
 }
 
@@ -84,26 +83,26 @@ TEST(VolumeProvisioningTest, AnExistingVolumeIsPreferred) {
   PersistentVolume volume = Local("pv-a", 1, "here");
   volume.spec.storage_class_name = "made";
   const PersistentVolumeClaim claim = Unbound("a", 1, "made");
-  EXPECT_THAT(Find({.claims = {claim}, .volumes = {volume}}),
+  EXPECT_THAT(FindNew({.claims = {claim}, .volumes = {volume}}),
               ElementsAre("a=pv-a"));
   EXPECT_THAT(
-      Find({.claims = {Selected(claim, "node-1")}, .volumes = {volume}}),
+      FindNew({.claims = {Selected(claim, "node-1")}, .volumes = {volume}}),
       ElementsAre("a=new"))
       << "a volume is being made";
 }
 
 TEST(VolumeProvisioningTest, AClaimWaitsForItsVolumeOnTheSelectedNode) {
-  EXPECT_THAT(Find({.claims = {Selected(Unbound("a", 1, "made"), "other"),
-                               Unbound("b", 1, "made")}}),
-              ElementsAre(kConflict));
+  EXPECT_THAT(FindNew({.claims = {Selected(Unbound("a", 1, "made"), "other"),
+                                  Unbound("b", 1, "made")}}),
+              ElementsAre(kNoVolumeForNode));
 }
 
 TEST(VolumeProvisioningTest, NobodyMakesVolumesWithoutAProvisioner) {
   StorageClass storage_class = MadeClass();
   storage_class.provisioner = "kubernetes.io/no-provisioner";
-  EXPECT_THAT(
-      Find({.claims = {Unbound("a", 1, "made")}, .classes = {storage_class}}),
-      ElementsAre(kConflict));
+  EXPECT_THAT(FindNew({.claims = {Unbound("a", 1, "made")},
+                       .classes = {storage_class}}),
+              ElementsAre(kNoVolumeForNode));
 }
 
 // "volume-topology-unsatisfied".
@@ -111,12 +110,12 @@ TEST(VolumeProvisioningTest, TheClassMustAllowTheNode) {
   const auto find = [](const std::vector<std::string>& hosts) {
     StorageClass storage_class = MadeClass();
     storage_class.allowed_topologies = {{{{.key = "host", .values = hosts}}}};
-    return Find({.claims = {Unbound("a", 1, "made")},
-                 .classes = {storage_class},
-                 .drivers = {DriverOf(true)},
-                 .capacities = {CapacityOf("c", {.capacity = 9})}});
+    return FindNew({.claims = {Unbound("a", 1, "made")},
+                    .classes = {storage_class},
+                    .drivers = {DriverOf(true)},
+                    .capacities = {CapacityOf("c", {.capacity = 9})}});
   };
-  EXPECT_THAT(find({"there"}), ElementsAre(kConflict));
+  EXPECT_THAT(find({"there"}), ElementsAre(kNoVolumeForNode));
   EXPECT_THAT(find({"there", "here"}), ElementsAre("a=new of c"));
 }
 
@@ -124,7 +123,7 @@ TEST(VolumeProvisioningTest, TheClassMustAllowTheNode) {
 // bound claims are counted too.
 TEST(VolumeProvisioningTest, CountsTheReasonsInUpstreamsOrder) {
   const auto find = [](std::vector<PersistentVolume> volumes) {
-    return Find(
+    return FindNew(
         {.claims = {Unbound("a", 1, "made"), Claim("b", {.volume = "pv-b"})},
          .volumes = std::move(volumes),
          .drivers = {DriverOf(true)}});
@@ -132,9 +131,9 @@ TEST(VolumeProvisioningTest, CountsTheReasonsInUpstreamsOrder) {
   EXPECT_THAT(find({VolumeOn("pv-b", "host", {"there"})}),
               ElementsAre("node(s) didn't match PersistentVolume's node "
                           "affinity",
-                          kNoSpace));
+                          kNotEnoughStorage));
   EXPECT_THAT(find({}),
-              ElementsAre(kNoSpace,
+              ElementsAre(kNotEnoughStorage,
                           "node(s) unavailable due to one or more pvc(s) bound "
                           "to non-existent pv(s)"));
 }
@@ -148,11 +147,11 @@ TEST(VolumeProvisioningTest, AClassThatIsGoneMakesNoVolumes) {
 
 // ---- TestCapacity.
 
-std::vector<std::string> FindWith(
+std::vector<std::string> FindWithCapacities(
     const std::vector<CSIStorageCapacity>& capacities, bool opt_in = true) {
-  return Find({.claims = {Unbound("a", 10, "made")},
-               .drivers = {DriverOf(opt_in)},
-               .capacities = capacities});
+  return FindNew({.claims = {Unbound("a", 10, "made")},
+                  .drivers = {DriverOf(opt_in)},
+                  .capacities = capacities});
 }
 
 TEST(VolumeProvisioningTest, Capacity) {
@@ -161,17 +160,18 @@ TEST(VolumeProvisioningTest, Capacity) {
   const CSIStorageCapacity local = CapacityOf("local", {.capacity = 100});
   const CSIStorageCapacity other =
       CapacityOf("a-other", {.host = "there", .capacity = 100});
-  EXPECT_THAT(FindWith({network}), ElementsAre("a=new of net"))
+  EXPECT_THAT(FindWithCapacities({network}), ElementsAre("a=new of net"))
       << "network-attached";
-  EXPECT_THAT(FindWith({local}), ElementsAre("a=new of local"))
+  EXPECT_THAT(FindWithCapacities({local}), ElementsAre("a=new of local"))
       << "local-storage";
-  EXPECT_THAT(FindWith({network, other, local}), ElementsAre("a=new of local"))
+  EXPECT_THAT(FindWithCapacities({network, other, local}),
+              ElementsAre("a=new of local"))
       << "multiple: the first one by name, here";
-  const auto none = ElementsAre(kNoSpace);
-  EXPECT_THAT(FindWith({}), none) << "no-storage";
-  EXPECT_THAT(FindWith({other}), none) << "wrong-node";
+  const auto none = ElementsAre(kNotEnoughStorage);
+  EXPECT_THAT(FindWithCapacities({}), none) << "no-storage";
+  EXPECT_THAT(FindWithCapacities({other}), none) << "wrong-node";
   const auto find = [](const CapacityParts& parts) {
-    return FindWith({CapacityOf("c", parts)});
+    return FindWithCapacities({CapacityOf("c", parts)});
   };
   EXPECT_THAT(find({.storage_class = "local", .capacity = 100}), none)
       << "wrong-storage-class";
@@ -184,8 +184,8 @@ TEST(VolumeProvisioningTest, Capacity) {
   EXPECT_THAT(find({}), none) << "nil-storage";
   CSIStorageCapacity nowhere = local;
   nowhere.node_topology = {};
-  EXPECT_THAT(FindWith({nowhere}), none) << "without nodes";
-  EXPECT_THAT(FindWith({other}, false), ElementsAre("a=new"))
+  EXPECT_THAT(FindWithCapacities({nowhere}), none) << "without nodes";
+  EXPECT_THAT(FindWithCapacities({other}, false), ElementsAre("a=new"))
       << "CSIDriver.StorageCapacity=false";
 }
 

@@ -18,36 +18,36 @@ namespace minisched {
 namespace {
 
 // A claim of a class, and the volume or storage that it gets.
-struct Usage {
+struct StorageUsage {
   std::string storage_class;
   int requested;
   std::optional<int> capacity;
 };
 
-ClaimPtr ClaimOf(const Usage& usage) {
+ClaimPtr ClaimUsing(const StorageUsage& usage) {
   return std::make_shared<const PersistentVolumeClaim>(
       Unbound("c", usage.requested, usage.storage_class));
 }
 
-std::int64_t ScoreOfVolumes(const std::vector<Usage>& usages) {
+std::int64_t ScoreOfVolumes(const std::vector<StorageUsage>& usages) {
   PodVolumes volumes;
-  for (const Usage& usage : usages) {
+  for (const StorageUsage& usage : usages) {
     volumes.static_bindings.push_back(
-        {ClaimOf(usage), std::make_shared<const PersistentVolume>(
-                             Local("pv", *usage.capacity, "here"))});
+        {ClaimUsing(usage), std::make_shared<const PersistentVolume>(
+                                Local("pv", *usage.capacity, "here"))});
   }
   return StorageScore(volumes);
 }
 
-std::int64_t ScoreOfNew(const std::vector<Usage>& usages,
+std::int64_t ScoreOfNew(const std::vector<StorageUsage>& usages,
                         PodVolumes volumes = {}) {
-  for (const Usage& usage : usages) {
+  for (const StorageUsage& usage : usages) {
     CapacityPtr capacity;
     if (usage.capacity) {
       capacity = std::make_shared<const CSIStorageCapacity>(
           CapacityOf("c", {.capacity = usage.capacity}));
     }
-    volumes.dynamic_provisions.push_back({ClaimOf(usage), capacity});
+    volumes.dynamic_provisions.push_back({ClaimUsing(usage), capacity});
   }
   return StorageScore(volumes);
 }
@@ -103,7 +103,7 @@ TEST(StorageScoreTest, DynamicProvisioningWithMultiplePvcsOfTheSameClass) {
 TEST(StorageScoreTest, StorageCapacityScoreWithStaticBinds) {
   PodVolumes volumes;
   volumes.static_bindings.push_back(
-      {ClaimOf({"hdd", 50, {}}),
+      {ClaimUsing({"hdd", 50, {}}),
        std::make_shared<const PersistentVolume>(Local("pv", 100, "here"))});
   EXPECT_EQ(ScoreOfNew({{"ssd", 10, 100}}, volumes), 50);
 }
@@ -125,9 +125,9 @@ TEST(StorageScoreTest, LargeCapacitiesDoNotOverflow) {
 
 // Returns the scores of the pod on nodes with these labels "host", or none if
 // the plugin skips the pod. -1: Filter rejects the node.
-std::vector<std::int64_t> Scores(const VolumeObjects& objects,
-                                 const std::vector<std::string>& claims,
-                                 const std::vector<std::string>& hosts) {
+std::vector<std::int64_t> ScoresOfNodes(const VolumeObjects& objects,
+                                        const std::vector<std::string>& claims,
+                                        const std::vector<std::string>& hosts) {
   const VolumeCluster cluster(objects);
   const VolumeBinding plugin(cluster.handle());
   const Pod pod = PodWithClaims("p", claims);
@@ -151,36 +151,36 @@ std::vector<std::int64_t> Scores(const VolumeObjects& objects,
   return scores;
 }
 
-using ScoresOf = std::vector<std::int64_t>;
+using NodeScores = std::vector<std::int64_t>;
 
 TEST(VolumeBindingScoreTest, LocalVolumesWithCloseCapacity) {
-  EXPECT_EQ(Scores({.claims = {Unbound("a", 50)},
-                    .volumes = {Local("pv-a-0", 200, "node-a"),
-                                Local("pv-a-1", 200, "node-a"),
-                                Local("pv-b-0", 100, "node-b"),
-                                Local("pv-b-1", 100, "node-b")},
-                    .classes = {Class("local", "WaitForFirstConsumer")}},
-                   {"a"}, {"node-a", "node-b", "node-c"}),
-            (ScoresOf{75, 50, -1}));
+  EXPECT_EQ(ScoresOfNodes({.claims = {Unbound("a", 50)},
+                           .volumes = {Local("pv-a-0", 200, "node-a"),
+                                       Local("pv-a-1", 200, "node-a"),
+                                       Local("pv-b-0", 100, "node-b"),
+                                       Local("pv-b-1", 100, "node-b")},
+                           .classes = {Class("local", "WaitForFirstConsumer")}},
+                          {"a"}, {"node-a", "node-b", "node-c"}),
+            (NodeScores{75, 50, -1}));
 }
 
 TEST(VolumeBindingScoreTest, StorageCapacityScore) {
   const auto on = [](const std::string& host, int capacity) {
     return CapacityOf(host, {.host = host, .capacity = capacity});
   };
-  EXPECT_EQ(Scores({.claims = {Unbound("a", 10, "made")},
-                    .classes = {MadeClass()},
-                    .drivers = {DriverOf(true)},
-                    .capacities = {on("node-a", 100), on("node-b", 50),
-                                   on("node-c", 10), on("node-d", 9)}},
-                   {"a"}, {"node-a", "node-b", "node-c", "node-d"}),
-            (ScoresOf{90, 80, 0, -1}));
+  EXPECT_EQ(ScoresOfNodes({.claims = {Unbound("a", 10, "made")},
+                           .classes = {MadeClass()},
+                           .drivers = {DriverOf(true)},
+                           .capacities = {on("node-a", 100), on("node-b", 50),
+                                          on("node-c", 10), on("node-d", 9)}},
+                          {"a"}, {"node-a", "node-b", "node-c", "node-d"}),
+            (NodeScores{90, 80, 0, -1}));
 }
 
 TEST(VolumeBindingScoreTest, SkipsPodsForWhichNothingIsChosen) {
   const VolumeObjects objects = {.claims = {Claim("bound", {.volume = "pv"})},
                                  .volumes = {VolumeOf("pv")}};
-  EXPECT_EQ(Scores(objects, {"bound"}, {"node-a"}), ScoresOf());
+  EXPECT_EQ(ScoresOfNodes(objects, {"bound"}, {"node-a"}), NodeScores());
   const VolumeCluster cluster({});
   CycleState state;
   EXPECT_EQ(VolumeBinding(cluster.handle()).PreScore(state, Pod(), {}).code(),
