@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "minisched/api/api_resource.h"
+#include "minisched/api/labels.h"
 #include "minisched/api/meta.h"
+#include "minisched/api/quantity.h"
 
 namespace minisched {
 
@@ -39,5 +41,45 @@ struct StorageClass {
   // Where volumes can be made. Empty: everywhere.
   std::vector<TopologySelectorTerm> allowed_topologies;
 };
+
+struct CSIDriverSpec {
+  // Publishes CSIStorageCapacity objects, which the scheduler must respect.
+  bool storage_capacity = false;
+};
+
+// A driver for storage. Its name is the provisioner of its classes.
+struct CSIDriver {
+  static constexpr ApiResource kResource{"storage.k8s.io", "v1", "csidrivers",
+                                         "CSIDriver", false};
+
+  ObjectMeta metadata;
+  CSIDriverSpec spec;
+};
+
+// The storage that is left for new volumes of a class, in one part of the
+// cluster.
+struct CSIStorageCapacity {
+  static constexpr ApiResource kResource{"storage.k8s.io", "v1",
+                                         "csistoragecapacities",
+                                         "CSIStorageCapacity", true};
+
+  ObjectMeta metadata;
+  std::string storage_class_name;
+  // The nodes that can use the storage. Unset: none.
+  std::optional<LabelSelector> node_topology;
+  // In bytes; unset if unknown.
+  std::optional<Quantity> capacity;
+  // The largest possible volume. Unset: one of `capacity`.
+  std::optional<Quantity> maximum_volume_size;
+};
+
+// Returns how large a new volume can be; nullopt if this is unknown.
+const std::optional<Quantity>& VolumeLimit(const CSIStorageCapacity& capacity);
+
+// Returns true if a term has requirements, and a node with these labels meets
+// them all, or if there are no terms. Follows MatchTopologySelectorTerms of
+// component-helpers' scheduling/corev1.
+bool MatchTopologySelectorTerms(const std::vector<TopologySelectorTerm>& terms,
+                                const Labels& labels);
 
 }  // namespace minisched

@@ -35,23 +35,16 @@ class AssumeCache {
     return stored ? AssumedOr(stored) : nullptr;
   }
 
-  // Returns all objects in the order of their names. Also forgets the assumed
-  // objects that don't count any more.
+  // Returns all objects in the order of their names.
   std::vector<Object> List() const EXCLUDES(mu_) {
     MutexLock lock(mu_);
     std::vector<Object> objects = store_.List();
-    std::map<std::string, Object> assumed;
-    for (Object& object : objects) {
-      const Object now = AssumedOr(object);
-      if (now == object) continue;
-      object = now;
-      assumed.emplace(ObjectName(now->metadata), now);
-    }
-    assumed_ = std::move(assumed);
+    for (Object& object : objects) object = AssumedOr(object);
     return objects;
   }
 
-  // Returns an error if the store doesn't have the object's version.
+  // Returns an error if the store doesn't have the object's version. Also
+  // forgets the assumed objects that don't count any more.
   tl::expected<void, std::string> Assume(const Object& object) EXCLUDES(mu_) {
     const ObjectMeta& meta = object->metadata;
     const std::string key = ObjectName(meta);
@@ -67,6 +60,11 @@ class AssumeCache {
           fmt::format("\"{}\" is out of sync (stored: {}, assume: {})", key,
                       version, meta.resource_version));
     }
+    std::erase_if(assumed_, [this](const auto& other) {
+      const ObjectMeta& old = other.second->metadata;
+      const Object now = store_.Get(old.namespace_name, old.name);
+      return !now || !SameVersion(*now, *other.second);
+    });
     assumed_[key] = object;
     return {};
   }
@@ -94,7 +92,7 @@ class AssumeCache {
   const Store<T>& store_;
   // Lock order: mu_, then the store's lock.
   mutable Mutex mu_;
-  mutable std::map<std::string, Object> assumed_ GUARDED_BY(mu_);  // by name
+  std::map<std::string, Object> assumed_ GUARDED_BY(mu_);  // by name
 };
 
 }  // namespace minisched

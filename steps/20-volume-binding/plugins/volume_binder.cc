@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "minisched/api/claim_ref_patch.h"
 #include "minisched/api/resource_version.h"
+#include "minisched/api/volume_patches.h"
 #include "minisched/base/sleep.h"
 #include "minisched/client/client.h"
 #include "minisched/informer/shared_informer_factory.h"

@@ -103,11 +103,12 @@ TEST_F(AssumeCacheTest, AnUpdateEndsTheAssumption) {
   EXPECT_THAT(List(), ElementsAre());
 }
 
-TEST_F(AssumeCacheTest, ListForgetsWhatDoesNotCountAnyMore) {
+TEST_F(AssumeCacheTest, AssumeForgetsWhatDoesNotCountAnyMore) {
   store_.Set(VersionOf("a", "5"));
+  store_.Set(VersionOf("b", "5"));
   Assume(VersionOf("a", "5", "claim"));
   store_.Set(VersionOf("a", "6"));
-  List();
+  Assume(VersionOf("b", "5", "claim"));
   store_.Set(VersionOf("a", "5"));  // a server that was restored
   EXPECT_EQ(Get("a"), "5");
 }

@@ -1,216 +1,21 @@
-// Binds volumes on the embedded API server. The tests play the volume
-// controller. Cases from upstream's binder_test.go keep their names.
+// Binds volumes on the embedded API server. Cases from upstream's
+// binder_test.go keep their names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <future>
 #include <memory>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
 #include <string>
-#include <thread>
-#include <utility>
 
-#include "minisched/base/executor.h"
-#include "minisched/base/fake_clock.h"
-#include "minisched/client/client.h"
-#include "minisched/informer/shared_informer_factory.h"
-#include "testing/embedded_server.h"
-#include "tests/status_testing.h"
-#include "tests/volume_binder_testing.h"
+#include "tests/bind_pod_volumes_testing.h"
 
 namespace minisched {
-
-class VolumeBinderPeer {
- public:
-  static std::string CheckBindings(const VolumeBinder& binder, const Pod& pod,
-                                   const std::string& node,
-                                   const PodVolumes& volumes) {
-    const auto bound = binder.CheckBindings(pod, node, volumes);
-    return bound ? (*bound ? "bound" : "not yet") : bound.error();
-  }
-};
-
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr char kTwoClaims[] = R"(
-apiVersion: v1
-kind: Node
-metadata: {name: node-1, labels: {host: here}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: default}
-spec:
-  containers: [{name: c, image: i}]
-  volumes:
-  - {name: a, persistentVolumeClaim: {claimName: a}}
-  - {name: b, persistentVolumeClaim: {claimName: b}}
----
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: local}
-provisioner: kubernetes.io/no-provisioner
-volumeBindingMode: WaitForFirstConsumer
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: a, namespace: default}
-spec:
-  accessModes: [ReadWriteOnce]
-  resources: {requests: {storage: 1Gi}}
-  storageClassName: local
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: b, namespace: default}
-spec:
-  accessModes: [ReadWriteOnce]
-  resources: {requests: {storage: 1Gi}}
-  storageClassName: local
----
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-a, annotations: {example.com/rack: "7"}}
-spec:
-  accessModes: [ReadWriteOnce]
-  capacity: {storage: 1Gi}
-  storageClassName: local
-  local: {path: /none}
-  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: host, operator: In, values: [here]}]}]}}
----
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-b}
-spec:
-  accessModes: [ReadWriteOnce]
-  capacity: {storage: 1Gi}
-  storageClassName: local
-  local: {path: /none}
-  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: host, operator: In, values: [here]}]}]}}
-)";
-
-class BindPodVolumesTest : public ::testing::Test {
- protected:
-  BindPodVolumesTest() {
-    for (const char* name : {"pv-a", "pv-b"}) {
-      client_.Patch<PersistentVolume>("", name, PatchType::kMerge,
-                                      R"({"status":{"phase":"Available"}})",
-                                      "status");
-    }
-    informers_.Of<Node>();
-    informers_.Of<Pod>();
-    informers_.Of<PersistentVolume>();
-    informers_.Of<PersistentVolumeClaim>();
-    informers_.Of<StorageClass>();
-    informers_.Start(stop_.get_token());
-    informers_.WaitForCacheSync({});
-    pod_ = *client_.Get<Pod>("default", "p");
-    const auto claim = [&](const char* name) {
-      return client_.Get<PersistentVolumeClaim>("default", name);
-    };
-    auto found = VolumeBinder::FindPodVolumes(
-        binder_.GetPodVolumeClaims({claim("a"), claim("b")}),
-        *client_.Get<Node>("", "node-1"));
-    volumes_ = std::move(found.value());
-    EXPECT_TRUE(binder_.AssumePodVolumes(volumes_));
-  }
-  ~BindPodVolumesTest() override {
-    stop_.request_stop();
-    if (result_.valid()) result_.wait();
-  }
-
-  // Starts the task.
-  void Bind() {
-    const auto result = std::make_shared<std::promise<Status>>();
-    result_ = result->get_future();
-    binder_.BindPodVolumes(pod_, "node-1", volumes_, stop_.get_token())
-        .Start([result](const Status& status) { result->set_value(status); });
-  }
-  // Blocks until the binder sleeps, so that it has written all volumes.
-  void AwaitSleep() { clock_.AwaitSleepers(1); }
-  std::string Result() { return Describe(result_.get()); }
-  // Advances the clock, blocks until the binder has checked what is due, and
-  // returns true if it has ended.
-  bool EndsAfter(Clock::Duration duration) {
-    clock_.Advance(duration);
-    std::promise<void> checked;
-    executor_.PostAfter(0s, [&] { checked.set_value(); });
-    checked.get_future().wait();
-    return result_.wait_for(0s) == std::future_status::ready;
-  }
-
-  std::string Check() {
-    return VolumeBinderPeer::CheckBindings(binder_, pod_, "node-1", volumes_);
-  }
-
-  // Changes an object, and waits until the informer has the change.
-  template <class T>
-  void Patch(const std::string& name, const std::string& patch) {
-    const std::string ns = T::kResource.namespaced ? "default" : "";
-    const auto now = client_.Patch<T>(ns, name, PatchType::kMerge, patch);
-    AwaitStore<T>(name, now->metadata.resource_version);
-  }
-  template <class T>
-  void Delete(const std::string& name) {
-    client_.Delete<T>(T::kResource.namespaced ? "default" : "", name,
-                      {.grace_period_seconds = 0});
-    AwaitStore<T>(name, "");
-  }
-  // Waits until the informers have what the binder has written.
-  void AwaitWritten() {
-    for (const auto& [claim, volume] : volumes_.static_bindings) {
-      AwaitStore<PersistentVolume>(volume->metadata.name,
-                                   volume->metadata.resource_version);
-    }
-  }
-  // Does what the volume controller does to a claim whose volume is reserved.
-  void Complete(const std::string& claim, const std::string& volume) {
-    Patch<PersistentVolumeClaim>(
-        claim,
-        R"({"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":)"
-        R"("yes"}},"spec":{"volumeName":")" +
-            volume + R"("}})");
-  }
-  void CompleteAll() {
-    for (const auto& [claim, volume] : volumes_.static_bindings) {
-      Complete(claim->metadata.name, volume->metadata.name);
-    }
-  }
-
-  EmbeddedServer server_{kTwoClaims};
-  Client client_{server_.config()};
-  std::stop_source stop_;
-  FakeClock clock_;
-  Executor executor_{1, clock_};
-  Snapshot snapshot_;
-  SharedInformerFactory informers_{client_};
-  VolumeBinder binder_{NewHandle(
-      snapshot_,
-      {.informers = informers_, .client = client_, .executor = executor_})};
-  Pod pod_;
-  PodVolumes volumes_;
-  std::future<Status> result_;
-
- private:
-  template <class T>
-  void AwaitStore(const std::string& name, const std::string& version) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (std::chrono::steady_clock::now() < deadline) {
-      const auto stored = informers_.Of<T>().store().Get(
-          T::kResource.namespaced ? "default" : "", name);
-      if ((stored ? stored->metadata.resource_version : "") == version) return;
-      std::this_thread::sleep_for(1ms);
-    }
-    throw std::runtime_error(name + " has not changed within 20 s");
-  }
-};
 
 // ---- TestBindAPIUpdate.
 
@@ -256,7 +61,7 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
                                    *client_.Get<Node>("", "node-1"))
           .value();
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
-  EXPECT_TRUE(binder_.AssumePodVolumes(again));
+  Assume(again);
   std::promise<Status> result;
   binder_.BindPodVolumes(pod_, "node-1", again, {})
       .Start([&](const Status& status) { result.set_value(status); });

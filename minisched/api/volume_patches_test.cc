@@ -1,4 +1,4 @@
-#include "minisched/api/claim_ref_patch.h"
+#include "minisched/api/volume_patches.h"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +35,20 @@ TEST(ClaimRefPatchTest, HasTheAnnotationIfTheVolumeHasIt) {
             R"("resourceVersion":"5"},"spec":{"claimRef":)"
             R"({"apiVersion":"v1","kind":"PersistentVolumeClaim",)"
             R"("name":"data","namespace":"shop","uid":"u1"}}})");
+}
+
+TEST(SelectedNodePatchTest, HasOnlyTheAnnotationAndTheVersion) {
+  PersistentVolumeClaim claim;
+  claim.metadata.name = "data";
+  claim.metadata.resource_version = "5";
+  claim.metadata.annotations = {
+      {"example.com/rack", "7"},
+      {"volume.kubernetes.io/selected-node", "node-1"}};
+  claim.spec.storage_class_name = "local";
+  EXPECT_EQ(SelectedNodePatch(claim),
+            R"({"metadata":{"annotations":)"
+            R"({"volume.kubernetes.io/selected-node":"node-1"},)"
+            R"("resourceVersion":"5"}})");
 }
 
 }  // namespace

@@ -12,4 +12,9 @@ namespace minisched {
 // REQUIRES: the volume has a claimRef.
 std::string ClaimRefPatch(const PersistentVolume& volume);
 
+// Returns the body of a merge PATCH that writes the claim's annotation
+// volume.kubernetes.io/selected-node. The PATCH fails like the one above.
+// REQUIRES: the claim has the annotation.
+std::string SelectedNodePatch(const PersistentVolumeClaim& claim);
+
 }  // namespace minisched

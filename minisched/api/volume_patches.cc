@@ -1,4 +1,4 @@
-#include "minisched/api/claim_ref_patch.h"
+#include "minisched/api/volume_patches.h"
 
 #include "minisched/api/codec.h"
 
@@ -15,6 +15,16 @@ std::string ClaimRefPatch(const PersistentVolume& volume) {
         annotation->second;
   }
   Write(document["spec"]["claimRef"], *volume.spec.claim_ref);
+  return document.dump();
+}
+
+std::string SelectedNodePatch(const PersistentVolumeClaim& claim) {
+  constexpr char kSelectedNode[] = "volume.kubernetes.io/selected-node";
+  const ObjectMeta& metadata = claim.metadata;
+  nlohmann::json document;
+  document["metadata"]["resourceVersion"] = metadata.resource_version;
+  document["metadata"]["annotations"][kSelectedNode] =
+      metadata.annotations.at(kSelectedNode);
   return document.dump();
 }
 

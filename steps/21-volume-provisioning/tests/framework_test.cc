@@ -1,0 +1,1 @@
+../../03-filter/tests/framework_test.cc
