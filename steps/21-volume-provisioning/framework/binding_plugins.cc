@@ -74,7 +74,7 @@ Status Framework::RunPreBindPreFlights(CycleState& state, const Pod& pod,
     if (status.IsSuccess()) {
       result = status;
     } else if (status.code() == Code::kSkip) {
-      state.SkipPreBind(plugin->Name());
+      state.skipped_pre_bind.push_back(plugin);
     } else {
       return {Code::kError, fmt::format("running PreBindPreFlight \"{}\": {}",
                                         plugin->Name(), status.Message())};
@@ -87,7 +87,7 @@ Task<Status> Framework::RunPreBindPlugins(CycleState& state, const Pod& pod,
                                           const std::string& node_name,
                                           std::stop_token stop) const {
   for (const PreBindPlugin* plugin : pre_bind_plugins_) {
-    if (state.SkipsPreBind(plugin->Name())) continue;
+    if (std::ranges::count(state.skipped_pre_bind, plugin) > 0) continue;
     const auto pre_bind = [&](StatusCallback done) {
       plugin->PreBind(state, pod, node_name, stop, std::move(done));
     };

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <any>
-#include <string_view>
 #include <typeindex>
 #include <typeinfo>
 #include <unordered_map>
@@ -12,6 +10,11 @@
 #include "minisched/trace/attempt_report.h"
 
 namespace minisched {
+
+class FilterPlugin;
+class PreBindPlugin;
+class PreFilterPlugin;
+class ScorePlugin;
 
 // The state of one attempt to schedule a pod: data that plugins store for use
 // at later extension points. Each plugin uses types of its own. A copy has
@@ -50,32 +53,20 @@ class CycleState {
     return data_.contains(typeid(T)) ? &Read<T>() : nullptr;
   }
 
-  // Excludes the plugin from the Filter extension point in this cycle. The text
-  // of `plugin` must outlive the state and its copies.
-  void SkipFilter(std::string_view plugin) { skip_filter_.push_back(plugin); }
-  bool SkipsFilter(std::string_view plugin) const {
-    return std::ranges::find(skip_filter_, plugin) != skip_filter_.end();
-  }
-  // Excludes the plugin from Score, like SkipFilter().
-  void SkipScore(std::string_view plugin) { skip_score_.push_back(plugin); }
-  bool SkipsScore(std::string_view plugin) const {
-    return std::ranges::find(skip_score_, plugin) != skip_score_.end();
-  }
-  // Excludes the plugin from PreBind, like SkipFilter().
-  void SkipPreBind(std::string_view plugin) {
-    skip_pre_bind_.push_back(plugin);
-  }
-  bool SkipsPreBind(std::string_view plugin) const {
-    return std::ranges::find(skip_pre_bind_, plugin) != skip_pre_bind_.end();
-  }
+  // The plugins whose Filter runs in this cycle, in order. Only the framework
+  // sets them. kube-scheduler keeps the names of the other plugins instead, and
+  // looks them up for each node.
+  std::vector<const FilterPlugin*> filter_plugins;
+  // The same for AddPod and RemovePod.
+  std::vector<const PreFilterPlugin*> pre_filter_plugins;
+  // The same for Score.
+  std::vector<const ScorePlugin*> score_plugins;
+  // The plugins whose PreBind does not run in this cycle.
+  std::vector<const PreBindPlugin*> skipped_pre_bind;
 
  private:
   AttemptReport report_;
   std::unordered_map<std::type_index, std::any> data_;
-  // A vector: it is searched for each plugin and node, and has few elements.
-  std::vector<std::string_view> skip_filter_;
-  std::vector<std::string_view> skip_score_;
-  std::vector<std::string_view> skip_pre_bind_;
 };
 
 }  // namespace minisched

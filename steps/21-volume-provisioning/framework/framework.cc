@@ -117,6 +117,8 @@ Status Framework::RunPreEnqueuePlugins(const Pod& pod) const {
 Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
                                       const Nodes& nodes,
                                       PreFilterResult& result) const {
+  state.pre_filter_plugins = pre_filter_plugins_;
+  state.filter_plugins = filter_plugins_;
   Status unschedulable;
   for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
     PreFilterResult left_over;
@@ -124,7 +126,9 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
     state.report().Ran("PreFilter", plugin->Name(), status);
     switch (status.code()) {
       case Code::kSkip:
-        state.SkipFilter(plugin->Name());
+        std::erase(state.pre_filter_plugins, plugin);
+        std::erase(state.filter_plugins,
+                   dynamic_cast<const FilterPlugin*>(plugin));
         continue;
       case Code::kUnschedulable:
         unschedulable = status.WithPlugin(plugin->Name());
@@ -150,8 +154,7 @@ Status Framework::RunPreFilterPlugins(CycleState& state, const Pod& pod,
 void Framework::RunPreFilterExtensionAddPod(CycleState& state, const Pod& pod,
                                             const PodInfo& added,
                                             const NodeInfo& node) const {
-  for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
-    if (state.SkipsFilter(plugin->Name())) continue;
+  for (const PreFilterPlugin* plugin : state.pre_filter_plugins) {
     plugin->AddPod(state, pod, added, node);
   }
 }
@@ -160,8 +163,7 @@ void Framework::RunPreFilterExtensionRemovePod(CycleState& state,
                                                const Pod& pod,
                                                const PodInfo& removed,
                                                const NodeInfo& node) const {
-  for (const PreFilterPlugin* plugin : pre_filter_plugins_) {
-    if (state.SkipsFilter(plugin->Name())) continue;
+  for (const PreFilterPlugin* plugin : state.pre_filter_plugins) {
     plugin->RemovePod(state, pod, removed, node);
   }
 }
@@ -175,8 +177,7 @@ Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const NodeInfo& node,
                                    const AttemptReport& report) const {
   Status first;
-  for (const FilterPlugin* plugin : filter_plugins_) {
-    if (state.SkipsFilter(plugin->Name())) continue;
+  for (const FilterPlugin* plugin : state.filter_plugins) {
     const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
     if (first.IsSuccess()) first = FromFilter(status, *plugin);
@@ -232,11 +233,12 @@ Status Framework::RunPostFilterPlugins(const CycleState& state, const Pod& pod,
 
 Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
                                      const Nodes& nodes) const {
+  state.score_plugins = score_plugins_;
   for (const PreScorePlugin* plugin : pre_score_plugins_) {
     const Status status = plugin->PreScore(state, pod, nodes);
     state.report().Ran("PreScore", plugin->Name(), status);
     if (status.code() == Code::kSkip) {
-      state.SkipScore(plugin->Name());
+      std::erase(state.score_plugins, dynamic_cast<const ScorePlugin*>(plugin));
     } else if (!status.IsSuccess()) {
       return Status(Code::kError,
                     fmt::format("running PreScore plugin \"{}\": {}",
@@ -250,8 +252,7 @@ Status Framework::RunPreScorePlugins(CycleState& state, const Pod& pod,
 tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
     const CycleState& state, const Pod& pod, const Nodes& nodes) const {
   std::vector<PluginNodeScores> all;
-  for (const ScorePlugin* plugin : score_plugins_) {
-    if (state.SkipsScore(plugin->Name())) continue;
+  for (const ScorePlugin* plugin : state.score_plugins) {
     PluginNodeScores scores{.plugin = plugin->Name(),
                             .weight = score_plugin_weight_.at(plugin->Name())};
     for (const NodeInfo* node : nodes) {

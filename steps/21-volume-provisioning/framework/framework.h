@@ -84,7 +84,8 @@ class Framework {
 
   // Runs the filter plugins in order, except those whose PreFilter returned
   // Skip, and returns the first non-success status, with the plugin's name. The
-  // message of an error names the plugin too.
+  // message of an error names the plugin too. REQUIRES: RunPreFilterPlugins()
+  // has run with `state`.
   Status RunFilterPlugins(const CycleState& state, const Pod& pod,
                           const NodeInfo& node) const;
 
@@ -111,6 +112,7 @@ class Framework {
   // Runs Score and NormalizeScore of each plugin, except those whose PreScore
   // returned Skip. Returns the scores in the plugins' order, or the first
   // error. A score that is out of range after NormalizeScore is an error.
+  // REQUIRES: RunPreScorePlugins() has run with `state`.
   tl::expected<std::vector<PluginNodeScores>, Status> RunScorePlugins(
       const CycleState& state, const Pod& pod, const Nodes& nodes) const;
 

@@ -1,1 +1,1 @@
-../../03-filter/tests/framework_test.cc
+../../04-node-info/tests/framework_test.cc
