@@ -60,6 +60,7 @@ class AssumeCache {
           fmt::format("\"{}\" is out of sync (stored: {}, assume: {})", key,
                       version, meta.resource_version));
     }
+    // Forget those that don't count any more.
     std::erase_if(assumed_, [this](const auto& other) {
       const ObjectMeta& old = other.second->metadata;
       const Object now = store_.Get(old.namespace_name, old.name);
