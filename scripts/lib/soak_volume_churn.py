@@ -149,7 +149,7 @@ class VolumeChurn:
         self.volumes[volume["metadata"]["name"]] = volume | {"status": {}}
 
     def supply(self) -> None:
-        """Creates a volume if there are few, so that claims have to wait."""
+        """Creates a volume if there are few."""
         storage_class = self.rng.choice([IMMEDIATE] + [WAITING] * self.waiting)
         if (len(self.volumes) < MOST_VOLUMES and
                 len(self.free(storage_class)) < self.rng.randint(0, MOST_FREE)):
@@ -163,11 +163,15 @@ class VolumeChurn:
             self.churn.delete(f"{VOLUMES}/{name}")
 
     def recycle(self, volume: Object) -> None:
-        """Makes a released volume available again, or deletes it."""
+        """Makes a released volume available again, or deletes it.
+
+        Most are deleted if there are enough, so that claims have to wait.
+        """
         meta, spec = volume["metadata"], volume["spec"]
         path = f"{VOLUMES}/{meta['name']}"
         self.recycled.discard(meta["name"])
-        if spec.get("storageClassName") and self.rng.random() < 0.8:
+        few = len(self.free(spec.get("storageClassName", ""))) < MOST_FREE
+        if spec.get("storageClassName") and (few or self.rng.random() < 0.3):
             self.churn.patch(path, {
                 "metadata": {"resourceVersion": meta["resourceVersion"]},
                 "spec": {"claimRef": None}})
@@ -221,7 +225,7 @@ class VolumeChurn:
                      for _ in range(count)], volumes, rng.randint(1, 3))
 
     def burst(self) -> None:
-        """Creates many pods with a claim each, and volumes of few nodes."""
+        """Creates many pods with a claim each, and as many volumes."""
         rng = self.rng
         count = rng.randint(4, 16)
         if (len(self.volumes) > MOST_VOLUMES or
@@ -229,10 +233,11 @@ class VolumeChurn:
             return
         nodes = rng.choice([self.nodes, [rng.choice(self.nodes)]])
         late, life = rng.choice([0, rng.uniform(0, 8)]), rng.uniform(5, 60)
-        for _ in range(count):
+        for _ in range(max(count // 4, count - len(self.free(WAITING)))):
             volume = self.volume(WAITING, 1, MODES[0], rng.choice(nodes))
             self.churn.after(late, lambda volume=volume:
                              self.create_volume(volume))
+        for _ in range(count):
             self.create([self.claim(WAITING, 1, MODES[0])], [], pods=1,
                         life=life + rng.uniform(0, 5))
 
