@@ -54,7 +54,7 @@ class Model:
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
         self.preemptions = Preemptions(self, PATIENCE, RECOVERY)
-        self.volumes = Volumes(self, REACTION, PATIENCE, RECOVERY)
+        self.volumes = Volumes(self, REACTION, PATIENCE)
 
     # What the test does to the scheduler.
 

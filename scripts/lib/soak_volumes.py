@@ -19,15 +19,12 @@ class Volumes:
     """Judges which volumes claims get, and where their pods are bound.
 
     `reaction` and `patience` are the times in seconds in which a scheduler acts
-    on a change, and until the request of a decision takes effect. `recovery` is
-    the time in which a pod must be bound without new faults.
+    on a change, and until the request of a decision takes effect.
     """
 
-    def __init__(self, model: "Model", reaction: float, patience: float,
-                 recovery: float):
+    def __init__(self, model: "Model", reaction: float, patience: float):
         self.model = model
         self.reaction, self.patience = reaction, patience
-        self.recovery = recovery
         self.claims: dict[str, Claim] = {}  # by name
         self.volumes: dict[str, Volume] = {}  # by name
         # When a bound claim, by name, was deleted or lost its volume.
@@ -204,12 +201,10 @@ class Volumes:
         if quiet_from is None:
             return
         for uid, since in self.bindable.items():
-            # Later than this, no request that met a fault is under way.
-            calm = since > quiet_from + self.patience
-            limit = BACKOFF + self.reaction if calm else self.recovery
-            start = max(since, quiet_from)
-            if uid in self.late or now - start <= limit or (
-                    not self.model.seen(start, now)):
+            # From this time on, no request that met a fault is under way.
+            start = max(since, quiet_from + self.patience)
+            if (uid in self.late or not self.model.seen(start, now) or
+                    now - start <= BACKOFF + self.reaction):
                 continue
             self.late.add(uid)
             pod = ready[uid]

@@ -288,10 +288,11 @@ class VolumesTest(unittest.TestCase):
         self.model.faults(True, False, False, 30)
         self.wait(30, 200)
         self.model.faults(False, False, False, 200)
-        self.wait(200, 201 + soak_model.RECOVERY)
+        late = 201 + soak_model.PATIENCE + PROMPT
+        self.wait(200, late)
         self.expect()
-        self.wait(201 + soak_model.RECOVERY, 300)
-        self.expect("not bound for 247 s")
+        self.wait(late, 300)
+        self.expect("not bound for 232 s")
 
     def test_volumes_that_a_pod_cannot_have(self):
         self.model.node_event("MODIFIED", node("m", unschedulable=True), 20)
