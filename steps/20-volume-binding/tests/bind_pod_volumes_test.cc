@@ -42,7 +42,7 @@ using ::testing::StartsWith;
 constexpr char kTwoClaims[] = R"(
 apiVersion: v1
 kind: Node
-metadata: {name: n, labels: {host: here}}
+metadata: {name: node-1, labels: {host: here}}
 ---
 apiVersion: v1
 kind: Pod
@@ -117,7 +117,7 @@ class BindPodVolumesTest : public ::testing::Test {
     };
     auto found = VolumeBinder::FindPodVolumes(
         binder_.GetPodVolumeClaims({claim("a"), claim("b")}),
-        *client_.Get<Node>("", "n"));
+        *client_.Get<Node>("", "node-1"));
     volumes_ = std::move(found.value());
     EXPECT_TRUE(binder_.AssumePodVolumes(volumes_));
   }
@@ -130,7 +130,7 @@ class BindPodVolumesTest : public ::testing::Test {
   void Bind() {
     const auto result = std::make_shared<std::promise<Status>>();
     result_ = result->get_future();
-    binder_.BindPodVolumes(pod_, "n", volumes_, stop_.get_token())
+    binder_.BindPodVolumes(pod_, "node-1", volumes_, stop_.get_token())
         .Start([result](const Status& status) { result->set_value(status); });
   }
   // Blocks until the binder sleeps, so that it has written all volumes.
@@ -147,7 +147,7 @@ class BindPodVolumesTest : public ::testing::Test {
   }
 
   std::string Check() {
-    return VolumeBinderPeer::CheckBindings(binder_, pod_, "n", volumes_);
+    return VolumeBinderPeer::CheckBindings(binder_, pod_, "node-1", volumes_);
   }
 
   // Changes an object, and waits until the informer has the change.
@@ -253,14 +253,13 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
   const auto claim = client_.Get<PersistentVolumeClaim>("default", "a");
   PodVolumes again =
       VolumeBinder::FindPodVolumes(binder_.GetPodVolumeClaims({claim}),
-                                   *client_.Get<Node>("", "n"))
+                                   *client_.Get<Node>("", "node-1"))
           .value();
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
   EXPECT_TRUE(binder_.AssumePodVolumes(again));
   std::promise<Status> result;
-  binder_.BindPodVolumes(pod_, "n", again, {}).Start([&](const Status& status) {
-    result.set_value(status);
-  });
+  binder_.BindPodVolumes(pod_, "node-1", again, {})
+      .Start([&](const Status& status) { result.set_value(status); });
   CompleteAll();
   std::future<Status> ended = result.get_future();
   while (ended.wait_for(1ms) != std::future_status::ready) clock_.Advance(1s);
@@ -315,8 +314,9 @@ TEST_F(BindPodVolumesTest, BindingPvcNotExists) {
 }
 
 TEST_F(BindPodVolumesTest, NodeNotExists) {
-  Delete<Node>("n");
-  EXPECT_EQ(Check(), "failed to get node \"n\": node \"n\" not found");
+  Delete<Node>("node-1");
+  EXPECT_EQ(Check(),
+            "failed to get node \"node-1\": node \"node-1\" not found");
 }
 
 TEST_F(BindPodVolumesTest, ANamesakeIsNotThePod) {
@@ -364,11 +364,11 @@ TEST_F(BindPodVolumesTest, EndsIfTheNodeCannotMountTheVolumeAnyMore) {
   Bind();
   AwaitSleep();
   AwaitWritten();
-  Patch<Node>("n", R"({"metadata":{"labels":{"host":"elsewhere"}}})");
+  Patch<Node>("node-1", R"({"metadata":{"labels":{"host":"elsewhere"}}})");
   EXPECT_TRUE(EndsAfter(1s));
   EXPECT_EQ(Result(),
             "Error: binding volumes: pv \"pv-a\" node affinity doesn't match "
-            "node \"n\": no matching NodeSelectorTerms");
+            "node \"node-1\": no matching NodeSelectorTerms");
 }
 
 // "binding-times-out".
