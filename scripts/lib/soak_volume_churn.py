@@ -37,7 +37,7 @@ def labels_of(node: str) -> dict[str, str]:
     return {HOSTNAME: node, ZONE: zone_of(node)}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class App:
     """Claims, and the pods that use them."""
     claims: list[str]
@@ -92,6 +92,11 @@ class VolumeChurn:
             name = claim["metadata"]["name"]
             if claim["status"].get("phase") == "Lost" and name in self.apps:
                 self.end(self.apps[name])
+        for app in dict.fromkeys(self.apps.values()):
+            half_way = any(is_half_way(self.churn.pods.get(name, {}))
+                           for name in app.pods)
+            if half_way and self.rng.random() < 0.3:
+                self.end(app)
         items = self.churn.api.get(VOLUMES)["items"]
         self.volumes = {item["metadata"]["name"]: item for item in items}
         for name, volume in self.volumes.items():
@@ -315,6 +320,15 @@ class VolumeChurn:
         if name not in self.closed and len(self.closed) < MOST_CLOSED:
             kind = self.rng.choice(["cordon", "delete"])
             self.churn.close(name, POOL, kind, self.closed)
+
+
+def is_half_way(pod: Object) -> bool:
+    """True if a scheduler is binding the pod, or has failed to do so."""
+    status = pod.get("status", {})
+    return "nodeName" not in pod.get("spec", {}) and (
+        bool(status.get("nominatedNodeName")) or
+        any(condition.get("reason") == "SchedulerError"
+            for condition in status.get("conditions", [])))
 
 
 def reserve(volume: Object, claim: Object) -> None:

@@ -114,7 +114,6 @@ class Volumes:
         if volume.storage_class != WAITING:
             return  # the volume controller has chosen the volume
         self.model.counts["choices"] += 1
-        self.check_other_choices(volume, now)
         nodes = [node for node in self.model.nodes.values()
                  if volume.is_reachable(node)]
         closed = [[since for reason, since in node.closed.items()
@@ -129,18 +128,17 @@ class Volumes:
                 [*volume.events, *(event for node in nodes
                                    for event in node.events)])
 
-    def check_other_choices(self, volume: Volume, now: float) -> None:
-        """Reports a claim that two volumes have been chosen for."""
+    def check_conflict(self, pod: Pod, now: float) -> None:
+        """Reports a pod whose volume has been given to another claim."""
         quiet_from = self.model.quiet_from
         if quiet_from is None or now - quiet_from <= self.patience:
-            return  # the scheduler may not know the first choice
-        for other in self.volumes.values():
-            if (other.name != volume.name and other.chosen and
-                    other.claim_uid == volume.claim_uid):
-                self.model.report(
-                    f"given to claim {volume.claim}, which already has "
-                    f"{other.name}", [volume.name, other.name],
-                    [*other.events, *volume.events])
+            return  # the scheduler may not know who has the volume
+        volume = self.volumes.get(pod.conflict)
+        if (volume and volume.chosen and volume.storage_class == WAITING and
+                volume.claim not in pod.claims):
+            self.model.report(
+                f"failed, because claim {volume.claim} got its volume "
+                f"{volume.name}", [pod.name], [*pod.events, *volume.events])
 
     def pod_bound(self, pod: Pod, now: float, gap: bool) -> None:
         """Checks the claims of a pod that has been bound, in a gap or now."""
