@@ -57,13 +57,16 @@ class Life:
         self.pid, self.start = pid, now
         self.warm = self.largest = 0.0
         self.threads = 0
+        self.ended = False  # another process may have its pid
         self.reported: set[str] = set()
 
     def sample(self, now: float) -> list[str]:
         """Returns what is wrong."""
+        if self.ended:
+            return []
         try:
             text = pathlib.Path(f"/proc/{self.pid}/status").read_text("ascii")
-        except OSError:  # killed
+        except OSError:
             return []
         values = dict(line.split(":", 1) for line in text.splitlines())
         if "VmRSS" not in values:  # a zombie
@@ -236,6 +239,8 @@ class Checker:
         if "scheduler" in order:
             self.lives.append(Life(order["scheduler"], now))
             self.model.scheduler_started(now)
+        elif order.get("killed") == "scheduler":
+            self.lives[-1].ended = True
         elif order.get("killed") == "kube-apiserver":
             self.model.server_killed(now)
         elif "exited" in order:

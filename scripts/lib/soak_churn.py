@@ -157,7 +157,7 @@ class Churn:
              self.volumes.step],
             [10, 2, 3 * self.groups, 5, 6, 2 * self.groups, 1,
              3 * self.preemption, 6 * self.preemption,
-             20 * self.with_volumes])[0]
+             30 * self.with_volumes])[0]
         for _ in range(self.rng.choice([1, 1, 1, 6])):  # sometimes a burst
             make()
 

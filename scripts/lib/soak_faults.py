@@ -72,7 +72,7 @@ def volume_fault(rng: random.Random) -> Object:
 
 def late_claim(rng: random.Random) -> Object:
     """Lets the volume controller bind claims late."""
-    return {"match": {"verbs": ["bind"]}, "probability": 0.6,
+    return {"match": {"verbs": ["bind"]}, "probability": rng.choice([0, 0.6]),
             "latency": millis(rng, 500, 1000 * LATEST_CLAIM)}
 
 
@@ -102,7 +102,7 @@ class Faults:
         self.compactions = 0
 
     def change(self, watches: bool) -> bool:
-        """Replaces the faults by one to four new ones.
+        """Replaces the faults by one to three new ones, and two for volumes.
 
         Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
@@ -111,7 +111,7 @@ class Faults:
             kinds += [self.watch_fault, self.watch_fault]
         faults = [binding_fault(self.rng)]
         if self.volumes:
-            faults.append(self.rng.choice([volume_fault, late_claim])(self.rng))
+            faults += [volume_fault(self.rng), late_claim(self.rng)]
         faults += [self.rng.choice(kinds)(self.rng)
                    for _ in range(self.rng.randrange(MOST_FAULTS))]
         for fault in faults:

@@ -54,7 +54,7 @@ class Model:
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
         self.preemptions = Preemptions(self, PATIENCE, RECOVERY)
-        self.volumes = Volumes(self, REACTION, PATIENCE, RECOVERY)
+        self.volumes = Volumes(self, REACTION, PATIENCE)
 
     # What the test does to the scheduler.
 
@@ -131,6 +131,8 @@ class Model:
             pod.ready_since = now
         self.update_group(kind, pod, now)
         self.preemptions.pod_event(kind, old, pod, now, gap)
+        if pod.conflict and pod.conflict != (old.conflict if old else ""):
+            self.volumes.check_conflict(pod, now)
         if newly_bound and kind != "DELETED":
             self.check_binding(pod, now, gap)
             self.volumes.pod_bound(pod, now, gap)

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import re
 
 from soak_api import GROUP, MIN_AVAILABLE, WANT, Object, milli
 
@@ -31,6 +32,7 @@ class Pod:
     nominated: str
     victim: bool  # a scheduler has chosen to evict it
     claims: set[str]
+    conflict: str  # the volume that had changed when a scheduler wrote it
     bound_at: float | None = None  # when the checker received its Binding
     # Since when it has been possible to bind it; None: not yet.
     ready_since: float | None = None
@@ -70,7 +72,17 @@ def pod_of(item: Object) -> Pod:
                                                                [])),
         claims={volume["persistentVolumeClaim"]["claimName"]
                 for volume in spec.get("volumes", [])
-                if "persistentVolumeClaim" in volume})
+                if "persistentVolumeClaim" in volume},
+        conflict=conflict_of(item))
+
+
+def conflict_of(item: Object) -> str:
+    for condition in item.get("status", {}).get("conditions", []):
+        found = re.search(r'persistentvolumes "(\S+)": .* been modified',
+                          condition.get("message", ""))
+        if found:
+            return found.group(1)
+    return ""
 
 
 @dataclasses.dataclass

@@ -37,7 +37,7 @@ def labels_of(node: str) -> dict[str, str]:
     return {HOSTNAME: node, ZONE: zone_of(node)}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class App:
     """Claims, and the pods that use them."""
     claims: list[str]
@@ -92,6 +92,11 @@ class VolumeChurn:
             name = claim["metadata"]["name"]
             if claim["status"].get("phase") == "Lost" and name in self.apps:
                 self.end(self.apps[name])
+        for app in dict.fromkeys(self.apps.values()):
+            half_way = any(is_half_way(self.churn.pods.get(name, {}))
+                           for name in app.pods)
+            if half_way and self.rng.random() < 0.3:
+                self.end(app)
         items = self.churn.api.get(VOLUMES)["items"]
         self.volumes = {item["metadata"]["name"]: item for item in items}
         for name, volume in self.volumes.items():
@@ -149,7 +154,7 @@ class VolumeChurn:
         self.volumes[volume["metadata"]["name"]] = volume | {"status": {}}
 
     def supply(self) -> None:
-        """Creates a volume if there are few, so that claims have to wait."""
+        """Creates a volume if there are few."""
         storage_class = self.rng.choice([IMMEDIATE] + [WAITING] * self.waiting)
         if (len(self.volumes) < MOST_VOLUMES and
                 len(self.free(storage_class)) < self.rng.randint(0, MOST_FREE)):
@@ -163,11 +168,15 @@ class VolumeChurn:
             self.churn.delete(f"{VOLUMES}/{name}")
 
     def recycle(self, volume: Object) -> None:
-        """Makes a released volume available again, or deletes it."""
+        """Makes a released volume available again, or deletes it.
+
+        Most are deleted if there are enough, so that claims have to wait.
+        """
         meta, spec = volume["metadata"], volume["spec"]
         path = f"{VOLUMES}/{meta['name']}"
         self.recycled.discard(meta["name"])
-        if spec.get("storageClassName") and self.rng.random() < 0.8:
+        few = len(self.free(spec.get("storageClassName", ""))) < MOST_FREE
+        if spec.get("storageClassName") and (few or self.rng.random() < 0.3):
             self.churn.patch(path, {
                 "metadata": {"resourceVersion": meta["resourceVersion"]},
                 "spec": {"claimRef": None}})
@@ -221,7 +230,7 @@ class VolumeChurn:
                      for _ in range(count)], volumes, rng.randint(1, 3))
 
     def burst(self) -> None:
-        """Creates many pods with a claim each, and volumes of few nodes."""
+        """Creates many pods with a claim each, and as many volumes."""
         rng = self.rng
         count = rng.randint(4, 16)
         if (len(self.volumes) > MOST_VOLUMES or
@@ -229,10 +238,11 @@ class VolumeChurn:
             return
         nodes = rng.choice([self.nodes, [rng.choice(self.nodes)]])
         late, life = rng.choice([0, rng.uniform(0, 8)]), rng.uniform(5, 60)
-        for _ in range(count):
+        for _ in range(max(count // 4, count - len(self.free(WAITING)))):
             volume = self.volume(WAITING, 1, MODES[0], rng.choice(nodes))
             self.churn.after(late, lambda volume=volume:
                              self.create_volume(volume))
+        for _ in range(count):
             self.create([self.claim(WAITING, 1, MODES[0])], [], pods=1,
                         life=life + rng.uniform(0, 5))
 
@@ -310,6 +320,15 @@ class VolumeChurn:
         if name not in self.closed and len(self.closed) < MOST_CLOSED:
             kind = self.rng.choice(["cordon", "delete"])
             self.churn.close(name, POOL, kind, self.closed)
+
+
+def is_half_way(pod: Object) -> bool:
+    """True if a scheduler is binding the pod, or has failed to do so."""
+    status = pod.get("status", {})
+    return "nodeName" not in pod.get("spec", {}) and (
+        bool(status.get("nominatedNodeName")) or
+        any(condition.get("reason") == "SchedulerError"
+            for condition in status.get("conditions", [])))
 
 
 def reserve(volume: Object, claim: Object) -> None:

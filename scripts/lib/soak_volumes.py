@@ -19,15 +19,12 @@ class Volumes:
     """Judges which volumes claims get, and where their pods are bound.
 
     `reaction` and `patience` are the times in seconds in which a scheduler acts
-    on a change, and until the request of a decision takes effect. `recovery` is
-    the time in which a pod must be bound without new faults.
+    on a change, and until the request of a decision takes effect.
     """
 
-    def __init__(self, model: "Model", reaction: float, patience: float,
-                 recovery: float):
+    def __init__(self, model: "Model", reaction: float, patience: float):
         self.model = model
         self.reaction, self.patience = reaction, patience
-        self.recovery = recovery
         self.claims: dict[str, Claim] = {}  # by name
         self.volumes: dict[str, Volume] = {}  # by name
         # When a bound claim, by name, was deleted or lost its volume.
@@ -117,7 +114,6 @@ class Volumes:
         if volume.storage_class != WAITING:
             return  # the volume controller has chosen the volume
         self.model.counts["choices"] += 1
-        self.check_other_choices(volume, now)
         nodes = [node for node in self.model.nodes.values()
                  if volume.is_reachable(node)]
         closed = [[since for reason, since in node.closed.items()
@@ -132,18 +128,17 @@ class Volumes:
                 [*volume.events, *(event for node in nodes
                                    for event in node.events)])
 
-    def check_other_choices(self, volume: Volume, now: float) -> None:
-        """Reports a claim that two volumes have been chosen for."""
+    def check_conflict(self, pod: Pod, now: float) -> None:
+        """Reports a pod whose volume has been given to another claim."""
         quiet_from = self.model.quiet_from
         if quiet_from is None or now - quiet_from <= self.patience:
-            return  # the scheduler may not know the first choice
-        for other in self.volumes.values():
-            if (other.name != volume.name and other.chosen and
-                    other.claim_uid == volume.claim_uid):
-                self.model.report(
-                    f"given to claim {volume.claim}, which already has "
-                    f"{other.name}", [volume.name, other.name],
-                    [*other.events, *volume.events])
+            return  # the scheduler may not know who has the volume
+        volume = self.volumes.get(pod.conflict)
+        if (volume and volume.chosen and volume.storage_class == WAITING and
+                volume.claim not in pod.claims):
+            self.model.report(
+                f"failed, because claim {volume.claim} got its volume "
+                f"{volume.name}", [pod.name], [*pod.events, *volume.events])
 
     def pod_bound(self, pod: Pod, now: float, gap: bool) -> None:
         """Checks the claims of a pod that has been bound, in a gap or now."""
@@ -204,12 +199,10 @@ class Volumes:
         if quiet_from is None:
             return
         for uid, since in self.bindable.items():
-            # Later than this, no request that met a fault is under way.
-            calm = since > quiet_from + self.patience
-            limit = BACKOFF + self.reaction if calm else self.recovery
-            start = max(since, quiet_from)
-            if uid in self.late or now - start <= limit or (
-                    not self.model.seen(start, now)):
+            # From this time on, no request that met a fault is under way.
+            start = max(since, quiet_from + self.patience)
+            if (uid in self.late or not self.model.seen(start, now) or
+                    now - start <= BACKOFF + self.reaction):
                 continue
             self.late.add(uid)
             pod = ready[uid]

@@ -36,6 +36,14 @@ def pod(name, *claims, on="", leaving=False):
                     for claim in claims]}}
 
 
+def conflict(name, *claims, volume_name):
+    item = pod(name, *claims)
+    item["status"]["conditions"] = [{"type": "PodScheduled", "message": (
+        'running PreBind plugin "VolumeBinding": Operation cannot be fulfilled'
+        f' on persistentvolumes "{volume_name}": the object has been modified')}]
+    return item
+
+
 def claim(name, volume="", phase=None, mode="ReadWriteOnce", size="1Gi",
           storage_class=WAITING, **more):
     return {"metadata": meta(name, **more),
@@ -162,20 +170,23 @@ class VolumesTest(unittest.TestCase):
         self.set_volume("y", "d", host="p", now=later + 1)
         self.expect("claim c", "claim d")
 
-    def test_a_claim_gets_one_volume(self):
+    def test_a_chosen_volume_is_not_given_to_another_claim(self):
         chosen = {"annotations": {BOUND_BY: "yes"}}
-        self.set_volume("r", "a", kind="ADDED", claim_uid="")
-        for name in ("u", "v", "w"):
-            self.set_volume(name, kind="ADDED")
-        self.model.faults(True, False, False, 20)
-        self.set_volume("u", "a", now=21, **chosen)
-        self.model.faults(False, False, False, 22)
-        self.set_volume("v", "a", now=23 + soak_model.PATIENCE, **chosen)
-        self.expect("given to claim a, which already has u")
-        self.set_volume("u", now=70, **chosen)
-        self.set_volume("v", now=70, **chosen)
-        self.set_volume("w", "a", now=71, **chosen)
-        self.expect("already has u")
+        for name, options in (("v", chosen), ("reserved", {}),
+                              ("now", chosen | {"storage_class": "now"})):
+            self.set_volume(name, "a", kind="ADDED", **options)
+        self.set_volume("free", kind="ADDED")
+
+        def fail(name, now):
+            for volume_name in ("reserved", "now", "free", "gone", "v", "v"):
+                self.model.pod_event("MODIFIED", conflict(
+                    name, "b", volume_name=volume_name), now)
+        fail("early", soak_model.PATIENCE)
+        self.model.pod_event("MODIFIED", conflict(
+            "same", "a", "b", volume_name="v"), 1 + soak_model.PATIENCE)
+        self.expect()
+        fail("late", 1 + soak_model.PATIENCE)
+        self.expect("failed, because claim a got its volume v")
 
     def test_other_volumes_are_chosen_by_the_controller(self):
         self.model.node_event("DELETED", node("n"), 0)
@@ -288,10 +299,11 @@ class VolumesTest(unittest.TestCase):
         self.model.faults(True, False, False, 30)
         self.wait(30, 200)
         self.model.faults(False, False, False, 200)
-        self.wait(200, 201 + soak_model.RECOVERY)
+        late = 201 + soak_model.PATIENCE + PROMPT
+        self.wait(200, late)
         self.expect()
-        self.wait(201 + soak_model.RECOVERY, 300)
-        self.expect("not bound for 247 s")
+        self.wait(late, 300)
+        self.expect("not bound for 232 s")
 
     def test_volumes_that_a_pod_cannot_have(self):
         self.model.node_event("MODIFIED", node("m", unschedulable=True), 20)
