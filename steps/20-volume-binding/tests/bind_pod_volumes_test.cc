@@ -58,14 +58,13 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
   const auto claim = client_.Get<PersistentVolumeClaim>("default", "a");
   PodVolumes again =
       VolumeBinder::FindPodVolumes(binder_.GetPodVolumeClaims({claim}),
-                                   *client_.Get<Node>("", "n"))
+                                   *client_.Get<Node>("", "node-1"))
           .value();
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
   Assume(again);
   std::promise<Status> result;
-  binder_.BindPodVolumes(pod_, "n", again, {}).Start([&](const Status& status) {
-    result.set_value(status);
-  });
+  binder_.BindPodVolumes(pod_, "node-1", again, {})
+      .Start([&](const Status& status) { result.set_value(status); });
   CompleteAll();
   std::future<Status> ended = result.get_future();
   while (ended.wait_for(1ms) != std::future_status::ready) clock_.Advance(1s);
@@ -120,8 +119,9 @@ TEST_F(BindPodVolumesTest, BindingPvcNotExists) {
 }
 
 TEST_F(BindPodVolumesTest, NodeNotExists) {
-  Delete<Node>("n");
-  EXPECT_EQ(Check(), "failed to get node \"n\": node \"n\" not found");
+  Delete<Node>("node-1");
+  EXPECT_EQ(Check(),
+            "failed to get node \"node-1\": node \"node-1\" not found");
 }
 
 TEST_F(BindPodVolumesTest, ANamesakeIsNotThePod) {
@@ -169,11 +169,11 @@ TEST_F(BindPodVolumesTest, EndsIfTheNodeCannotMountTheVolumeAnyMore) {
   Bind();
   AwaitSleep();
   AwaitWritten();
-  Patch<Node>("n", R"({"metadata":{"labels":{"host":"elsewhere"}}})");
+  Patch<Node>("node-1", R"({"metadata":{"labels":{"host":"elsewhere"}}})");
   EXPECT_TRUE(EndsAfter(1s));
   EXPECT_EQ(Result(),
             "Error: binding volumes: pv \"pv-a\" node affinity doesn't match "
-            "node \"n\": no matching NodeSelectorTerms");
+            "node \"node-1\": no matching NodeSelectorTerms");
 }
 
 // "binding-times-out".

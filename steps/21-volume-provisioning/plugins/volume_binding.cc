@@ -110,7 +110,7 @@ Status VolumeBinding::PreFilter(CycleState& state, const Pod& pod,
     claims.push_back(*claim);
   }
   if (claims.empty()) return Code::kSkip;
-  data->claims = binder_->GetPodVolumeClaims(claims);
+  data->claims = binder_.GetPodVolumeClaims(claims);
   if (!data->claims.unbound_immediate.empty()) {
     return Rejected("pod has unbound immediate PersistentVolumeClaims");
   }
@@ -153,14 +153,14 @@ Status VolumeBinding::Reserve(CycleState& state, const Pod& /*pod*/,
   PodVolumes* const volumes = data->by_node.Find(node_name);
   data->all_bound = volumes == nullptr;
   if (data->all_bound) return {};
-  const auto assumed = binder_->AssumePodVolumes(node_name, *volumes);
+  const auto assumed = binder_.AssumePodVolumes(node_name, *volumes);
   return assumed ? Status() : Status(Code::kError, assumed.error());
 }
 
 void VolumeBinding::Unreserve(CycleState& state, const Pod& /*pod*/,
                               const std::string& node_name) {
   const auto* volumes = state.Read<StatePtr>()->by_node.Find(node_name);
-  if (volumes != nullptr) binder_->RevertAssumedPodVolumes(*volumes);
+  if (volumes != nullptr) binder_.RevertAssumedPodVolumes(*volumes);
 }
 
 Status VolumeBinding::PreBindPreFlight(const CycleState& state,
@@ -178,7 +178,7 @@ void VolumeBinding::PreBind(CycleState& state, const Pod& pod,
                             const std::stop_token& stop,
                             StatusCallback done) const {
   PodVolumes& volumes = *state.Read<StatePtr>()->by_node.Find(node_name);
-  binder_->BindPodVolumes(pod, node_name, volumes, stop).Start(std::move(done));
+  binder_.BindPodVolumes(pod, node_name, volumes, stop).Start(std::move(done));
 }
 
 }  // namespace minisched

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "framework/handle.h"
 #include "framework/plugin.h"
 #include "plugins/volume_binder.h"
@@ -20,7 +18,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public PreBindPlugin {
  public:
   explicit VolumeBinding(const Handle& handle)
-      : handle_(handle), binder_(std::make_unique<VolumeBinder>(handle)) {}
+      : handle_(handle), binder_(handle) {}
 
   std::string_view Name() const override { return "VolumeBinding"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -49,7 +47,7 @@ class VolumeBinding final : public PreFilterPlugin,
 
  private:
   const Handle handle_;
-  const std::unique_ptr<VolumeBinder> binder_;
+  VolumeBinder binder_;
 };
 
 }  // namespace minisched
