@@ -10,7 +10,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "minisched/base/executor.h"
 #include "minisched/base/fake_clock.h"
@@ -35,7 +34,7 @@ class VolumeBinderPeer {
   }
 };
 
-inline constexpr char kFourClaims[] = R"(
+inline constexpr char kTwoClaims[] = R"(
 apiVersion: v1
 kind: Node
 metadata: {name: node-1, labels: {host: here}}
@@ -90,28 +89,6 @@ spec:
   storageClassName: local
   local: {path: /none}
   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: host, operator: In, values: [here]}]}]}}
----
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: made}
-provisioner: disks.example.com
-volumeBindingMode: WaitForFirstConsumer
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: c, namespace: default}
-spec:
-  accessModes: [ReadWriteOnce]
-  resources: {requests: {storage: 1Gi}}
-  storageClassName: made
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: d, namespace: default, annotations: {example.com/team: db}}
-spec:
-  accessModes: [ReadWriteOnce]
-  resources: {requests: {storage: 2Gi}}
-  storageClassName: made
 )";
 
 class BindPodVolumesTest : public ::testing::Test {
@@ -127,33 +104,25 @@ class BindPodVolumesTest : public ::testing::Test {
     informers_.Of<PersistentVolume>();
     informers_.Of<PersistentVolumeClaim>();
     informers_.Of<StorageClass>();
-    informers_.Of<CSIDriver>();
-    informers_.Of<CSIStorageCapacity>();
     informers_.Start(stop_.get_token());
     informers_.WaitForCacheSync({});
     pod_ = *client_.Get<Pod>("default", "p");
-    ChooseFor({"a", "b"});
+    const auto claim = [&](const char* name) {
+      return client_.Get<PersistentVolumeClaim>("default", name);
+    };
+    auto found = VolumeBinder::FindPodVolumes(
+        binder_.GetPodVolumeClaims({claim("a"), claim("b")}),
+        *client_.Get<Node>("", "node-1"));
+    volumes_ = std::move(found.value());
+    Assume(volumes_);
   }
   ~BindPodVolumesTest() override {
     stop_.request_stop();
     if (result_.valid()) result_.wait();
   }
 
-  // Chooses volumes for the claims, and assumes them. There are volumes for a
-  // and b, but volumes for c and d have to be made.
-  void ChooseFor(const std::vector<std::string>& names) {
-    binder_.RevertAssumedPodVolumes(volumes_);
-    std::vector<ClaimPtr> claims;
-    for (const std::string& name : names) {
-      claims.push_back(client_.Get<PersistentVolumeClaim>("default", name));
-    }
-    auto found = VolumeBinder::FindPodVolumes(
-        binder_.GetPodVolumeClaims(claims), *client_.Get<Node>("", "node-1"));
-    volumes_ = std::move(found.value());
-    Assume(volumes_);
-  }
   void Assume(PodVolumes& volumes) {
-    EXPECT_TRUE(binder_.AssumePodVolumes("node-1", volumes));
+    EXPECT_TRUE(binder_.AssumePodVolumes(volumes));
   }
   // Starts the task.
   void Bind() {
@@ -199,10 +168,6 @@ class BindPodVolumesTest : public ::testing::Test {
       AwaitStore<PersistentVolume>(volume->metadata.name,
                                    volume->metadata.resource_version);
     }
-    for (const auto& [claim, capacity] : volumes_.dynamic_provisions) {
-      AwaitStore<PersistentVolumeClaim>(claim->metadata.name,
-                                        claim->metadata.resource_version);
-    }
   }
   // Does what the volume controller does to a claim whose volume is reserved.
   void Complete(const std::string& claim, const std::string& volume) {
@@ -218,7 +183,7 @@ class BindPodVolumesTest : public ::testing::Test {
     }
   }
 
-  EmbeddedServer server_{kFourClaims};
+  EmbeddedServer server_{kTwoClaims};
   Client client_{server_.config()};
   std::stop_source stop_;
   FakeClock clock_;

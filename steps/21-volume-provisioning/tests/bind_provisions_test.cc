@@ -40,9 +40,9 @@ TEST_F(BindProvisionsTest, WritesTheSelectedNodeAndNothingElse) {
   EXPECT_EQ(AnnotationsOf("c").count(kSelectedBy), 0U);
   Bind();
   AwaitSleep();
-  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "n"}}));
+  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "node-1"}}));
   EXPECT_EQ(AnnotationsOf("d"),
-            (Labels{{"example.com/team", "db"}, {kSelectedBy, "n"}}));
+            (Labels{{"example.com/team", "db"}, {kSelectedBy, "node-1"}}));
 }
 
 // "binding-succeed, provision-api-update-failed".
@@ -63,12 +63,12 @@ TEST_F(BindProvisionsTest, AClaimThatHasChangedIsAConflict) {
 TEST_F(BindProvisionsTest, GoesOnWithANodeThatWasSelectedBefore) {
   Patch<PersistentVolumeClaim>(
       "c", R"({"metadata":{"annotations":{"volume.kubernetes.io/)"
-           R"(selected-node":"n"}}})");
+           R"(selected-node":"node-1"}}})");
   ChooseFor({"c"});
   EXPECT_THAT(Describe(volumes_), ::testing::ElementsAre("c=new"));
   Bind();
   AwaitSleep();
-  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "n"}}));
+  EXPECT_EQ(AnnotationsOf("c"), (Labels{{kSelectedBy, "node-1"}}));
 }
 
 // ---- TestCheckBindings.
@@ -161,7 +161,7 @@ TEST_F(BindProvisionsTest, EndsIfTheNodeCannotMountTheVolume) {
   EXPECT_TRUE(EndsAfter(1s));
   EXPECT_EQ(Result(),
             "Error: binding volumes: pv \"pv-c\" node affinity doesn't match "
-            "node \"n\": no matching NodeSelectorTerms");
+            "node \"node-1\": no matching NodeSelectorTerms");
 }
 
 }  // namespace

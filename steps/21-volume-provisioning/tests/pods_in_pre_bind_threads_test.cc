@@ -90,7 +90,9 @@ TEST_F(PodsInPreBindThreadsTest, ACancelledPodIsNeverBound) {
   int cancelled = 0;
   for (const CancelFacts& facts : facts_) {
     EXPECT_EQ(facts.gone, facts.cancelled);
-    if (facts.success) EXPECT_EQ(facts.cancelled, 0);
+    if (facts.success) {
+      EXPECT_EQ(facts.cancelled, 0);
+    }
     cancelled += facts.cancelled;
   }
   EXPECT_GT(cancelled, 0);
