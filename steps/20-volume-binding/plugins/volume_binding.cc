@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,7 +90,8 @@ Status VolumeBinding::PreFilter(CycleState& state, const Pod& pod,
     if (Status status = CheckClaim(**claim, pod, volume); !status.IsSuccess()) {
       return status;
     }
-    claims.push_back(*claim);
+    // Once, even if two volumes of the pod have the claim.
+    if (std::ranges::count(claims, *claim) == 0) claims.push_back(*claim);
   }
   if (claims.empty()) return Code::kSkip;
   data->claims = binder_.GetPodVolumeClaims(claims);

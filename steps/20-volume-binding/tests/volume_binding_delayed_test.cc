@@ -55,6 +55,12 @@ TEST_F(DelayedClaimTest, TheNodeMustHaveAVolume) {
   EXPECT_EQ(Filter(state, "n", "here"), "Success");
 }
 
+TEST_F(DelayedClaimTest, AClaimInTwoVolumesOfThePodGetsOneVolume) {
+  CycleState state;
+  EXPECT_EQ(PreFilter(state, PodWithClaims("p", {"a", "a"})), "Success");
+  EXPECT_EQ(Filter(state, "n", "here"), "Success");
+}
+
 // Preemption, and nominated pods, make Filter run with copies of the state.
 TEST_F(DelayedClaimTest, CopiesOfTheStateShareWhatFilterFinds) {
   CycleState state;
