@@ -130,7 +130,7 @@ class BindPodVolumesTest : public ::testing::Test {
   void Bind() {
     const auto result = std::make_shared<std::promise<Status>>();
     result_ = result->get_future();
-    binder_.BindPodVolumes(pod_, "node-1", volumes_, stop_.get_token())
+    binder_.BindPodVolumes(pod_, node_, volumes_, stop_.get_token())
         .Start([result](const Status& status) { result->set_value(status); });
   }
   // Blocks until the binder sleeps, so that it has written all volumes.
@@ -194,6 +194,7 @@ class BindPodVolumesTest : public ::testing::Test {
   VolumeBinder binder_{NewHandle(
       snapshot_,
       {.informers = informers_, .client = client_, .executor = executor_})};
+  const std::string node_ = "node-1";  // as a task needs it
   Pod pod_;
   PodVolumes volumes_;
   std::future<Status> result_;
@@ -258,7 +259,7 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
   EXPECT_TRUE(binder_.AssumePodVolumes(again));
   std::promise<Status> result;
-  binder_.BindPodVolumes(pod_, "node-1", again, {})
+  binder_.BindPodVolumes(pod_, node_, again, {})
       .Start([&](const Status& status) { result.set_value(status); });
   CompleteAll();
   std::future<Status> ended = result.get_future();
@@ -278,6 +279,20 @@ TEST_F(BindPodVolumesTest, ClaimsAreBoundOnceTheControllerSaysSo) {
   EXPECT_EQ(Check(), "not yet") << "binding-one-bound,one-unbound";
   Complete("b", "pv-b");
   EXPECT_EQ(Check(), "bound") << "binding-bound";
+}
+
+// If two pods have one claim, the volume controller binds the claim to the
+// volume of one, and gives the other volume back.
+TEST_F(BindPodVolumesTest, AClaimWithAnotherVolumeIsNotBound) {
+  Bind();
+  AwaitSleep();
+  AwaitWritten();
+  Complete("a", "pv-c");
+  Complete("b", "pv-b");
+  EXPECT_EQ(Check(), "not yet");
+  Patch<PersistentVolume>("pv-a", R"({"spec":{"claimRef":{"uid":"other"}}})");
+  EXPECT_EQ(Check(), "ClaimRef got reset for pv \"pv-a\"")
+      << "another claim has got the volume";
 }
 
 TEST_F(BindPodVolumesTest, WaitsWhileTheStoreIsOlderThanTheWrite) {
