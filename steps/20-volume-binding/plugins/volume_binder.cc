@@ -206,10 +206,11 @@ tl::expected<bool, std::string> VolumeBinder::CheckBinding(
         "NodeSelectorTerms",
         name, node.metadata.name);
   }
-  if (!volume->spec.claim_ref || volume->spec.claim_ref->uid.empty()) {
+  const auto& reference = volume->spec.claim_ref;
+  if (!reference || reference->uid != claim->metadata.uid) {
     return Error("ClaimRef got reset for pv \"{}\"", name);
   }
-  return IsFullyBound(*claim);
+  return IsFullyBound(*claim) && claim->spec.volume_name == name;
 }
 
 }  // namespace minisched

@@ -63,7 +63,7 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
   Assume(again);
   std::promise<Status> result;
-  binder_.BindPodVolumes(pod_, "node-1", again, {})
+  binder_.BindPodVolumes(pod_, node_name_, again, {})
       .Start([&](const Status& status) { result.set_value(status); });
   CompleteAll();
   std::future<Status> ended = result.get_future();
@@ -83,6 +83,20 @@ TEST_F(BindPodVolumesTest, ClaimsAreBoundOnceTheControllerSaysSo) {
   EXPECT_EQ(Check(), "not yet") << "binding-one-bound,one-unbound";
   Complete("b", "pv-b");
   EXPECT_EQ(Check(), "bound") << "binding-bound";
+}
+
+// If two pods have one claim, the volume controller binds the claim to the
+// volume of one, and gives the other volume back.
+TEST_F(BindPodVolumesTest, AClaimWithAnotherVolumeIsNotBound) {
+  Bind();
+  AwaitSleep();
+  AwaitWritten();
+  Complete("a", "pv-c");
+  Complete("b", "pv-b");
+  EXPECT_EQ(Check(), "not yet");
+  Patch<PersistentVolume>("pv-a", R"({"spec":{"claimRef":{"uid":"other"}}})");
+  EXPECT_EQ(Check(), "ClaimRef got reset for pv \"pv-a\"")
+      << "another claim has got the volume";
 }
 
 TEST_F(BindPodVolumesTest, WaitsWhileTheStoreIsOlderThanTheWrite) {

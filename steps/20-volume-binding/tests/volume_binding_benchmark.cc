@@ -81,7 +81,7 @@ class VolumeBenchmark {
 
 // Makes each cluster in the first call, because Google Benchmark calls each
 // benchmark several times.
-const VolumeBenchmark& BenchmarkOf(const benchmark::State& state) {
+const VolumeBenchmark& VolumeBenchmarkOf(const benchmark::State& state) {
   static auto& all = *new std::map<std::int64_t, VolumeBenchmark*>;
   auto& of_size = all[state.range(0)];
   if (!of_size) {
@@ -99,7 +99,7 @@ Pod NewPodWithTwoClaims() {
 }
 
 void VolumeCycle(benchmark::State& state, const Pod& pod) {
-  const VolumeBenchmark& of_size = BenchmarkOf(state);
+  const VolumeBenchmark& of_size = VolumeBenchmarkOf(state);
   std::size_t feasible = 0;
   Measure(state, [&] { feasible = of_size.Cycle(pod); });
   state.counters["feasible"] = static_cast<double>(feasible);
