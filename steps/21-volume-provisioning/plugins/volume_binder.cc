@@ -280,10 +280,11 @@ tl::expected<bool, std::string> VolumeBinder::CheckBinding(
   if (!MountableVolume(volume).CheckNodeAffinity(node)) {
     return NodeAffinityError(*volume, node);
   }
-  if (!volume->spec.claim_ref || volume->spec.claim_ref->uid.empty()) {
+  const auto& reference = volume->spec.claim_ref;
+  if (!reference || reference->uid != claim->metadata.uid) {
     return Error("ClaimRef got reset for pv \"{}\"", name);
   }
-  return IsFullyBound(*claim);
+  return IsFullyBound(*claim) && claim->spec.volume_name == name;
 }
 
 tl::expected<bool, std::string> VolumeBinder::CheckProvision(

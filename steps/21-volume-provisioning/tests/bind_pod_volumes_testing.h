@@ -159,7 +159,7 @@ class BindPodVolumesTest : public ::testing::Test {
   void Bind() {
     const auto result = std::make_shared<std::promise<Status>>();
     result_ = result->get_future();
-    binder_.BindPodVolumes(pod_, "node-1", volumes_, stop_.get_token())
+    binder_.BindPodVolumes(pod_, node_name_, volumes_, stop_.get_token())
         .Start([result](const Status& status) { result->set_value(status); });
   }
   // Blocks until the binder sleeps, so that it has written all volumes.
@@ -177,7 +177,7 @@ class BindPodVolumesTest : public ::testing::Test {
   }
 
   std::string Check() {
-    return VolumeBinderPeer::CheckBindings(binder_, pod_, "node-1", volumes_);
+    return VolumeBinderPeer::CheckBindings(binder_, pod_, node_name_, volumes_);
   }
 
   // Changes an object, and waits until the informer has the change.
@@ -228,6 +228,7 @@ class BindPodVolumesTest : public ::testing::Test {
   VolumeBinder binder_{NewHandle(
       snapshot_,
       {.informers = informers_, .client = client_, .executor = executor_})};
+  const std::string node_name_ = "node-1";  // lives as long as the task
   Pod pod_;
   PodVolumes volumes_;
   std::future<Status> result_;
