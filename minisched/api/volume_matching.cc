@@ -92,8 +92,8 @@ VolumePtr GetBindVolumeToClaim(const VolumePtr& volume,
   if (was_reserved && !volume->spec.claim_ref->uid.empty()) return volume;
   PersistentVolume bound = *volume;
   bound.spec.claim_ref = GetReference(claim);
-  // Without the annotation, the reservation is somebody else's, and the volume
-  // controller keeps it when the claim is gone.
+  // With the annotation, the volume controller clears the whole claimRef if the
+  // claim gets another volume. It keeps an administrator's reservation.
   if (!was_reserved) {
     bound.metadata.annotations["pv.kubernetes.io/bound-by-controller"] = "yes";
   }

@@ -126,7 +126,7 @@ PodVolumeClaims VolumeBinder::GetPodVolumeClaims(
       found.unbound_immediate.push_back(claim);
     }
   }
-  // The smallest claims choose first, so that large ones find large volumes.
+  // The smallest claims choose first, as in kube-scheduler.
   std::ranges::stable_sort(
       found.unbound_delay_binding, {}, [](const DelayedClaim& delayed) {
         return StorageIn(delayed.claim->spec.resources.requests);
