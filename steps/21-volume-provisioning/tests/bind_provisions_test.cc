@@ -24,10 +24,18 @@ class BindProvisionsTest : public BindPodVolumesTest {
   }
   // Adds the volume that a provisioner has made for nodes with this label.
   void MakeVolume(const std::string& name, const std::string& host) {
-    PersistentVolume volume = VolumeOn(name, "host", {host});
-    volume.spec.capacity["storage"] = Quantity::FromValue(1);
-    volume.spec.access_modes = {"ReadWriteOnce"};
-    client_.Create(volume);
+    client_.Send({.method = "POST",
+                  .path = "/api/v1/persistentvolumes",
+                  .body = R"({"metadata": {"name": ")" + name +
+                          R"("}, "spec": {
+                            "capacity": {"storage": "1Gi"},
+                            "accessModes": ["ReadWriteOnce"],
+                            "hostPath": {"path": "/none"},
+                            "nodeAffinity": {"required": {"nodeSelectorTerms": [
+                              {"matchExpressions": [
+                                {"key": "host", "operator": "In",
+                                 "values": [")" +
+                          host + R"("]}]}]}}}})"});
     Patch<PersistentVolume>(name, R"({"metadata":{"labels":{"x":"y"}}})");
   }
 };
