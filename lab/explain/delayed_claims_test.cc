@@ -18,7 +18,7 @@ class DelayedClaimsTest : public ::testing::Test {
     SetProvisioner("kubernetes.io/no-provisioner");
     pod_.metadata.namespace_name = "default";
     pod_.spec.volumes = {{.name = "v"}};
-    pod_.spec.volumes[0].persistent_volume_claim.emplace("a");
+    pod_.spec.volumes[0].persistent_volume_claim = {{"a"}};
     node_.metadata.name = "node-1";
     node_.metadata.labels["zone"] = "x";
   }
@@ -80,7 +80,7 @@ TEST_F(DelayedClaimsTest, SaysWhyNoVolumeFits) {
 TEST_F(DelayedClaimsTest, TheSmallestClaimTakesTheSmallestVolume) {
   AddClaim("b", "1Gi");
   pod_.spec.volumes.push_back({.name = "w"});
-  pod_.spec.volumes[1].persistent_volume_claim.emplace("b");
+  pod_.spec.volumes[1].persistent_volume_claim = {{"b"}};
   AddVolume("large", "5Gi");
   EXPECT_THAT(Causes(),
               ElementsAre("claim a: no volume of its class local fits: large "
