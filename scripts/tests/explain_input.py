@@ -10,12 +10,6 @@ from explain_run import (EXPLAIN, LAST, NODE, PATIENCE, Original, explain,
 
 CLAIM = {"volumes": [{"name": "v",
                       "persistentVolumeClaim": {"claimName": "x"}}]}
-DELAYED_CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-                 "metadata": {"name": "x"},
-                 "spec": {"storageClassName": "wait"}}
-CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
-         "metadata": {"name": "wait"}, "provisioner": "x.io/disk",
-         "volumeBindingMode": "WaitForFirstConsumer"}
 GPU = {"containers": [{"name": "c", "image": "i", "resources": {
     "limits": {"a.com/gpu": "1"}, "requests": {"a.com/gpu": "1"}}}]}
 GPUS = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
@@ -77,9 +71,9 @@ WRONG: dict[str, tuple[str, list[str], int, str]] = {
         (GOOD, ["--scheduler", "/none/scheduler"], 2,
          r"the scheduler ended with exit code 127; .*\n.*not found"),
     "a pod that the step doesn't support":
-        (listed(NODE, pod_with(CLAIM), DELAYED_CLAIM, CLASS), [], 2,
-         r"can't tell: minisched-\d\d does not support .*: on n1, claim x "
-         r"needs a volume from x.io/disk; pass kube-scheduler as --scheduler"),
+        (listed(NODE, pod_with({"resourceClaims": [
+            {"name": "gpu", "resourceClaimName": "gpu"}]})), [], 2,
+         r"can't tell: minisched-\d\d does not support resource claims"),
     "a class that is missing":
         (listed(NODE, pod_with({"priorityClassName": "high"})), [], 2,
          r"can't tell: .*dump: the pod default/web was never on a server, and "
