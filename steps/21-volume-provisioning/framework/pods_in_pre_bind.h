@@ -31,9 +31,15 @@ class PodsInPreBind {
  private:
   friend class PodInPreBind;
 
+  struct Attempt {  // guarded by mu_
+    std::stop_source stop;
+    std::optional<std::string> cause;
+    std::vector<Executor::Task> gone;
+  };
+
   Mutex mu_;
   // By uid. Two attempts of a pod can overlap: then this is the later one.
-  std::map<std::string, PodInPreBind*> pods_ GUARDED_BY(mu_);
+  std::map<std::string, Attempt*> pods_ GUARDED_BY(mu_);
 };
 
 // One attempt to run the PreBind of a pod. Must be destroyed as soon as the pod
@@ -48,7 +54,7 @@ class PodInPreBind {
   PodInPreBind& operator=(const PodInPreBind&) = delete;
 
   // Asks the PreBind to stop.
-  std::stop_token stop_token() const { return stop_.get_token(); }
+  std::stop_token stop_token() const { return attempt_.stop.get_token(); }
 
   // Receives the result of the PreBind. Returns an error if CancelPod() was
   // called before, else the result. After a success, the pod's PreBind can't be
@@ -56,16 +62,12 @@ class PodInPreBind {
   Status MarkPrebound(const Status& result);
 
  private:
-  friend class PodsInPreBind;
-
   void Remove() REQUIRES(all_.mu_);
 
   PodsInPreBind& all_;
   const std::string uid_;
-  std::stop_source stop_;
-  std::optional<std::string> cause_ GUARDED_BY(all_.mu_);
-  std::vector<Executor::Task> gone_ GUARDED_BY(all_.mu_);
-  // Last: it uses `stop_`.
+  PodsInPreBind::Attempt attempt_;
+  // Last: it uses `attempt_`.
   std::stop_callback<std::function<void()>> on_stop_;
 };
 

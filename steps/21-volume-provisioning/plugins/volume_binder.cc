@@ -217,17 +217,18 @@ Task<Status> VolumeBinder::BindApiUpdate(PodVolumes& volumes,
     if (!written) co_return Status(Code::kError, written.error().what());
     volume = *written;
   }
-  for (auto& [claim, capacity] : volumes.dynamic_provisions) {
+  for (DynamicProvision& provision : volumes.dynamic_provisions) {
     using Result = ClientResult<ClaimPtr>;
-    const ObjectMeta& meta = claim->metadata;
+    const PersistentVolumeClaim& claim = *provision.claim;
+    const ObjectMeta& meta = claim.metadata;
     const auto patch = [&](const Callback<Result>& done) {
       handle_.client.PatchAndParseAsync<PersistentVolumeClaim>(
           meta.namespace_name, meta.name, PatchType::kMerge,
-          SelectedNodePatch(*claim), stop, done);
+          SelectedNodePatch(claim), stop, done);
     };
     const Result written = co_await CallbackResult<Result>(patch);
     if (!written) co_return Status(Code::kError, written.error().what());
-    claim = *written;
+    provision.claim = *written;
   }
   co_return Code::kSuccess;
 }
