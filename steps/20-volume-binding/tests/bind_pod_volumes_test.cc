@@ -130,7 +130,7 @@ class BindPodVolumesTest : public ::testing::Test {
   void Bind() {
     const auto result = std::make_shared<std::promise<Status>>();
     result_ = result->get_future();
-    binder_.BindPodVolumes(pod_, node_, volumes_, stop_.get_token())
+    binder_.BindPodVolumes(pod_, node_name_, volumes_, stop_.get_token())
         .Start([result](const Status& status) { result->set_value(status); });
   }
   // Blocks until the binder sleeps, so that it has written all volumes.
@@ -147,7 +147,7 @@ class BindPodVolumesTest : public ::testing::Test {
   }
 
   std::string Check() {
-    return VolumeBinderPeer::CheckBindings(binder_, pod_, "node-1", volumes_);
+    return VolumeBinderPeer::CheckBindings(binder_, pod_, node_name_, volumes_);
   }
 
   // Changes an object, and waits until the informer has the change.
@@ -194,8 +194,8 @@ class BindPodVolumesTest : public ::testing::Test {
   VolumeBinder binder_{NewHandle(
       snapshot_,
       {.informers = informers_, .client = client_, .executor = executor_})};
-  const std::string node_ = "node-1";  // as a task needs it
   Pod pod_;
+  const std::string node_name_ = "node-1";
   PodVolumes volumes_;
   std::future<Status> result_;
 
@@ -259,7 +259,7 @@ TEST_F(BindPodVolumesTest, GoesOnWithAVolumeThatWasReservedBefore) {
   EXPECT_THAT(Describe(again), ::testing::ElementsAre("a=pv-a"));
   EXPECT_TRUE(binder_.AssumePodVolumes(again));
   std::promise<Status> result;
-  binder_.BindPodVolumes(pod_, node_, again, {})
+  binder_.BindPodVolumes(pod_, node_name_, again, {})
       .Start([&](const Status& status) { result.set_value(status); });
   CompleteAll();
   std::future<Status> ended = result.get_future();
