@@ -133,7 +133,7 @@ class VolumeBinder {
   tl::expected<bool, std::string> CheckBinding(const BindingInfo& binding,
                                                const Node& node) const;
   tl::expected<bool, std::string> CheckProvision(
-      const PersistentVolumeClaim& claim, const Node& node) const;
+      const PersistentVolumeClaim& written, const Node& node) const;
 
   const Handle handle_;
   AssumeCache<PersistentVolume> volumes_;

@@ -106,7 +106,8 @@ Task<PreemptionExecutor::Eviction> PreemptionExecutor::PreemptPod(
   auto note = fmt::format("Preempted by pod {} on node {}",
                           preemptor->metadata.uid, node);
   Eviction eviction = Eviction::kBegun;
-  if (co_await PreemptInMemory(victim)) {
+  const bool in_memory = co_await PreemptInMemory(victim);
+  if (in_memory) {
     note += " (in kube-scheduler memory).";
     // A later attempt of the victim may hold other resources.
     Forget(victim, preemptor);

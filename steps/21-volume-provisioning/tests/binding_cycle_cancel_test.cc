@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "framework/pods_in_pre_bind.h"
@@ -58,6 +60,7 @@ TEST_F(BindingCycleCancelTest, ThePodIsTriedAgainAfterItsBackoff) {
   EXPECT_EQ(calls_when_gone_, 3) << "after Unreserve";
   EXPECT_FALSE(queued_when_gone_);
   volumes_.set_pre_bind(Status());
+  clock_.AwaitSleepers(kSleepers);
   clock_.Advance(std::chrono::seconds(2));
   EXPECT_EQ(TakeBinding(), "web");
 }
