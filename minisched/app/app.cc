@@ -227,7 +227,10 @@ int App::Run(int argc, const char* const* argv,
         [&metrics](Place place, const std::string& event) {
           CountMove(metrics, place, event);
         },
-        program);
+        program,
+        [&metrics](std::string_view plugin, std::size_t nodes) {
+          metrics.NodesScored(plugin, nodes);
+        });
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
     PaceSetter pace(trace, pace_, signals.token());
     std::unique_ptr<DebugPaths> debug;

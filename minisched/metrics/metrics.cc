@@ -6,8 +6,12 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 #include <vector>
+
+#include "minisched/base/mutex.h"
 
 namespace minisched {
 namespace {
@@ -90,6 +94,18 @@ struct Metrics::Families {
               "[STABLE] Number of pods added to scheduling queues by event and "
               "queue type.")
           .Register(registry);
+  Family<Counter>& plugin_evaluations =
+      prometheus::BuildCounter()
+          .Name("scheduler_plugin_evaluation_total")
+          .Help(
+              "[BETA] Number of attempts to schedule pods by each plugin and "
+              "the extension point (available only in PreFilter, Filter, "
+              "PreScore, and Score).")
+          .Register(registry);
+  // The counters of plugin_evaluations by plugin. To find one here takes a
+  // tenth of the time that Add() takes.
+  Mutex mu;
+  std::map<std::string, Counter*, std::less<>> scores GUARDED_BY(mu);
 };
 
 Metrics::Metrics(std::string profile)
@@ -130,6 +146,19 @@ void Metrics::QueueIncomingPods(const std::string& queue,
                                 const std::string& event) {
   families_->incoming_pods.Add({{"event", event}, {"queue", queue}})
       .Increment();
+}
+
+void Metrics::NodesScored(std::string_view plugin, std::size_t nodes) {
+  MutexLock lock(families_->mu);
+  auto counter = families_->scores.find(plugin);
+  if (counter == families_->scores.end()) {
+    Counter& added =
+        families_->plugin_evaluations.Add({{"extension_point", "Score"},
+                                           {"plugin", std::string(plugin)},
+                                           {"profile", profile_}});
+    counter = families_->scores.emplace(plugin, &added).first;
+  }
+  counter->second->Increment(static_cast<double>(nodes));
 }
 
 std::string Metrics::Text(const PendingPodCounts& pending) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace minisched {
 
@@ -49,6 +50,10 @@ class Metrics {
   // ("active", "backoff" or "unschedulable") because of an event, such as
   // "UnscheduledPodAdd" or "ScheduleAttemptFailure".
   void QueueIncomingPods(const std::string& queue, const std::string& event);
+
+  // Counts in scheduler_plugin_evaluation_total that the plugin has scored this
+  // many nodes for a pod.
+  void NodesScored(std::string_view plugin, std::size_t nodes);
 
   // Returns the metrics in Prometheus' text format, sorted by name.
   // scheduler_pending_pods has the values of `pending`. Each other metric

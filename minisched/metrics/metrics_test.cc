@@ -122,6 +122,18 @@ TEST(MetricsTest, CountsIncomingPodsByQueueAndEvent) {
           name + R"({event="UnscheduledPodAdd",queue="active"} 2)"));
 }
 
+TEST(MetricsTest, CountsTheNodesThatAPluginHasScored) {
+  Metrics metrics("mine");
+  metrics.NodesScored("ImageLocality", 3);
+  metrics.NodesScored("NodeAffinity", 3);
+  metrics.NodesScored("ImageLocality", 100);
+  EXPECT_THAT(
+      Lines(metrics.Text(), "scheduler_plugin_evaluation_total"),
+      ElementsAre(
+          R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="ImageLocality",profile="mine"} 103)",
+          R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="NodeAffinity",profile="mine"} 3)"));
+}
+
 TEST(MetricsTest, ReportsThePendingPodsByQueue) {
   const Metrics metrics("mine");
   const std::string name = "scheduler_pending_pods";

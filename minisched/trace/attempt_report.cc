@@ -39,7 +39,6 @@ struct AttemptReport::Data {
     }
   }
 
-  Trace& trace;
   Attempt attempt;
   bool is_read;         // else only the trace keeps the attempt, if it fails
   bool all_rejections;  // until the pod fits a node
@@ -54,15 +53,16 @@ AttemptReport::~AttemptReport() = default;
 AttemptReport::AttemptReport(const AttemptReport& /*other*/) {}
 AttemptReport::AttemptReport(AttemptReport&& other) noexcept = default;
 AttemptReport& AttemptReport::operator=(AttemptReport other) noexcept {
+  trace_ = other.trace_;
   data_ = std::move(other.data_);
   return *this;
 }
 
-AttemptReport::AttemptReport(Trace& trace, const Pod& pod, int number) {
+AttemptReport::AttemptReport(Trace& trace, const Pod& pod, int number)
+    : trace_(&trace) {
   if (!trace.has_attempt_readers() && !trace.keeps_failures()) return;
   data_ = std::make_unique<Data>(
-      Data{.trace = trace,
-           .attempt = {.pod = ObjectName(pod.metadata),
+      Data{.attempt = {.pod = ObjectName(pod.metadata),
                        .uid = pod.metadata.uid,
                        .number = number},
            .is_read = trace.has_attempt_readers(),
@@ -112,6 +112,11 @@ bool AttemptReport::AddRejection(
   return data_->all_rejections;
 }
 
+void AttemptReport::CountScores(std::string_view plugin,
+                                std::size_t nodes) const {
+  if (trace_ != nullptr) trace_->Scored(plugin, nodes);
+}
+
 void AttemptReport::AddScores(ScoreColumn column) const {
   if (data_->is_read) data_->scores.push_back(std::move(column));
 }
@@ -121,7 +126,7 @@ void AttemptReport::AddRecord(const std::string* node,
   if (node != nullptr) data_->attempt.node = *node;
   Attempt attempt = data_->Take();
   attempt.failure = failure;
-  data_->trace.Tried([&] { return std::move(attempt); }, !failure.empty());
+  trace_->Tried([&] { return std::move(attempt); }, !failure.empty());
 }
 
 }  // namespace minisched

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -88,6 +89,7 @@ class AttemptReport {
   void Scored(std::string_view plugin, std::int64_t weight,
               const std::vector<std::int64_t>& raw,
               const Scores& normalized) const {
+    CountScores(plugin, raw.size());
     if (!data_) return;
     ScoreColumn column{.plugin = std::string(plugin), .weight = weight};
     column.raw = raw;
@@ -117,10 +119,12 @@ class AttemptReport {
   void AddFit(const std::string& node) const;
   bool AddRejection(const std::string& node, std::string_view plugin,
                     const std::vector<std::string>& reasons) const;
+  void CountScores(std::string_view plugin, std::size_t nodes) const;
   void AddScores(ScoreColumn column) const;
   void AddRecord(const std::string* node, const std::string& failure) const;
 
-  std::unique_ptr<Data> data_;  // null: reports nothing
+  Trace* trace_ = nullptr;      // null: reports nothing
+  std::unique_ptr<Data> data_;  // null: nobody reads the attempt
 };
 
 }  // namespace minisched

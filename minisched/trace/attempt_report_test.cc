@@ -294,6 +294,20 @@ TEST_F(AttemptReportTest, IsEmptyIfNobodyReadsAttempts) {
   EXPECT_THAT(TakeAttempts(), IsEmpty());
 }
 
+TEST_F(AttemptReportTest, ScoredNodesAreCountedWithoutReaders) {
+  std::size_t scored = 0;
+  Trace trace("minisched", clock_, {}, {}, "",
+              [&](std::string_view plugin, std::size_t nodes) {
+                EXPECT_EQ(plugin, "Taint");
+                scored += nodes;
+              });
+  const AttemptReport report(trace, TracedPod("web"), 1);
+  report.Scored("Taint", 3, {7, 14}, std::vector<Score>{{50}, {100}});
+  EXPECT_EQ(scored, 2);
+  AttemptReport(report).Scored("Taint", 3, {7}, std::vector<Score>{{50}});
+  EXPECT_EQ(scored, 2);
+}
+
 TEST_F(AttemptReportTest, AFailureIsKeptForLaterReaders) {
   trace_.KeepFailures();
   trace_.Moved(TracedPod("web"), Place::kInFlight);

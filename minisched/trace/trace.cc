@@ -73,12 +73,13 @@ Attempt Join(Attempt attempt, Attempt report) {
 
 Trace::Trace(std::string scheduler_name, Clock& clock,
              const TraceLimits& limits, MoveObserver on_moved,
-             std::string program)
+             std::string program, ScoreObserver on_scored)
     : scheduler_name_(std::move(scheduler_name)),
       program_(std::move(program)),
       clock_(clock),
       limits_(limits),
       on_moved_(std::move(on_moved)),
+      on_scored_(std::move(on_scored)),
       log_(limits) {
   MutexLock lock(mu_);
   ReportScheduler();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,14 +40,18 @@ class Trace {
   // Receives the place and the event of each move.
   using MoveObserver = std::function<void(Place, const std::string& event)>;
 
+  // Receives a plugin and the number of nodes that it has scored for a pod.
+  using ScoreObserver =
+      std::function<void(std::string_view plugin, std::size_t nodes)>;
+
   // `scheduler_name` is the spec.schedulerName of the scheduler's pods. `clock`
   // must outlive the trace. Moved() calls `on_moved`, if there is one, on the
   // thread of its caller. `on_moved` must be thread-safe and fast, since the
   // callers of Moved() may hold locks. `program` is the scheduler's program,
-  // such as "minisched-13".
+  // such as "minisched-13". Scored() calls `on_scored`, if there is one.
   explicit Trace(std::string scheduler_name, Clock& clock = RealClock(),
                  const TraceLimits& limits = {}, MoveObserver on_moved = {},
-                 std::string program = "");
+                 std::string program = "", ScoreObserver on_scored = {});
 
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -68,6 +73,12 @@ class Trace {
   void Tried(const Describe& describe, bool failed = false) EXCLUDES(mu_) {
     const bool is_read = has_attempt_readers();
     if (is_read || (failed && keeps_failures_)) Add(describe(), is_read);
+  }
+
+  // Reports that a plugin has scored nodes, whether or not anybody reads
+  // attempts.
+  void Scored(std::string_view plugin, std::size_t nodes) const {
+    if (on_scored_) on_scored_(plugin, nodes);
   }
 
   // Keeps the last attempt of each pending pod from now on, if it failed, for
@@ -143,6 +154,7 @@ class Trace {
   Clock& clock_;
   const TraceLimits limits_;
   const MoveObserver on_moved_;
+  const ScoreObserver on_scored_;
   Pacer pacer_;
   std::atomic<int> attempt_readers_ = 0;
   std::atomic<int> all_rejections_readers_ = 0;
