@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "framework/status.h"
@@ -17,18 +17,18 @@ class NodeToStatus {
     statuses_[node] = std::move(status);
   }
 
-  // Returns null if the pod fits the node.
+  // Returns null if no plugin has rejected the node.
   const Status* Find(const std::string& node) const {
     const auto status = statuses_.find(node);
     return status == statuses_.end() ? nullptr : &status->second;
   }
 
-  // Pairs of a node's name and its status, in the order of the names.
+  // Pairs of a node's name and its status, in no particular order.
   auto begin() const { return statuses_.begin(); }
   auto end() const { return statuses_.end(); }
 
  private:
-  std::map<std::string, Status> statuses_;
+  std::unordered_map<std::string, Status> statuses_;
 };
 
 // Why a pod fits no node.

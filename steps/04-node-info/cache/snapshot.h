@@ -18,7 +18,7 @@ using Nodes = std::vector<const NodeInfo*>;
 // scheduling cycle, even if the informers' objects change. Not thread-safe.
 class Snapshot {
  public:
-  // Returns the nodes, sorted by name.
+  // Returns the nodes.
   const Nodes& List() const { return list_; }
 
   // Returns null if there is no such node.

@@ -20,7 +20,7 @@ using Nodes = std::vector<const NodeInfo*>;
 // backend/cache/snapshot.go.
 class Snapshot {
  public:
-  // Returns the nodes, sorted by name.
+  // Returns the nodes.
   const Nodes& List() const { return list_; }
 
   // Returns null if there is no such node.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "framework/status.h"
@@ -28,7 +28,7 @@ class NodeToStatus {
   // Returns success if SetAbsentNodesStatus() was not called.
   const Status& absent_nodes_status() const { return absent_nodes_status_; }
 
-  // Returns null if the pod fits the node.
+  // Returns null if no plugin has rejected the node.
   const Status* Find(const std::string& node) const {
     const auto status = statuses_.find(node);
     if (status != statuses_.end()) return &status->second;
@@ -37,14 +37,14 @@ class NodeToStatus {
     return fits ? nullptr : &absent_nodes_status_;
   }
 
-  // The nodes with a status of their own, as pairs of name and status, sorted
-  // by name.
+  // The nodes with a status of their own, as pairs of name and status, in no
+  // particular order.
   auto begin() const { return statuses_.begin(); }
   auto end() const { return statuses_.end(); }
   std::size_t size() const { return statuses_.size(); }
 
  private:
-  std::map<std::string, Status> statuses_;
+  std::unordered_map<std::string, Status> statuses_;
   Status absent_nodes_status_;
   std::set<std::string> except_;
 };

@@ -20,14 +20,13 @@ using Nodes = std::vector<const NodeInfo*>;
 // backend/cache/snapshot.go.
 class Snapshot {
  public:
-  // Returns the nodes, sorted by name.
+  // Returns the nodes.
   const Nodes& List() const { return list_; }
-  // Returns the nodes that have pods with required anti-affinity, sorted by
-  // name.
+  // Returns the nodes that have pods with required anti-affinity.
   const Nodes& HavePodsWithRequiredAntiAffinityList() const {
     return have_pods_with_required_anti_affinity_;
   }
-  // Returns the nodes that have pods_with_affinity(), sorted by name.
+  // Returns the nodes that have pods_with_affinity().
   const Nodes& HavePodsWithAffinityList() const {
     return have_pods_with_affinity_;
   }

@@ -24,14 +24,11 @@ Status Result(Code code, const std::string& what) {
 }
 
 // Returns the nodes that the pod doesn't fit, but might without some of their
-// pods. `nodes` is sorted by name.
+// pods.
 Nodes PotentialNodes(const Nodes& nodes, const NodeToStatus& statuses) {
   Nodes found;
-  auto own = statuses.begin();  // sorted by name too, so we rarely search
   for (const NodeInfo* node : nodes) {
-    const std::string& name = node->node().metadata.name;
-    const bool is_next = own != statuses.end() && own->first == name;
-    const Status* status = is_next ? &own++->second : statuses.Find(name);
+    const Status* status = statuses.Find(node->node().metadata.name);
     if (status && status->code() == Code::kUnschedulable) found.push_back(node);
   }
   return found;
