@@ -1,4 +1,4 @@
-# The image of one step: docker build --build-arg STEP=21 -t minisched:21 .
+# The image of one step: docker build --build-arg STEP=22 -t minisched:22 .
 # docs/reference/in-a-cluster.md explains how to run it.
 
 FROM debian:12-slim AS build
