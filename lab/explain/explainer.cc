@@ -237,8 +237,15 @@ void AddVictims(Victims victims, Answer& answer) {
       "pods may be incomplete, or name the wrong ones");
 }
 
-// Warns about a table that the trace has cut off.
-void CheckComplete(Answer& answer) {
+// Warns about nodes that the scheduler did not need to check, and about a table
+// that the trace has cut off.
+void CheckComplete(std::size_t nodes, Answer& answer) {
+  const auto checked = static_cast<std::size_t>(answer.all_nodes);
+  if (answer.feasible_nodes > 0 && checked > 0 && checked < nodes) {
+    answer.warnings.push_back(
+        fmt::format("the scheduler checked {} of {} nodes, which was enough",
+                    checked, nodes));
+  }
   const auto shown =
       static_cast<int>(answer.scores.size() + answer.rejected.size());
   if (shown > 0 && shown < answer.all_nodes) {
@@ -359,7 +366,7 @@ Answer Explain(const Experiment& experiment, bool suggest,
       AddPodRejections(outcome, trial, nodes, rules, answer, stop);
       AddRejected(outcome, pod, nodes, rules, answer);
       AddScores(outcome, answer);
-      CheckComplete(answer);
+      CheckComplete(nodes.size(), answer);
       CheckAntiAffinity(outcome, experiment.objects.anti_affine, answer);
       if (suggest && answer.state == State::kUnschedulable) {
         found = ChangesFor(trial, nodes, rules, answer, stop);

@@ -60,6 +60,17 @@ TEST(ExplainerTest, WarnsThatTheTraceLacksNodes) {
   EXPECT_THAT(AnswerTo(R"("allNodes": 1)").warnings, IsEmpty());
 }
 
+TEST(ExplainerTest, WarnsThatTheSchedulerDidNotCheckAllNodes) {
+  Experiment experiment = WebExperiment(Recording(
+      Failure(R"("feasibleNodes": 1, "fits": ["node-1"], "allNodes": 1)")));
+  experiment.objects.manifests.push_back(
+      {R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2"}})",
+       "dump"});
+  EXPECT_THAT(
+      Explain(experiment, /*suggest=*/true, {}).warnings,
+      ElementsAre("the scheduler checked 1 of 2 nodes, which was enough"));
+}
+
 TEST(ExplainerTest, WarnsAboutChangesThatWereNotTried) {
   const Answer answer = Explain(WebExperiment(Recording(Failure(kCordoned))),
                                 /*suggest=*/true, {}, std::chrono::seconds(0));
