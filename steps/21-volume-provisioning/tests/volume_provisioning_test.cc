@@ -138,6 +138,24 @@ TEST(VolumeProvisioningTest, CountsTheReasonsInUpstreamsOrder) {
                           "to non-existent pv(s)"));
 }
 
+// Only the claims without a selected node are sorted by size.
+TEST(VolumeProvisioningTest, ClaimsWithASelectedNodeComeFirst) {
+  const PersistentVolumeClaim small = Unbound("small", 1, "made");
+  const PersistentVolumeClaim large =
+      Selected(Unbound("large", 3, "made"), "node-1");
+  const PersistentVolumeClaim middle =
+      Selected(Unbound("middle", 2, "made"), "node-1");
+  EXPECT_THAT(FindNew({.claims = {small, large, middle}}),
+              ElementsAre("large=new", "middle=new", "small=new"));
+  // Nobody makes volumes of the class "local".
+  const PersistentVolumeClaim local = Selected(Unbound("local", 1), "node-1");
+  const auto find = [](std::vector<PersistentVolumeClaim> claims) {
+    return FindNew({.claims = std::move(claims), .drivers = {DriverOf(true)}});
+  };
+  EXPECT_THAT(find({large, local}), ElementsAre(kNotEnoughStorage));
+  EXPECT_THAT(find({local, large}), ElementsAre(kNoVolumeForNode));
+}
+
 // An event handler may have deleted the class after the claim was looked at.
 TEST(VolumeProvisioningTest, AClassThatIsGoneMakesNoVolumes) {
   const VolumeCluster cluster({});
