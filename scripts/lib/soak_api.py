@@ -13,20 +13,28 @@ NAMESPACE = "/api/v1/namespaces/default"
 PODS = f"{NAMESPACE}/pods"
 CLAIMS_PATH = f"{NAMESPACE}/persistentvolumeclaims"
 VOLUMES = "/api/v1/persistentvolumes"
+CAPACITIES = "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities"
 NODES = "/api/v1/nodes"
 PATIENCE = 90  # seconds until an API server must be back after a kill
 
 # Labels and names, by which the checker recognizes what the churn expects.
-# Is the pod bound in the end? must, never, maybe, or CLAIMS: if its claims can
-# be bound.
-WANT, CLAIMS = "soak/want", "claims"
+# Is the pod bound in the end? must, never, maybe, CLAIMS: if its claims can be
+# bound, or EVICTS: if it fits a node once all pods of lower priority are gone.
+WANT, CLAIMS, EVICTS = "soak/want", "claims", "evicts"
 GROUP = "pod-group.scheduling.sigs.k8s.io/name"
 MIN_AVAILABLE = "pod-group.scheduling.sigs.k8s.io/min-available"
 # Only Bindings of these pods may take effect although the scheduler gets an
 # error: then the scheduler can't know that the pod's room is taken until the
 # watch reports it, and may use it twice.
 AMBIGUOUS = "amb-"
-WAITING = "soak-waiting"  # a class whose claims wait for their first consumer
+# Classes whose claims wait for their first consumer: without a provisioner, and
+# with one that has much storage, or a limited amount in each zone.
+WAITING, PROVISIONED, LIMITED = "soak-waiting", "soak-made", "soak-limited"
+# The volumes of these claims are made very late.
+LATE = "late-"
+# Seconds until the provisioner has made a volume or has failed.
+PROVISION, LATE_PROVISION = 8, 90
+URGENT = "soak-urgent"  # a PriorityClass
 
 Object = dict
 

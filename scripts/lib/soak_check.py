@@ -29,7 +29,8 @@ import sys
 import threading
 import time
 
-from soak_api import CLAIMS_PATH, NAMESPACE, NODES, VOLUMES, Api, Object
+from soak_api import (CAPACITIES, CLAIMS_PATH, NAMESPACE, NODES, VOLUMES, Api,
+                      Object)
 from soak_model import Model
 
 PODS = "/api/v1/pods"
@@ -210,6 +211,7 @@ class Checker:
                 {PODS: self.model.pod_event, NODES: self.model.node_event,
                  CLAIMS_PATH: self.model.volumes.claim_event,
                  VOLUMES: self.model.volumes.volume_event,
+                 CAPACITIES: self.model.volumes.capacity_event,
                  }[source](kind, what, now)
 
     def handle_list(self, source: str, items: list[Object],
@@ -225,7 +227,8 @@ class Checker:
         elif source != PREEMPTED:
             {PODS: self.model.pod_list,
              CLAIMS_PATH: self.model.volumes.claim_list,
-             VOLUMES: self.model.volumes.volume_list}[source](items, now)
+             VOLUMES: self.model.volumes.volume_list,
+             CAPACITIES: self.model.volumes.capacity_list}[source](items, now)
 
     def handle_nodes(self, items: list[Object], now: float) -> None:
         names = {item["metadata"]["name"] for item in items}
@@ -257,7 +260,9 @@ class Checker:
         self.model.check_groups(now)
         self.model.check_pending(now)
         self.model.preemptions.check_evictions(now)
+        self.model.preemptions.check_pending(now)
         self.model.volumes.check_pending(now)
+        self.model.volumes.check_selected(now)
         if self.lives:
             for wrong in self.lives[-1].sample(now):
                 self.report(wrong, [f"scheduler {self.lives[-1].pid}"], [])
@@ -273,7 +278,7 @@ class Checker:
             self.finish()
         fitting = self.model.update_fits(now)
         if not (fitting or self.model.pending("must") or
-                self.model.volumes.bindable):
+                self.model.volumes.bindable or self.model.preemptions.ready):
             self.finish()
 
     def finish(self) -> None:
@@ -283,8 +288,8 @@ class Checker:
         print(json.dumps({
             "events": self.events, "gaps": self.gaps,
             **{what: self.model.counts[what]
-               for what in ("bound", "victims", "evictions", "claims",
-                            "choices")},
+               for what in ("bound", "victims", "evictions", "cancelled",
+                            "claims", "choices", "selections")},
             "excused": self.excused,
             "slow": self.slow, "violations": self.violations, "lives": len(lives),
             "memory": max((life.largest for life in lives), default=0),
@@ -294,7 +299,7 @@ class Checker:
         sys.exit(1 if self.violations else 0)
 
     def run(self) -> None:
-        followed = (PODS, NODES, CLAIMS_PATH, VOLUMES, PREEMPTED)
+        followed = (PODS, NODES, CLAIMS_PATH, VOLUMES, CAPACITIES, PREEMPTED)
         for target, *arguments in (*((self.follow, path) for path in followed),
                                    (self.obey,), (self.probe,)):
             threading.Thread(target=target, args=arguments,

@@ -17,8 +17,8 @@ import random
 import time
 from collections.abc import Callable
 
-from soak_api import (AMBIGUOUS, GROUP, MIN_AVAILABLE, NODES, PODS, WANT, Api,
-                      Object, milli)
+from soak_api import (AMBIGUOUS, GROUP, MIN_AVAILABLE, NODES, PODS, URGENT,
+                      WANT, Api, Object, milli)
 from soak_volume_churn import VolumeChurn, labels_of
 
 POOL, DEDICATED = "soak/pool", "soak/dedicated"
@@ -39,7 +39,7 @@ PORTS = range(8080, 8083)
 PRIORITIES = {"soak-low": -100, "soak-high": 1000}
 # Pods of this priority ask for less than a tight node has. So each of them fits
 # any tight node, if the other pods there are evicted.
-URGENT, URGENT_PRIORITY, URGENT_SHARE = "soak-urgent", 2000, 0.3
+URGENT_PRIORITY, URGENT_SHARE = 2000, 0.3
 # There are many pods to evict.
 LESSER, LESSER_SHARE = "soak-low", 0.9
 # Seconds, the means. Some pods outlive the phases without faults, in which the
@@ -73,17 +73,19 @@ class Churn:
 
     Without groups, it creates no jobs: the scheduler would take their members
     for ordinary pods. Without preemption, it creates no urgent pods. Pods with
-    claims are created with `volumes`, and claims that wait with `waiting`.
+    claims are created with `volumes`, claims that wait with `waiting`, and
+    claims for which volumes are made with `provisioning`.
     """
 
     def __init__(self, api: Api, rng: random.Random, groups: bool = True,
                  preemption: bool = True, volumes: bool = False,
-                 waiting: bool = False):
+                 waiting: bool = False, provisioning: bool = False):
         self.api, self.rng, self.groups = api, rng, groups
         self.preemption = preemption
         self.numbers = itertools.count(1)
         self.volumes = VolumeChurn(self, [
-            f"volumes-{i}" for i in range(SIZES["volumes"])], waiting)
+            f"volumes-{i}" for i in range(SIZES["volumes"])], waiting,
+            provisioning)
         self.with_volumes = volumes
         self.later: list[tuple[float, int, Callable[[], None]]] = []
         self.pods: dict[str, Object] = {}  # on the server, and just created

@@ -2,7 +2,7 @@
 
 import random
 
-from soak_api import AMBIGUOUS, Api, Object
+from soak_api import AMBIGUOUS, LATE, LATE_PROVISION, PROVISION, Api, Object
 
 # The longest latency of a fault, in seconds. The latencies of several faults
 # add up. After a kill, the scheduler is started only when the server has
@@ -11,6 +11,7 @@ LONGEST_LATENCY = 0.8
 LATEST_CLAIM = 4  # seconds until the volume controller binds a claim
 MOST_FAULTS = 3  # of requests other than those for volumes
 WATCHED_VOLUMES = ("persistentvolumes", "persistentvolumeclaims")
+WATCHED_STORAGE = (*WATCHED_VOLUMES, "csistoragecapacities")
 
 
 def millis(rng: random.Random, low: int, high: int) -> str:
@@ -57,8 +58,9 @@ def eviction_fault(rng: random.Random) -> Object:
             "probability": rng.choice([0.3, 0.6]), **fault}
 
 
-def volume_fault(rng: random.Random) -> Object:
-    """Hits the requests that give a volume to a claim."""
+def volume_fault(rng: random.Random,
+                 resource: str = "persistentvolumes") -> Object:
+    """Hits the requests that give a volume to a claim, or have one made."""
     fault = rng.choice([
         {"error": {"code": 409}}, {"error": {"code": 500}},
         {"error": {"code": 500, "after": True}},
@@ -66,7 +68,7 @@ def volume_fault(rng: random.Random) -> Object:
         {"drop": "after"}, {"drop": "before"},
         {"hang": "after", "times": 2}, {"hang": "before", "times": 2},
         {"latency": millis(rng, 50, int(1000 * LONGEST_LATENCY))}])
-    return {"match": {"resource": "persistentvolumes", "verbs": ["patch"]},
+    return {"match": {"resource": resource, "verbs": ["patch"]},
             "probability": rng.choice([0.3, 0.6, 0.9]), **fault}
 
 
@@ -74,6 +76,17 @@ def late_claim(rng: random.Random) -> Object:
     """Lets the volume controller bind claims late."""
     return {"match": {"verbs": ["bind"]}, "probability": rng.choice([0, 0.6]),
             "latency": millis(rng, 500, 1000 * LATEST_CLAIM)}
+
+
+def provisioner(rng: random.Random) -> list[Object]:
+    """Lets the provisioner make volumes late, or fail."""
+    late = LATE_PROVISION - PROVISION
+    return [{"match": {"verbs": ["provision"], "name": f"{LATE}*"},
+             "latency": millis(rng, 500 * late, 1000 * late)},
+            {"match": {"verbs": ["provision"]}, "probability": 0.5,
+             "latency": millis(rng, 100, 1000 * PROVISION)},
+            {"match": {"verbs": ["provision"]}, "probability": 0.25,
+             "error": {"code": 500, "message": "no space left"}}]
 
 
 def watch_fault(rng: random.Random, more: tuple[str, ...] = ()) -> Object:
@@ -95,14 +108,15 @@ class Faults:
     """Sets the faults of the embedded server, and counts what they hit."""
 
     def __init__(self, api: Api, rng: random.Random, scheduler: str,
-                 volumes: bool = False):
+                 volumes: bool = False, provisioning: bool = False):
         self.api, self.rng, self.volumes = api, rng, volumes
+        self.provisioning = provisioning
         self.scheduler = scheduler  # a glob for its User-Agent
         self.applied = 0
         self.compactions = 0
 
     def change(self, watches: bool) -> bool:
-        """Replaces the faults by one to three new ones, and two for volumes.
+        """Replaces the faults by one to three new ones, and those for volumes.
 
         Returns true if Bindings of AMBIGUOUS pods may lose their responses.
         """
@@ -112,6 +126,8 @@ class Faults:
         faults = [binding_fault(self.rng)]
         if self.volumes:
             faults += [volume_fault(self.rng), late_claim(self.rng)]
+        if self.provisioning:
+            faults.append(volume_fault(self.rng, "persistentvolumeclaims"))
         faults += [self.rng.choice(kinds)(self.rng)
                    for _ in range(self.rng.randrange(MOST_FAULTS))]
         for fault in faults:
@@ -123,13 +139,17 @@ class Faults:
         return any("name" in fault["match"] for fault in faults)
 
     def watch_fault(self, rng: random.Random) -> Object:
-        return watch_fault(rng, WATCHED_VOLUMES if self.volumes else ())
+        return watch_fault(rng, WATCHED_STORAGE if self.provisioning else
+                           WATCHED_VOLUMES if self.volumes else ())
 
     def clear(self) -> None:
         self.set([])
 
     def set(self, faults: list[Object]) -> None:
+        """Sets the faults, and those of the provisioner, which never rests."""
         self.count()
+        if self.provisioning:
+            faults = faults + provisioner(self.rng)
         status, answer = self.api.call("PUT", "/minisched/faults",
                                        {"seed": self.rng.randrange(1 << 30),
                                         "faults": faults}, "application/yaml")

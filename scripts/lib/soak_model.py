@@ -18,16 +18,18 @@ REACTION = 10
 # Seconds until the watches of a scheduler work again after the last fault: the
 # longest backoff of a reflector, with jitter.
 WATCH_RECOVERY = 60
+# Seconds from a failed attempt until the next one.
+BACKOFF = 11
 # Seconds in which a pod that has room must be bound without new faults, also if
 # it is in a group: the longest request, the backoff of a pod, the wait and the
 # backoff of the group, and REACTION.
-RECOVERY = 30 + 11 + 10 + 15 + REACTION
+RECOVERY = 30 + BACKOFF + 10 + 15 + REACTION
 # Seconds from a decision until its request takes effect: the longest request.
 PATIENCE = 30 + REACTION
 # Seconds that a pod may be pending although it fits a node. A group holds the
 # room for at most its wait, then the pod's own backoff follows. At the end, two
 # groups may take turns, so the bound is three times this sum.
-FIT_PATIENCE = 3 * (10 + 11 + 4)
+FIT_PATIENCE = 3 * (10 + BACKOFF + 4)
 
 
 class Model:
@@ -53,8 +55,9 @@ class Model:
         self.losing = False
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
-        self.preemptions = Preemptions(self, PATIENCE, RECOVERY)
-        self.volumes = Volumes(self, REACTION, PATIENCE)
+        self.preemptions = Preemptions(self, PATIENCE, RECOVERY,
+                                       2 * BACKOFF + REACTION)
+        self.volumes = Volumes(self, REACTION, PATIENCE, BACKOFF + REACTION)
 
     # What the test does to the scheduler.
 
@@ -314,14 +317,25 @@ class Model:
                 not p.gated and p.want == want]
 
     def fits(self, pod: Pod, name: str, node: Node) -> bool:
-        if any(isinstance(reason, str) or not tolerates(pod, reason)
-               for reason in node.closed):
-            return False
-        if not pod.selector.items() <= node.labels.items():
-            return False
-        there = [p for p in self.pods.values()
-                 if p.node == name and p.holds_room]
-        return not self.excess(node, [*there, pod])
+        return self.may_run(pod, node) and not self.excess(
+            node, [*self.pods_on(name), pod])
+
+    @staticmethod
+    def may_run(pod: Pod, node: Node) -> bool:
+        """True if the node is open for the pod, full or not."""
+        return pod.selector.items() <= node.labels.items() and not any(
+            isinstance(reason, str) or not tolerates(pod, reason)
+            for reason in node.closed)
+
+    def pods_on(self, name: str) -> list[Pod]:
+        return [p for p in self.pods.values()
+                if p.node == name and p.holds_room]
+
+    def nominated_to(self, name: str, but: Pod) -> list[Pod]:
+        """Returns other pods that a scheduler is about to bind to the node."""
+        return [p for p in self.pods.values()
+                if not p.node and not p.ended and p.nominated == name and
+                p.uid != but.uid]
 
     def update_fits(self, now: float) -> list[Pod]:
         """Returns the pods that need not be bound, but fit a node."""

@@ -9,6 +9,7 @@ from soak_api import GROUP, MIN_AVAILABLE, WANT, Object, milli
 RESOURCES = ("cpu", "memory", "pods")
 ZONE = "topology.kubernetes.io/zone"
 BOUND_BY = "pv.kubernetes.io/bound-by-controller"
+SELECTED = "volume.kubernetes.io/selected-node"
 KEPT_EVENTS = 8  # of each object, for the report of a violation
 
 
@@ -96,6 +97,11 @@ class Node:
     events: collections.deque[str] = dataclasses.field(
         default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
 
+    def closed_since(self, now: float) -> float:
+        """Returns since when it is cordoned or gone; `now` if it is open."""
+        return min((since for reason, since in self.closed.items()
+                    if isinstance(reason, str)), default=now)
+
 
 def node_of(item: Object, gone: bool, now: float) -> Node:
     """Returns a node whose state has been the same since `now`."""
@@ -142,6 +148,8 @@ class Claim:
     modes: set[str]
     size: int
     storage_class: str
+    selected: str  # the node for which a volume is made
+    selected_since: float = 0
     events: collections.deque[str] = dataclasses.field(
         default_factory=lambda: collections.deque(maxlen=KEPT_EVENTS))
 
@@ -155,7 +163,8 @@ def claim_of(item: Object) -> Claim:
         usable=phase != "Lost" and "deletionTimestamp" not in meta,
         modes=set(spec["accessModes"]),
         size=milli(spec["resources"]["requests"]["storage"]),
-        storage_class=spec.get("storageClassName", ""))
+        storage_class=spec.get("storageClassName", ""),
+        selected=meta.get("annotations", {}).get(SELECTED, ""))
 
 
 @dataclasses.dataclass

@@ -5,8 +5,8 @@ A part of soak_model. docs/maintaining/soak.md explains the rules.
 
 import typing
 
-from soak_api import Object
-from soak_objects import Pod
+from soak_api import EVICTS, Object
+from soak_objects import Node, Pod
 
 if typing.TYPE_CHECKING:
     from soak_model import Model
@@ -17,18 +17,24 @@ class Preemptions:
 
     A victim is a pod with the condition DisruptionTarget that the scheduler has
     set. `patience` is the longest time in seconds from a decision of the
-    scheduler until its request takes effect, and `recovery` the time in which
-    an eviction must have begun without new faults.
+    scheduler until its request takes effect, `recovery` the time in which an
+    eviction must have begun without new faults, and `limit` the time in which
+    an urgent pod must have got the place of others.
     """
 
-    def __init__(self, model: "Model", patience: float, recovery: float):
+    def __init__(self, model: "Model", patience: float, recovery: float,
+                 limit: float):
         self.model = model
         self.patience, self.recovery = patience, recovery
+        self.limit = limit
         # The victims that aren't being deleted yet, and since when.
         self.waiting: dict[str, float] = {}
         self.priorities: dict[str, int] = {}  # of all pods there ever were
         # Pods that were pending, and until when.
         self.were_pending: dict[str, tuple[Pod, float]] = {}
+        # Pods, by uid, that could get the place of others, and since when.
+        self.ready: dict[str, float] = {}
+        self.late: set[str] = set()  # pods that have been reported
 
     def pod_event(self, kind: str, old: Pod | None, pod: Pod, now: float,
                   gap: bool) -> None:
@@ -53,6 +59,8 @@ class Preemptions:
         if (kind != "ADDED" or victim["uid"] not in self.priorities or
                 preemptor["uid"] not in self.priorities):
             return
+        if "in kube-scheduler memory" in event["note"]:
+            self.model.counts["cancelled"] += 1
         low, high = (self.priorities[pod["uid"]] for pod in (victim, preemptor))
         if low >= high:
             self.model.report(
@@ -115,3 +123,39 @@ class Preemptions:
             pod = self.model.pods[uid]
             self.model.report(f"has been a victim for {now - since:.0f} s, but"
                               " is not being deleted", [pod.name], pod.events)
+
+    def check_pending(self, now: float) -> None:
+        """Reports urgent pods that should have got the place of others."""
+        pods = {pod.uid: pod for pod in self.model.pending(EVICTS)
+                if any(self.may_get(pod, name, node)
+                       for name, node in self.model.nodes.items())}
+        self.ready = {uid: self.ready_since(pod, now)
+                      for uid, pod in pods.items()}
+        quiet_from = self.model.quiet_from
+        if quiet_from is None:
+            return
+        for uid, since in self.ready.items():
+            # From this time on, no request that met a fault is under way.
+            start = max(since, quiet_from + self.patience)
+            if (uid in self.late or not self.model.seen(start, now) or
+                    now - start <= self.limit):
+                continue
+            self.late.add(uid)
+            pod = pods[uid]
+            self.model.report(
+                f"not bound for {now - since:.0f} s although it could get the "
+                "place of others", [pod.name], pod.events)
+
+    def ready_since(self, pod: Pod, now: float) -> float:
+        # If its node has just been closed, it has to begin again.
+        node = self.model.nodes.get(pod.nominated)
+        if node and not self.may_get(pod, pod.nominated, node):
+            return now
+        return self.ready.get(pod.uid, now)
+
+    def may_get(self, pod: Pod, name: str, node: Node) -> bool:
+        """True if the pod fits the node once all lesser pods are gone."""
+        others = self.model.pods_on(name) + self.model.nominated_to(name, pod)
+        return self.model.may_run(pod, node) and not self.model.excess(
+            node, [pod, *(other for other in others
+                          if other.priority >= pod.priority)])

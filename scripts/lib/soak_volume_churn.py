@@ -10,13 +10,15 @@ import time
 import typing
 from collections.abc import Callable
 
-from soak_api import CLAIMS, CLAIMS_PATH, PODS, VOLUMES, WAITING, Object
+from soak_api import (CAPACITIES, CLAIMS, CLAIMS_PATH, EVICTS, LATE, LIMITED,
+                      PODS, PROVISIONED, URGENT, VOLUMES, WAITING, Object)
 from soak_objects import ZONE
 
 if typing.TYPE_CHECKING:
     from soak_churn import Churn
 
-CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+STORAGE = "/apis/storage.k8s.io/v1"
+CLASSES, DRIVERS = f"{STORAGE}/storageclasses", f"{STORAGE}/csidrivers"
 IMMEDIATE = "soak-immediate"
 POOL, HOSTNAME = "volumes", "kubernetes.io/hostname"
 MODES = ("ReadWriteOnce", "ReadWriteOnce", "ReadWriteOncePod")
@@ -27,6 +29,11 @@ MOST_VOLUMES, MOST_FREE = 60, 4
 # without faults.
 LIVES, LONG_LIFE, MOST_LONG = (2, 8, 20), 150, 6
 MOST_CLOSED = 2  # nodes
+# Pods that wait long for their volumes hold much of a node meanwhile. An urgent
+# pod then needs almost all of a node.
+LATE_REQUEST, MOST_LATE = 1000, 5
+URGENT_POOL, URGENT_REQUEST = "urgent", 7500
+LEFT_GI = (0, 1, 2, 4, 8)  # of the class LIMITED in a zone
 
 
 def zone_of(node: str) -> str:
@@ -41,6 +48,7 @@ def labels_of(node: str) -> dict[str, str]:
 class App:
     """Claims, and the pods that use them."""
     claims: list[str]
+    request: int  # milli-CPU of each pod
     pods: set[str] = dataclasses.field(default_factory=set)
     ended: bool = False
 
@@ -48,11 +56,14 @@ class App:
 class VolumeChurn:
     """Creates, changes and deletes claims, volumes and pods that use them.
 
-    Without `waiting`, no claim waits for its first consumer.
+    Without `waiting`, no claim waits for its first consumer. Without
+    `provisioning`, no new volumes are made for claims, and no pods are urgent.
     """
 
-    def __init__(self, churn: "Churn", nodes: list[str], waiting: bool):
+    def __init__(self, churn: "Churn", nodes: list[str], waiting: bool,
+                 provisioning: bool):
         self.churn, self.nodes, self.waiting = churn, nodes, waiting
+        self.provisioning = provisioning
         self.rng: random.Random = churn.rng
         self.apps: dict[str, App] = {}  # by each of their claims
         self.volumes: dict[str, Object] = {}  # on the server
@@ -68,6 +79,26 @@ class VolumeChurn:
                 "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
                 "metadata": {"name": name}, "volumeBindingMode": mode,
                 "provisioner": "kubernetes.io/no-provisioner"})
+        if self.provisioning:
+            self.set_up_provisioners()
+
+    def set_up_provisioners(self) -> None:
+        for name, policy in ((PROVISIONED, "Retain"), (LIMITED, "Delete")):
+            self.churn.post(CLASSES, {
+                "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
+                "metadata": {"name": name}, "reclaimPolicy": policy,
+                "volumeBindingMode": "WaitForFirstConsumer",
+                "provisioner": f"{name}.example.com"})
+        self.churn.post(DRIVERS, {
+            "apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
+            "metadata": {"name": f"{LIMITED}.example.com"},
+            "spec": {"storageCapacity": True}})
+        for zone in sorted({zone_of(node) for node in self.nodes}):
+            self.churn.post(CAPACITIES, {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "CSIStorageCapacity", "metadata": {"name": zone},
+                "storageClassName": LIMITED, "capacity": "4Gi",
+                "nodeTopology": {"matchLabels": {ZONE: zone}}})
 
     # The run.
 
@@ -82,9 +113,11 @@ class VolumeChurn:
             self.next_node = now + self.rng.uniform(1, 12)
         self.rng.choices(
             [self.supply, self.remove_volume, self.pair, self.immediate,
-             self.first_consumer, self.reserved, self.burst],
-            [6, 0.3, 2, 3, 8 * self.waiting, self.waiting,
-             self.waiting])[0]()
+             self.first_consumer, self.reserved, self.burst,
+             self.provisioned, self.late, self.change_capacity, self.urgent],
+            [6, 0.3, 2, 3, 8 * self.waiting, self.waiting, self.waiting,
+             6 * self.provisioning, 4 * self.provisioning, self.provisioning,
+             2 * self.provisioning])[0]()
 
     def refresh(self) -> None:
         """Reads claims and volumes, and deals with those that are useless."""
@@ -137,7 +170,7 @@ class VolumeChurn:
         labels = labels_of(node or rng.choice(self.nodes))
         places = ["node", "node", "zone", "none"]
         # No plugin compares a zone label when a scheduler chooses a volume.
-        places += ["label"] * (storage_class != WAITING)
+        places += ["label"] * (storage_class in ("", IMMEDIATE))
         place = "node" if node else rng.choice(places)
         if place == "label":
             zones = rng.choice([labels[ZONE], "zone-0__zone-1"])
@@ -155,14 +188,16 @@ class VolumeChurn:
 
     def supply(self) -> None:
         """Creates a volume if there are few."""
-        storage_class = self.rng.choice([IMMEDIATE] + [WAITING] * self.waiting)
+        storage_class = self.rng.choice([IMMEDIATE] + [WAITING] * self.waiting +
+                                        [PROVISIONED] * self.provisioning)
         if (len(self.volumes) < MOST_VOLUMES and
                 len(self.free(storage_class)) < self.rng.randint(0, MOST_FREE)):
             self.create_volume(self.volume(
                 storage_class, self.rng.choice(GIB), self.rng.choice(MODES)))
 
     def remove_volume(self) -> None:
-        free = self.free(IMMEDIATE) + self.free(WAITING)
+        free = [volume for storage_class in (IMMEDIATE, WAITING, PROVISIONED)
+                for volume in self.free(storage_class)]
         if free:
             name = self.rng.choice(free)["metadata"]["name"]
             self.churn.delete(f"{VOLUMES}/{name}")
@@ -185,8 +220,9 @@ class VolumeChurn:
 
     # Applications.
 
-    def claim(self, storage_class: str, size: int, mode: str) -> Object:
-        name = f"claim-{next(self.churn.numbers)}"
+    def claim(self, storage_class: str, size: int, mode: str,
+              prefix: str = "") -> Object:
+        name = f"{prefix}claim-{next(self.churn.numbers)}"
         return {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
                 "metadata": {"name": name},
                 "spec": {"accessModes": [mode],
@@ -246,13 +282,28 @@ class VolumeChurn:
             self.create([self.claim(WAITING, 1, MODES[0])], [], pods=1,
                         life=life + rng.uniform(0, 5))
 
+    def provisioned(self) -> None:
+        """Creates one or two claims, and a volume is made for at least one."""
+        classes = self.rng.choice([
+            [PROVISIONED], [PROVISIONED], [PROVISIONED] * 2, [LIMITED],
+            [LIMITED], [WAITING, PROVISIONED], [WAITING, LIMITED]])
+        mode = self.rng.choice(MODES)
+        self.create([self.claim(name, self.rng.choice(GIB), mode)
+                     for name in classes], [], self.rng.randint(1, 3))
+
+    def late(self) -> None:
+        """Creates a pod with a claim whose volume takes long to be made."""
+        if sum(name.startswith(LATE) for name in self.apps) < MOST_LATE:
+            self.create([self.claim(PROVISIONED, 1, MODES[0], LATE)], [], 1,
+                        self.rng.uniform(0.1, 1) * LONG_LIFE, LATE_REQUEST)
+
     def create(self, claims: list[Object], volumes: list[Object], pods: int,
-               life: float | None = None) -> None:
+               life: float | None = None, request: int = REQUEST) -> None:
         """Creates an application and its volumes, at once if `life` is given.
         """
-        if not self.churn.has_room(POOL, pods * REQUEST / 1000):
+        if not self.churn.has_room(POOL, pods * request / 1000):
             return
-        app = App([claim["metadata"]["name"] for claim in claims])
+        app = App([claim["metadata"]["name"] for claim in claims], request)
         self.apps |= dict.fromkeys(app.claims, app)
         actions: list[Callable[[], None]] = [
             *(lambda v=v: self.create_volume(v) for v in volumes),
@@ -286,7 +337,7 @@ class VolumeChurn:
         """Creates a pod that ends, and is replaced, or stays."""
         if app.ended:
             return
-        pod = self.churn.pod(POOL, CLAIMS, REQUEST, volumes=[
+        pod = self.churn.pod(POOL, CLAIMS, app.request, volumes=[
             {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
             for claim in app.claims])
         name = pod["metadata"]["name"]
@@ -312,6 +363,36 @@ class VolumeChurn:
         self.rng.shuffle(paths)
         for path in paths:
             self.churn.delete(path, now=self.rng.random() < 0.5)
+
+    # Storage and urgent pods.
+
+    def change_capacity(self) -> None:
+        zone = zone_of(self.rng.choice(self.nodes))
+        left = self.rng.choice(LEFT_GI)
+        self.churn.patch(f"{CAPACITIES}/{zone}", {"capacity": f"{left}Gi"})
+
+    def urgent(self) -> None:
+        """Creates a pod that needs a node almost alone, if there is no other.
+        """
+        if any(pod["spec"].get("priorityClassName") == URGENT and
+               POOL in pod["spec"].get("nodeSelector", {}).values()
+               for pod in self.churn.pods.values()):
+            return
+        pod = self.churn.pod(POOL, EVICTS, URGENT_REQUEST)
+        pod["metadata"]["labels"]["soak/pool"] = URGENT_POOL
+        pod["spec"]["priorityClassName"] = URGENT
+        name = pod["metadata"]["name"]
+        self.churn.create(pod, lives=False)
+        self.churn.after(self.rng.uniform(2, 12),
+                         lambda: self.end_urgent(name))
+
+    def end_urgent(self, name: str) -> None:
+        """Ends an urgent pod, in most cases only when it is bound."""
+        pod = self.churn.pods.get(name)
+        if pod and "nodeName" not in pod["spec"] and self.rng.random() < 0.9:
+            self.churn.after(5, lambda: self.end_urgent(name))
+        else:
+            self.churn.end_pod(name)
 
     # Nodes.
 

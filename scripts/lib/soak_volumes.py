@@ -5,33 +5,41 @@ A part of soak_model. docs/maintaining/soak.md explains the rules.
 
 import typing
 
-from soak_api import CLAIMS, WAITING, Object
-from soak_objects import Claim, Node, Pod, Volume, claim_of, volume_of
+from soak_api import (CLAIMS, EVICTS, LATE, LATE_PROVISION, LIMITED,
+                      PROVISION, PROVISIONED, WAITING, Object, milli)
+from soak_objects import ZONE, Claim, Node, Pod, Volume, claim_of, volume_of
 
 if typing.TYPE_CHECKING:
     from soak_model import Model
 
 ONCE_POD = "ReadWriteOncePod"
-BACKOFF = 11  # seconds until a pod is tried again after a failed attempt
+# Classes whose volumes a scheduler chooses or has made.
+BY_SCHEDULER = (WAITING, PROVISIONED, LIMITED)
 
 
 class Volumes:
     """Judges which volumes claims get, and where their pods are bound.
 
-    `reaction` and `patience` are the times in seconds in which a scheduler acts
-    on a change, and until the request of a decision takes effect.
+    `reaction`, `patience` and `limit` are the times in seconds in which a
+    scheduler acts on a change, until the request of a decision takes effect,
+    and in which a pod whose claims can be bound must be bound.
     """
 
-    def __init__(self, model: "Model", reaction: float, patience: float):
+    def __init__(self, model: "Model", reaction: float, patience: float,
+                 limit: float):
         self.model = model
         self.reaction, self.patience = reaction, patience
+        self.limit = limit
         self.claims: dict[str, Claim] = {}  # by name
         self.volumes: dict[str, Volume] = {}  # by name
         # When a bound claim, by name, was deleted or lost its volume.
         self.broken: dict[str, float] = {}
         # Pods, by uid, and since when they could have been bound.
         self.bindable: dict[str, float] = {}
-        self.late: set[str] = set()  # pods that have been reported
+        # The storage of the class LIMITED that is left in each zone, and since
+        # when.
+        self.capacities: dict[str, tuple[int, float]] = {}
+        self.late: set[str] = set()  # pods and claims that have been reported
 
     # Events.
 
@@ -43,6 +51,7 @@ class Volumes:
         claim.events.append(
             f"{kind} rv={item['metadata']['resourceVersion']}"
             f" uid={claim.uid} volume={claim.volume or '-'}"
+            f" selected={claim.selected or '-'}"
             f" {'bound' if claim.bound else 'not bound'}")
         if kind == "DELETED":
             self.claims.pop(claim.name, None)
@@ -50,6 +59,11 @@ class Volumes:
             self.claims[claim.name] = claim
         if old and old.bound and (kind == "DELETED" or not claim.bound):
             self.broken[claim.name] = now
+        claim.selected_since = now
+        if old and (old.uid, old.selected) == (claim.uid, claim.selected):
+            claim.selected_since = old.selected_since
+        elif claim.selected and kind == "MODIFIED":
+            self.check_selection(claim, now)
         if kind == "DELETED" or not claim.volume or (
                 old and old.volume == claim.volume):
             return
@@ -107,18 +121,28 @@ class Volumes:
         for item in items:
             self.volume_event("LISTED", item, now)
 
+    def capacity_event(self, kind: str, item: Object, now: float) -> None:
+        zone = item["nodeTopology"]["matchLabels"][ZONE]
+        size = milli(item["capacity"]) if kind != "DELETED" else 0
+        old, since = self.capacities.get(zone, (-1, now))
+        self.capacities[zone] = size, since if size == old else now
+
+    def capacity_list(self, items: list[Object], now: float) -> None:
+        """Applies the state after a gap, in which events were lost."""
+        self.capacities.clear()
+        for item in items:
+            self.capacity_event("LISTED", item, now)
+
     # Rules that a choice and a Binding must obey.
 
     def check_choice(self, volume: Volume, now: float) -> None:
         """Reports a claim that a scheduler has pointed to a closed node."""
-        if volume.storage_class != WAITING:
+        if volume.storage_class not in BY_SCHEDULER:
             return  # the volume controller has chosen the volume
         self.model.counts["choices"] += 1
         nodes = [node for node in self.model.nodes.values()
                  if volume.is_reachable(node)]
-        closed = [[since for reason, since in node.closed.items()
-                   if isinstance(reason, str)] for node in nodes]
-        since = max((min(times, default=now) for times in closed),
+        since = max((node.closed_since(now) for node in nodes),
                     default=self.model.started)
         # The decision may be older than what has closed the node.
         if now - since > self.patience and self.model.seen(since, now):
@@ -128,14 +152,34 @@ class Volumes:
                 [*volume.events, *(event for node in nodes
                                    for event in node.events)])
 
+    def check_selection(self, claim: Claim, now: float) -> None:
+        """Reports a new volume for a closed node, or without storage."""
+        self.model.counts["selections"] += 1
+        node = self.model.nodes.get(claim.selected)
+        since = node.closed_since(now) if node else self.model.started
+        if now - since > self.patience and self.model.seen(since, now):
+            self.model.report(
+                f"gets a volume for node {claim.selected}, which was not open "
+                f"for {now - since:.1f} s", [claim.name],
+                [*claim.events, *(node.events if node else ())])
+        if not node or claim.storage_class != LIMITED:
+            return
+        left, since = self.capacities.get(node.labels.get(ZONE, ""), (0, now))
+        if (left < claim.size and now - since > self.patience and
+                self.model.seen(since, now)):
+            self.model.report(
+                f"gets a volume for node {claim.selected}, which had too little"
+                f" storage for {now - since:.1f} s", [claim.name],
+                claim.events)
+
     def check_conflict(self, pod: Pod, now: float) -> None:
         """Reports a pod whose volume has been given to another claim."""
         quiet_from = self.model.quiet_from
         if quiet_from is None or now - quiet_from <= self.patience:
             return  # the scheduler may not know who has the volume
         volume = self.volumes.get(pod.conflict)
-        if (volume and volume.chosen and volume.storage_class == WAITING and
-                volume.claim not in pod.claims):
+        if (volume and volume.chosen and volume.claim not in pod.claims and
+                volume.storage_class in BY_SCHEDULER):
             self.model.report(
                 f"failed, because claim {volume.claim} got its volume "
                 f"{volume.name}", [pod.name], [*pod.events, *volume.events])
@@ -202,7 +246,7 @@ class Volumes:
             # From this time on, no request that met a fault is under way.
             start = max(since, quiet_from + self.patience)
             if (uid in self.late or not self.model.seen(start, now) or
-                    now - start <= BACKOFF + self.reaction):
+                    now - start <= self.limit):
                 continue
             self.late.add(uid)
             pod = ready[uid]
@@ -212,16 +256,48 @@ class Volumes:
                 [*pod.events, *(event for name in pod.claims
                                 for event in self.claims[name].events)])
 
+    def check_selected(self, now: float) -> None:
+        """Reports claims that still wait for a volume on a node that is gone.
+        """
+        quiet_from = self.model.quiet_from
+        if quiet_from is None or now - quiet_from <= self.reaction:
+            return
+        for claim in self.claims.values():
+            node = self.model.nodes.get(claim.selected)
+            if (not node or "gone" not in node.closed or claim.volume or
+                    not claim.usable or claim.uid in self.late):
+                continue
+            # The provisioner finds out when its work is done.
+            late = claim.name.startswith(LATE)
+            since = max(node.closed["gone"], claim.selected_since)
+            if now - since > self.reaction + (LATE_PROVISION if late
+                                              else PROVISION):
+                self.late.add(claim.uid)
+                self.model.report(
+                    f"waits for a volume on node {claim.selected}, which is "
+                    f"gone, for {now - since:.0f} s", [claim.name],
+                    [*claim.events, *node.events])
+
     def can_be_bound(self, pod: Pod) -> bool:
+        # A pod of higher priority may be about to get any node.
+        if any(other.priority > pod.priority
+               for other in self.model.pending(EVICTS)):
+            return False
         claims = [self.claims.get(name) for name in pod.claims]
         if not all(claim and claim.usable for claim in claims):
             return False
         if any(ONCE_POD in claim.modes and self.users(claim.name)
                for claim in claims):
             return False
-        return any(self.has_volumes(claims, node)
-                   for name, node in self.model.nodes.items()
-                   if self.model.fits(pod, name, node))
+        return any(self.has_room(pod, name, node) and
+                   self.has_volumes(claims, node)
+                   for name, node in self.model.nodes.items())
+
+    def has_room(self, pod: Pod, name: str, node: Node) -> bool:
+        """True if the node has room, without that of pods in PreBind."""
+        return self.model.may_run(pod, node) and not self.model.excess(
+            node, [*self.model.pods_on(name),
+                   *self.model.nominated_to(name, pod), pod])
 
     def has_volumes(self, claims: list[Claim], node: Node) -> bool:
         """True if the node reaches the claims' volumes, or free ones."""
@@ -231,8 +307,13 @@ class Volumes:
         for claim in sorted(claims, key=lambda claim: claim.size):
             if claim.bound:
                 own = [self.volumes.get(claim.volume)]
-            elif claim.volume or claim.storage_class != WAITING:
+            elif (claim.volume or claim.selected or
+                  claim.storage_class not in BY_SCHEDULER):
                 return False  # the volume controller binds the claim
+            elif (claim.storage_class == PROVISIONED or
+                  claim.storage_class == LIMITED and claim.size <=
+                  self.capacities.get(node.labels[ZONE], (0, 0))[0]):
+                continue  # a volume can be made
             else:
                 own = [volume for volume in self.volumes.values()
                        if volume.is_for(claim)]

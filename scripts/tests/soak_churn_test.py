@@ -7,9 +7,9 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
-from soak_api import (CLAIMS, CLAIMS_PATH, GROUP, PODS, VOLUMES, WAITING,
-                      WANT)
-from soak_churn import URGENT, Churn
+from soak_api import (CLAIMS, CLAIMS_PATH, EVICTS, GROUP, LIMITED, PODS,
+                      PROVISIONED, URGENT, VOLUMES, WAITING, WANT)
+from soak_churn import Churn
 from soak_volume_churn import IMMEDIATE
 
 
@@ -84,6 +84,19 @@ class ChurnTest(unittest.TestCase):
     def test_with_waiting_some_claims_wait(self):
         classes = self.claims_of_classes(volumes=True, waiting=True)
         self.assertEqual(classes, {"", IMMEDIATE, WAITING})
+
+    def test_with_provisioning_volumes_are_made_for_some_claims(self):
+        classes = self.claims_of_classes(volumes=True, waiting=True,
+                                         provisioning=True)
+        self.assertEqual(classes,
+                         {"", IMMEDIATE, WAITING, PROVISIONED, LIMITED})
+
+    def test_with_provisioning_a_pod_may_need_the_place_of_others(self):
+        wants = {provisioning: {pod["metadata"]["labels"][WANT]
+                                for pod in self.pods(volumes=True, waiting=True,
+                                                     provisioning=provisioning)}
+                 for provisioning in (False, True)}
+        self.assertEqual(wants[True] - wants[False], {EVICTS})
 
     def test_without_volumes_no_pod_has_a_claim(self):
         self.assertFalse(self.claims_of_classes())

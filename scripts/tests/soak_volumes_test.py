@@ -8,9 +8,11 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 # pylint: disable=wrong-import-position
 import soak_model
-from soak_api import CLAIMS, WAITING, WANT
-from soak_objects import BOUND_BY
-from soak_volumes import BACKOFF, ONCE_POD
+from soak_api import (CLAIMS, EVICTS, LATE_PROVISION, LIMITED, PROVISION,
+                      PROVISIONED, WAITING, WANT)
+from soak_model import BACKOFF
+from soak_objects import BOUND_BY, SELECTED, ZONE
+from soak_volumes import ONCE_POD
 
 VERSIONS = itertools.count(1)
 PROMPT = BACKOFF + soak_model.REACTION
@@ -31,7 +33,8 @@ def pod(name, *claims, on="", leaving=False):
     more = {"deletionTimestamp": "now"} if leaving else {}
     return {"metadata": meta(name, labels={WANT: CLAIMS}, **more),
             "status": {"phase": "Pending"}, "spec": {
-                "containers": [{}], "nodeName": on, "volumes": [
+                "containers": [{"resources": {"requests": {"cpu": "1m"}}}],
+                "nodeName": on, "volumes": [
                     {"persistentVolumeClaim": {"claimName": claim}}
                     for claim in claims]}}
 
@@ -45,7 +48,9 @@ def conflict(name, *claims, volume_name):
 
 
 def claim(name, volume="", phase=None, mode="ReadWriteOnce", size="1Gi",
-          storage_class=WAITING, **more):
+          storage_class=WAITING, selected="", **more):
+    if selected:
+        more["annotations"] = {SELECTED: selected}
     return {"metadata": meta(name, **more),
             "spec": {"accessModes": [mode], "volumeName": volume,
                      "storageClassName": storage_class,
@@ -86,6 +91,16 @@ class VolumesTest(unittest.TestCase):
         self.assertEqual(len(self.reports), len(patterns), self.reports)
         for report, pattern in zip(self.reports, patterns, strict=True):
             self.assertRegex(report, pattern)
+
+    def set_capacity(self, zone, size, now=20.0, kind="MODIFIED"):
+        self.volumes.capacity_event(kind, {
+            "metadata": meta(zone), "capacity": size,
+            "nodeTopology": {"matchLabels": {ZONE: zone}}}, now)
+
+    def set_node(self, name, now, zone="", **spec):
+        item = node(name, **spec)
+        item["metadata"]["labels"][ZONE] = zone
+        self.model.node_event("MODIFIED", item, now)
 
     def set_claim(self, name, now=20.0, kind="MODIFIED", **options):
         self.volumes.claim_event(kind, claim(name, **options), now)
@@ -194,6 +209,73 @@ class VolumesTest(unittest.TestCase):
         self.set_volume("v", "a", host="n", now=99, storage_class="now")
         self.set_volume("r", "b", host="n", kind="ADDED", claim_uid="")
         self.set_volume("r", "b", host="n", now=99)
+        self.expect()
+
+    # New volumes.
+
+    def test_no_volume_is_made_for_a_node_that_is_closed(self):
+        late = 21 + soak_model.PATIENCE
+        self.model.node_event("DELETED", node("n"), 20)
+        self.set_claim("seen", kind="LISTED", selected="n", now=late)
+        self.set_claim("open", selected="m", now=late)
+        self.set_claim("early", selected="n", now=late - 1)
+        self.set_claim("early", selected="n", now=late + 1)
+        self.expect()
+        self.set_claim("bad", selected="n", now=late)
+        self.expect("gets a volume for node n, which was not open for 41.0 s")
+        self.set_claim("wrong", selected="none", now=late)
+        self.expect("node n", "node none")
+
+    def test_while_watches_are_late_a_node_may_be_closed(self):
+        self.model.node_event("DELETED", node("n"), 20)
+        self.model.faults(True, True, False, 25)
+        self.set_claim("a", selected="n", now=99)
+        self.expect()
+
+    def test_volumes_are_made_where_storage_is_left(self):
+        late = 21 + soak_model.PATIENCE
+        for name, zone in (("n", "east"), ("m", "west")):
+            self.set_node(name, 1, zone=zone)
+            self.set_capacity(zone, "2Gi", now=1)
+        self.set_capacity("east", "1Gi")
+        options = {"storage_class": LIMITED, "selected": "n", "size": "2Gi"}
+        self.set_claim("early", now=late - 1, **options)
+        self.set_claim("small", now=late, **options | {"size": "1Gi"})
+        self.set_claim("there", now=late, **options | {"selected": "m"})
+        self.set_claim("other", now=late,
+                       **options | {"storage_class": PROVISIONED})
+        self.expect()
+        self.set_claim("large", now=late, **options)
+        self.expect("gets a volume for node n, which had too little storage for"
+                    " 41.0 s")
+        self.volumes.capacity_list([], late)
+        self.set_claim("unknown", now=late, **options)
+        self.expect("too little")
+
+    def test_a_claim_gives_up_a_node_that_is_gone(self):
+        self.model.node_event("DELETED", node("n"), 20)
+        for name in ("a", "late-b", "free", "leaving"):
+            self.set_claim(name, now=30, selected="n")
+        self.set_claim("free", now=31)
+        self.set_claim("leaving", selected="n", deletionTimestamp="now")
+        self.set_claim("made", volume="v", selected="n")
+        self.set_claim("open", selected="m")
+        early = 30 + soak_model.REACTION + PROVISION
+        self.volumes.check_selected(early)
+        self.expect()
+        self.volumes.check_selected(early + 1)
+        self.volumes.check_selected(early + 2)
+        self.expect("waits for a volume on node n, which is gone, for 19 s")
+        self.volumes.check_selected(31 + soak_model.REACTION + LATE_PROVISION)
+        self.expect("19 s", "for 101 s")
+
+    def test_during_faults_a_claim_may_wait_for_a_node_that_is_gone(self):
+        self.model.node_event("DELETED", node("n"), 20)
+        self.set_claim("a", selected="n")
+        self.model.faults(True, False, False, 21)
+        self.volumes.check_selected(200)
+        self.model.faults(False, False, False, 200)
+        self.volumes.check_selected(200 + soak_model.REACTION)
         self.expect()
 
     # Pods that are bound.
@@ -342,6 +424,121 @@ class VolumesTest(unittest.TestCase):
         self.set_volume("x", host="m", now=200, kind="ADDED")
         self.wait(200, 300)
         self.expect("not bound")
+
+    def test_a_volume_can_be_made_for_a_claim(self):
+        self.set_volume("v", host="m", kind="ADDED")
+        self.set_claim("static")
+        for name in ("a", "b"):
+            self.set_claim(name, storage_class=PROVISIONED)
+        self.set_claim("b", storage_class=PROVISIONED, selected="n")
+        self.pend("a", "static", name="p")
+        self.pend("b", name="provisioning")
+        self.wait(20, 200)
+        self.expect("not bound")
+        self.assertEqual(self.volumes.late, {"p"})
+
+    def test_each_failure_of_the_provisioner_gives_a_pod_more_time(self):
+        self.pend("a")
+        for now in range(40, 200, 20):
+            for more, selected in ((0, ""), (15, "n")):
+                self.set_claim("a", storage_class=PROVISIONED, now=now + more,
+                               selected=selected)
+                self.wait(now + more, now + more + 15 - 10 * bool(selected))
+        self.expect()
+
+    def test_a_pod_needs_storage_on_a_node(self):
+        for name, zone in (("n", "east"), ("m", "west")):
+            self.set_node(name, 1, zone=zone)
+            self.set_capacity(zone, "1Gi", now=1)
+        self.set_claim("a", storage_class=LIMITED, size="2Gi")
+        self.pend("a")
+        self.wait(20, 200)
+        self.expect()
+        self.set_capacity("west", "2Gi", now=200)
+        self.wait(200, 300)
+        self.expect("not bound for 22 s")
+
+    def test_pods_in_pre_bind_hold_their_room(self):
+        self.set_claim("a", storage_class=PROVISIONED)
+        self.pend("a")
+        for name in ("n", "m"):
+            self.add_large(f"p{name}", nominated=name)
+        self.wait(20, 200)
+        self.expect()
+
+    def test_an_urgent_pod_may_get_any_node(self):
+        self.set_claim("a", storage_class=PROVISIONED)
+        self.pend("a")
+        self.add_large("urgent", want=EVICTS, priority=10)
+        self.wait(20, 200)
+        self.expect()
+
+    # Urgent pods.
+
+    def add_large(self, name, on="", want="maybe", nominated="", priority=0,
+                  now=20):
+        item = pod(name, on=on)
+        item["metadata"]["labels"][WANT] = want
+        item["status"]["nominatedNodeName"] = nominated
+        item["spec"]["priority"] = priority
+        item["spec"]["containers"] = [{"resources": {
+            "requests": {"cpu": "2"}}}]
+        self.model.pod_event("MODIFIED", item, now)
+
+    def wait_urgent(self, *until):
+        for now in range(*until):
+            self.model.preemptions.check_pending(now)
+
+    def test_an_urgent_pod_gets_the_place_of_others(self):
+        late = 1 + 2 * BACKOFF + soak_model.REACTION
+        self.add_large("p", on="n")
+        self.add_large("q", nominated="m")
+        self.add_large("urgent", want=EVICTS, priority=10, now=50)
+        self.wait_urgent(50, 50 + late)
+        self.expect()
+        self.wait_urgent(50 + late, 99)
+        self.expect("not bound for 33 s although it could get the place")
+
+    def test_after_faults_an_urgent_pod_has_longer(self):
+        self.model.faults(True, False, False, 10)
+        self.add_large("urgent", want=EVICTS)
+        self.wait_urgent(20, 200)
+        self.model.faults(False, False, False, 200)
+        late = (201 + soak_model.PATIENCE + 2 * BACKOFF + soak_model.REACTION)
+        self.wait_urgent(200, late)
+        self.expect()
+        self.wait_urgent(late, late + 10)
+        self.expect("not bound")
+
+    def test_an_urgent_pod_that_fits_no_node(self):
+        self.add_large("same", on="n", priority=10)
+        self.set_node("m", 20, unschedulable=True)
+        self.add_large("urgent", want=EVICTS, priority=10)
+        self.wait_urgent(20, 200)
+        self.expect()
+
+    def test_an_urgent_pod_begins_again_when_its_node_is_closed(self):
+        self.add_large("urgent", want=EVICTS, nominated="n")
+        self.wait_urgent(20, 50)
+        self.set_node("n", 50, unschedulable=True)
+        self.wait_urgent(50, 51)
+        self.add_large("urgent", want=EVICTS, nominated="m", now=51)
+        self.wait_urgent(51, 80)
+        self.expect()
+        self.wait_urgent(80, 99)
+        self.expect("not bound for 33 s")
+
+    def test_victims_without_a_binding_are_counted(self):
+        for name in ("low", "high"):
+            self.add_large(name, priority=10 * (name == "high"))
+        self.model.preemptions.preempted("ADDED", {
+            "regarding": {"uid": "low", "name": "low"},
+            "related": {"uid": "high", "name": "high"},
+            "note": "Preempted by pod high (in kube-scheduler memory)."})
+        self.expect()
+        self.assertEqual(self.model.counts["cancelled"], 1)
+
+    # Claims and their turns.
 
     def test_a_claim_follows_a_volume_that_it_has_got(self):
         self.model.node_event("DELETED", node("m"), 20)
