@@ -276,7 +276,7 @@ class Builder : public YAML::EventHandler {
   std::size_t aliased_bytes_ = 0;
 };
 
-// Parses the documents that aren't empty.
+// Parses the documents. With their source, keeps empty ones.
 std::vector<YamlSource> ParseYaml(std::string_view text, std::size_t max_values,
                                   bool with_source) {
   std::istringstream stream{std::string(text)};
@@ -293,7 +293,7 @@ std::vector<YamlSource> ParseYaml(std::string_view text, std::size_t max_values,
         Fail(builder.start(), "expected a document");
       }
       position = builder.start().pos;
-      if (builder.root().is_null()) continue;
+      if (builder.root().is_null() && !with_source) continue;
       source.json =
           builder.root().dump(-1, ' ', false, Json::error_handler_t::replace);
       documents.push_back(std::move(source));

@@ -34,7 +34,8 @@ struct YamlSource {
   std::vector<std::string> repeated_keys;
 };
 
-// Like YamlToJson(), with the source of each document.
+// Like YamlToJson(), with the source of each document. An empty document is
+// null.
 std::vector<YamlSource> ReadYaml(std::string_view text);
 
 }  // namespace minisched
