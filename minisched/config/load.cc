@@ -11,6 +11,7 @@
 #include "minisched/base/printable.h"
 #include "minisched/config/defaults.h"
 #include "minisched/config/read.h"
+#include "minisched/config/suggest.h"
 #include "minisched/config/validation.h"
 
 namespace minisched {

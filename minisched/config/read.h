@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,10 +31,5 @@ ConfigurationSource ReadConfiguration(std::string_view text);
 // that has a line; 0 if there is none.
 int FindLine(const std::map<std::string, int, std::less<>>& lines,
              std::string_view path);
-
-// Returns `, did you mean "score"?` with the candidate that is nearest to
-// `name`; "" if none is near.
-std::string Suggest(std::string_view name,
-                    const std::set<std::string, std::less<>>& candidates);
 
 }  // namespace minisched

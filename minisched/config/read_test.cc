@@ -6,6 +6,7 @@
 #include <string>
 
 #include "minisched/api/parse_error.h"
+#include "minisched/config/suggest.h"
 
 namespace minisched {
 namespace {

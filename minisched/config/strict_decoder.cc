@@ -5,7 +5,7 @@
 
 #include "minisched/api/duration.h"
 #include "minisched/api/parse_error.h"
-#include "minisched/config/read.h"
+#include "minisched/config/suggest.h"
 
 namespace minisched {
 namespace {

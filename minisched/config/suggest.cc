@@ -1,10 +1,10 @@
+#include "minisched/config/suggest.h"
+
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 #include <utility>
 #include <vector>
-
-#include "minisched/config/read.h"
 
 namespace minisched {
 namespace {

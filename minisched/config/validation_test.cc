@@ -146,7 +146,7 @@ TEST(ValidatePluginArgsTest, NodeAffinity) {
 
 TEST(ValidatePluginArgsTest, NodeResourcesFit) {
   NodeResourcesFitArgs args;
-  args.ignored_resources = {"example.com/"};
+  args.ignored_resources = {"a b"};
   args.ignored_resource_groups = {"example.com/a"};
   args.scoring_strategy->resources = {{"cpu", 101}};
   EXPECT_THAT(
