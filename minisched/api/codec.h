@@ -311,7 +311,8 @@ std::string ToJson(const T& value) {
   template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \
   template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view)
 
-// The fields of the types of meta/v1, and of others that several kinds share.
+// The fields of the types of meta/v1, and of others that several kinds share,
+// or that a configuration contains.
 
 template <class Visitor, MaybeConst<OwnerReference> T>
 void VisitFields(Visitor& visit, T& owner) {
@@ -373,6 +374,30 @@ void VisitFields(Visitor& visit, T& term) {
 template <class Visitor, MaybeConst<NodeSelector> T>
 void VisitFields(Visitor& visit, T& selector) {
   visit("nodeSelectorTerms", selector.node_selector_terms);
+}
+
+template <class Visitor, MaybeConst<PreferredSchedulingTerm> T>
+void VisitFields(Visitor& visit, T& term) {
+  visit("weight", term.weight);
+  visit("preference", term.preference);
+}
+
+template <class Visitor, MaybeConst<Affinity::NodeAffinity> T>
+void VisitFields(Visitor& visit, T& affinity) {
+  visit("requiredDuringSchedulingIgnoredDuringExecution", affinity.required);
+  visit("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred);
+}
+
+template <class Visitor, MaybeConst<TopologySpreadConstraint> T>
+void VisitFields(Visitor& visit, T& constraint) {
+  visit("maxSkew", constraint.max_skew);
+  visit("topologyKey", constraint.topology_key);
+  visit("whenUnsatisfiable", constraint.when_unsatisfiable);
+  visit("labelSelector", constraint.label_selector);
+  visit("minDomains", constraint.min_domains);
+  visit("nodeAffinityPolicy", constraint.node_affinity_policy);
+  visit("nodeTaintsPolicy", constraint.node_taints_policy);
+  visit("matchLabelKeys", constraint.match_label_keys);
 }
 
 template <class Visitor, MaybeConst<ObjectReference> T>

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "minisched/api/codec.h"
+#include "minisched/api/json_path.h"
 
 namespace minisched {
 namespace {
@@ -39,16 +40,9 @@ const nlohmann::json* JsonPlace::Find(std::string_view key) const {
 
 std::string JsonPlace::Path() const {
   if (parent_ == nullptr) return "";
-  std::string path = parent_->Path();
-  if (parent_->value_.is_array()) {
-    return path + "[" + std::to_string(index_) + "]";
-  }
-  // The key of a label or the name of a resource may contain dots.
-  if (key_.find('.') != std::string_view::npos) {
-    return path.append("[").append(key_).append("]");
-  }
-  if (!path.empty()) path += '.';
-  return path.append(key_);
+  const bool is_element = parent_->value_.is_array();
+  return is_element ? ElementPath(parent_->Path(), index_)
+                    : MemberPath(parent_->Path(), key_);
 }
 
 void JsonPlace::Fail(const std::string& message) const {

@@ -91,18 +91,6 @@ void VisitFields(Visitor& visit, T& claim) {
   visit("name", claim.name);
 }
 
-template <class Visitor, MaybeConst<PreferredSchedulingTerm> T>
-void VisitFields(Visitor& visit, T& term) {
-  visit("weight", term.weight);
-  visit("preference", term.preference);
-}
-
-template <class Visitor, MaybeConst<Affinity::NodeAffinity> T>
-void VisitFields(Visitor& visit, T& affinity) {
-  visit("requiredDuringSchedulingIgnoredDuringExecution", affinity.required);
-  visit("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred);
-}
-
 template <class Visitor, MaybeConst<PodAffinityTerm> T>
 void VisitFields(Visitor& visit, T& term) {
   visit("labelSelector", term.label_selector);
@@ -130,18 +118,6 @@ void VisitFields(Visitor& visit, T& affinity) {
   visit("nodeAffinity", affinity.node_affinity);
   visit("podAffinity", affinity.pod_affinity);
   visit("podAntiAffinity", affinity.pod_anti_affinity);
-}
-
-template <class Visitor, MaybeConst<TopologySpreadConstraint> T>
-void VisitFields(Visitor& visit, T& constraint) {
-  visit("maxSkew", constraint.max_skew);
-  visit("topologyKey", constraint.topology_key);
-  visit("whenUnsatisfiable", constraint.when_unsatisfiable);
-  visit("labelSelector", constraint.label_selector);
-  visit("minDomains", constraint.min_domains);
-  visit("nodeAffinityPolicy", constraint.node_affinity_policy);
-  visit("nodeTaintsPolicy", constraint.node_taints_policy);
-  visit("matchLabelKeys", constraint.match_label_keys);
 }
 
 template <class Visitor, MaybeConst<PodSpec> T>

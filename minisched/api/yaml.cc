@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "minisched/api/document.h"
+#include "minisched/api/json_path.h"
 #include "minisched/api/parse_error.h"
 
 namespace minisched {
@@ -103,8 +104,10 @@ std::size_t Depth(const Json& value) {
 // Builds the JSON of one document from the parser's events.
 class Builder : public YAML::EventHandler {
  public:
-  // `values_left` is the number of further values that are allowed.
-  explicit Builder(std::size_t& values_left) : values_left_(values_left) {}
+  // `values_left` is the number of further values that are allowed. Adds the
+  // lines and repeated keys to `source`, unless it is null.
+  Builder(std::size_t& values_left, YamlSource* source)
+      : values_left_(values_left), source_(source) {}
 
   const Json& root() const { return root_; }
   const YAML::Mark& start() const { return start_; }
@@ -177,8 +180,35 @@ class Builder : public YAML::EventHandler {
            !frames_.back().key;
   }
 
+  bool InList() const {
+    return !frames_.empty() && frames_.back().value.is_array();
+  }
+
+  // Returns the path of the next value, or of the map whose key is next.
+  std::string Path() const {
+    std::string path;
+    for (const Frame& frame : frames_) {
+      if (frame.value.is_array()) {
+        path = ElementPath(path, frame.value.size());
+      } else if (frame.key) {
+        path = MemberPath(path, *frame.key);
+      }
+    }
+    return path;
+  }
+
+  void SetLine(const YAML::Mark& mark) {
+    if (source_ != nullptr) source_->lines.try_emplace(Path(), mark.line + 1);
+  }
+
+  void CheckRepeated(const std::string& key) {
+    if (source_ == nullptr || !frames_.back().value.contains(key)) return;
+    source_->repeated_keys.push_back(MemberPath(Path(), key));
+  }
+
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
     if (AtKey()) Fail(mark, "a key must be a scalar");
+    if (InList()) SetLine(mark);
     frames_.push_back({mark, anchor, std::move(value)});
   }
 
@@ -205,13 +235,16 @@ class Builder : public YAML::EventHandler {
     }
     if (frames_.empty()) {
       root_ = std::move(value);
-    } else if (frames_.back().value.is_array()) {
+    } else if (InList()) {
+      // A list or map has its line already.
+      if (!value.is_structured()) SetLine(mark);
       frames_.back().value.push_back(std::move(value));
     } else if (AtKey()) {
       if (value.is_null() || value.is_structured()) {
         Fail(mark, "a key must be a scalar");
       }
       frames_.back().key = value.is_string() ? value : Json(value.dump());
+      SetLine(mark);
     } else {
       SetMember(mark, std::move(value));
     }
@@ -221,6 +254,7 @@ class Builder : public YAML::EventHandler {
     Frame& frame = frames_.back();
     const std::string key = *std::exchange(frame.key, std::nullopt);
     if (!std::exchange(frame.merge, false)) {
+      CheckRepeated(key);
       frame.value[key] = std::move(value);
       return;
     }
@@ -228,17 +262,46 @@ class Builder : public YAML::EventHandler {
     if (!value.is_array()) value = Json::array({std::move(value)});
     for (auto map = value.rbegin(); map != value.rend(); ++map) {
       if (!map->is_object()) Fail(mark, "<< requires a map");
+      for (const auto& [name, member] : map->items()) CheckRepeated(name);
       frame.value.update(*map);
     }
   }
 
   std::size_t& values_left_;
+  YamlSource* source_;
   Json root_;
   YAML::Mark start_;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, Anchored> anchors_;
   std::size_t aliased_bytes_ = 0;
 };
+
+// Parses the documents. With their source, keeps empty ones.
+std::vector<YamlSource> ParseYaml(std::string_view text, std::size_t max_values,
+                                  bool with_source) {
+  std::istringstream stream{std::string(text)};
+  std::vector<YamlSource> documents;
+  try {
+    YAML::Parser parser(stream);
+    int position = -1;
+    while (true) {
+      YamlSource source;
+      Builder builder(max_values, with_source ? &source : nullptr);
+      if (!parser.HandleNextDocument(builder)) return documents;
+      // If no document follows, the parser stays where it is.
+      if (builder.start().pos == position) {
+        Fail(builder.start(), "expected a document");
+      }
+      position = builder.start().pos;
+      if (builder.root().is_null() && !with_source) continue;
+      source.json =
+          builder.root().dump(-1, ' ', false, Json::error_handler_t::replace);
+      documents.push_back(std::move(source));
+    }
+  } catch (const YAML::Exception& error) {
+    Fail(error.mark, error.msg);
+  }
+}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -323,26 +386,18 @@ std::vector<std::string> YamlToJson(std::string_view text,
                                     std::size_t max_values) {
   // Not all JSON is YAML: surrogate pairs such as "\ud83d\ude00" aren't.
   if (Json::accept(text)) return {std::string(text)};
-  std::istringstream stream{std::string(text)};
   std::vector<std::string> documents;
-  try {
-    YAML::Parser parser(stream);
-    int position = -1;
-    while (true) {
-      Builder builder(max_values);
-      if (!parser.HandleNextDocument(builder)) return documents;
-      // If no document follows, the parser stays where it is.
-      if (builder.start().pos == position) {
-        Fail(builder.start(), "expected a document");
-      }
-      position = builder.start().pos;
-      if (builder.root().is_null()) continue;
-      documents.push_back(
-          builder.root().dump(-1, ' ', false, Json::error_handler_t::replace));
-    }
-  } catch (const YAML::Exception& error) {
-    Fail(error.mark, error.msg);
+  for (YamlSource& source : ParseYaml(text, max_values, false)) {
+    documents.push_back(std::move(source.json));
   }
+  return documents;
+}
+
+std::vector<YamlSource> ReadYaml(std::string_view text) {
+  if (Json::accept(text)) {
+    return {{.json = std::string(text), .repeated_keys = RepeatedKeys(text)}};
+  }
+  return ParseYaml(text, std::numeric_limits<std::size_t>::max(), true);
 }
 
 }  // namespace minisched

@@ -233,5 +233,54 @@ TEST(YamlTest, ReadsWhatItWrites) {
   EXPECT_EQ(Convert(ToYaml(all)), all);
 }
 
+// ---- The source of a document
+
+TEST(ReadYamlTest, HasTheLinesOfKeysAndElements) {
+  const std::vector<YamlSource> sources = ReadYaml(
+      "a:\n"
+      "  b.c:\n"
+      "  - 1\n"
+      "  - d: 2\n"
+      "    e: [\n"
+      "      3]\n"
+      "---\n"
+      "f: {}\n");
+  ASSERT_EQ(sources.size(), 2);
+  EXPECT_EQ(sources[0].json, R"({"a":{"b.c":[1,{"d":2,"e":[3]}]}})");
+  EXPECT_THAT(
+      sources[0].lines,
+      testing::ElementsAre(
+          testing::Pair("a", 1), testing::Pair("a[b.c]", 2),
+          testing::Pair("a[b.c][0]", 3), testing::Pair("a[b.c][1]", 4),
+          testing::Pair("a[b.c][1].d", 4), testing::Pair("a[b.c][1].e", 5),
+          testing::Pair("a[b.c][1].e[0]", 6)));
+  EXPECT_THAT(sources[1].lines, testing::ElementsAre(testing::Pair("f", 8)));
+}
+
+TEST(ReadYamlTest, KeepsEmptyDocuments) {
+  const std::vector<YamlSource> sources = ReadYaml("---\n---\na: 1\n---\n");
+  ASSERT_EQ(sources.size(), 3);
+  EXPECT_EQ(sources[0].json, "null");
+  EXPECT_EQ(sources[1].json, R"({"a":1})");
+  EXPECT_EQ(sources[2].json, "null");
+}
+
+TEST(ReadYamlTest, HasTheRepeatedKeys) {
+  const auto repeated_keys = [](const std::string& text) {
+    return ReadYaml(text).at(0).repeated_keys;
+  };
+  EXPECT_THAT(repeated_keys("a: {b: 1, c: 1}\nd: {b: 2}"), testing::IsEmpty());
+  EXPECT_THAT(repeated_keys("a: [{b: 1, c: 2, b: 3}]\nd: 1\nd: 2"),
+              testing::ElementsAre("a[0].b", "d"));
+  EXPECT_THAT(repeated_keys("a: {<<: {b: 1}, b: 2}"),
+              testing::ElementsAre("a.b"));
+  EXPECT_THAT(repeated_keys("a: {b: 1, <<: [{b: 2}, {b: 3}]}"),
+              testing::ElementsAre("a.b", "a.b"));
+  EXPECT_THAT(repeated_keys(R"({"a": [1, [2], {"b": 1, "b": 2}], "a": 1})"),
+              testing::ElementsAre("a[2].b", "a"));
+  EXPECT_THAT(repeated_keys(R"({"a": {"b": 1}, "c": {"b": 1}})"),
+              testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace minisched

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "minisched/config/configuration.h"
+
+namespace minisched {
+
+// Returns a completed configuration as YAML, in the form in which
+// `kube-scheduler --write-config-to` writes it: with all defaults and sorted
+// keys. LoadConfiguration() reads the same configuration from it.
+std::string WriteConfiguration(const KubeSchedulerConfiguration& configuration);
+
+}  // namespace minisched
