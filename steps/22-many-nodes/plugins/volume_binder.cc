@@ -126,10 +126,14 @@ PodVolumeClaims VolumeBinder::GetPodVolumeClaims(
       found.unbound_immediate.push_back(claim);
     }
   }
-  // The smallest claims choose first, as in kube-scheduler.
+  // The smallest claims choose first, as in kube-scheduler. Those with a
+  // selected node don't choose, and keep their order.
   std::ranges::stable_sort(
       found.unbound_delay_binding, {}, [](const DelayedClaim& delayed) {
-        return StorageIn(delayed.claim->spec.resources.requests);
+        const PersistentVolumeClaim& claim = *delayed.claim;
+        return SelectedNode(claim) != nullptr
+                   ? Quantity()
+                   : StorageIn(claim.spec.resources.requests);
       });
   return found;
 }
