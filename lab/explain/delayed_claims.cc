@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "lab/explain/volume_texts.h"
 #include "minisched/api/node_affinity.h"
+#include "minisched/api/parse_error.h"
 
 namespace minisched::explain {
 namespace {
@@ -39,6 +41,16 @@ std::string ExcludingTopology(const StorageClass& its_class, const Node& node) {
                         : fmt::format("its class {} makes volumes only {}",
                                       its_class.metadata.name,
                                       FirstOf(std::move(places), " or "));
+}
+
+bool IsFor(const CSIStorageCapacity& capacity, const Node& node) {
+  if (!capacity.node_topology) return false;
+  try {
+    return Selector::FromLabelSelector(*capacity.node_topology)
+        .Matches(node.metadata.labels);
+  } catch (const ParseError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -122,7 +134,8 @@ DelayedClaims::Match DelayedClaims::Provisioned(
     const std::vector<std::string>& mismatches) const {
   const StorageClass& its_class = *objects_.ClassOf(claim);
   const std::string& name = its_class.metadata.name;
-  const std::string excluding = ExcludingTopology(its_class, node);
+  std::string excluding = ExcludingTopology(its_class, node);
+  if (excluding.empty()) excluding = LackingStorage(claim, node);
   if (!IsStatic(its_class) && excluding.empty()) {
     return {.claim = &claim, .provisioner = its_class.provisioner};
   }
@@ -132,6 +145,27 @@ DelayedClaims::Match DelayedClaims::Provisioned(
                           : fmt::format("no volume of its class {} fits", name);
   if (!mismatches.empty()) cause += ": " + FirstOf(mismatches);
   return {.claim = &claim, .cause = std::move(cause)};
+}
+
+std::string DelayedClaims::LackingStorage(const PersistentVolumeClaim& claim,
+                                          const Node& node) const {
+  const StorageClass& its_class = *objects_.ClassOf(claim);
+  const std::string& name = its_class.metadata.name;
+  const auto driver = objects_.drivers.find(its_class.provisioner);
+  if (driver == objects_.drivers.end() ||
+      !driver->second.spec.storage_capacity) {
+    return "";
+  }
+  std::optional<Quantity> most;
+  for (const CSIStorageCapacity& capacity : objects_.capacities) {
+    if (capacity.storage_class_name == name && IsFor(capacity, node)) {
+      most = std::max(most, VolumeLimit(capacity));
+    }
+  }
+  if (!most) return fmt::format("its class {} has no storage here", name);
+  if (*most >= StorageOf(claim)) return "";
+  return fmt::format("its class {} has {} here, not {}", name, most->ToString(),
+                     StorageOf(claim).ToString());
 }
 
 }  // namespace minisched::explain

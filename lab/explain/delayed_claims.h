@@ -37,6 +37,9 @@ class DelayedClaims {
                   const std::vector<Match>& earlier) const;
   Match Provisioned(const PersistentVolumeClaim& claim, const Node& node,
                     const std::vector<std::string>& mismatches) const;
+  // Returns that too little storage is left for the node, or "".
+  std::string LackingStorage(const PersistentVolumeClaim& claim,
+                             const Node& node) const;
 
   const VolumeObjects& objects_;
   std::vector<const PersistentVolumeClaim*> claims_;  // the smallest first

@@ -113,6 +113,31 @@ TEST_F(DelayedClaimsTest, AProvisionerMayMakeTheVolume) {
   EXPECT_THAT(Causes(), IsEmpty());
 }
 
+TEST_F(DelayedClaimsTest, ADriverMayPublishTheStorageThatIsLeft) {
+  SetProvisioner("csi.example.com");
+  CSIDriver& driver = objects_.drivers["csi.example.com"];
+  EXPECT_THAT(Causes(), IsEmpty());
+  driver.spec.storage_capacity = true;
+  EXPECT_THAT(Causes(),
+              ElementsAre("claim a: its class local has no storage here"));
+  const auto add = [&](const std::string& zone, const std::string& size) {
+    CSIStorageCapacity& capacity = objects_.capacities.emplace_back();
+    capacity.storage_class_name = "local";
+    capacity.node_topology.emplace().match_labels = {{"zone", zone}};
+    capacity.capacity = Quantity::Parse(size);
+  };
+  add("y", "9Gi");
+  add("x", "1Gi");
+  add("x", "1536Mi");
+  EXPECT_THAT(Causes(),
+              ElementsAre("claim a: its class local has 1536Mi here, not 2Gi"));
+  objects_.capacities[1].maximum_volume_size = Quantity::Parse("2Gi");
+  EXPECT_THAT(Causes(), IsEmpty());
+  objects_.capacities[1].node_topology->match_expressions = {{"zone", "?", {}}};
+  EXPECT_THAT(Causes(),
+              ElementsAre("claim a: its class local has 1536Mi here, not 2Gi"));
+}
+
 TEST_F(DelayedClaimsTest, ASelectedNodeExcludesTheOthers) {
   objects_.claims[{"default", "a"}]
       .metadata.annotations["volume.kubernetes.io/selected-node"] = "node-2";

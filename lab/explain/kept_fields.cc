@@ -59,6 +59,10 @@ constexpr char kFields[] = R"({
 "storage.k8s.io/v1 StorageClass": {
   "provisioner": 1, "volumeBindingMode": 1, "allowedTopologies": 1},
 "storage.k8s.io/v1 CSINode": {"spec": 1},
+"storage.k8s.io/v1 CSIDriver": {"spec": {"storageCapacity": 1}},
+"storage.k8s.io/v1 CSIStorageCapacity": {
+  "storageClassName": 1, "nodeTopology": 1, "capacity": 1,
+  "maximumVolumeSize": 1},
 "v1 LimitRange": {"spec": 1},
 "node.k8s.io/v1 RuntimeClass": {"handler": 1, "overhead": 1, "scheduling": 1},
 "v1 Service": {"spec": {"selector": 1}},

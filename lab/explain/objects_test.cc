@@ -331,7 +331,7 @@ TEST(ObjectsTest, MissingClassesOfOtherPodsAreCounted) {
 }
 
 TEST(ObjectsTest, TheServerHasAllKeptKinds) {
-  EXPECT_EQ(KeptKinds().size(), 19);
+  EXPECT_EQ(KeptKinds().size(), 21);
   EXPECT_THAT(KeptKinds(), Not(::testing::Contains(nullptr)));
 }
 

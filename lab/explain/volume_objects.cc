@@ -80,6 +80,14 @@ VolumeObjects ReadVolumes(apiserver::Server& server, const Pod& pod) {
     const std::string name = typed.metadata.name;
     objects.classes.emplace(name, std::move(typed));
   });
+  server.ForEach("csidrivers.storage.k8s.io", [&](const json& driver) {
+    auto typed = FromDocument<CSIDriver>(driver);
+    const std::string name = typed.metadata.name;
+    objects.drivers.emplace(name, std::move(typed));
+  });
+  server.ForEach("csistoragecapacities.storage.k8s.io", [&](const json& one) {
+    objects.capacities.push_back(FromDocument<CSIStorageCapacity>(one));
+  });
   return objects;
 }
 

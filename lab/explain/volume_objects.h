@@ -17,6 +17,8 @@ struct VolumeObjects {
   std::map<NamespacedName, PersistentVolumeClaim> claims;
   std::map<std::string, PersistentVolume> volumes;  // by name
   std::map<std::string, StorageClass> classes;      // by name
+  std::map<std::string, CSIDriver> drivers;         // by name
+  std::vector<CSIStorageCapacity> capacities;
 
   // Return the object with this name, or null.
   const PersistentVolumeClaim* ClaimOf(const Pod& pod,

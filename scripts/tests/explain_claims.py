@@ -63,6 +63,16 @@ def storage_class(provisioner: str, mode: str, **fields: object) -> dict:
             "volumeBindingMode": mode, **fields}
 
 
+def storage_left(size: str, host: str) -> list[dict]:
+    """Returns the driver x.io, and how much storage is left on a node."""
+    return [{"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
+             "metadata": {"name": "x.io"}, "spec": {"storageCapacity": True}},
+            {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity",
+             "metadata": {"name": "left", "namespace": "default"},
+             "storageClassName": "fast", "capacity": size,
+             "nodeTopology": {"matchLabels": {HOSTNAME: host}}}]
+
+
 def pod(name: str = "web", source: dict | None = None, uid: str = "p",
         **spec: object) -> dict:
     used = source or {"persistentVolumeClaim": {"claimName": "data"}}
@@ -177,6 +187,17 @@ CASES: dict[str, tuple[list[dict], int, str]] = {
     "a delayed claim with a provisioner":
         ([pod(), claim(FAST), storage_class("x.io/disk", DELAYED)], 0,
          r"default/web fits 2 of 2 nodes"),
+    "a delayed claim for which no node has enough storage":
+        ([pod(), claim(FAST), storage_class("x.io", DELAYED),
+          *storage_left("4Gi", "b-1")], 1,
+         r": 2 node\(s\) did not have enough free storage\.(.*)\n"
+         r"  a-1  VolumeBinding: claim data: its class fast has no storage here"
+         r"\n  b-1  VolumeBinding: claim data: its class fast has 4Gi here, "
+         r"not 5Gi\n"),
+    "a delayed claim for which one node has enough storage":
+        ([pod(), claim(FAST), storage_class("x.io", DELAYED),
+          *storage_left("5Gi", "b-1")], 0,
+         r"fits 1 of 2 nodes, and gets b-1"),
     "a new claim with a provisioner":
         ([pod(uid=""), claim(FAST), storage_class("x.io/disk", "Immediate")], 2,
          r"can't tell: claim data waits for a volume from x.io/disk, the "

@@ -32,9 +32,11 @@ ClaimPtr ClaimUsing(const StorageUsage& usage) {
 std::int64_t ScoreOfVolumes(const std::vector<StorageUsage>& usages) {
   PodVolumes volumes;
   for (const StorageUsage& usage : usages) {
+    PersistentVolume volume = Local("pv", *usage.capacity, "here");
+    volume.spec.storage_class_name = usage.storage_class;
     volumes.static_bindings.push_back(
-        {ClaimUsing(usage), std::make_shared<const PersistentVolume>(
-                                Local("pv", *usage.capacity, "here"))});
+        {ClaimUsing(usage),
+         std::make_shared<const PersistentVolume>(std::move(volume))});
   }
   return StorageScore(volumes);
 }
@@ -86,6 +88,15 @@ TEST(StorageScoreTest, WithoutStorageTheScoreIs0) {
   EXPECT_EQ(ScoreOfNew({{"hdd", 30, 20}}), 0) << "more than there is";
 }
 
+// Upstream panics.
+TEST(StorageScoreTest, AMaximumIsNoCapacity) {
+  PodVolumes volumes;
+  volumes.dynamic_provisions.push_back(
+      {ClaimUsing({"hdd", 30, {}}), std::make_shared<const CSIStorageCapacity>(
+                                        CapacityOf("c", {.maximum = 100}))});
+  EXPECT_EQ(StorageScore(volumes), 0);
+}
+
 // The percentage is rounded down for each class, the mean to the nearest.
 TEST(StorageScoreTest, RoundsLikeUpstream) {
   EXPECT_EQ(ScoreOfNew({{"hdd", 1, 3}}), 67);
@@ -98,6 +109,29 @@ TEST(StorageScoreTest, RoundsLikeUpstream) {
 TEST(StorageScoreTest, DynamicProvisioningWithMultiplePvcsOfTheSameClass) {
   EXPECT_EQ(ScoreOfVolumes({{"hdd", 50, 100}, {"hdd", 50, 100}}), 50);
   EXPECT_EQ(ScoreOfNew({{"hdd", 50, 100}, {"hdd", 50, 100}}), 0);
+}
+
+// As upstream: a class in an annotation doesn't count here.
+TEST(StorageScoreTest, TheClassIsTheOneInTheSpec) {
+  const auto with_annotation = [](auto object) {
+    object.metadata.annotations["volume.beta.kubernetes.io/storage-class"] =
+        "hdd-" + object.metadata.name;
+    return std::make_shared<const decltype(object)>(std::move(object));
+  };
+  PodVolumes volumes;
+  for (const auto& [name, size] : {std::pair("a", 100), {"b", 300}}) {
+    volumes.static_bindings.push_back(
+        {with_annotation(Unbound(name, 100)),
+         with_annotation(Local(name, size, "here"))});
+  }
+  EXPECT_EQ(StorageScore(volumes), 50) << "one class: 200 of 400";
+  PodVolumes made;
+  for (const BindingInfo& binding : volumes.static_bindings) {
+    made.dynamic_provisions.push_back(
+        {binding.claim, std::make_shared<const CSIStorageCapacity>(
+                            CapacityOf("c", {.capacity = 250}))});
+  }
+  EXPECT_EQ(StorageScore(made), 20) << "one class: 200 of 250";
 }
 
 TEST(StorageScoreTest, StorageCapacityScoreWithStaticBinds) {
@@ -175,6 +209,25 @@ TEST(VolumeBindingScoreTest, StorageCapacityScore) {
                                           on("node-c", 10), on("node-d", 9)}},
                           {"a"}, {"node-a", "node-b", "node-c", "node-d"}),
             (NodeScores{90, 80, 0, -1}));
+}
+
+TEST(VolumeBindingScoreTest, LocalVolumesMultiplePvcs) {
+  const auto disk = [](const std::string& its_class, int size,
+                       const std::string& host) {
+    PersistentVolume volume = Local(its_class + host, size, host);
+    volume.spec.storage_class_name = its_class;
+    return volume;
+  };
+  EXPECT_EQ(
+      ScoresOfNodes(
+          {.claims = {Unbound("a", 50, "ssd"), Unbound("b", 100, "hdd")},
+           .volumes = {disk("ssd", 200, "node-a"), disk("hdd", 200, "node-a"),
+                       disk("ssd", 100, "node-b"), disk("hdd", 100, "node-b"),
+                       disk("ssd", 100, "node-c")},
+           .classes = {Class("ssd", "WaitForFirstConsumer"),
+                       Class("hdd", "WaitForFirstConsumer")}},
+          {"a", "b"}, {"node-a", "node-b", "node-c"}),
+      (NodeScores{63, 25, -1}));
 }
 
 TEST(VolumeBindingScoreTest, SkipsPodsForWhichNothingIsChosen) {
