@@ -16,19 +16,20 @@ struct StorageResource {
   Amount capacity = 0;
 };
 
-// If the pod gets existing volumes, its new volumes don't count.
+// By the class in the spec, as upstream. If the pod gets existing volumes, its
+// new volumes don't count.
 std::map<std::string, StorageResource> ClassResources(
     const PodVolumes& volumes) {
   std::map<std::string, StorageResource> classes;
   for (const auto& [claim, volume] : volumes.static_bindings) {
-    StorageResource& resource = classes[StorageClassName(*claim)];
+    StorageResource& resource = classes[volume->spec.storage_class_name];
     resource.requested += StorageIn(claim->spec.resources.requests).Value();
     resource.capacity += StorageIn(volume->spec.capacity).Value();
   }
   if (!classes.empty()) return classes;
   for (const auto& [claim, capacity] : volumes.dynamic_provisions) {
     if (!capacity) continue;
-    StorageResource& resource = classes[StorageClassName(*claim)];
+    StorageResource& resource = classes[claim->spec.storage_class_name];
     resource.requested += StorageIn(claim->spec.resources.requests).Value();
     // Not a sum: the new volumes of a class share the storage.
     resource.capacity = capacity->capacity.value_or(Quantity()).Value();
