@@ -85,7 +85,7 @@ def provisioner(rng: random.Random) -> list[Object]:
              "latency": millis(rng, 500 * late, 1000 * late)},
             {"match": {"verbs": ["provision"]}, "probability": 0.5,
              "latency": millis(rng, 100, 1000 * PROVISION)},
-            {"match": {"verbs": ["provision"]}, "probability": 0.25,
+            {"match": {"verbs": ["provision"]}, "probability": 0.4,
              "error": {"code": 500, "message": "no space left"}}]
 
 

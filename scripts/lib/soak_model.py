@@ -56,7 +56,7 @@ class Model:
         self.fits_since: dict[str, float] = {}
         self.late: set[str] = set()  # pods that have been reported
         self.preemptions = Preemptions(self, PATIENCE, RECOVERY,
-                                       2 * BACKOFF + REACTION)
+                                       BACKOFF + REACTION)
         self.volumes = Volumes(self, REACTION, PATIENCE, BACKOFF + REACTION)
 
     # What the test does to the scheduler.

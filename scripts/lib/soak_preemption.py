@@ -19,7 +19,8 @@ class Preemptions:
     set. `patience` is the longest time in seconds from a decision of the
     scheduler until its request takes effect, `recovery` the time in which an
     eviction must have begun without new faults, and `limit` the time in which
-    an urgent pod must have got the place of others.
+    an urgent pod must be nominated to the node of its victims, and in which it
+    must then be bound.
     """
 
     def __init__(self, model: "Model", patience: float, recovery: float,
@@ -32,8 +33,9 @@ class Preemptions:
         self.priorities: dict[str, int] = {}  # of all pods there ever were
         # Pods that were pending, and until when.
         self.were_pending: dict[str, tuple[Pod, float]] = {}
-        # Pods, by uid, that could get the place of others, and since when.
-        self.ready: dict[str, float] = {}
+        # Pods, by uid, that could get the place of others: since when, and the
+        # nominated node.
+        self.ready: dict[str, tuple[float, str]] = {}
         self.late: set[str] = set()  # pods that have been reported
 
     def pod_event(self, kind: str, old: Pod | None, pod: Pod, now: float,
@@ -129,12 +131,12 @@ class Preemptions:
         pods = {pod.uid: pod for pod in self.model.pending(EVICTS)
                 if any(self.may_get(pod, name, node)
                        for name, node in self.model.nodes.items())}
-        self.ready = {uid: self.ready_since(pod, now)
+        self.ready = {uid: (self.ready_since(pod, now), pod.nominated)
                       for uid, pod in pods.items()}
         quiet_from = self.model.quiet_from
         if quiet_from is None:
             return
-        for uid, since in self.ready.items():
+        for uid, (since, _) in self.ready.items():
             # From this time on, no request that met a fault is under way.
             start = max(since, quiet_from + self.patience)
             if (uid in self.late or not self.model.seen(start, now) or
@@ -147,11 +149,14 @@ class Preemptions:
                 "place of others", [pod.name], pod.events)
 
     def ready_since(self, pod: Pod, now: float) -> float:
+        since, nominated = self.ready.get(pod.uid, (now, ""))
+        if pod.nominated not in ("", nominated):
+            return now  # its victims have just been chosen
         # If its node has just been closed, it has to begin again.
         node = self.model.nodes.get(pod.nominated)
         if node and not self.may_get(pod, pod.nominated, node):
             return now
-        return self.ready.get(pod.uid, now)
+        return since
 
     def may_get(self, pod: Pod, name: str, node: Node) -> bool:
         """True if the pod fits the node once all lesser pods are gone."""

@@ -29,9 +29,12 @@ MOST_VOLUMES, MOST_FREE = 60, 4
 # without faults.
 LIVES, LONG_LIFE, MOST_LONG = (2, 8, 20), 150, 6
 MOST_CLOSED = 2  # nodes
+# Seconds, the mean, until an application is deleted while its pods are being
+# bound, and the same if a volume is made for it.
+HALF_WAY, MADE_HALF_WAY, LATE_HALF_WAY = 3, 30, 150
 # Pods that wait long for their volumes hold much of a node meanwhile. An urgent
 # pod then needs almost all of a node.
-LATE_REQUEST, MOST_LATE = 1000, 5
+LATE_REQUEST, MOST_LATE = 1000, 4
 URGENT_POOL, URGENT_REQUEST = "urgent", 7500
 LEFT_GI = (0, 1, 2, 4, 8)  # of the class LIMITED in a zone
 
@@ -49,6 +52,7 @@ class App:
     """Claims, and the pods that use them."""
     claims: list[str]
     request: int  # milli-CPU of each pod
+    half_way: float  # HALF_WAY or similar
     pods: set[str] = dataclasses.field(default_factory=set)
     ended: bool = False
 
@@ -116,7 +120,7 @@ class VolumeChurn:
              self.first_consumer, self.reserved, self.burst,
              self.provisioned, self.late, self.change_capacity, self.urgent],
             [6, 0.3, 2, 3, 8 * self.waiting, self.waiting, self.waiting,
-             6 * self.provisioning, 4 * self.provisioning, self.provisioning,
+             12 * self.provisioning, 4 * self.provisioning, self.provisioning,
              2 * self.provisioning])[0]()
 
     def refresh(self) -> None:
@@ -128,7 +132,7 @@ class VolumeChurn:
         for app in dict.fromkeys(self.apps.values()):
             half_way = any(is_half_way(self.churn.pods.get(name, {}))
                            for name in app.pods)
-            if half_way and self.rng.random() < 0.3:
+            if half_way and self.rng.random() < 1 / app.half_way:
                 self.end(app)
         items = self.churn.api.get(VOLUMES)["items"]
         self.volumes = {item["metadata"]["name"]: item for item in items}
@@ -289,21 +293,25 @@ class VolumeChurn:
             [LIMITED], [WAITING, PROVISIONED], [WAITING, LIMITED]])
         mode = self.rng.choice(MODES)
         self.create([self.claim(name, self.rng.choice(GIB), mode)
-                     for name in classes], [], self.rng.randint(1, 3))
+                     for name in classes], [], self.rng.randint(1, 3),
+                    self.rng.choice([None, self.rng.uniform(20, 100)]),
+                    half_way=MADE_HALF_WAY)
 
     def late(self) -> None:
         """Creates a pod with a claim whose volume takes long to be made."""
         if sum(name.startswith(LATE) for name in self.apps) < MOST_LATE:
             self.create([self.claim(PROVISIONED, 1, MODES[0], LATE)], [], 1,
-                        self.rng.uniform(0.1, 1) * LONG_LIFE, LATE_REQUEST)
+                        self.rng.uniform(15, 100), LATE_REQUEST, LATE_HALF_WAY)
 
     def create(self, claims: list[Object], volumes: list[Object], pods: int,
-               life: float | None = None, request: int = REQUEST) -> None:
+               life: float | None = None, request: int = REQUEST,
+               half_way: float = HALF_WAY) -> None:
         """Creates an application and its volumes, at once if `life` is given.
         """
         if not self.churn.has_room(POOL, pods * request / 1000):
             return
-        app = App([claim["metadata"]["name"] for claim in claims], request)
+        app = App([claim["metadata"]["name"] for claim in claims], request,
+                  half_way)
         self.apps |= dict.fromkeys(app.claims, app)
         actions: list[Callable[[], None]] = [
             *(lambda v=v: self.create_volume(v) for v in volumes),
@@ -343,7 +351,7 @@ class VolumeChurn:
         name = pod["metadata"]["name"]
         app.pods.add(name)
         self.churn.create(pod, lives=False)
-        if self.rng.random() < 0.5:
+        if self.rng.random() < (0.5 if app.half_way < LATE_HALF_WAY else 0.1):
             self.churn.after(self.rng.expovariate(1 / self.rng.choice(LIVES)),
                              lambda: self.replace(app, name))
 
@@ -373,6 +381,8 @@ class VolumeChurn:
 
     def urgent(self) -> None:
         """Creates a pod that needs a node almost alone, if there is no other.
+
+        In most cases it needs the node of a pod that waits long for its volume.
         """
         if any(pod["spec"].get("priorityClassName") == URGENT and
                POOL in pod["spec"].get("nodeSelector", {}).values()
@@ -381,15 +391,26 @@ class VolumeChurn:
         pod = self.churn.pod(POOL, EVICTS, URGENT_REQUEST)
         pod["metadata"]["labels"]["soak/pool"] = URGENT_POOL
         pod["spec"]["priorityClassName"] = URGENT
+        nodes = self.nodes_of_late_pods()
+        if nodes and self.rng.random() < 0.8:
+            pod["spec"]["nodeSelector"][HOSTNAME] = self.rng.choice(nodes)
         name = pod["metadata"]["name"]
         self.churn.create(pod, lives=False)
         self.churn.after(self.rng.uniform(2, 12),
                          lambda: self.end_urgent(name))
 
+    def nodes_of_late_pods(self) -> list[str]:
+        late = {name for app in self.apps.values() for name in app.pods
+                if app.half_way == LATE_HALF_WAY}
+        nominated = {
+            pod.get("status", {}).get("nominatedNodeName")
+            for name, pod in self.churn.pods.items() if name in late}
+        return sorted(nominated - self.closed - {None})
+
     def end_urgent(self, name: str) -> None:
         """Ends an urgent pod, in most cases only when it is bound."""
         pod = self.churn.pods.get(name)
-        if pod and "nodeName" not in pod["spec"] and self.rng.random() < 0.9:
+        if pod and "nodeName" not in pod["spec"] and self.rng.random() < 0.95:
             self.churn.after(5, lambda: self.end_urgent(name))
         else:
             self.churn.end_pod(name)

@@ -38,9 +38,9 @@ class ChurnTest(unittest.TestCase):
     def pods(self, **options):
         return self.run_churn(**options).pods
 
-    def run_churn(self, **options):
+    def run_churn(self, seed=1, **options):
         api = FakeApi()
-        churn = Churn(api, random.Random(1), **options)
+        churn = Churn(api, random.Random(seed), **options)
         for _ in range(200):
             churn.step()
         churn.finish()
@@ -48,6 +48,10 @@ class ChurnTest(unittest.TestCase):
         return api
 
     def claims_of_classes(self, **options):
+        return {name for seed in range(6)
+                for name in self.classes_of_run(seed=seed, **options)}
+
+    def classes_of_run(self, **options):
         api = self.run_churn(**options)
         used = {volume["persistentVolumeClaim"]["claimName"]
                 for pod in api.pods

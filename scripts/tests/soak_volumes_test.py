@@ -490,21 +490,30 @@ class VolumesTest(unittest.TestCase):
             self.model.preemptions.check_pending(now)
 
     def test_an_urgent_pod_gets_the_place_of_others(self):
-        late = 1 + 2 * BACKOFF + soak_model.REACTION
         self.add_large("p", on="n")
         self.add_large("q", nominated="m")
         self.add_large("urgent", want=EVICTS, priority=10, now=50)
-        self.wait_urgent(50, 50 + late)
+        self.wait_urgent(50, 51 + PROMPT)
         self.expect()
-        self.wait_urgent(50 + late, 99)
-        self.expect("not bound for 33 s although it could get the place")
+        self.wait_urgent(51 + PROMPT, 99)
+        self.expect("not bound for 22 s although it could get the place")
+
+    def test_a_nominated_pod_has_as_much_time_again(self):
+        self.add_large("urgent", want=EVICTS)
+        self.wait_urgent(40, 60)
+        self.add_large("urgent", want=EVICTS, nominated="n")
+        self.wait_urgent(60, 61 + PROMPT)
+        self.expect()
+        self.add_large("urgent", want=EVICTS)
+        self.wait_urgent(61 + PROMPT, 99)
+        self.expect("not bound for 22 s")
 
     def test_after_faults_an_urgent_pod_has_longer(self):
         self.model.faults(True, False, False, 10)
         self.add_large("urgent", want=EVICTS)
         self.wait_urgent(20, 200)
         self.model.faults(False, False, False, 200)
-        late = (201 + soak_model.PATIENCE + 2 * BACKOFF + soak_model.REACTION)
+        late = 201 + soak_model.PATIENCE + PROMPT
         self.wait_urgent(200, late)
         self.expect()
         self.wait_urgent(late, late + 10)
@@ -519,14 +528,14 @@ class VolumesTest(unittest.TestCase):
 
     def test_an_urgent_pod_begins_again_when_its_node_is_closed(self):
         self.add_large("urgent", want=EVICTS, nominated="n")
-        self.wait_urgent(20, 50)
-        self.set_node("n", 50, unschedulable=True)
-        self.wait_urgent(50, 51)
-        self.add_large("urgent", want=EVICTS, nominated="m", now=51)
-        self.wait_urgent(51, 80)
+        self.wait_urgent(40, 60)
+        self.set_node("n", 60, unschedulable=True)
+        self.wait_urgent(60, 61)
+        self.add_large("urgent", want=EVICTS, now=61)
+        self.wait_urgent(61, 61 + PROMPT)
         self.expect()
-        self.wait_urgent(80, 99)
-        self.expect("not bound for 33 s")
+        self.wait_urgent(61 + PROMPT, 99)
+        self.expect("not bound for 22 s")
 
     def test_victims_without_a_binding_are_counted(self):
         for name in ("low", "high"):
