@@ -63,9 +63,12 @@ class Loader {
     if (config != configs.end()) sort.args = config->args;
     if (!queue_sort_) queue_sort_ = sort;
     if (sort == *queue_sort_) return;
-    errors_.push_back({PathOf(profile, ExtensionPoint::kQueueSort),
-                       "the plugin and its arguments must be the same in all "
-                       "profiles"});
+    FieldError error{PathOf(profile, ExtensionPoint::kQueueSort),
+                     "must be the same in all profiles"};
+    // Validation has found the same if the sets of the profiles differ.
+    if (std::ranges::find(errors_, error) == errors_.end()) {
+      errors_.push_back(std::move(error));
+    }
   }
 
   static std::string PathOf(std::size_t profile,

@@ -212,8 +212,7 @@ TEST(LoadConfigurationTest, WarnsOfWhatHasNoEffect) {
 TEST(LoadConfigurationTest, MultiPointMayNotSortTheQueueInAnotherWay) {
   SchedulerFeatures features = UpstreamFeatures();
   features.plugins["OtherSort"] = {ExtensionPoint::kQueueSort};
-  EXPECT_THAT(
-      LoadErrorsOf(R"(profiles:
+  EXPECT_THAT(LoadErrorsOf(R"(profiles:
 - schedulerName: a
 - schedulerName: b
   plugins:
@@ -221,9 +220,9 @@ TEST(LoadConfigurationTest, MultiPointMayNotSortTheQueueInAnotherWay) {
       disabled: [{name: PrioritySort}]
       enabled: [{name: OtherSort}]
 )",
-                   features),
-      ElementsAre("line 6: profiles[1].plugins.queueSort: the plugin and "
-                  "its arguments must be the same in all profiles"));
+                           features),
+              ElementsAre("line 6: profiles[1].plugins.queueSort: must be the "
+                          "same in all profiles"));
 }
 
 TEST(LoadConfigurationTest, AllProfilesSortTheQueueWithTheSameArguments) {

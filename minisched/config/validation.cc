@@ -105,6 +105,22 @@ class ConfigurationValidator {
     const PluginSet& set = first.plugins[ExtensionPoint::kQueueSort];
     Check(profile.plugins[ExtensionPoint::kQueueSort] == set,
           path + ".plugins.queueSort", "must be the same in all profiles");
+    const std::string name = set.enabled.empty() ? "" : set.enabled[0].name;
+    const PluginArgs args = FindArgs(first, name);
+    for (std::size_t i = 0; i < profile.plugin_config.size(); ++i) {
+      const PluginConfig& config = profile.plugin_config[i];
+      Check(config.name != name || config.args == args,
+            ElementPath(path + ".pluginConfig", i) + ".args",
+            "must be the same in all profiles");
+    }
+  }
+
+  static PluginArgs FindArgs(const KubeSchedulerProfile& profile,
+                             const std::string& plugin) {
+    for (const PluginConfig& config : profile.plugin_config) {
+      if (config.name == plugin) return config.args;
+    }
+    return {};
   }
 
   const KubeSchedulerConfiguration& configuration_;

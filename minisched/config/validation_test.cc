@@ -74,6 +74,11 @@ TEST_F(ValidateConfigurationTest, AllProfilesSortTheQueueInTheSameWay) {
   configuration_.profiles[1].plugins[ExtensionPoint::kQueueSort].enabled = {
       {"Mine"}};
   EXPECT_THAT(Paths(), ElementsAre("profiles[1].plugins.queueSort"));
+  configuration_.profiles[0].plugins[ExtensionPoint::kQueueSort].enabled = {
+      {"Mine"}};
+  EXPECT_THAT(Paths(), IsEmpty());
+  configuration_.profiles[1].plugin_config = {{"Mine", RawArgs{"{}"}}};
+  EXPECT_THAT(Paths(), ElementsAre("profiles[1].pluginConfig[0].args"));
 }
 
 TEST_F(ValidateConfigurationTest, APluginIsConfiguredOnce) {
