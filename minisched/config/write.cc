@@ -105,7 +105,8 @@ void Encode(Json& json, const TopologySpreadConstraint& value) {
   FieldEncoder fields(json);
   VisitFields(fields, value);
   for (const char* policy : {"nodeAffinityPolicy", "nodeTaintsPolicy"}) {
-    if (json[policy] == "") json.erase(policy);
+    const auto& set = json.at(policy).get_ref<const std::string&>();
+    if (set.empty()) json.erase(policy);
   }
 }
 
