@@ -12,7 +12,8 @@ namespace {
 
 // How long Run() waits for Bindings when it has to stop.
 constexpr std::chrono::seconds kBindingDeadline{5};
-// Fewer feasible nodes than this are not enough, if there are more.
+// A search stops only when it has found this many feasible nodes, or has
+// checked all nodes.
 constexpr std::size_t kMinFeasibleNodesToFind = 100;
 constexpr std::size_t kMinFeasibleNodesPercentageToFind = 5;
 
@@ -22,8 +23,8 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
       SchedulingFailure{std::move(status), std::move(diagnosis)});
 }
 
-// Returns how many feasible nodes are enough: all of 99 nodes, half of 200, and
-// from 5,625 nodes on a twentieth of them.
+// Returns how many feasible nodes are enough, e.g. all of 100 nodes, half of
+// 200, and 5% of 5,625 or more.
 std::size_t NumFeasibleNodesToFind(std::size_t num_all_nodes) {
   if (num_all_nodes < kMinFeasibleNodesToFind) return num_all_nodes;
   const std::size_t subtrahend =

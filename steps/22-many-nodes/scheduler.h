@@ -100,8 +100,8 @@ class Scheduler {
   // Selects a node for the pod from the present nodes, and returns its name.
   tl::expected<std::string, SchedulingFailure> SchedulePod(CycleState& state,
                                                            const Pod& pod);
-  // Returns enough nodes that the pod fits, or the first error. Puts the
-  // statuses of the other nodes that were checked into the diagnosis.
+  // Returns nodes that the pod fits, no more than are enough, or the first
+  // error. Puts the statuses of the rejected nodes into the diagnosis.
   tl::expected<Nodes, Status> FindNodesThatFitPod(CycleState& state,
                                                   const Pod& pod,
                                                   Diagnosis& diagnosis);
@@ -109,12 +109,12 @@ class Scheduler {
   // node.
   Nodes EvaluateNominatedNode(const CycleState& state, const Pod& pod,
                               Diagnosis& diagnosis) const;
-  // The same for some of the nodes, without PreFilter. The next call begins
-  // with the node after the last one that was checked.
+  // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
+  // Moves the start of the next search past the nodes that were checked.
   tl::expected<Nodes, Status> ContinueSearch(const CycleState& state,
                                              const Pod& pod, const Nodes& nodes,
                                              Diagnosis& diagnosis);
-  // The same, but leaves the place where the next call begins.
+  // Like ContinueSearch(), but does not move the start of the next search.
   tl::expected<Nodes, Status> FindNodesThatPassFilters(
       const CycleState& state, const Pod& pod, const Nodes& nodes,
       Diagnosis& diagnosis) const;
@@ -191,7 +191,7 @@ class Scheduler {
   EventRecorder recorder_;
   Cache cache_;
   Snapshot snapshot_;
-  std::size_t next_start_ = 0;  // the node that the next search begins with
+  std::size_t next_start_ = 0;  // where the next search begins in List()
   Framework framework_;
   SchedulingQueue queue_;
   Executor executor_;

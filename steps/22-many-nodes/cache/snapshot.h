@@ -23,7 +23,8 @@ using Nodes = std::vector<const NodeInfo*>;
 class Snapshot {
  public:
   // Returns the nodes: the first node of each zone, then the second of each
-  // zone, and so on. So a search that stops early has seen all zones.
+  // zone, and so on. A search that stops early thus reaches all zones, unless
+  // they differ much in size.
   const Nodes& List() const { return list_; }
   // Returns the nodes that have pods with required anti-affinity.
   const Nodes& HavePodsWithRequiredAntiAffinityList() const {
@@ -53,7 +54,7 @@ class Snapshot {
   // The rest is for Cache::UpdateSnapshot().
 
   // Copies the node. Returns true if a list must change: the snapshot did not
-  // have the node, or the node enters or leaves a list, or its zone has
+  // have the node, or the node enters or leaves a list, or the node's zone has
   // changed. REQUIRES: node.has_node().
   bool Set(const NodeInfo& node) {
     const auto [own, added] = nodes_.try_emplace(node.node().metadata.name);
@@ -61,6 +62,7 @@ class Snapshot {
         added || ZoneOf(own->second.node()) != ZoneOf(node.node()) ||
         HasAffinity(own->second) != HasAffinity(node) ||
         HasRequiredAntiAffinity(own->second) != HasRequiredAntiAffinity(node);
+    // A change of the node's pods keeps the Node object, and so the images.
     const bool has_other_images = added || &own->second.node() != &node.node();
     if (has_other_images) CountImages(own->second, -1);
     CountClaims(own->second, -1);
@@ -112,7 +114,7 @@ class Snapshot {
   static bool HasRequiredAntiAffinity(const NodeInfo& node) {
     return !node.pods_with_required_anti_affinity().empty();
   }
-  // The number of occurrences, for each of those that occur.
+  // How often each name occurs. Has no entries for 0.
   using Counts = std::unordered_map<std::string, int>;
 
   // Adds `sign` for each use of a claim by the node's pods.

@@ -8,11 +8,12 @@
 
 namespace minisched {
 
-// The region and the zone of a node. Two empty texts are a zone as well.
+// The region and the zone of a node. Nodes without these labels have two empty
+// strings, and so are in one zone.
 using Zone = std::pair<std::string, std::string>;
 
-// Returns the zone that the node's labels name. As upstream, the deprecated
-// labels win. Follows GetZoneKey() of k8s.io/component-helpers/node/topology.
+// Returns the zone that the labels name. Deprecated labels take precedence.
+// Follows GetZoneKey() of k8s.io/component-helpers/node/topology.
 inline Zone ZoneOf(const Node& node) {
   const Labels& labels = node.metadata.labels;
   const auto value = [&](const char* deprecated, const char* label) {

@@ -1,6 +1,6 @@
-// Tests which nodes a scheduler checks for a pod. The cases of EnoughNodes and
-// EachNodeGetsItsTurn are those of TestNumFeasibleNodesToFind and
-// TestFairEvaluationForNodes in upstream's schedule_one_test.go.
+// Tests which nodes a scheduler checks for a pod. EnoughNodes has the cases of
+// TestNumFeasibleNodesToFind in upstream's schedule_one_test.go that set no
+// percentage. EachNodeGetsItsTurn follows TestFairEvaluationForNodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// Records the nodes that it is asked about, and rejects some of them.
+// Records the nodes that it filters, and rejects some of them.
 class AskedNodes final : public FilterPlugin {
  public:
   struct Calls {
@@ -113,7 +113,7 @@ TEST_F(ManyNodesTest, ASearchBeginsWhereTheLastOneHasEnded) {
   EXPECT_EQ(Schedule().front(), "0000");
 }
 
-// Rejected nodes don't count as found, but are behind the next start.
+// Rejected nodes don't count as found, but the next search begins after them.
 TEST_F(ManyNodesTest, RejectedNodesAreSkipped) {
   Start(200);
   calls_.rejects = {"0000", "0007"};
@@ -140,8 +140,7 @@ TEST_F(ManyNodesTest, APodThatFitsNoNodeHasBeenCheckedOnAll) {
             "0/300 nodes are available: 300 full.");
 }
 
-// Only nodes that the search reaches can fail it. Upstream:
-// TestFindFitSomeError has the same for one goroutine.
+// Only a node that the search reaches can make it fail.
 TEST_F(ManyNodesTest, AnErrorEndsTheSearch) {
   Start(200);
   calls_.fails_at = "0003";
@@ -151,8 +150,8 @@ TEST_F(ManyNodesTest, AnErrorEndsTheSearch) {
   EXPECT_EQ(Schedule().size(), 100);
 }
 
-// PreFilter of NodeAffinity leaves one node. The search for it leaves the start
-// where the search among all nodes would go on, but for this node.
+// PreFilter of NodeAffinity leaves only "0150". As upstream, the search then
+// moves the start by one node, although "0150" is elsewhere in the list.
 TEST_F(ManyNodesTest, ANodeThatPreFilterLeavesIsChecked) {
   Start(200);
   Pod pod;

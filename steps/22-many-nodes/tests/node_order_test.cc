@@ -1,6 +1,6 @@
-// Tests the order of the nodes and the count of images, which Snapshot updates
-// with each change. ZonesTakeTurns has the cases of TestNodeTree_List in
-// upstream's backend/cache/node_tree_test.go, in our order of zones and nodes.
+// Tests the order of a snapshot's nodes, and the counts of images that the
+// snapshot keeps. ZonesTakeTurns follows TestNodeTree_List of upstream's
+// backend/cache/node_tree_test.go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ TEST_F(NodeOrderTest, ANodeCanChangeItsZone) {
   EXPECT_THAT(Order(), ElementsAre("2", "3"));
 }
 
-// Compares the count of images with one that looks at all nodes.
+// Compares the snapshot's counts with counts over all nodes.
 TEST_F(NodeOrderTest, ImagesAreCountedThroughRandomChanges) {
   std::mt19937_64 random(FirstSeed());
   const auto name = [&](const char* prefix, std::size_t count) {
