@@ -61,7 +61,6 @@ nlohmann::json Load(const std::string& text) {
 }  // namespace minisched
 
 int main(int argc, char** argv) {
-  using namespace minisched;
   const std::string command = argc > 1 ? argv[1] : "";
   if (command != "load" && command != "json") {
     std::cerr << "usage: config-judge load|json FILE...\n";
@@ -69,11 +68,11 @@ int main(int argc, char** argv) {
   }
   for (int i = 2; i < argc; ++i) {
     const std::string path = argv[i];
-    const std::string text = ReadFile(path);
+    const std::string text = minisched::ReadFile(path);
     if (command == "load") {
-      std::ofstream(path + ".loaded") << Load(text).dump();
+      std::ofstream(path + ".loaded") << minisched::Load(text).dump();
     } else {
-      std::ofstream(path + ".json") << YamlToJson(text).at(0);
+      std::ofstream(path + ".json") << minisched::YamlToJson(text).at(0);
     }
   }
 }

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kBindingDeadline{5};
 // A search stops only when it has found this many feasible nodes, or has
 // checked all nodes.
 constexpr std::size_t kMinFeasibleNodesToFind = 100;
-constexpr std::size_t kMinFeasibleNodesPercentageToFind = 5;
+constexpr std::ptrdiff_t kMinFeasibleNodesPercentageToFind = 5;
 
 tl::unexpected<SchedulingFailure> Failed(Status status,
                                          Diagnosis diagnosis = {}) {
@@ -27,10 +27,10 @@ tl::unexpected<SchedulingFailure> Failed(Status status,
 // 200, and 5% of 5,625 or more.
 std::size_t NumFeasibleNodesToFind(std::size_t num_all_nodes) {
   if (num_all_nodes < kMinFeasibleNodesToFind) return num_all_nodes;
-  const std::size_t subtrahend =
-      std::min(num_all_nodes / 125, 50 - kMinFeasibleNodesPercentageToFind);
-  return std::max(num_all_nodes * (50 - subtrahend) / 100,
-                  kMinFeasibleNodesToFind);
+  const std::size_t percentage =
+      std::max(50 - static_cast<std::ptrdiff_t>(num_all_nodes / 125),
+               kMinFeasibleNodesPercentageToFind);
+  return std::max(num_all_nodes * percentage / 100, kMinFeasibleNodesToFind);
 }
 
 // Reports the nodes that PreFilter has excluded, for the trace.

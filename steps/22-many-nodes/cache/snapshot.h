@@ -58,17 +58,18 @@ class Snapshot {
   // changed. REQUIRES: node.has_node().
   bool Set(const NodeInfo& node) {
     const auto [own, added] = nodes_.try_emplace(node.node().metadata.name);
+    // A change of the node's pods keeps the Node object.
+    const bool node_changed = added || &own->second.node() != &node.node();
+    order_changes_ |= added || (node_changed && ZoneOf(own->second.node()) !=
+                                                    ZoneOf(node.node()));
     const bool must_change =
-        added || ZoneOf(own->second.node()) != ZoneOf(node.node()) ||
-        HasAffinity(own->second) != HasAffinity(node) ||
+        order_changes_ || HasAffinity(own->second) != HasAffinity(node) ||
         HasRequiredAntiAffinity(own->second) != HasRequiredAntiAffinity(node);
-    // A change of the node's pods keeps the Node object, and so the images.
-    const bool has_other_images = added || &own->second.node() != &node.node();
-    if (has_other_images) CountImages(own->second, -1);
+    if (node_changed) CountImages(own->second, -1);
     CountClaims(own->second, -1);
     own->second = node;
     CountClaims(node, 1);
-    if (has_other_images) CountImages(node, 1);
+    if (node_changed) CountImages(node, 1);
     return must_change;
   }
   // Removes the node. The lists still have it until RebuildLists(). `name` may
@@ -78,26 +79,20 @@ class Snapshot {
     CountImages(node->second, -1);
     CountClaims(node->second, -1);
     nodes_.erase(node);
+    order_changes_ = true;
   }
   // Rebuilds the lists after nodes were added or removed, or if Set() returned
   // true.
   void RebuildLists() {
-    list_.clear();
+    if (std::exchange(order_changes_, false)) TakeZonesInTurn();
     have_pods_with_required_anti_affinity_.clear();
     have_pods_with_affinity_.clear();
-    std::map<Zone, Nodes> zones;
-    for (const auto& [name, node] : nodes_) {
-      zones[ZoneOf(node.node())].push_back(&node);
-      if (HasRequiredAntiAffinity(node)) {
-        have_pods_with_required_anti_affinity_.push_back(&node);
+    for (const NodeInfo* node : list_) {
+      if (HasRequiredAntiAffinity(*node)) {
+        have_pods_with_required_anti_affinity_.push_back(node);
       }
-      if (HasAffinity(node)) {
-        have_pods_with_affinity_.push_back(&node);
-      }
-    }
-    for (std::size_t turn = 0; list_.size() < nodes_.size(); ++turn) {
-      for (const auto& [zone, nodes] : zones) {
-        if (turn < nodes.size()) list_.push_back(nodes[turn]);
+      if (HasAffinity(*node)) {
+        have_pods_with_affinity_.push_back(node);
       }
     }
   }
@@ -108,14 +103,28 @@ class Snapshot {
   void set_generation(std::uint64_t generation) { generation_ = generation; }
 
  private:
+  // How often each name occurs. Has no entries for 0.
+  using Counts = std::unordered_map<std::string, int>;
+
   static bool HasAffinity(const NodeInfo& node) {
     return !node.pods_with_affinity().empty();
   }
   static bool HasRequiredAntiAffinity(const NodeInfo& node) {
     return !node.pods_with_required_anti_affinity().empty();
   }
-  // How often each name occurs. Has no entries for 0.
-  using Counts = std::unordered_map<std::string, int>;
+  // Rebuilds list_. Within a zone, the nodes are sorted by name.
+  void TakeZonesInTurn() {
+    list_.clear();
+    std::map<Zone, Nodes> zones;
+    for (const auto& [name, node] : nodes_) {
+      zones[ZoneOf(node.node())].push_back(&node);
+    }
+    for (std::size_t turn = 0; list_.size() < nodes_.size(); ++turn) {
+      for (const auto& [zone, nodes] : zones) {
+        if (turn < nodes.size()) list_.push_back(nodes[turn]);
+      }
+    }
+  }
 
   // Adds `sign` for each use of a claim by the node's pods.
   void CountClaims(const NodeInfo& node, int sign) {
@@ -132,14 +141,15 @@ class Snapshot {
       AddTo(nodes_with_image_, image, sign);
     }
   }
-  static void AddTo(Counts& counts, const std::string& what, int sign) {
-    const auto count = counts.try_emplace(what).first;
+  static void AddTo(Counts& counts, const std::string& name, int sign) {
+    const auto count = counts.try_emplace(name).first;
     count->second += sign;
     if (count->second == 0) counts.erase(count);
   }
 
   std::map<std::string, NodeInfo> nodes_;
   Nodes list_;
+  bool order_changes_ = false;  // list_ must be rebuilt
   Nodes have_pods_with_required_anti_affinity_;
   Nodes have_pods_with_affinity_;
   Counts uses_of_claims_;

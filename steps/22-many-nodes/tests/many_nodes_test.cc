@@ -1,6 +1,7 @@
-// Tests which nodes a scheduler checks for a pod. EnoughNodes has the cases of
-// TestNumFeasibleNodesToFind in upstream's schedule_one_test.go that set no
-// percentage. EachNodeGetsItsTurn follows TestFairEvaluationForNodes.
+// Tests which nodes a scheduler checks for a pod. StopsAtEnoughNodes has the
+// cases of TestNumFeasibleNodesToFind in upstream's schedule_one_test.go that
+// set no percentage. EachNodeGetsItsTurn follows TestFairEvaluationForNodes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +9,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "minisched/base/fake_clock.h"
@@ -25,16 +28,16 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 // Records the nodes that it filters, and rejects some of them.
-class AskedNodes final : public FilterPlugin {
+class RecordingFilter final : public FilterPlugin {
  public:
   struct Calls {
     std::vector<std::string> nodes;
     std::vector<std::string> rejects;
     std::string fails_at;  // returns an error for this node
   };
-  explicit AskedNodes(Calls& calls) : calls_(calls) {}
+  explicit RecordingFilter(Calls& calls) : calls_(calls) {}
 
-  std::string_view Name() const override { return "AskedNodes"; }
+  std::string_view Name() const override { return "RecordingFilter"; }
   Status Filter(const CycleState& /*state*/, const Pod& /*pod*/,
                 const NodeInfo& node) const override {
     const std::string& name = node.node().metadata.name;
@@ -48,6 +51,9 @@ class AskedNodes final : public FilterPlugin {
   Calls& calls_;
 };
 
+// Returns the name of a node: "0007".
+std::string NumberedName(int number) { return fmt::format("{:04}", number); }
+
 class ManyNodesTest : public ::testing::Test {
  protected:
   // Starts a scheduler in a cluster with these nodes, "0000" and so on.
@@ -55,8 +61,7 @@ class ManyNodesTest : public ::testing::Test {
     cluster_.emplace(clock_);
     for (int i = 0; i < nodes; ++i) {
       Node node;
-      const std::string number = std::to_string(i);
-      node.metadata.name = std::string(4 - number.size(), '0') + number;
+      node.metadata.name = NumberedName(i);
       node.metadata.uid = node.metadata.name;
       node.metadata.resource_version = "1";
       node.status.allocatable["pods"] = Quantity::FromValue(110);
@@ -65,7 +70,7 @@ class ManyNodesTest : public ::testing::Test {
     client_.emplace(cluster_->config());
     const SchedulerOptions options{
         .add_plugins = [this](Framework& framework, const Handle& /*handle*/) {
-          framework.Add(std::make_unique<AskedNodes>(calls_));
+          framework.Add(std::make_unique<RecordingFilter>(calls_));
         }};
     scheduler_.emplace(AppContext{*client_, "minisched", trace_, {}}, options,
                        clock_);
@@ -80,13 +85,13 @@ class ManyNodesTest : public ::testing::Test {
 
   FakeClock clock_;
   Trace trace_{"minisched", clock_};
-  AskedNodes::Calls calls_;
+  RecordingFilter::Calls calls_;
   std::optional<ScriptedCluster> cluster_;
   std::optional<Client> client_;
   std::optional<Scheduler> scheduler_;
 };
 
-TEST_F(ManyNodesTest, EnoughNodes) {
+TEST_F(ManyNodesTest, StopsAtEnoughNodes) {
   const std::vector<std::pair<int, int>> enough = {
       {1, 1},     {10, 10},   {99, 99},    {100, 100},  {110, 100},
       {200, 100}, {300, 144}, {1000, 420}, {5000, 500}, {6000, 300}};
@@ -124,8 +129,7 @@ TEST_F(ManyNodesTest, RejectedNodesAreSkipped) {
 TEST_F(ManyNodesTest, TheLastNodeIsFound) {
   Start(300);
   for (int i = 0; i < 299; ++i) {
-    const std::string number = std::to_string(i);
-    calls_.rejects.push_back(std::string(4 - number.size(), '0') + number);
+    calls_.rejects.push_back(NumberedName(i));
   }
   EXPECT_EQ(SchedulerPeer::Schedule(*scheduler_, {}), "0299");
 }
@@ -133,8 +137,7 @@ TEST_F(ManyNodesTest, TheLastNodeIsFound) {
 TEST_F(ManyNodesTest, APodThatFitsNoNodeHasBeenCheckedOnAll) {
   Start(300);
   for (int i = 0; i < 300; ++i) {
-    const std::string number = std::to_string(i);
-    calls_.rejects.push_back(std::string(4 - number.size(), '0') + number);
+    calls_.rejects.push_back(NumberedName(i));
   }
   EXPECT_EQ(SchedulerPeer::FailureWithoutPostFilter(*scheduler_, {}),
             "0/300 nodes are available: 300 full.");

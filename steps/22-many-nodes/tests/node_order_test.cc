@@ -79,7 +79,7 @@ TEST_F(NodeOrderTest, ZonesOfTwoRegionsDiffer) {
   EXPECT_THAT(Order(), ElementsAre("1", "3", "2", "4"));
 }
 
-TEST_F(NodeOrderTest, TheDeprecatedLabelsWin) {
+TEST_F(NodeOrderTest, DeprecatedLabelsTakePrecedence) {
   cache_.AddNode(NodeInZone("1", "a"));
   cache_.AddNode(NodeInZone("2", "a"));
   cache_.AddNode(
