@@ -321,6 +321,18 @@ profiles:
 )");
 }
 
+TEST(WriteConfigurationTest, ANumberWithoutAFractionIsAnInteger) {
+  const std::string yaml =
+      WriteConfiguration(LoadConfiguration(
+                             R"({"apiVersion": "kubescheduler.config.k8s.io/v1",
+              "kind": "KubeSchedulerConfiguration", "profiles": [
+                {"pluginConfig": [{"name": "NodeName", "args": [1.0, 0.5]}]}
+              ]})",
+                             UpstreamFeatures())
+                             .configuration);
+  EXPECT_THAT(yaml, HasSubstr("  - args:\n    - 1\n    - 0.5\n"));
+}
+
 TEST(WriteConfigurationTest, WhatIsWrittenIsReadWithoutAChange) {
   const std::string yaml = WriteConfiguration(Load(R"(
 delayCacheUntilActive: true

@@ -6,6 +6,7 @@
 
 #include "minisched/api/document.h"
 #include "minisched/api/duration.h"
+#include "minisched/api/yaml.h"
 #include "minisched/config/fields.h"
 
 namespace minisched {
@@ -110,7 +111,11 @@ void Encode(Json& json, const TopologySpreadConstraint& value) {
   }
 }
 
-Json EncodeArgs(const RawArgs& args) { return Json::parse(args.json); }
+Json EncodeArgs(const RawArgs& args) {
+  // As upstream, a number without a fraction becomes an integer.
+  const std::string yaml = ToYaml(Json::parse(args.json));
+  return Json::parse(YamlToJson(yaml).at(0));
+}
 
 template <class Args>
 Json EncodeArgs(const Args& args) {
