@@ -218,7 +218,8 @@ LoadedConfiguration LoadConfiguration(std::string_view text,
   } catch (const ConfigurationError&) {
     throw;
   } catch (const ParseError& error) {
-    throw ConfigurationError({error.what()});
+    // The YAML library may quote a control character.
+    throw ConfigurationError({Printable(error.what())});
   }
 }
 

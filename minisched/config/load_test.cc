@@ -178,6 +178,18 @@ TEST(LoadConfigurationTest, TextThatIsNoConfigurationIsOneError) {
                ConfigurationError);
 }
 
+TEST(LoadConfigurationTest, AnErrorIsOneLine) {
+  try {
+    LoadConfiguration("a: \"\\\x01\"", UpstreamFeatures());
+    FAIL();
+  } catch (const ConfigurationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("unknown escape character"));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\x01")));
+  }
+  EXPECT_THAT(LoadErrorsOf("\"a\\nb\": 1"),
+              ElementsAre(testing::Not(HasSubstr("\n"))));
+}
+
 TEST(LoadConfigurationTest, WarnsOfWhatHasNoEffect) {
   const auto [configuration, warnings] = Load(R"(profiles:
 - plugins:
