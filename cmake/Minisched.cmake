@@ -63,9 +63,10 @@ if(MINISCHED_SANITIZE)
 endif()
 if(MINISCHED_FUZZ)
   # Leave out UBSan's checks of pointers, so that the build takes a quarter less
-  # time. AddressSanitizer reports most bad pointers.
+  # time. AddressSanitizer reports most bad pointers. With the check of called
+  # functions, clang 14 fails to compile optimised coroutines.
   add_compile_options(
-    -fno-sanitize=alignment,null,object-size,pointer-overflow,vptr)
+    -fno-sanitize=alignment,function,null,object-size,pointer-overflow,vptr)
 endif()
 
 # minisched_sources(VARIABLE REGEX) lists the matching .cc files of the folder.
