@@ -178,8 +178,12 @@ class Volumes:
         if quiet_from is None or now - quiet_from <= self.patience:
             return  # the scheduler may not know who has the volume
         volume = self.volumes.get(pod.conflict)
+        # If several pods have the claim, one that fails gives back the volume
+        # that another has reserved, as in kube-scheduler.
+        users = [user for user in self.model.pods.values()
+                 if volume and volume.claim in user.claims]
         if (volume and volume.chosen and volume.claim not in pod.claims and
-                volume.storage_class in BY_SCHEDULER):
+                len(users) < 2 and volume.storage_class in BY_SCHEDULER):
             self.model.report(
                 f"failed, because claim {volume.claim} got its volume "
                 f"{volume.name}", [pod.name], [*pod.events, *volume.events])

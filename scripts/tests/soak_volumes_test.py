@@ -203,6 +203,15 @@ class VolumesTest(unittest.TestCase):
         fail("late", 1 + soak_model.PATIENCE)
         self.expect("failed, because claim a got its volume v")
 
+    def test_a_pod_may_give_back_the_volume_of_a_shared_claim(self):
+        self.set_volume("v", "a", kind="ADDED", annotations={BOUND_BY: "yes"})
+        now = 1 + soak_model.PATIENCE
+        for name in ("first", "second"):
+            self.model.pod_event("ADDED", pod(name, "a"), now)
+        self.model.pod_event("MODIFIED", conflict("b", "b", volume_name="v"),
+                             now)
+        self.expect()
+
     def test_other_volumes_are_chosen_by_the_controller(self):
         self.model.node_event("DELETED", node("n"), 0)
         self.set_volume("v", host="n", kind="ADDED", storage_class="now")
