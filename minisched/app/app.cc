@@ -157,21 +157,22 @@ std::unique_ptr<MetricsServer> Serve(const std::string& address,
 
 App::App(const std::string& description) : flags_(description) {
   const RestConfig defaults;
-  qps_ = defaults.qps;
-  burst_ = defaults.burst;
-  flags_.Add("--kubeconfig", &kubeconfig_,
+  settings_.qps = defaults.qps;
+  settings_.burst = defaults.burst;
+  flags_.Add("--kubeconfig", &settings_.kubeconfig,
              "The kubeconfig file; default: $KUBECONFIG, ~/.kube/config, or "
              "the pod's service account");
   flags_.Add("--context", &context_, "The context of the kubeconfig to use");
-  flags_.AddNonEmpty("--scheduler-name", &scheduler_name_,
+  flags_.AddNonEmpty("--scheduler-name", &settings_.scheduler_name,
                      "Schedule pods with this spec.schedulerName");
   flags_.Add(
       "--kube-api-qps",
-      [this](const std::string& text) { qps_ = ParseRate(text); }, "NUMBER",
+      [this](const std::string& text) { settings_.qps = ParseRate(text); },
+      "NUMBER",
       "Requests to the API server per second; 0 or less for no limit; "
       "default: " +
-          fmt::format("{}", qps_));
-  flags_.Add("--kube-api-burst", &burst_,
+          fmt::format("{}", settings_.qps));
+  flags_.Add("--kube-api-burst", &settings_.burst,
              "Requests that may be sent at once after a pause", 1);
   flags_.Add(
       "--metrics-port",
@@ -220,10 +221,11 @@ int App::Run(int argc, const char* const* argv,
   const std::string program = std::filesystem::path(argv[0]).filename();
   try {
     SetUpLogging(verbosity_);
+    if (const auto code = configure_(program, settings_)) return *code;
     ShareFreedMemory();
-    Metrics metrics(scheduler_name_);
+    Metrics metrics(settings_.scheduler_name);
     Trace trace(
-        scheduler_name_, RealClock(), {},
+        settings_.scheduler_name, RealClock(), {},
         [&metrics](Place place, const std::string& event) {
           CountMove(metrics, place, event);
         },
@@ -239,14 +241,15 @@ int App::Run(int argc, const char* const* argv,
       debug = std::make_unique<DebugPaths>(
           trace, pace,
           DebugPaths::Options{.program = program,
-                              .scheduler_name = scheduler_name_,
+                              .scheduler_name = settings_.scheduler_name,
+                              .configz = settings_.configz,
                               .control = debug_control_});
       server = Serve(metrics_address_, *metrics_port_, metrics, trace, *debug);
     }
-    RestConfig config = LoadRestConfig({kubeconfig_, context_},
+    RestConfig config = LoadRestConfig({settings_.kubeconfig, context_},
                                        ProcessEnvironment(), signals.token());
-    config.qps = qps_;
-    config.burst = burst_;
+    config.qps = settings_.qps;
+    config.burst = settings_.burst;
     config.user_agent = program + "/" MINISCHED_VERSION;
     Client client(config);
     CheckServer(client, signals.token());
@@ -261,7 +264,7 @@ int App::Run(int argc, const char* const* argv,
     if (record_) recorder.emplace(trace, client, *record_);
     std::optional<Annotator> annotator;
     if (annotate_results_) annotator.emplace(trace, config);
-    body({client, scheduler_name_, trace, signals.token(), metrics});
+    body({client, settings_.scheduler_name, trace, signals.token(), metrics});
     return 0;
   } catch (const Cancelled&) {
     return 0;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "minisched/app/pace.h"
 #include "minisched/cli/flags.h"
@@ -28,6 +29,16 @@ struct AppContext {
   Metrics& metrics = Metrics::Unread();
 };
 
+// What flags set, and what a configuration can set instead of them.
+struct AppSettings {
+  std::string kubeconfig;  // empty: the flag isn't given
+  std::string scheduler_name = "minisched";
+  double qps;  // 0 or less: no limit
+  int burst;
+  // The response of /configz, as JSON. Empty: there is no such path.
+  std::string configz;
+};
+
 // Everything that a scheduler program needs besides scheduling: flags, logging,
 // signals, the connection to the server, and exit codes.
 //
@@ -44,6 +55,15 @@ class App {
 
   // Returns the flags, so that the program can add its own before Run().
   Flags& flags() { return flags_; }
+
+  // Makes Run() call `configure` with the name of the program and the settings
+  // of the flags, which it can change. It returns nullopt, or else the exit
+  // code with which the program ends.
+  void Configure(
+      std::function<std::optional<int>(const std::string&, AppSettings&)>
+          configure) {
+    configure_ = std::move(configure);
+  }
 
   // Parses the flags, runs `body` on the calling thread, and returns the exit
   // code for main(). Replaces spdlog's default logger. Handles SIGINT, SIGTERM
@@ -62,11 +82,10 @@ class App {
 
  private:
   Flags flags_;
-  std::string kubeconfig_;
+  AppSettings settings_;
+  std::function<std::optional<int>(const std::string&, AppSettings&)>
+      configure_ = [](auto&...) { return std::nullopt; };
   std::string context_;
-  std::string scheduler_name_ = "minisched";
-  double qps_;
-  int burst_;
   std::optional<unsigned short> metrics_port_;
   std::string metrics_address_ = "127.0.0.1";
   Pace pace_;

@@ -38,15 +38,16 @@ Reply ErrorReply(int status, const std::string& message) {
 
 // Returns the refusal of a request that may come from another machine or from
 // another web page.
-std::optional<Reply> Refusal(const Request& request) {
+std::optional<Reply> Refusal(const Request& request, std::string_view path) {
   if (!request.is_local || !http::HasLocalHost(request)) {
     return ErrorReply(403,
-                      "only programs on the scheduler's machine may use "
-                      "/debug: use kubectl port-forward or ssh -L, and the "
-                      "host 127.0.0.1");
+                      fmt::format("only programs on the scheduler's machine "
+                                  "may use {}: use kubectl port-forward or "
+                                  "ssh -L, and the host 127.0.0.1",
+                                  path));
   }
   if (http::IsForeign(request)) {
-    return ErrorReply(403, "no other web page may use /debug");
+    return ErrorReply(403, fmt::format("no other web page may use {}", path));
   }
   return std::nullopt;
 }
@@ -119,10 +120,14 @@ DebugPaths::DebugPaths(Trace& trace, PaceSetter& pace, Options options)
 }
 
 std::optional<Reply> DebugPaths::Answer(const Request& request) {
+  if (request.path == "/configz" && !options_.configz.empty()) {
+    if (auto refusal = Refusal(request, "/configz")) return refusal;
+    return Reply{.body = options_.configz};
+  }
   if (request.path != "/debug" && !request.path.starts_with("/debug/")) {
     return std::nullopt;
   }
-  if (auto refusal = Refusal(request)) return refusal;
+  if (auto refusal = Refusal(request, "/debug")) return refusal;
   try {
     return request.method == "GET" ? AnswerGet(request) : AnswerPost(request);
   } catch (const ParseError& error) {

@@ -12,13 +12,15 @@
 namespace minisched {
 
 // The paths under /debug, at which a scheduler serves its trace to other
-// programs, such as minisched-live. docs/reference/trace.md describes them:
+// programs, such as minisched-live, and /configz. docs/reference/trace.md
+// describes the former:
 //
 //   GET /debug                       what this scheduler is, and its pace
 //   GET /debug/trace                 the records as a stream of JSON lines
 //   GET /debug/trace/attempts/UID/N  the whole record of an attempt
 //   POST /debug/pace                 {"pace": "run", "pause", "step", "500ms"}
 //   POST /debug/waiting              {"uid", "allow"}: ends a wait on Permit
+//   GET /configz                     the scheduler's configuration
 //
 // They accept only programs on this machine. Used on the server's thread.
 class DebugPaths {
@@ -31,6 +33,7 @@ class DebugPaths {
   struct Options {
     std::string program;         // "minisched-07"
     std::string scheduler_name;  // of its pods
+    std::string configz;         // JSON; empty: there is no /configz
     bool control = false;        // whether POST is allowed
   };
 

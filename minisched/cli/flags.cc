@@ -139,4 +139,8 @@ std::optional<int> Flags::Parse(int argc, const char* const* argv,
   return std::nullopt;
 }
 
+bool Flags::IsGiven(const std::string& name) const {
+  return impl_->app.count(name) > 0;
+}
+
 }  // namespace minisched

@@ -56,6 +56,9 @@ class Flags {
   std::optional<int> Parse(int argc, const char* const* argv,
                            const std::string& version);
 
+  // Returns true if Parse() has found the flag, such as "--seed".
+  bool IsGiven(const std::string& name) const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

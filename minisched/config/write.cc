@@ -143,10 +143,7 @@ void Encode(Json& json, const std::map<std::string, T, Less>& value) {
   for (const auto& [key, item] : value) Encode(json[key], item);
 }
 
-}  // namespace
-
-std::string WriteConfiguration(
-    const KubeSchedulerConfiguration& configuration) {
+Json ToJson(const KubeSchedulerConfiguration& configuration) {
   Json json;
   Encode(json, configuration);
   json["apiVersion"] = kConfigurationApiVersion;
@@ -155,7 +152,18 @@ std::string WriteConfiguration(
   if (!configuration.delay_cache_until_active) {
     json.erase("delayCacheUntilActive");
   }
-  return ToYaml(json);
+  return json;
+}
+
+}  // namespace
+
+std::string WriteConfiguration(
+    const KubeSchedulerConfiguration& configuration) {
+  return ToYaml(ToJson(configuration));
+}
+
+std::string Configz(const KubeSchedulerConfiguration& configuration) {
+  return Json{{"componentconfig", ToJson(configuration)}}.dump();
 }
 
 }  // namespace minisched

@@ -11,4 +11,8 @@ namespace minisched {
 // keys. LoadConfiguration() reads the same configuration from it.
 std::string WriteConfiguration(const KubeSchedulerConfiguration& configuration);
 
+// Returns the response of /configz: the same as JSON, as the member
+// "componentconfig".
+std::string Configz(const KubeSchedulerConfiguration& configuration);
+
 }  // namespace minisched

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +13,7 @@
 #include "event_handlers.h"
 #include "minisched/base/executor.h"
 #include "minisched/base/fake_clock.h"
+#include "minisched/base/mutex.h"
 #include "minisched/client/client.h"
 #include "testing/scripted_cluster.h"
 #include "tests/scheduling_queue_peer_testing.h"
@@ -43,9 +46,29 @@ class EventHandlersOfKindsTest : public ::testing::Test {
     queue_.AddUnschedulableIfNotPresent(std::move(info));
   }
 
+  // Sends the event, and blocks until the hint has been called for it. The
+  // handlers run on a thread of their own.
+  void Send(const std::string& type, const PersistentVolumeClaim& claim) {
+    cluster_.Send(type, claim);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    MutexLock lock(mu_);
+    for (++sent_; seen_.size() < sent_;) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      called_.WaitUntil(mu_, {}, deadline);
+    }
+  }
+
+  std::vector<std::string> seen() {
+    MutexLock lock(mu_);
+    return seen_;
+  }
+
   QueueingHint Note(const ClusterChange& change) {
     const auto old = change.Old<PersistentVolumeClaim>();
     const auto now = change.New<PersistentVolumeClaim>();
+    MutexLock lock(mu_);
+    called_.NotifyAll();
     seen_.push_back(change.event.Label() +
                     (old ? " -" + old->metadata.name : "") +
                     (now ? " +" + now->metadata.name : ""));
@@ -61,7 +84,10 @@ class EventHandlersOfKindsTest : public ::testing::Test {
 
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
-  std::vector<std::string> seen_;
+  Mutex mu_;
+  CondVar called_;
+  std::size_t sent_ GUARDED_BY(mu_) = 0;
+  std::vector<std::string> seen_ GUARDED_BY(mu_);
   Framework framework_ = FrameworkWithPrioritySort();
   Trace trace_{"minisched", clock_};
   SchedulingQueue queue_{
@@ -80,17 +106,17 @@ class EventHandlersOfKindsTest : public ::testing::Test {
 
 TEST_F(EventHandlersOfKindsTest, AChangeOfARegisteredKindAsksTheHint) {
   Start();
-  cluster_.Send("ADDED", Claim("wrong"));
-  cluster_.Send("MODIFIED", Claim("wrong"));
-  cluster_.Send("DELETED", Claim("wrong"));
+  Send("ADDED", Claim("wrong"));
+  Send("MODIFIED", Claim("wrong"));
+  Send("DELETED", Claim("wrong"));
   EXPECT_TRUE(IsWaiting());
-  cluster_.Send("ADDED", Claim("right"));
+  Send("ADDED", Claim("right"));
   EXPECT_FALSE(IsWaiting());
-  EXPECT_THAT(
-      seen_, ::testing::ElementsAre("PersistentVolumeClaimAdd +wrong",
-                                    "PersistentVolumeClaimUpdate -wrong +wrong",
-                                    "PersistentVolumeClaimDelete -wrong",
-                                    "PersistentVolumeClaimAdd +right"));
+  EXPECT_THAT(seen(), ::testing::ElementsAre(
+                          "PersistentVolumeClaimAdd +wrong",
+                          "PersistentVolumeClaimUpdate -wrong +wrong",
+                          "PersistentVolumeClaimDelete -wrong",
+                          "PersistentVolumeClaimAdd +right"));
 }
 
 TEST_F(EventHandlersOfKindsTest, OtherKindsAreNotWatched) {

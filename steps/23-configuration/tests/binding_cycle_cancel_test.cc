@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/binding_cycle_cancel_test.cc

@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/coscheduling_cycle_test.cc

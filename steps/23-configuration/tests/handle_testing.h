@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/handle_testing.h

@@ -1,0 +1,1 @@
+../../22-many-nodes/tests/many_nodes_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/scheduler_plugins_test.cc

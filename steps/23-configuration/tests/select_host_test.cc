@@ -1,0 +1,1 @@
+../../05-score/tests/select_host_test.cc
