@@ -7,7 +7,8 @@
 namespace minisched::explain {
 
 // A copy with the node node-1 and the pending pod default/web, whose uid is u.
-inline Experiment WebExperiment(const std::string& scheduler) {
+inline Experiment WebExperiment(const std::string& scheduler,
+                                const std::string& config = "") {
   constexpr char kObjects[] = R"({"kind": "List", "items": [
 {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}},
 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}},
@@ -16,7 +17,7 @@ inline Experiment WebExperiment(const std::string& scheduler) {
  "spec": {"schedulerName": "mine", "containers": [{"name": "c", "image": "i"}]},
  "status": {"phase": "Pending"}}]})";
   return {.pod = {"default", "web"},
-          .scheduler = scheduler,
+          .scheduler = {scheduler, config},
           .scheduler_name = "mine",
           .objects = {.manifests = {{kObjects, "dump"}}}};
 }

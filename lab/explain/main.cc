@@ -16,6 +16,7 @@
 #include "lab/explain/explainer.h"
 #include "lab/explain/new_pod.h"
 #include "lab/explain/pods.h"
+#include "lab/explain/profiles.h"
 #include "lab/explain/progress.h"
 #include "lab/explain/running_scheduler.h"
 #include "lab/scenario/errors.h"
@@ -25,6 +26,7 @@
 #include "minisched/cli/logging.h"
 #include "minisched/cli/signals.h"
 #include "minisched/client/client.h"
+#include "minisched/client/config_files.h"
 #include "minisched/client/kubeconfig.h"
 
 namespace {
@@ -42,6 +44,7 @@ struct Options {
   std::string new_file;
   std::vector<std::string> what_ifs;
   std::string scheduler;
+  std::string scheduler_config;
   std::string trace;
   std::string output = "table";
   bool no_suggestions = false;
@@ -116,6 +119,22 @@ void CheckIsNew(const explain::Objects& objects,
       file, pod.ToString(), objects.SourceOf(pod), pod.name));
 }
 
+// Returns how to start the scheduler for the pod. Adds warnings.
+explain::SchedulerCommand SchedulerFor(const Options& options,
+                                       const explain::PodFacts& pod,
+                                       std::vector<std::string>& warnings,
+                                       const std::stop_token& stop) {
+  std::string config;
+  if (!options.scheduler_config.empty()) {
+    const std::string source = "--config " + options.scheduler_config;
+    config = explain::SelectProfile(
+        minisched::ReadFileOrPipe(options.scheduler_config, source, stop),
+        source, pod.scheduler, warnings);
+  }
+  if (!options.scheduler.empty()) return {options.scheduler, config};
+  return explain::DefaultScheduler(!pod.group.empty(), config);
+}
+
 // Prints an error, a warning or progress. The lines of a log may follow the
 // first line.
 void PrintMessage(const std::string& message) {
@@ -157,8 +176,10 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
         objects.AddNew(std::move(object), "--new " + options.new_file);
       }
     }
+    const bool has_scheduler =
+        !options.scheduler.empty() || !options.scheduler_config.empty();
     if (auto answer = AnswerWithoutScheduler(objects, experiment.pod, facts,
-                                             !options.scheduler.empty())) {
+                                             has_scheduler)) {
       if (!options.what_ifs.empty()) {
         warnings.push_back(
             "the steps of --what-if were not played, because no scheduler was "
@@ -172,9 +193,7 @@ explain::Answer Run(const Options& options, const std::stop_token& stop) {
   }
   experiment.scheduler_name = facts.scheduler;
   experiment.is_new = facts.is_new;
-  experiment.scheduler = options.scheduler.empty()
-                             ? explain::DefaultScheduler(!facts.group.empty())
-                             : options.scheduler;
+  experiment.scheduler = SchedulerFor(options, facts, warnings, stop);
   malloc_trim(0);  // the dump is gone
   explain::Answer answer = Explain(experiment, !options.no_suggestions, stop);
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(),
@@ -218,6 +237,10 @@ void AddFlags(minisched::Flags& flags, Options& options) {
                     "Run this shell command as the scheduler. It finds "
                     "$KUBECONFIG, $SCHEDULER_NAME and $RECORD. The default is "
                     "the last step beside this program");
+  flags.AddNonEmpty("--config", &options.scheduler_config,
+                    "Configure the scheduler with the profile of the pod's "
+                    "schedulerName in this file, a KubeSchedulerConfiguration. "
+                    "The command of --scheduler gets a file as --config");
   flags.AddNonEmpty("--trace", &options.trace,
                     "Add what the running scheduler knows of the pod: the URL "
                     "of its --metrics-port");

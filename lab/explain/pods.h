@@ -28,8 +28,8 @@ NamespacedName FindPod(const Objects& objects, const std::string& name,
 
 // Returns the answer for a pod that needs no scheduler: it is bound, even to a
 // node that the objects lack, deleted, ended, or another scheduler's.
-// `has_command` is true if the caller has named the scheduler's command, which
-// then is the pod's scheduler.
+// `has_command` is true if the caller has named the scheduler's command or
+// configuration, which then are those of the pod's scheduler.
 std::optional<Answer> AnswerWithoutScheduler(const Objects& objects,
                                              const NamespacedName& name,
                                              const PodFacts& pod,

@@ -1,7 +1,6 @@
 #include "lab/explain/scheduler_run.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <chrono>
@@ -292,28 +291,8 @@ std::string Log(const std::string& file) {
 
 }  // namespace
 
-std::string DefaultScheduler(bool group) {
-  const auto folder =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::string best;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    const bool is_step = fnmatch("minisched-[0-9][0-9]", name.c_str(), 0) == 0;
-    if (is_step) best = std::max(best, name);
-  }
-  if (best.empty()) {
-    throw CannotTell(folder.string() +
-                     " has no scheduler (minisched-NN): build one, or pass a "
-                     "command with --scheduler");
-  }
-  return "exec " + scenario::ShellQuote(folder / best) +
-         " --record \"$RECORD\" --scheduler-name \"$SCHEDULER_NAME\" --seed 1 "
-         "--kube-api-qps 0" +
-         (group ? " --coscheduling" : "");
-}
-
 Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
-                     const std::string& command, const Pod& pod,
+                     const SchedulerCommand& command, const Pod& pod,
                      Clock::TimePoint deadline, const std::stop_token& stop,
                      const std::function<void(const Outcome&)>& before_stop) {
   // The pod outlives the run.
@@ -327,8 +306,8 @@ Outcome RunScheduler(scenario::Cluster& cluster, const std::string& kubeconfig,
 
 std::vector<Outcome> RunScheduler(
     scenario::Cluster& cluster, const std::string& kubeconfig,
-    const std::string& command, const Pods& pods, Clock::TimePoint deadline,
-    const std::stop_token& stop,
+    const SchedulerCommand& command, const Pods& pods,
+    Clock::TimePoint deadline, const std::stop_token& stop,
     const std::function<void(const std::vector<Outcome>&)>& before_stop) {
   const std::string& scheduler_name = pods[0]->spec.scheduler_name;
   const scenario::TemporaryDirectory directory("minisched-explain");
@@ -341,11 +320,13 @@ std::vector<Outcome> RunScheduler(
   const auto page = cluster.client().ListPage<Pod>({.limit = 1}, stop);
   Followers followers(cluster, pods, page.metadata.resource_version, record,
                       stop);
-  scenario::ChildProcess process(command,
-                                 {{"KUBECONFIG", config},
-                                  {"SCHEDULER_NAME", scheduler_name},
-                                  {"RECORD", record}},
-                                 log);
+  scenario::ChildProcess process(
+      ToShell(command, {.kubeconfig = config, .scheduler_name = scheduler_name},
+              directory.path() / "scheduler.json"),
+      {{"KUBECONFIG", config},
+       {"SCHEDULER_NAME", scheduler_name},
+       {"RECORD", record}},
+      log);
   Clock& clock = RealClock();
   while (true) {
     const auto ended = process.Ended();

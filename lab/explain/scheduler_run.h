@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/explain/scheduler_command.h"
 #include "lab/scenario/cluster.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
@@ -32,21 +33,16 @@ struct Outcome {
   std::string program = "the scheduler";
 };
 
-// Returns the command of the `minisched-NN` with the highest number beside this
-// program, with the plugin Coscheduling for a pod in a `group`. Throws
-// CannotTell if there is no such program.
-std::string DefaultScheduler(bool group);
-
-// Starts a scheduler with a shell command, waits for the end of the pod's first
-// attempt, and stops the scheduler. `cluster` and `kubeconfig`, a text, are
-// those of the copy. The command finds $KUBECONFIG, $SCHEDULER_NAME, which is
-// the pod's, and $RECORD, the path for a recording. Files are written to a
-// temporary directory. Throws CannotTell if the scheduler ends or if it has no
+// Starts a scheduler, waits for the end of the pod's first attempt, and stops
+// the scheduler. `cluster` and `kubeconfig`, a text, are those of the copy. The
+// command finds $KUBECONFIG, $SCHEDULER_NAME, which is the pod's, and $RECORD,
+// the path for a recording. Files are written to a temporary directory. Throws
+// CannotTell if the scheduler ends or if it has no
 // result until `deadline`, and Cancelled. Calls `before_stop`, if it is set,
 // while the scheduler still runs. REQUIRES: called on the main thread.
 Outcome RunScheduler(
     scenario::Cluster& cluster, const std::string& kubeconfig,
-    const std::string& command, const Pod& pod, Clock::TimePoint deadline,
+    const SchedulerCommand& command, const Pod& pod, Clock::TimePoint deadline,
     const std::stop_token& stop,
     const std::function<void(const Outcome&)>& before_stop = {});
 
@@ -55,8 +51,8 @@ Outcome RunScheduler(
 using Pods = std::vector<std::shared_ptr<const Pod>>;
 std::vector<Outcome> RunScheduler(
     scenario::Cluster& cluster, const std::string& kubeconfig,
-    const std::string& command, const Pods& pods, Clock::TimePoint deadline,
-    const std::stop_token& stop,
+    const SchedulerCommand& command, const Pods& pods,
+    Clock::TimePoint deadline, const std::stop_token& stop,
     const std::function<void(const std::vector<Outcome>&)>& before_stop = {});
 
 }  // namespace minisched::explain

@@ -314,6 +314,19 @@ TEST(SchedulerRunTest, ASchedulerThatEndsShowsItsLog) {
                          "lines of its log:\n"));
 }
 
+TEST(SchedulerRunTest, TheCommandGetsTheConfiguration) {
+  const std::string command =
+      "sh -c 'cat \"$2\"; grep -q \"kubeconfig.*$KUBECONFIG\" \"$2\" && "
+      "grep schedulerName \"$2\"; exit 3' sh";
+  const Experiment experiment = WebExperiment(command, "parallelism: 4");
+  try {
+    RunTrial(experiment);
+    FAIL();
+  } catch (const CannotTell& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"schedulerName\": \"mine\""));
+  }
+}
+
 // For example, a new pod with gates has a condition from its creation.
 TEST(SchedulerRunTest, IgnoresAConditionFromBeforeTheRun) {
   const std::string members =

@@ -21,7 +21,7 @@ inline constexpr char kCordonTaint[] = "node.kubernetes.io/unschedulable";
 // What each copy begins with.
 struct Experiment {
   NamespacedName pod;
-  std::string scheduler;       // the command
+  SchedulerCommand scheduler;
   std::string scheduler_name;  // the pod's
   bool is_new = false;         // the pod was never on a server
   bool is_daemon_set = false;  // the pod stands for those of a DaemonSet

@@ -133,8 +133,11 @@ int main(int argc, char** argv) {
             "scheduler finds the cluster through $KUBECONFIG. Without this "
             "flag, the scheduler must already be running");
   flags.Add("--no-flags", &options.player.no_flags,
-            "Leave out the flags that a scenario appends to the command of "
-            "--scheduler, for a scheduler that has no such flags");
+            "Leave out what a scenario appends to the command of --scheduler, "
+            "its flags or --config, for a scheduler that has no such flags");
+  flags.Add("--no-config", &options.player.no_config,
+            "Append the flags of a scenario instead of --config, for a "
+            "scheduler that reads no configuration file");
   flags.Add("--linger", &options.linger,
             "Seconds for which the scheduler of --scheduler runs on after a "
             "scenario, so that its recording shows what came of the last "

@@ -21,8 +21,11 @@ struct PlayerOptions {
   std::string scheduler_name = "minisched";
   // The shell command that starts the scheduler; empty: it is already running.
   std::string scheduler;
-  // Leaves out the flags that a scenario would append to `scheduler`.
+  // Leaves out the flags or the configuration that a scenario would append to
+  // `scheduler`.
   bool no_flags = false;
+  // Appends a scenario's flags, if it has both flags and a configuration.
+  bool no_config = false;
   // The URL of the scheduler's metrics, where "$METRICS_PORT" stands for the
   // port in the environment of `scheduler`. Empty: such a scheduler has them at
   // http://127.0.0.1:$METRICS_PORT/metrics.
@@ -30,7 +33,7 @@ struct PlayerOptions {
   // How long the scheduler runs on after the scenario, so that its recording
   // shows what came of the last changes.
   std::chrono::seconds linger{0};
-  // The directory for the scheduler's output.
+  // The directory for the scheduler's output and configuration.
   std::filesystem::path directory;
   // Allows scenarios to create and change nodes on any cluster.
   bool any_cluster = false;

@@ -180,6 +180,60 @@ steps:
   EXPECT_FALSE(result.failure) << result.failure->found;
 }
 
+class ConfiguredPlayerTest : public PlayerTest {
+ protected:
+  // Plays a scenario with flags and a configuration. Returns the arguments of
+  // the scheduler.
+  std::string Arguments() {
+    const std::string file = directory_.path() / "arguments";
+    options_.scheduler =
+        "exec sh -c 'echo $@ >" + file + "; exec sleep 1000' sh --fast";
+    const TinyScheduler scheduler(
+        Config(),
+        [&](const Pod& /*pod*/) {
+          return LastLines(file, 9).empty() ? "" : "a";
+        },
+        options_.scheduler_name);
+    Play(R"(
+flags: --plugin ours
+config:
+  parallelism: 4
+steps:
+- create: {pods: web}
+- expect: {pods: web, bound: true}
+)");
+    return LastLines(file, 9);
+  }
+};
+
+TEST_F(ConfiguredPlayerTest, WritesTheConfigurationOfTheScenario) {
+  options_.kubeconfig = "/a/kubeconfig";
+  options_.scheduler_name = "mine";
+  const std::string file = directory_.path() / "scheduler.json";
+  EXPECT_EQ(Arguments(), "--fast --config " + file + "\n");
+  const Json config = Json::parse(LastLines(file, 99));
+  EXPECT_EQ(config["parallelism"], 4);
+  EXPECT_EQ(config["clientConnection"]["kubeconfig"], "/a/kubeconfig");
+  EXPECT_EQ(config["profiles"][0]["schedulerName"], "mine");
+}
+
+TEST_F(ConfiguredPlayerTest, AppendsTheFlagsInsteadWithNoConfig) {
+  options_.no_config = true;
+  EXPECT_EQ(Arguments(), "--fast --plugin ours\n");
+}
+
+TEST_F(ConfiguredPlayerTest, AppendsNothingWithNoFlags) {
+  options_.no_flags = true;
+  EXPECT_EQ(Arguments(), "--fast\n");
+}
+
+TEST_F(PlayerTest, ReportsHowARunningSchedulerMustBeConfigured) {
+  Play("flags: --ours\nconfig: {parallelism: 4}\nsteps: [{wait: 1ms}]\n");
+  EXPECT_THAT(output_.str(),
+              HasSubstr("  the scheduler must run with --ours, or with the "
+                        "configuration {\"parallelism\":4}\n"));
+}
+
 TEST_F(PlayerTest, LetsTheSchedulerRunOnAfterTheScenario) {
   const std::string file = directory_.path() / "written";
   options_.scheduler = "sleep 0.2; echo late >" + file + "; exec sleep 1000";
@@ -294,10 +348,11 @@ steps:
 
 TEST_F(PlayerTest, WritesScenariosAndResultsAsLinesOfJson) {
   const Scenario scenario{.file = "f.yaml", .title = "T"};
-  EXPECT_EQ(ToJsonLine(scenario),
-            R"({"file":"f.yaml","title":"T","since":0,"notUpstream":"",)"
-            R"("needsEmbedded":false,"needsScheduler":false,)"
-            R"("needsMetrics":false})");
+  EXPECT_EQ(
+      ToJsonLine(scenario),
+      R"({"file":"f.yaml","title":"T","since":0,"notUpstream":"",)"
+      R"("needsConfig":false,"needsEmbedded":false,"needsScheduler":false,)"
+      R"("needsMetrics":false})");
   Result result;
   EXPECT_EQ(ToJsonLine(scenario, result),
             R"({"file":"f.yaml","title":"T","passed":true,"seconds":0.0})");

@@ -105,6 +105,7 @@ std::string ToJsonLine(const Scenario& scenario) {
       {"title", scenario.title},
       {"since", scenario.since},
       {"notUpstream", scenario.not_upstream},
+      {"needsConfig", !scenario.config.empty()},
       {"needsEmbedded", scenario.needs_embedded},
       {"needsScheduler", scenario.needs_scheduler},
       {"needsMetrics", scenario.needs_metrics}};

@@ -45,8 +45,8 @@ class Reader {
 
   Scenario Read() {
     const Field root(document_);
-    root.AllowOnly({"title", "why", "since", "notUpstream", "flags", "nodes",
-                    "faults", "throughout", "steps"});
+    root.AllowOnly({"title", "why", "since", "notUpstream", "flags", "config",
+                    "nodes", "faults", "throughout", "steps"});
     scenario_.title = root["title"].String();
     scenario_.why = root["why"].String();
     scenario_.since = root["since"].Count(1);
@@ -56,6 +56,7 @@ class Reader {
     if (const auto flags = root.Find("flags")) {
       scenario_.flags = flags->String();
     }
+    if (const auto config = root.Find("config")) ReadConfig(*config);
     if (root.Has("nodes")) ReadNodes(root["nodes"]);
     if (const auto faults = root.Find("faults")) {
       scenario_.faults = ReadFaults(*faults);
@@ -71,6 +72,23 @@ class Reader {
   }
 
  private:
+  void ReadConfig(const Field& config) {
+    RejectKeys(config, {"apiVersion", "kind", "leaderElection"});
+    if (const auto connection = config.Find("clientConnection")) {
+      RejectKeys(*connection,
+                 {"kubeconfig", "contentType", "acceptContentTypes"});
+    }
+    scenario_.config = config.json().dump();
+  }
+
+  static void RejectKeys(const Field& map,
+                         const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) {
+      if (!map.Has(key)) continue;
+      map[key].FailKey("the player sets " + key + ": leave it out");
+    }
+  }
+
   void ReadNodes(const Field& field) {
     for (const Field& item : field.Items()) {
       for (Manifest& node : ReadNodeManifests(item)) {

@@ -183,6 +183,9 @@ struct Scenario {
   // What the player appends to the command that starts the scheduler, such as
   // the flag that adds a plugin.
   std::string flags;
+  // What `--config` gives the scheduler instead of the flags: a JSON object for
+  // CompleteSchedulerConfig(), or "".
+  std::string config;
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;
   std::optional<Faults> faults;  // set before the scheduler starts

@@ -9,6 +9,7 @@
 
 #include "lab/scenario/errors.h"
 #include "lab/scenario/metric_sum.h"
+#include "lab/scenario/scheduler_config.h"
 #include "minisched/api/duration.h"
 
 namespace minisched::scenario {
@@ -100,6 +101,29 @@ std::vector<std::string> DescribePods(const std::vector<std::string>& names,
   return lines;
 }
 
+// Returns the command that starts the scheduler. Writes its configuration.
+std::string Command(const PlayerOptions& options, const Scenario& scenario) {
+  const std::string& command = options.scheduler;
+  if (command.empty() || options.no_flags) return command;
+  if (!scenario.config.empty() && !options.no_config) {
+    return WithConfigFlag(
+        command,
+        CompleteSchedulerConfig(scenario.config, scenario.file,
+                                {.kubeconfig = options.kubeconfig,
+                                 .scheduler_name = options.scheduler_name}),
+        options.directory / "scheduler.json");
+  }
+  return scenario.flags.empty() ? command : command + " " + scenario.flags;
+}
+
+// Returns what a scheduler that is already running must have been started with,
+// or "".
+std::string DescribeConfig(const Scenario& scenario) {
+  if (scenario.config.empty()) return scenario.flags;
+  return (scenario.flags.empty() ? "" : scenario.flags + ", or with ") +
+         "the configuration " + scenario.config;
+}
+
 }  // namespace
 
 ScenarioRun::ScenarioRun(const PlayerOptions& options, TextReport& report,
@@ -110,9 +134,7 @@ ScenarioRun::ScenarioRun(const PlayerOptions& options, TextReport& report,
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
-      command_(scenario.flags.empty() || options.no_flags
-                   ? options.scheduler
-                   : options.scheduler + " " + scenario.flags),
+      command_(Command(options, scenario)),
       test_bed_(cluster, options.scheduler_name) {
   std::string url =
       options.metrics_url.empty() ? kDefaultMetricsUrl : options.metrics_url;
@@ -137,8 +159,8 @@ void ScenarioRun::Play() {
     report_.WriteStep("start the scheduler: " + command_);
     StartScheduler();
   } else {
-    if (!scenario_.flags.empty()) {
-      report_.WriteStep("the scheduler must run with " + scenario_.flags);
+    if (const auto config = DescribeConfig(scenario_); !config.empty()) {
+      report_.WriteStep("the scheduler must run with " + config);
     }
     if (scenario_.needs_metrics) Do(MarkMetrics());
   }

@@ -70,6 +70,7 @@ why: >
 since: 3
 notUpstream: a plugin of ours
 flags: --plugin ours
+config: {parallelism: 4, profiles: [{schedulerName: a}, {}]}
 nodes:
 - names: [node-1, node-2]
 - {names: node-3, unschedulable: true}
@@ -99,6 +100,8 @@ steps:
   EXPECT_EQ(scenario.since, 3);
   EXPECT_EQ(scenario.not_upstream, "a plugin of ours");
   EXPECT_EQ(scenario.flags, "--plugin ours");
+  EXPECT_EQ(scenario.config,
+            R"({"parallelism":4,"profiles":[{"schedulerName":"a"},{}]})");
   EXPECT_EQ(scenario.nodes.size(), 3U);
   EXPECT_EQ(scenario.throughout.size(), 1U);
   EXPECT_TRUE(scenario.needs_embedded);
@@ -192,10 +195,21 @@ TEST_F(ScenarioTest, RejectsYamlThatHasNoJsonForm) {
             " line 4, column 12: a key must be a scalar");
 }
 
+TEST_F(ScenarioTest, RejectsInAConfigurationWhatThePlayerSets) {
+  EXPECT_EQ(ComplaintOf("config:\n  leaderElection: {leaderElect: true}\n"),
+            "5:3: the player sets leaderElection: leave it out");
+  EXPECT_EQ(ComplaintOf("config: {clientConnection: {kubeconfig: k}}\n"),
+            "4:29: the player sets kubeconfig: leave it out");
+  EXPECT_EQ(ComplaintOf("config: {kind: KubeSchedulerConfiguration}\n"),
+            "4:10: the player sets kind: leave it out");
+  EXPECT_EQ(ComplaintOf("config: a.yaml\n"),
+            "4:9: config: expected a map, found \"a.yaml\"");
+}
+
 TEST_F(ScenarioTest, RejectsUnknownKeys) {
   EXPECT_EQ(ComplaintOf("step: []\n"),
-            "4:1: unknown key \"step\"; known keys: faults, flags, nodes, "
-            "notUpstream, since, steps, throughout, title, why");
+            "4:1: unknown key \"step\"; known keys: config, faults, flags, "
+            "nodes, notUpstream, since, steps, throughout, title, why");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replica: 2}\n"),
               HasSubstr("5:21: unknown key \"replica\"; known keys: annot"));
   EXPECT_THAT(ComplaintOf("nodes: [{name: a}]\n"),

@@ -24,16 +24,17 @@ show_moves() {
 
 # Plays the story with the step.
 play_story() {
-  local record=$cluster_dir/story.jsonl command player status=0
+  local record=$cluster_dir/story.jsonl command player status=0 options=()
   command=$(printf ' %q' "$root/build/bin/$program" --record "$record" \
     "${flags[@]}")
   build default "$program" minisched-apiserver minisched-scenario
+  reads_config "$root/build/bin/$program" || options+=(--no-config)
   use_colours
   printf '\n%s%s%s\n\n' "$bold" "$step" "$plain"
   mkdir -p "$cluster_dir"
   rm -f "$record"
-  "$root/build/bin/minisched-scenario" --embedded --scheduler "exec$command" \
-    "$root/testdata/story.yaml" > >(print_lines) &
+  "$root/build/bin/minisched-scenario" --embedded "${options[@]}" \
+    --scheduler "exec$command" "$root/testdata/story.yaml" > >(print_lines) &
   player=$!
   # tail warns until the file exists.
   tail -s 0.1 --pid "$player" -n +1 -F "$record" 2>/dev/null |
@@ -109,8 +110,9 @@ play_recorded() {
   facts=$("$bin/minisched-scenario" --check "$scenario") || exit 2
   [[ $facts =~ \"since\":([0-9]+) ]]
   since=${BASH_REMATCH[1]}
-  # An earlier step may not have the scenario's flags.
+  # An earlier step may have neither the scenario's flags nor its plugins.
   ((10#${step%%-*} >= since)) || options+=(--no-flags)
+  reads_config "$bin/$program" || options+=(--no-config)
   command=$(printf 'exec %q%s' "$bin/$program" \
     "${flags[*]:+$(printf ' %q' "${flags[@]}")}")
   command+=" --record $(printf '%q' "$recordings")/\$\$.jsonl"

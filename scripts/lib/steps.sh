@@ -33,6 +33,9 @@ find_step() {
   printf '%s\n' "$step"
 }
 
+# reads_config PROGRAM: succeeds if the scheduler has a flag --config.
+reads_config() { [[ $("$1" --help 2>&1) =~ (^|[[:space:]])--config[[:space:]] ]]; }
+
 # steps_after STEP: prints the folders of the later steps.
 steps_after() { list_steps | sed "0,/^$1\$/d"; }
 

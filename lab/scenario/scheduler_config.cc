@@ -1,0 +1,96 @@
+#include "lab/scenario/scheduler_config.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lab/scenario/child_process.h"
+#include "lab/scenario/errors.h"
+#include "minisched/api/parse_error.h"
+#include "minisched/api/yaml.h"
+#include "minisched/config/configuration.h"
+
+namespace minisched::scenario {
+namespace {
+
+using Json = nlohmann::json;
+
+bool IsAbsent(const Json& object, const char* key) {
+  return !object.contains(key) || object[key].is_null();
+}
+
+// Merges `members` into the object that is the member `key`.
+void Merge(Json& config, const char* key, const Json& members) {
+  if (IsAbsent(config, key)) config[key] = Json::object();
+  if (config[key].is_object()) config[key].update(members);
+}
+
+void NameProfiles(Json& config, const std::string& name) {
+  if (IsAbsent(config, "profiles") || config["profiles"].empty()) {
+    config["profiles"] = {Json::object()};
+  }
+  for (Json& profile : config["profiles"]) {
+    if (!profile.is_object()) continue;
+    const bool has_name = !IsAbsent(profile, "schedulerName") &&
+                          profile["schedulerName"] != "" &&
+                          profile["schedulerName"] != "minisched";
+    if (!has_name) profile["schedulerName"] = name;
+  }
+}
+
+}  // namespace
+
+Json ReadSchedulerConfig(std::string_view text, const std::string& source) {
+  std::vector<YamlSource> documents;
+  try {
+    documents = ReadYaml(text);
+  } catch (const ParseError& error) {
+    throw CannotPlay(source + ": " + error.what());
+  }
+  Json config = Json::parse(documents.size() == 1 ? documents[0].json : "null");
+  if (!config.is_object()) {
+    throw CannotPlay(source +
+                     ": expected a KubeSchedulerConfiguration, as one map");
+  }
+  for (const std::string& key : documents[0].repeated_keys) {
+    const auto line = documents[0].lines.find(key);
+    throw CannotPlay(fmt::format("{}: {}{}: the field is repeated", source,
+                                 line == documents[0].lines.end()
+                                     ? ""
+                                     : fmt::format("line {}: ", line->second),
+                                 key));
+  }
+  return config;
+}
+
+std::string CompleteSchedulerConfig(std::string_view text,
+                                    const std::string& source,
+                                    const RunSettings& settings) {
+  Json config = ReadSchedulerConfig(text, source);
+  if (IsAbsent(config, "apiVersion")) {
+    config["apiVersion"] = kConfigurationApiVersion;
+  }
+  if (IsAbsent(config, "kind")) config["kind"] = kConfigurationKind;
+  Merge(config, "leaderElection", {{"leaderElect", false}});
+  Merge(config, "clientConnection",
+        {{"contentType", "application/json"},
+         {"acceptContentTypes", "application/json"}});
+  if (!settings.kubeconfig.empty()) {
+    Merge(config, "clientConnection", {{"kubeconfig", settings.kubeconfig}});
+  }
+  if (!settings.scheduler_name.empty()) {
+    NameProfiles(config, settings.scheduler_name);
+  }
+  return config.dump(2) + "\n";
+}
+
+std::string WithConfigFlag(const std::string& command,
+                           const std::string& config, const std::string& file) {
+  if (!(std::ofstream(file) << config << std::flush)) {
+    throw CannotPlay("failed to write " + file);
+  }
+  return command + " --config " + ShellQuote(file);
+}
+
+}  // namespace minisched::scenario
