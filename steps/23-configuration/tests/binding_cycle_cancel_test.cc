@@ -9,7 +9,6 @@
 
 #include "framework/pods_in_pre_bind.h"
 #include "tests/binding_cycle_testing.h"
-#include "tests/options_testing.h"
 
 namespace minisched {
 namespace {
@@ -23,14 +22,11 @@ using ::testing::IsEmpty;
 class BindingCycleCancelTest : public BindingCycleTest {
  protected:
   BindingCycleCancelTest() {
-    Registry registry = NewInTreeRegistry();
-    const auto make = registry.at("NodeNumber").make;
-    registry.at("NodeNumber").make = [this, make](const Handle& handle) {
+    auto& make = options_.registry.at("DefaultBinder").make;
+    make = [this, original = make](const Handle& handle) {
       pods_in_pre_bind_ = &handle.pods_in_pre_bind;
-      return make(handle);
+      return original(handle);
     };
-    options_ = OptionsWith("multiPoint: {enabled: [{name: NodeNumber}]}",
-                           std::move(registry));
   }
   ~BindingCycleCancelTest() override { Stop(); }
 
