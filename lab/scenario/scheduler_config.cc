@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "lab/scenario/child_process.h"
 #include "lab/scenario/errors.h"
@@ -27,15 +28,14 @@ void Merge(Json& config, const char* key, const Json& members) {
 }
 
 void NameProfiles(Json& config, const std::string& name) {
+  static const std::set<Json> kNoName = {nullptr, "", "minisched"};
   if (IsAbsent(config, "profiles") || config["profiles"].empty()) {
     config["profiles"] = {Json::object()};
   }
   for (Json& profile : config["profiles"]) {
     if (!profile.is_object()) continue;
-    const bool has_name = !IsAbsent(profile, "schedulerName") &&
-                          profile["schedulerName"] != "" &&
-                          profile["schedulerName"] != "minisched";
-    if (!has_name) profile["schedulerName"] = name;
+    Json& own_name = profile["schedulerName"];
+    if (kNoName.contains(own_name)) own_name = name;
   }
 }
 

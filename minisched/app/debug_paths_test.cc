@@ -119,6 +119,14 @@ TEST_F(DebugPathsTest, DescribesTheScheduler) {
   EXPECT_THAT(Get("/debug"), HasSubstr(R"("reports":true)"));
 }
 
+TEST_F(DebugPathsTest, ServesTheConfigurationToThisMachineOnly) {
+  EXPECT_THAT(Get("/configz"), AllOf(StartsWith("HTTP/1.1 200 "),
+                                     HasSubstr(R"({"componentconfig":{}})")));
+  EXPECT_THAT(Send("GET", "/configz", "", {{"Origin", "http://evil"}}),
+              AllOf(StartsWith("HTTP/1.1 403 "),
+                    HasSubstr("no other web page may use /configz")));
+}
+
 TEST_F(DebugPathsTest, StreamsTheRecordsOfARecording) {
   served_.Move("a", Place::kActive);
   served_.Move("a", Place::kInFlight);

@@ -20,6 +20,7 @@ class ServedTrace {
       : paths(trace, pace,
               {.program = "minisched-13",
                .scheduler_name = "minisched",
+               .configz = R"({"componentconfig":{}})",
                .control = control}),
         server_(
             std::in_place, "127.0.0.1", port, [] { return "metrics"; },
