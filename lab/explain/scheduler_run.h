@@ -37,9 +37,9 @@ struct Outcome {
 // the scheduler. `cluster` and `kubeconfig`, a text, are those of the copy. The
 // command finds $KUBECONFIG, $SCHEDULER_NAME, which is the pod's, and $RECORD,
 // the path for a recording. Files are written to a temporary directory. Throws
-// CannotTell if the scheduler ends or if it has no
-// result until `deadline`, and Cancelled. Calls `before_stop`, if it is set,
-// while the scheduler still runs. REQUIRES: called on the main thread.
+// CannotTell if the scheduler ends or if it has no result until `deadline`, and
+// Cancelled. Calls `before_stop`, if it is set, while the scheduler still runs.
+// REQUIRES: called on the main thread.
 Outcome RunScheduler(
     scenario::Cluster& cluster, const std::string& kubeconfig,
     const SchedulerCommand& command, const Pod& pod, Clock::TimePoint deadline,
