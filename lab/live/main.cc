@@ -64,10 +64,8 @@ std::string CheckFlags(const Options& options) {
     return "--config is for a scheduler that this program starts: add "
            "--scheduler COMMAND";
   }
-  if (!cluster.trace.empty() &&
-      !(cluster.records.empty() && cluster.scheduler.empty())) {
-    return "--trace shows a scheduler that runs: leave out --records and "
-           "--scheduler";
+  if (!cluster.trace.empty() && !cluster.records.empty()) {
+    return "--trace has the records too: leave out --records";
   }
   // The scheduler would use another cluster than the page.
   if (!cluster.scheduler.empty() && !cluster.config.context.empty()) {
@@ -167,7 +165,7 @@ int main(int argc, char** argv) {
   flags.AddNonEmpty("--trace", &cluster.trace,
                     "Show the scheduler that serves its trace at this URL: "
                     "that of its --metrics-port, such as "
-                    "http://127.0.0.1:10251");
+                    "http://127.0.0.1:10251. It may be the one of --scheduler");
   flags.AddNonEmpty("--records", &cluster.records,
                     "Show the records that the scheduler appends to this file, "
                     "or writes to standard input (-): see "
@@ -177,9 +175,12 @@ int main(int argc, char** argv) {
                     "finds $KUBECONFIG, $SCHEDULER_NAME, $SCHEDULER_CONFIG and "
                     "$METRICS_PORT. If the command uses the last one, and no "
                     "--config, show the trace there");
-  flags.AddNonEmpty("--config", &cluster.config_file,
-                    "The scheduler's configuration. The page edits a copy of "
-                    "this file, and restarts the scheduler");
+  flags.AddNonEmpty(
+      "--config", &cluster.config_file,
+      "The scheduler's configuration. The page edits a copy of "
+      "this file, and restarts the scheduler. $SCHEDULER_CONFIG "
+      "also has the cluster of --kubeconfig, no leader election, "
+      "and the name of --scheduler-name for profiles without one");
   flags.Add("--port", &options.port, "Port of the page; 0 picks a free one", 0,
             65535);
   flags.AddNonEmpty("--replay", &options.replay,

@@ -8,8 +8,7 @@
 
 #include "lab/live/access.h"
 #include "lab/live/api_proxy.h"
-#include "minisched/api/parse_error.h"
-#include "minisched/api/yaml.h"
+#include "lab/scenario/errors.h"
 #include "minisched/base/log.h"
 #include "minisched/client/config_files.h"
 
@@ -22,8 +21,10 @@ constexpr std::size_t kLogLines = 8;
 
 ManagedScheduler::ManagedScheduler(
     std::string command, const std::string& config,
+    scenario::RunSettings settings,
     std::map<std::string, std::string> environment, Clock& clock)
     : command_(std::move(command)),
+      settings_(std::move(settings)),
       environment_(std::move(environment)),
       clock_(clock),
       has_config_(!config.empty()),
@@ -35,9 +36,10 @@ ManagedScheduler::ManagedScheduler(
 
 void ManagedScheduler::Start() {
   process_.reset();
-  {
+  if (has_config_) {
     MutexLock lock(mu_);
-    std::ofstream(environment_["SCHEDULER_CONFIG"]) << config_;
+    std::ofstream(environment_["SCHEDULER_CONFIG"])
+        << CompleteSchedulerConfig(config_, "--config", settings_);
   }
   std::filesystem::remove(log());
   process_.emplace(command_, environment_, log());
@@ -50,8 +52,8 @@ void ManagedScheduler::Handle(const http::Request& request, Respond respond) {
     return respond({.content_type = "application/yaml", .body = config_});
   }
   try {
-    YamlToJson(request.body);
-  } catch (const ParseError& error) {
+    CompleteSchedulerConfig(request.body, "the configuration", settings_);
+  } catch (const scenario::CannotPlay& error) {
     return respond(YamlErrorReply(error.what()));
   }
   if (respond_) {

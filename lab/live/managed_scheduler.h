@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lab/scenario/child_process.h"
+#include "lab/scenario/scheduler_config.h"
 #include "lab/scenario/temporary_directory.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/mutex.h"
@@ -14,19 +15,20 @@
 namespace minisched::live {
 
 // A scheduler that pages can restart with another configuration, if it has one.
-// Create and
-// destroy the object on the main thread, as ChildProcess requires; the
-// destructor ends the scheduler.
+// Create and destroy the object on the main thread, as ChildProcess requires;
+// the destructor ends the scheduler.
 class ManagedScheduler {
  public:
   using Respond = std::function<void(http::Reply)>;
   // A scheduler that ends sooner has not accepted its configuration.
   static constexpr std::chrono::seconds kTrial{3};
 
-  // Starts the shell command with $SCHEDULER_CONFIG, a copy of the file
-  // `config` unless this is "", and with other variables. Throws ConfigError if
-  // the file can't be read.
+  // Starts the shell command with other variables, and with $SCHEDULER_CONFIG,
+  // the path of a copy of the file `config`, completed with the settings,
+  // unless `config` is "". Throws ConfigError if the file can't be read, and
+  // CannotPlay if it is malformed.
   ManagedScheduler(std::string command, const std::string& config,
+                   scenario::RunSettings settings,
                    std::map<std::string, std::string> environment,
                    Clock& clock = RealClock());
 
@@ -51,6 +53,7 @@ class ManagedScheduler {
   void EndChange(http::Reply reply) EXCLUDES(mu_);
 
   const std::string command_;
+  const scenario::RunSettings settings_;
   std::map<std::string, std::string> environment_;
   Clock& clock_;
   const bool has_config_;

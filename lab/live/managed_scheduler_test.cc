@@ -20,9 +20,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Runs until its configuration is "end: true", and then exits with code 3. Each
-// start appends its configuration to the file $STARTS.
+// start appends the last line of its configuration to the file $STARTS.
 constexpr const char* kCommand =
-    "cat $SCHEDULER_CONFIG >>$STARTS; echo some log; echo last words; "
+    "grep -E '\"(a|end)\"' $SCHEDULER_CONFIG | tr -d '\", ' >>$STARTS; "
+    "echo some log; echo last words; "
     "if grep -q end $SCHEDULER_CONFIG; then exit 3; fi; exec sleep 60";
 
 class ManagedSchedulerTest : public ::testing::Test {
@@ -30,7 +31,7 @@ class ManagedSchedulerTest : public ::testing::Test {
   void Start(const std::string& config, const std::string& command = kCommand) {
     const TestFile file(config);
     scheduler_.emplace(
-        command, file.path(),
+        command, file.path(), scenario::RunSettings{.kubeconfig = "/the/file"},
         std::map<std::string, std::string>{{"STARTS", starts_.path()}}, clock_);
   }
 
@@ -64,17 +65,24 @@ class ManagedSchedulerTest : public ::testing::Test {
 
 TEST_F(ManagedSchedulerTest, StartsWithACopyOfTheConfiguration) {
   Start("a: 1\n");
-  PollUntil([&] { return Starts() == "a: 1\n"; });
+  PollUntil([&] { return Starts() == "a:1\n"; });
   Ask("GET");
   EXPECT_EQ(reply_->body, "a: 1\n");
   EXPECT_EQ(reply_->content_type, "application/yaml");
 }
 
+TEST_F(ManagedSchedulerTest, CompletesTheConfiguration) {
+  Start("a: 1\n", "cat $SCHEDULER_CONFIG >$STARTS; exec sleep 60");
+  PollUntil([&] { return Starts().ends_with("}\n"); });
+  EXPECT_THAT(Starts(), AllOf(HasSubstr(R"("kubeconfig": "/the/file")"),
+                              HasSubstr(R"("leaderElect": false)")));
+}
+
 TEST_F(ManagedSchedulerTest, RestartsWithAnotherConfiguration) {
   Start("a: 1\n");
-  PollUntil([&] { return Starts() == "a: 1\n"; });
+  PollUntil([&] { return Starts() == "a:1\n"; });
   Ask("PUT", "a: 2\n");
-  PollUntil([&] { return Starts() == "a: 1\na: 2\n"; });
+  PollUntil([&] { return Starts() == "a:1\na:2\n"; });
   EXPECT_FALSE(reply_);
   clock_.Advance(ManagedScheduler::kTrial);
   PollUntil([&] { return reply_.has_value(); });
@@ -85,14 +93,14 @@ TEST_F(ManagedSchedulerTest, RestartsWithAnotherConfiguration) {
 
 TEST_F(ManagedSchedulerTest, ReturnsToTheOldConfiguration) {
   Start("a: 1\n");
-  PollUntil([&] { return Starts() == "a: 1\n"; });
+  PollUntil([&] { return Starts() == "a:1\n"; });
   Ask("PUT", "end: true\n");
   PollUntil([&] { return reply_.has_value(); });
   EXPECT_EQ(reply_->status, 409);
   EXPECT_THAT(reply_->body,
               AllOf(HasSubstr("the old configuration is back"),
                     HasSubstr("exit code 3"), HasSubstr("last words")));
-  PollUntil([&] { return Starts() == "a: 1\nend: true\na: 1\n"; });
+  PollUntil([&] { return Starts() == "a:1\nend:true\na:1\n"; });
   Ask("GET");
   EXPECT_EQ(reply_->body, "a: 1\n");
 }
@@ -118,6 +126,8 @@ TEST_F(ManagedSchedulerTest, RefusesMalformedYaml) {
   Ask("PUT", "a: [\n");
   EXPECT_EQ(reply_->status, 400);
   EXPECT_THAT(reply_->body, HasSubstr("\"line\":2"));
+  Ask("PUT", "[1]");
+  EXPECT_EQ(reply_->status, 400);
 }
 
 TEST_F(ManagedSchedulerTest, RefusesAChangeDuringAnother) {
@@ -140,16 +150,17 @@ TEST_F(ManagedSchedulerTest, FailsIfTheFirstStartFails) {
 }
 
 TEST_F(ManagedSchedulerTest, AChangeStartsASchedulerThatHasEnded) {
-  Start("a: 1\n", "cat $SCHEDULER_CONFIG >>$STARTS; sleep 0.2");
+  Start("a: 1\n", "grep -o '\"a\": .' $SCHEDULER_CONFIG >>$STARTS; sleep 0.2");
   clock_.Advance(ManagedScheduler::kTrial);
   RealClock().SleepFor(std::chrono::milliseconds(400), {});
   scheduler_->Poll();
   Ask("PUT", "a: 2\n");
-  PollUntil([&] { return Starts() == "a: 1\na: 2\n"; });
+  PollUntil([&] { return Starts() == "\"a\": 1\n\"a\": 2\n"; });
 }
 
 TEST_F(ManagedSchedulerTest, ReportsAFileThatCannotBeRead) {
-  EXPECT_THROW(ManagedScheduler("true", "/nowhere/c", {}), std::runtime_error);
+  EXPECT_THROW(ManagedScheduler("true", "/nowhere/c", {}, {}),
+               std::runtime_error);
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ SchedulerSource::SchedulerSource(const ClusterOptions& options, Client& client,
   if (!options.scheduler.empty()) StartScheduler(options, url);
   if (!url.empty()) {
     trace_.emplace(url);
-    info_ = trace_->AwaitInfo(kStart, stop);
+    info_ = trace_->AwaitInfo(kStart, stop, [this] {
+      if (managed_) managed_->Poll();  // throws if the scheduler has ended
+    });
     name_ = info_.scheduler;
   }
   if (!options.records.empty()) records_.emplace(options.records);
@@ -115,7 +117,14 @@ void SchedulerSource::StartScheduler(const ClusterOptions& options,
     url = "http://127.0.0.1:" + port;
   }
   has_config_ = !options.config_file.empty();
-  managed_.emplace(options.scheduler, options.config_file, environment);
+  // A profile without a name has the default one anyway.
+  const std::string& name = options.scheduler_name;
+  managed_.emplace(
+      options.scheduler, options.config_file,
+      scenario::RunSettings{
+          .kubeconfig = options.config.kubeconfig,
+          .scheduler_name = name == "default-scheduler" ? "" : name},
+      environment);
   spdlog::info("log of the scheduler: {}", managed_->log());
 }
 

@@ -75,7 +75,8 @@ SchedulerInfo TraceTail::Ask(const std::stop_token& stop) {
 }
 
 SchedulerInfo TraceTail::AwaitInfo(std::chrono::seconds patience,
-                                   const std::stop_token& stop) {
+                                   const std::stop_token& stop,
+                                   const std::function<void()>& on_wait) {
   const auto deadline = RealClock().Now() + patience;
   while (true) {
     try {
@@ -89,6 +90,7 @@ SchedulerInfo TraceTail::AwaitInfo(std::chrono::seconds patience,
       }
     }
     if (!RealClock().SleepFor(kRetry, stop)) throw Cancelled();
+    on_wait();
   }
 }
 

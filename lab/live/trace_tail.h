@@ -37,10 +37,12 @@ class TraceTail {
   TraceTail& operator=(const TraceTail&) = delete;
 
   // Asks the scheduler what it is. While it refuses connections, tries again
-  // for up to `patience`, because it may be starting. Throws std::runtime_error
-  // if it serves no trace, and Cancelled.
-  SchedulerInfo AwaitInfo(std::chrono::seconds patience,
-                          const std::stop_token& stop);
+  // for up to `patience`, because it may be starting, and calls `on_wait`.
+  // Throws std::runtime_error if it serves no trace, what `on_wait` throws, and
+  // Cancelled.
+  SchedulerInfo AwaitInfo(
+      std::chrono::seconds patience, const std::stop_token& stop,
+      const std::function<void()>& on_wait = [] {});
 
   // Reads the records from now on, the earlier ones first, until Stop(). With
   // `all_rejections`, asks for all rejections of each node. A call with the

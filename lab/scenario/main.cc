@@ -12,10 +12,12 @@
 #include "lab/scenario/errors.h"
 #include "lab/scenario/player.h"
 #include "lab/scenario/report.h"
+#include "lab/scenario/scheduler_config.h"
 #include "lab/scenario/temporary_directory.h"
 #include "minisched/base/printable.h"
 #include "minisched/cli/flags.h"
 #include "minisched/cli/signals.h"
+#include "minisched/client/config_files.h"
 #include "minisched/client/kubeconfig.h"
 
 namespace {
@@ -35,6 +37,7 @@ struct Options {
   bool json = false;
   bool check = false;
   int linger = 0;
+  std::string complete;
   minisched::scenario::PlayerOptions player;
   std::vector<std::string> files;
 };
@@ -53,6 +56,16 @@ Result PlayOne(Options options, const Scenario& scenario, TextReport& report,
   player.config.user_agent = "minisched-scenario/" MINISCHED_VERSION;
   player.kubeconfig = options.config.kubeconfig;
   return minisched::scenario::Player(player, report, stop).Play(scenario, stop);
+}
+
+// Prints the configuration of --complete.
+int Complete(const Options& options) {
+  std::cout << minisched::scenario::CompleteSchedulerConfig(
+      minisched::ReadFileOrPipe(options.complete, "--complete", {}),
+      options.complete,
+      {.kubeconfig = options.config.kubeconfig,
+       .scheduler_name = options.player.scheduler_name});
+  return kPassed;
 }
 
 void CheckOptions(const Options& options) {
@@ -159,11 +172,16 @@ int main(int argc, char** argv) {
             "to stderr");
   flags.Add("--check", &options.check,
             "Only read the files, and write what each needs as a line of JSON");
+  flags.AddNonEmpty("--complete", &options.complete,
+                    "Only print this configuration of a scheduler, completed "
+                    "as the one of a scenario: for the cluster of --kubeconfig "
+                    "and the name of --scheduler-name");
   if (const auto code = flags.Parse(argc, argv, MINISCHED_VERSION)) {
     return *code;
   }
   options.player.linger = std::chrono::seconds(options.linger);
   try {
+    if (!options.complete.empty()) return Complete(options);
     CheckOptions(options);
     return PlayAll(options);
   } catch (const minisched::Cancelled&) {

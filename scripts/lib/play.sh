@@ -61,6 +61,8 @@ check_scenario() {
   [[ $on == embedded ]] || die "a scenario is played on the embedded API" \
     "server: leave out --on $on"
   [[ -z $once$clean ]] || die "--once and --clean are not for a scenario"
+  [[ -z $config ]] || die "a scenario has its own configuration: leave out" \
+    "--config"
   [[ $step != kube-scheduler ]] || die "kube-scheduler writes no recording of" \
     "a scenario: pass a step"
   [[ -r $scenario && -f $scenario ]] || die "cannot read the scenario $scenario"
