@@ -1,4 +1,4 @@
-# The image of one step: docker build --build-arg STEP=22 -t minisched:22 .
+# The image of one step: docker build --build-arg STEP=23 -t minisched:23 .
 # docs/reference/in-a-cluster.md explains how to run it.
 
 FROM debian:12-slim AS build
@@ -15,7 +15,7 @@ COPY CMakeLists.txt CMakePresets.json ./
 COPY cmake cmake
 COPY minisched minisched
 RUN cmake --preset schedulers \
-    && cmake --build --preset schedulers --target minisched_app
+    && cmake --build --preset schedulers --target minisched_config
 COPY steps steps
 ARG STEP
 RUN test -n "$STEP" \
