@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -33,6 +34,37 @@ def built(name: str) -> pathlib.Path:
 def program_of(step: str) -> pathlib.Path:
     """Returns the program of a step, given its number."""
     return built(f"minisched-{int(step):02}")
+
+
+def reads_config(program: pathlib.Path) -> bool:
+    """Returns true if a scheduler has a flag --config."""
+    text = subprocess.run([program, "--help"], check=False, capture_output=True,
+                          text=True).stdout
+    return re.search(r"\s--config\s", text) is not None
+
+
+def plugin_flags(program: pathlib.Path, folder: pathlib.Path, *,
+                 weight: int = 0, groups: bool = False) -> list[str]:
+    """Returns the flags that add NodeNumber with this weight, if it is not 0,
+    and Coscheduling. A step that reads a configuration gets them from a file in
+    the folder."""
+    if not weight and not groups:
+        return []
+    if not reads_config(program):
+        return ([f"--node-number={weight}"] if weight else []) + [
+            "--coscheduling"] * groups
+    group_plugin = [{"name": "Coscheduling"}] if groups else []
+    number_plugin = ([{"name": "NodeNumber", "weight": weight}] if weight
+                     else [])
+    config = folder / "scheduler.json"
+    config.write_text(json.dumps({
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "minisched", "plugins": {
+            "multiPoint": {"enabled": number_plugin + group_plugin},
+            "queueSort": {"disabled": [{"name": "PrioritySort"}] * groups},
+            "postFilter": {"enabled": group_plugin}}}]}), "utf-8")
+    return ["--config", str(config)]
 
 
 class Server:

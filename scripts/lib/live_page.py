@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from embedded import BIN, Server, program_of
+from embedded import BIN, Server, plugin_flags, program_of
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 PATIENCE = 30  # seconds until a condition must hold
@@ -98,14 +98,17 @@ def free_port() -> int:
 class Cluster:
     """An embedded API server with these objects, a scheduler, and its page.
 
-    `flags` are the scheduler's. Use it in a with statement.
+    `flags` are the scheduler's, `weight` is that of its plugin NodeNumber, and
+    with `groups`, it has Coscheduling. Use it in a with statement.
     """
 
-    def __init__(self, step: str, objects: list[dict], *flags: str):
+    def __init__(self, step: str, objects: list[dict], *flags: str,
+                 weight: int = 0, groups: bool = False):
         self.step = step
-        self.flags = flags
         self.objects = objects
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="live_test."))
+        self.flags = [*flags, *plugin_flags(program_of(step), self.folder,
+                                            weight=weight, groups=groups)]
         self.server: Server | None = None
         self.scheduler: subprocess.Popen | None = None
         self.viewer: subprocess.Popen | None = None

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from embedded import Server
+from embedded import Server, plugin_flags
 from soak_api import GROUP, MIN_AVAILABLE, NODES, PODS, Object
 from soak_groups_model import Judge, Plan, plan_of
 
@@ -145,8 +145,9 @@ class Run:
     def start_scheduler(self, _: str) -> None:
         with open(self.folder / "scheduler.log", "ab") as log:
             self.scheduler = subprocess.Popen(
-                [self.program, "-vv", "--coscheduling", "--kubeconfig",
-                 self.server.kubeconfig, "--seed", str(self.seed)],
+                [self.program, "-vv", "--kubeconfig",
+                 self.server.kubeconfig, "--seed", str(self.seed),
+                 *plugin_flags(self.program, self.folder, groups=True)],
                 stdout=log, stderr=log)
         self.record("scheduler started")
 

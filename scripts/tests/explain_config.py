@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from explain_run import EXPLAIN, LAST, NODE, PATIENCE, listed, pod_with
+from explain_run import EXPLAIN, NODE, PATIENCE, listed, pod_with
 
 # The profile `mine` ignores that the node is cordoned. The cluster, the
 # election and the extender must not matter.
@@ -38,13 +38,6 @@ CASES: dict[str, tuple[str, dict, int, list[str]]] = {
         ("mine", {"paralelism": 3}, 2,
          ["the scheduler ended with exit code 1; .* log:", "paralelism"]),
 }
-
-
-def reads_config() -> bool:
-    """Returns true if the last step has a flag --config."""
-    text = subprocess.run([LAST, "--help"], check=True, capture_output=True,
-                          text=True).stdout
-    return re.search(r"\s--config\s", text) is not None
 
 
 def check_config(directory: pathlib.Path, *scheduler: str,

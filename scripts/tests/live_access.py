@@ -68,7 +68,7 @@ def busy_cluster() -> Cluster:
              node("node-2", "2", unschedulable=True),
              node("node-3", taints=[{"key": "team", "value": "a",
                                      "effect": "NoSchedule"}])]
-    return Cluster("13", nodes, "--node-number", "1")
+    return Cluster("13", nodes, weight=1)
 
 
 def fill(cluster: Cluster, live: LivePage) -> None:
@@ -197,8 +197,8 @@ def tab_to(live: LivePage, name: str) -> None:
 
 @check
 def the_keyboard_is_enough_to_do_everything(browser: Browser) -> None:
-    with Cluster("13", [node("node-1"), node("node-2")], "--node-number", "1"
-                 ) as cluster, LivePage(browser, cluster) as live:
+    with Cluster("13", [node("node-1"), node("node-2")],
+                 weight=1) as cluster, LivePage(browser, cluster) as live:
         live.open()
         keyboard = live.page.keyboard
 

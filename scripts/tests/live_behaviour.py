@@ -140,7 +140,7 @@ def the_table_of_an_attempt_equals_its_record(browser: Browser) -> None:
                  {"key": "team", "value": "a", "effect": "NoSchedule"}]),
              node("node-6", taints=[
                  {"key": "soft", "effect": "PreferNoSchedule"}])]
-    with Cluster("13", nodes, "--node-number", "2") as cluster, \
+    with Cluster("13", nodes, weight=2) as cluster, \
             LivePage(browser, cluster) as live:
         live.open()
         cluster.create(pod("web-1", "1"))
@@ -209,8 +209,7 @@ def the_timer_of_Permit_runs_and_allow_and_reject_end_the_wait(
 
     # NodeNumber waits two seconds for a node that ends in 2. Coscheduling waits
     # ten seconds for the other members of a group.
-    with Cluster("13", [node("node-2")], "--node-number", "1",
-                 "--coscheduling") as cluster, \
+    with Cluster("13", [node("node-2")], weight=1, groups=True) as cluster, \
             LivePage(browser, cluster) as live:
         live.open()
         cluster.create(pod("timed", "1"))
@@ -284,9 +283,9 @@ def supposed_weights_give_the_totals_of_these_weights(browser: Browser) -> None:
     nodes = [node("node-1"), node("node-2", "2"), node("node-3", "8")]
     pods = [pod("web-1", "1"), pod("web-2", "1")]
     tables = {}
-    for weight in ("1", "5"):
-        with Cluster("13", nodes, "--node-number", weight, "--seed",
-                     "1") as cluster, LivePage(browser, cluster) as live:
+    for weight in (1, 5):
+        with Cluster("13", nodes, "--seed", "1", weight=weight) as cluster, \
+                LivePage(browser, cluster) as live:
             live.open().hold()
             cluster.create(*pods)
             live.await_places({"activeQ": ["web-1", "web-2"]})
@@ -297,7 +296,7 @@ def supposed_weights_give_the_totals_of_these_weights(browser: Browser) -> None:
             attempt = cluster.attempt("web-1", 1)
             assert_table(live, attempt)
             tables[weight] = live.evaluate(TABLE)
-            if weight == "5":
+            if weight == 5:
                 continue
             field = live.page.get_by_label("weight of NodeNumber")
             field.fill("5")
@@ -307,11 +306,11 @@ def supposed_weights_give_the_totals_of_these_weights(browser: Browser) -> None:
             assert "would win" in live.text("table:has(th.filter)")
             live.press("Back to its weights")
             until(lambda: field.input_value() == "1", "the weight is 1 again")
-            assert live.evaluate(TABLE) == tables["1"]
+            assert live.evaluate(TABLE) == tables[1]
 
     def totals(table: dict) -> dict:
         return {row["node"]: row["total"] for row in table["rows"]}
-    assert totals(supposed) == totals(tables["5"]) != totals(tables["1"])
+    assert totals(supposed) == totals(tables[5]) != totals(tables[1])
 
 
 @check
@@ -323,8 +322,8 @@ def each_moment_is_shown_again_as_it_was_live(browser: Browser) -> None:
         return pod(name, "1", labels={f"{GROUP}/name": "job",
                                       f"{GROUP}/min-available": "2"})
 
-    with Cluster("13", [node("node-1"), node("node-2")], "--coscheduling"
-                 ) as cluster, LivePage(browser, cluster) as live:
+    with Cluster("13", [node("node-1"), node("node-2")],
+                 groups=True) as cluster, LivePage(browser, cluster) as live:
         live.open().hold()
         moments = []
 

@@ -125,6 +125,9 @@ void Framework::Arrange(const ExpandedPlugins& plugins) {
   ArrangeList(pre_bind_plugins_, plugins[kPreBind]);
   ArrangeList(bind_plugins_, plugins[kBind]);
   ArrangeList(post_bind_plugins_, plugins[kPostBind]);
+  for (const PluginEntry& plugin : plugins[kScore]) {
+    score_plugin_weight_.at(plugin.name) = plugin.weight;
+  }
 }
 
 void Framework::AddQueueingHints(const Plugin& plugin) {

@@ -65,15 +65,8 @@ void AddPlugins(Framework& framework, const Registry& registry,
   std::vector<PluginSetError> errors;
   ExpandedPlugins plugins =
       ExpandPlugins(profile.plugins, FeaturesOf(registry).plugins, errors);
-  std::map<std::string, std::int64_t> weights;
-  for (const auto& point : plugins.points) {
-    for (const PluginEntry& plugin : point) weights.emplace(plugin.name, 1);
-  }
-  for (const PluginEntry& plugin : plugins[ExtensionPoint::kScore]) {
-    weights[plugin.name] = plugin.weight;
-  }
-  for (const auto& [name, weight] : weights) {
-    framework.Add(registry.at(name).make(handle), weight);
+  for (const std::string& name : EnabledPlugins(profile.plugins)) {
+    framework.Add(registry.at(name).make(handle));
   }
   framework.Add(std::make_unique<Unsupported>());
   auto& pre_filter = plugins[ExtensionPoint::kPreFilter];

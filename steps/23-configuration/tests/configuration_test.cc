@@ -46,8 +46,9 @@ class ConfigurationTest : public ::testing::Test {
     EXPECT_TRUE(
         framework_.RunPreFilterPlugins(state, pod_, nodes, result).IsSuccess());
     EXPECT_TRUE(framework_.RunPreScorePlugins(state, pod_, nodes).IsSuccess());
+    const auto all = framework_.RunScorePlugins(state, pod_, nodes);
     std::vector<std::string> weights;
-    for (const auto& scores : *framework_.RunScorePlugins(state, pod_, nodes)) {
+    for (const PluginNodeScores& scores : all.value()) {
       weights.push_back(std::string(scores.plugin) + " " +
                         std::to_string(scores.weight));
     }
