@@ -114,13 +114,16 @@ class Expander {
   void SetWeights(std::vector<PluginEntry>& plugins) {
     std::map<std::string, std::int32_t, std::less<>> weights;
     std::int64_t total = 0;
+    bool too_low = false;  // reported once
     const auto add = [&](const PluginEntry& plugin,
                          std::optional<ExtensionPoint> point) {
       if (!Implements(plugin.name, ExtensionPoint::kScore)) return;
       if (weights.contains(plugin.name)) return;
       // Upstream computes whether the total score can overflow. Weights of 32
       // bits can't, but its computation itself overflows below 0.
-      if (total < 0) Fail(Reason::kNegativeWeight, point, plugin.name);
+      if (total < 0 && !too_low)
+        Fail(Reason::kNegativeWeight, point, plugin.name);
+      too_low = too_low || total < 0;
       const std::int32_t weight = plugin.weight == 0 ? 1 : plugin.weight;
       weights[plugin.name] = weight;
       total += weight;

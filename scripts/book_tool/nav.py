@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-_QUESTIONS = ("my-pod-is-pending.md", "your-own-plugin.md", "why-not.md")
+_QUESTIONS = ("my-pod-is-pending.md", "configure-your-scheduler.md",
+              "your-own-plugin.md", "why-not.md")
 _MAINTAINING = ("architecture.md", "writing.md")
 
 
