@@ -6,26 +6,27 @@
 
 namespace minisched::scenario {
 
-// Reads a KubeSchedulerConfiguration in YAML or JSON. Checks no fields: that is
-// up to the scheduler. Throws CannotPlay with `source` if the text is not
-// exactly one map, or if a key is repeated.
+// Reads a KubeSchedulerConfiguration in YAML or JSON. Doesn't check its fields,
+// because the scheduler does. Throws CannotPlay with `source` if the text is
+// not exactly one map, or if a key is repeated.
 nlohmann::json ReadSchedulerConfig(std::string_view text,
                                    const std::string& source);
 
 // The cluster and the name of a scheduler that runs in the lab.
 struct RunSettings {
-  // Empty: the configuration names the cluster.
+  // Empty: clientConnection.kubeconfig stays as it is.
   std::string kubeconfig;
-  // The schedulerName of profiles that have none, or `minisched`. Empty:
-  // profiles stay as they are.
+  // The new schedulerName of profiles without one, and of those with the name
+  // `minisched`. Empty: profiles stay as they are.
   std::string scheduler_name;
 };
 
-// Returns the configuration, as JSON, with which a scheduler runs in the lab:
-// with these settings, without leader election, and with requests in JSON, as
-// the embedded server needs. Adds apiVersion, kind and a profile if they are
-// missing. Values of a wrong type stay as they are, and the scheduler rejects
-// them. Throws what ReadSchedulerConfig() throws.
+// Returns the configuration, as JSON, for a scheduler in the lab: with these
+// settings, without leader election, and with requests in JSON, because the
+// embedded server reads no protobuf. Adds apiVersion and kind if they are
+// missing. If scheduler_name is set, adds a profile if there is none. Keeps
+// values of a wrong type, so that the scheduler rejects them. Throws what
+// ReadSchedulerConfig() throws.
 std::string CompleteSchedulerConfig(std::string_view text,
                                     const std::string& source,
                                     const RunSettings& settings);

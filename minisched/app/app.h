@@ -29,7 +29,7 @@ struct AppContext {
   Metrics& metrics = Metrics::Unread();
 };
 
-// What flags set, and what a configuration can set instead of them.
+// The settings of those flags that a configuration can replace.
 struct AppSettings {
   std::string kubeconfig;  // empty: the flag isn't given
   std::string scheduler_name = "minisched";
@@ -56,9 +56,9 @@ class App {
   // Returns the flags, so that the program can add its own before Run().
   Flags& flags() { return flags_; }
 
-  // Makes Run() call `configure` with the name of the program and the settings
-  // of the flags, which it can change. It returns nullopt, or else the exit
-  // code with which the program ends.
+  // Makes Run() call `configure` before `body`, with the name of the program
+  // and the settings of the flags. `configure` can change the settings. If it
+  // returns an exit code, Run() returns this code, and does not call `body`.
   void Configure(
       std::function<std::optional<int>(const std::string&, AppSettings&)>
           configure) {

@@ -11,9 +11,9 @@
 
 namespace minisched {
 
-// The paths under /debug, at which a scheduler serves its trace to other
-// programs, such as minisched-live, and /configz. docs/reference/trace.md
-// describes the former:
+// The path /configz, and the paths under /debug, at which a scheduler serves
+// its trace to other programs, such as minisched-live. docs/reference/trace.md
+// describes the latter:
 //
 //   GET /debug                       what this scheduler is, and its pace
 //   GET /debug/trace                 the records as a stream of JSON lines

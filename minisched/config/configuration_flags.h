@@ -8,18 +8,17 @@
 
 namespace minisched {
 
-// The flags --config and --write-config-to of a scheduler, and the
-// configuration that they lead to. Follows kube-scheduler's
-// cmd/kube-scheduler/app/options.
+// The flags --config and --write-config-to of a scheduler, and the resulting
+// configuration. Follows kube-scheduler's cmd/kube-scheduler/app/options.
 //
 // With --config, the file sets the scheduler's name and the rate of requests,
-// even by fields that it leaves out. A flag beside it that sets the same has no
-// effect, and causes a warning. --kubeconfig counts unless the file has
+// or their defaults if it leaves them out. The flags for these have no effect,
+// and cause a warning. The same holds for --kubeconfig if the file has
 // clientConnection.kubeconfig. Without --config, the flags change the default
 // configuration.
 class ConfigurationFlags {
  public:
-  // Adds the flags. `app` must not run longer than the object lives.
+  // Adds the flags. The object must outlive app.Run().
   ConfigurationFlags(App& app, SchedulerFeatures features);
 
   // REQUIRES: the body of App::Run() has begun.
@@ -28,7 +27,9 @@ class ConfigurationFlags {
   }
 
  private:
-  // Prints the errors of the configuration, each on a line of its own.
+  // Loads the configuration, and changes the settings to it. Returns the exit
+  // code if the program must end: after --write-config-to, or after errors,
+  // which are printed to stderr, each on a line of its own.
   std::optional<int> Load(const std::string& program, AppSettings& settings);
   void ApplyFile(AppSettings& settings);
   void ApplyFlags(const AppSettings& settings);

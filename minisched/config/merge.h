@@ -65,14 +65,14 @@ struct PluginSetError {
 // this order:
 //
 //   1. the plugins enabled at the point that multi_point enables as well, in
-//      the order of the point
+//      the order of the point, except those also disabled at the point
 //   2. the other plugins of multi_point that implement the point, except those
 //      disabled at the point
 //   3. the other plugins enabled at the point
 //
-// The weight of a plugin is that at kScore, or else that in multi_point; 0
-// means
-// 1. Adds errors to `errors`. If there are any, don't use the result.
+// The weight of a plugin is that at kScore, or else that in multi_point. 0
+// stands for 1. Adds errors to `errors`. If there are any, don't use the
+// result.
 ExpandedPlugins ExpandPlugins(const PluginSets& sets,
                               const PluginCatalog& catalog,
                               std::vector<PluginSetError>& errors);

@@ -10,20 +10,20 @@
 
 namespace minisched {
 
-// What a scheduler can do of what a configuration can ask for.
+// The features of a scheduler that a configuration can ask for.
 struct SchedulerFeatures {
   // The plugins that the scheduler has.
   PluginCatalog plugins;
-  // The plugins whose arguments it uses. Others must keep their defaults.
+  // The plugins that use their arguments. Others must have the default ones.
   std::set<std::string, std::less<>> plugins_with_args;
   bool several_profiles = false;
   bool extenders = false;
   bool leader_election = false;
 };
 
-// Adds an error for each thing that the configuration asks for and the
-// scheduler can't do. Plugins that it doesn't have are errors of
-// ExpandPlugins(). REQUIRES: SetDefaults() has completed the configuration.
+// Adds an error for each part of the configuration that the scheduler doesn't
+// support. Unknown plugins are errors of ExpandPlugins(). REQUIRES:
+// SetDefaults() has completed the configuration.
 void CheckSupport(const KubeSchedulerConfiguration& configuration,
                   const SchedulerFeatures& features, FieldErrors& errors);
 

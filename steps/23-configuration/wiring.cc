@@ -17,7 +17,7 @@ constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 // are short.
 constexpr std::size_t kPermitThreads = 1;
 
-// More seconds would exceed Clock::Duration when they are doubled.
+// Limits the backoff so that Clock::Duration doesn't overflow when it doubles.
 constexpr std::int64_t kMaxBackoffSeconds = 1'000'000'000;
 
 Clock::Duration BackoffOf(std::int64_t seconds) {
