@@ -29,7 +29,8 @@ struct AppContext {
   Metrics& metrics = Metrics::Unread();
 };
 
-// The settings of those flags that a configuration can replace.
+// The values of the flags that a configuration can replace, and the
+// configuration to serve.
 struct AppSettings {
   std::string kubeconfig;  // empty: the flag isn't given
   std::string scheduler_name = "minisched";

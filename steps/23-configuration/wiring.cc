@@ -17,7 +17,7 @@ constexpr char kNotEnded[] = "status.phase!=Succeeded,status.phase!=Failed";
 // are short.
 constexpr std::size_t kPermitThreads = 1;
 
-// Limits the backoff so that Clock::Duration doesn't overflow when it doubles.
+// Longer backoffs could overflow Clock::Duration when they are doubled.
 constexpr std::int64_t kMaxBackoffSeconds = 1'000'000'000;
 
 Clock::Duration BackoffOf(std::int64_t seconds) {
