@@ -1,6 +1,7 @@
 // minisched-explain: why a pod waits, and what would help.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -135,7 +136,7 @@ explain::SchedulerCommand SchedulerFor(const Options& options,
   return explain::DefaultScheduler(!pod.group.empty(), config);
 }
 
-// Prints an error, a warning or progress. The lines of a log may follow the
+// Prints an error or a warning. The lines of a log may follow the
 // first line.
 void PrintMessage(const std::string& message) {
   std::istringstream lines(message);
@@ -145,8 +146,13 @@ void PrintMessage(const std::string& message) {
   }
 }
 
+// Prints progress for somebody who watches a terminal.
+void PrintProgress(const std::string& message) {
+  if (isatty(STDERR_FILENO) != 0) PrintMessage(message);
+}
+
 explain::Answer Run(const Options& options, const std::stop_token& stop) {
-  explain::Progress progress(minisched::RealClock(), PrintMessage);
+  explain::Progress progress(minisched::RealClock(), PrintProgress);
   explain::Experiment experiment{
       .steps = StepsOf(options),
       .begin = [&](const std::string& what) { progress.Begin(what); }};

@@ -121,9 +121,10 @@ class Expander {
       if (weights.contains(plugin.name)) return;
       // Upstream computes whether the total score can overflow. Weights of 32
       // bits can't, but its computation itself overflows below 0.
-      if (total < 0 && !too_low)
+      if (total < 0 && !too_low) {
         Fail(Reason::kNegativeWeight, point, plugin.name);
-      too_low = too_low || total < 0;
+        too_low = true;
+      }
       const std::int32_t weight = plugin.weight == 0 ? 1 : plugin.weight;
       weights[plugin.name] = weight;
       total += weight;
