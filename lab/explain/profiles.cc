@@ -22,7 +22,9 @@ using apiserver::Json;
 // the name that the only profile has if it is not given.
 Json NamedProfiles(const Json& config) {
   Json profiles = Get(config, "profiles");
-  if (!profiles.is_array() || profiles.empty()) profiles = {Json::object()};
+  if (!profiles.is_array() || profiles.empty()) {
+    profiles = Json::array({Json::object()});
+  }
   if (profiles.size() == 1 && profiles[0].is_object() &&
       GetString(profiles[0], "schedulerName").empty()) {
     profiles[0]["schedulerName"] = "default-scheduler";
@@ -48,7 +50,7 @@ std::string SelectProfile(const std::string& text, const std::string& source,
         "are {}",
         source, scheduler_name, fmt::join(names, ", ")));
   }
-  config["profiles"] = {profiles[found - names.begin()]};
+  config["profiles"] = Json::array({profiles[found - names.begin()]});
   if (!Get(config, "extenders").empty()) {
     warnings.push_back("the extenders of " + source +
                        " are left out: they may reject or prefer nodes");

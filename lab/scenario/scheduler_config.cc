@@ -30,7 +30,7 @@ void Merge(Json& config, const char* key, const Json& members) {
 void NameProfiles(Json& config, const std::string& name) {
   static const std::set<Json> kNoName = {nullptr, "", "minisched"};
   if (IsAbsent(config, "profiles") || config["profiles"].empty()) {
-    config["profiles"] = {Json::object()};
+    config["profiles"] = Json::array({Json::object()});
   }
   for (Json& profile : config["profiles"]) {
     if (!profile.is_object()) continue;

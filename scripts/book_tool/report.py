@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from threading import Lock
 from typing import TextIO
@@ -33,6 +34,18 @@ class Report:
 
     def note(self, message: str) -> None:
         print(message, file=self.out, flush=True)
+
+    def text(self) -> str:
+        """What was printed so far, if `out` is a StringIO."""
+        return self.out.getvalue() if isinstance(self.out, StringIO) else ""
+
+    def add(self, other: Report) -> None:
+        """Adds the results of another report, and prints its text."""
+        with self.lock:
+            self.passed += other.passed
+            self.failed += other.failed
+            self.skipped += other.skipped
+            print(other.text(), end="", file=self.out, flush=True)
 
     def finish(self) -> int:
         """Prints the totals and returns the exit code."""
