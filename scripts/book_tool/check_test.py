@@ -142,6 +142,16 @@ class RunTest(RepositoryTest):
         self.edit(CHAPTER, "$ echo", "$ exit\n$ echo")
         self.assert_reports(24, "ended the shell: exit\n")
 
+    def test_runs_a_page_again_if_it_fails(self) -> None:
+        self.edit(
+            CHAPTER,
+            "$ echo one; echo two\none\n…",
+            "$ cat once-more || ! touch once-more",
+        )
+        code, output = self.check(*self.options)
+        self.assertEqual(code, 0)
+        self.assertIn(f"{CHAPTER}: running it again, alone\n", output)
+
     def test_runs_commands_on_an_embedded_server(self) -> None:
         self.edit(
             CHAPTER,
