@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,13 @@
 #include "minisched/config/write.h"
 
 namespace minisched {
+namespace {
+
+// As for --kube-api-qps, so that no request waits for years.
+constexpr float kMinQps = 0.001F;
+
+}  // namespace
+
 ConfigurationFlags::ConfigurationFlags(App& app, SchedulerFeatures features)
     : app_(app), features_(std::move(features)) {
   app.flags().AddNonEmpty(
@@ -61,7 +69,8 @@ void ConfigurationFlags::ApplyFile(AppSettings& settings) {
   WarnOfFlag("--kube-api-qps", "clientConnection.qps");
   WarnOfFlag("--kube-api-burst", "clientConnection.burst");
   settings.scheduler_name = configuration_.profiles[0].scheduler_name;
-  settings.qps = connection.qps;
+  settings.qps =
+      connection.qps <= 0 ? connection.qps : std::max(connection.qps, kMinQps);
   settings.burst = connection.burst;
   if (connection.kubeconfig.empty()) return;
   WarnOfFlag("--kubeconfig", "clientConnection.kubeconfig");

@@ -3,12 +3,6 @@
 #include "minisched/api/json_path.h"
 
 namespace minisched {
-namespace {
-
-// With fewer requests per second, the first pod would wait for days.
-constexpr float kMinQps = 0.001F;
-
-}  // namespace
 
 void CheckSupport(const KubeSchedulerConfiguration& configuration,
                   const SchedulerFeatures& features, FieldErrors& errors) {
@@ -20,11 +14,6 @@ void CheckSupport(const KubeSchedulerConfiguration& configuration,
     errors.push_back({"leaderElection.leaderElect",
                       "this scheduler has no leader election: leave the field "
                       "out or set it to false, and run one replica"});
-  }
-  const float qps = configuration.client_connection.qps;
-  if (qps > 0 && qps < kMinQps) {
-    errors.push_back({"clientConnection.qps",
-                      "must be 0.001 or greater, or negative for no limit"});
   }
   const auto& profiles = configuration.profiles;
   if (profiles.size() > 1 && !features.several_profiles) {
