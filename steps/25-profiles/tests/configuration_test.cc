@@ -1,0 +1,1 @@
+../../23-configuration/tests/configuration_test.cc
