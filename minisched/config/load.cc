@@ -226,7 +226,7 @@ LoadedConfiguration LoadConfiguration(std::string_view text,
 KubeSchedulerConfiguration DefaultConfiguration(
     const SchedulerFeatures& features) {
   ConfigurationSource source;
-  source.configuration.profiles = {{.scheduler_name = "default-scheduler"}};
+  source.configuration.profiles = {{.scheduler_name = "minisched"}};
   return Loader(std::move(source), features).Load().configuration;
 }
 

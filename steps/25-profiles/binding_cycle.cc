@@ -58,15 +58,15 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
   // Until the Binding, a more important pod may cancel the attempt.
   attempt.in_pre_bind =
       std::make_unique<PodInPreBind>(pods_in_pre_bind_, pod.metadata.uid, stop);
-  const Status result = co_await framework_.RunPreBindPlugins(
+  const Status result = co_await ProfileForPod(pod).framework.RunPreBindPlugins(
       attempt.state, pod, attempt.host, attempt.in_pre_bind->stop_token());
   const Status prepared = attempt.in_pre_bind->MarkPrebound(result);
   if (!prepared.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = prepared});
     co_return;
   }
-  const Status bound = co_await framework_.RunBindPlugins(attempt.state, pod,
-                                                          attempt.host, stop);
+  const Status bound = co_await ProfileForPod(pod).framework.RunBindPlugins(
+      attempt.state, pod, attempt.host, stop);
   if (!bound.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = bound});
     co_return;
@@ -96,10 +96,12 @@ void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
   attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,
                {.attempts = attempt.info.attempts, .node = attempt.host});
-  recorder_.Eventf(GetReference(pod), {}, "Normal", "Scheduled", "Binding",
-                   fmt::format("Successfully assigned {} to {}",
-                               ObjectName(pod.metadata), attempt.host));
-  framework_.RunPostBindPlugins(attempt.state, pod, attempt.host);
+  ProfileForPod(pod).recorder->Eventf(
+      GetReference(pod), {}, "Normal", "Scheduled", "Binding",
+      fmt::format("Successfully assigned {} to {}", ObjectName(pod.metadata),
+                  attempt.host));
+  ProfileForPod(pod).framework.RunPostBindPlugins(attempt.state, pod,
+                                                  attempt.host);
 }
 
 void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
@@ -113,7 +115,8 @@ void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
 
 void Scheduler::UnreserveAndForget(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
-  framework_.RunReservePluginsUnreserve(attempt.state, pod, attempt.host);
+  ProfileForPod(pod).framework.RunReservePluginsUnreserve(attempt.state, pod,
+                                                          attempt.host);
   cache_.ForgetPod(pod);
   attempt.in_pre_bind.reset();  // a preemptor may wait for this
 }

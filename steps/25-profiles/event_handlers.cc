@@ -48,6 +48,8 @@ void EventHandlers::AddHandlerOf(EventResource resource,
     return hint.registered.event.resource == resource;
   };
   if (std::ranges::none_of(framework.queueing_hints(), is_of_kind)) return;
+  if (!watched_.insert(T::kResource.plural).second)
+    return;  // for another profile
   const auto move = [this, resource](ActionType action, EventObject old,
                                      EventObject now) {
     queue_.MoveAllToActiveOrBackoffQueue(
@@ -174,7 +176,7 @@ bool EventHandlers::RejectWaitingPod(const Pod& pod) {
 }
 
 bool EventHandlers::ResponsibleForPod(const Pod& pod) const {
-  return pod.spec.scheduler_name == scheduler_name_;
+  return responsible_for_pod_(pod);
 }
 
 }  // namespace minisched

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <stop_token>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,22 +25,23 @@ namespace minisched {
 class EventHandlers {
  public:
   // The arguments passed by reference must outlive the informers that call the
-  // handlers.
+  // handlers. `responsible_for_pod` returns true for pods of this scheduler.
   EventHandlers(SchedulingQueue& queue, Cache& cache, WaitingPods& waiting_pods,
-                PodGroups& pod_groups, std::string scheduler_name)
+                PodGroups& pod_groups,
+                std::function<bool(const Pod&)> responsible_for_pod)
       : queue_(queue),
         cache_(cache),
         waiting_pods_(waiting_pods),
         pod_groups_(pod_groups),
-        scheduler_name_(std::move(scheduler_name)) {}
+        responsible_for_pod_(std::move(responsible_for_pod)) {}
 
   // Registers the handlers. Call once, before the informers are started; this
   // object must outlive them.
   void AddAllEventHandlers(SharedInformerFactory& informers);
 
   // Registers handlers for the kinds, other than pods and nodes, of which the
-  // plugins have registered events. Other kinds aren't watched. Call once, like
-  // AddAllEventHandlers().
+  // plugins have registered events. Other kinds aren't watched. Call once for
+  // each framework, before the informers are started.
   void AddHandlersOfRegisteredKinds(SharedInformerFactory& informers,
                                     const Framework& framework);
 
@@ -80,7 +83,8 @@ class EventHandlers {
   Cache& cache_;
   WaitingPods& waiting_pods_;
   PodGroups& pod_groups_;
-  const std::string scheduler_name_;
+  const std::function<bool(const Pod&)> responsible_for_pod_;
+  std::set<std::string_view> watched_;  // registered kinds
   std::vector<HandlerRegistration> registrations_;
 };
 

@@ -27,8 +27,9 @@ std::optional<std::pair<PodPtr, PodStatusChange>> Scheduler::Requeue(
       queue_.AddUnschedulableIfNotPresent(std::move(info), failure.nominating);
   if (!pod) return std::nullopt;
 
-  recorder_.Eventf(GetReference(*pod), {}, "Warning", "FailedScheduling",
-                   "Scheduling", message);
+  ProfileForPod(*pod).recorder->Eventf(GetReference(*pod), {}, "Warning",
+                                       "FailedScheduling", "Scheduling",
+                                       message);
   const Condition condition{.type = "PodScheduled",
                             .status = "False",
                             .reason = failure.status.IsRejected()

@@ -50,7 +50,9 @@ void ReportExcludedNodes(const CycleState& state, const Nodes& all,
 }  // namespace
 
 void Scheduler::Run(std::stop_token stop) {
-  spdlog::info("scheduling the pods of scheduler \"{}\"", scheduler_name_);
+  for (const auto& [name, profile] : profiles_) {
+    spdlog::info("scheduling the pods of scheduler \"{}\"", name);
+  }
   informers_.Start(stop);
   if (!informers_.WaitForCacheSync(stop) ||
       !event_handlers_.WaitForHandlersSync(stop)) {
@@ -75,14 +77,19 @@ void Scheduler::Run(std::stop_token stop) {
   }
 }
 
+const Profile& Scheduler::ProfileForPod(const Pod& pod) const {
+  return profiles_.at(pod.spec.scheduler_name);
+}
+
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
   if (!info) return false;
   if (SkipPodSchedule(*info)) return true;
+  const Framework& framework = ProfileForPod(*info->pod).framework;
   PodAttempt attempt{.under_way = binding_cycles_.Begin(),
                      .info = *info,
                      .state = CycleState({trace_, *info->pod, info->attempts,
-                                          framework_.filter_plugins()}),
+                                          framework.filter_plugins()}),
                      .start = clock_.Now()};
   const auto scheduled = SchedulingCycle(attempt);
   if (!scheduled) {
@@ -100,9 +107,9 @@ bool Scheduler::SkipPodSchedule(const QueuedPodInfo& info) {
   if (!pod.metadata.deletion_timestamp) return SkipAssumedPod(info);
   trace_.Moved(pod, Place::kGone, {.attempts = info.attempts});
   queue_.Done(pod.metadata.uid);
-  recorder_.Eventf(GetReference(pod), {}, "Warning", "FailedScheduling",
-                   "Scheduling",
-                   "skip schedule deleting pod: " + ObjectName(pod.metadata));
+  ProfileForPod(pod).recorder->Eventf(
+      GetReference(pod), {}, "Warning", "FailedScheduling", "Scheduling",
+      "skip schedule deleting pod: " + ObjectName(pod.metadata));
   return true;
 }
 
@@ -163,8 +170,8 @@ tl::expected<std::string, SchedulingFailure> Scheduler::SchedulePod(
 tl::expected<Nodes, Status> Scheduler::FindNodesThatFitPod(
     CycleState& state, const Pod& pod, Diagnosis& diagnosis) {
   PreFilterResult left_over;
-  const Status status =
-      framework_.RunPreFilterPlugins(state, pod, snapshot_.List(), left_over);
+  const Status status = ProfileForPod(pod).framework.RunPreFilterPlugins(
+      state, pod, snapshot_.List(), left_over);
   diagnosis.unschedulable_plugins = left_over.plugins;
   if (status.IsRejected()) {
     diagnosis.node_to_status.SetAbsentNodesStatus(status);
@@ -216,13 +223,14 @@ Nodes Scheduler::EvaluateNominatedNode(const CycleState& state, const Pod& pod,
 tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
     const CycleState& state, const Pod& pod, const Nodes& nodes,
     Diagnosis& diagnosis) const {
-  const std::size_t enough =
-      NumFeasibleNodesToFind(nodes.size(), percentage_of_nodes_to_score_);
+  const Profile& profile = ProfileForPod(pod);
+  const std::size_t enough = NumFeasibleNodesToFind(
+      nodes.size(), profile.percentage_of_nodes_to_score);
   Nodes feasible;
   for (std::size_t i = 0; i < nodes.size() && feasible.size() < enough; ++i) {
     const NodeInfo* node = nodes[(next_start_ + i) % nodes.size()];
     const std::string& name = node->node().metadata.name;
-    const Status status = framework_.RunFilterPluginsWithNominatedPods(
+    const Status status = profile.framework.RunFilterPluginsWithNominatedPods(
         state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
     if (status.IsSuccess()) {
       state.report().Fits(name);
@@ -239,9 +247,10 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
 
 tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
     CycleState& state, const Pod& pod, const Nodes& nodes) const {
-  const Status status = framework_.RunPreScorePlugins(state, pod, nodes);
+  const Status status =
+      ProfileForPod(pod).framework.RunPreScorePlugins(state, pod, nodes);
   if (!status.IsSuccess()) return tl::unexpected(status);
-  return framework_.RunScorePlugins(state, pod, nodes);
+  return ProfileForPod(pod).framework.RunScorePlugins(state, pod, nodes);
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes,
@@ -266,7 +275,7 @@ void Scheduler::RunPostFilter(const CycleState& state, const Pod& pod,
   // Neither after an error, nor without nodes.
   if (failure.status.code() != Code::kUnschedulable) return;
   failure.nominating = {};  // the node stays, unless a plugin overrides it
-  const Status status = framework_.RunPostFilterPlugins(
+  const Status status = ProfileForPod(pod).framework.RunPostFilterPlugins(
       state, pod, failure.diagnosis.node_to_status, failure.nominating);
   if (status.reasons().empty()) return;
   failure.status = {Code::kUnschedulable,
@@ -278,14 +287,14 @@ tl::expected<void, SchedulingFailure> Scheduler::PrepareForBindingCycle(
   auto reserved = AssumeAndReserve(attempt);
   if (!reserved) return reserved;
   const Pod& pod = *attempt.info.pod;
-  const Status permitted = framework_.RunPermitPlugins(
+  const Status permitted = ProfileForPod(pod).framework.RunPermitPlugins(
       attempt.state, pod, attempt.host, attempt.waits);
   if (!permitted.IsSuccess() && permitted.code() != Code::kWait) {
     UnreserveAndForget(attempt);
     return tl::unexpected(RejectedOn(attempt.host, permitted));
   }
-  const Status pre_flight =
-      framework_.RunPreBindPreFlights(attempt.state, pod, attempt.host);
+  const Status pre_flight = ProfileForPod(pod).framework.RunPreBindPreFlights(
+      attempt.state, pod, attempt.host);
   if (pre_flight.code() == Code::kError) {
     UnreserveAndForget(attempt);
     return Failed(pre_flight);
@@ -302,8 +311,8 @@ tl::expected<void, SchedulingFailure> Scheduler::AssumeAndReserve(
   if (!assumed.IsSuccess()) return Failed(assumed);
   trace_.Moved(pod, Place::kAssumed,
                {.attempts = attempt.info.attempts, .node = attempt.host});
-  const Status reserved =
-      framework_.RunReservePluginsReserve(attempt.state, pod, attempt.host);
+  const Status reserved = ProfileForPod(pod).framework.RunReservePluginsReserve(
+      attempt.state, pod, attempt.host);
   if (reserved.IsSuccess()) return {};
   UnreserveAndForget(attempt);
   return tl::unexpected(RejectedOn(attempt.host, reserved));

@@ -14,10 +14,10 @@
 #include "cache/snapshot.h"
 #include "event_handlers.h"
 #include "framework/diagnosis.h"
-#include "framework/framework.h"
 #include "framework/handle.h"
 #include "framework/nominating_info.h"
 #include "framework/pods_in_pre_bind.h"
+#include "framework/profile.h"
 #include "framework/status.h"
 #include "framework/waiting_pods.h"
 #include "minisched/api/node.h"
@@ -31,7 +31,6 @@
 #include "minisched/client/pod_status.h"
 #include "minisched/config/configuration.h"
 #include "minisched/config/load.h"
-#include "minisched/events/event_recorder.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
@@ -61,7 +60,7 @@ struct SchedulingFailure {
   NominatingInfo nominating = NominatingInfo::Override("");
 };
 
-// Binds each pending pod of this scheduler to a node that it fits, and reports
+// Binds each pending pod of its profiles to a node that it fits, and reports
 // why if it fits none. Not thread-safe. Call Run() once.
 //
 //   binding_cycle.cc    from the end of the scheduling cycle to the Binding
@@ -85,6 +84,11 @@ class Scheduler {
  private:
   friend class SchedulerPeer;  // for tests and benchmarks
 
+  // Makes the plugins of a profile, and watches the objects that they need.
+  void AddPluginsOf(const KubeSchedulerProfile& configuration,
+                    const Registry& registry);
+  // Returns the profile with the scheduler name of the pod.
+  const Profile& ProfileForPod(const Pod& pod) const;
   // Pops the next pod, blocking until there is one, selects a node for it, and
   // begins its binding cycle. Returns false once the queue is closed or `stop`
   // asks to stop. Throws Cancelled.
@@ -182,18 +186,15 @@ class Scheduler {
                      PodStatusChange change);
 
   Client& client_;
-  const std::string scheduler_name_;
   Clock& clock_;
   Trace& trace_;
   Metrics& metrics_;
   std::mt19937_64 random_;
   Client event_client_;  // with a rate limit of its own
-  EventRecorder recorder_;
   Cache cache_;
   Snapshot snapshot_;
-  const int percentage_of_nodes_to_score_;  // 0: by the number of nodes
   std::size_t next_start_ = 0;  // where the next search begins in List()
-  Framework framework_;
+  Profiles profiles_;
   SchedulingQueue queue_;
   Executor executor_;
   WaitingPods waiting_pods_;

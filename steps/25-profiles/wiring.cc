@@ -24,6 +24,22 @@ Clock::Duration BackoffOf(std::int64_t seconds) {
   return std::chrono::seconds(std::min(seconds, kMaxBackoffSeconds));
 }
 
+// Returns the profiles of the configuration, without plugins.
+Profiles NewProfiles(const KubeSchedulerConfiguration& configuration,
+                     Client& event_client) {
+  Profiles profiles;
+  for (const KubeSchedulerProfile& profile : configuration.profiles) {
+    const std::string& name = profile.scheduler_name;
+    profiles[name] = {
+        .framework = {},
+        .recorder = std::make_unique<EventRecorder>(event_client, name),
+        .percentage_of_nodes_to_score =
+            profile.percentage_of_nodes_to_score.value_or(
+                configuration.percentage_of_nodes_to_score)};
+  }
+  return profiles;
+}
+
 }  // namespace
 
 void SchedulerOptions::AddFlags(Flags& flags) {
@@ -33,18 +49,13 @@ void SchedulerOptions::AddFlags(Flags& flags) {
 Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                      Clock& clock)
     : client_(context.client),
-      scheduler_name_(context.scheduler_name),
       clock_(clock),
       trace_(context.trace),
       metrics_(context.metrics),
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client_.config(), clock),
-      recorder_(event_client_, scheduler_name_),
-      percentage_of_nodes_to_score_(
-          options.configuration.profiles[0]
-              .percentage_of_nodes_to_score.value_or(
-                  options.configuration.percentage_of_nodes_to_score)),
-      queue_(clock, trace_, framework_,
+      profiles_(NewProfiles(options.configuration, event_client_)),
+      queue_(clock, trace_, Frameworks(profiles_),
              [this](const ObjectMeta& pod) {
                return informers_.Of<Pod>().store().Get(pod.namespace_name,
                                                        pod.name);
@@ -61,7 +72,9 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
           }),
       pod_groups_(clock),
       event_handlers_(queue_, cache_, waiting_pods_, pod_groups_,
-                      scheduler_name_),
+                      [this](const Pod& pod) {
+                        return profiles_.contains(pod.spec.scheduler_name);
+                      }),
       informers_(context.client, clock) {
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
@@ -71,6 +84,15 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
   informers_.Add<ReplicationController>({});
   informers_.Add<ReplicaSet>({});
   informers_.Add<StatefulSet>({});
+  event_handlers_.AddAllEventHandlers(informers_);
+  for (const KubeSchedulerProfile& profile : options.configuration.profiles) {
+    AddPluginsOf(profile, options.registry);
+  }
+}
+
+void Scheduler::AddPluginsOf(const KubeSchedulerProfile& configuration,
+                             const Registry& registry) {
+  Profile& profile = profiles_.at(configuration.scheduler_name);
   const auto retry = [this](const PodPtr& pod) { queue_.Retry(pod); };
   const Handle handle{.snapshot = snapshot_,
                       .informers = informers_,
@@ -80,9 +102,9 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                       .executor = executor_,
                       .pod_groups = pod_groups_,
                       .cache = cache_,
-                      .framework = framework_,
+                      .framework = profile.framework,
                       .nominator = queue_.nominator(),
-                      .recorder = recorder_,
+                      .recorder = *profile.recorder,
                       .random = random_,
                       .under_way = binding_cycles_,
                       .stop = requests_.get_token(),
@@ -90,10 +112,8 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                       .activate = [this](const std::vector<PodPtr>& pods) {
                         queue_.Activate(pods);
                       }};
-  AddPlugins(framework_, options.registry, options.configuration.profiles[0],
-             handle);
-  event_handlers_.AddAllEventHandlers(informers_);
-  event_handlers_.AddHandlersOfRegisteredKinds(informers_, framework_);
+  AddPlugins(profile.framework, registry, configuration, handle);
+  event_handlers_.AddHandlersOfRegisteredKinds(informers_, profile.framework);
 }
 
 Scheduler::~Scheduler() {

@@ -53,7 +53,7 @@ Registry NewInTreeRegistry() {
 }
 
 SchedulerFeatures FeaturesOf(const Registry& registry) {
-  SchedulerFeatures features;
+  SchedulerFeatures features{.several_profiles = true};
   for (const auto& [name, plugin] : registry) {
     features.plugins[name] = plugin.extension_points;
   }

@@ -45,18 +45,19 @@ std::vector<ClusterChange> ChangesOf(const PodPtr& old, const PodPtr& pod) {
 }  // namespace
 
 SchedulingQueue::SchedulingQueue(Clock& clock, Trace& trace,
-                                 const Framework& framework, PodLister lister,
+                                 const Frameworks& frameworks, PodLister lister,
                                  const BackoffLimits& backoff_limits)
     : clock_(clock),
       trace_(trace),
-      framework_(framework),
+      frameworks_(frameworks),
       lister_(std::move(lister)),
       backoff_limits_(backoff_limits),
       active_(
-          [&framework](const QueuedPodInfo& a, const QueuedPodInfo& b) {
+          [&framework = frameworks.First()](const QueuedPodInfo& a,
+                                            const QueuedPodInfo& b) {
             return framework.queue_sort_plugin().Less(a, b);
           },
-          [&framework](QueuedPodInfo& info) {
+          [&framework = frameworks.First()](QueuedPodInfo& info) {
             framework.queue_sort_plugin().BeforeSort(info);
           }),
       backoff_([backoff_limits](const QueuedPodInfo& a,
@@ -287,10 +288,12 @@ bool SchedulingQueue::Nominate(const Pod& pod, const std::string& node) {
 SchedulingQueue::Hints SchedulingQueue::HintsFor(
     const ClusterChange& change) const {
   Hints hints;
-  for (const QueueingHintFunction& function : framework_.queueing_hints()) {
-    const auto& [event, hint, concerns] = function.registered;
-    if (event.Matches(change.event) && (!concerns || concerns(change))) {
-      hints.push_back(&function);
+  for (const auto& [name, framework] : frameworks_) {
+    for (const QueueingHintFunction& function : framework->queueing_hints()) {
+      const auto& [event, hint, concerns] = function.registered;
+      if (event.Matches(change.event) && (!concerns || concerns(change))) {
+        hints.emplace_back(framework, &function);
+      }
     }
   }
   return hints;
@@ -311,9 +314,11 @@ bool SchedulingQueue::IsPodWorthRequeuing(const QueuedPodInfo& info,
       left->metadata.uid == info.pod->metadata.uid) {
     return false;
   }
-  return std::any_of(hints.begin(), hints.end(), [&](const auto* function) {
+  const Framework* const framework = &frameworks_.ForPod(*info.pod);
+  return std::any_of(hints.begin(), hints.end(), [&](const auto& registered) {
+    const auto& [by, function] = registered;
     const auto& hint = function->registered.hint;
-    return HoldsPod(function->plugin, info) &&
+    return by == framework && HoldsPod(function->plugin, info) &&
            (!hint || hint(*info.pod, change) == QueueingHint::kQueue);
   });
 }
@@ -328,7 +333,8 @@ void SchedulingQueue::MoveAll(const ClusterChange& change, const Hints& hints) {
 }
 
 bool SchedulingQueue::PassesPreEnqueue(QueuedPodInfo& info) const {
-  const Status status = framework_.RunPreEnqueuePlugins(*info.pod);
+  const Status status =
+      frameworks_.ForPod(*info.pod).RunPreEnqueuePlugins(*info.pod);
   info.gating_plugin = status.plugin();
   if (status.IsSuccess()) return true;
   info.unschedulable_plugins.insert(status.plugin());
@@ -397,7 +403,7 @@ void SchedulingQueue::AddToUnschedulablePods(QueuedPodInfo info,
   const auto& plugins = info.unschedulable_plugins;
   Move move{.event = event,
             .plugins = {plugins.begin(), plugins.end()},
-            .wakes = Wakes(framework_, info),
+            .wakes = Wakes(frameworks_.ForPod(*info.pod), info),
             .attempts = info.attempts};
   if (!gated) move.until = info.timestamp + kMaxInUnschedulablePods;
   trace_.Moved(*info.pod, gated ? Place::kGated : Place::kUnschedulable, move);

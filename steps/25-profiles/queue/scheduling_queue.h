@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "framework/cluster_event.h"
-#include "framework/framework.h"
 #include "framework/nominating_info.h"
+#include "framework/profile.h"
 #include "framework/queued_pod_info.h"
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
@@ -58,12 +58,13 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // would.
 class SchedulingQueue {
  public:
-  // The QueueSort plugin of `framework` orders activeQ, its PreEnqueue plugins
-  // gate pods, and its hints decide which changes move a pod. `clock`, `trace`
-  // and `framework` must outlive the queue. The queue calls `lister` under its
+  // The QueueSort plugin, which must be the same in all frameworks, orders
+  // activeQ. The PreEnqueue plugins of a pod's framework gate the pod, and its
+  // hints decide which changes move the pod. `clock`, `trace` and the
+  // frameworks must outlive the queue. The queue calls `lister` under its
   // lock, so `lister` must not use the queue. The states that `lister` returns
   // must be at least as new as those that the event handlers have received.
-  SchedulingQueue(Clock& clock, Trace& trace, const Framework& framework,
+  SchedulingQueue(Clock& clock, Trace& trace, const Frameworks& frameworks,
                   PodLister lister, const BackoffLimits& backoff_limits = {});
 
   // Flushes backoffQ every second and unschedulablePods every 30 seconds, until
@@ -161,8 +162,9 @@ class SchedulingQueue {
   // its previous node, moves the other pods that this can help, and returns
   // true.
   bool Nominate(const Pod& pod, const std::string& node) REQUIRES(mu_);
-  // The hints whose registered events include a change.
-  using Hints = std::vector<const QueueingHintFunction*>;
+  // The hints whose registered events include a change, with their frameworks.
+  using Hints =
+      std::vector<std::pair<const Framework*, const QueueingHintFunction*>>;
   Hints HintsFor(const ClusterChange& change) const;
   // Returns true if the change can help the pod. `hints` is HintsFor(change).
   bool IsPodWorthRequeuing(const QueuedPodInfo& info,
@@ -192,7 +194,7 @@ class SchedulingQueue {
 
   Clock& clock_;
   Trace& trace_;
-  const Framework& framework_;
+  const Frameworks frameworks_;
   const PodLister lister_;
   const BackoffLimits backoff_limits_;
   // Held while the queue calls plugins, the lister and the trace. Lock order:
