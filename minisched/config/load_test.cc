@@ -75,7 +75,9 @@ TEST(LoadConfigurationTest, CompletesArguments) {
 }
 
 TEST(LoadConfigurationTest, WithoutAFileThereIsTheDefault) {
-  EXPECT_EQ(DefaultConfiguration(UpstreamFeatures()), Load("").configuration);
+  KubeSchedulerConfiguration expected = Load("").configuration;
+  expected.profiles[0].scheduler_name = "minisched";
+  EXPECT_EQ(DefaultConfiguration(UpstreamFeatures()), expected);
 }
 
 TEST(LoadConfigurationTest, LeaderElectionDependsOnTheScheduler) {
