@@ -180,12 +180,12 @@ Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
 
 SpreadConstraints PodTopologySpread::ConstraintsOf(
     const Pod& pod, std::string_view when_unsatisfiable) const {
-  const auto& own = pod.spec.topology_spread_constraints;
-  const bool has_own = !own.empty();
-  SpreadConstraints constraints =
-      GetSpreadConstraints(has_own ? own : default_constraints_,
-                           pod.metadata.labels, when_unsatisfiable);
-  if (has_own || constraints.empty()) return constraints;
+  if (!pod.spec.topology_spread_constraints.empty()) {
+    return GetSpreadConstraints(pod, when_unsatisfiable);
+  }
+  SpreadConstraints constraints = GetSpreadConstraints(
+      default_constraints_, pod.metadata.labels, when_unsatisfiable);
+  if (constraints.empty()) return {};
   const Selector selector = DefaultSelector(pod, handle_.informers);
   if (selector.Empty()) return {};
   for (SpreadConstraint& constraint : constraints) {

@@ -54,6 +54,12 @@ SpreadConstraints GetSpreadConstraints(
   return constraints;
 }
 
+SpreadConstraints GetSpreadConstraints(const Pod& pod,
+                                       std::string_view when_unsatisfiable) {
+  return GetSpreadConstraints(pod.spec.topology_spread_constraints,
+                              pod.metadata.labels, when_unsatisfiable);
+}
+
 bool HasTopologyKeys(const Node& node, const SpreadConstraints& constraints) {
   const Labels& labels = node.metadata.labels;
   return std::ranges::all_of(constraints, [&](const SpreadConstraint& c) {

@@ -46,6 +46,10 @@ SpreadConstraints GetSpreadConstraints(
     const std::vector<TopologySpreadConstraint>& all, const Labels& pod_labels,
     std::string_view when_unsatisfiable);
 
+// The same for the pod's own constraints.
+SpreadConstraints GetSpreadConstraints(
+    const Pod& pod, std::string_view when_unsatisfiable = "DoNotSchedule");
+
 // Returns true if the node has the topology keys of all constraints.
 bool HasTopologyKeys(const Node& node, const SpreadConstraints& constraints);
 
