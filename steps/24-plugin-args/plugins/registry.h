@@ -18,11 +18,11 @@
 namespace minisched {
 
 // A plugin that a configuration can enable: the extension points that it
-// implements, whether it has arguments, and how it is made.
+// implements, how it is made, and whether it has arguments.
 struct RegisteredPlugin {
   std::set<ExtensionPoint> extension_points;
-  bool has_args;
   std::function<std::unique_ptr<Plugin>(const Handle&, const PluginArgs&)> make;
+  bool has_args = false;
 };
 
 // The plugins of a scheduler, by name. Follows kube-scheduler's
@@ -73,14 +73,15 @@ std::unique_ptr<T> Make(const Handle& handle, const Args&... args) {
 // Returns the entry of a plugin.
 template <class T>
 RegisteredPlugin Register() {
-  return {ExtensionPointsOf<T>(), HasArgs<T>,
+  return {ExtensionPointsOf<T>(),
           [](const Handle& handle, const PluginArgs& args) {
             if constexpr (HasArgs<T>) {
               return Make<T>(handle, std::get<typename T::Args>(args));
             } else {
               return Make<T>(handle);
             }
-          }};
+          },
+          HasArgs<T>};
 }
 
 // Returns the plugins of this scheduler: the default ones of kube-scheduler
