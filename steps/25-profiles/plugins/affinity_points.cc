@@ -4,12 +4,13 @@ namespace minisched {
 
 AffinityPoints::AffinityPoints(const Pod& pod,
                                const std::vector<AffinityTerm>& preferred,
-                               const Labels& namespace_labels,
+                               int hard_weight, const Labels& namespace_labels,
                                const Snapshot& snapshot) {
   for (const NodeInfo* node : snapshot.HavePodsWithAffinityList()) {
     for (const PodInfoPtr& info : node->pods_with_affinity()) {
       const AffinityTerms& terms = info->affinity_terms;
-      AddMatching(terms.required_affinity, pod, namespace_labels, node->node());
+      AddMatching(terms.required_affinity, pod, namespace_labels, node->node(),
+                  hard_weight);
       AddMatching(terms.preferred, pod, namespace_labels, node->node());
     }
   }
@@ -23,10 +24,10 @@ AffinityPoints::AffinityPoints(const Pod& pod,
 
 void AffinityPoints::AddMatching(const std::vector<AffinityTerm>& terms,
                                  const Pod& pod, const Labels& namespace_labels,
-                                 const Node& node) {
+                                 const Node& node, int factor) {
   for (const AffinityTerm& term : terms) {
     if (!term.Matches(pod, namespace_labels)) continue;
-    points_.Update(node, term.topology_key, term.weight);
+    points_.Update(node, term.topology_key, factor * term.weight);
   }
 }
 

@@ -17,9 +17,11 @@ namespace minisched {
 class AffinityPoints {
  public:
   // Counts the pods on all nodes. The terms in `preferred` are those of `pod`.
-  // Their namespaces must be resolved.
+  // Their namespaces must be resolved. The required affinity of other pods has
+  // the weight `hard_weight`.
   AffinityPoints(const Pod& pod, const std::vector<AffinityTerm>& preferred,
-                 const Labels& namespace_labels, const Snapshot& snapshot);
+                 int hard_weight, const Labels& namespace_labels,
+                 const Snapshot& snapshot);
 
   // Returns true if no domain has points.
   bool Empty() const { return points_.Empty(); }
@@ -28,9 +30,11 @@ class AffinityPoints {
   std::int64_t Score(const Node& node) const { return points_.Sum(node); }
 
  private:
-  // Adds the weights of the terms that match `pod` to the node's domains.
+  // Adds the weights of the terms that match `pod`, multiplied by `factor`, to
+  // the node's domains.
   void AddMatching(const std::vector<AffinityTerm>& terms, const Pod& pod,
-                   const Labels& namespace_labels, const Node& node);
+                   const Labels& namespace_labels, const Node& node,
+                   int factor = 1);
 
   TopologyCounts points_;
 };

@@ -15,10 +15,6 @@
 namespace minisched {
 namespace {
 
-// How many candidates suffice.
-constexpr std::size_t kMinPercentage = 10;
-constexpr std::size_t kMinAbsolute = 100;
-
 Status Result(Code code, const std::string& what) {
   return {code, "preemption: " + what};
 }
@@ -116,8 +112,9 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
   const auto first = static_cast<std::ptrdiff_t>(
       nodes.empty() ? 0 : handle_.random() % nodes.size());
   std::rotate(nodes.begin(), nodes.begin() + first, nodes.end());
-  const std::size_t wanted =
-      std::max(nodes.size() * kMinPercentage / 100, kMinAbsolute);
+  const std::size_t wanted = std::max<std::size_t>(
+      nodes.size() * args_.min_candidate_nodes_percentage / 100,
+      args_.min_candidate_nodes_absolute);
   const auto& store = handle_.informers.Of<PodDisruptionBudget>().store();
   const DisruptionBudgets budgets([&](const std::string& of_namespace) {
     return store.List(of_namespace);

@@ -7,6 +7,7 @@
 
 #include "framework/handle.h"
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 #include "preemption/executor.h"
 #include "preemption/victims.h"
 
@@ -18,9 +19,10 @@ namespace minisched {
 class DefaultPreemption final : public PreEnqueuePlugin,
                                 public PostFilterPlugin {
  public:
+  using Args = DefaultPreemptionArgs;
   // What `handle` refers to must outlive the plugin.
-  explicit DefaultPreemption(const Handle& handle)
-      : handle_(handle), executor_(handle, Name()) {}
+  explicit DefaultPreemption(const Handle& handle, const Args& args = {})
+      : handle_(handle), args_(args), executor_(handle, Name()) {}
 
   std::string_view Name() const override { return "DefaultPreemption"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -37,12 +39,13 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   Status PodEligibleToPreemptOthers(const Pod& pod,
                                     const NodeToStatus& statuses) const;
   // Tries the nodes, beginning at a random one, and returns the candidates.
-  // Stops at 10 % of the nodes or at 100, whichever is more, but not before a
+  // Stops when there are as many as the arguments want, but not before a
   // candidate keeps all budgets. If there is no candidate, returns why.
   tl::expected<std::vector<Candidate>, Status> FindCandidates(
       const CycleState& state, const Pod& pod, Nodes nodes) const;
 
   const Handle handle_;
+  const Args args_;
   PreemptionExecutor executor_;
 };
 

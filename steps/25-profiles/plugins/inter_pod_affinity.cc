@@ -141,11 +141,12 @@ Status InterPodAffinity::PreScore(CycleState& state, const Pod& pod,
                                   const Nodes& /*nodes*/) const {
   const AffinityTerms terms = TermsOf(pod);
   if (terms.preferred.empty() &&
-      handle_.snapshot.HavePodsWithAffinityList().empty()) {
+      (args_.ignore_preferred_terms_of_existing_pods ||
+       handle_.snapshot.HavePodsWithAffinityList().empty())) {
     return Code::kSkip;
   }
-  AffinityPoints points(pod, terms.preferred, NamespaceLabels(pod),
-                        handle_.snapshot);
+  AffinityPoints points(pod, terms.preferred, args_.hard_pod_affinity_weight,
+                        NamespaceLabels(pod), handle_.snapshot);
   if (points.Empty()) return Code::kSkip;
   state.Write(std::move(points));
   return {};

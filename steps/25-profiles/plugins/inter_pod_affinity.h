@@ -3,6 +3,7 @@
 #include "framework/affinity_term.h"
 #include "framework/handle.h"
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 
 namespace minisched {
 
@@ -15,7 +16,9 @@ class InterPodAffinity final : public PreFilterPlugin,
                                public PreScorePlugin,
                                public ScorePlugin {
  public:
-  explicit InterPodAffinity(const Handle& handle) : handle_(handle) {}
+  using Args = InterPodAffinityArgs;
+  explicit InterPodAffinity(const Handle& handle, const Args& args = {})
+      : handle_(handle), args_(args) {}
 
   std::string_view Name() const override { return "InterPodAffinity"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -50,6 +53,7 @@ class InterPodAffinity final : public PreFilterPlugin,
                                const ClusterChange& change) const;
 
   const Handle handle_;
+  const Args args_;
 };
 
 }  // namespace minisched

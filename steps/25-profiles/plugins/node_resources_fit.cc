@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "minisched/api/pod_requests.h"
+#include "plugins/resource_scores.h"
 
 namespace minisched {
 namespace {
@@ -12,6 +13,16 @@ namespace {
 struct PodRequest {
   Resource amounts;
 };
+
+struct PodNonZeroRequest {
+  Resource amounts;
+};
+
+// Returns false for resources that Kubernetes itself defines.
+bool IsExtended(const std::string& resource) {
+  return resource.find('/') != std::string::npos &&
+         resource.find("kubernetes.io/") == std::string::npos;
+}
 
 // Returns true if `a` has more than `b` of a resource that is requested.
 bool HasMore(const Resource& a, const Resource& b, const Resource& request) {
@@ -37,9 +48,8 @@ QueueingHint AfterScaleDown(const Pod& pod, const ClusterChange& change) {
 // The hint for a node that was added, or whose allocatable resources have
 // changed. Skips a node that is too small even if it is empty, and an update
 // that adds neither room for pods nor a resource that the pod requests.
-QueueingHint AfterAllocatableChange(const Pod& pod,
+QueueingHint AfterAllocatableChange(const Resource& request,
                                     const ClusterChange& change) {
-  const Resource request(PodRequests(pod));
   const Resource now(change.New<Node>()->status.allocatable);
   if (now.allowed_pod_number < 1 || HasMore(request, now, request)) {
     return QueueingHint::kSkip;
@@ -57,7 +67,10 @@ std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
   return {
       {{EventResource::kAssignedPod, action::kDelete}},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable},
-       AfterAllocatableChange},
+       // Upstream doesn't ignore resources here, so a pod may miss its node.
+       [this](const Pod& pod, const ClusterChange& change) {
+         return AfterAllocatableChange(RequestOf(pod), change);
+       }},
       {{EventResource::kAssignedPod, action::kUpdatePodScaleDown},
        AfterScaleDown},
       {{EventResource::kTargetPod, action::kUpdatePodScaleDown}}};
@@ -66,7 +79,7 @@ std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
 Status NodeResourcesFit::PreFilter(CycleState& state, const Pod& pod,
                                    const Nodes& /*nodes*/,
                                    PreFilterResult& /*result*/) const {
-  state.Write(PodRequest{Resource(PodRequests(pod))});
+  state.Write(PodRequest{RequestOf(pod)});
   return {};
 }
 
@@ -94,6 +107,38 @@ Status NodeResourcesFit::Filter(const CycleState& state, const Pod& /*pod*/,
     check(name, amount, allocatable.Scalar(name), requested.Scalar(name));
   }
   return reasons.empty() ? Status() : Status(code, std::move(reasons));
+}
+
+Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
+                                  const Nodes& /*nodes*/) const {
+  // As in upstream v1.37, requests of the pod as a whole don't count here. They
+  // count in Filter, and for the pods on the node.
+  state.Write(PodNonZeroRequest{Resource(PodRequests(
+      pod, {.skip_pod_level_resources = true,
+            .non_missing_container_requests = DefaultRequests()}))});
+  return {};
+}
+
+Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
+                               const NodeInfo& node,
+                               std::int64_t& score) const {
+  const ScoringStrategy& strategy = args_.scoring_strategy.value();
+  const Resource& request = state.Read<PodNonZeroRequest>().amounts;
+  score = StrategyScore(strategy, UsageOf(strategy.resources, request, node,
+                                          node.non_zero_requested()));
+  return {};
+}
+
+Resource NodeResourcesFit::RequestOf(const Pod& pod) const {
+  Resource request(PodRequests(pod));
+  std::erase_if(request.scalar_resources, [&](const auto& scalar) {
+    const std::string& name = scalar.first;
+    const std::string group = name.substr(0, name.find('/'));
+    return IsExtended(name) &&
+           (std::ranges::count(args_.ignored_resources, name) > 0 ||
+            std::ranges::count(args_.ignored_resource_groups, group) > 0);
+  });
+  return request;
 }
 
 }  // namespace minisched

@@ -1,17 +1,22 @@
 #pragma once
 
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 
 namespace minisched {
 
 // Rejects nodes that lack free resources for the pod's requests, or room for
-// one more pod. Prefers nodes with a large free share of cpu and memory.
-// Follows plugins/noderesources/fit.go and, for the scores, least_allocated.go.
+// one more pod. Prefers nodes by the share of their resources that is free, or
+// that is used: see scoringStrategy in its arguments. Follows
+// plugins/noderesources/fit.go.
 class NodeResourcesFit final : public PreFilterPlugin,
                                public FilterPlugin,
                                public PreScorePlugin,
                                public ScorePlugin {
  public:
+  using Args = NodeResourcesFitArgs;
+  explicit NodeResourcesFit(const Args& args = {}) : args_(args) {}
+
   std::string_view Name() const override { return "NodeResourcesFit"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& nodes,
@@ -25,6 +30,12 @@ class NodeResourcesFit final : public PreFilterPlugin,
                   const Nodes& nodes) const override;
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
                std::int64_t& score) const override;
+
+ private:
+  // Returns the pod's requests without the resources that the arguments ignore.
+  Resource RequestOf(const Pod& pod) const;
+
+  const Args args_;
 };
 
 }  // namespace minisched

@@ -44,13 +44,14 @@ bool MayHelp(const Node& old, const Node& now,
          });
 }
 
-QueueingHint AfterAssignedPodChange(const Pod& pod,
+QueueingHint AfterAssignedPodChange(const PodTopologySpread& plugin,
+                                    const Pod& pod,
                                     const ClusterChange& change) {
   const auto old = change.Old<Pod>();
   const auto now = change.New<Pod>();
   if (old && !IsInvolved(*old, pod)) return QueueingHint::kSkip;
   if (now && !IsInvolved(*now, pod)) return QueueingHint::kSkip;
-  const SpreadConstraints constraints = GetSpreadConstraints(pod);
+  const SpreadConstraints constraints = plugin.ConstraintsOf(pod);
   if (old && now) return QueueIf(MayHelp(*old, *now, constraints));
   const Labels& labels = (now ? now : old)->metadata.labels;
   return QueueIf(std::ranges::any_of(constraints, [&](const auto& constraint) {
@@ -58,55 +59,77 @@ QueueingHint AfterAssignedPodChange(const Pod& pod,
   }));
 }
 
-QueueingHint AfterTargetPodChange(const Pod& pod, const ClusterChange& change) {
+QueueingHint AfterTargetPodChange(const PodTopologySpread& plugin,
+                                  const Pod& pod, const ClusterChange& change) {
   const auto old = change.Old<Pod>();
   const auto now = change.New<Pod>();
-  const SpreadConstraints constraints = GetSpreadConstraints(pod);
+  const SpreadConstraints constraints = plugin.ConstraintsOf(pod);
   const bool tolerates_more =
       now->spec.tolerations != old->spec.tolerations &&
       std::ranges::any_of(constraints, &SpreadConstraint::honors_taints);
   return QueueIf(tolerates_more || MayHelp(*old, *now, constraints));
 }
 
-QueueingHint AfterDomainChange(const Pod& pod, const ClusterChange& change) {
+QueueingHint AfterDomainChange(const PodTopologySpread& plugin, const Pod& pod,
+                               const ClusterChange& change) {
   const auto old = change.Old<Node>();
   const auto now = change.New<Node>();
-  const SpreadConstraints constraints = GetSpreadConstraints(pod);
+  const SpreadConstraints constraints = plugin.ConstraintsOf(pod);
   if (old && now) return QueueIf(MayHelp(*old, *now, constraints));
   return QueueIf(HasTopologyKeys(now ? *now : *old, constraints));
 }
 
+using HintOfPlugin = QueueingHint (*)(const PodTopologySpread& plugin,
+                                      const Pod& pod,
+                                      const ClusterChange& change);
+
 // Returns a hint that returns kQueue if `hint` throws ParseError.
-QueueingHintFn QueueIfMalformed(QueueingHintFn hint) {
-  return [hint = std::move(hint)](const Pod& pod, const ClusterChange& change) {
+QueueingHintFn QueueIfMalformed(const PodTopologySpread& plugin,
+                                HintOfPlugin hint) {
+  return [&plugin, hint](const Pod& pod, const ClusterChange& change) {
     try {
-      return hint(pod, change);
+      return hint(plugin, pod, change);
     } catch (const ParseError&) {
       return QueueingHint::kQueue;
     }
   };
 }
 
+std::vector<TopologySpreadConstraint> SystemDefaultConstraints() {
+  return {{.max_skew = 3,
+           .topology_key = kHostname,
+           .when_unsatisfiable = "ScheduleAnyway"},
+          {.max_skew = 5,
+           .topology_key = "topology.kubernetes.io/zone",
+           .when_unsatisfiable = "ScheduleAnyway"}};
+}
+
 }  // namespace
+
+PodTopologySpread::PodTopologySpread(const Handle& handle, const Args& args)
+    : handle_(handle),
+      system_defaulted_(args.defaulting_type == "System"),
+      default_constraints_(system_defaulted_ ? SystemDefaultConstraints()
+                                             : args.default_constraints) {}
 
 std::vector<ClusterEventWithHint> PodTopologySpread::EventsToRegister() const {
   return {{{EventResource::kAssignedPod,
             action::kAdd | action::kDelete | action::kUpdatePodLabel},
-           QueueIfMalformed(AfterAssignedPodChange)},
+           QueueIfMalformed(*this, AfterAssignedPodChange)},
           {{EventResource::kTargetPod,
             action::kUpdatePodLabel | action::kUpdatePodToleration},
-           QueueIfMalformed(AfterTargetPodChange)},
+           QueueIfMalformed(*this, AfterTargetPodChange)},
           {{EventResource::kNode, action::kAdd | action::kDelete |
                                       action::kUpdateNodeLabel |
                                       action::kUpdateNodeTaint},
-           QueueIfMalformed(AfterDomainChange)}};
+           QueueIfMalformed(*this, AfterDomainChange)}};
 }
 
 Status PodTopologySpread::PreFilter(CycleState& state, const Pod& pod,
                                     const Nodes& nodes,
                                     PreFilterResult& /*result*/) const {
   try {
-    SpreadConstraints constraints = GetSpreadConstraints(pod);
+    SpreadConstraints constraints = ConstraintsOf(pod);
     if (constraints.empty()) return Code::kSkip;
     state.Write(SpreadCounts(pod, std::move(constraints), nodes));
   } catch (const ParseError& error) {
@@ -137,15 +160,14 @@ Status PodTopologySpread::Filter(const CycleState& state, const Pod& pod,
 
 Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
                                    const Nodes& nodes) const {
-  const bool has_own = !pod.spec.topology_spread_constraints.empty();
+  // Nodes often have a hostname but no zone. The system's default constraints
+  // score such nodes, too.
+  const bool require_all =
+      !pod.spec.topology_spread_constraints.empty() || !system_defaulted_;
   try {
-    SpreadConstraints constraints =
-        has_own ? GetSpreadConstraints(pod, "ScheduleAnyway")
-                : DefaultConstraints(pod);
+    SpreadConstraints constraints = ConstraintsOf(pod, "ScheduleAnyway");
     if (constraints.empty()) return Code::kSkip;
-    // Nodes often have a hostname but no zone. The default constraints score
-    // such nodes, too.
-    state.Write(SpreadScore(pod, std::move(constraints), has_own, nodes,
+    state.Write(SpreadScore(pod, std::move(constraints), require_all, nodes,
                             handle_.snapshot.List()));
   } catch (const ParseError& error) {
     return {Code::kError,
@@ -156,19 +178,20 @@ Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-SpreadConstraints PodTopologySpread::DefaultConstraints(const Pod& pod) const {
+SpreadConstraints PodTopologySpread::ConstraintsOf(
+    const Pod& pod, std::string_view when_unsatisfiable) const {
+  if (!pod.spec.topology_spread_constraints.empty()) {
+    return GetSpreadConstraints(pod, when_unsatisfiable);
+  }
+  SpreadConstraints constraints = GetSpreadConstraints(
+      default_constraints_, pod.metadata.labels, when_unsatisfiable);
+  if (constraints.empty()) return {};
   const Selector selector = DefaultSelector(pod, handle_.informers);
   if (selector.Empty()) return {};
-  SpreadConstraint of_hostname{.max_skew = 3,
-                               .topology_key = kHostname,
-                               .selector = selector,
-                               .min_domains = 1,
-                               .honors_affinity = true,
-                               .honors_taints = false};
-  SpreadConstraint of_zone = of_hostname;
-  of_zone.max_skew = 5;
-  of_zone.topology_key = "topology.kubernetes.io/zone";
-  return {std::move(of_hostname), std::move(of_zone)};
+  for (SpreadConstraint& constraint : constraints) {
+    constraint.selector = selector;
+  }
+  return constraints;
 }
 
 Status PodTopologySpread::Score(const CycleState& state, const Pod& pod,

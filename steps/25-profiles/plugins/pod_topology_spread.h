@@ -2,6 +2,7 @@
 
 #include "framework/handle.h"
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 #include "plugins/spread_constraint.h"
 
 namespace minisched {
@@ -9,14 +10,15 @@ namespace minisched {
 // Rejects nodes on which the pod would violate one of its
 // topologySpreadConstraints with DoNotSchedule, because the pods would be too
 // unevenly divided among domains. Prefers nodes in domains with few pods, by
-// the constraints with ScheduleAnyway, or by default constraints if the pod has
-// no constraints at all. Follows plugins/podtopologyspread.
+// the constraints with ScheduleAnyway. Pods without constraints get the default
+// ones, which the arguments can replace. Follows plugins/podtopologyspread.
 class PodTopologySpread final : public PreFilterPlugin,
                                 public FilterPlugin,
                                 public PreScorePlugin,
                                 public ScorePlugin {
  public:
-  explicit PodTopologySpread(const Handle& handle) : handle_(handle) {}
+  using Args = PodTopologySpreadArgs;
+  explicit PodTopologySpread(const Handle& handle, const Args& args = {});
 
   std::string_view Name() const override { return "PodTopologySpread"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -38,12 +40,18 @@ class PodTopologySpread final : public PreFilterPlugin,
   Status NormalizeScore(const CycleState& state, const Pod& pod,
                         std::vector<NodeScore>& scores) const override;
 
- private:
-  // Returns the default constraints, which spread the pod among those that
-  // belong together with it. Empty if its DefaultSelector() is empty.
-  SpreadConstraints DefaultConstraints(const Pod& pod) const;
+  // Returns the constraints with this value of whenUnsatisfiable: those of the
+  // pod, or the default ones if it has none at all. The default ones spread the
+  // pod among those that belong together with it, so they are left out if its
+  // DefaultSelector() is empty. Throws ParseError.
+  SpreadConstraints ConstraintsOf(
+      const Pod& pod,
+      std::string_view when_unsatisfiable = "DoNotSchedule") const;
 
+ private:
   const Handle handle_;
+  const bool system_defaulted_;
+  const std::vector<TopologySpreadConstraint> default_constraints_;
 };
 
 }  // namespace minisched

@@ -1,6 +1,8 @@
 #include "plugins/registry.h"
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "minisched/config/merge.h"
@@ -26,6 +28,19 @@
 #include "plugins/volume_zone.h"
 
 namespace minisched {
+namespace {
+
+// Returns the arguments of a plugin of any name, so that the plugins that
+// aren't upstream's get theirs, too.
+PluginArgs ArgsOf(const KubeSchedulerProfile& profile,
+                  const std::string& plugin) {
+  const auto found =
+      std::ranges::find(profile.plugin_config, plugin, &PluginConfig::name);
+  return found == profile.plugin_config.end() ? DefaultPluginArgs(plugin)
+                                              : found->args;
+}
+
+}  // namespace
 
 Registry NewInTreeRegistry() {
   return {
@@ -56,6 +71,7 @@ SchedulerFeatures FeaturesOf(const Registry& registry) {
   SchedulerFeatures features{.several_profiles = true};
   for (const auto& [name, plugin] : registry) {
     features.plugins[name] = plugin.extension_points;
+    if (plugin.has_args) features.plugins_with_args.insert(name);
   }
   return features;
 }
@@ -66,7 +82,7 @@ void AddPlugins(Framework& framework, const Registry& registry,
   ExpandedPlugins plugins =
       ExpandPlugins(profile.plugins, FeaturesOf(registry).plugins, errors);
   for (const std::string& name : EnabledPlugins(profile.plugins)) {
-    framework.Add(registry.at(name).make(handle));
+    framework.Add(registry.at(name).make(handle, ArgsOf(profile, name)));
   }
   framework.Add(std::make_unique<Unsupported>());
   auto& pre_filter = plugins[ExtensionPoint::kPreFilter];

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "framework/framework.h"
 #include "framework/handle.h"
@@ -17,10 +18,11 @@
 namespace minisched {
 
 // A plugin that a configuration can enable: the extension points that it
-// implements, and how it is made.
+// implements, how it is made, and whether it has arguments.
 struct RegisteredPlugin {
   std::set<ExtensionPoint> extension_points;
-  std::function<std::unique_ptr<Plugin>(const Handle&)> make;
+  std::function<std::unique_ptr<Plugin>(const Handle&, const PluginArgs&)> make;
+  bool has_args = false;
 };
 
 // The plugins of a scheduler, by name. Follows kube-scheduler's
@@ -50,16 +52,36 @@ std::set<ExtensionPoint> ExtensionPointsOf() {
   return points;
 }
 
-// Returns the entry of a plugin whose constructor takes a Handle or nothing.
+// A plugin with arguments, whose type it calls Args: one of the types in
+// PluginArgs, such as RawArgs.
+template <class T>
+concept HasArgs = requires {
+  typename T::Args;
+};
+
+// Makes a plugin whose constructor takes a Handle or none, then these
+// arguments.
+template <class T, class... Args>
+std::unique_ptr<T> Make(const Handle& handle, const Args&... args) {
+  if constexpr (std::is_constructible_v<T, const Handle&, const Args&...>) {
+    return std::make_unique<T>(handle, args...);
+  } else {
+    return std::make_unique<T>(args...);
+  }
+}
+
+// Returns the entry of a plugin.
 template <class T>
 RegisteredPlugin Register() {
-  return {ExtensionPointsOf<T>(), [](const Handle& handle) {
-            if constexpr (std::is_constructible_v<T, const Handle&>) {
-              return std::make_unique<T>(handle);
+  return {ExtensionPointsOf<T>(),
+          [](const Handle& handle, const PluginArgs& args) {
+            if constexpr (HasArgs<T>) {
+              return Make<T>(handle, std::get<typename T::Args>(args));
             } else {
-              return std::make_unique<T>();
+              return Make<T>(handle);
             }
-          }};
+          },
+          HasArgs<T>};
 }
 
 // Returns the plugins of this scheduler: the default ones of kube-scheduler
@@ -70,10 +92,10 @@ Registry NewInTreeRegistry();
 // Returns what a configuration can ask of a scheduler with these plugins.
 SchedulerFeatures FeaturesOf(const Registry& registry);
 
-// Makes the plugins that the profile enables and adds them to the framework, at
-// the extension points and in the order of the profile. Unsupported comes first
-// and can't be disabled. REQUIRES: the configuration of the profile was loaded
-// with FeaturesOf(registry).
+// Makes the plugins that the profile enables, with their arguments, and adds
+// them to the framework, at the extension points and in the order of the
+// profile. Unsupported comes first and can't be disabled. REQUIRES: the
+// configuration of the profile was loaded with FeaturesOf(registry).
 void AddPlugins(Framework& framework, const Registry& registry,
                 const KubeSchedulerProfile& profile, const Handle& handle);
 

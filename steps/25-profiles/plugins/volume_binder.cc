@@ -23,7 +23,6 @@ constexpr char kNotEnoughSpace[] = "node(s) did not have enough free storage";
 constexpr char kVolumeNotExist[] =
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 
-constexpr std::chrono::minutes kBindTimeout{10};
 constexpr std::chrono::seconds kBindCheckPeriod{1};
 
 constexpr char kSelectedNode[] = "volume.kubernetes.io/selected-node";
@@ -100,8 +99,9 @@ tl::unexpected<std::string> NodeAffinityError(const PersistentVolume& volume,
 
 }  // namespace
 
-VolumeBinder::VolumeBinder(const Handle& handle)
+VolumeBinder::VolumeBinder(const Handle& handle, const VolumeBindingArgs& args)
     : handle_(handle),
+      bind_timeout_(args.bind_timeout_seconds),
       volumes_(handle.informers.Of<PersistentVolume>().store()),
       claims_(handle.informers.Of<PersistentVolumeClaim>().store()) {}
 
@@ -192,7 +192,7 @@ Task<Status> VolumeBinder::BindPodVolumes(const Pod& pod,
                                           std::stop_token stop) const {
   const Status written = co_await BindApiUpdate(volumes, stop);
   if (!written.IsSuccess()) co_return written;
-  for (auto waited = Clock::Duration(); waited < kBindTimeout;
+  for (auto waited = Clock::Duration(); waited < bind_timeout_;
        waited += kBindCheckPeriod) {
     co_await SleepFor(handle_.executor, kBindCheckPeriod, stop);
     if (stop.stop_requested()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -16,6 +17,7 @@
 #include "minisched/api/volume_matching.h"
 #include "minisched/base/mutex.h"
 #include "minisched/base/task.h"
+#include "minisched/config/plugin_args.h"
 #include "plugins/assume_cache.h"
 #include "plugins/volume_claims.h"
 #include "plugins/volume_provisioning.h"
@@ -93,7 +95,8 @@ using ConflictReasons = std::vector<std::string>;
 class VolumeBinder {
  public:
   // The parts of the handle must outlive the binder.
-  explicit VolumeBinder(const Handle& handle);
+  explicit VolumeBinder(const Handle& handle,
+                        const VolumeBindingArgs& args = {});
 
   // Sorts a pod's claims by what they need, and finds volumes for them.
   PodVolumeClaims GetPodVolumeClaims(const std::vector<ClaimPtr>& claims) const;
@@ -114,9 +117,9 @@ class VolumeBinder {
 
   // Writes the chosen volumes, and the node of the claims that get new ones.
   // Waits until the volume controller has bound all claims. Blocks no thread.
-  // Returns an error if this fails, takes ten minutes, or `stop` asks to stop:
-  // then nothing that was written is taken back. The arguments must live until
-  // the task ends.
+  // Returns an error if this fails, takes longer than the arguments allow, or
+  // `stop` asks to stop: then nothing that was written is taken back. The
+  // arguments must live until the task ends.
   Task<Status> BindPodVolumes(const Pod& pod, const std::string& node_name,
                               PodVolumes& volumes, std::stop_token stop) const;
 
@@ -136,6 +139,7 @@ class VolumeBinder {
       const PersistentVolumeClaim& written, const Node& node) const;
 
   const Handle handle_;
+  const std::chrono::seconds bind_timeout_;
   AssumeCache<PersistentVolume> volumes_;
   AssumeCache<PersistentVolumeClaim> claims_;
 };

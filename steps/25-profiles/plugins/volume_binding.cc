@@ -142,7 +142,7 @@ Status VolumeBinding::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
   const auto* volumes =
       state.Read<StatePtr>()->by_node.Find(node.node().metadata.name);
-  if (volumes != nullptr) score = StorageScore(*volumes);
+  if (volumes != nullptr) score = StorageScore(*volumes, args_.shape);
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "framework/handle.h"
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 #include "plugins/volume_binder.h"
 
 namespace minisched {
@@ -17,8 +18,9 @@ class VolumeBinding final : public PreFilterPlugin,
                             public ReservePlugin,
                             public PreBindPlugin {
  public:
-  explicit VolumeBinding(const Handle& handle)
-      : handle_(handle), binder_(handle) {}
+  using Args = VolumeBindingArgs;
+  explicit VolumeBinding(const Handle& handle, const Args& args = {})
+      : handle_(handle), args_(args), binder_(handle, args) {}
 
   std::string_view Name() const override { return "VolumeBinding"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -31,7 +33,7 @@ class VolumeBinding final : public PreFilterPlugin,
   // Skips pods for which no volumes are chosen.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
-  // Prefers nodes with much free storage.
+  // Prefers nodes by their free storage: much of it by default.
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
                std::int64_t& score) const override;
   // Assumes the volumes that were chosen for the node.
@@ -47,6 +49,7 @@ class VolumeBinding final : public PreFilterPlugin,
 
  private:
   const Handle handle_;
+  const Args args_;
   VolumeBinder binder_;
 };
 

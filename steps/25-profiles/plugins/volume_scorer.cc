@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "framework/plugin.h"
 #include "minisched/api/volume_matching.h"
+#include "plugins/resource_scores.h"
 
 namespace minisched {
 namespace {
@@ -39,16 +39,13 @@ std::map<std::string, StorageResource> ClassResources(
 
 }  // namespace
 
-std::int64_t StorageScore(const PodVolumes& volumes) {
+std::int64_t StorageScore(const PodVolumes& volumes,
+                          const std::vector<UtilizationShapePoint>& shape) {
   const auto classes = ClassResources(volumes);
   if (classes.empty()) return 0;
-  Amount sum = 0;
+  std::int64_t sum = 0;
   for (const auto& [name, resource] : classes) {
-    if (resource.requested > resource.capacity || resource.capacity == 0) {
-      continue;
-    }
-    sum +=
-        kMaxNodeScore - resource.requested * kMaxNodeScore / resource.capacity;
+    sum += UtilizationScore(shape, resource.requested, resource.capacity);
   }
   return std::llround(static_cast<double>(sum) /
                       static_cast<double>(classes.size()));

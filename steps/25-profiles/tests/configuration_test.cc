@@ -1,1 +1,1 @@
-../../23-configuration/tests/configuration_test.cc
+../../24-plugin-args/tests/configuration_test.cc
