@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -32,18 +31,17 @@ class MaxPerNode final : public PreFilterPlugin,
     if (args.json.empty()) return;
     const auto json = nlohmann::json::parse(args.json);
     group_label_ = json.value("groupLabel", group_label_);
-    const auto most = json.value("maxPerNode", std::int64_t{0});
-    if (most < 0 || most > std::numeric_limits<std::int32_t>::max()) {
-      throw std::invalid_argument("maxPerNode: must not be negative or huge");
+    max_per_node_ = json.value("maxPerNode", max_per_node_);
+    if (max_per_node_ < 0) {
+      throw std::invalid_argument("maxPerNode: must not be negative");
     }
-    max_per_node_ = static_cast<std::int32_t>(most);
   }
 
   std::string_view Name() const override { return "MaxPerNode"; }
 
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& /*nodes*/,
                    PreFilterResult& /*result*/) const override {
-    std::int32_t most = Label(pod, group_label_).empty() ? 0 : max_per_node_;
+    std::int64_t most = Label(pod, group_label_).empty() ? 0 : max_per_node_;
     if (const std::string text = Label(pod, kLabel); !text.empty()) {
       const char* end = text.data() + text.size();
       const auto [rest, error] = std::from_chars(text.data(), end, most);
@@ -67,7 +65,7 @@ class MaxPerNode final : public PreFilterPlugin,
                std::int64_t& score) const override {
     const auto* limit = state.Find<Limit>();
     if (!limit) return {};
-    score = kMaxNodeScore * (limit->pods - CountOn(node, pod)) / limit->pods;
+    score = kMaxNodeScore - kMaxNodeScore * CountOn(node, pod) / limit->pods;
     return {};
   }
 
@@ -119,7 +117,7 @@ class MaxPerNode final : public PreFilterPlugin,
   }
 
   std::string group_label_ = "app";
-  std::int32_t max_per_node_ = 0;  // 0: only pods with kLabel are limited
+  std::int64_t max_per_node_ = 0;  // 0: only pods with kLabel are limited
 };
 
 }  // namespace minisched

@@ -24,7 +24,7 @@ const (
 // Args are the plugin's arguments in a KubeSchedulerConfiguration.
 type Args struct {
 	GroupLabel string `json:"groupLabel"`
-	MaxPerNode int32  `json:"maxPerNode"` // 0: only pods with Label are limited
+	MaxPerNode int64  `json:"maxPerNode"` // 0: only pods with Label are limited
 }
 
 // MaxPerNode puts at most N pods of a group on each node, and prefers the nodes
@@ -60,11 +60,11 @@ func (pl *MaxPerNode) PreFilter(_ context.Context, state fwk.CycleState, pod *v1
 	_ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	var most int64
 	if pod.Labels[pl.args.GroupLabel] != "" {
-		most = int64(pl.args.MaxPerNode)
+		most = pl.args.MaxPerNode
 	}
 	if text := pod.Labels[Label]; text != "" {
 		var err error
-		if most, err = strconv.ParseInt(text, 10, 32); err != nil || most < 1 {
+		if most, err = strconv.ParseInt(text, 10, 64); err != nil || most < 1 {
 			return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
 				"invalid label "+Label)
 		}
@@ -97,7 +97,7 @@ func (pl *MaxPerNode) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod
 		return 0, nil
 	}
 	most := data.(limit).pods
-	return fwk.MaxNodeScore * (most - pl.countOn(node, pod)) / most, nil
+	return fwk.MaxNodeScore - fwk.MaxNodeScore*pl.countOn(node, pod)/most, nil
 }
 
 func (pl *MaxPerNode) ScoreExtensions() fwk.ScoreExtensions { return nil }
