@@ -92,7 +92,8 @@ TEST_F(ConfigurationTest, OnlyEnabledPluginsAreMade) {
 }
 
 TEST_F(ConfigurationTest, UnsupportedIsAlwaysFirst) {
-  Use("preFilter: {disabled: [{name: '*'}], enabled: [{name: NodePorts}]}");
+  Use("multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, "
+      "{name: DefaultBinder}, {name: NodePorts}]}");
   EXPECT_THAT(NamesOf(framework_.pre_filter_plugins()),
               ElementsAre("Unsupported", "NodePorts"));
 }
