@@ -48,8 +48,8 @@ void EventHandlers::AddHandlerOf(EventResource resource,
     return hint.registered.event.resource == resource;
   };
   if (std::ranges::none_of(framework.queueing_hints(), is_of_kind)) return;
-  if (!watched_.insert(T::kResource.plural).second)
-    return;  // for another profile
+  // Another profile may have registered events of this kind.
+  if (!watched_.insert(T::kResource.plural).second) return;
   const auto move = [this, resource](ActionType action, EventObject old,
                                      EventObject now) {
     queue_.MoveAllToActiveOrBackoffQueue(

@@ -25,7 +25,8 @@ namespace minisched {
 class EventHandlers {
  public:
   // The arguments passed by reference must outlive the informers that call the
-  // handlers. `responsible_for_pod` returns true for pods of this scheduler.
+  // handlers. `responsible_for_pod` returns true if the pod belongs to one of
+  // the scheduler's profiles.
   EventHandlers(SchedulingQueue& queue, Cache& cache, WaitingPods& waiting_pods,
                 PodGroups& pod_groups,
                 std::function<bool(const Pod&)> responsible_for_pod)
@@ -84,7 +85,7 @@ class EventHandlers {
   WaitingPods& waiting_pods_;
   PodGroups& pod_groups_;
   const std::function<bool(const Pod&)> responsible_for_pod_;
-  std::set<std::string_view> watched_;  // registered kinds
+  std::set<std::string_view> watched_;  // kinds that have a handler
   std::vector<HandlerRegistration> registrations_;
 };
 

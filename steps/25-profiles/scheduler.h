@@ -84,10 +84,11 @@ class Scheduler {
  private:
   friend class SchedulerPeer;  // for tests and benchmarks
 
-  // Makes the plugins of a profile, and watches the objects that they need.
+  // Makes the plugins of a profile, and registers handlers for the kinds of
+  // objects whose changes can help pods that the plugins reject.
   void AddPluginsOf(const KubeSchedulerProfile& configuration,
                     const Registry& registry);
-  // Returns the profile with the scheduler name of the pod.
+  // Returns the profile with the pod's scheduler name.
   const Profile& ProfileForPod(const Pod& pod) const;
   // Pops the next pod, blocking until there is one, selects a node for it, and
   // begins its binding cycle. Returns false once the queue is closed or `stop`

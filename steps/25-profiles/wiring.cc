@@ -24,7 +24,8 @@ Clock::Duration BackoffOf(std::int64_t seconds) {
   return std::chrono::seconds(std::min(seconds, kMaxBackoffSeconds));
 }
 
-// Returns the profiles of the configuration, without plugins.
+// Returns the profiles of the configuration. Their frameworks have no plugins
+// yet.
 Profiles NewProfiles(const KubeSchedulerConfiguration& configuration,
                      Client& event_client) {
   Profiles profiles;

@@ -11,17 +11,18 @@
 
 namespace minisched {
 
-// What differs between the pods of one scheduler name and those of another.
+// What the scheduler uses for the pods of one scheduler name only.
 struct Profile {
   Framework framework;
-  std::unique_ptr<EventRecorder> recorder;  // reports as this scheduler
+  std::unique_ptr<EventRecorder> recorder;  // its events have this name
   int percentage_of_nodes_to_score;         // 0: by the number of nodes
 };
 
-// The profiles by scheduler name. Follows kube-scheduler's profile/profile.go.
+// Profiles by scheduler name. Follows kube-scheduler's profile/profile.go.
 using Profiles = std::map<std::string, Profile, std::less<>>;
 
-// The frameworks of the profiles. Refers to frameworks that must outlive it.
+// Pointers to the frameworks of the profiles, by scheduler name. The frameworks
+// must outlive it, and keep their addresses.
 class Frameworks {
  public:
   using ByName = std::map<std::string, const Framework*, std::less<>>;
@@ -31,13 +32,16 @@ class Frameworks {
       by_name_.emplace(name, &profile.framework);
     }
   }
-  // The only framework of a scheduler, for pods of any scheduler name.
+  // Has a single framework, for pods of any scheduler name: tests need no
+  // profiles.
   Frameworks(const Framework& only)  // NOLINT(google-explicit-constructor)
       : by_name_{{"", &only}} {}
 
+  // Returns the framework with the first name, in alphabetical order.
   const Framework& First() const { return *by_name_.begin()->second; }
 
-  // Returns the framework of the pod's profile. REQUIRES: there is one.
+  // Returns the framework of the pod's profile, or the only framework. Throws
+  // std::out_of_range if there are several, and no profile has the pod.
   const Framework& ForPod(const Pod& pod) const {
     if (by_name_.size() == 1) return First();
     return *by_name_.at(pod.spec.scheduler_name);

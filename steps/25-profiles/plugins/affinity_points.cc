@@ -24,7 +24,7 @@ AffinityPoints::AffinityPoints(const Pod& pod,
 
 void AffinityPoints::AddMatching(const std::vector<AffinityTerm>& terms,
                                  const Pod& pod, const Labels& namespace_labels,
-                                 const Node& node, int factor) {
+                                 const Node& node, std::int64_t factor) {
   for (const AffinityTerm& term : terms) {
     if (!term.Matches(pod, namespace_labels)) continue;
     points_.Update(node, term.topology_key, factor * term.weight);

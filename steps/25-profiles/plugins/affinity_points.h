@@ -34,7 +34,7 @@ class AffinityPoints {
   // the node's domains.
   void AddMatching(const std::vector<AffinityTerm>& terms, const Pod& pod,
                    const Labels& namespace_labels, const Node& node,
-                   int factor = 1);
+                   std::int64_t factor = 1);
 
   TopologyCounts points_;
 };

@@ -58,9 +58,9 @@ using PodLister = std::function<PodPtr(const ObjectMeta& metadata)>;
 // would.
 class SchedulingQueue {
  public:
-  // The QueueSort plugin, which must be the same in all frameworks, orders
-  // activeQ. The PreEnqueue plugins of a pod's framework gate the pod, and its
-  // hints decide which changes move the pod. `clock`, `trace` and the
+  // The QueueSort plugin orders activeQ. It must be the same in all frameworks.
+  // The PreEnqueue plugins of a pod's framework gate the pod, and the hints of
+  // this framework decide which changes move the pod. `clock`, `trace` and the
   // frameworks must outlive the queue. The queue calls `lister` under its
   // lock, so `lister` must not use the queue. The states that `lister` returns
   // must be at least as new as those that the event handlers have received.
@@ -162,7 +162,8 @@ class SchedulingQueue {
   // its previous node, moves the other pods that this can help, and returns
   // true.
   bool Nominate(const Pod& pod, const std::string& node) REQUIRES(mu_);
-  // The hints whose registered events include a change, with their frameworks.
+  // The hints whose registered events include a change, each with the framework
+  // to which it belongs.
   using Hints =
       std::vector<std::pair<const Framework*, const QueueingHintFunction*>>;
   Hints HintsFor(const ClusterChange& change) const;
