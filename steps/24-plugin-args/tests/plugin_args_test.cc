@@ -65,8 +65,11 @@ class PluginArgsTest : public ::testing::Test {
                            "filter: {disabled: [{name: '*'}], enabled: [" +
                                enabled + "]}"),
                NewHandle(snapshot_));
-    return framework.RunFilterPlugins(CycleState(), Pod(), NodeInfo())
-        .Message();
+    const NodeInfo node = NodeWithPods(Node(), {});
+    CycleState state;
+    PreFilterResult result;
+    framework.RunPreFilterPlugins(state, Pod(), {&node}, result);
+    return framework.RunFilterPlugins(state, Pod(), node).Message();
   }
 
   Registry registry_ = NewInTreeRegistry();
