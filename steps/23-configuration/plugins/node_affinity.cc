@@ -3,6 +3,7 @@
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
 #include "plugins/normalize_score.h"
+#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -58,9 +59,14 @@ Status NodeAffinity::PreFilter(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeAffinity::Filter(const CycleState& state, const Pod& /*pod*/,
+Status NodeAffinity::Filter(const CycleState& state, const Pod& pod,
                             const NodeInfo& node) const {
-  if (state.Read<RequiredNodeAffinity>().Matches(node.node())) return {};
+  // A profile can disable PreFilter.
+  const auto* const required = state.Find<RequiredNodeAffinity>();
+  if (required == nullptr ? RequiredNodeAffinity(pod).Matches(node.node())
+                          : required->Matches(node.node())) {
+    return {};
+  }
   return {Code::kUnschedulableAndUnresolvable,
           "node(s) didn't match Pod's node affinity/selector"};
 }
@@ -77,9 +83,11 @@ Status NodeAffinity::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeAffinity::Score(const CycleState& state, const Pod& /*pod*/,
+Status NodeAffinity::Score(const CycleState& state, const Pod& pod,
                            const NodeInfo& node, std::int64_t& score) const {
-  score = state.Read<PreferredSchedulingTerms>().Score(node.node());
+  const auto* const terms = state.Find<PreferredSchedulingTerms>();
+  if (terms == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
+  score = terms->Score(node.node());
   return {};
 }
 
