@@ -3,7 +3,8 @@
 #
 #   source docs/functions.sh
 
-# pods CPU NAME…: creates pods that request this much CPU.
+# pods CPU NAME…: creates pods that request this much CPU. They are pods of
+# $scheduler_name, or of minisched.
 pods() {
   local cpu=$1 pod
   for pod in "${@:2}"; do
@@ -13,7 +14,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: $pod}
 spec:
-  schedulerName: minisched
+  schedulerName: ${scheduler_name:-minisched}
   containers: [{name: main, image: nginx, resources: {requests: {cpu: $cpu}}}]
 EOT
   done | kubectl create -f - >/dev/null

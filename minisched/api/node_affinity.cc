@@ -125,8 +125,8 @@ bool RequiredNodeAffinity::Matches(const Node& node) const {
          (!terms_ || terms_->Matches(node));
 }
 
-PreferredSchedulingTerms::PreferredSchedulingTerms(const Pod& pod) {
-  const auto& preferred = pod.spec.affinity.node_affinity.preferred;
+PreferredSchedulingTerms::PreferredSchedulingTerms(
+    const std::vector<PreferredSchedulingTerm>& preferred) {
   std::vector<std::string> errors;
   for (std::size_t i = 0; i < preferred.size(); ++i) {
     const auto& [weight, preference] = preferred[i];

@@ -86,14 +86,17 @@ class RequiredNodeAffinity {
   std::optional<NodeSelectorMatcher> terms_;  // nullopt: not required
 };
 
-// The preferred terms of a pod's nodeAffinity. A value type; const access is
+// The preferred terms of a nodeAffinity. A value type; const access is
 // thread-safe.
 class PreferredSchedulingTerms {
  public:
   // Ignores terms with weight 0. Throws ParseError if another term is
   // malformed. The message lists the errors of all terms, by path:
   // "[0].matchExpressions[1].key: Invalid value: ...".
-  explicit PreferredSchedulingTerms(const Pod& pod);
+  explicit PreferredSchedulingTerms(
+      const std::vector<PreferredSchedulingTerm>& preferred);
+  explicit PreferredSchedulingTerms(const Pod& pod)
+      : PreferredSchedulingTerms(pod.spec.affinity.node_affinity.preferred) {}
 
   // Returns true if every node's score is zero, because no term has both a
   // weight and requirements.

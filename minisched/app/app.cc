@@ -223,15 +223,16 @@ int App::Run(int argc, const char* const* argv,
     SetUpLogging(verbosity_);
     if (const auto code = configure_(program, settings_)) return *code;
     ShareFreedMemory();
-    Metrics metrics(settings_.scheduler_name);
+    Metrics metrics;
     Trace trace(
         settings_.scheduler_name, RealClock(), {},
         [&metrics](Place place, const std::string& event) {
           CountMove(metrics, place, event);
         },
         program,
-        [&metrics](std::string_view plugin, std::size_t nodes) {
-          metrics.NodesScored(plugin, nodes);
+        [&metrics](const std::string& profile, std::string_view plugin,
+                   std::size_t nodes) {
+          metrics.NodesScored(profile, plugin, nodes);
         });
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
     PaceSetter pace(trace, pace_, signals.token());

@@ -228,7 +228,7 @@ TEST_F(AppTest, ServesMetricsAndHealthChecks) {
         const std::string log = ::testing::internal::GetCapturedStderr();
         ::testing::internal::CaptureStderr();
         const std::string url = MetricsUrl(log);
-        context.metrics.PodScheduled(std::chrono::milliseconds(1));
+        context.metrics.PodScheduled("mine", std::chrono::milliseconds(1));
         EXPECT_THAT(http::Ask(url, "GET", "/metrics"),
                     HasSubstr("{profile=\"mine\",result=\"scheduled\"} 1\n"));
         EXPECT_THAT(http::Ask(url, "GET", "/livez"), EndsWith("\r\n\r\nok"));

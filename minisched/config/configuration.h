@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "minisched/config/extender.h"
 #include "minisched/config/plugin_args.h"
 
 namespace minisched {
@@ -151,11 +152,15 @@ struct KubeSchedulerConfiguration {
   std::int64_t pod_initial_backoff_seconds = 1;
   std::int64_t pod_max_backoff_seconds = 10;
   std::vector<KubeSchedulerProfile> profiles;
-  std::size_t extenders = 0;  // their number; they aren't read yet
+  std::vector<ExtenderConfig> extenders;
   bool delay_cache_until_active = false;
 
   bool operator==(const KubeSchedulerConfiguration&) const = default;
 };
+
+// Returns the resources that extenders manage with ignoredByScheduler.
+std::vector<std::string> IgnoredResources(
+    const KubeSchedulerConfiguration& configuration);
 
 // Returns the arguments of the plugin T::kPlugin in a profile: the defaults if
 // the profile has none.

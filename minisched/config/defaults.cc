@@ -69,6 +69,17 @@ PluginArgs DefaultArgsOf(std::string_view plugin,
 
 }  // namespace
 
+std::vector<std::string> IgnoredResources(
+    const KubeSchedulerConfiguration& configuration) {
+  std::vector<std::string> names;
+  for (const ExtenderConfig& extender : configuration.extenders) {
+    for (const auto& resource : extender.managed_resources) {
+      if (resource.ignored_by_scheduler) names.push_back(resource.name);
+    }
+  }
+  return names;
+}
+
 PluginArgs DefaultPluginArgs(std::string_view plugin) {
   return DefaultArgsOf(plugin, static_cast<const PluginArgs*>(nullptr));
 }
@@ -123,6 +134,9 @@ void SetDefaults(KubeSchedulerConfiguration& configuration) {
   ReplaceZero(connection.burst, connection_defaults.burst);
   for (KubeSchedulerProfile& profile : configuration.profiles) {
     SetProfileDefaults(profile);
+  }
+  for (ExtenderConfig& extender : configuration.extenders) {
+    ReplaceZero(extender.http_timeout, ExtenderConfig().http_timeout);
   }
 }
 

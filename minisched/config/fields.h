@@ -130,6 +130,40 @@ void VisitFields(Visitor& visit, T& connection) {
   visit("burst", connection.burst);
 }
 
+template <class Visitor, MaybeConst<ExtenderTlsConfig> T>
+void VisitFields(Visitor& visit, T& tls) {
+  visit("insecure", tls.insecure);
+  visit("serverName", tls.server_name);
+  visit("certFile", tls.cert_file);
+  visit("keyFile", tls.key_file);
+  visit("caFile", tls.ca_file);
+  visit("certData", tls.cert_data);
+  visit("keyData", tls.key_data);
+  visit("caData", tls.ca_data);
+}
+
+template <class Visitor, MaybeConst<ExtenderManagedResource> T>
+void VisitFields(Visitor& visit, T& resource) {
+  visit("name", resource.name);
+  visit("ignoredByScheduler", resource.ignored_by_scheduler);
+}
+
+template <class Visitor, MaybeConst<ExtenderConfig> T>
+void VisitFields(Visitor& visit, T& extender) {
+  visit("urlPrefix", extender.url_prefix);
+  visit("filterVerb", extender.filter_verb);
+  visit("preemptVerb", extender.preempt_verb);
+  visit("prioritizeVerb", extender.prioritize_verb);
+  visit("weight", extender.weight);
+  visit("bindVerb", extender.bind_verb);
+  visit("enableHTTPS", extender.enable_https);
+  visit("tlsConfig", extender.tls_config);
+  visit("httpTimeout", extender.http_timeout);
+  visit("nodeCacheCapable", extender.node_cache_capable);
+  visit("managedResources", extender.managed_resources);
+  visit("ignorable", extender.ignorable);
+}
+
 template <class Visitor, MaybeConst<KubeSchedulerConfiguration> T>
 void VisitFields(Visitor& visit, T& configuration) {
   visit("parallelism", configuration.parallelism);
@@ -141,6 +175,7 @@ void VisitFields(Visitor& visit, T& configuration) {
   visit("podInitialBackoffSeconds", configuration.pod_initial_backoff_seconds);
   visit("podMaxBackoffSeconds", configuration.pod_max_backoff_seconds);
   visit("profiles", configuration.profiles);
+  visit("extenders", configuration.extenders);
   visit("delayCacheUntilActive", configuration.delay_cache_until_active);
 }
 

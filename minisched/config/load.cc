@@ -184,6 +184,7 @@ class Loader {
   void Complete() {
     auto& elect = configuration_.leader_election.leader_elect;
     elect = elect.value_or(features_.leader_election);
+    const std::vector<std::string> ignored = IgnoredResources(configuration_);
     for (KubeSchedulerProfile& profile : configuration_.profiles) {
       const Names enabled = EnabledPlugins(profile.plugins);
       std::erase_if(profile.plugin_config, [&](const PluginConfig& config) {
@@ -191,6 +192,16 @@ class Loader {
                config.args == PluginArgs(RawArgs());
       });
       std::ranges::sort(profile.plugin_config, {}, &PluginConfig::name);
+      if (!ignored.empty()) Ignore(ignored, profile);
+    }
+  }
+
+  // As upstream, replaces the ignored resources of NodeResourcesFit.
+  static void Ignore(const std::vector<std::string>& resources,
+                     KubeSchedulerProfile& profile) {
+    for (PluginConfig& config : profile.plugin_config) {
+      auto* args = std::get_if<NodeResourcesFitArgs>(&config.args);
+      if (args != nullptr) args->ignored_resources = resources;
     }
   }
 
@@ -226,7 +237,7 @@ LoadedConfiguration LoadConfiguration(std::string_view text,
 KubeSchedulerConfiguration DefaultConfiguration(
     const SchedulerFeatures& features) {
   ConfigurationSource source;
-  source.configuration.profiles = {{.scheduler_name = "default-scheduler"}};
+  source.configuration.profiles = {{.scheduler_name = "minisched"}};
   return Loader(std::move(source), features).Load().configuration;
 }
 

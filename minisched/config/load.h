@@ -47,7 +47,8 @@ struct LoadedConfiguration {
 LoadedConfiguration LoadConfiguration(std::string_view text,
                                       const SchedulerFeatures& features);
 
-// Returns the configuration without a file: that of a file without fields.
+// Returns the configuration without a file: that of a file without fields, for
+// the pods of scheduler "minisched".
 KubeSchedulerConfiguration DefaultConfiguration(
     const SchedulerFeatures& features);
 

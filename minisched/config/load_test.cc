@@ -13,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr char kLoadHead[] =
     "apiVersion: kubescheduler.config.k8s.io/v1\n"
@@ -75,7 +76,9 @@ TEST(LoadConfigurationTest, CompletesArguments) {
 }
 
 TEST(LoadConfigurationTest, WithoutAFileThereIsTheDefault) {
-  EXPECT_EQ(DefaultConfiguration(UpstreamFeatures()), Load("").configuration);
+  KubeSchedulerConfiguration expected = Load("").configuration;
+  expected.profiles[0].scheduler_name = "minisched";
+  EXPECT_EQ(DefaultConfiguration(UpstreamFeatures()), expected);
 }
 
 TEST(LoadConfigurationTest, LeaderElectionDependsOnTheScheduler) {
@@ -92,6 +95,7 @@ TEST(LoadConfigurationTest, LeaderElectionDependsOnTheScheduler) {
 TEST(LoadConfigurationTest, RefusesWhatTheSchedulerCannotDo) {
   SchedulerFeatures features = UpstreamFeatures();
   features.several_profiles = false;
+  features.extenders = false;
   features.plugins_with_args = {"VolumeBinding"};
   EXPECT_THAT(
       LoadErrorsOf(R"(extenders: [{urlPrefix: a}]
@@ -118,6 +122,31 @@ profiles:
           "line 14: profiles[0].pluginConfig[1].args: this scheduler's "
           "DefaultPreemption has no arguments",
           "line 17: profiles[1]: this scheduler has only one profile"));
+}
+
+TEST(LoadConfigurationTest, AnExtenderMustBeVerifiableOrInsecure) {
+  EXPECT_THAT(
+      LoadErrorsOf("extenders: [{enableHTTPS: true}, {enableHTTPS: true, "
+                   "tlsConfig: {caData: YQ==}}, {enableHTTPS: true, tlsConfig: "
+                   "{caFile: a}}, {enableHTTPS: true, tlsConfig: {insecure: "
+                   "true}}, {tlsConfig: {keyData: '?'}}]"),
+      UnorderedElementsAre(
+          HasSubstr("extenders[0].tlsConfig: set caFile or caData"),
+          HasSubstr("extenders[4].tlsConfig.keyData: must be base64")));
+}
+
+TEST(LoadConfigurationTest, ExtendersReplaceTheIgnoredResources) {
+  const auto configuration = Load(R"(extenders:
+- managedResources: [{name: example.com/a, ignoredByScheduler: true}]
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {ignoredResources: [example.com/b]}
+)")
+                                 .configuration;
+  EXPECT_THAT(
+      ArgsOf<NodeResourcesFitArgs>(configuration.profiles[0]).ignored_resources,
+      ElementsAre("example.com/a"));
 }
 
 TEST(LoadConfigurationTest, ReportsAllErrorsInTheOrderOfTheirLines) {
@@ -331,6 +360,26 @@ profiles:
     score: {}
   schedulerName: default-scheduler
 )");
+}
+
+TEST(WriteConfigurationTest, LeavesOutEmptyFieldsOfExtenders) {
+  const auto configuration = Load(R"(extenders:
+- urlPrefix: "http://a"
+  filterVerb: filter
+  weight: 0
+  nodeCacheCapable: true
+  tlsConfig: {insecure: false, keyData: a2V5}
+)")
+                                 .configuration;
+  EXPECT_THAT(WriteConfiguration(configuration), HasSubstr(R"(extenders:
+- filterVerb: filter
+  httpTimeout: 5s
+  nodeCacheCapable: true
+  tlsConfig:
+    keyData: a2V5
+  urlPrefix: http://a
+)"));
+  EXPECT_THAT(Configz(configuration), Not(HasSubstr("a2V5")));
 }
 
 TEST(WriteConfigurationTest, ANumberWithoutAFractionIsAnInteger) {

@@ -5,12 +5,14 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/api/yaml.h"
+#include "minisched/client/pem.h"
 #include "minisched/config/fields.h"
 #include "minisched/config/strict_decoder.h"
 
 namespace minisched {
 
 // Decode() functions of types whose fields don't suffice.
+void Decode(const DecodedValue& value, Base64& out);
 void Decode(const DecodedValue& value, PluginConfig& out);
 void Decode(const DecodedValue& value,
             std::vector<KubeSchedulerProfile>& profiles);
@@ -88,16 +90,20 @@ void DecodeConfiguration(const DecodedValue& value,
   if (contention == nullptr || contention->is_null()) {
     out.enable_contention_profiling = out.enable_profiling;
   }
-  const nlohmann::json* extenders = fields.Find("extenders");
-  if (extenders != nullptr && !extenders->is_null()) {
-    const DecodedValue list = value.Member("extenders", *extenders);
-    if (!extenders->is_array()) list.FailType("a list");
-    if (extenders->is_array()) out.extenders = extenders->size();
-  }
   fields.CheckUnknown();
 }
 
 }  // namespace
+
+void Decode(const DecodedValue& value, Base64& out) {
+  std::string text;
+  Decode(value, text);
+  std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
+  if (!DecodeBase64(text) || text.find(' ') != text.npos) {
+    return value.Fail("must be base64");
+  }
+  out.text = std::move(text);
+}
 
 void Decode(const DecodedValue& value, PluginConfig& out) {
   FieldDecoder fields(value);

@@ -3,11 +3,32 @@
 #include "minisched/api/json_path.h"
 
 namespace minisched {
+namespace {
+
+// Adds an error for each extender whose certificate couldn't be verified.
+// Upstream doesn't verify it then.
+void CheckExtenders(const std::vector<ExtenderConfig>& extenders,
+                    FieldErrors& errors) {
+  for (std::size_t i = 0; i < extenders.size(); ++i) {
+    if (!extenders[i].enable_https) continue;
+    const auto tls = extenders[i].tls_config.value_or(ExtenderTlsConfig());
+    if (tls.insecure || !tls.ca_file.empty() || !tls.ca_data.text.empty()) {
+      continue;
+    }
+    errors.push_back({ElementPath("extenders", i) + ".tlsConfig",
+                      "set caFile or caData to verify the extender, or set "
+                      "insecure to true"});
+  }
+}
+
+}  // namespace
 
 void CheckSupport(const KubeSchedulerConfiguration& configuration,
                   const SchedulerFeatures& features, FieldErrors& errors) {
-  if (configuration.extenders > 0 && !features.extenders) {
+  if (!configuration.extenders.empty() && !features.extenders) {
     errors.push_back({"extenders", "this scheduler has no extenders"});
+  } else {
+    CheckExtenders(configuration.extenders, errors);
   }
   if (configuration.leader_election.leader_elect.value_or(false) &&
       !features.leader_election) {

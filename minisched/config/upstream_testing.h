@@ -6,14 +6,15 @@
 
 namespace minisched {
 
-// Returns what kube-scheduler v1.37 can do, without extenders, and without the
-// plugins that no step has.
+// Returns what kube-scheduler v1.37 can do, without the plugins that no step
+// has.
 inline SchedulerFeatures UpstreamFeatures() {
   using enum ExtensionPoint;
   const std::set<ExtensionPoint> filter = {kPreFilter, kFilter};
   const std::set<ExtensionPoint> score = {kPreFilter, kFilter, kPreScore,
                                           kScore};
-  SchedulerFeatures features{.several_profiles = true, .leader_election = true};
+  SchedulerFeatures features{
+      .several_profiles = true, .extenders = true, .leader_election = true};
   features.plugins = {
       {"SchedulingGates", {kPreEnqueue}},
       {"PrioritySort", {kQueueSort}},

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "minisched/api/json_path.h"
+#include "minisched/api/names.h"
 #include "minisched/api/parse_error.h"
 #include "minisched/config/merge.h"
 
@@ -33,6 +35,7 @@ class ConfigurationValidator {
           "must not be negative");
     CheckLeaderElection(configuration_.leader_election);
     CheckProfiles();
+    CheckExtenders();
   }
 
  private:
@@ -96,6 +99,54 @@ class ConfigurationValidator {
           name != NodeResourcesFitArgs::kPlugin || enabled.contains(name);
       if (is_checked) ValidatePluginArgs(args, item + ".args", errors_);
     }
+  }
+
+  void CheckExtenders() {
+    std::set<std::string> managed;
+    std::size_t binders = 0;
+    for (std::size_t i = 0; i < configuration_.extenders.size(); ++i) {
+      const ExtenderConfig& extender = configuration_.extenders[i];
+      const std::string path = ElementPath("extenders", i);
+      Check(extender.prioritize_verb.empty() || extender.weight > 0,
+            path + ".weight",
+            "must be greater than 0, because there is a prioritizeVerb");
+      if (!extender.bind_verb.empty()) ++binders;
+      for (std::size_t j = 0; j < extender.managed_resources.size(); ++j) {
+        const std::string& name = extender.managed_resources[j].name;
+        const std::string name_path =
+            ElementPath(path + ".managedResources", j) + ".name";
+        CheckExtendedResource(name_path, name);
+        Check(managed.insert(name).second, name_path,
+              "is managed by another extender, or repeated");
+      }
+    }
+    Check(binders <= 1, "extenders", "only one of them can have a bindVerb");
+    if (!IgnoredResources(configuration_).empty()) CheckFitIsConfigured();
+  }
+
+  // As upstream, which passes the ignored resources to NodeResourcesFit.
+  void CheckFitIsConfigured() {
+    for (std::size_t i = 0; i < configuration_.profiles.size(); ++i) {
+      const auto& configs = configuration_.profiles[i].plugin_config;
+      Check(std::ranges::count(configs, NodeResourcesFitArgs::kPlugin,
+                               &PluginConfig::name) > 0,
+            ElementPath("profiles", i) + ".plugins",
+            "must enable NodeResourcesFit, because an extender has "
+            "ignoredByScheduler");
+    }
+  }
+
+  void CheckExtendedResource(const std::string& path, const std::string& name) {
+    const auto messages = CheckLabelKey(name);
+    for (const std::string& message : messages) Check(false, path, message);
+    // An extended resource must also be a valid name after the "requests." of
+    // a quota.
+    const bool is_extended = name.find('/') != name.npos &&
+                             name.find("kubernetes.io/") == name.npos &&
+                             !name.starts_with("requests.") &&
+                             CheckLabelKey("requests." + name).empty();
+    Check(is_extended || !messages.empty(), path,
+          "must be an extended resource, such as example.com/gpu");
   }
 
   // All profiles must sort the queue in the same way.

@@ -86,6 +86,28 @@ TEST_F(ValidateConfigurationTest, APluginIsConfiguredOnce) {
   EXPECT_THAT(Paths(), ElementsAre("profiles[0].pluginConfig[1]"));
 }
 
+TEST_F(ValidateConfigurationTest, ChecksExtenders) {
+  configuration_.extenders = {
+      {.prioritize_verb = "prioritize", .bind_verb = "bind"},
+      {.bind_verb = "bind",
+       .managed_resources = {{"example.com/a"}, {"example.com/a"}, {"cpu"}}}};
+  EXPECT_THAT(Paths(),
+              UnorderedElementsAre("extenders", "extenders[0].weight",
+                                   "extenders[1].managedResources[1].name",
+                                   "extenders[1].managedResources[2].name"));
+}
+
+TEST_F(ValidateConfigurationTest, IgnoredResourcesNeedNodeResourcesFit) {
+  configuration_.extenders = {
+      {.managed_resources = {
+           {.name = "example.com/a", .ignored_by_scheduler = true}}}};
+  configuration_.profiles[0].plugin_config.clear();
+  EXPECT_THAT(Paths(), ElementsAre("profiles[0].plugins"));
+  configuration_.profiles[0].plugin_config = {
+      {"NodeResourcesFit", NodeResourcesFitArgs()}};
+  EXPECT_THAT(Paths(), IsEmpty());
+}
+
 TEST_F(ValidateConfigurationTest, ArgumentsOfFitCountOnlyIfItIsEnabled) {
   NodeResourcesFitArgs args;
   args.scoring_strategy->type = "Best";

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "minisched/api/document.h"
@@ -30,6 +32,10 @@ void Encode(Json& json, float value);
 void Encode(Json& json, std::chrono::nanoseconds value);
 void Encode(Json& json, const NodeSelector& value);
 void Encode(Json& json, const TopologySpreadConstraint& value);
+void Encode(Json& json, const Base64& value) { json = value.text; }
+void Encode(Json& json, const ExtenderTlsConfig& value);
+void Encode(Json& json, const ExtenderManagedResource& value);
+void Encode(Json& json, const ExtenderConfig& value);
 void Encode(Json& json, const PluginConfig& value);
 template <EncodedStruct T>
 void Encode(Json& json, const T& value);
@@ -111,6 +117,32 @@ void Encode(Json& json, const TopologySpreadConstraint& value) {
   }
 }
 
+// Writes the fields of a struct that aren't empty, 0 or false.
+template <class T>
+void EncodeFieldsThatAreSet(Json& json, const T& value) {
+  json = Json::object();
+  FieldEncoder fields(json);
+  VisitFields(fields, value);
+  const std::set<Json> empty = {"", 0, false};
+  for (auto field = json.begin(); field != json.end();) {
+    field = empty.contains(*field) ? json.erase(field) : std::next(field);
+  }
+}
+
+void Encode(Json& json, const ExtenderTlsConfig& value) {
+  EncodeFieldsThatAreSet(json, value);
+}
+
+void Encode(Json& json, const ExtenderManagedResource& value) {
+  EncodeFieldsThatAreSet(json, value);
+  json["name"] = value.name;
+}
+
+void Encode(Json& json, const ExtenderConfig& value) {
+  EncodeFieldsThatAreSet(json, value);
+  json["urlPrefix"] = value.url_prefix;
+}
+
 Json EncodeArgs(const RawArgs& args) {
   // As upstream, a number without a fraction becomes an integer.
   const std::string yaml = ToYaml(Json::parse(args.json));
@@ -162,7 +194,10 @@ std::string WriteConfiguration(
   return ToYaml(ToJson(configuration));
 }
 
-std::string Configz(const KubeSchedulerConfiguration& configuration) {
+std::string Configz(KubeSchedulerConfiguration configuration) {
+  for (ExtenderConfig& extender : configuration.extenders) {
+    if (extender.tls_config) extender.tls_config->key_data = {};
+  }
   return Json{{"componentconfig", ToJson(configuration)}}.dump();
 }
 

@@ -12,7 +12,7 @@ namespace minisched {
 std::string WriteConfiguration(const KubeSchedulerConfiguration& configuration);
 
 // Returns the response of /configz: the same as JSON, as the member
-// "componentconfig".
-std::string Configz(const KubeSchedulerConfiguration& configuration);
+// "componentconfig", without the keys of extenders.
+std::string Configz(KubeSchedulerConfiguration configuration);
 
 }  // namespace minisched

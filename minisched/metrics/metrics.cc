@@ -102,37 +102,37 @@ struct Metrics::Families {
               "the extension point (available only in PreFilter, Filter, "
               "PreScore, and Score).")
           .Register(registry);
-  // The counters of plugin_evaluations by plugin, so that only the first call
-  // for a plugin makes labels.
+  // The counters of plugin_evaluations by profile and plugin, so that only the
+  // first call for a plugin makes labels.
   Mutex mu;
-  std::map<std::string, Counter*, std::less<>> scores GUARDED_BY(mu);
+  std::map<std::pair<std::string, std::string>, Counter*> scores GUARDED_BY(mu);
 };
 
-Metrics::Metrics(std::string profile)
-    : profile_(std::move(profile)), families_(std::make_unique<Families>()) {}
+Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 
 Metrics::~Metrics() = default;
 
 Metrics& Metrics::Unread() {
-  static Metrics metrics("");
+  static Metrics metrics;
   return metrics;
 }
 
-void Metrics::PodScheduled(Duration duration) {
-  CountAttempt("scheduled", duration);
+void Metrics::PodScheduled(const std::string& profile, Duration duration) {
+  CountAttempt(profile, "scheduled", duration);
 }
 
-void Metrics::PodUnschedulable(Duration duration) {
-  CountAttempt("unschedulable", duration);
+void Metrics::PodUnschedulable(const std::string& profile, Duration duration) {
+  CountAttempt(profile, "unschedulable", duration);
 }
 
-void Metrics::PodScheduleError(Duration duration) {
-  CountAttempt("error", duration);
+void Metrics::PodScheduleError(const std::string& profile, Duration duration) {
+  CountAttempt(profile, "error", duration);
 }
 
-void Metrics::CountAttempt(const std::string& result, Duration duration) {
+void Metrics::CountAttempt(const std::string& profile,
+                           const std::string& result, Duration duration) {
   static const Buckets buckets = DoublingBuckets(0.001, 15);
-  const prometheus::Labels labels = {{"profile", profile_}, {"result", result}};
+  const prometheus::Labels labels = {{"profile", profile}, {"result", result}};
   families_->attempt_duration.Add(labels, buckets).Observe(duration.count());
   families_->schedule_attempts.Add(labels).Increment();
 }
@@ -148,17 +148,16 @@ void Metrics::QueueIncomingPods(const std::string& queue,
       .Increment();
 }
 
-void Metrics::NodesScored(std::string_view plugin, std::size_t nodes) {
+void Metrics::NodesScored(const std::string& profile, std::string_view plugin,
+                          std::size_t nodes) {
+  const std::string name(plugin);
   MutexLock lock(families_->mu);
-  auto counter = families_->scores.find(plugin);
-  if (counter == families_->scores.end()) {
-    Counter& added =
-        families_->plugin_evaluations.Add({{"extension_point", "Score"},
-                                           {"plugin", std::string(plugin)},
-                                           {"profile", profile_}});
-    counter = families_->scores.emplace(plugin, &added).first;
+  Counter*& counter = families_->scores[{profile, name}];
+  if (counter == nullptr) {
+    counter = &families_->plugin_evaluations.Add(
+        {{"extension_point", "Score"}, {"plugin", name}, {"profile", profile}});
   }
-  counter->second->Increment(static_cast<double>(nodes));
+  counter->Increment(static_cast<double>(nodes));
 }
 
 std::string Metrics::Text(const PendingPodCounts& pending) const {

@@ -24,8 +24,7 @@ class Metrics {
  public:
   using Duration = std::chrono::duration<double>;
 
-  // `profile` is the value of the label "profile": the scheduler's name.
-  explicit Metrics(std::string profile);
+  Metrics();
   ~Metrics();
 
   Metrics(const Metrics&) = delete;
@@ -37,10 +36,10 @@ class Metrics {
   // Count an attempt to schedule a pod, by its result, in
   // scheduler_schedule_attempts_total and
   // scheduler_scheduling_attempt_duration_seconds. `duration` includes the
-  // binding.
-  void PodScheduled(Duration duration);
-  void PodUnschedulable(Duration duration);
-  void PodScheduleError(Duration duration);
+  // binding, and `profile` is the pod's spec.schedulerName.
+  void PodScheduled(const std::string& profile, Duration duration);
+  void PodUnschedulable(const std::string& profile, Duration duration);
+  void PodScheduleError(const std::string& profile, Duration duration);
 
   // Records in scheduler_pod_scheduling_attempts how many attempts a pod took
   // until it was scheduled.
@@ -52,8 +51,9 @@ class Metrics {
   void QueueIncomingPods(const std::string& queue, const std::string& event);
 
   // Counts in scheduler_plugin_evaluation_total that the plugin has scored this
-  // many nodes for a pod.
-  void NodesScored(std::string_view plugin, std::size_t nodes);
+  // many nodes for a pod of the profile.
+  void NodesScored(const std::string& profile, std::string_view plugin,
+                   std::size_t nodes);
 
   // Returns the metrics in Prometheus' text format, sorted by name.
   // scheduler_pending_pods has the values of `pending`. Each other metric
@@ -63,9 +63,9 @@ class Metrics {
  private:
   struct Families;
 
-  void CountAttempt(const std::string& result, Duration duration);
+  void CountAttempt(const std::string& profile, const std::string& result,
+                    Duration duration);
 
-  const std::string profile_;
   const std::unique_ptr<Families> families_;
 };
 

@@ -26,7 +26,7 @@ class MetricsServerTest : public ::testing::Test {
     return http::Ask(server_.url(), "GET", target);
   }
 
-  Metrics metrics_{"mine"};
+  Metrics metrics_;
   std::atomic<std::size_t> pods_ = 0;
   const MetricsServer server_{
       "127.0.0.1", 0, [this] { return metrics_.Text({.active = pods_}); }};
@@ -42,7 +42,7 @@ MATCHER_P2(Answers, status, body, "") {
 }
 
 TEST_F(MetricsServerTest, ServesTheMetrics) {
-  metrics_.PodScheduled(std::chrono::milliseconds(3));
+  metrics_.PodScheduled("mine", std::chrono::milliseconds(3));
   EXPECT_THAT(
       Get("/metrics"),
       AllOf(StartsWith("HTTP/1.1 200 OK\r\n"),
@@ -115,8 +115,8 @@ TEST_F(MetricsServerTest, ServesWhileTheMetricsChange) {
   std::jthread scheduler([&] {
     for (int i = 0; !done; i = (i + 1) % 100) {
       ++pods_;
-      metrics_.PodScheduled(std::chrono::milliseconds(i));
-      metrics_.PodUnschedulable(std::chrono::milliseconds(i));
+      metrics_.PodScheduled("mine", std::chrono::milliseconds(i));
+      metrics_.PodUnschedulable("mine", std::chrono::milliseconds(i));
       metrics_.PodSchedulingAttempts(i);
       metrics_.QueueIncomingPods("active", "Event" + std::to_string(i));
     }

@@ -25,11 +25,11 @@ std::vector<std::string> Lines(const std::string& text,
 }
 
 TEST(MetricsTest, CountsAttemptsByResult) {
-  Metrics metrics("mine");
-  metrics.PodScheduled(milliseconds(3));
-  metrics.PodScheduled(milliseconds(1500));
-  metrics.PodUnschedulable(milliseconds(1));
-  metrics.PodScheduleError(milliseconds(1));
+  Metrics metrics;
+  metrics.PodScheduled("mine", milliseconds(3));
+  metrics.PodScheduled("mine", milliseconds(1500));
+  metrics.PodUnschedulable("mine", milliseconds(1));
+  metrics.PodScheduleError("mine", milliseconds(1));
   EXPECT_THAT(
       Lines(metrics.Text(), "scheduler_schedule_attempts_total"),
       ElementsAre(
@@ -40,8 +40,8 @@ TEST(MetricsTest, CountsAttemptsByResult) {
 
 // The texts of kube-scheduler's responses.
 TEST(MetricsTest, HasUpstreamsTypesAndHelpTexts) {
-  Metrics metrics("mine");
-  metrics.PodScheduled(milliseconds(3));
+  Metrics metrics;
+  metrics.PodScheduled("mine", milliseconds(3));
   metrics.PodSchedulingAttempts(1);
   metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
   EXPECT_THAT(
@@ -75,9 +75,9 @@ TEST(MetricsTest, HasUpstreamsTypesAndHelpTexts) {
 }
 
 TEST(MetricsTest, SortsDurationsIntoUpstreamsBuckets) {
-  Metrics metrics("mine");
-  metrics.PodScheduled(milliseconds(3));
-  metrics.PodScheduled(milliseconds(1500));
+  Metrics metrics;
+  metrics.PodScheduled("mine", milliseconds(3));
+  metrics.PodScheduled("mine", milliseconds(1500));
   const std::string name = "scheduler_scheduling_attempt_duration_seconds";
   const std::string labels = R"({profile="mine",result="scheduled")";
   const auto bucket = [&](const std::string& le, int count) {
@@ -96,7 +96,7 @@ TEST(MetricsTest, SortsDurationsIntoUpstreamsBuckets) {
 }
 
 TEST(MetricsTest, RecordsTheAttemptsOfScheduledPods) {
-  Metrics metrics("mine");
+  Metrics metrics;
   metrics.PodSchedulingAttempts(1);
   metrics.PodSchedulingAttempts(3);
   const std::string name = "scheduler_pod_scheduling_attempts";
@@ -110,7 +110,7 @@ TEST(MetricsTest, RecordsTheAttemptsOfScheduledPods) {
 }
 
 TEST(MetricsTest, CountsIncomingPodsByQueueAndEvent) {
-  Metrics metrics("mine");
+  Metrics metrics;
   metrics.QueueIncomingPods("backoff", "ScheduleAttemptFailure");
   metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
   metrics.QueueIncomingPods("active", "UnscheduledPodAdd");
@@ -123,19 +123,21 @@ TEST(MetricsTest, CountsIncomingPodsByQueueAndEvent) {
 }
 
 TEST(MetricsTest, CountsTheNodesThatAPluginHasScored) {
-  Metrics metrics("mine");
-  metrics.NodesScored("ImageLocality", 3);
-  metrics.NodesScored("NodeAffinity", 3);
-  metrics.NodesScored("ImageLocality", 100);
+  Metrics metrics;
+  metrics.NodesScored("mine", "ImageLocality", 3);
+  metrics.NodesScored("mine", "NodeAffinity", 3);
+  metrics.NodesScored("other", "NodeAffinity", 5);
+  metrics.NodesScored("mine", "ImageLocality", 100);
   EXPECT_THAT(
       Lines(metrics.Text(), "scheduler_plugin_evaluation_total"),
       ElementsAre(
           R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="ImageLocality",profile="mine"} 103)",
-          R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="NodeAffinity",profile="mine"} 3)"));
+          R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="NodeAffinity",profile="mine"} 3)",
+          R"(scheduler_plugin_evaluation_total{extension_point="Score",plugin="NodeAffinity",profile="other"} 5)"));
 }
 
 TEST(MetricsTest, ReportsThePendingPodsByQueue) {
-  const Metrics metrics("mine");
+  const Metrics metrics;
   const std::string name = "scheduler_pending_pods";
   EXPECT_THAT(
       Lines(metrics.Text(
@@ -148,7 +150,7 @@ TEST(MetricsTest, ReportsThePendingPodsByQueue) {
 }
 
 TEST(MetricsTest, OmitsOtherMetricsThatHaveNoValue) {
-  const Metrics metrics("mine");
+  const Metrics metrics;
   EXPECT_THAT(Lines(metrics.Text(), "# TYPE"),
               ElementsAre("# TYPE scheduler_pending_pods gauge"));
 }

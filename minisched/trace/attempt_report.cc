@@ -54,12 +54,13 @@ AttemptReport::AttemptReport(const AttemptReport& /*other*/) {}
 AttemptReport::AttemptReport(AttemptReport&& other) noexcept = default;
 AttemptReport& AttemptReport::operator=(AttemptReport other) noexcept {
   trace_ = other.trace_;
+  scheduler_name_ = std::move(other.scheduler_name_);
   data_ = std::move(other.data_);
   return *this;
 }
 
 AttemptReport::AttemptReport(Trace& trace, const Pod& pod, int number)
-    : trace_(&trace) {
+    : trace_(&trace), scheduler_name_(pod.spec.scheduler_name) {
   if (!trace.has_attempt_readers() && !trace.keeps_failures()) return;
   data_ = std::make_unique<Data>(
       Data{.attempt = {.pod = ObjectName(pod.metadata),
@@ -114,7 +115,7 @@ bool AttemptReport::AddRejection(
 
 void AttemptReport::CountScores(std::string_view plugin,
                                 std::size_t nodes) const {
-  if (trace_ != nullptr) trace_->Scored(plugin, nodes);
+  if (trace_ != nullptr) trace_->Scored(scheduler_name_, plugin, nodes);
 }
 
 void AttemptReport::AddScores(ScoreColumn column) const {

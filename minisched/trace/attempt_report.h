@@ -124,6 +124,7 @@ class AttemptReport {
   void AddRecord(const std::string* node, const std::string& failure) const;
 
   Trace* trace_ = nullptr;      // null: reports nothing
+  std::string scheduler_name_;  // of the pod
   std::unique_ptr<Data> data_;  // null: nobody reads the attempt
 };
 

@@ -297,11 +297,15 @@ TEST_F(AttemptReportTest, IsEmptyIfNobodyReadsAttempts) {
 TEST_F(AttemptReportTest, ScoredNodesAreCountedWithoutReaders) {
   std::size_t scored = 0;
   Trace trace("minisched", clock_, {}, {}, "",
-              [&](std::string_view plugin, std::size_t nodes) {
+              [&](const std::string& scheduler_name, std::string_view plugin,
+                  std::size_t nodes) {
+                EXPECT_EQ(scheduler_name, "minisched");
                 EXPECT_EQ(plugin, "Taint");
                 scored += nodes;
               });
-  const AttemptReport report(trace, TracedPod("web"), 1);
+  Pod pod = TracedPod("web");
+  pod.spec.scheduler_name = "minisched";
+  const AttemptReport report(trace, pod, 1);
   report.Scored("Taint", 3, {7, 14}, std::vector<Score>{{50}, {100}});
   EXPECT_EQ(scored, 2);
   AttemptReport(report).Scored("Taint", 3, {7}, std::vector<Score>{{50}});

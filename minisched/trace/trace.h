@@ -40,9 +40,11 @@ class Trace {
   // Receives the place and the event of each move.
   using MoveObserver = std::function<void(Place, const std::string& event)>;
 
-  // Receives a plugin and the number of nodes that it has scored for a pod.
+  // Receives a plugin and the number of nodes that it has scored for a pod with
+  // this spec.schedulerName.
   using ScoreObserver =
-      std::function<void(std::string_view plugin, std::size_t nodes)>;
+      std::function<void(const std::string& scheduler_name,
+                         std::string_view plugin, std::size_t nodes)>;
 
   // `scheduler_name` is the spec.schedulerName of the scheduler's pods. `clock`
   // must outlive the trace. Moved() calls `on_moved`, if there is one, on the
@@ -77,8 +79,9 @@ class Trace {
 
   // Reports that a plugin has scored nodes, whether or not anybody reads
   // attempts.
-  void Scored(std::string_view plugin, std::size_t nodes) const {
-    if (on_scored_) on_scored_(plugin, nodes);
+  void Scored(const std::string& scheduler_name, std::string_view plugin,
+              std::size_t nodes) const {
+    if (on_scored_) on_scored_(scheduler_name, plugin, nodes);
   }
 
   // Keeps the last attempt of each pending pod from now on, if it failed, for

@@ -133,6 +133,38 @@ def validation() -> dict[str, str]:
                                                    "example.com/foo")}),
         "extender-duplicate-bind": extenders({**extender, "bindVerb": "foo"},
                                              {**extender, "bindVerb": "bar"}),
+        "extender-all-fields": extenders({
+            **extender, "filterVerb": "filter", "preemptVerb": "preempt",
+            "bindVerb": "bind", "httpTimeout": "1m30s", "ignorable": True,
+            "nodeCacheCapable": True, "managedResources": [
+                {"name": "example.com/a", "ignoredByScheduler": True},
+                {"name": "example.com/b"}]}),
+        "extender-ignored-resource-without-fit": {**extenders({
+            **extender, "managedResources": [
+                {"name": "example.com/a", "ignoredByScheduler": True}]}),
+            "profiles": [{"plugins": {"multiPoint": {
+                "disabled": names("NodeResourcesFit")}}}]},
+        "extender-with-tls": extenders({
+            "urlPrefix": "https://127.0.0.1:1", "enableHTTPS": True,
+            "tlsConfig": {"insecure": True, "serverName": "a"}}),
+        "extender-without-a-certificate": extenders({
+            "urlPrefix": "https://127.0.0.1:1", "enableHTTPS": True}),
+        "extender-empty-tls": extenders({"urlPrefix": "a", "tlsConfig": {}}),
+        "extender-data-is-not-base64": extenders({
+            "tlsConfig": {"insecure": True, "keyData": "_"}}),
+        "extender-empty": extenders({}),
+        "extender-weight-without-verb": extenders({"urlPrefix": "a",
+                                                   "weight": -1}),
+        "extender-wrong-types": extenders({"urlPrefix": 1, "weight": "1",
+                                           "httpTimeout": 5}),
+        "extender-unknown-field": extenders({"urlPrefix": "a",
+                                             "filterverb": "b"}),
+        **{f"extender-resource {name}": extenders({
+            **extender, "managedResources": names(name)})
+           for name in ("cpu", "", "a/b/c", "kubernetes.io/x", "requests.a/b",
+                        "a.kubernetes.io/x", "nvidia.com/gpu", "a", "A/b",
+                        f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 61}/e",
+                        f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 50}/e")},
         "invalid-node-percentage": profiles(me(pluginConfig=[{
             "name": "DefaultPreemption",
             "args": {"minCandidateNodesPercentage": 200,

@@ -16,7 +16,7 @@ void Scheduler::RunBindingCycle(PodAttempt& attempt,
     return;
   }
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
-  metrics_.PodScheduled(clock_.Now() - attempt.start);
+  metrics_.PodScheduled(pod.spec.scheduler_name, clock_.Now() - attempt.start);
   metrics_.PodSchedulingAttempts(attempt.info.attempts);
   attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,

@@ -11,10 +11,11 @@ namespace minisched {
 void Scheduler::HandleSchedulingFailure(const PodAttempt& attempt,
                                         const SchedulingFailure& failure,
                                         const std::stop_token& stop) {
+  const std::string& profile = attempt.info.pod->spec.scheduler_name;
   if (failure.status.IsRejected()) {
-    metrics_.PodUnschedulable(clock_.Now() - attempt.start);
+    metrics_.PodUnschedulable(profile, clock_.Now() - attempt.start);
   } else {
-    metrics_.PodScheduleError(clock_.Now() - attempt.start);
+    metrics_.PodScheduleError(profile, clock_.Now() - attempt.start);
   }
   QueuedPodInfo info = attempt.info;
   const std::string message = failure.status.Message();

@@ -73,7 +73,7 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
 void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
-  metrics_.PodScheduled(clock_.Now() - attempt.start);
+  metrics_.PodScheduled(pod.spec.scheduler_name, clock_.Now() - attempt.start);
   metrics_.PodSchedulingAttempts(attempt.info.attempts);
   attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,

@@ -91,7 +91,7 @@ Task<Status> Scheduler::Nominate(const PodAttempt& attempt) {
 void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
   const Pod& pod = *attempt.info.pod;
   spdlog::info("bound {} to {}", ObjectName(pod.metadata), attempt.host);
-  metrics_.PodScheduled(clock_.Now() - attempt.start);
+  metrics_.PodScheduled(pod.spec.scheduler_name, clock_.Now() - attempt.start);
   metrics_.PodSchedulingAttempts(attempt.info.attempts);
   attempt.state.report().Bound();
   trace_.Moved(pod, Place::kBound,

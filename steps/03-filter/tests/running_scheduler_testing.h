@@ -149,7 +149,7 @@ class SchedulerTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  Metrics metrics_{"minisched"};
+  Metrics metrics_;
   std::unique_ptr<EmbeddedServer> server_;
   std::unique_ptr<Client> client_;
 

@@ -299,7 +299,7 @@ class BindingCycleTest : public ::testing::Test {
   SchedulerOptions options_;
   FakeClock clock_;
   ScriptedCluster cluster_{clock_};
-  Metrics metrics_{"minisched"};
+  Metrics metrics_;
   VolumeScript volumes_;
   // Called when a pod comes to a place, on the scheduler's threads. Set it
   // before Start().

@@ -37,20 +37,27 @@ bool SpreadConstraint::IncludesNode(
   return !honors_taints || !HasUntoleratedTaint(node, pod);
 }
 
-SpreadConstraints GetSpreadConstraints(const Pod& pod,
-                                       std::string_view when_unsatisfiable) {
+SpreadConstraints GetSpreadConstraints(
+    const std::vector<TopologySpreadConstraint>& all, const Labels& pod_labels,
+    std::string_view when_unsatisfiable) {
   SpreadConstraints constraints;
-  for (const auto& constraint : pod.spec.topology_spread_constraints) {
+  for (const auto& constraint : all) {
     if (constraint.when_unsatisfiable != when_unsatisfiable) continue;
     constraints.push_back(
         {.max_skew = constraint.max_skew,
          .topology_key = constraint.topology_key,
-         .selector = SelectorOf(constraint, pod.metadata.labels),
+         .selector = SelectorOf(constraint, pod_labels),
          .min_domains = constraint.min_domains.value_or(1),
          .honors_affinity = constraint.node_affinity_policy != "Ignore",
          .honors_taints = constraint.node_taints_policy == "Honor"});
   }
   return constraints;
+}
+
+SpreadConstraints GetSpreadConstraints(const Pod& pod,
+                                       std::string_view when_unsatisfiable) {
+  return GetSpreadConstraints(pod.spec.topology_spread_constraints,
+                              pod.metadata.labels, when_unsatisfiable);
 }
 
 bool HasTopologyKeys(const Node& node, const SpreadConstraints& constraints) {

@@ -87,6 +87,15 @@ QueueingHintFn QueueIfMalformed(QueueingHintFn hint) {
   };
 }
 
+std::vector<TopologySpreadConstraint> SystemDefaultConstraints() {
+  return {{.max_skew = 3,
+           .topology_key = kHostname,
+           .when_unsatisfiable = "ScheduleAnyway"},
+          {.max_skew = 5,
+           .topology_key = "topology.kubernetes.io/zone",
+           .when_unsatisfiable = "ScheduleAnyway"}};
+}
+
 }  // namespace
 
 std::vector<ClusterEventWithHint> PodTopologySpread::EventsToRegister() const {
@@ -157,18 +166,14 @@ Status PodTopologySpread::PreScore(CycleState& state, const Pod& pod,
 }
 
 SpreadConstraints PodTopologySpread::DefaultConstraints(const Pod& pod) const {
+  SpreadConstraints constraints = GetSpreadConstraints(
+      SystemDefaultConstraints(), pod.metadata.labels, "ScheduleAnyway");
   const Selector selector = DefaultSelector(pod, handle_.informers);
   if (selector.Empty()) return {};
-  SpreadConstraint of_hostname{.max_skew = 3,
-                               .topology_key = kHostname,
-                               .selector = selector,
-                               .min_domains = 1,
-                               .honors_affinity = true,
-                               .honors_taints = false};
-  SpreadConstraint of_zone = of_hostname;
-  of_zone.max_skew = 5;
-  of_zone.topology_key = "topology.kubernetes.io/zone";
-  return {std::move(of_hostname), std::move(of_zone)};
+  for (SpreadConstraint& constraint : constraints) {
+    constraint.selector = selector;
+  }
+  return constraints;
 }
 
 Status PodTopologySpread::Score(const CycleState& state, const Pod& pod,

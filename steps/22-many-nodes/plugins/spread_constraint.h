@@ -40,8 +40,13 @@ struct SpreadConstraint {
 };
 using SpreadConstraints = std::vector<SpreadConstraint>;
 
-// Returns the pod's constraints with this value of whenUnsatisfiable. Throws
-// ParseError.
+// Parses those of the constraints that have this value of whenUnsatisfiable,
+// for a pod with these labels. Throws ParseError.
+SpreadConstraints GetSpreadConstraints(
+    const std::vector<TopologySpreadConstraint>& all, const Labels& pod_labels,
+    std::string_view when_unsatisfiable);
+
+// The same for the pod's own constraints.
 SpreadConstraints GetSpreadConstraints(
     const Pod& pod, std::string_view when_unsatisfiable = "DoNotSchedule");
 

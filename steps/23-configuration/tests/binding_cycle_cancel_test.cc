@@ -23,9 +23,9 @@ class BindingCycleCancelTest : public BindingCycleTest {
  protected:
   BindingCycleCancelTest() {
     auto& make = options_.registry.at("DefaultBinder").make;
-    make = [this, original = make](const Handle& handle) {
+    make = [this, original = make](const Handle& handle, const auto&... args) {
       pods_in_pre_bind_ = &handle.pods_in_pre_bind;
-      return original(handle);
+      return original(handle, args...);
     };
   }
   ~BindingCycleCancelTest() override { Stop(); }

@@ -71,7 +71,7 @@ class ManyNodesTest : public ::testing::Test {
     client_.emplace(cluster_->config());
     Registry registry = NewInTreeRegistry();
     registry["RecordingFilter"] = {
-        ExtensionPointsOf<RecordingFilter>(), [this](const Handle& /*handle*/) {
+        ExtensionPointsOf<RecordingFilter>(), [this](const auto&... /*args*/) {
           return std::make_unique<RecordingFilter>(calls_);
         }};
     scheduler_.emplace(

@@ -40,7 +40,8 @@ TEST(SchedulerInformersTest, APluginsConstructorMayAskForAnInformer) {
   const PodCounter* counter = nullptr;
   Registry registry = NewInTreeRegistry();
   registry["PodCounter"] = {
-      ExtensionPointsOf<PodCounter>(), [&](const Handle& handle) {
+      ExtensionPointsOf<PodCounter>(),
+      [&](const Handle& handle, const auto&... /*args*/) {
         auto plugin = std::make_unique<PodCounter>(handle);
         counter = plugin.get();
         return plugin;

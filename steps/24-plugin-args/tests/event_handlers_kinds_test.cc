@@ -1,0 +1,1 @@
+../../19-volumes/tests/event_handlers_kinds_test.cc

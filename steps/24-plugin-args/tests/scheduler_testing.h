@@ -1,0 +1,1 @@
+../../14-preemption/tests/scheduler_testing.h
