@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugins/without_pre_score.h"
+
 namespace minisched {
 namespace {
 
@@ -62,9 +64,11 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status ImageLocality::Score(const CycleState& state, const Pod& /*pod*/,
+Status ImageLocality::Score(const CycleState& state, const Pod& pod,
                             const NodeInfo& node, std::int64_t& score) const {
-  const auto& [images] = state.Read<PodImages>();
+  const auto* const own = state.Find<PodImages>();
+  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
+  const auto& [images] = *own;
   const std::int64_t most = kMaxContainerThreshold * std::ssize(images);
   std::int64_t sum = 0;
   for (const PodImage& image : images) {

@@ -6,6 +6,7 @@
 
 #include "minisched/api/pod_requests.h"
 #include "plugins/resource_scores.h"
+#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -119,11 +120,13 @@ Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
+Status NodeResourcesFit::Score(const CycleState& state, const Pod& pod,
                                const NodeInfo& node,
                                std::int64_t& score) const {
+  const auto* const own = state.Find<PodNonZeroRequest>();
+  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
   const ScoringStrategy& strategy = args_.scoring_strategy.value();
-  const Resource& request = state.Read<PodNonZeroRequest>().amounts;
+  const Resource& request = own->amounts;
   score = StrategyScore(strategy, UsageOf(strategy.resources, request, node,
                                           node.non_zero_requested()));
   return {};

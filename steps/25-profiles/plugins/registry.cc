@@ -43,12 +43,13 @@ PluginArgs ArgsOf(const KubeSchedulerProfile& profile,
 }  // namespace
 
 Registry NewInTreeRegistry() {
+  using enum ExtensionPoint;
   return {
       {"SchedulingGates", Register<SchedulingGates>()},
       {"PrioritySort", Register<PrioritySort>()},
-      {"NodeName", Register<NodeName>()},
-      {"NodeUnschedulable", Register<NodeUnschedulable>()},
-      {"TaintToleration", Register<TaintToleration>()},
+      {"NodeName", Register<NodeName>({kPreFilter})},
+      {"NodeUnschedulable", Register<NodeUnschedulable>({kPreFilter})},
+      {"TaintToleration", Register<TaintToleration>({kPreFilter, kPreScore})},
       {"NodeAffinity", Register<NodeAffinity>()},
       {"NodePorts", Register<NodePorts>()},
       {"NodeResourcesFit", Register<NodeResourcesFit>()},

@@ -1,0 +1,1 @@
+../../23-configuration/tests/disabled_points_test.cc
