@@ -7,7 +7,6 @@
 
 #include "minisched/api/pod_requests.h"
 #include "plugins/resource_scores.h"
-#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -63,12 +62,10 @@ Status NodeResourcesBalancedAllocation::PreScore(CycleState& state,
 }
 
 Status NodeResourcesBalancedAllocation::Score(const CycleState& state,
-                                              const Pod& pod,
+                                              const Pod& /*pod*/,
                                               const NodeInfo& node,
                                               std::int64_t& score) const {
-  const auto* const own = state.Find<PodBalanceRequest>();
-  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
-  const Resource& request = own->amounts;
+  const Resource& request = state.Read<PodBalanceRequest>().amounts;
   const auto usage = UsageOf(args_.resources, request, node, node.requested());
   const std::int64_t with_pod = Balance(usage, &ResourceUsage::requested);
   const std::int64_t without_pod = Balance(usage, &ResourceUsage::allocated);

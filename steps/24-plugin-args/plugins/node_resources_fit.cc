@@ -6,7 +6,6 @@
 
 #include "minisched/api/pod_requests.h"
 #include "plugins/resource_scores.h"
-#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -120,13 +119,11 @@ Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeResourcesFit::Score(const CycleState& state, const Pod& pod,
+Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
                                const NodeInfo& node,
                                std::int64_t& score) const {
-  const auto* const own = state.Find<PodNonZeroRequest>();
-  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
   const ScoringStrategy& strategy = args_.scoring_strategy.value();
-  const Resource& request = own->amounts;
+  const Resource& request = state.Read<PodNonZeroRequest>().amounts;
   score = StrategyScore(strategy, UsageOf(strategy.resources, request, node,
                                           node.non_zero_requested()));
   return {};

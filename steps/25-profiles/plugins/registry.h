@@ -17,8 +17,8 @@
 
 namespace minisched {
 
-// A plugin that a configuration can enable: the extension points at which it
-// can be enabled, how it is made, and whether it has arguments.
+// A plugin that a configuration can enable: the extension points that it
+// implements, how it is made, and whether it has arguments.
 struct RegisteredPlugin {
   std::set<ExtensionPoint> extension_points;
   std::function<std::unique_ptr<Plugin>(const Handle&, const PluginArgs&)> make;
@@ -70,13 +70,10 @@ std::unique_ptr<T> Make(const Handle& handle, const Args&... args) {
   }
 }
 
-// Returns the entry of a plugin. `idle` has the extension points that only
-// kube-scheduler's plugin implements. A configuration can enable the plugin
-// there, but nothing runs.
+// Returns the entry of a plugin.
 template <class T>
-RegisteredPlugin Register(std::set<ExtensionPoint> idle = {}) {
-  idle.merge(ExtensionPointsOf<T>());
-  return {std::move(idle),
+RegisteredPlugin Register() {
+  return {ExtensionPointsOf<T>(),
           [](const Handle& handle, const PluginArgs& args) {
             if constexpr (HasArgs<T>) {
               return Make<T>(handle, std::get<typename T::Args>(args));

@@ -1,1 +1,0 @@
-../../23-configuration/tests/disabled_points_test.cc
