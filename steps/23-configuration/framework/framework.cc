@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "minisched/api/pod_preemption.h"
@@ -25,22 +24,9 @@ template <class T>
 void ArrangeList(std::vector<T*>& list, const std::vector<PluginEntry>& order) {
   std::vector<T*> arranged;
   for (const PluginEntry& entry : order) {
-    const auto plugin = std::ranges::find(list, entry.name, &T::Name);
-    if (plugin != list.end()) arranged.push_back(*plugin);
+    arranged.push_back(*std::ranges::find(list, entry.name, &T::Name));
   }
   list = std::move(arranged);
-}
-
-// Calls a function of a plugin. Returns an error if the plugin does not find
-// its data in the CycleState: a profile can disable PreFilter or PreScore,
-// which store them.
-template <class Function>
-Status CallPlugin(const Function& function) {
-  try {
-    return function();
-  } catch (const std::out_of_range&) {
-    return {Code::kError, "no data of PreFilter or PreScore in the CycleState"};
-  }
 }
 
 // Returns true if the plugin implements one of the interfaces.
@@ -222,8 +208,7 @@ Status Framework::RunFilterPlugins(const CycleState& state, const Pod& pod,
                                    const AttemptReport& report) const {
   Status first;
   for (const FilterPlugin* plugin : state.filter_plugins) {
-    const Status status =
-        CallPlugin([&] { return plugin->Filter(state, pod, node); });
+    const Status status = plugin->Filter(state, pod, node);
     if (status.IsSuccess()) continue;
     if (first.IsSuccess()) first = FromFilter(status, *plugin);
     // Only for a reader of the trace, the plugins that follow run too.
@@ -302,8 +287,7 @@ tl::expected<std::vector<PluginNodeScores>, Status> Framework::RunScorePlugins(
                             .weight = score_plugin_weight_.at(plugin->Name())};
     for (const NodeInfo* node : nodes) {
       std::int64_t& score = scores.raw.emplace_back(0);
-      const Status status =
-          CallPlugin([&] { return plugin->Score(state, pod, *node, score); });
+      const Status status = plugin->Score(state, pod, *node, score);
       if (!status.IsSuccess()) {
         return tl::unexpected(
             ScoreError("running Score plugins", *plugin, status.Message()));

@@ -46,8 +46,9 @@ class Framework {
   void Add(std::unique_ptr<Plugin> plugin, std::int64_t weight = 1);
 
   // Leaves in the list of each extension point only the plugins that `plugins`
-  // has for this point, in the same order and with the same weights. Ignores
-  // those that don't implement the point. Not thread-safe, like Add().
+  // has for this point, in the same order and with the same weights. REQUIRES:
+  // these plugins were added, and implement the extension point. Not
+  // thread-safe, like Add().
   void Arrange(const ExpandedPlugins& plugins);
 
   // REQUIRES: a QueueSort plugin was added. If there were several, the last one

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "plugins/without_pre_score.h"
-
 namespace minisched {
 namespace {
 
@@ -64,11 +62,9 @@ Status ImageLocality::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status ImageLocality::Score(const CycleState& state, const Pod& pod,
+Status ImageLocality::Score(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node, std::int64_t& score) const {
-  const auto* const own = state.Find<PodImages>();
-  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
-  const auto& [images] = *own;
+  const auto& [images] = state.Read<PodImages>();
   const std::int64_t most = kMaxContainerThreshold * std::ssize(images);
   std::int64_t sum = 0;
   for (const PodImage& image : images) {

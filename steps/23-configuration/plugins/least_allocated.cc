@@ -4,7 +4,6 @@
 
 #include "minisched/api/pod_requests.h"
 #include "plugins/node_resources_fit.h"
-#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -35,12 +34,10 @@ Status NodeResourcesFit::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeResourcesFit::Score(const CycleState& state, const Pod& pod,
+Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
                                const NodeInfo& node,
                                std::int64_t& score) const {
-  const auto* const own = state.Find<PodNonZeroRequest>();
-  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
-  const Resource& request = own->amounts;
+  const Resource& request = state.Read<PodNonZeroRequest>().amounts;
   const Resource& requested = node.non_zero_requested();
   std::int64_t weights = 0;
   AddFreeShare(requested.milli_cpu + request.milli_cpu,

@@ -3,7 +3,6 @@
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
 #include "plugins/normalize_score.h"
-#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -59,14 +58,9 @@ Status NodeAffinity::PreFilter(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeAffinity::Filter(const CycleState& state, const Pod& pod,
+Status NodeAffinity::Filter(const CycleState& state, const Pod& /*pod*/,
                             const NodeInfo& node) const {
-  // A profile can disable PreFilter.
-  const auto* const required = state.Find<RequiredNodeAffinity>();
-  if (required == nullptr ? RequiredNodeAffinity(pod).Matches(node.node())
-                          : required->Matches(node.node())) {
-    return {};
-  }
+  if (state.Read<RequiredNodeAffinity>().Matches(node.node())) return {};
   return {Code::kUnschedulableAndUnresolvable,
           "node(s) didn't match Pod's node affinity/selector"};
 }
@@ -83,11 +77,9 @@ Status NodeAffinity::PreScore(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status NodeAffinity::Score(const CycleState& state, const Pod& pod,
+Status NodeAffinity::Score(const CycleState& state, const Pod& /*pod*/,
                            const NodeInfo& node, std::int64_t& score) const {
-  const auto* const terms = state.Find<PreferredSchedulingTerms>();
-  if (terms == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
-  score = terms->Score(node.node());
+  score = state.Read<PreferredSchedulingTerms>().Score(node.node());
   return {};
 }
 

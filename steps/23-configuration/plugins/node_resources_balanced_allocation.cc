@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "minisched/api/pod_requests.h"
-#include "plugins/without_pre_score.h"
 
 namespace minisched {
 namespace {
@@ -45,12 +44,10 @@ Status NodeResourcesBalancedAllocation::PreScore(CycleState& state,
 }
 
 Status NodeResourcesBalancedAllocation::Score(const CycleState& state,
-                                              const Pod& pod,
+                                              const Pod& /*pod*/,
                                               const NodeInfo& node,
                                               std::int64_t& score) const {
-  const auto* const own = state.Find<PodBalanceRequest>();
-  if (own == nullptr) return ScoreWithoutPreScore(*this, pod, node, score);
-  const Resource& request = own->amounts;
+  const Resource& request = state.Read<PodBalanceRequest>().amounts;
   const Resource& requested = node.requested();
   const std::int64_t with_pod =
       Balance(requested.milli_cpu + request.milli_cpu,

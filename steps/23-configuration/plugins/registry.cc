@@ -28,13 +28,12 @@
 namespace minisched {
 
 Registry NewInTreeRegistry() {
-  using enum ExtensionPoint;
   return {
       {"SchedulingGates", Register<SchedulingGates>()},
       {"PrioritySort", Register<PrioritySort>()},
-      {"NodeName", Register<NodeName>({kPreFilter})},
-      {"NodeUnschedulable", Register<NodeUnschedulable>({kPreFilter})},
-      {"TaintToleration", Register<TaintToleration>({kPreFilter, kPreScore})},
+      {"NodeName", Register<NodeName>()},
+      {"NodeUnschedulable", Register<NodeUnschedulable>()},
+      {"TaintToleration", Register<TaintToleration>()},
       {"NodeAffinity", Register<NodeAffinity>()},
       {"NodePorts", Register<NodePorts>()},
       {"NodeResourcesFit", Register<NodeResourcesFit>()},

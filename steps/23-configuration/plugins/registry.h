@@ -16,8 +16,8 @@
 
 namespace minisched {
 
-// A plugin that a configuration can enable: the extension points at which it
-// can be enabled, and how it is made.
+// A plugin that a configuration can enable: the extension points that it
+// implements, and how it is made.
 struct RegisteredPlugin {
   std::set<ExtensionPoint> extension_points;
   std::function<std::unique_ptr<Plugin>(const Handle&)> make;
@@ -51,12 +51,9 @@ std::set<ExtensionPoint> ExtensionPointsOf() {
 }
 
 // Returns the entry of a plugin whose constructor takes a Handle or nothing.
-// `idle` has the extension points that only kube-scheduler's plugin implements.
-// A configuration can enable the plugin there, but nothing runs.
 template <class T>
-RegisteredPlugin Register(std::set<ExtensionPoint> idle = {}) {
-  idle.merge(ExtensionPointsOf<T>());
-  return {std::move(idle), [](const Handle& handle) {
+RegisteredPlugin Register() {
+  return {ExtensionPointsOf<T>(), [](const Handle& handle) {
             if constexpr (std::is_constructible_v<T, const Handle&>) {
               return std::make_unique<T>(handle);
             } else {

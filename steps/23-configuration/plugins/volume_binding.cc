@@ -148,10 +148,7 @@ Status VolumeBinding::Score(const CycleState& state, const Pod& /*pod*/,
 
 Status VolumeBinding::Reserve(CycleState& state, const Pod& /*pod*/,
                               const std::string& node_name) {
-  const auto* const found = state.Find<StatePtr>();
-  // A profile can disable PreFilter.
-  if (found == nullptr) return {Code::kError, "not found"};
-  const StatePtr& data = *found;
+  const StatePtr& data = state.Read<StatePtr>();
   // The binding cycle may take minutes, and needs no more than this.
   data->claims = {};
   data->by_node.KeepOnly(node_name);
@@ -164,9 +161,7 @@ Status VolumeBinding::Reserve(CycleState& state, const Pod& /*pod*/,
 
 void VolumeBinding::Unreserve(CycleState& state, const Pod& /*pod*/,
                               const std::string& node_name) {
-  const auto* const data = state.Find<StatePtr>();
-  if (data == nullptr) return;
-  const auto* volumes = (*data)->by_node.Find(node_name);
+  const auto* volumes = state.Read<StatePtr>()->by_node.Find(node_name);
   if (volumes != nullptr) binder_.RevertAssumedPodVolumes(*volumes);
 }
 

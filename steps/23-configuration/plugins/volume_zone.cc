@@ -99,10 +99,8 @@ Status VolumeZone::PreFilter(CycleState& state, const Pod& pod,
   return {};
 }
 
-Status VolumeZone::Filter(const CycleState& state, const Pod& pod,
+Status VolumeZone::Filter(const CycleState& state, const Pod& /*pod*/,
                           const NodeInfo& node) const {
-  const auto* const topologies = state.Find<VolumeTopologies>();
-  if (topologies == nullptr) return FilterWithoutPreFilter(pod, node);
   const Labels& labels = node.node().metadata.labels;
   const auto matches = [&](const VolumeTopology& topology) {
     return Matches(topology, labels);
@@ -111,20 +109,11 @@ Status VolumeZone::Filter(const CycleState& state, const Pod& pod,
   if (std::ranges::none_of(
           kTopologyLabels,
           [&](const std::string& key) { return labels.contains(key); }) ||
-      std::ranges::all_of(*topologies, matches)) {
+      std::ranges::all_of(state.Read<VolumeTopologies>(), matches)) {
     return {};
   }
   return {Code::kUnschedulableAndUnresolvable,
           "node(s) had no available volume zone"};
-}
-
-Status VolumeZone::FilterWithoutPreFilter(const Pod& pod,
-                                          const NodeInfo& node) const {
-  CycleState state;
-  PreFilterResult all_nodes;
-  const Status status = PreFilter(state, pod, {}, all_nodes);
-  if (status.code() == Code::kSkip) return {};
-  return status.IsSuccess() ? Filter(state, pod, node) : status;
 }
 
 }  // namespace minisched

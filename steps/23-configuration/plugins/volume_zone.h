@@ -20,9 +20,6 @@ class VolumeZone final : public PreFilterPlugin, public FilterPlugin {
                 const NodeInfo& node) const override;
 
  private:
-  // Filters a node if PreFilter has not run, because a profile disables it.
-  Status FilterWithoutPreFilter(const Pod& pod, const NodeInfo& node) const;
-
   const Handle handle_;
 };
 
