@@ -1,24 +1,18 @@
-// Step 13 with one more plugin.
-#include <memory>
-#include <string>
-
+// The last step with one more plugin, which a configuration can enable.
 #include "max_per_node.h"
 #include "minisched/app/app.h"
+#include "minisched/config/configuration_flags.h"
 #include "scheduler.h"
 
 int main(int argc, char** argv) {
-  minisched::App app("minisched-13 with the plugin MaxPerNode.");
-  std::string group_label = "app";
-  app.flags().AddNonEmpty("--group-label", &group_label,
-                          "The label whose value names the pod's group");
+  minisched::App app(
+      "The scheduler of the last step with the plugin MaxPerNode.");
   minisched::SchedulerOptions options;
+  options.registry["MaxPerNode"] = minisched::Register<minisched::MaxPerNode>();
   options.AddFlags(app.flags());
-  options.add_plugins = [&](minisched::Framework& framework,
-                            const minisched::Handle& /*handle*/) {
-    framework.Add(std::make_unique<minisched::MaxPerNode>(group_label),
-                  /*weight=*/2);
-  };
+  const minisched::ConfigurationFlags flags(app, FeaturesOf(options.registry));
   return app.Run(argc, argv, [&](const minisched::AppContext& context) {
+    options.configuration = flags.configuration();
     minisched::Scheduler(context, options).Run(context.stop);
   });
 }

@@ -3,41 +3,54 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "framework/plugin.h"
+#include "minisched/config/plugin_args.h"
 
 namespace minisched {
 
 // Puts at most N pods of a group on each node, and prefers the nodes that have
-// the fewest of them. N is the value of the pod's label kLabel; other pods are
-// not limited. A group is the pods of one namespace with the same value of the
-// label `group_label`. An example: no scheduler of this book has the plugin.
+// the fewest of them. A group is the pods of one namespace with the same value
+// of a label, by default `app`. N is the argument maxPerNode, or the value of
+// the pod's label kLabel. An example: no scheduler of this book has the plugin.
 class MaxPerNode final : public PreFilterPlugin,
                          public FilterPlugin,
                          public ScorePlugin {
  public:
+  using Args = RawArgs;
   static constexpr std::string_view kLabel = "example.com/max-per-node";
 
-  explicit MaxPerNode(std::string group_label = "app")
-      : group_label_(std::move(group_label)) {}
+  // Takes {"groupLabel": "app", "maxPerNode": 2}. Throws an exception if the
+  // arguments are invalid.
+  explicit MaxPerNode(const RawArgs& args = {}) {
+    if (args.json.empty()) return;
+    const auto json = nlohmann::json::parse(args.json);
+    group_label_ = json.value("groupLabel", group_label_);
+    max_per_node_ = json.value("maxPerNode", max_per_node_);
+    if (max_per_node_ < 0) {
+      throw std::invalid_argument("maxPerNode: must not be negative");
+    }
+  }
 
   std::string_view Name() const override { return "MaxPerNode"; }
 
   Status PreFilter(CycleState& state, const Pod& pod, const Nodes& /*nodes*/,
                    PreFilterResult& /*result*/) const override {
-    const std::string text = Label(pod, kLabel);
-    if (text.empty()) return Code::kSkip;
-    std::int32_t most = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, most);
-    if (error != std::errc() || rest != end || most < 1) {
-      return {Code::kUnschedulableAndUnresolvable,
-              "invalid label " + std::string(kLabel)};
+    std::int64_t most = Label(pod, group_label_).empty() ? 0 : max_per_node_;
+    if (const std::string text = Label(pod, kLabel); !text.empty()) {
+      const char* end = text.data() + text.size();
+      const auto [rest, error] = std::from_chars(text.data(), end, most);
+      if (error != std::errc() || rest != end || most < 1) {
+        return {Code::kUnschedulableAndUnresolvable,
+                "invalid label " + std::string(kLabel)};
+      }
     }
+    if (most == 0) return Code::kSkip;
     state.Write(Limit{most});
     return {};
   }
@@ -52,7 +65,7 @@ class MaxPerNode final : public PreFilterPlugin,
                std::int64_t& score) const override {
     const auto* limit = state.Find<Limit>();
     if (!limit) return {};
-    score = kMaxNodeScore * (limit->pods - CountOn(node, pod)) / limit->pods;
+    score = kMaxNodeScore - kMaxNodeScore * CountOn(node, pod) / limit->pods;
     return {};
   }
 
@@ -103,7 +116,8 @@ class MaxPerNode final : public PreFilterPlugin,
     return label == pod.metadata.labels.end() ? "" : label->second;
   }
 
-  const std::string group_label_;
+  std::string group_label_ = "app";
+  std::int64_t max_per_node_ = 0;  // 0: only pods with kLabel are limited
 };
 
 }  // namespace minisched

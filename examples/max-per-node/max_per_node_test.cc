@@ -27,11 +27,20 @@ Pod PodOf(const std::string& app, const std::string& max_per_node = "") {
   return pod;
 }
 
-// Returns the status of the plugin for a node with these pods.
-std::string Check(const Pod& pod, const std::vector<Pod>& pods) {
-  const auto result = RunPlugin<MaxPerNode>(pod, NodeWithPods({}, pods));
-  return Describe(result.pre_filter.IsSuccess() ? result.filter
-                                                : result.pre_filter);
+MaxPerNode PluginWith(const std::string& json) {
+  return MaxPerNode(RawArgs{json});
+}
+
+// Returns the status of the plugin with these arguments for a node with these
+// pods.
+std::string Check(const Pod& pod, const std::vector<Pod>& pods,
+                  const std::string& args = "") {
+  const MaxPerNode plugin = PluginWith(args);
+  CycleState state;
+  PreFilterResult result;
+  const Status status = plugin.PreFilter(state, pod, {}, result);
+  if (!status.IsSuccess()) return Describe(status);
+  return Describe(plugin.Filter(state, pod, NodeWithPods({}, pods)));
 }
 
 TEST(MaxPerNodeTest, ANodeFitsUntilItHasTheMaximum) {
@@ -52,7 +61,7 @@ TEST(MaxPerNodeTest, SkipsPodsWithoutTheLabel) {
 }
 
 TEST(MaxPerNodeTest, RejectsPodsWhoseLabelIsNotAPositiveNumber) {
-  for (const char* label : {"0", "-1", "2x", "many", "9999999999"}) {
+  for (const char* label : {"0", "-1", "2x", "many", "99999999999999999999"}) {
     EXPECT_EQ(Check(PodOf("web", label), {}),
               "UnschedulableAndUnresolvable: invalid label "
               "example.com/max-per-node")
@@ -60,16 +69,28 @@ TEST(MaxPerNodeTest, RejectsPodsWhoseLabelIsNotAPositiveNumber) {
   }
 }
 
-TEST(MaxPerNodeTest, TheGroupLabelCanBeChosen) {
-  const MaxPerNode plugin("team");
+TEST(MaxPerNodeTest, TheArgumentIsTheMaximumOfPodsWithoutTheLabel) {
+  const std::string args = R"({"maxPerNode":1})";
+  EXPECT_EQ(Check(PodOf("web"), {PodOf("db")}, args), "Success");
+  EXPECT_EQ(Check(PodOf("web"), {PodOf("web")}, args),
+            "Unschedulable: node(s) reached max-per-node");
+  EXPECT_EQ(Check(PodOf("web", "2"), {PodOf("web")}, args), "Success");
+  EXPECT_EQ(Check(Pod(), {Pod()}, args), "Skip");  // in no group
+}
+
+TEST(MaxPerNodeTest, TheGroupLabelCanBeConfigured) {
   Pod pod = PodOf("web", "1");
   Pod other = PodOf("web");
   pod.metadata.labels["team"] = "a";
   other.metadata.labels["team"] = "b";
-  CycleState state;
-  PreFilterResult result;
-  ASSERT_TRUE(plugin.PreFilter(state, pod, {}, result).IsSuccess());
-  EXPECT_TRUE(plugin.Filter(state, pod, NodeWithPods({}, {other})).IsSuccess());
+  EXPECT_EQ(Check(pod, {other}, R"({"groupLabel":"team"})"), "Success");
+}
+
+TEST(MaxPerNodeTest, RejectsInvalidArguments) {
+  for (const char* args : {"[]", R"({"groupLabel":1})", R"({"maxPerNode":-1})",
+                           R"({"maxPerNode":"2"})"}) {
+    EXPECT_ANY_THROW(PluginWith(args)) << args;
+  }
 }
 
 std::int64_t ScoreOf(const Pod& pod, const std::vector<Pod>& pods) {

@@ -9,6 +9,7 @@
 #include "lab/scenario/expectation_reader.h"
 #include "lab/scenario/fields.h"
 #include "lab/scenario/manifests.h"
+#include "lab/scenario/scheduler_config.h"
 #include "minisched/api/duration.h"
 #include "minisched/client/config_files.h"
 
@@ -73,12 +74,27 @@ class Reader {
 
  private:
   void ReadConfig(const Field& config) {
+    if (config.json().is_string()) return ReadConfigFile(config);
     RejectKeys(config, {"apiVersion", "kind", "leaderElection"});
     if (const auto connection = config.Find("clientConnection")) {
       RejectKeys(*connection,
                  {"kubeconfig", "contentType", "acceptContentTypes"});
     }
     scenario_.config = config.json().dump();
+  }
+
+  // Reads a file as a user writes it for `--config`. It may have what the
+  // player sets.
+  void ReadConfigFile(const Field& field) {
+    const std::string name = directory_ / field.String();
+    std::error_code error;
+    const std::string text = ReadFileOrPipe(name, {}, error);
+    if (error) field.Fail(name + ": " + error.message());
+    try {
+      scenario_.config = ReadSchedulerConfig(text, name).dump();
+    } catch (const CannotPlay& invalid) {
+      field.Fail(invalid.what());
+    }
   }
 
   static void RejectKeys(const Field& map,

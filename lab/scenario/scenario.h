@@ -184,7 +184,8 @@ struct Scenario {
   // the flag that adds a plugin.
   std::string flags;
   // What `--config` gives the scheduler instead of the flags: a JSON object for
-  // CompleteSchedulerConfig(), or "".
+  // CompleteSchedulerConfig(), or "". If the scenario names a file, this is the
+  // content of the file.
   std::string config;
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;

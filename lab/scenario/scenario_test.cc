@@ -202,8 +202,30 @@ TEST_F(ScenarioTest, RejectsInAConfigurationWhatThePlayerSets) {
             "4:29: the player sets kubeconfig: leave it out");
   EXPECT_EQ(ComplaintOf("config: {kind: KubeSchedulerConfiguration}\n"),
             "4:10: the player sets kind: leave it out");
-  EXPECT_EQ(ComplaintOf("config: a.yaml\n"),
-            "4:9: config: expected a map, found \"a.yaml\"");
+  EXPECT_EQ(ComplaintOf("config: 1\n"), "4:9: config: expected a map, found 1");
+}
+
+// Unlike `config` in the scenario, the file is complete.
+TEST_F(ScenarioTest, ReadsAConfigurationFromAFile) {
+  directory_.Write("config.yaml",
+                   "kind: KubeSchedulerConfiguration\nparallelism: 4\n"
+                   "leaderElection: {leaderElect: true}\n");
+  const Scenario scenario = Read(
+      "title: t\nwhy: w\nsince: 1\nconfig: config.yaml\n"
+      "steps: [{wait: 1s}]\n");
+  EXPECT_EQ(scenario.config,
+            R"({"kind":"KubeSchedulerConfiguration",)"
+            R"("leaderElection":{"leaderElect":true},"parallelism":4})");
+}
+
+TEST_F(ScenarioTest, RejectsAConfigurationFileThatCannotBeRead) {
+  EXPECT_THAT(ComplaintOf("config: none.yaml\n"),
+              AllOf(HasSubstr("4:9: "),
+                    HasSubstr("/none.yaml: No such file or directory")));
+  directory_.Write("config.yaml", "- a list\n");
+  EXPECT_THAT(
+      ComplaintOf("config: config.yaml\n"),
+      AllOf(HasSubstr("4:9: "), HasSubstr("/config.yaml: expected a Ku")));
 }
 
 TEST_F(ScenarioTest, RejectsUnknownKeys) {

@@ -50,7 +50,29 @@ class Loader {
     const PluginSets& sets = configuration_.profiles[profile].plugins;
     const auto expanded = ExpandPlugins(sets, features_.plugins, errors);
     for (const PluginSetError& error : errors) AddError(profile, error);
-    if (errors.empty()) CheckQueueSort(profile, expanded);
+    if (!errors.empty()) return;
+    CheckQueueSort(profile, expanded);
+    using enum ExtensionPoint;
+    CheckPreparation(profile, expanded, kPreFilter, kFilter);
+    CheckPreparation(profile, expanded, kPreFilter, kReserve);
+    CheckPreparation(profile, expanded, kPreScore, kScore);
+  }
+
+  // At a point such as Filter, a plugin uses what it has computed before, such
+  // as in PreFilter. Some of upstream's plugins can do without this.
+  void CheckPreparation(std::size_t profile, const ExpandedPlugins& expanded,
+                        ExtensionPoint before, ExtensionPoint point) {
+    for (const PluginEntry& plugin : expanded[point]) {
+      const std::string& name = plugin.name;
+      if (!features_.plugins.at(name).contains(before) ||
+          std::ranges::count(expanded[before], name, &PluginEntry::name) > 0) {
+        continue;
+      }
+      errors_.push_back(
+          {PathOf(profile, before),
+           fmt::format("this scheduler's {} can't run at {} without {}", name,
+                       ToString(point), ToString(before))});
+    }
   }
 
   // All profiles must sort the queue in the same way, also by plugins that they

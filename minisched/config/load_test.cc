@@ -124,6 +124,22 @@ profiles:
           "line 17: profiles[1]: this scheduler has only one profile"));
 }
 
+TEST(LoadConfigurationTest, APluginCannotFilterOrScoreUnprepared) {
+  EXPECT_THAT(
+      LoadErrorsOf(R"(profiles:
+- plugins:
+    preFilter: {disabled: [{name: VolumeBinding}, {name: NodePorts}]}
+    filter: {disabled: [{name: NodePorts}]}
+    preScore: {disabled: [{name: NodeAffinity}]}
+)"),
+      ElementsAre("line 5: profiles[0].plugins.preFilter: this scheduler's "
+                  "VolumeBinding can't run at filter without preFilter",
+                  "line 5: profiles[0].plugins.preFilter: this scheduler's "
+                  "VolumeBinding can't run at reserve without preFilter",
+                  "line 7: profiles[0].plugins.preScore: this scheduler's "
+                  "NodeAffinity can't run at score without preScore"));
+}
+
 TEST(LoadConfigurationTest, AnExtenderMustBeVerifiableOrInsecure) {
   EXPECT_THAT(
       LoadErrorsOf("extenders: [{enableHTTPS: true}, {enableHTTPS: true, "

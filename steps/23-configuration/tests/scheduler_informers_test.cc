@@ -39,13 +39,13 @@ TEST(SchedulerInformersTest, APluginsConstructorMayAskForAnInformer) {
   Trace trace("minisched", clock);
   const PodCounter* counter = nullptr;
   Registry registry = NewInTreeRegistry();
-  registry["PodCounter"] = {
-      ExtensionPointsOf<PodCounter>(),
-      [&](const Handle& handle, const auto&... /*args*/) {
-        auto plugin = std::make_unique<PodCounter>(handle);
-        counter = plugin.get();
-        return plugin;
-      }};
+  registry["PodCounter"] = {ExtensionPointsOf<PodCounter>(),
+                            [&](const Handle& handle, const auto&... /*args*/) {
+                              auto plugin =
+                                  std::make_unique<PodCounter>(handle);
+                              counter = plugin.get();
+                              return plugin;
+                            }};
   const SchedulerOptions options =
       OptionsWith("multiPoint: {enabled: [{name: PodCounter}]}", registry);
   Scheduler scheduler(AppContext{client, "minisched", trace, {}}, options,

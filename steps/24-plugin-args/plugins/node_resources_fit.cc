@@ -124,8 +124,8 @@ Status NodeResourcesFit::Score(const CycleState& state, const Pod& /*pod*/,
                                std::int64_t& score) const {
   const ScoringStrategy& strategy = args_.scoring_strategy.value();
   const Resource& request = state.Read<PodNonZeroRequest>().amounts;
-  score = StrategyScore(strategy, UsageOf(strategy.resources, request, node,
-                                          node.non_zero_requested()));
+  score = StrategyScore(
+      strategy, UsageOf(resources_, request, node, node.non_zero_requested()));
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "framework/plugin.h"
 #include "minisched/config/plugin_args.h"
+#include "plugins/resource_scores.h"
 
 namespace minisched {
 
@@ -15,7 +16,10 @@ class NodeResourcesFit final : public PreFilterPlugin,
                                public ScorePlugin {
  public:
   using Args = NodeResourcesFitArgs;
-  explicit NodeResourcesFit(const Args& args = {}) : args_(args) {}
+  explicit NodeResourcesFit(const Args& args = {})
+      : args_(args),
+        resources_(args.scoring_strategy->resources.begin(),
+                   args.scoring_strategy->resources.end()) {}
 
   std::string_view Name() const override { return "NodeResourcesFit"; }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -36,6 +40,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   Resource RequestOf(const Pod& pod) const;
 
   const Args args_;
+  const CountedResources resources_;
 };
 
 }  // namespace minisched

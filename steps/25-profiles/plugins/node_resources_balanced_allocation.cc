@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "minisched/api/pod_requests.h"
-#include "plugins/resource_scores.h"
 
 namespace minisched {
 namespace {
@@ -20,7 +18,7 @@ double Share(Amount requested, Amount allocatable) {
       static_cast<double>(requested) / static_cast<double>(allocatable), 1.0);
 }
 
-double StandardDeviation(const std::vector<double>& values) {
+double StandardDeviation(const ShortList<double>& values) {
   const auto count = static_cast<double>(values.size());
   // As upstream, which takes the short way for two values: the result of the
   // long one could be rounded to another score.
@@ -36,9 +34,9 @@ double StandardDeviation(const std::vector<double>& values) {
 // Returns kMaxNodeScore if the used shares of all resources are equal, and half
 // of kMaxNodeScore if one half of the shares is 0 and the other is 1. `counts`
 // is ResourceUsage::allocated or ResourceUsage::requested.
-std::int64_t Balance(const std::vector<ResourceUsage>& usage,
+std::int64_t Balance(const ShortList<ResourceUsage>& usage,
                      Amount ResourceUsage::*counts) {
-  std::vector<double> shares;
+  ShortList<double> shares;
   for (const ResourceUsage& resource : usage) {
     shares.push_back(Share(resource.*counts, resource.allocatable));
   }
@@ -53,8 +51,8 @@ Status NodeResourcesBalancedAllocation::PreScore(CycleState& state,
                                                  const Nodes& /*nodes*/) const {
   const Resource request(PodRequests(pod, {.use_status_resources = true}));
   const bool requests_any =
-      std::ranges::any_of(args_.resources, [&](const ResourceSpec& resource) {
-        return AmountOf(request, resource.name) > 0;
+      std::ranges::any_of(resources_, [&](const CountedResource& resource) {
+        return resource.In(request) > 0;
       });
   if (!requests_any) return Code::kSkip;
   state.Write(PodBalanceRequest{request});
@@ -66,7 +64,7 @@ Status NodeResourcesBalancedAllocation::Score(const CycleState& state,
                                               const NodeInfo& node,
                                               std::int64_t& score) const {
   const Resource& request = state.Read<PodBalanceRequest>().amounts;
-  const auto usage = UsageOf(args_.resources, request, node, node.requested());
+  const auto usage = UsageOf(resources_, request, node, node.requested());
   const std::int64_t with_pod = Balance(usage, &ResourceUsage::requested);
   const std::int64_t without_pod = Balance(usage, &ResourceUsage::allocated);
   score = kMaxNodeScore / 2 + (kMaxNodeScore / 2 + with_pod - without_pod) / 2;

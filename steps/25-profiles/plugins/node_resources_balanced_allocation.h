@@ -2,6 +2,7 @@
 
 #include "framework/plugin.h"
 #include "minisched/config/plugin_args.h"
+#include "plugins/resource_scores.h"
 
 namespace minisched {
 
@@ -14,7 +15,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
  public:
   using Args = NodeResourcesBalancedAllocationArgs;
   explicit NodeResourcesBalancedAllocation(const Args& args = {})
-      : args_(args) {}
+      : resources_(args.resources.begin(), args.resources.end()) {}
 
   std::string_view Name() const override {
     return "NodeResourcesBalancedAllocation";
@@ -29,7 +30,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
                std::int64_t& score) const override;
 
  private:
-  const Args args_;
+  const CountedResources resources_;
 };
 
 }  // namespace minisched

@@ -21,28 +21,29 @@ std::int64_t ResourceScore(const ScoringStrategy& strategy,
 
 }  // namespace
 
-std::vector<ResourceUsage> UsageOf(const std::vector<ResourceSpec>& resources,
-                                   const Resource& request,
-                                   const NodeInfo& node,
-                                   const Resource& allocated) {
-  std::vector<ResourceUsage> usage;
-  for (const auto& [name, weight] : resources) {
-    const Amount of_pod = AmountOf(request, name);
-    const bool core = name == "cpu" || name == "memory";
-    const bool extended = !core && name != "ephemeral-storage";
-    const Amount allocatable = AmountOf(node.allocatable(), name);
+CountedResource::CountedResource(const ResourceSpec& spec)
+    : name(spec.name),
+      weight(spec.weight),
+      field(name == "cpu"                 ? &Resource::milli_cpu
+            : name == "memory"            ? &Resource::memory
+            : name == "ephemeral-storage" ? &Resource::ephemeral_storage
+                                          : nullptr) {}
+
+ShortList<ResourceUsage> UsageOf(const CountedResources& resources,
+                                 const Resource& request, const NodeInfo& node,
+                                 const Resource& allocated) {
+  ShortList<ResourceUsage> usage;
+  for (const CountedResource& resource : resources) {
+    const Amount of_pod = resource.In(request);
+    const Amount allocatable = resource.In(node.allocatable());
+    const bool extended = resource.field == nullptr;
     if (allocatable == 0 || (extended && of_pod == 0)) continue;
-    const Amount of_node = AmountOf(core ? allocated : node.requested(), name);
-    usage.push_back({weight, of_node, of_node + of_pod, allocatable});
+    const bool core =
+        !extended && resource.field != &Resource::ephemeral_storage;
+    const Amount of_node = resource.In(core ? allocated : node.requested());
+    usage.push_back({resource.weight, of_node, of_node + of_pod, allocatable});
   }
   return usage;
-}
-
-Amount AmountOf(const Resource& amounts, const std::string& name) {
-  if (name == "cpu") return amounts.milli_cpu;
-  if (name == "memory") return amounts.memory;
-  if (name == "ephemeral-storage") return amounts.ephemeral_storage;
-  return amounts.Scalar(name);
 }
 
 std::int64_t UtilizationScore(const std::vector<UtilizationShapePoint>& shape,
@@ -62,7 +63,7 @@ std::int64_t UtilizationScore(const std::vector<UtilizationShapePoint>& shape,
 }
 
 std::int64_t StrategyScore(const ScoringStrategy& strategy,
-                           const std::vector<ResourceUsage>& usage) {
+                           const ShortList<ResourceUsage>& usage) {
   const bool is_ratio = strategy.requested_to_capacity_ratio.has_value();
   std::int64_t sum = 0;
   std::int64_t weights = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +11,22 @@
 
 namespace minisched {
 
-// One of the resources of a node that count for a score.
+// A resource that counts for a score.
+struct CountedResource {
+  explicit CountedResource(const ResourceSpec& spec);
+
+  // Returns the amount of the resource.
+  Amount In(const Resource& amounts) const {
+    return field == nullptr ? amounts.Scalar(name) : amounts.*field;
+  }
+
+  std::string name;
+  std::int64_t weight;
+  Amount Resource::*field;  // null: one of scalar_resources
+};
+using CountedResources = std::vector<CountedResource>;
+
+// The usage of such a resource on a node.
 struct ResourceUsage {
   std::int64_t weight;
   Amount allocated;    // what the pods on the node request
@@ -18,17 +34,17 @@ struct ResourceUsage {
   Amount allocatable;  // not 0
 };
 
+// A list that needs no memory of its own for up to four elements.
+template <class T>
+using ShortList = boost::container::small_vector<T, 4>;
+
 // Returns the usage of these resources on the node if the pod with this request
 // comes to it. Leaves out resources that the node doesn't have, and extended
 // ones that the pod doesn't request. cpu and memory of the pods on the node are
 // taken from `allocated`. Follows plugins/noderesources/resource_allocation.go.
-std::vector<ResourceUsage> UsageOf(const std::vector<ResourceSpec>& resources,
-                                   const Resource& request,
-                                   const NodeInfo& node,
-                                   const Resource& allocated);
-
-// Returns the amount of a resource that pods can request.
-Amount AmountOf(const Resource& amounts, const std::string& name);
+ShortList<ResourceUsage> UsageOf(const CountedResources& resources,
+                                 const Resource& request, const NodeInfo& node,
+                                 const Resource& allocated);
 
 // Returns the score that a shape gives to this utilization: 0 to kMaxNodeScore.
 // A request above the capacity counts as 100 %. The shape is a broken line,
@@ -41,6 +57,6 @@ std::int64_t UtilizationScore(const std::vector<UtilizationShapePoint>& shape,
 // of its resources. Follows least_allocated.go, most_allocated.go and
 // requested_to_capacity_ratio.go of plugins/noderesources.
 std::int64_t StrategyScore(const ScoringStrategy& strategy,
-                           const std::vector<ResourceUsage>& usage);
+                           const ShortList<ResourceUsage>& usage);
 
 }  // namespace minisched

@@ -3,6 +3,7 @@ package maxpernode
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,12 +24,13 @@ const (
 // Args are the plugin's arguments in a KubeSchedulerConfiguration.
 type Args struct {
 	GroupLabel string `json:"groupLabel"`
+	MaxPerNode int64  `json:"maxPerNode"` // 0: only pods with Label are limited
 }
 
 // MaxPerNode puts at most N pods of a group on each node, and prefers the nodes
-// that have the fewest of them. N is the value of the pod's label Label; other
-// pods are not limited. A group is the pods of one namespace with the same
-// value of the label Args.GroupLabel.
+// that have the fewest of them. A group is the pods of one namespace with the
+// same value of the label Args.GroupLabel. N is Args.MaxPerNode, or the value of
+// the pod's label Label.
 type MaxPerNode struct {
 	args Args
 }
@@ -46,6 +48,9 @@ func New(_ context.Context, obj runtime.Object, _ fwk.Handle) (fwk.Plugin, error
 	if err := frameworkruntime.DecodeInto(obj, &args); err != nil {
 		return nil, err
 	}
+	if args.MaxPerNode < 0 {
+		return nil, errors.New("maxPerNode: must not be negative")
+	}
 	return &MaxPerNode{args: args}, nil
 }
 
@@ -53,14 +58,19 @@ func (pl *MaxPerNode) Name() string { return Name }
 
 func (pl *MaxPerNode) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	_ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	text := pod.Labels[Label]
-	if text == "" {
-		return nil, fwk.NewStatus(fwk.Skip)
+	var most int64
+	if pod.Labels[pl.args.GroupLabel] != "" {
+		most = pl.args.MaxPerNode
 	}
-	most, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || most < 1 {
-		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
-			"invalid label "+Label)
+	if text := pod.Labels[Label]; text != "" {
+		var err error
+		if most, err = strconv.ParseInt(text, 10, 64); err != nil || most < 1 {
+			return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
+				"invalid label "+Label)
+		}
+	}
+	if most == 0 {
+		return nil, fwk.NewStatus(fwk.Skip)
 	}
 	state.Write(Name, limit{pods: most})
 	return nil, nil
@@ -87,7 +97,7 @@ func (pl *MaxPerNode) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod
 		return 0, nil
 	}
 	most := data.(limit).pods
-	return fwk.MaxNodeScore * (most - pl.countOn(node, pod)) / most, nil
+	return fwk.MaxNodeScore - fwk.MaxNodeScore*pl.countOn(node, pod)/most, nil
 }
 
 func (pl *MaxPerNode) ScoreExtensions() fwk.ScoreExtensions { return nil }

@@ -45,7 +45,7 @@ func TestANodeFitsUntilItHasTheMaximum(t *testing.T) {
 		{"", []*v1.Pod{podOf("b", "web", "")}, fwk.Skip, fwk.Skip, 0},
 		{"0", nil, fwk.UnschedulableAndUnresolvable, fwk.Skip, 0},
 		{"2x", nil, fwk.UnschedulableAndUnresolvable, fwk.Skip, 0},
-		{"9999999999", nil, fwk.UnschedulableAndUnresolvable, fwk.Skip, 0},
+		{"99999999999999999999", nil, fwk.UnschedulableAndUnresolvable, fwk.Skip, 0},
 	}
 	for _, test := range tests {
 		pod := podOf("a", "web", test.maxPerNode)
@@ -67,6 +67,29 @@ func TestANodeFitsUntilItHasTheMaximum(t *testing.T) {
 	}
 }
 
+func TestTheArgumentIsTheMaximumOfPodsWithoutTheLabel(t *testing.T) {
+	pl := newPlugin(t, `{"maxPerNode": 1}`)
+	tests := []struct {
+		pod  *v1.Pod
+		code fwk.Code
+		most int64
+	}{
+		{podOf("a", "web", ""), fwk.Success, 1},
+		{podOf("a", "web", "2"), fwk.Success, 2},
+		{podOf("a", "", ""), fwk.Skip, 0}, // in no group
+	}
+	for _, test := range tests {
+		state := framework.NewCycleState()
+		_, status := pl.PreFilter(context.Background(), state, test.pod, nil)
+		if status.Code() != test.code {
+			t.Errorf("%+v: PreFilter returned %v", test, status)
+		}
+		if data, err := state.Read(Name); err == nil && data.(limit).pods != test.most {
+			t.Errorf("%+v: the maximum is %+v", test, data)
+		}
+	}
+}
+
 func TestTheGroupLabelCanBeConfigured(t *testing.T) {
 	pl := newPlugin(t, `{"groupLabel": "team"}`)
 	if !pl.sameGroup(podOf("a", "web", ""), podOf("b", "db", "")) {
@@ -75,8 +98,15 @@ func TestTheGroupLabelCanBeConfigured(t *testing.T) {
 	if got := newPlugin(t, `{"grouplabel": "team"}`).args.GroupLabel; got != "app" {
 		t.Errorf("an unknown key was not ignored: %s", got)
 	}
-	if _, err := New(context.Background(), &runtime.Unknown{Raw: []byte("[]")}, nil); err == nil {
-		t.Error("New returned no error for invalid args")
+}
+
+func TestNewReturnsAnErrorForInvalidArguments(t *testing.T) {
+	for _, args := range []string{"[]", `{"groupLabel": 1}`, `{"maxPerNode": -1}`,
+		`{"maxPerNode": "2"}`} {
+		_, err := New(context.Background(), &runtime.Unknown{Raw: []byte(args)}, nil)
+		if err == nil {
+			t.Errorf("no error for %s", args)
+		}
 	}
 }
 
