@@ -7,8 +7,8 @@
 namespace minisched {
 
 // Rejects nodes that lack free resources for the pod's requests, or room for
-// one more pod. Prefers nodes by the share of their resources that is free, or
-// that is used: see scoringStrategy in its arguments. Follows
+// one more pod. Scores nodes by the share of their resources that is free or
+// used: scoringStrategy in the arguments decides how. Follows
 // plugins/noderesources/fit.go.
 class NodeResourcesFit final : public PreFilterPlugin,
                                public FilterPlugin,

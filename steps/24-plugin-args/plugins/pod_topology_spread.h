@@ -41,8 +41,8 @@ class PodTopologySpread final : public PreFilterPlugin,
                         std::vector<NodeScore>& scores) const override;
 
   // Returns the constraints with this value of whenUnsatisfiable: those of the
-  // pod, or the default ones if it has none at all. The default ones spread the
-  // pod among those that belong together with it, so they are left out if its
+  // pod, or the default ones if the pod has no constraints at all. The default
+  // ones spread pods that belong together, so they are left out if the pod's
   // DefaultSelector() is empty. Throws ParseError.
   SpreadConstraints ConstraintsOf(
       const Pod& pod,

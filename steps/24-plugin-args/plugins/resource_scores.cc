@@ -49,7 +49,7 @@ ShortList<ResourceUsage> UsageOf(const CountedResources& resources,
 std::int64_t UtilizationScore(const std::vector<UtilizationShapePoint>& shape,
                               Amount requested, Amount capacity) {
   constexpr std::int64_t kScale =
-      kMaxNodeScore / 10;  // the points' scores end at 10
+      kMaxNodeScore / 10;  // points have scores up to 10
   const int utilization =
       requested < capacity ? static_cast<int>(requested * 100 / capacity) : 100;
   const auto right = std::ranges::lower_bound(
@@ -69,7 +69,7 @@ std::int64_t StrategyScore(const ScoringStrategy& strategy,
   std::int64_t weights = 0;
   for (const ResourceUsage& resource : usage) {
     const std::int64_t score = ResourceScore(strategy, resource);
-    if (is_ratio && score == 0) continue;  // as upstream
+    if (is_ratio && score == 0) continue;  // as in upstream
     sum += score * resource.weight;
     weights += resource.weight;
   }

@@ -26,7 +26,7 @@ struct CountedResource {
 };
 using CountedResources = std::vector<CountedResource>;
 
-// The usage of such a resource on a node.
+// The usage of a resource on a node.
 struct ResourceUsage {
   std::int64_t weight;
   Amount allocated;    // what the pods on the node request
@@ -34,21 +34,22 @@ struct ResourceUsage {
   Amount allocatable;  // not 0
 };
 
-// A list that needs no memory of its own for up to four elements.
+// A list that allocates no memory for up to four elements.
 template <class T>
 using ShortList = boost::container::small_vector<T, 4>;
 
-// Returns the usage of these resources on the node if the pod with this request
-// comes to it. Leaves out resources that the node doesn't have, and extended
-// ones that the pod doesn't request. cpu and memory of the pods on the node are
-// taken from `allocated`. Follows plugins/noderesources/resource_allocation.go.
+// Returns the usage of these resources on the node, without and with a pod that
+// has this request. Leaves out resources that the node doesn't have, and
+// extended ones that the pod doesn't request. `allocated` has the cpu and
+// memory that the pods on the node request. Follows
+// plugins/noderesources/resource_allocation.go.
 ShortList<ResourceUsage> UsageOf(const CountedResources& resources,
                                  const Resource& request, const NodeInfo& node,
                                  const Resource& allocated);
 
 // Returns the score that a shape gives to this utilization: 0 to kMaxNodeScore.
 // A request above the capacity counts as 100 %. The shape is a broken line,
-// flat before its first point and after its last. Follows
+// flat before its first point and after its last one. Follows
 // plugins/helper/shape_score.go.
 std::int64_t UtilizationScore(const std::vector<UtilizationShapePoint>& shape,
                               Amount requested, Amount capacity);

@@ -33,7 +33,7 @@ class VolumeBinding final : public PreFilterPlugin,
   // Skips pods for which no volumes are chosen.
   Status PreScore(CycleState& state, const Pod& pod,
                   const Nodes& nodes) const override;
-  // Prefers nodes by their free storage: much of it by default.
+  // Scores nodes by their free storage. By default, more of it is better.
   Status Score(const CycleState& state, const Pod& pod, const NodeInfo& node,
                std::int64_t& score) const override;
   // Assumes the volumes that were chosen for the node.

@@ -39,7 +39,7 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   Status PodEligibleToPreemptOthers(const Pod& pod,
                                     const NodeToStatus& statuses) const;
   // Tries the nodes, beginning at a random one, and returns the candidates.
-  // Stops when there are as many as the arguments want, but not before a
+  // Stops when there are enough of them by the arguments, but not before a
   // candidate keeps all budgets. If there is no candidate, returns why.
   tl::expected<std::vector<Candidate>, Status> FindCandidates(
       const CycleState& state, const Pod& pod, Nodes nodes) const;

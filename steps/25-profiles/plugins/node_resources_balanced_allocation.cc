@@ -20,8 +20,8 @@ double Share(Amount requested, Amount allocatable) {
 
 double StandardDeviation(const ShortList<double>& values) {
   const auto count = static_cast<double>(values.size());
-  // As upstream, which takes the short way for two values: the result of the
-  // long one could be rounded to another score.
+  // As in upstream, two values have a formula of their own: the result of the
+  // general one could be rounded to another score.
   if (count < 2) return 0;
   if (count == 2) return std::abs(values[0] - values[1]) / 2;
   const double mean =

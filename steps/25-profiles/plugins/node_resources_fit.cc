@@ -18,7 +18,7 @@ struct PodNonZeroRequest {
   Resource amounts;
 };
 
-// Returns false for resources that Kubernetes itself defines.
+// Returns true for an extended resource: one that Kubernetes doesn't define.
 bool IsExtended(const std::string& resource) {
   return resource.find('/') != std::string::npos &&
          resource.find("kubernetes.io/") == std::string::npos;
@@ -67,7 +67,7 @@ std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
   return {
       {{EventResource::kAssignedPod, action::kDelete}},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable},
-       // Upstream doesn't ignore resources here, so a pod may miss its node.
+       // Upstream doesn't ignore resources here, so a pod may miss a node.
        [this](const Pod& pod, const ClusterChange& change) {
          return AfterAllocatableChange(RequestOf(pod), change);
        }},

@@ -30,8 +30,9 @@
 namespace minisched {
 namespace {
 
-// Returns the arguments of a plugin of any name, so that the plugins that
-// aren't upstream's get theirs, too.
+// Returns the arguments that the profile has for the plugin, or the default
+// ones. Finds them by name: the arguments of all plugins that aren't upstream's
+// have the same type.
 PluginArgs ArgsOf(const KubeSchedulerProfile& profile,
                   const std::string& plugin) {
   const auto found =

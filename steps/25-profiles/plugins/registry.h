@@ -52,15 +52,15 @@ std::set<ExtensionPoint> ExtensionPointsOf() {
   return points;
 }
 
-// A plugin with arguments, whose type it calls Args: one of the types in
-// PluginArgs, such as RawArgs.
+// A plugin with arguments. It declares their type as Args, which is one of the
+// types in PluginArgs, such as RawArgs.
 template <class T>
 concept HasArgs = requires {
   typename T::Args;
 };
 
-// Makes a plugin whose constructor takes a Handle or none, then these
-// arguments.
+// Makes a plugin whose constructor takes these arguments, or a Handle and then
+// these arguments.
 template <class T, class... Args>
 std::unique_ptr<T> Make(const Handle& handle, const Args&... args) {
   if constexpr (std::is_constructible_v<T, const Handle&, const Args&...>) {

@@ -117,7 +117,7 @@ class VolumeBinder {
 
   // Writes the chosen volumes, and the node of the claims that get new ones.
   // Waits until the volume controller has bound all claims. Blocks no thread.
-  // Returns an error if this fails, takes longer than the arguments allow, or
+  // Returns an error if this fails, takes longer than bindTimeoutSeconds, or
   // `stop` asks to stop: then nothing that was written is taken back. The
   // arguments must live until the task ends.
   Task<Status> BindPodVolumes(const Pod& pod, const std::string& node_name,
