@@ -161,23 +161,26 @@ T ReadResult(const nlohmann::json& document) {
 }  // namespace
 
 template <>
-ExtenderFilterResult FromJson<ExtenderFilterResult>(std::string_view text) {
+ExtenderFilterResult FromJson<ExtenderFilterResult>(std::string_view text,
+                                                    bool /*keep_json*/) {
   return ReadResult<ExtenderFilterResult>(ParseJson(text));
 }
 
 template <>
-HostPriorityList FromJson<HostPriorityList>(std::string_view text) {
+HostPriorityList FromJson<HostPriorityList>(std::string_view text,
+                                            bool /*keep_json*/) {
   return ReadResult<HostPriorityList>(ParseJson(text));
 }
 
 template <>
 ExtenderPreemptionResult FromJson<ExtenderPreemptionResult>(
-    std::string_view text) {
+    std::string_view text, bool /*keep_json*/) {
   return ReadResult<ExtenderPreemptionResult>(ParseJson(text));
 }
 
 template <>
-ExtenderBindingResult FromJson<ExtenderBindingResult>(std::string_view text) {
+ExtenderBindingResult FromJson<ExtenderBindingResult>(std::string_view text,
+                                                      bool /*keep_json*/) {
   return ReadResult<ExtenderBindingResult>(ParseJson(text));
 }
 

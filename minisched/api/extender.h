@@ -79,13 +79,15 @@ struct ExtenderBindingResult {
 };
 
 template <>
-ExtenderFilterResult FromJson<ExtenderFilterResult>(std::string_view text);
+ExtenderFilterResult FromJson<ExtenderFilterResult>(std::string_view text,
+                                                    bool);
 template <>
-HostPriorityList FromJson<HostPriorityList>(std::string_view text);
+HostPriorityList FromJson<HostPriorityList>(std::string_view text, bool);
 template <>
 ExtenderPreemptionResult FromJson<ExtenderPreemptionResult>(
-    std::string_view text);
+    std::string_view text, bool);
 template <>
-ExtenderBindingResult FromJson<ExtenderBindingResult>(std::string_view text);
+ExtenderBindingResult FromJson<ExtenderBindingResult>(std::string_view text,
+                                                      bool);
 
 }  // namespace minisched

@@ -80,9 +80,8 @@ class Reflector final : public ReflectorLoop {
 
  private:
   std::string List(const std::stop_token& stop) override {
-    const ObjectList<T> list =
-        client_.List<T>(
-            {.field_selector = field_selector_, .keep_json = keep_json_}, stop);
+    const ObjectList<T> list = client_.List<T>(
+        {.field_selector = field_selector_, .keep_json = keep_json_}, stop);
     if (list.metadata.resource_version.empty()) {
       throw TransportError(TransportError::Kind::kProtocol,
                            "the list has no resourceVersion");

@@ -87,7 +87,7 @@ Task<Status> Scheduler::Nominate(const PodAttempt& attempt) {
   co_return Code::kSuccess;  // it works without the nomination, too
 }
 
-Task<Status> Scheduler::Bind(const PodAttempt& attempt, std::stop_token stop) {
+Task<Status> Scheduler::Bind(PodAttempt& attempt, std::stop_token stop) {
   const Pod& pod = *attempt.info.pod;
   for (const auto& extender : extenders_) {
     if (!extender->is_binder() || !extender->IsInterested(pod)) continue;

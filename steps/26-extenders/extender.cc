@@ -106,9 +106,10 @@ tl::expected<Nodes, Status> Extender::Filter(const Pod& pod, const Nodes& nodes,
   for (const std::string& name : allowed.value_or(std::vector<std::string>())) {
     const auto node = index.find(name);
     if (node == index.end()) {
-      return Error(fmt::format("claims a filtered node \"{}\" which is not "
-                               "found in the input node list",
-                               name));
+      return Error(
+          fmt::format("claims a filtered node \"{}\" which is not "
+                      "found in the input node list",
+                      name));
     }
     left.insert(node->second);
   }
@@ -133,9 +134,10 @@ tl::expected<PluginNodeScores, Status> Extender::Prioritize(
   const auto index = IndexByName(nodes);
   for (const auto& [host, score] : *answer) {
     if (score < 0 || score > kMaxExtenderPriority) {
-      return Error(fmt::format("gives node \"{}\" the score {}, which is not "
-                               "from 0 to {}",
-                               host, score, kMaxExtenderPriority));
+      return Error(
+          fmt::format("gives node \"{}\" the score {}, which is not "
+                      "from 0 to {}",
+                      host, score, kMaxExtenderPriority));
     }
     const auto node = index.find(host);
     if (node != index.end()) scores.raw[node->second] = score;
@@ -151,10 +153,10 @@ tl::expected<std::vector<Candidate>, Status> Extender::ProcessPreemption(
     const Pod& pod, const std::vector<Candidate>& candidates,
     const Snapshot& snapshot) const {
   const bool as_meta = config_.node_cache_capable;
-  const std::string arguments = fmt::format(
-      R"({{"Pod":{},"{}":{}}})", *pod.whole_json,
-      as_meta ? "NodeNameToMetaVictims" : "NodeNameToVictims",
-      VictimsOf(candidates, as_meta).dump());
+  const std::string arguments =
+      fmt::format(R"({{"Pod":{},"{}":{}}})", *pod.whole_json,
+                  as_meta ? "NodeNameToMetaVictims" : "NodeNameToVictims",
+                  VictimsOf(candidates, as_meta).dump());
   auto answer = Call<ExtenderPreemptionResult>(config_.preempt_verb, arguments);
   if (!answer) return tl::unexpected(answer.error());
   std::vector<Candidate> left;
@@ -162,25 +164,27 @@ tl::expected<std::vector<Candidate>, Status> Extender::ProcessPreemption(
     const std::string& name = candidate.node_name;
     const auto victims = answer->node_name_to_meta_victims.extract(name);
     if (victims.empty()) continue;
-    Candidate& chosen = left.emplace_back(Candidate{
-        .node_name = name,
-        .pdb_violations =
-            static_cast<int>(victims.mapped().num_pdb_violations)});
+    Candidate& chosen =
+        left.emplace_back(Candidate{.node_name = name,
+                                    .pdb_violations = static_cast<int>(
+                                        victims.mapped().num_pdb_violations)});
     for (const MetaPod& victim : victims.mapped().pods) {
       const PodPtr found = FindPod(*snapshot.Get(name), victim.uid);
       if (!found) {
-        return Error(fmt::format("claims to preempt pod (UID: {}) on node: {}, "
-                                 "but the pod is not found on that node",
-                                 victim.uid, name));
+        return Error(
+            fmt::format("claims to preempt pod (UID: {}) on node: {}, "
+                        "but the pod is not found on that node",
+                        victim.uid, name));
       }
       chosen.victims.push_back(found);
     }
     std::ranges::stable_sort(chosen.victims, MoreImportantPod);
   }
   if (answer->node_name_to_meta_victims.empty()) return left;
-  return Error(fmt::format("claims to preempt pods on node \"{}\" which is not "
-                           "found in the input node list",
-                           answer->node_name_to_meta_victims.begin()->first));
+  return Error(
+      fmt::format("claims to preempt pods on node \"{}\" which is not "
+                  "found in the input node list",
+                  answer->node_name_to_meta_victims.begin()->first));
 }
 
 Task<Status> Extender::Bind(const Pod& pod, const std::string& node_name,
@@ -194,7 +198,8 @@ Task<Status> Extender::Bind(const Pod& pod, const std::string& node_name,
   const auto send = [&](const Callback<ClientResult<HttpResponse>>& done) {
     transport_->SendAsync(request, stop, done);
   };
-  const auto response = co_await CallbackResult<ClientResult<HttpResponse>>(send);
+  const auto response =
+      co_await CallbackResult<ClientResult<HttpResponse>>(send);
   if (!response) co_return Status(Code::kError, response.error().what());
   const auto answer =
       Answer<ExtenderBindingResult>(config_.bind_verb, *response);
@@ -215,8 +220,8 @@ template <class T>
 tl::expected<T, Status> Extender::Call(const std::string& verb,
                                        std::string arguments) const {
   try {
-    return Answer<T>(verb, transport_->Send(
-                               RequestOf(verb, std::move(arguments)), stop_));
+    return Answer<T>(
+        verb, transport_->Send(RequestOf(verb, std::move(arguments)), stop_));
   } catch (const TransportError& error) {
     return tl::unexpected(Status(Code::kError, error.what()));
   }
@@ -226,15 +231,16 @@ template <class T>
 tl::expected<T, Status> Extender::Answer(const std::string& verb,
                                          const HttpResponse& response) const {
   if (response.status != 200) {
-    return tl::unexpected(Status(
-        Code::kError,
-        fmt::format("failed {} with extender at URL {}/{}, code {}", verb,
-                    server_.server, verb, response.status)));
+    return tl::unexpected(
+        Status(Code::kError,
+               fmt::format("failed {} with extender at URL {}/{}, code {}",
+                           verb, server_.server, verb, response.status)));
   }
   try {
     return FromJson<T>(response.body);
   } catch (const ParseError& error) {
-    return Error(fmt::format("gives a wrong answer to {}: {}", verb, error.what()));
+    return Error(
+        fmt::format("gives a wrong answer to {}: {}", verb, error.what()));
   }
 }
 
@@ -256,8 +262,8 @@ std::string Extender::Arguments(const Pod& pod, const Nodes& nodes) const {
 }
 
 tl::unexpected<Status> Extender::Error(const std::string& message) const {
-  return tl::unexpected(Status(
-      Code::kError, fmt::format("extender \"{}\" {}", Name(), message)));
+  return tl::unexpected(
+      Status(Code::kError, fmt::format("extender \"{}\" {}", Name(), message)));
 }
 
 Extenders NewExtenders(const std::vector<ExtenderConfig>& configs,
@@ -266,8 +272,9 @@ Extenders NewExtenders(const std::vector<ExtenderConfig>& configs,
   for (const ExtenderConfig& config : configs) {
     extenders.push_back(std::make_unique<const Extender>(config, stop));
   }
-  std::ranges::stable_partition(
-      extenders, [](const auto& extender) { return !extender->is_ignorable(); });
+  std::ranges::stable_partition(extenders, [](const auto& extender) {
+    return !extender->is_ignorable();
+  });
   return extenders;
 }
 

@@ -286,8 +286,7 @@ tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
   const Status status =
       ProfileForPod(pod).framework.RunPreScorePlugins(state, pod, nodes);
   if (!status.IsSuccess()) return tl::unexpected(status);
-  auto scores =
-      ProfileForPod(pod).framework.RunScorePlugins(state, pod, nodes);
+  auto scores = ProfileForPod(pod).framework.RunScorePlugins(state, pod, nodes);
   if (scores) AddExtenderScores(state, pod, nodes, *scores);
   return scores;
 }
@@ -299,9 +298,9 @@ void Scheduler::AddExtenderScores(const CycleState& state, const Pod& pod,
   std::vector<std::future<Prioritized>> calls;  // all at the same time
   for (const auto& extender : extenders_) {
     if (!extender->is_prioritizer() || !extender->IsInterested(pod)) continue;
-    calls.push_back(
-        std::async(std::launch::async, &Extender::Prioritize, extender.get(),
-                   std::cref(pod), std::cref(nodes)));
+    calls.push_back(std::async(std::launch::async, &Extender::Prioritize,
+                               extender.get(), std::cref(pod),
+                               std::cref(nodes)));
   }
   for (auto& call : calls) {
     Prioritized prioritized = call.get();

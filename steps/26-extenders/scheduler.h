@@ -166,7 +166,7 @@ class Scheduler {
   Task<Status> Nominate(const PodAttempt& attempt);
   // Binds the pod with the first extender that is interested and can, or else
   // with the Bind plugins.
-  Task<Status> Bind(const PodAttempt& attempt, std::stop_token stop);
+  Task<Status> Bind(PodAttempt& attempt, std::stop_token stop);
   void FinishBindingCycle(PodAttempt& attempt);
   void HandleBindingCycleError(PodAttempt& attempt,
                                const SchedulingFailure& failure);
@@ -204,7 +204,7 @@ class Scheduler {
   Trace& trace_;
   Metrics& metrics_;
   std::mt19937_64 random_;
-  Client event_client_;  // with a rate limit of its own
+  Client event_client_;              // with a rate limit of its own
   std::stop_source extender_calls_;  // cancels those of the scheduling cycle
   Extenders extenders_;
   Cache cache_;
