@@ -50,6 +50,7 @@ Result Player::Play(const Scenario& scenario, const std::stop_token& stop) {
     run.Play();
   } catch (Failed& failed) {
     result.failure = std::move(failed.failure);
+    result.failure->program_logs = run.ProgramLogs();
   } catch (...) {
     run.CleanUp();
     throw;

@@ -75,14 +75,20 @@ void TextReport::End(const Result& result) {
   for (const std::string& line : failure.pods) out_ << "    " << line << "\n";
   out_ << "    why it matters:\n";
   out_ << Wrap(why_, "      ");
-  if (!failure.log.empty()) {
-    out_ << "    the scheduler's last log lines:\n";
-    std::istringstream log(failure.log);
-    for (std::string line; std::getline(log, line);) {
-      out_ << "      " << Paint(kGrey, line) << "\n";
-    }
+  WriteLog("the scheduler's last log lines", failure.log);
+  for (const auto& [program, log] : failure.program_logs) {
+    WriteLog("the last lines of " + program, log);
   }
   out_ << std::endl;
+}
+
+void TextReport::WriteLog(const std::string& title, const std::string& log) {
+  if (log.empty()) return;
+  out_ << "    " << title << ":\n";
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    out_ << "      " << Paint(kGrey, line) << "\n";
+  }
 }
 
 std::string ToJsonLine(const Scenario& scenario, const Result& result) {
@@ -95,6 +101,9 @@ std::string ToJsonLine(const Scenario& scenario, const Result& result) {
                        {"found", result.failure->found},
                        {"pods", result.failure->pods},
                        {"log", result.failure->log}};
+    if (!result.failure->program_logs.empty()) {
+      json["failure"]["programLogs"] = result.failure->program_logs;
+    }
   }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

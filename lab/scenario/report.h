@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Failure {
   std::vector<std::string> pods;
   // The scheduler's last log lines; "" if the player did not start a scheduler.
   std::string log;
+  // The last lines of what each program of the scenario has written, by name.
+  std::map<std::string, std::string> program_logs = {};
 };
 
 struct Result {
@@ -40,6 +43,7 @@ class TextReport {
   void End(const Result& result);
 
  private:
+  void WriteLog(const std::string& title, const std::string& log);
   std::string Paint(const char* code, const std::string& text) const;
 
   std::ostream& out_;

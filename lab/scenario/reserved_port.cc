@@ -29,8 +29,7 @@ ReservedPort::ReservedPort()
       getsockname(socket_, generic, &size) != 0) {
     const std::string why = std::strerror(errno);
     close(socket_);
-    throw CannotPlay("failed to reserve a port for the scheduler's metrics: " +
-                     why);
+    throw CannotPlay("failed to reserve a port: " + why);
   }
   number_ = ntohs(address.sin_port);
 }

@@ -47,7 +47,7 @@ class Reader {
   Scenario Read() {
     const Field root(document_);
     root.AllowOnly({"title", "why", "since", "notUpstream", "flags", "config",
-                    "nodes", "faults", "throughout", "steps"});
+                    "programs", "nodes", "faults", "throughout", "steps"});
     scenario_.title = root["title"].String();
     scenario_.why = root["why"].String();
     scenario_.since = root["since"].Count(1);
@@ -58,6 +58,7 @@ class Reader {
       scenario_.flags = flags->String();
     }
     if (const auto config = root.Find("config")) ReadConfig(*config);
+    if (root.Has("programs")) ReadPrograms(root["programs"]);
     if (root.Has("nodes")) ReadNodes(root["nodes"]);
     if (const auto faults = root.Find("faults")) {
       scenario_.faults = ReadFaults(*faults);
@@ -105,6 +106,24 @@ class Reader {
     }
   }
 
+  void ReadPrograms(const Field& field) {
+    for (const Field& item : field.Items()) {
+      item.AllowOnly({"name", "command", "port"});
+      const Program program{.name = item["name"].String(),
+                            .command = item["command"].String(),
+                            .port = item["port"].Count(1)};
+      for (const Program& other : scenario_.programs) {
+        if (other.name == program.name) {
+          item["name"].Fail("duplicate program " + program.name);
+        }
+        if (other.port == program.port) {
+          item["port"].Fail("the program " + other.name + " has this port");
+        }
+      }
+      scenario_.programs.push_back(program);
+    }
+  }
+
   void ReadNodes(const Field& field) {
     for (const Field& item : field.Items()) {
       for (Manifest& node : ReadNodeManifests(item)) {
@@ -125,7 +144,7 @@ class Reader {
   Step ReadStep(const Field& map) {
     const std::string key = map.OneKeyOf(
         {"create", "apply", "patch", "delete", "cordon", "uncordon", "wait",
-         "scheduler", "faults", "server", "mark", "expect"});
+         "scheduler", "start", "stop", "faults", "server", "mark", "expect"});
     if (key == "expect") {
       map.AllowOnly({"expect", "within", "for"});
     } else {
@@ -140,6 +159,7 @@ class Reader {
       return {Wait{value.Duration()}, "wait " + value.Scalar()};
     }
     if (key == "scheduler") return ReadScheduler(value);
+    if (key == "start" || key == "stop") return ReadProgramAction(key, value);
     if (key == "faults") {
       return {ReadFaults(value),
               "set the server's faults: " + DescribeValue(value.json())};
@@ -265,6 +285,16 @@ class Reader {
     const std::string action =
         value.OneOf({"start", "stop", "kill", "restart"});
     return {kActions.at(action), action + " the scheduler"};
+  }
+
+  Step ReadProgramAction(const std::string& key, const Field& value) const {
+    const std::string name = value.String();
+    for (const Program& program : scenario_.programs) {
+      if (program.name != name) continue;
+      return {ProgramAction{.name = name, .start = key == "start"},
+              key + " " + name};
+    }
+    value.Fail("this scenario has no program " + name);
   }
 
   Step ReadServer(const Field& value) {

@@ -141,6 +141,19 @@ struct Wait {
 // What to do with the scheduler that the player has started.
 enum class SchedulerAction { kStart, kStop, kKill, kRestart };
 
+// A program that runs beside the scheduler, such as an extender.
+struct Program {
+  std::string name;
+  std::string command;  // of a shell, in the directory of the scenario's file
+  int port;             // where extenders of `config` have their URL
+};
+
+// Starts or stops one of the scenario's programs.
+struct ProgramAction {
+  std::string name;
+  bool start;
+};
+
 // The faults to set on the embedded server.
 struct Faults {
   std::string document;  // JSON for PUT /minisched/faults
@@ -167,8 +180,8 @@ struct Expect {
 };
 
 struct Step {
-  std::variant<Create, Patch, Delete, Wait, SchedulerAction, Faults, Compact,
-               Away, MarkRequests, MarkMetrics, Expect>
+  std::variant<Create, Patch, Delete, Wait, SchedulerAction, ProgramAction,
+               Faults, Compact, Away, MarkRequests, MarkMetrics, Expect>
       action;
   std::string text;  // for the report
 };
@@ -187,6 +200,7 @@ struct Scenario {
   // CompleteSchedulerConfig(), or "". If the scenario names a file, this is the
   // content of the file.
   std::string config;
+  std::vector<Program> programs;  // all run when the scheduler starts
   // Nodes that replace the cluster's; empty: leave the cluster's nodes alone.
   std::vector<Manifest> nodes;
   std::optional<Faults> faults;  // set before the scheduler starts

@@ -102,7 +102,8 @@ std::vector<std::string> DescribePods(const std::vector<std::string>& names,
 }
 
 // Returns the command that starts the scheduler. Writes its configuration.
-std::string Command(const PlayerOptions& options, const Scenario& scenario) {
+std::string Command(const PlayerOptions& options, const Scenario& scenario,
+                    const Programs& programs) {
   const std::string& command = options.scheduler;
   if (command.empty() || options.no_flags) return command;
   if (!scenario.config.empty() && !options.no_config) {
@@ -110,7 +111,8 @@ std::string Command(const PlayerOptions& options, const Scenario& scenario) {
         command,
         CompleteSchedulerConfig(scenario.config, scenario.file,
                                 {.kubeconfig = options.kubeconfig,
-                                 .scheduler_name = options.scheduler_name}),
+                                 .scheduler_name = options.scheduler_name,
+                                 .extender_ports = programs.ports()}),
         options.directory / "scheduler.json");
   }
   return scenario.flags.empty() ? command : command + " " + scenario.flags;
@@ -134,7 +136,9 @@ ScenarioRun::ScenarioRun(const PlayerOptions& options, TextReport& report,
       cluster_(cluster),
       scenario_(scenario),
       stop_(stop),
-      command_(Command(options, scenario)),
+      // A running scheduler knows only the ports of the file.
+      programs_(scenario, options.directory, !options.scheduler.empty()),
+      command_(Command(options, scenario, programs_)),
       test_bed_(cluster, options.scheduler_name) {
   std::string url =
       options.metrics_url.empty() ? kDefaultMetricsUrl : options.metrics_url;
@@ -155,6 +159,10 @@ void ScenarioRun::Play() {
     Do(*scenario_.faults);
   }
   if (scenario_.needs_embedded) Do(MarkRequests());
+  for (const Program& program : scenario_.programs) {
+    report_.WriteStep("start " + program.name + ": " + program.command);
+    Do(ProgramAction{.name = program.name, .start = true});
+  }
   if (!options_.scheduler.empty()) {
     report_.WriteStep("start the scheduler: " + command_);
     StartScheduler();
@@ -219,6 +227,14 @@ void ScenarioRun::Do(SchedulerAction action) {
   if (action == SchedulerAction::kStart ||
       action == SchedulerAction::kRestart) {
     StartScheduler();
+  }
+}
+
+void ScenarioRun::Do(const ProgramAction& action) {
+  if (action.start) {
+    programs_.Start(action.name, stop_);
+  } else {
+    programs_.Stop(action.name);
   }
 }
 
@@ -315,6 +331,7 @@ void ScenarioRun::CheckRules() {
   if (const auto violation = observer_->violation()) {
     Fail("throughout: " + violation->text, violation->verdict, CurrentState());
   }
+  programs_.Check();
   if (!scheduler_) return;
   if (const auto ended = scheduler_->Ended()) {
     throw Failed{{.expected = "the scheduler to keep running",

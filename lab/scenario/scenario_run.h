@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -10,6 +11,7 @@
 #include "lab/scenario/cluster.h"
 #include "lab/scenario/observer.h"
 #include "lab/scenario/player.h"
+#include "lab/scenario/programs.h"
 #include "lab/scenario/report.h"
 #include "lab/scenario/reserved_port.h"
 #include "lab/scenario/scenario.h"
@@ -40,12 +42,18 @@ class ScenarioRun {
   // cleanup fails.
   void CleanUp();
 
+  // Returns the last lines of what the scenario's programs have written.
+  std::map<std::string, std::string> ProgramLogs() const {
+    return programs_.Logs();
+  }
+
  private:
   void Do(const Create& create);
   void Do(const Patch& patch);
   void Do(const Delete& deletion);
   void Do(const Wait& wait);
   void Do(SchedulerAction action);
+  void Do(const ProgramAction& action);
   void Do(const Faults& faults);
   void Do(const Compact&);
   void Do(const Away& away);
@@ -61,7 +69,8 @@ class ScenarioRun {
   // Blocks until a change or the deadline, but at most kWakeEvery, and then
   // calls CheckRules(). Throws Cancelled on a stop request.
   void AwaitChange(Clock::TimePoint deadline);
-  // Throws Failed if a rule of `throughout` was broken or the scheduler exited.
+  // Throws Failed if a rule of `throughout` was broken or the scheduler exited,
+  // and CannotPlay if a program exited.
   void CheckRules();
 
   // Returns the current state, which reads events and requests from the server,
@@ -81,6 +90,7 @@ class ScenarioRun {
   Cluster& cluster_;
   const Scenario& scenario_;
   const std::stop_token& stop_;
+  Programs programs_;
   const std::string command_;  // starts the scheduler
   TestBed test_bed_;
   std::optional<Observer> observer_;

@@ -71,6 +71,8 @@ since: 3
 notUpstream: a plugin of ours
 flags: --plugin ours
 config: {parallelism: 4, profiles: [{schedulerName: a}, {}]}
+programs:
+- {name: sensors, command: python3 sensors.py, port: 8888}
 nodes:
 - names: [node-1, node-2]
 - {names: node-3, unschedulable: true}
@@ -87,6 +89,8 @@ steps:
 - uncordon: node-2
 - wait: 1.5s
 - scheduler: restart
+- stop: sensors
+- start: sensors
 - server: compact
 - server: {away: 2s}
 - mark: requests
@@ -110,14 +114,14 @@ steps:
   for (const Step& step : scenario.steps) texts.push_back(step.text);
   EXPECT_THAT(
       texts,
-      ElementsAre("create 2 pods web-1 … web-2", "apply pod filed",
-                  "patch pods web-1 with {metadata: {labels: {a: b}}}",
-                  "patch PriorityClass p with ", "delete pods web-*",
-                  "cordon node-2", "uncordon node-2", "wait 1.5s",
-                  "restart the scheduler", "compact the server's history",
-                  "make the server unreachable for 2s",
-                  "count requests from here",
-                  "set the server's faults: {drop: before}", "expect for 3s"));
+      ElementsAre(
+          "create 2 pods web-1 … web-2", "apply pod filed",
+          "patch pods web-1 with {metadata: {labels: {a: b}}}",
+          "patch PriorityClass p with ", "delete pods web-*", "cordon node-2",
+          "uncordon node-2", "wait 1.5s", "restart the scheduler",
+          "stop sensors", "start sensors", "compact the server's history",
+          "make the server unreachable for 2s", "count requests from here",
+          "set the server's faults: {drop: before}", "expect for 3s"));
   const auto& expect = std::get<Expect>(scenario.steps.back().action);
   EXPECT_EQ(expect.within, seconds(60));
   EXPECT_EQ(expect.hold_for, seconds(3));
@@ -228,10 +232,41 @@ TEST_F(ScenarioTest, RejectsAConfigurationFileThatCannotBeRead) {
       AllOf(HasSubstr("4:9: "), HasSubstr("/config.yaml: expected a Ku")));
 }
 
+TEST_F(ScenarioTest, ReadsPrograms) {
+  const Scenario scenario =
+      Read(std::string(kHead) +
+           "programs:\n"
+           "- {name: sensors, command: python3 sensors.py, port: 8888}\n"
+           "- {name: another, command: ./another, port: 8889}\n"
+           "steps: [{stop: another}, {start: another}]\n");
+  ASSERT_EQ(scenario.programs.size(), 2U);
+  EXPECT_EQ(scenario.programs[0].name, "sensors");
+  EXPECT_EQ(scenario.programs[0].command, "python3 sensors.py");
+  EXPECT_EQ(scenario.programs[0].port, 8888);
+  const auto& stop = std::get<ProgramAction>(scenario.steps[0].action);
+  EXPECT_EQ(stop.name, "another");
+  EXPECT_FALSE(stop.start);
+  EXPECT_TRUE(std::get<ProgramAction>(scenario.steps[1].action).start);
+}
+
+TEST_F(ScenarioTest, RejectsProgramsThatAreInvalidOrUnknown) {
+  EXPECT_EQ(ComplaintOf("programs: [{name: a, command: b, port: 0}]\n"),
+            "4:40: port: expected a whole number from 1 to 100000, found 0");
+  EXPECT_EQ(ComplaintOf("programs: [{name: a, command: b, port: 1},\n"
+                        "  {name: a, command: b, port: 2}]\n"),
+            "5:10: duplicate program a");
+  EXPECT_EQ(ComplaintOf("programs: [{name: a, command: b, port: 1},\n"
+                        "  {name: b, command: b, port: 1}]\n"),
+            "5:31: the program a has this port");
+  EXPECT_EQ(ComplaintOf("steps: [{stop: a}]\n"),
+            "4:16: this scenario has no program a");
+}
+
 TEST_F(ScenarioTest, RejectsUnknownKeys) {
   EXPECT_EQ(ComplaintOf("step: []\n"),
             "4:1: unknown key \"step\"; known keys: config, faults, flags, "
-            "nodes, notUpstream, since, steps, throughout, title, why");
+            "nodes, notUpstream, programs, since, steps, throughout, title, "
+            "why");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replica: 2}\n"),
               HasSubstr("5:21: unknown key \"replica\"; known keys: annot"));
   EXPECT_THAT(ComplaintOf("nodes: [{name: a}]\n"),

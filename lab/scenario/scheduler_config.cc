@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "lab/scenario/child_process.h"
@@ -37,6 +38,21 @@ void NameProfiles(Json& config, const std::string& name) {
     Json& own_name = profile["schedulerName"];
     if (kNoName.contains(own_name)) own_name = name;
   }
+}
+
+// Replaces the port of an extender on this machine, if `ports` has another.
+void MoveExtender(Json& extender, const std::map<int, int>& ports) {
+  static const std::regex kLocal(
+      R"((https?://(?:localhost|127\.0\.0\.1):)(\d{1,5})(.*))");
+  if (!extender.is_object()) return;
+  const auto url = extender.find("urlPrefix");
+  if (url == extender.end() || !url->is_string()) return;
+  std::smatch parts;
+  const std::string text = *url;
+  if (!std::regex_match(text, parts, kLocal)) return;
+  const auto port = ports.find(std::stoi(parts.str(2)));
+  if (port == ports.end()) return;
+  *url = parts.str(1) + std::to_string(port->second) + parts.str(3);
 }
 
 }  // namespace
@@ -81,6 +97,11 @@ std::string CompleteSchedulerConfig(std::string_view text,
   }
   if (!settings.scheduler_name.empty()) {
     NameProfiles(config, settings.scheduler_name);
+  }
+  if (!IsAbsent(config, "extenders") && config["extenders"].is_array()) {
+    for (Json& extender : config["extenders"]) {
+      MoveExtender(extender, settings.extender_ports);
+    }
   }
   return config.dump(2) + "\n";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct RunSettings {
   // The new schedulerName of profiles without one, and of those with the name
   // `minisched`. Empty: profiles stay as they are.
   std::string scheduler_name;
+  // The new ports of extenders on this machine, by their ports in the
+  // configuration.
+  std::map<int, int> extender_ports = {};
 };
 
 // Returns the configuration, as JSON, for a scheduler in the lab: with these

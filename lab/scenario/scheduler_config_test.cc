@@ -86,6 +86,28 @@ TEST(SchedulerConfigTest, LeavesWrongTypesToTheScheduler) {
   EXPECT_EQ(Complete("profiles: x")["profiles"], "x");
 }
 
+TEST(SchedulerConfigTest, MovesExtendersOnThisMachineToTheirPorts) {
+  const Json config = Complete(
+      "extenders:\n"
+      "- urlPrefix: http://127.0.0.1:8888/api\n"
+      "- urlPrefix: https://localhost:8888\n"
+      "- urlPrefix: http://localhost:88\n"
+      "- urlPrefix: http://example.com:8888/\n"
+      "- urlPrefix: 8888\n"
+      "- filterVerb: filter\n"
+      "- 8888\n",
+      {.extender_ports = {{8888, 40000}}});
+  EXPECT_EQ(config["extenders"], Json::parse(R"([
+    {"urlPrefix": "http://127.0.0.1:40000/api"},
+    {"urlPrefix": "https://localhost:40000"},
+    {"urlPrefix": "http://localhost:88"},
+    {"urlPrefix": "http://example.com:8888/"},
+    {"urlPrefix": 8888},
+    {"filterVerb": "filter"},
+    8888])"));
+  EXPECT_EQ(Complete("extenders: x")["extenders"], "x");
+}
+
 TEST(SchedulerConfigTest, RejectsWhatIsNoMap) {
   for (const char* const text : {"", "[1]", "a: 1\n---\nb: 2\n", "x"}) {
     EXPECT_EQ(CompletionError(text),

@@ -20,7 +20,7 @@ HttpServer::Handler Replies(int status, const std::string& body) {
   };
 }
 
-std::string Complaint(const std::string& url) {
+std::string MetricsComplaint(const std::string& url) {
   try {
     SchedulerMetrics(url).Read({});
   } catch (const MetricsError& error) {
@@ -60,8 +60,8 @@ TEST(SchedulerMetricsTest, VerifiesTheCertificateElsewhere) {
   const TestCertificate pair = Issue(ca, {"scheduler"});
   const HttpServer server(Replies(200, "a 3\n"),
                           {.certificate = pair.certificate, .key = pair.key});
-  EXPECT_THAT(Complaint("https://0.0.0.0:" + std::to_string(server.port()) +
-                        "/metrics"),
+  EXPECT_THAT(MetricsComplaint("https://0.0.0.0:" +
+                               std::to_string(server.port()) + "/metrics"),
               HasSubstr("certificate"));
 }
 
@@ -71,13 +71,13 @@ TEST(SchedulerMetricsTest, ErrorsNameTheUrlAndTheReason) {
   {
     const HttpServer server(Replies(403, "forbidden"));
     url = server.url() + "/metrics";
-    EXPECT_EQ(Complaint(url), what + url + ": HTTP status 403");
+    EXPECT_EQ(MetricsComplaint(url), what + url + ": HTTP status 403");
   }
-  EXPECT_EQ(Complaint(url),
+  EXPECT_EQ(MetricsComplaint(url),
             what + url + ": connection refused, or no route to the server");
   const HttpServer server(Replies(200, "a 1\n<html>"));
   url = server.url() + "/";
-  EXPECT_EQ(Complaint(url),
+  EXPECT_EQ(MetricsComplaint(url),
             what + url + ": line 2: expected a name, found \"<html>\"");
 }
 
@@ -94,11 +94,11 @@ TEST(SchedulerMetricsTest, RejectsWhatIsNoUrl) {
   for (const std::string url :
        {"", "127.0.0.1:10251", "ftp://a/metrics", "http://a", "http:///metrics",
         "http://a:b/metrics", "http://a/metrics?x=y", "https://$HOST:1 /"}) {
-    EXPECT_EQ(Complaint(url), "--metrics " + url +
-                                  ": expected a URL such as "
-                                  "http://127.0.0.1:10251/metrics");
+    EXPECT_EQ(MetricsComplaint(url), "--metrics " + url +
+                                         ": expected a URL such as "
+                                         "http://127.0.0.1:10251/metrics");
   }
-  EXPECT_THAT(Complaint("http://[::1]:1/metrics"),
+  EXPECT_THAT(MetricsComplaint("http://[::1]:1/metrics"),
               StartsWith("cannot read the scheduler's metrics at "
                          "http://[::1]:1/metrics: "));
 }
