@@ -51,7 +51,8 @@ concept ApiObject = requires {
 // name the value's path. The path is only built for an error.
 class JsonPlace {
  public:
-  explicit JsonPlace(const nlohmann::json& value) : value_(value) {}
+  explicit JsonPlace(const nlohmann::json& value, bool keep_json = false)
+      : value_(value), keep_json_(keep_json) {}
   JsonPlace(const nlohmann::json& value, const JsonPlace& parent,
             std::string_view key)
       : value_(value), parent_(&parent), key_(key) {}
@@ -60,6 +61,9 @@ class JsonPlace {
       : value_(value), parent_(&parent), index_(index) {}
 
   const nlohmann::json& value() const { return value_; }
+
+  // FromJson()'s argument. Only the whole document has it.
+  bool keep_json() const { return keep_json_; }
 
   // Returns the member of that name, or nullptr if it is absent or null.
   const nlohmann::json* Find(std::string_view key) const;
@@ -75,6 +79,7 @@ class JsonPlace {
 
  private:
   const nlohmann::json& value_;
+  const bool keep_json_ = false;
   const JsonPlace* parent_ = nullptr;
   std::string_view key_;
   std::size_t index_ = 0;
@@ -85,6 +90,10 @@ nlohmann::json ParseJson(std::string_view text);
 
 // Throws ParseError if the object has a kind, and it is another one.
 void CheckKind(const JsonPlace& place, std::string_view kind);
+
+// Returns the object on one line, without apiVersion and kind, which the items
+// of a list don't have, and without managedFields, which are long.
+std::shared_ptr<const std::string> WholeJson(nlohmann::json object);
 
 // Returns what can be read of a malformed object.
 MalformedObject DescribeMalformed(const JsonPlace& object,
@@ -223,12 +232,15 @@ void Write(nlohmann::json& json, const std::map<std::string, T, Less>& value) {
 // Reads an object of the server. If it is malformed, returns null and describes
 // the object in `malformed`.
 template <class T>
-std::shared_ptr<const T> ReadShared(const nlohmann::json& value,
+std::shared_ptr<const T> ReadShared(const nlohmann::json& value, bool keep_json,
                                     std::optional<MalformedObject>& malformed) {
   const JsonPlace place(value);
   try {
     auto object = std::make_shared<T>();
     Read(place, *object);
+    if constexpr (requires { object->whole_json; }) {
+      if (keep_json) object->whole_json = WholeJson(value);
+    }
     return object;
   } catch (const ParseError& error) {
     malformed = DescribeMalformed(place, error.what());
@@ -247,7 +259,7 @@ void Read(const JsonPlace& place, ObjectList<T>& out) {
   out.items.reserve(items->size());
   for (const nlohmann::json& item : *items) {
     std::optional<MalformedObject> malformed;
-    auto object = ReadShared<T>(item, malformed);
+    auto object = ReadShared<T>(item, place.keep_json(), malformed);
     if (object) out.items.push_back(std::move(object));
     if (malformed) out.malformed.push_back(*std::move(malformed));
   }
@@ -280,7 +292,7 @@ void Read(const JsonPlace& place, WatchEvent<T>& out) {
   object_reader("metadata", metadata);
   out.resource_version = metadata.resource_version;
   if (out.type != Type::kBookmark) {
-    out.object = ReadShared<T>(*object, out.malformed);
+    out.object = ReadShared<T>(*object, place.keep_json(), out.malformed);
   }
 }
 
@@ -292,8 +304,11 @@ T FromDocument(const nlohmann::json& document) {
 }
 
 template <class T>
-T FromJson(std::string_view text) {
-  return FromDocument<T>(ParseJson(text));
+T FromJson(std::string_view text, bool keep_json) {
+  const nlohmann::json document = ParseJson(text);
+  T value{};
+  Read(JsonPlace(document, keep_json), value);
+  return value;
 }
 
 template <class T>
@@ -304,12 +319,12 @@ std::string ToJson(const T& value) {
 }
 
 // Instantiates the templates of json.h and document.h for an object type T.
-#define MINISCHED_CODEC(T)                                          \
-  template T FromDocument<T>(const nlohmann::json&);                \
-  template T FromJson<T>(std::string_view);                         \
-  template std::string ToJson<T>(const T&);                         \
-  template ObjectList<T> FromJson<ObjectList<T>>(std::string_view); \
-  template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view)
+#define MINISCHED_CODEC(T)                                                \
+  template T FromDocument<T>(const nlohmann::json&);                      \
+  template T FromJson<T>(std::string_view, bool);                         \
+  template std::string ToJson<T>(const T&);                               \
+  template ObjectList<T> FromJson<ObjectList<T>>(std::string_view, bool); \
+  template WatchEvent<T> FromJson<WatchEvent<T>>(std::string_view, bool)
 
 // The fields of the types of meta/v1, and of others that several kinds share,
 // or that a configuration contains.

@@ -98,6 +98,15 @@ void Read(const JsonPlace& place, std::string& out) {
   out = place.value().get<std::string>();
 }
 
+std::shared_ptr<const std::string> WholeJson(nlohmann::json object) {
+  object.erase("apiVersion");
+  object.erase("kind");
+  const auto metadata = object.find("metadata");
+  if (metadata != object.end()) metadata->erase("managedFields");
+  return std::make_shared<const std::string>(
+      object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true));
+}
+
 void Read(const JsonPlace& place, bool& out) {
   if (!place.value().is_boolean()) place.FailType("true or false");
   out = place.value().get<bool>();
@@ -155,7 +164,7 @@ bool FieldWriter::IsEmpty(const nlohmann::json& member) {
   return member.empty() || member == false || member == 0;
 }
 
-template ApiStatus FromJson<ApiStatus>(std::string_view);
+template ApiStatus FromJson<ApiStatus>(std::string_view, bool);
 template std::string ToJson<ApiStatus>(const ApiStatus&);
 
 }  // namespace minisched

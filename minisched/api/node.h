@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct Node {
   ObjectMeta metadata;
   NodeSpec spec;
   NodeStatus status;
+  std::shared_ptr<const std::string> whole_json = nullptr;  // as in Pod
 };
 
 }  // namespace minisched

@@ -26,6 +26,6 @@ void VisitFields(Visitor& visit, T& version) {
 }
 
 template std::string ToJson<DeleteOptions>(const DeleteOptions&);
-template VersionInfo FromJson<VersionInfo>(std::string_view);
+template VersionInfo FromJson<VersionInfo>(std::string_view, bool);
 
 }  // namespace minisched

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -306,6 +307,9 @@ struct Pod {
   ObjectMeta metadata;
   PodSpec spec;
   PodStatus status;
+  // The whole object, if InformerOptions::keep_json asked for it: see
+  // FromJson(). A changed copy still has the JSON from the server.
+  std::shared_ptr<const std::string> whole_json = nullptr;
 };
 
 // Binds a pod to a node; clients POST it to the pod's binding subresource. The

@@ -31,9 +31,9 @@ void Read(const JsonPlace& place, RawObject<T>& out) {
 
 #define MINISCHED_RAW_CODEC(T)                                          \
   template ObjectList<RawObject<T>> FromJson<ObjectList<RawObject<T>>>( \
-      std::string_view);                                                \
+      std::string_view, bool);                                          \
   template WatchEvent<RawObject<T>> FromJson<WatchEvent<RawObject<T>>>( \
-      std::string_view)
+      std::string_view, bool)
 
 MINISCHED_RAW_CODEC(Node);
 MINISCHED_RAW_CODEC(Pod);

@@ -40,6 +40,8 @@ struct ListOptions {
   int limit = 500;
   // For ListPage(): ListMeta::continue_token of the page before.
   std::string continue_token;
+  // Pods and nodes keep their whole JSON.
+  bool keep_json = false;
 };
 
 struct WatchOptions {
@@ -61,6 +63,7 @@ struct WatchOptions {
   // connection. Events come up to this much later, but many come with one read,
   // which costs less than a read for each event.
   std::chrono::milliseconds read_delay{0};
+  bool keep_json = false;  // as in ListOptions
 };
 
 enum class PatchType { kJson, kMerge, kStrategicMerge };
@@ -175,13 +178,15 @@ class Client {
   ObjectList<T> ListPage(const ListOptions& options,
                          std::stop_token stop = {}) {
     return ParseAs<ObjectList<T>>(
-        Send(ListRequest(T::kResource, options), std::move(stop)));
+        Send(ListRequest(T::kResource, options), std::move(stop)),
+        options.keep_json);
   }
 
   // The stream lives until it is destroyed, or `stop` asks to stop.
   template <class T>
   WatchStream<T> Watch(const WatchOptions& options, std::stop_token stop = {}) {
-    return WatchStream<T>(OpenWatch(T::kResource, options, std::move(stop)));
+    return WatchStream<T>(OpenWatch(T::kResource, options, std::move(stop)),
+                          options.keep_json);
   }
 
   // Returns the object as the server has stored it.
@@ -315,9 +320,9 @@ class Client {
   }
 
   template <class T>
-  T ParseAs(const std::string& body) {
+  T ParseAs(const std::string& body, bool keep_json = false) {
     try {
-      return FromJson<T>(body);
+      return FromJson<T>(body, keep_json);
     } catch (const ParseError& error) {
       throw TransportError(TransportError::Kind::kProtocol,
                            config_.server + ": " + error.what());

@@ -18,8 +18,10 @@ namespace minisched {
 template <class T>
 class WatchStream {
  public:
-  explicit WatchStream(std::unique_ptr<HttpStream> stream)
-      : stream_(std::move(stream)) {}
+  // `keep_json` is that of WatchOptions.
+  explicit WatchStream(std::unique_ptr<HttpStream> stream,
+                       bool keep_json = false)
+      : stream_(std::move(stream)), keep_json_(keep_json) {}
 
   // Returns the next event. Returns nullopt when the server has ended the watch
   // in good order, as it does at the watch's timeout or after a kError event:
@@ -31,7 +33,7 @@ class WatchStream {
     while (std::optional<std::string> line = stream_->ReadLine()) {
       if (line->empty()) continue;
       try {
-        return FromJson<WatchEvent<T>>(*line);
+        return FromJson<WatchEvent<T>>(*line, keep_json_);
       } catch (const ParseError& error) {
         throw TransportError(TransportError::Kind::kProtocol,
                              std::string("not a watch event: ") + error.what());
@@ -42,6 +44,7 @@ class WatchStream {
 
  private:
   std::unique_ptr<HttpStream> stream_;
+  bool keep_json_;
 };
 
 }  // namespace minisched

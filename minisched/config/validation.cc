@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 
 #include "minisched/api/json_path.h"
@@ -110,6 +112,8 @@ class ConfigurationValidator {
       Check(extender.prioritize_verb.empty() || extender.weight > 0,
             path + ".weight",
             "must be greater than 0, because there is a prioritizeVerb");
+      Check(extender.weight <= std::numeric_limits<std::int32_t>::max(),
+            path + ".weight", "must be less than 2^31");
       if (!extender.bind_verb.empty()) ++binders;
       for (std::size_t j = 0; j < extender.managed_resources.size(); ++j) {
         const std::string& name = extender.managed_resources[j].name;

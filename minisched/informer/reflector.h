@@ -65,21 +65,23 @@ void WarnOfMalformed(std::string_view kind, const MalformedObject& object);
 template <class T>
 class Reflector final : public ReflectorLoop {
  public:
-  // An empty `field_selector` selects all objects. `read_delay` is that of
-  // WatchOptions. `client`, `store` and `clock` must outlive the reflector.
+  // An empty `field_selector` selects all objects. `read_delay` and `keep_json`
+  // are those of WatchOptions. `client`, `store` and `clock` must outlive the
+  // reflector.
   Reflector(Client& client, ReflectorStore<T>& store,
             std::string field_selector, Clock& clock,
-            std::chrono::milliseconds read_delay = {})
+            std::chrono::milliseconds read_delay = {}, bool keep_json = false)
       : ReflectorLoop(std::string(T::kResource.plural), clock),
         client_(client),
         store_(store),
         field_selector_(std::move(field_selector)),
-        read_delay_(read_delay) {}
+        read_delay_(read_delay),
+        keep_json_(keep_json) {}
 
  private:
   std::string List(const std::stop_token& stop) override {
-    const ObjectList<T> list =
-        client_.List<T>({.field_selector = field_selector_}, stop);
+    const ObjectList<T> list = client_.List<T>(
+        {.field_selector = field_selector_, .keep_json = keep_json_}, stop);
     if (list.metadata.resource_version.empty()) {
       throw TransportError(TransportError::Kind::kProtocol,
                            "the list has no resourceVersion");
@@ -97,7 +99,8 @@ class Reflector final : public ReflectorLoop {
                  const std::stop_token& stop) override {
     watch_.emplace(client_.Watch<T>({.field_selector = field_selector_,
                                      .resource_version = version,
-                                     .read_delay = read_delay_},
+                                     .read_delay = read_delay_,
+                                     .keep_json = keep_json_},
                                     stop));
   }
 
@@ -134,6 +137,7 @@ class Reflector final : public ReflectorLoop {
   ReflectorStore<T>& store_;
   const std::string field_selector_;
   const std::chrono::milliseconds read_delay_;
+  const bool keep_json_;
   std::optional<WatchStream<T>> watch_;
   // Malformed objects by name, with the version that was logged.
   std::map<std::string, std::string> malformed_;

@@ -63,6 +63,7 @@ struct InformerOptions {
   std::string field_selector = {};
   Clock* clock = &RealClock();
   std::chrono::milliseconds read_delay{0};  // WatchOptions::read_delay
+  bool keep_json = false;  // pods and nodes keep their whole JSON
 };
 
 // The part of SharedInformer<T> that doesn't depend on T. The owner of several
@@ -112,7 +113,7 @@ class SharedInformer final : public SharedInformerBase,
   // `client` and options.clock must outlive the informer.
   explicit SharedInformer(Client& client, InformerOptions options = {})
       : reflector_(client, *this, std::move(options.field_selector),
-                   *options.clock, options.read_delay) {}
+                   *options.clock, options.read_delay, options.keep_json) {}
 
   // Stops the informer. Blocks until its request under way and the running
   // handlers have ended. REQUIRES: not called from a handler.
