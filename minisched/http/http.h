@@ -13,8 +13,8 @@ namespace minisched::http {
 
 // A parsed request.
 struct Request {
-  std::string method;                          // "GET"
-  std::string path;                            // decoded: "/api/v1/pods"
+  std::string method;  // "GET"
+  std::string path;    // decoded: "/api/v1/pods"
   // Decoded. Of a parameter that is repeated, the first value.
   std::map<std::string, std::string> query;
   std::multimap<std::string, std::string> repeated_query;  // the other values
