@@ -128,7 +128,7 @@ LeaderElector::End LeaderElector::Run(const std::stop_token& stop,
     const Flag leads(leading_);
     // The destructor asks Renew() to stop, and waits for it.
     const std::jthread renewal([&](const std::stop_token& done) {
-      lost = !Renew(done);
+      lost = !Renew(done) || !IsLeader();
       lead_until_ = kNever;
       leading.request_stop();
     });
