@@ -53,6 +53,7 @@ std::optional<std::string> ChildProcess::Ended() {
 void ChildProcess::Stop(std::chrono::nanoseconds grace) {
   if (Reap(false)) return;
   process_.Signal(SIGTERM);
+  process_.Signal(SIGCONT);  // a stopped process would not end
   Clock& clock = RealClock();
   const auto deadline = clock.Now() + grace;
   while (!Reap(false) && clock.Now() < deadline) {

@@ -28,6 +28,9 @@ class ChildProcess {
   // nullopt while the command runs.
   std::optional<std::string> Ended();
 
+  // Sends a signal to the group.
+  void Signal(int number) const { process_.Signal(number); }
+
   // Sends SIGTERM to the group, and SIGKILL if the command still runs after
   // `grace`. Blocks until the command has ended.
   void Stop(std::chrono::nanoseconds grace = std::chrono::seconds(10));

@@ -147,6 +147,36 @@ steps:
             "/a/kubeconfig mine\n/a/kubeconfig mine\n/a/kubeconfig mine\n");
 }
 
+// The second replica binds the pods while the first one is paused.
+TEST_F(PlayerTest, HasSeveralReplicas) {
+  const std::string ends = directory_.path() / "ends";
+  options_.scheduler = "trap 'echo $METRICS_PORT >>" + ends +
+                       "; exit 1' TERM CONT; while :; do sleep 0.1; done";
+  const TinyScheduler scheduler(Config(), [&](const Pod& pod) {
+    const std::string text = LastLines(ends, 9);
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    return lines == (pod.metadata.name == "first" ? 0 : 1) ? "a" : "";
+  });
+  const Result result = Play(R"(
+steps:
+- scheduler: {start: 2}
+- create: {pods: first}
+- expect: {pods: first, bound: true}
+- scheduler: {pause: 1}
+- wait: 200ms
+- scheduler: {resume: 1}
+- create: {pods: second}
+- expect: {pods: second, bound: true}
+  for: 300ms
+- scheduler: {stop: 2}
+)");
+  EXPECT_FALSE(result.failure) << result.failure->found;
+  const std::string ports = LastLines(ends, 9);
+  ASSERT_EQ(std::count(ports.begin(), ports.end(), '\n'), 2) << ports;
+  EXPECT_NE(ports.substr(0, ports.find('\n') + 1),
+            ports.substr(ports.find('\n') + 1));
+}
+
 TEST_F(PlayerTest, StartsTheSchedulerWithTheFlagsOfTheScenario) {
   const std::string arguments = directory_.path() / "arguments";
   options_.scheduler =

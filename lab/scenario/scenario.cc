@@ -280,11 +280,22 @@ class Reader {
         {"start", SchedulerAction::kStart},
         {"stop", SchedulerAction::kStop},
         {"kill", SchedulerAction::kKill},
-        {"restart", SchedulerAction::kRestart}};
+        {"restart", SchedulerAction::kRestart},
+        {"pause", SchedulerAction::kPause},
+        {"resume", SchedulerAction::kResume}};
+    static const std::vector<std::string_view> kNames = {
+        "start", "stop", "kill", "restart", "pause", "resume"};
     scenario_.needs_scheduler = true;
-    const std::string action =
-        value.OneOf({"start", "stop", "kill", "restart"});
-    return {kActions.at(action), action + " the scheduler"};
+    if (!value.json().is_object()) {
+      const std::string action = value.OneOf(kNames);
+      return {SchedulerStep{kActions.at(action)}, action + " the scheduler"};
+    }
+    value.AllowOnly({kNames.begin(), kNames.end()});
+    const std::string action = value.OneKeyOf(kNames);
+    const int replica = value[action].Count(1);
+    return {
+        SchedulerStep{kActions.at(action), replica},
+        action + " replica " + std::to_string(replica) + " of the scheduler"};
   }
 
   Step ReadProgramAction(const std::string& key, const Field& value) const {

@@ -138,8 +138,14 @@ struct Wait {
   std::chrono::nanoseconds duration;
 };
 
-// What to do with the scheduler that the player has started.
-enum class SchedulerAction { kStart, kStop, kKill, kRestart };
+// What to do with a replica of the scheduler that the player starts. A replica
+// that was paused may exit once it is resumed.
+enum class SchedulerAction { kStart, kStop, kKill, kRestart, kPause, kResume };
+
+struct SchedulerStep {
+  SchedulerAction action;
+  int replica = 1;  // the player starts the first one before the steps
+};
 
 // A program that runs beside the scheduler, such as an extender.
 struct Program {
@@ -180,7 +186,7 @@ struct Expect {
 };
 
 struct Step {
-  std::variant<Create, Patch, Delete, Wait, SchedulerAction, ProgramAction,
+  std::variant<Create, Patch, Delete, Wait, SchedulerStep, ProgramAction,
                Faults, Compact, Away, MarkRequests, MarkMetrics, Expect>
       action;
   std::string text;  // for the report

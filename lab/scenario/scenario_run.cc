@@ -1,5 +1,7 @@
 #include "lab/scenario/scenario_run.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
 #include <map>
@@ -182,7 +184,7 @@ void ScenarioRun::Play() {
 }
 
 void ScenarioRun::CleanUp() {
-  scheduler_.reset();
+  schedulers_.clear();
   observer_.reset();
   std::string failures;
   try {
@@ -220,13 +222,22 @@ void ScenarioRun::Do(const Wait& wait) {
   while (RealClock().Now() < deadline) AwaitChange(deadline);
 }
 
-void ScenarioRun::Do(SchedulerAction action) {
-  if (action == SchedulerAction::kStart && scheduler_) return;
-  if (action == SchedulerAction::kKill && scheduler_) scheduler_->Kill();
-  scheduler_.reset();
-  if (action == SchedulerAction::kStart ||
-      action == SchedulerAction::kRestart) {
-    StartScheduler();
+void ScenarioRun::Do(const SchedulerStep& step) {
+  using enum SchedulerAction;
+  const auto found = schedulers_.find(step.replica);
+  const bool runs = found != schedulers_.end();
+  if (step.action == kPause || step.action == kResume) {
+    if (!runs) return;
+    may_exit_.insert(step.replica);
+    found->second.Signal(step.action == kPause ? SIGSTOP : SIGCONT);
+    return;
+  }
+  if (step.action == kStart && runs) return;
+  if (step.action == kKill && runs) found->second.Kill();
+  schedulers_.erase(step.replica);
+  may_exit_.erase(step.replica);
+  if (step.action == kStart || step.action == kRestart) {
+    StartScheduler(step.replica);
   }
 }
 
@@ -332,8 +343,9 @@ void ScenarioRun::CheckRules() {
     Fail("throughout: " + violation->text, violation->verdict, CurrentState());
   }
   programs_.Check();
-  if (!scheduler_) return;
-  if (const auto ended = scheduler_->Ended()) {
+  for (auto& [replica, scheduler] : schedulers_) {
+    const auto ended = scheduler.Ended();
+    if (!ended || may_exit_.contains(replica)) continue;
     throw Failed{{.expected = "the scheduler to keep running",
                   .found = "it exited with " + *ended,
                   .log = SchedulerLog()}};
@@ -371,16 +383,21 @@ std::vector<Sample> ScenarioRun::MetricsSinceMark() {
   return samples;
 }
 
-void ScenarioRun::StartScheduler() {
-  metrics_at_mark_.clear();  // A new process counts from zero.
+void ScenarioRun::StartScheduler(int replica) {
+  auto port = metrics_port_->number();
+  if (replica == 1) {
+    metrics_at_mark_.clear();  // A new process counts from zero.
+  } else {
+    port = ports_[replica].number();
+  }
   log_ = options_.directory / (test_bed_.namespace_name() + ".log");
   std::map<std::string, std::string> environment = {
       {"SCHEDULER_NAME", options_.scheduler_name},
-      {"METRICS_PORT", std::to_string(metrics_port_->number())}};
+      {"METRICS_PORT", std::to_string(port)}};
   if (!options_.kubeconfig.empty()) {
     environment["KUBECONFIG"] = options_.kubeconfig;
   }
-  scheduler_.emplace(command_, environment, log_);
+  schedulers_.try_emplace(replica, command_, environment, log_);
 }
 
 std::string ScenarioRun::SchedulerLog() const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -52,7 +53,7 @@ class ScenarioRun {
   void Do(const Patch& patch);
   void Do(const Delete& deletion);
   void Do(const Wait& wait);
-  void Do(SchedulerAction action);
+  void Do(const SchedulerStep& step);
   void Do(const ProgramAction& action);
   void Do(const Faults& faults);
   void Do(const Compact&);
@@ -80,7 +81,7 @@ class ScenarioRun {
   std::vector<RequestCount> RequestsSinceMark();
   std::vector<Sample> MetricsSinceMark();
 
-  void StartScheduler();
+  void StartScheduler(int replica = 1);
   [[noreturn]] void Fail(const std::string& expected, const Verdict& verdict,
                          const ClusterState& state);
   std::string SchedulerLog() const;
@@ -96,8 +97,11 @@ class ScenarioRun {
   std::optional<Observer> observer_;
   std::optional<ReservedPort> metrics_port_;  // of the scheduler to start
   std::optional<SchedulerMetrics> metrics_;
-  std::optional<ChildProcess> scheduler_;
-  std::string log_;  // the file of the scheduler's output
+  // The replicas of the scheduler, by number, and those that may exit.
+  std::map<int, ChildProcess> schedulers_;
+  std::set<int> may_exit_;
+  std::map<int, ReservedPort> ports_;  // of the replicas from the second on
+  std::string log_;                    // the file of all replicas' output
   std::vector<RequestCount> requests_at_mark_;
   std::vector<Sample> metrics_at_mark_;
   bool faults_set_ = false;

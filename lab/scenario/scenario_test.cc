@@ -281,9 +281,15 @@ TEST_F(ScenarioTest, RejectsUnknownKeys) {
 
 TEST_F(ScenarioTest, RejectsValuesOfTheWrongType) {
   EXPECT_THAT(ComplaintOf("steps:\n- wait: soon\n"), HasSubstr("5:9: "));
-  EXPECT_EQ(ComplaintOf("steps:\n- scheduler: pause\n"),
-            "5:14: scheduler: expected start or stop or kill or restart, "
-            "found \"pause\"");
+  EXPECT_EQ(ComplaintOf("steps:\n- scheduler: halt\n"),
+            "5:14: scheduler: expected start or stop or kill or restart or "
+            "pause or resume, found \"halt\"");
+  EXPECT_THAT(ComplaintOf("steps:\n- scheduler: {start: 0}\n"),
+              HasSubstr("start: expected a whole number from 1"));
+  EXPECT_THAT(ComplaintOf("steps:\n- scheduler: {start: 2, stop: 1}\n"),
+              HasSubstr("cannot be combined with"));
+  EXPECT_THAT(ComplaintOf("steps:\n- scheduler: {halt: 2}\n"),
+              HasSubstr("unknown key \"halt\""));
   EXPECT_EQ(ComplaintOf("steps: []\n"),
             "4:8: steps: expected a non-empty list, found a list");
   EXPECT_THAT(ComplaintOf("steps:\n- create: {pods: a, replicas: 0}\n"),

@@ -339,6 +339,7 @@ void VisitFields(Visitor& visit, T& owner) {
   visit("name", owner.name);
   visit("uid", owner.uid);
   visit("controller", owner.controller);
+  visit("blockOwnerDeletion", owner.block_owner_deletion);
 }
 
 template <class Visitor, MaybeConst<ObjectMeta> T>

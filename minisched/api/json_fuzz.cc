@@ -1,7 +1,7 @@
 // Fuzzes the objects of minisched/api as JSON. The first line of the input is a
 // type: "Pod", "PodList" or "PodEvent" (a line of a watch); "Node", "NodeList"
-// or "NodeEvent"; "Binding", "Event", "Status", "Budget", "Volume", "Claim" or
-// "StorageClass". The rest is the JSON.
+// or "NodeEvent"; "Binding", "Event", "Status", "Budget", "Lease", "Volume", "Claim"
+// or "StorageClass". The rest is the JSON.
 
 #include <map>
 #include <string_view>
@@ -10,6 +10,7 @@
 #include "minisched/api/host_ports.h"
 #include "minisched/api/json.h"
 #include "minisched/api/json_mutator.h"
+#include "minisched/api/lease.h"
 #include "minisched/api/node.h"
 #include "minisched/api/node_affinity.h"
 #include "minisched/api/parse_error.h"
@@ -105,6 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
        {"PodList", ReadList<Pod>},
        {"Status", ReadObject<ApiStatus>},
        {"Budget", ReadObject<PodDisruptionBudget>},
+       {"Lease", ReadObject<Lease>},
        {"Volume", ReadObject<PersistentVolume>},
        {"Claim", ReadObject<PersistentVolumeClaim>},
        {"StorageClass", ReadObject<StorageClass>}};

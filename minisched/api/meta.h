@@ -14,7 +14,8 @@ namespace minisched {
 // The types of meta/v1. Plain values: an absent field is an empty string, an
 // empty container, zero, false or nullopt. Only the fields that schedulers and
 // their clients use are modelled. Other fields that the server sends are
-// ignored and never sent back.
+// ignored and never sent back. Of the metadata, these are fields that an update
+// keeps: the server sets them, or takes them from the stored object.
 
 struct OwnerReference {
   std::string api_version;
@@ -23,6 +24,8 @@ struct OwnerReference {
   std::string uid;
   // True for the one owner that manages the object.
   bool controller = false;
+  // True if the owner's foreground deletion waits for the object.
+  bool block_owner_deletion = false;
 
   bool operator==(const OwnerReference&) const = default;
 };

@@ -131,20 +131,22 @@ PendingPodCounts CountPendingPods(const Trace& trace) {
           .gated = pods[Place::kGated]};
 }
 
-// Starts the server of --metrics-port. `metrics`, `trace` and `paths` must
-// outlive the server. Throws ConfigError if the address or the port can't be
-// used.
+// Starts the server of --metrics-port. `metrics`, `trace`, `paths` and `health`
+// must outlive the server. Throws ConfigError if the address or the port can't
+// be used.
 std::unique_ptr<MetricsServer> Serve(const std::string& address,
                                      unsigned short port,
                                      const Metrics& metrics, const Trace& trace,
-                                     DebugPaths& paths) {
+                                     DebugPaths& paths,
+                                     const HealthChecks& health) {
   try {
     auto server = std::make_unique<MetricsServer>(
         address, port,
         [&metrics, &trace] { return metrics.Text(CountPendingPods(trace)); },
         [&paths](const http::Request& request) {
           return paths.Answer(request);
-        });
+        },
+        health);
     spdlog::info("serving metrics and health checks at {}", server->url());
     return server;
   } catch (const std::runtime_error& error) {
@@ -236,6 +238,7 @@ int App::Run(int argc, const char* const* argv,
         });
     const StopOnSignal signals([&trace] { LogPlaces(trace); });
     PaceSetter pace(trace, pace_, signals.token());
+    HealthChecks health;
     std::unique_ptr<DebugPaths> debug;
     std::unique_ptr<MetricsServer> server;
     if (metrics_port_) {
@@ -245,7 +248,8 @@ int App::Run(int argc, const char* const* argv,
                               .scheduler_name = settings_.scheduler_name,
                               .configz = settings_.configz,
                               .control = debug_control_});
-      server = Serve(metrics_address_, *metrics_port_, metrics, trace, *debug);
+      server = Serve(metrics_address_, *metrics_port_, metrics, trace, *debug,
+                     health);
     }
     RestConfig config = LoadRestConfig({settings_.kubeconfig, context_},
                                        ProcessEnvironment(), signals.token());
@@ -265,7 +269,8 @@ int App::Run(int argc, const char* const* argv,
     if (record_) recorder.emplace(trace, client, *record_);
     std::optional<Annotator> annotator;
     if (annotate_results_) annotator.emplace(trace, config);
-    body({client, settings_.scheduler_name, trace, signals.token(), metrics});
+    body({client, settings_.scheduler_name, trace, signals.token(), metrics,
+          health});
     return 0;
   } catch (const Cancelled&) {
     return 0;

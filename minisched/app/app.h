@@ -9,6 +9,7 @@
 #include "minisched/app/pace.h"
 #include "minisched/cli/flags.h"
 #include "minisched/client/client.h"
+#include "minisched/metrics/health_checks.h"
 #include "minisched/metrics/metrics.h"
 #include "minisched/trace/trace.h"
 
@@ -27,6 +28,8 @@ struct AppContext {
   // Counts the scheduler's attempts. The metrics of the queue come from the
   // trace. Outlives the body.
   Metrics& metrics = Metrics::Unread();
+  // Receives the checks for /livez, /readyz and /healthz. Outlives the body.
+  HealthChecks& health = HealthChecks::Unserved();
 };
 
 // The values of the flags that a configuration can replace, and the

@@ -1,5 +1,6 @@
 #include "minisched/base/clock.h"
 
+#include <ctime>
 #include <utility>
 
 #include "minisched/base/mutex.h"
@@ -10,6 +11,13 @@ namespace {
 class SystemClock final : public Clock {
  public:
   TimePoint Now() const override { return std::chrono::steady_clock::now(); }
+
+  TimePoint BootNow() const override {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return TimePoint(std::chrono::seconds(now.tv_sec) +
+                     std::chrono::nanoseconds(now.tv_nsec));
+  }
 
   WallTime WallNow() const override {
     return std::chrono::floor<WallTime::duration>(

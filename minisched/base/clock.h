@@ -18,6 +18,9 @@ class Clock {
   virtual ~Clock() = default;
 
   virtual TimePoint Now() const = 0;
+  // Monotonic time that also passes while the machine is suspended. Only for
+  // comparisons with other values of BootNow().
+  virtual TimePoint BootNow() const { return Now(); }
   virtual WallTime WallNow() const = 0;
 
   // Blocks until the deadline, or until `stop` asks to stop. Returns true if

@@ -24,6 +24,31 @@ TEST(RealClockTest, ReturnsTrueAtTheDeadline) {
   EXPECT_TRUE(RealClock().SleepFor(1ms, {}));
 }
 
+TEST(RealClockTest, BootTimePasses) {
+  const auto start = RealClock().BootNow();
+  const auto steady_start = RealClock().Now();
+  ASSERT_TRUE(RealClock().SleepFor(2ms, {}));
+  const auto passed = RealClock().BootNow() - start;
+  EXPECT_GE(passed, 1ms);
+  EXPECT_LE(passed, RealClock().Now() - steady_start + 1s);
+}
+
+TEST(FakeClockTest, OnlyBootTimeAndTimeOfDayPassWhileSuspended) {
+  FakeClock clock;
+  const auto start = clock.Now();
+  const auto boot_start = clock.BootNow();
+  const auto wall_start = clock.WallNow();
+  clock.Suspend(1h);
+  EXPECT_EQ(clock.Now(), start);
+  clock.Advance(1s);
+  EXPECT_EQ(clock.Now(), start + 1s);
+  EXPECT_EQ(clock.BootNow(), boot_start + 1h + 1s);
+  EXPECT_EQ(clock.WallNow(), wall_start + 1h + 1s);
+  clock.SetWallTime(wall_start);
+  EXPECT_EQ(clock.WallNow(), wall_start);
+  EXPECT_EQ(clock.BootNow(), boot_start + 1h + 1s);
+}
+
 TEST(FakeClockTest, WakesSleepersAtTheirDeadline) {
   FakeClock clock;
   const auto start = clock.Now();

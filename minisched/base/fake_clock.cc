@@ -15,6 +15,11 @@ Clock::TimePoint FakeClock::Now() const {
   return now_;
 }
 
+Clock::TimePoint FakeClock::BootNow() const {
+  MutexLock lock(mu_);
+  return now_ + suspended_;
+}
+
 Clock::WallTime FakeClock::WallNow() const {
   MutexLock lock(mu_);
   return wall_now_;
@@ -40,6 +45,17 @@ void FakeClock::Advance(Duration duration) {
   now_ += duration;
   wall_now_ += std::chrono::duration_cast<WallTime::duration>(duration);
   changed_.NotifyAll();
+}
+
+void FakeClock::Suspend(Duration duration) {
+  MutexLock lock(mu_);
+  suspended_ += duration;
+  wall_now_ += std::chrono::duration_cast<WallTime::duration>(duration);
+}
+
+void FakeClock::SetWallTime(WallTime time) {
+  MutexLock lock(mu_);
+  wall_now_ = time;
 }
 
 std::size_t FakeClock::Sleepers() const {

@@ -20,12 +20,20 @@ class FakeClock final : public Clock {
   FakeClock();
 
   TimePoint Now() const override EXCLUDES(mu_);
+  TimePoint BootNow() const override EXCLUDES(mu_);
   WallTime WallNow() const override EXCLUDES(mu_);
   bool SleepUntil(TimePoint deadline, std::stop_token stop) override
       EXCLUDES(mu_);
 
-  // Advances both times and wakes the sleepers whose deadline has come.
+  // Advances all times and wakes the sleepers whose deadline has come.
   void Advance(Duration duration) EXCLUDES(mu_);
+
+  // Lets time pass as a suspended machine does: Now() and the sleepers stand
+  // still.
+  void Suspend(Duration duration) EXCLUDES(mu_);
+
+  // Changes the time of day alone, as an administrator does.
+  void SetWallTime(WallTime time) EXCLUDES(mu_);
 
   // Blocks until at least `count` threads sleep. A sleeper whose deadline has
   // come does not count, even if it has not woken up yet.
@@ -45,6 +53,7 @@ class FakeClock final : public Clock {
   mutable Mutex mu_;
   CondVar changed_;
   TimePoint now_ GUARDED_BY(mu_);
+  Duration suspended_ GUARDED_BY(mu_){};
   WallTime wall_now_ GUARDED_BY(mu_);
   std::multiset<TimePoint> deadlines_ GUARDED_BY(mu_);
 };

@@ -202,6 +202,19 @@ class Client {
                      IgnoringBody(std::move(callback)));
   }
 
+  // Replaces an object, and returns the object as the server has stored it.
+  // Fields that T doesn't have are lost. If `object` has a resource version,
+  // fails with ApiError (409) unless that is the version on the server.
+  template <class T>
+  std::shared_ptr<const T> Update(const T& object, std::stop_token stop = {}) {
+    return Parse<T>(
+        Send({.method = "PUT",
+              .path = Path(T::kResource, object.metadata.namespace_name,
+                           object.metadata.name),
+              .body = ToJson(object)},
+             std::move(stop)));
+  }
+
   // Changes the fields of an object that the patch names. `subresource` may be
   // "status", or empty.
   template <class T>

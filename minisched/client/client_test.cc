@@ -79,6 +79,31 @@ TEST_F(ClientTest, CreatesAnObject) {
   EXPECT_EQ(Header("content-type"), "application/json");
 }
 
+TEST_F(ClientTest, UpdatesAnObject) {
+  Client client(config_);
+  Pod pod;
+  pod.metadata.namespace_name = "ns";
+  pod.metadata.name = "old";
+  pod.metadata.resource_version = "7";
+  EXPECT_EQ(client.Update(pod)->metadata.name, "web");
+  const ServerRequest request = server_.requests().at(0);
+  EXPECT_EQ(request.method, "PUT");
+  EXPECT_EQ(request.target, "/api/v1/namespaces/ns/pods/old");
+  EXPECT_EQ(request.body, ToJson(pod));
+  EXPECT_EQ(Header("content-type"), "application/json");
+}
+
+TEST_F(ClientTest, ReportsTheConflictOfAnUpdate) {
+  status_ = 409;
+  answer_ = R"({"code": 409, "reason": "Conflict", "message": "modified"})";
+  Client client(config_);
+  Pod pod;
+  pod.metadata.namespace_name = "ns";
+  pod.metadata.name = "web";
+  EXPECT_EQ(OutcomeOf([&] { client.Update(pod); }).message, "modified");
+  EXPECT_EQ(server_.requests().size(), 1);
+}
+
 TEST_F(ClientTest, PatchesAnObject) {
   Client client(config_);
   client.Patch<Pod>("ns", "web", PatchType::kMerge, "{}");

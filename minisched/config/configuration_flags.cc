@@ -31,6 +31,7 @@ ConfigurationFlags::ConfigurationFlags(App& app, SchedulerFeatures features)
   app.flags().AddNonEmpty(
       "--write-config-to", &write_to_,
       "Write the configuration with all defaults to this file, and exit");
+  if (features_.leader_election) election_flags_.AddTo(app.flags());
   app.Configure([this](const std::string& program, AppSettings& settings) {
     return Load(program, settings);
   });
@@ -40,20 +41,16 @@ std::optional<int> ConfigurationFlags::Load(const std::string& program,
                                             AppSettings& settings) {
   try {
     if (file_.empty()) {
-      configuration_ = DefaultConfiguration(features_);
+      LoadDefaults(settings);
       ApplyFlags(settings);
     } else {
-      auto loaded = LoadConfiguration(
-          ReadFileOrPipe(file_, "--config " + file_, {}), features_);
-      for (const std::string& warning : loaded.warnings) {
-        spdlog::warn("{}: {}", Printable(file_), warning);
-      }
-      configuration_ = std::move(loaded.configuration);
+      LoadFile();
       ApplyFile(settings);
     }
   } catch (const ConfigurationError& error) {
+    const std::string file = file_.empty() ? "" : Printable(file_) + ": ";
     for (const std::string& line : error.errors()) {
-      std::cerr << program << ": " << Printable(file_) << ": " << line << "\n";
+      std::cerr << program << ": " << file << line << "\n";
     }
     return 1;
   }
@@ -61,6 +58,30 @@ std::optional<int> ConfigurationFlags::Load(const std::string& program,
   if (write_to_.empty()) return std::nullopt;
   Write();
   return 0;
+}
+
+void ConfigurationFlags::LoadFile() {
+  auto loaded = LoadConfiguration(
+      ReadFileOrPipe(file_, "--config " + file_, {}), features_,
+      [this](auto& configuration) { ApplyElectionFlags(configuration); });
+  for (const std::string& warning : loaded.warnings) {
+    spdlog::warn("{}: {}", Printable(file_), warning);
+  }
+  configuration_ = std::move(loaded.configuration);
+}
+
+void ConfigurationFlags::LoadDefaults(const AppSettings& settings) {
+  configuration_ = DefaultConfiguration(features_, [&](auto& configuration) {
+    if (!features_.leader_election) return;
+    configuration.leader_election.resource_name = settings.scheduler_name;
+    ApplyElectionFlags(configuration);
+  });
+}
+
+void ConfigurationFlags::ApplyElectionFlags(
+    KubeSchedulerConfiguration& configuration) const {
+  if (!features_.leader_election) return;
+  election_flags_.Apply(configuration.leader_election);
 }
 
 void ConfigurationFlags::ApplyFile(AppSettings& settings) {

@@ -137,6 +137,73 @@ TEST_F(ConfigurationFlagsTest, AFileCanNameTheKubeconfig) {
   EXPECT_THAT(err_, HasSubstr("--kubeconfig has no effect"));
 }
 
+TEST_F(ConfigurationFlagsTest, FlagsOfLeaderElectionOverrideTheFile) {
+  EXPECT_EQ(
+      Run({Config("leaderElection: {leaseDuration: 5s, retryPeriod: 1s,\n"
+                  "  resourceName: mine}\n"),
+           "--kubeconfig=" + Path("kubeconfig"), "--leader-elect=false",
+           "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline",
+           "1500ms", "--leader-elect-resource-namespace=here"},
+          [](const AppContext&, const auto& configuration) {
+            EXPECT_EQ(configuration.leader_election,
+                      (LeaderElectionConfiguration{
+                          .leader_elect = false,
+                          .lease_duration = std::chrono::minutes(1),
+                          .renew_deadline = std::chrono::milliseconds(1500),
+                          .retry_period = std::chrono::seconds(1),
+                          .resource_name = "mine",
+                          .resource_namespace = "here"}));
+          }),
+      0);
+  EXPECT_THAT(err_, Not(HasSubstr("has no effect")));
+}
+
+TEST_F(ConfigurationFlagsTest, AFileMeansLeaderElectionUnlessItSaysNo) {
+  EXPECT_EQ(Run({Config(""), "--kubeconfig=" + Path("kubeconfig")},
+                [](const AppContext&, const auto& configuration) {
+                  EXPECT_EQ(configuration.leader_election,
+                            LeaderElectionConfiguration{.leader_elect = true});
+                }),
+            0);
+}
+
+TEST_F(ConfigurationFlagsTest, WithoutAFileTheLeaseHasTheSchedulersName) {
+  EXPECT_EQ(Run({"--kubeconfig=" + Path("kubeconfig"), "--leader-elect",
+                 "--scheduler-name=mine"},
+                [](const AppContext&, const auto& configuration) {
+                  EXPECT_EQ(
+                      configuration.leader_election,
+                      (LeaderElectionConfiguration{.leader_elect = true,
+                                                   .resource_name = "mine"}));
+                }),
+            0);
+  EXPECT_EQ(Run({"--kubeconfig=" + Path("kubeconfig"),
+                 "--leader-elect-resource-name=other"},
+                [](const AppContext&, const auto& configuration) {
+                  const auto& election = configuration.leader_election;
+                  EXPECT_EQ(election.leader_elect, false);
+                  EXPECT_EQ(election.resource_name, "other");
+                }),
+            0);
+}
+
+TEST_F(ConfigurationFlagsTest, ChecksTheFlagsOfLeaderElection) {
+  EXPECT_EQ(Run({"--leader-elect", "--leader-elect-lease-duration=10s",
+                 "--leader-elect-resource-lock=endpoints"}),
+            1);
+  const std::string prefix = "minisched-99: leaderElection.";
+  EXPECT_THAT(
+      err_,
+      AllOf(HasSubstr(prefix +
+                      "leaseDuration: must be greater than renewDeadline\n"),
+            HasSubstr(prefix + "resourceLock: must be leases\n")));
+  for (const char* flag :
+       {"--leader-elect-retry-period=2", "--leader-elect-retry-period=",
+        "--leader-elect-resource-name=", "--leader-elect=maybe"}) {
+    EXPECT_EQ(Run({flag}), 2) << flag;
+  }
+}
+
 TEST_F(ConfigurationFlagsTest, PrintsEachErrorWithFileAndLine) {
   EXPECT_EQ(Run({Config("paralelism: 3\npodMaxBackoffSeconds: x\n")}), 1);
   const std::string prefix = "minisched-99: " + Path("config.yaml") + ": line ";

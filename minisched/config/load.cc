@@ -31,8 +31,9 @@ class Loader {
     for (const auto& [name, points] : features.plugins) plugins_.insert(name);
   }
 
-  LoadedConfiguration Load() {
+  LoadedConfiguration Load(const ConfigurationChange& change) {
     SetDefaults(configuration_);
+    change(configuration_);
     ValidateConfiguration(configuration_, errors_);
     CheckSupport(configuration_, features_, errors_);
     for (std::size_t i = 0; i < configuration_.profiles.size(); ++i) {
@@ -245,9 +246,10 @@ ConfigurationError::ConfigurationError(std::vector<std::string> errors)
       errors_(std::move(errors)) {}
 
 LoadedConfiguration LoadConfiguration(std::string_view text,
-                                      const SchedulerFeatures& features) {
+                                      const SchedulerFeatures& features,
+                                      const ConfigurationChange& change) {
   try {
-    return Loader(ReadConfiguration(text), features).Load();
+    return Loader(ReadConfiguration(text), features).Load(change);
   } catch (const ConfigurationError&) {
     throw;
   } catch (const ParseError& error) {
@@ -257,10 +259,11 @@ LoadedConfiguration LoadConfiguration(std::string_view text,
 }
 
 KubeSchedulerConfiguration DefaultConfiguration(
-    const SchedulerFeatures& features) {
+    const SchedulerFeatures& features, const ConfigurationChange& change) {
   ConfigurationSource source;
   source.configuration.profiles = {{.scheduler_name = "minisched"}};
-  return Loader(std::move(source), features).Load().configuration;
+  source.configuration.leader_election.leader_elect = false;
+  return Loader(std::move(source), features).Load(change).configuration;
 }
 
 }  // namespace minisched

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,16 +41,22 @@ struct LoadedConfiguration {
   std::vector<std::string> warnings;
 };
 
+// Changes a configuration that has its defaults, before it is checked.
+using ConfigurationChange = std::function<void(KubeSchedulerConfiguration&)>;
+
 // Reads, completes and checks a configuration in YAML or JSON. Throws
 // ConfigurationError with all errors: what kube-scheduler refuses too, and what
 // the scheduler can't do. An absent leaderElect means true upstream, and here
 // what the scheduler can do.
-LoadedConfiguration LoadConfiguration(std::string_view text,
-                                      const SchedulerFeatures& features);
+LoadedConfiguration LoadConfiguration(
+    std::string_view text, const SchedulerFeatures& features,
+    const ConfigurationChange& change = [](auto&) {});
 
 // Returns the configuration without a file: that of a file without fields, for
-// the pods of scheduler "minisched".
+// the pods of scheduler "minisched", and without leader election. Throws
+// ConfigurationError if `change` makes it wrong.
 KubeSchedulerConfiguration DefaultConfiguration(
-    const SchedulerFeatures& features);
+    const SchedulerFeatures& features,
+    const ConfigurationChange& change = [](auto&) {});
 
 }  // namespace minisched

@@ -78,6 +78,7 @@ TEST(LoadConfigurationTest, CompletesArguments) {
 TEST(LoadConfigurationTest, WithoutAFileThereIsTheDefault) {
   KubeSchedulerConfiguration expected = Load("").configuration;
   expected.profiles[0].scheduler_name = "minisched";
+  expected.leader_election.leader_elect = false;
   EXPECT_EQ(DefaultConfiguration(UpstreamFeatures()), expected);
 }
 

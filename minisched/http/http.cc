@@ -48,6 +48,14 @@ std::string Request::Query(const std::string& name) const {
   return Find(query, name);
 }
 
+std::vector<std::string> Request::QueryAll(const std::string& name) const {
+  std::vector<std::string> values;
+  if (query.contains(name)) values.push_back(query.at(name));
+  const auto [begin, end] = repeated_query.equal_range(name);
+  for (auto it = begin; it != end; ++it) values.push_back(it->second);
+  return values;
+}
+
 std::string Request::ContentType() const {
   const std::string header = Header("content-type");
   return boost::to_lower_copy(
@@ -73,7 +81,10 @@ bool ParseTarget(std::string_view target, Request& request) {
     const auto value =
         PercentDecode(pair.substr(std::min(equals + 1, pair.size())));
     if (!key || !value) return false;
-    if (!key->empty()) request.query.emplace(*key, *value);
+    if (key->empty()) continue;
+    if (!request.query.emplace(*key, *value).second) {
+      request.repeated_query.emplace(*key, *value);
+    }
   }
   return true;
 }

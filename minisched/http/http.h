@@ -13,9 +13,11 @@ namespace minisched::http {
 
 // A parsed request.
 struct Request {
-  std::string method;                          // "GET"
-  std::string path;                            // decoded: "/api/v1/pods"
-  std::map<std::string, std::string> query;    // decoded
+  std::string method;  // "GET"
+  std::string path;    // decoded: "/api/v1/pods"
+  // Decoded. Of a parameter that is repeated, the first value.
+  std::map<std::string, std::string> query;
+  std::multimap<std::string, std::string> repeated_query;  // the other values
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
   // True if the client is on this machine: its address is a loopback address.
@@ -25,6 +27,8 @@ struct Request {
   // the header must be in lower case.
   std::string Header(const std::string& name) const;
   std::string Query(const std::string& name) const;
+  // Returns all values of a query parameter that may be repeated.
+  std::vector<std::string> QueryAll(const std::string& name) const;
   // Returns the media type of the body in lower case, such as
   // "application/json", or "" if the request has no Content-Type.
   std::string ContentType() const;

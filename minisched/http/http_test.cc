@@ -19,6 +19,16 @@ TEST(ParseTargetTest, DecodesPathAndQuery) {
                   Pair("watch", "")));
 }
 
+TEST(ParseTargetTest, KeepsTheValuesOfARepeatedParameter) {
+  Request request;
+  ASSERT_TRUE(ParseTarget("/readyz?exclude=b&verbose&exclude=a&exclude=c%2Fd",
+                          request));
+  EXPECT_THAT(request.QueryAll("exclude"), ElementsAre("b", "a", "c/d"));
+  EXPECT_EQ(request.Query("exclude"), "b");
+  EXPECT_THAT(request.QueryAll("verbose"), ElementsAre(""));
+  EXPECT_THAT(request.QueryAll("none"), ElementsAre());
+}
+
 TEST(ParseTargetTest, RefusesMalformedTargets) {
   for (const char* target : {"", "api", "/a%", "/a%2", "/a%zz", "/a?b=%1"}) {
     Request request;

@@ -14,18 +14,18 @@ using MetricsText = std::function<std::string()>;
 // The paths need little of a request's body.
 constexpr std::size_t kMaxBody = 1 << 10;
 
-Reply PlainReply(const char* text, int status = 200) {
+Reply PlainReply(const char* text, int status) {
   Reply reply = http::TextReply(text, status);
   reply.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return reply;
 }
 
 Reply Answer(const Request& request, const MetricsText& metrics,
-             const MetricsServer::OtherPaths& other) {
-  const bool is_metrics = request.path == "/metrics";
-  const bool is_health = request.path == "/healthz" || request.path == "/livez";
-  if (!is_metrics && !is_health) {
-    auto reply = other ? other(request) : std::nullopt;
+             const MetricsServer::OtherPaths& other,
+             const HealthChecks& health) {
+  if (request.path != "/metrics") {
+    auto reply = health.Answer(request);
+    if (!reply && other) reply = other(request);
     if (reply) return *std::move(reply);
     return PlainReply("404 page not found\n", 404);
   }
@@ -34,7 +34,6 @@ Reply Answer(const Request& request, const MetricsText& metrics,
     reply.headers.emplace_back("Allow", "GET, HEAD");
     return reply;
   }
-  if (is_health) return PlainReply("ok");
   Reply reply = http::TextReply(metrics());
   reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return reply;
@@ -47,12 +46,13 @@ struct MetricsServer::Impl {
 };
 
 MetricsServer::MetricsServer(const std::string& address, unsigned short port,
-                             MetricsText metrics, OtherPaths other)
+                             MetricsText metrics, OtherPaths other,
+                             const HealthChecks& health)
     : impl_(new Impl{http::ServerThread(
           {.address = address, .port = port, .max_body = kMaxBody},
-          [metrics = std::move(metrics),
-           other = std::move(other)](const Request& request) {
-            return Answer(request, metrics, other);
+          [metrics = std::move(metrics), other = std::move(other),
+           &health](const Request& request) {
+            return Answer(request, metrics, other, health);
           })}) {}
 
 MetricsServer::~MetricsServer() = default;

@@ -166,6 +166,22 @@ def defaults() -> dict[str, str]:
         "a lease that is too short, without election":
             config(leaderElection={"leaderElect": False,
                                    "leaseDuration": "5s"}),
+        "a lease of half a second":
+            config(leaderElection={"leaseDuration": "500ms",
+                                   "renewDeadline": "400ms",
+                                   "retryPeriod": "100ms"}),
+        "a lease as short as the deadline":
+            config(leaderElection={"leaseDuration": "10s"}),
+        # Both refuse this only when the election begins.
+        "a long retry period": config(leaderElection={"retryPeriod": "9s"}),
+        "a lease of zero": config(leaderElection={"leaseDuration": "0s"}),
+        "a negative deadline": config(leaderElection={"renewDeadline": "-1s"}),
+        "another lease": config(leaderElection={
+            "leaderElect": True, "resourceName": "mine",
+            "resourceNamespace": "here", "retryPeriod": "1s"}),
+        "an empty lease name": config(leaderElection={
+            "resourceName": "", "resourceNamespace": "", "resourceLock": ""}),
+        "another lock": config(leaderElection={"resourceLock": "endpoints"}),
         "no election": config(leaderElection={"leaderElect": False,
                                               "resourceLock": "x"}),
     }

@@ -1,0 +1,1 @@
+../../07-queue/tests/active_order_test.cc

@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/affinity_allocations_test.cc

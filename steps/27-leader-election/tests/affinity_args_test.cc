@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/affinity_args_test.cc

@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/assume_cache_test.cc

@@ -1,0 +1,1 @@
+../../07-queue/tests/backoff_test.cc

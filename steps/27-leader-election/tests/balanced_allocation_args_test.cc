@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/balanced_allocation_args_test.cc

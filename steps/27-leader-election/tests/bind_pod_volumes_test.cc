@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/bind_pod_volumes_test.cc

@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/bind_pod_volumes_testing.h

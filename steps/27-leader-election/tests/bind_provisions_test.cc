@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/bind_provisions_test.cc

@@ -1,0 +1,1 @@
+../../23-configuration/tests/binding_cycle_cancel_test.cc

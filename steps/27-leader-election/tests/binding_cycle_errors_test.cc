@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/binding_cycle_errors_test.cc

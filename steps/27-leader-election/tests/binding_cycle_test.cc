@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/binding_cycle_test.cc

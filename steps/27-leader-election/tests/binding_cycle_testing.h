@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/binding_cycle_testing.h

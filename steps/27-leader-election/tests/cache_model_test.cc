@@ -1,0 +1,1 @@
+../../06-cache/tests/cache_model_test.cc

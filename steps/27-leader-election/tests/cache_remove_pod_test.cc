@@ -1,0 +1,1 @@
+../../07-queue/tests/cache_remove_pod_test.cc

@@ -1,0 +1,1 @@
+../../06-cache/tests/cache_threads_test.cc

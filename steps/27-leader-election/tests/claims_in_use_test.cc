@@ -1,0 +1,1 @@
+../../19-volumes/tests/claims_in_use_test.cc

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/cluster_event_changes_test.cc

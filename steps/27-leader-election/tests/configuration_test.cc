@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/configuration_test.cc

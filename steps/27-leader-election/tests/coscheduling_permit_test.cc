@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/coscheduling_permit_test.cc

@@ -1,0 +1,1 @@
+../../14-preemption/tests/coscheduling_preemption_test.cc

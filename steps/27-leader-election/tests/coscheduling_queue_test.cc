@@ -1,0 +1,1 @@
+../../23-configuration/tests/coscheduling_queue_test.cc

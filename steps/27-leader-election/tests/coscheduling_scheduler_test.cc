@@ -1,0 +1,1 @@
+../../23-configuration/tests/coscheduling_scheduler_test.cc

@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/coscheduling_threads_test.cc

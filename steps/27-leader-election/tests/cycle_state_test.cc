@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/cycle_state_test.cc

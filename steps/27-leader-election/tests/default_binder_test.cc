@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/default_binder_test.cc

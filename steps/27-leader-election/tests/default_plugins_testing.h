@@ -1,0 +1,1 @@
+../../04-node-info/tests/default_plugins_testing.h

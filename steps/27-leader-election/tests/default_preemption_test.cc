@@ -1,0 +1,1 @@
+../../14-preemption/tests/default_preemption_test.cc

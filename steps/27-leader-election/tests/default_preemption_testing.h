@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/default_preemption_testing.h

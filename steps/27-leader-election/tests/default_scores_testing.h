@@ -1,0 +1,1 @@
+../../05-score/tests/default_scores_testing.h

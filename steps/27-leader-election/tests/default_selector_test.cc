@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/default_selector_test.cc

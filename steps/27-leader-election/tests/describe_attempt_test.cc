@@ -1,0 +1,1 @@
+../../14-preemption/tests/describe_attempt_test.cc

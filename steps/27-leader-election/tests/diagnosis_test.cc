@@ -1,0 +1,1 @@
+../../04-node-info/tests/diagnosis_test.cc

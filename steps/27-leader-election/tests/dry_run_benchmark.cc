@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/dry_run_benchmark.cc

@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/dry_run_testing.h

@@ -1,0 +1,1 @@
+../../12-permit/tests/end_wait_test.cc

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/event_handlers_events_test.cc

@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/event_handlers_groups_test.cc

@@ -1,0 +1,1 @@
+../../25-profiles/tests/event_handlers_kinds_test.cc

@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/event_handlers_test.cc

@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/expected_placement_test.cc

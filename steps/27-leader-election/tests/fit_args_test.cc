@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/fit_args_test.cc

@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/framework_bind_test.cc

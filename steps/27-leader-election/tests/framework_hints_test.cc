@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/framework_hints_test.cc

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/framework_nominated_pods_test.cc

@@ -1,0 +1,1 @@
+../../12-permit/tests/framework_permit_test.cc

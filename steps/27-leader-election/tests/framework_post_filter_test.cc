@@ -1,0 +1,1 @@
+../../14-preemption/tests/framework_post_filter_test.cc

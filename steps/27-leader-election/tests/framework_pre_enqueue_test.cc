@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/framework_pre_enqueue_test.cc

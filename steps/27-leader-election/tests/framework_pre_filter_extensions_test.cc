@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/framework_pre_filter_extensions_test.cc

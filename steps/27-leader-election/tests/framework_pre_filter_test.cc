@@ -1,0 +1,1 @@
+../../04-node-info/tests/framework_pre_filter_test.cc

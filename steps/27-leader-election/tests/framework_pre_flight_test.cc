@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/framework_pre_flight_test.cc

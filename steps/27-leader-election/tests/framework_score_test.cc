@@ -1,0 +1,1 @@
+../../05-score/tests/framework_score_test.cc

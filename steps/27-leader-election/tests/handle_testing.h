@@ -1,0 +1,1 @@
+../../23-configuration/tests/handle_testing.h

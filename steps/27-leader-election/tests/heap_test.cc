@@ -1,0 +1,1 @@
+../../07-queue/tests/heap_test.cc

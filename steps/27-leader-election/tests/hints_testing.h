@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/hints_testing.h

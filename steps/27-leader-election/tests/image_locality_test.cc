@@ -1,0 +1,1 @@
+../../05-score/tests/image_locality_test.cc

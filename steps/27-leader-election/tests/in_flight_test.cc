@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/in_flight_test.cc

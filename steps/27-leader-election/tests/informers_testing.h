@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/informers_testing.h

@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/inter_pod_affinity_benchmark.cc

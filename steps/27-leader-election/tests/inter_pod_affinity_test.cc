@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/inter_pod_affinity_test.cc

@@ -1,0 +1,1 @@
+../../23-configuration/tests/many_nodes_test.cc

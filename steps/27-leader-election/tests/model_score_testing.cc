@@ -1,0 +1,1 @@
+../../05-score/tests/model_score_testing.cc

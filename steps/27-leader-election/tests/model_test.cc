@@ -1,0 +1,1 @@
+../../05-score/tests/model_test.cc

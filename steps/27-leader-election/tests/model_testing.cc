@@ -1,0 +1,1 @@
+../../04-node-info/tests/model_testing.cc

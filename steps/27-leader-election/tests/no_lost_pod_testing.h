@@ -1,0 +1,1 @@
+../../12-permit/tests/no_lost_pod_testing.h

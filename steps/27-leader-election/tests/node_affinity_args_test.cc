@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/node_affinity_args_test.cc

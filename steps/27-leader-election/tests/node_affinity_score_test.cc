@@ -1,0 +1,1 @@
+../../05-score/tests/node_affinity_score_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/node_info_test.cc

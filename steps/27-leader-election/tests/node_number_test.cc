@@ -1,0 +1,1 @@
+../../12-permit/tests/node_number_test.cc

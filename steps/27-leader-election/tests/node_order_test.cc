@@ -1,0 +1,1 @@
+../../22-many-nodes/tests/node_order_test.cc

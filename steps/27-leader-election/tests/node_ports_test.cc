@@ -1,0 +1,1 @@
+../../04-node-info/tests/node_ports_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/node_resources_balanced_allocation_test.cc

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/node_resources_fit_hints_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/node_resources_fit_score_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/node_resources_fit_test.cc

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/nominated_scheduler_test.cc

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/nominator_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/normalize_score_test.cc

@@ -1,0 +1,1 @@
+../../17-pod-affinity/tests/odd_objects_test.cc

@@ -1,0 +1,1 @@
+../../23-configuration/tests/options_testing.h

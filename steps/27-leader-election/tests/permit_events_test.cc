@@ -1,0 +1,1 @@
+../../12-permit/tests/permit_events_test.cc

@@ -1,0 +1,1 @@
+../../23-configuration/tests/permit_test.cc

@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/plugin_args_test.cc

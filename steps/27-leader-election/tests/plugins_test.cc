@@ -1,0 +1,1 @@
+../../03-filter/tests/plugins_test.cc

@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/pod_groups_test.cc

@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/pod_topology_spread_benchmark.cc

@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/pod_topology_spread_test.cc

@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/pods_in_pre_bind_threads_test.cc

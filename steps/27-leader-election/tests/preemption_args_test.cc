@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/preemption_args_test.cc

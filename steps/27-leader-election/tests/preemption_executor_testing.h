@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/preemption_executor_testing.h

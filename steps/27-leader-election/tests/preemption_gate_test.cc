@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/preemption_gate_test.cc

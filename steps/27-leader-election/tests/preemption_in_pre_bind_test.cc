@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/preemption_in_pre_bind_test.cc

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/preemption_in_vain_test.cc

@@ -1,0 +1,1 @@
+../../14-preemption/tests/preemption_model_test.cc

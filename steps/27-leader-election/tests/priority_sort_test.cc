@@ -1,0 +1,1 @@
+../../07-queue/tests/priority_sort_test.cc

@@ -1,0 +1,1 @@
+../../25-profiles/tests/profiles_test.cc

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/queue_framework_testing.h

@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/queueing_hints_testing.h

@@ -1,0 +1,1 @@
+../../04-node-info/tests/random_cluster_testing.h

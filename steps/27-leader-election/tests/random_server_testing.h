@@ -1,0 +1,1 @@
+../../12-permit/tests/random_server_testing.h

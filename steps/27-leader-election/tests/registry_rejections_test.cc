@@ -1,0 +1,1 @@
+../../04-node-info/tests/registry_rejections_test.cc

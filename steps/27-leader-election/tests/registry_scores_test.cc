@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/registry_scores_test.cc

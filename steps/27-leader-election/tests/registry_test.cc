@@ -1,0 +1,1 @@
+../../19-volumes/tests/registry_test.cc

@@ -1,0 +1,1 @@
+../../03-filter/tests/running_scheduler_testing.h

@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/schedule_one_test.cc

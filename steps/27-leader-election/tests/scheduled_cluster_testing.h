@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/scheduled_cluster_testing.h

@@ -1,0 +1,1 @@
+../../23-configuration/tests/scheduler_informers_test.cc

@@ -1,0 +1,1 @@
+../../07-queue/tests/scheduler_metrics_test.cc

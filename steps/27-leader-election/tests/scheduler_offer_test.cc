@@ -1,0 +1,1 @@
+../../02-watch/tests/scheduler_offer_test.cc

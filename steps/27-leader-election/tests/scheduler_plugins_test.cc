@@ -1,0 +1,1 @@
+../../23-configuration/tests/scheduler_plugins_test.cc

@@ -1,0 +1,1 @@
+../../14-preemption/tests/scheduler_reports_test.cc

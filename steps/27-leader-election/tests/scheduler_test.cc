@@ -1,0 +1,1 @@
+../../03-filter/tests/scheduler_test.cc

@@ -1,0 +1,1 @@
+../../25-profiles/tests/scheduler_testing.h

@@ -1,0 +1,1 @@
+../../05-score/tests/scheduling_cycle_benchmark.cc

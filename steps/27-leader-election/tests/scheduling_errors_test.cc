@@ -1,0 +1,1 @@
+../../06-cache/tests/scheduling_errors_test.cc

@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/scheduling_gates_test.cc

@@ -1,0 +1,1 @@
+../../07-queue/tests/scheduling_queue_events_test.cc

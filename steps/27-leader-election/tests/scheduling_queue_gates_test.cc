@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/scheduling_queue_gates_test.cc

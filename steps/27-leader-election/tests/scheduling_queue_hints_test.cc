@@ -1,0 +1,1 @@
+../../08-queueing-hints/tests/scheduling_queue_hints_test.cc

@@ -1,0 +1,1 @@
+../../09-in-flight-events/tests/scheduling_queue_in_flight_test.cc

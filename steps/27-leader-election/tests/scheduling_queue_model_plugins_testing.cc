@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/scheduling_queue_model_plugins_testing.cc

@@ -1,0 +1,1 @@
+../../15-nominated-pods/tests/scheduling_queue_nominations_test.cc

@@ -1,0 +1,1 @@
+../../10-scheduling-gates/tests/scheduling_queue_peer_testing.h

@@ -1,0 +1,1 @@
+../../14-preemption/tests/scheduling_queue_retry_test.cc

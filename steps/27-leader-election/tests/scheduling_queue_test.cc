@@ -1,0 +1,1 @@
+../../11-binding-cycle/tests/scheduling_queue_test.cc

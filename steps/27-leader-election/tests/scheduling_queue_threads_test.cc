@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/scheduling_queue_threads_test.cc

@@ -1,0 +1,1 @@
+../../05-score/tests/score_testing.h

@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/scoring_strategy_test.cc

@@ -1,0 +1,1 @@
+../../23-configuration/tests/select_host_test.cc

@@ -1,0 +1,1 @@
+../../06-cache/tests/snapshot_test.cc

@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/spread_allocations_test.cc

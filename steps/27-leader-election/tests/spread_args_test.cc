@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/spread_args_test.cc

@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/spread_counts_random_test.cc

@@ -1,0 +1,1 @@
+../../18-pod-preferences/tests/spread_plugin_testing.h

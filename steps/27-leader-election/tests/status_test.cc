@@ -1,0 +1,1 @@
+../../03-filter/tests/status_test.cc

@@ -1,0 +1,1 @@
+../../04-node-info/tests/status_testing.h

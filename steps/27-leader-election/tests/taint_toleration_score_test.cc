@@ -1,0 +1,1 @@
+../../05-score/tests/taint_toleration_score_test.cc

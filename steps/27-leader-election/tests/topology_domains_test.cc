@@ -1,0 +1,1 @@
+../../16-topology-spread/tests/topology_domains_test.cc

@@ -1,0 +1,1 @@
+../../07-queue/tests/unschedulable_plugins_test.cc

@@ -1,0 +1,1 @@
+../../14-preemption/tests/victims_test.cc

@@ -1,0 +1,1 @@
+../../24-plugin-args/tests/volume_args_test.cc

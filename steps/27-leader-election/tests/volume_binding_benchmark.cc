@@ -1,0 +1,1 @@
+../../20-volume-binding/tests/volume_binding_benchmark.cc

@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/volume_binding_test.cc

@@ -1,0 +1,1 @@
+../../19-volumes/tests/volume_restrictions_test.cc

@@ -1,0 +1,1 @@
+../../21-volume-provisioning/tests/volume_scorer_test.cc

@@ -1,0 +1,1 @@
+../../19-volumes/tests/volume_zone_test.cc

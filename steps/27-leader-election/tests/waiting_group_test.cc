@@ -1,0 +1,1 @@
+../../13-coscheduling/tests/waiting_group_test.cc

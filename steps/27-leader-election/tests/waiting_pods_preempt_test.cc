@@ -1,0 +1,1 @@
+../../14-preemption/tests/waiting_pods_preempt_test.cc

@@ -1,0 +1,1 @@
+../../12-permit/tests/waiting_pods_test.cc

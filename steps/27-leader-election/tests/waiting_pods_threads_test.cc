@@ -1,0 +1,1 @@
+../../12-permit/tests/waiting_pods_threads_test.cc
