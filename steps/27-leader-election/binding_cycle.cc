@@ -66,8 +66,7 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
     co_return;
   }
   if (!IsLeader()) co_return;  // the next leader tries the pod
-  const Status bound = co_await ProfileForPod(pod).framework.RunBindPlugins(
-      attempt.state, pod, attempt.host, stop);
+  const Status bound = co_await Bind(attempt, stop);
   if (!bound.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = bound});
     co_return;
@@ -87,6 +86,20 @@ Task<Status> Scheduler::Nominate(const PodAttempt& attempt) {
   const PodStatusChange nomination{.nominated_node_name = attempt.host};
   co_await PatchStatus(binding_cycles_.Begin(), attempt.info.pod, nomination);
   co_return Code::kSuccess;  // it works without the nomination, too
+}
+
+Task<Status> Scheduler::Bind(PodAttempt& attempt, std::stop_token stop) {
+  const Pod& pod = *attempt.info.pod;
+  for (const auto& extender : extenders_) {
+    if (!extender->is_binder() || !extender->IsInterested(pod)) continue;
+    const Status bound = co_await extender->Bind(pod, attempt.host, stop);
+    attempt.state.report().Ran("Bind", extender->Name(), bound);
+    if (bound.IsSuccess() || !extender->is_ignorable()) co_return bound;
+    spdlog::warn("going on without an extender: {}", bound.Message());
+  }
+  const Status bound = co_await ProfileForPod(pod).framework.RunBindPlugins(
+      attempt.state, pod, attempt.host, stop);
+  co_return bound;
 }
 
 void Scheduler::FinishBindingCycle(PodAttempt& attempt) {

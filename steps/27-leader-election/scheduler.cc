@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -69,6 +70,7 @@ bool Scheduler::Start(std::stop_token stop) {
 bool Scheduler::Schedule(const std::stop_token& stop) {
   const std::stop_callback close(stop, [this] {
     queue_.Close();
+    extender_calls_.request_stop();
     IsLeader();
   });
   const std::jthread flush(
@@ -77,7 +79,7 @@ bool Scheduler::Schedule(const std::stop_token& stop) {
     while (ScheduleOne(stop)) {
     }
   } catch (const Cancelled&) {
-    // `stop` cancelled the PATCH of a failed pod.
+    // `stop` cancelled the PATCH of a failed pod, or the call of an extender.
   }
   informers_.Shutdown();
   // Ends the waits, so that only Bindings remain. The next scheduler tries the
@@ -228,7 +230,9 @@ tl::expected<Nodes, Status> Scheduler::ContinueSearch(const CycleState& state,
   const std::size_t checked =
       (feasible ? feasible->size() : 0) + diagnosis.node_to_status.size();
   next_start_ = (next_start_ + checked) % snapshot_.List().size();
-  return feasible;
+  if (!feasible) return feasible;
+  return FindNodesThatPassExtenders(state, pod, *std::move(feasible),
+                                    diagnosis);
 }
 
 Nodes Scheduler::EvaluateNominatedNode(const CycleState& state, const Pod& pod,
@@ -236,7 +240,11 @@ Nodes Scheduler::EvaluateNominatedNode(const CycleState& state, const Pod& pod,
   const NodeInfo* node = snapshot_.Get(queue_.nominator().NominatedNode(pod));
   if (node == nullptr) return {};
   // Ignores an error: the filters run on all nodes next.
+  const auto allow = [&](Nodes nodes) {
+    return FindNodesThatPassExtenders(state, pod, std::move(nodes), diagnosis);
+  };
   return FindNodesThatPassFilters(state, pod, {node}, diagnosis)
+      .and_then(allow)
       .value_or(Nodes{});
 }
 
@@ -265,12 +273,64 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
   return feasible;
 }
 
+tl::expected<Nodes, Status> Scheduler::FindNodesThatPassExtenders(
+    const CycleState& state, const Pod& pod, Nodes nodes,
+    Diagnosis& diagnosis) const {
+  const std::size_t allowed_by_plugins = nodes.size();
+  for (const auto& extender : extenders_) {
+    if (nodes.empty()) break;
+    if (!extender->is_filter() || !extender->IsInterested(pod)) continue;
+    NodeToStatus rejected;
+    auto left = extender->Filter(pod, nodes, rejected);
+    if (!left) {
+      if (!extender->is_ignorable()) return left;
+      spdlog::warn("going on without an extender: {}", left.error().Message());
+      continue;
+    }
+    for (const auto& [name, status] : rejected) {
+      state.report().Rejected(name, extender->Name(), status);
+      diagnosis.node_to_status.Set(name, status);
+    }
+    nodes = *std::move(left);
+  }
+  if (nodes.size() < allowed_by_plugins) {
+    diagnosis.unschedulable_plugins.insert(kExtenderName);
+  }
+  return nodes;
+}
+
 tl::expected<std::vector<PluginNodeScores>, Status> Scheduler::PrioritizeNodes(
     CycleState& state, const Pod& pod, const Nodes& nodes) const {
   const Status status =
       ProfileForPod(pod).framework.RunPreScorePlugins(state, pod, nodes);
   if (!status.IsSuccess()) return tl::unexpected(status);
-  return ProfileForPod(pod).framework.RunScorePlugins(state, pod, nodes);
+  auto scores = ProfileForPod(pod).framework.RunScorePlugins(state, pod, nodes);
+  if (scores) AddExtenderScores(state, pod, nodes, *scores);
+  return scores;
+}
+
+void Scheduler::AddExtenderScores(const CycleState& state, const Pod& pod,
+                                  const Nodes& nodes,
+                                  std::vector<PluginNodeScores>& scores) const {
+  using Prioritized = tl::expected<PluginNodeScores, Status>;
+  std::vector<std::future<Prioritized>> calls;  // all at the same time
+  for (const auto& extender : extenders_) {
+    if (!extender->is_prioritizer() || !extender->IsInterested(pod)) continue;
+    calls.push_back(std::async(std::launch::async, &Extender::Prioritize,
+                               extender.get(), std::cref(pod),
+                               std::cref(nodes)));
+  }
+  for (auto& call : calls) {
+    Prioritized prioritized = call.get();
+    if (!prioritized) {
+      spdlog::warn("going on without an extender's scores: {}",
+                   prioritized.error().Message());
+      continue;
+    }
+    state.report().Scored(prioritized->plugin, prioritized->weight,
+                          prioritized->raw, prioritized->normalized);
+    scores.push_back(*std::move(prioritized));
+  }
 }
 
 std::string Scheduler::SelectHost(const Nodes& nodes,

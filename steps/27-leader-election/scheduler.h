@@ -15,6 +15,7 @@
 #include "cache/pod_groups.h"
 #include "cache/snapshot.h"
 #include "event_handlers.h"
+#include "extender.h"
 #include "framework/diagnosis.h"
 #include "framework/handle.h"
 #include "framework/nominating_info.h"
@@ -131,6 +132,11 @@ class Scheduler {
   // node.
   Nodes EvaluateNominatedNode(const CycleState& state, const Pod& pod,
                               Diagnosis& diagnosis) const;
+  // Returns those of the nodes that the extenders allow. Each gets the nodes
+  // that the one before it has left.
+  tl::expected<Nodes, Status> FindNodesThatPassExtenders(
+      const CycleState& state, const Pod& pod, Nodes nodes,
+      Diagnosis& diagnosis) const;
   // Like FindNodesThatFitPod(), but only for `nodes` and without PreFilter.
   // Moves the start of the next search past the nodes that were checked.
   tl::expected<Nodes, Status> ContinueSearch(const CycleState& state,
@@ -143,6 +149,10 @@ class Scheduler {
   // Returns the scores of the nodes, or the first error.
   tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
       CycleState& state, const Pod& pod, const Nodes& nodes) const;
+  // Adds the scores by the extenders, except for those that fail.
+  void AddExtenderScores(const CycleState& state, const Pod& pod,
+                         const Nodes& nodes,
+                         std::vector<PluginNodeScores>& scores) const;
   // Returns the name of a random node among those with the highest sum of
   // weighted scores.
   std::string SelectHost(const Nodes& nodes,
@@ -171,6 +181,9 @@ class Scheduler {
   // and meanwhile waits on Permit. Returns what Permit returns.
   Task<Status> NominateAndWait(const PodAttempt& attempt);
   Task<Status> Nominate(const PodAttempt& attempt);
+  // Binds the pod with the first extender that is interested and can, or else
+  // with the Bind plugins.
+  Task<Status> Bind(PodAttempt& attempt, std::stop_token stop);
   void FinishBindingCycle(PodAttempt& attempt);
   void HandleBindingCycleError(PodAttempt& attempt,
                                const SchedulingFailure& failure);
@@ -210,7 +223,9 @@ class Scheduler {
   const std::function<bool()> is_leader_;
   std::atomic<bool> has_synced_ = false;
   std::mt19937_64 random_;
-  Client event_client_;  // with a rate limit of its own
+  Client event_client_;              // with a rate limit of its own
+  std::stop_source extender_calls_;  // cancels those of the scheduling cycle
+  Extenders extenders_;
   Cache cache_;
   Snapshot snapshot_;
   std::size_t next_start_ = 0;  // where the next search begins in List()

@@ -24,6 +24,11 @@ Clock::Duration BackoffOf(std::int64_t seconds) {
   return std::chrono::seconds(std::min(seconds, kMaxBackoffSeconds));
 }
 
+bool AnyNeedsNodes(const KubeSchedulerConfiguration& configuration) {
+  return !std::ranges::all_of(configuration.extenders,
+                              &ExtenderConfig::node_cache_capable);
+}
+
 // Returns the profiles of the configuration. Their frameworks have no plugins
 // yet.
 Profiles NewProfiles(const KubeSchedulerConfiguration& configuration,
@@ -56,6 +61,8 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
       is_leader_(options.is_leader),
       random_(options.seed ? *options.seed : std::random_device{}()),
       event_client_(client_.config(), clock),
+      extenders_(NewExtenders(options.configuration.extenders,
+                              extender_calls_.get_token())),
       profiles_(NewProfiles(options.configuration, event_client_)),
       queue_(clock, trace_, Frameworks(profiles_),
              [this](const ObjectMeta& pod) {
@@ -78,8 +85,10 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                         return profiles_.contains(pod.spec.scheduler_name);
                       }),
       informers_(context.client, clock) {
-  informers_.Add<Pod>({.field_selector = kNotEnded});
-  informers_.Add<Node>({});
+  // Extenders get whole objects, or the names of nodes.
+  informers_.Add<Pod>(
+      {.field_selector = kNotEnded, .keep_json = !extenders_.empty()});
+  informers_.Add<Node>({.keep_json = AnyNeedsNodes(options.configuration)});
   informers_.Add<PodDisruptionBudget>({});
   informers_.Add<Namespace>({});
   informers_.Add<Service>({});
@@ -105,6 +114,7 @@ void Scheduler::AddPluginsOf(const KubeSchedulerProfile& configuration,
                       .pod_groups = pod_groups_,
                       .cache = cache_,
                       .framework = profile.framework,
+                      .extenders = extenders_,
                       .nominator = queue_.nominator(),
                       .recorder = *profile.recorder,
                       .random = random_,
@@ -115,6 +125,7 @@ void Scheduler::AddPluginsOf(const KubeSchedulerProfile& configuration,
                         queue_.Activate(pods);
                       }};
   AddPlugins(profile.framework, registry, configuration, handle);
+  if (!extenders_.empty()) profile.framework.AddExtenderEvents();
   event_handlers_.AddHandlersOfRegisteredKinds(informers_, profile.framework);
 }
 

@@ -136,6 +136,16 @@ void Framework::AddQueueingHints(const Plugin& plugin) {
   }
 }
 
+void Framework::AddExtenderEvents() {
+  for (const EventResource resource :
+       {EventResource::kPod, EventResource::kNode,
+        EventResource::kPersistentVolume, EventResource::kPersistentVolumeClaim,
+        EventResource::kStorageClass, EventResource::kCSIDriver,
+        EventResource::kCSIStorageCapacity}) {
+    queueing_hints_.push_back({kExtenderName, {{resource, action::kAll}}});
+  }
+}
+
 Status Framework::RunPreEnqueuePlugins(const Pod& pod) const {
   for (const PreEnqueuePlugin* plugin : pre_enqueue_plugins_) {
     const Status status = plugin->PreEnqueue(pod);

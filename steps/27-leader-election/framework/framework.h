@@ -36,6 +36,9 @@ struct QueueingHintFunction {
   ClusterEventWithHint registered;
 };
 
+// Stands for the plugin's name if an extender has rejected a node.
+inline constexpr std::string_view kExtenderName = "Extender";
+
 // Holds the plugins by extension point, and runs them. Follows kube-scheduler's
 // framework/runtime.
 class Framework {
@@ -67,6 +70,10 @@ class Framework {
   const std::vector<QueueingHintFunction>& queueing_hints() const {
     return queueing_hints_;
   }
+
+  // Registers all events for pods that extenders have rejected. Not
+  // thread-safe, like Add().
+  void AddExtenderEvents();
 
   // Runs the PreEnqueue plugins in order, and returns the first non-success
   // status, with the plugin's name.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <random>
 #include <stop_token>
 #include <vector>
@@ -14,6 +15,7 @@ namespace minisched {
 class Cache;
 class EventRecorder;
 class Executor;
+class Extender;
 class Framework;
 class Nominator;
 class PodGroups;
@@ -43,6 +45,8 @@ struct Handle {
   const Cache& cache;
   // Runs the other plugins.
   const Framework& framework;
+  // The programs that are asked too.
+  const std::vector<std::unique_ptr<const Extender>>& extenders;
   // The pods that are nominated to nodes.
   const Nominator& nominator;
   // Writes events.

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <random>
+#include <set>
 #include <utility>
 
+#include "extender.h"
 #include "framework/diagnosis.h"
 #include "minisched/api/pod_preemption.h"
+#include "minisched/base/log.h"
 #include "minisched/informer/shared_informer_factory.h"
 #include "queue/nominator.h"
 
@@ -60,7 +63,7 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
   Status eligible = PodEligibleToPreemptOthers(*newest, statuses);
   if (!eligible.IsSuccess()) return eligible;
   // These filters are trials: a copy of the state reports nothing.
-  const auto candidates =
+  auto candidates =
       FindCandidates(CycleState(state), *newest,
                      PotentialNodes(handle_.snapshot.List(), statuses));
   if (!candidates) {
@@ -68,6 +71,11 @@ Status DefaultPreemption::PostFilter(const CycleState& state, const Pod& pod,
       nominating = NominatingInfo::Override("");
     }
     return candidates.error();
+  }
+  candidates = CallExtenders(*newest, *std::move(candidates));
+  if (!candidates) return candidates.error();
+  if (candidates->empty()) {
+    return Result(Code::kUnschedulable, "no candidate node for preemption");
   }
   const Candidate& best = SelectCandidate(*candidates);
   executor_.ClearNominationsAsync(best, *newest);
@@ -120,7 +128,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     return store.List(of_namespace);
   });
   std::vector<Candidate> candidates;
-  Status error;
+  std::set<std::string> errors;
   bool keeps_budgets = false;  // one of the candidates, at least
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
@@ -129,7 +137,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
                             handle_.nominator.NominatedPodsForNode(name));
     if (!candidate) {
       const Status& why = candidate.error();
-      if (!why.IsRejected()) error = Result(why.code(), why.Message());
+      if (!why.IsRejected()) errors.insert(why.Message());
       for (const std::string& reason : why.reasons()) ++reasons[reason];
       continue;
     }
@@ -138,8 +146,43 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     if (keeps_budgets && candidates.size() >= wanted) break;
   }
   if (!candidates.empty()) return candidates;
-  if (!error.IsSuccess()) return tl::unexpected(error);
+  if (!errors.empty()) {
+    return tl::unexpected(Result(
+        Code::kError, errors.size() == 1
+                          ? *errors.begin()
+                          : fmt::format("[{}]", fmt::join(errors, ", "))));
+  }
   return tl::unexpected(Result(Code::kUnschedulable, FitMessage(all, reasons)));
+}
+
+tl::expected<std::vector<Candidate>, Status> DefaultPreemption::CallExtenders(
+    const Pod& pod, std::vector<Candidate> candidates) const {
+  for (const auto& extender : handle_.extenders) {
+    if (candidates.empty()) break;
+    if (!extender->supports_preemption() || !extender->IsInterested(pod)) {
+      continue;
+    }
+    auto left = extender->ProcessPreemption(pod, candidates, handle_.snapshot);
+    if (!left) {
+      const Status& error = left.error();
+      if (!extender->is_ignorable()) {
+        return tl::unexpected(Result(error.code(), error.Message()));
+      }
+      spdlog::warn("going on without an extender: {}", error.Message());
+      continue;
+    }
+    const auto no_victims = std::ranges::find_if(
+        *left, &std::vector<PodPtr>::empty, &Candidate::victims);
+    if (no_victims != left->end() && !extender->is_ignorable()) {
+      return tl::unexpected(
+          Result(Code::kError,
+                 fmt::format("expected at least one victim pod on node \"{}\"",
+                             no_victims->node_name)));
+    }
+    std::erase_if(*left, [](const auto& node) { return node.victims.empty(); });
+    candidates = *std::move(left);
+  }
+  return candidates;
 }
 
 }  // namespace minisched

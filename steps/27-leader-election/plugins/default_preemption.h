@@ -43,6 +43,9 @@ class DefaultPreemption final : public PreEnqueuePlugin,
   // candidate keeps all budgets. If there is no candidate, returns why.
   tl::expected<std::vector<Candidate>, Status> FindCandidates(
       const CycleState& state, const Pod& pod, Nodes nodes) const;
+  // Returns the candidates that the extenders allow.
+  tl::expected<std::vector<Candidate>, Status> CallExtenders(
+      const Pod& pod, std::vector<Candidate> candidates) const;
 
   const Handle handle_;
   const Args args_;

@@ -69,7 +69,8 @@ Registry NewInTreeRegistry() {
 }
 
 SchedulerFeatures FeaturesOf(const Registry& registry) {
-  SchedulerFeatures features{.several_profiles = true, .leader_election = true};
+  SchedulerFeatures features{
+      .several_profiles = true, .extenders = true, .leader_election = true};
   for (const auto& [name, plugin] : registry) {
     features.plugins[name] = plugin.extension_points;
     if (plugin.has_args) features.plugins_with_args.insert(name);

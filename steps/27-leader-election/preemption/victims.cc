@@ -11,13 +11,6 @@
 namespace minisched {
 namespace {
 
-// Returns true if the first pod has a higher priority, or the same and an
-// earlier start.
-bool MoreImportantPod(const PodPtr& a, const PodPtr& b) {
-  const auto priority = PodPriority(*a) <=> PodPriority(*b);
-  return priority > 0 || (priority == 0 && PodStartTime(*a) < PodStartTime(*b));
-}
-
 // Returns what counts against a candidate, in the order in which it counts.
 auto HarmOf(const Candidate& candidate) {
   // With 2³¹ more, no priority is negative, so one victim more is always worse.
@@ -37,6 +30,11 @@ auto HarmOf(const Candidate& candidate) {
 
 bool IsPreemptionAllowed(const Pod& pod, const Pod& preemptor) {
   return PodPriority(pod) < PodPriority(preemptor);
+}
+
+bool MoreImportantPod(const PodPtr& a, const PodPtr& b) {
+  const auto priority = PodPriority(*a) <=> PodPriority(*b);
+  return priority > 0 || (priority == 0 && PodStartTime(*a) < PodStartTime(*b));
 }
 
 tl::expected<Candidate, Status> SelectVictimsOnNode(

@@ -28,6 +28,10 @@ struct Candidate {
 // Returns true if `preemptor` may remove the pod: its priority is higher.
 bool IsPreemptionAllowed(const Pod& pod, const Pod& preemptor);
 
+// Returns true if the first pod has a higher priority, or the same and an
+// earlier start.
+bool MoreImportantPod(const PodPtr& a, const PodPtr& b);
+
 // Removes pods from a copy of the node, until `pod` fits. First removes all
 // pods of lower priority. Then puts back those beside which `pod` still fits.
 // The pods that a budget guards come first, and the more important of them:
