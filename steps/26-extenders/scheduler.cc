@@ -243,7 +243,7 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
     const Status status = profile.framework.RunFilterPluginsWithNominatedPods(
         state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
     if (status.IsSuccess()) {
-      state.report().Fits(name);
+      if (extenders_.empty()) state.report().Fits(name);
       feasible.push_back(node);
     } else if (status.IsRejected()) {
       diagnosis.node_to_status.Set(name, status);
@@ -258,6 +258,7 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
 tl::expected<Nodes, Status> Scheduler::FindNodesThatPassExtenders(
     const CycleState& state, const Pod& pod, Nodes nodes,
     Diagnosis& diagnosis) const {
+  if (extenders_.empty()) return nodes;
   const std::size_t allowed_by_plugins = nodes.size();
   for (const auto& extender : extenders_) {
     if (nodes.empty()) break;
@@ -277,6 +278,9 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassExtenders(
   }
   if (nodes.size() < allowed_by_plugins) {
     diagnosis.unschedulable_plugins.insert(kExtenderName);
+  }
+  for (const NodeInfo* node : nodes) {
+    state.report().Fits(node->node().metadata.name);
   }
   return nodes;
 }
