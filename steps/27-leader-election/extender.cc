@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "minisched/api/extender.h"
@@ -27,13 +28,6 @@ constexpr std::int64_t kMaxExtenderPriority = 10;
 std::string Shorten(std::string_view text) {
   constexpr std::size_t kMaxBytes = 1024;
   return Printable(text.substr(0, kMaxBytes));
-}
-
-std::set<std::string> NamesOf(
-    const std::vector<ExtenderManagedResource>& resources) {
-  std::set<std::string> names;
-  for (const auto& resource : resources) names.insert(resource.name);
-  return names;
 }
 
 // Returns the names of the nodes with the given index.
@@ -79,23 +73,22 @@ PodPtr FindPod(const NodeInfo& node, const std::string& uid) {
 
 Extender::Extender(ExtenderConfig config, std::stop_token stop)
     : config_(std::move(config)),
-      managed_resources_(NamesOf(config_.managed_resources)),
       stop_(std::move(stop)),
       server_(ExtenderServer(config_)),
       transport_(std::make_unique<Transport>(server_)) {}
 
 bool Extender::IsInterested(const Pod& pod) const {
+  const auto& managed = config_.managed_resources;
   const auto has_managed = [&](const ResourceList& resources) {
-    return std::ranges::any_of(resources, [&](const auto& resource) {
-      return managed_resources_.contains(resource.first);
+    return std::ranges::any_of(managed, [&](const auto& resource) {
+      return resources.contains(resource.name);
     });
   };
   const auto asks = [&](const Container& container) {
     return has_managed(container.resources.requests) ||
            has_managed(container.resources.limits);
   };
-  return managed_resources_.empty() ||
-         std::ranges::any_of(pod.spec.containers, asks) ||
+  return managed.empty() || std::ranges::any_of(pod.spec.containers, asks) ||
          std::ranges::any_of(pod.spec.init_containers, asks);
 }
 

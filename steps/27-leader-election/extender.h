@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <tl/expected.hpp>
@@ -81,7 +80,6 @@ class Extender {
   tl::unexpected<Status> Error(const std::string& message) const;
 
   const ExtenderConfig config_;
-  const std::set<std::string> managed_resources_;
   const std::stop_token stop_;
   const RestConfig server_;
   const std::unique_ptr<Transport> transport_;
