@@ -18,6 +18,7 @@
 
 #include "minisched/api/parse_error.h"
 #include "minisched/app/debug_paths.h"
+#include "minisched/app/pod_metrics.h"
 #include "minisched/app/slow_start.h"
 #include "minisched/base/printable.h"
 #include "minisched/cli/logging.h"
@@ -107,16 +108,6 @@ std::string ParseAddress(const std::string& text) {
                      "another address of this machine");
   }
   return text;
-}
-
-// Counts a move if it leads to the scheduling queue.
-void CountMove(Metrics& metrics, Place place, const std::string& event) {
-  if (place == Place::kActive) metrics.QueueIncomingPods("active", event);
-  if (place == Place::kBackoff) metrics.QueueIncomingPods("backoff", event);
-  // Upstream keeps gated pods together with unschedulable ones.
-  if (place == Place::kUnschedulable || place == Place::kGated) {
-    metrics.QueueIncomingPods("unschedulable", event);
-  }
 }
 
 // Counts the pods in each part of the scheduling queue.
@@ -226,10 +217,11 @@ int App::Run(int argc, const char* const* argv,
     if (const auto code = configure_(program, settings_)) return *code;
     ShareFreedMemory();
     Metrics metrics;
+    PodMetrics pod_metrics(metrics, RealClock());
     Trace trace(
         settings_.scheduler_name, RealClock(), {},
-        [&metrics](Place place, const std::string& event) {
-          CountMove(metrics, place, event);
+        [&pod_metrics](const Pod& pod, Place place, const Move& move) {
+          pod_metrics.Moved(pod, place, move);
         },
         program,
         [&metrics](const std::string& profile, std::string_view plugin,

@@ -1,6 +1,7 @@
 #include "minisched/metrics/metrics.h"
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -18,6 +19,7 @@ namespace {
 
 using prometheus::Counter;
 using prometheus::Family;
+using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::MetricFamily;
 using Buckets = Histogram::BucketBoundaries;
@@ -87,6 +89,28 @@ struct Metrics::Families {
           .Name("scheduler_pod_scheduling_attempts")
           .Help("[STABLE] Number of attempts to successfully schedule a pod.")
           .Register(registry);
+  Family<Histogram>& algorithm_duration =
+      prometheus::BuildHistogram()
+          .Name("scheduler_scheduling_algorithm_duration_seconds")
+          .Help("[BETA] Scheduling algorithm latency in seconds")
+          .Register(registry);
+  Family<Histogram>& sli_duration =
+      prometheus::BuildHistogram()
+          .Name("scheduler_pod_scheduling_sli_duration_seconds")
+          .Help(
+              "[BETA] E2e latency for a pod being scheduled, from the time the "
+              "pod enters the scheduling queue and might involve multiple "
+              "scheduling attempts.")
+          .Register(registry);
+  Family<Gauge>& unschedulable_pods =
+      prometheus::BuildGauge()
+          .Name("scheduler_unschedulable_pods")
+          .Help(
+              "[BETA] The number of unschedulable pods broken down by plugin "
+              "name. A pod will increment the gauge for all plugins that "
+              "caused it to not schedule and so this metric have meaning only "
+              "when broken down by plugin.")
+          .Register(registry);
   Family<Counter>& incoming_pods =
       prometheus::BuildCounter()
           .Name("scheduler_queue_incoming_pods_total")
@@ -146,6 +170,24 @@ void Metrics::QueueIncomingPods(const std::string& queue,
                                 const std::string& event) {
   families_->incoming_pods.Add({{"event", event}, {"queue", queue}})
       .Increment();
+}
+
+void Metrics::SchedulingAlgorithmDuration(Duration duration) {
+  static const Buckets buckets = DoublingBuckets(0.001, 15);
+  families_->algorithm_duration.Add({}, buckets).Observe(duration.count());
+}
+
+void Metrics::PodSchedulingSliDuration(int attempts, Duration duration) {
+  static const Buckets buckets = DoublingBuckets(0.01, 20);
+  const std::string label = attempts < 15 ? std::to_string(attempts) : "15+";
+  families_->sli_duration.Add({{"attempts", label}}, buckets)
+      .Observe(duration.count());
+}
+
+void Metrics::AddUnschedulablePods(const std::string& profile,
+                                   const std::string& plugin, int pods) {
+  families_->unschedulable_pods.Add({{"plugin", plugin}, {"profile", profile}})
+      .Increment(pods);
 }
 
 void Metrics::NodesScored(const std::string& profile, std::string_view plugin,

@@ -50,6 +50,17 @@ class Metrics {
   // "UnscheduledPodAdd" or "ScheduleAttemptFailure".
   void QueueIncomingPods(const std::string& queue, const std::string& event);
 
+  // Records in scheduler_scheduling_algorithm_duration_seconds how long it took
+  // to select a node, and in scheduler_pod_scheduling_sli_duration_seconds how
+  // long a pod took from the queue to its Binding.
+  void SchedulingAlgorithmDuration(Duration duration);
+  void PodSchedulingSliDuration(int attempts, Duration duration);
+
+  // Adds to the pods of scheduler_unschedulable_pods that the plugin has
+  // rejected or holds.
+  void AddUnschedulablePods(const std::string& profile,
+                            const std::string& plugin, int pods);
+
   // Counts in scheduler_plugin_evaluation_total that the plugin has scored this
   // many nodes for a pod of the profile.
   void NodesScored(const std::string& profile, std::string_view plugin,

@@ -86,7 +86,7 @@ Trace::Trace(std::string scheduler_name, Clock& clock,
 }
 
 void Trace::Moved(const Pod& pod, Place place, Move move) {
-  if (on_moved_) on_moved_(place, move.event);
+  if (on_moved_) on_moved_(pod, place, move);
   PodRecord record{.pod = ObjectName(pod.metadata),
                    .uid = pod.metadata.uid,
                    .place = place,

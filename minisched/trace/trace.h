@@ -37,8 +37,8 @@ namespace minisched {
 // attempts. After KeepFailures(), failed ones are always described.
 class Trace {
  public:
-  // Receives the place and the event of each move.
-  using MoveObserver = std::function<void(Place, const std::string& event)>;
+  // Receives each move.
+  using MoveObserver = std::function<void(const Pod&, Place, const Move&)>;
 
   // Receives a plugin and the number of nodes that it has scored for a pod with
   // this spec.schedulerName.
