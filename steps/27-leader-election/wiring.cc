@@ -78,6 +78,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                         return profiles_.contains(pod.spec.scheduler_name);
                       }),
       informers_(context.client, clock) {
+  client_.GuardWrites(is_leader_);
   informers_.Add<Pod>({.field_selector = kNotEnded});
   informers_.Add<Node>({});
   informers_.Add<PodDisruptionBudget>({});
@@ -124,6 +125,7 @@ Scheduler::~Scheduler() {
   binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
   // The plugins' timers use waiting_pods_.
   executor_.Drain(Clock::TimePoint::max());
+  client_.GuardWrites({});
 }
 
 }  // namespace minisched
