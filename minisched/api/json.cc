@@ -102,7 +102,9 @@ std::shared_ptr<const std::string> WholeJson(nlohmann::json object) {
   object.erase("apiVersion");
   object.erase("kind");
   const auto metadata = object.find("metadata");
-  if (metadata != object.end()) metadata->erase("managedFields");
+  if (metadata != object.end() && metadata->is_object()) {
+    metadata->erase("managedFields");
+  }
   return std::make_shared<const std::string>(
       object.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true));
 }

@@ -97,6 +97,19 @@ TEST_F(ValidateConfigurationTest, ChecksExtenders) {
                                    "extenders[1].managedResources[2].name"));
 }
 
+// The scores of extenders are added up: a sum must not overflow.
+TEST_F(ValidateConfigurationTest, TheWeightOfAnExtenderHasALimit) {
+  configuration_.extenders = {
+      {.prioritize_verb = "prioritize", .weight = 2'147'483'647}};
+  EXPECT_THAT(Paths(), IsEmpty());
+  configuration_.extenders[0].weight = 2'147'483'648;
+  EXPECT_THAT(Paths(), ElementsAre("extenders[0].weight"));
+  configuration_.extenders[0].prioritize_verb.clear();
+  EXPECT_THAT(Paths(), ElementsAre("extenders[0].weight"));
+  configuration_.extenders[0].weight = -1;
+  EXPECT_THAT(Paths(), IsEmpty()) << "without a verb, nothing is added";
+}
+
 TEST_F(ValidateConfigurationTest, IgnoredResourcesNeedNodeResourcesFit) {
   configuration_.extenders = {
       {.managed_resources = {

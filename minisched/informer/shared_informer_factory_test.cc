@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ namespace minisched {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 constexpr char kManifest[] = R"(
 {apiVersion: v1, kind: Node, metadata: {name: node-1}}
@@ -78,6 +81,28 @@ TEST_F(SharedInformerFactoryTest, AddSelectsObjects) {
   informers_.Start({});
   ASSERT_TRUE(informers_.WaitForCacheSync({}));
   EXPECT_THAT(Names<Pod>(), ElementsAre("a"));
+}
+
+// From the list, and from the watch.
+TEST_F(SharedInformerFactoryTest, AddCanKeepTheJson) {
+  informers_.Add<Pod>({.keep_json = true});
+  informers_.Of<Node>();
+  informers_.Start({});
+  ASSERT_TRUE(informers_.WaitForCacheSync({}));
+  const auto json_of = [&] {
+    return *informers_.Of<Pod>().store().Get("default", "a")->whole_json;
+  };
+  EXPECT_THAT(json_of(), HasSubstr(R"("dnsPolicy":"ClusterFirst")"));
+  EXPECT_FALSE(informers_.Of<Node>().store().Get("", "node-1")->whole_json);
+  std::promise<void> changed;
+  const auto registration = informers_.Of<Pod>().AddEventHandler(
+      {.on_update = [&](const auto&, const auto&) { changed.set_value(); }});
+  client_.Patch<Pod>("default", "a", PatchType::kMerge,
+                     R"({"metadata":{"labels":{"colour":"red"}}})");
+  ASSERT_EQ(changed.get_future().wait_for(std::chrono::seconds(20)),
+            std::future_status::ready);
+  EXPECT_THAT(json_of(), HasSubstr(R"("labels":{"colour":"red"})"));
+  informers_.Shutdown();
 }
 
 TEST_F(SharedInformerFactoryTest, AddThrowsIfThereIsAnInformerAlready) {

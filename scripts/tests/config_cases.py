@@ -128,6 +128,8 @@ def validation() -> dict[str, str]:
         "different-queue-sort": profiles(me(), sort("other", "ImageLocality")),
         "one-empty-queue-sort": profiles({"schedulerName": "me"}, other()),
         "extender-negative-weight": extenders({**extender, "weight": -1}),
+        "extender-largest-weight": extenders({**extender, "weight": 2**31 - 1}),
+        "extender-larger-weight": extenders({**extender, "weight": 2**31}),
         "extender-duplicate-managed-resources": extenders(
             {**extender, "managedResources": names("example.com/foo",
                                                    "example.com/foo")}),
