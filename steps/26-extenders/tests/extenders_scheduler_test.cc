@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "minisched/api/storage.h"
 #include "tests/extender_testing.h"
-#include "tests/options_testing.h"
 #include "tests/running_scheduler_testing.h"
 
 namespace minisched {
@@ -97,7 +97,7 @@ TEST_F(ExtendersSchedulerTest, APodIsTriedAgainAfterAnError) {
   EXPECT_THAT(AwaitPlaces(1), ElementsAre(Pair("web", "a")));
 }
 
-// No plugin cares about these events: another pod, a label, a driver.
+// No plugin has rejected the pod, so none has asked for these events.
 TEST_F(ExtendersSchedulerTest, AnyEventWakesARejectedPod) {
   const std::vector<std::function<void()>> events = {
       [&] {
@@ -111,9 +111,9 @@ TEST_F(ExtendersSchedulerTest, AnyEventWakesARejectedPod) {
         client_->Create(local);
       },
       [&] {
-        PersistentVolume disk;
-        disk.metadata.name = "disk";
-        client_->Create(disk);
+        CSIDriver driver;
+        driver.metadata.name = "disk.example.com";
+        client_->Create(driver);
       },
       [&] { Label("other"); }, [&] { Label("web"); }};
   for (const auto& event : events) {
