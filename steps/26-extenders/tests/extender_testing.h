@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -62,9 +63,13 @@ class FakeExtender {
     On(verb, [](const ServerRequest& /*request*/, const ServerReply&) {});
   }
 
-  // Returns the configuration with the extender's URL.
+  // Returns the configuration with the extender's URL. Its default timeout is
+  // longer than the slowest machine needs.
   ExtenderConfig With(ExtenderConfig config) const {
     config.url_prefix = url();
+    if (config.http_timeout == ExtenderConfig().http_timeout) {
+      config.http_timeout = std::chrono::minutes(1);
+    }
     return config;
   }
   std::string url() const { return server_.url(); }
