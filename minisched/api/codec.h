@@ -85,8 +85,11 @@ class JsonPlace {
   std::size_t index_ = 0;
 };
 
-// Parses a document. Throws ParseError if it isn't JSON.
-nlohmann::json ParseJson(std::string_view text);
+// Parses a document. Throws ParseError if it isn't JSON. If there is a
+// `filter`, parses only the values for which it returns true.
+nlohmann::json ParseJson(
+    std::string_view text,
+    const nlohmann::json::parser_callback_t& filter = nullptr);
 
 // Throws ParseError if the object has a kind, and it is another one.
 void CheckKind(const JsonPlace& place, std::string_view kind);

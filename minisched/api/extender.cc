@@ -151,6 +151,19 @@ class GoReader {
   }
 };
 
+// A filter of ParseJson(): of the nodes of an ExtenderFilterResult, keeps
+// metadata.name. The response may have thousands of whole nodes.
+bool IsNeeded(int depth, nlohmann::json::parse_event_t event,
+              const nlohmann::json& parsed) {
+  constexpr int kNodeDepth = 4;  // {"Nodes": {"items": [{
+  if (event != nlohmann::json::parse_event_t::key || depth < kNodeDepth ||
+      depth > kNodeDepth + 1) {
+    return true;
+  }
+  const auto& key = parsed.get_ref<const std::string&>();
+  return EqualFold(key, depth == kNodeDepth ? "metadata" : "name");
+}
+
 template <class T>
 T ReadResult(const nlohmann::json& document) {
   T result;
@@ -163,7 +176,7 @@ T ReadResult(const nlohmann::json& document) {
 template <>
 ExtenderFilterResult FromJson<ExtenderFilterResult>(std::string_view text,
                                                     bool /*keep_json*/) {
-  return ReadResult<ExtenderFilterResult>(ParseJson(text));
+  return ReadResult<ExtenderFilterResult>(ParseJson(text, IsNeeded));
 }
 
 template <>

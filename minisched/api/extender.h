@@ -6,9 +6,10 @@
 // reads them for kube-scheduler: it ignores the case of a field's name and
 // unknown fields, and null leaves the default, even as an element of a list or
 // a map. Unlike Go's Decoder, it throws ParseError if anything but white space
-// follows the JSON value, or if a string is not valid Unicode. If an object has
-// a field's name in several cases, FromJson() prefers the exact name, where Go
-// takes the last one.
+// follows the JSON value, or if a string is not valid Unicode; and it accepts
+// nodes that are malformed apart from metadata.name. If an object has a field's
+// name in several cases, FromJson() prefers the exact name, where Go takes the
+// last one.
 
 #pragma once
 

@@ -4,16 +4,22 @@
 
 #include "minisched/api/codec.h"
 #include "minisched/api/json_path.h"
+#include "minisched/base/printable.h"
 
 namespace minisched {
 namespace {
 
 // Returns why a document isn't JSON, without the library's prefix
-// "[json.exception.parse_error.101] ".
+// "[json.exception.parse_error.101] ". The library quotes a part of the
+// document, which may be long and not be UTF-8.
 std::string Reason(const nlohmann::json::exception& error) {
-  const std::string message = error.what();
+  constexpr std::size_t kMaxBytes = 300;
+  const std::string_view message = error.what();
   const std::size_t at = message.find("] ");
-  return at == std::string::npos ? message : message.substr(at + 2);
+  const std::string_view reason =
+      at == std::string_view::npos ? message : message.substr(at + 2);
+  return Printable(reason.substr(0, kMaxBytes)) +
+         (reason.size() > kMaxBytes ? "..." : "");
 }
 
 template <class Int>
@@ -55,9 +61,10 @@ void JsonPlace::FailType(std::string_view expected) const {
        value_.type_name());
 }
 
-nlohmann::json ParseJson(std::string_view text) {
+nlohmann::json ParseJson(std::string_view text,
+                         const nlohmann::json::parser_callback_t& filter) {
   try {
-    return nlohmann::json::parse(text);
+    return nlohmann::json::parse(text, filter);
   } catch (const nlohmann::json::exception& error) {
     // A parse_error, or an out_of_range if a number does not fit in a double.
     throw ParseError("not JSON: " + Reason(error));

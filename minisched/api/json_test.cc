@@ -431,6 +431,17 @@ TEST(JsonTest, ReportsThePathOfAMalformedField) {
             "spec.unschedulable: expected true or false, found a JSON string");
 }
 
+// The error may become part of an Event, which must be UTF-8.
+TEST(JsonTest, AnErrorIsShortPrintableText) {
+  const std::string error =
+      ErrorOf<Pod>("{\"a\": \"\xfe" + std::string(10'000, 'x'));
+  EXPECT_THAT(error, ::testing::StartsWith("not JSON: parse error at line 1"));
+  EXPECT_THAT(error, ::testing::EndsWith("'\"\\xfe'"));
+  const std::string open = ErrorOf<Pod>("\"" + std::string(10'000, 'x'));
+  EXPECT_LT(open.size(), 400);
+  EXPECT_THAT(open, ::testing::EndsWith("xxx..."));
+}
+
 TEST(JsonTest, SurvivesDeepNesting) {
   const std::string deep(200'000, '[');
   EXPECT_THAT(ErrorOf<Pod>(deep), ::testing::StartsWith("not JSON"));

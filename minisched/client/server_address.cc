@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "minisched/base/printable.h"
 #include "minisched/client/errors.h"
 #include "minisched/client/tls.h"
 
@@ -120,8 +121,13 @@ void AppendEncoded(std::string& out, const std::string& text,
 ServerAddress ParseServerAddress(const std::string& url,
                                  const std::string& source) {
   auto address = ParseUrl(url);
+  // user:password@host is basic authentication. The message doesn't quote the
+  // URL, because it contains a password.
+  if (!address && url.find('@') != std::string::npos) {
+    throw ConfigError(source + ": a server with a user name is not supported");
+  }
   if (!address) {
-    throw ConfigError(source + ": the server \"" + url +
+    throw ConfigError(source + ": the server \"" + Printable(url) +
                       "\" is not an http:// or https:// URL");
   }
   return *std::move(address);

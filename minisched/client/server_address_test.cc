@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "minisched/base/printable.h"
 #include "minisched/client/client_testing.h"
 
 namespace minisched {
@@ -60,7 +61,6 @@ TEST(ServerAddressTest, RefusesWhatIsNoServer) {
                                 "https://h/a b",
                                 "https://h/\n",
                                 "https://h\r\nX: y",
-                                "https://u@h",
                                 "https://h?x",
                                 "https://h/?x",
                                 "https://h/#x",
@@ -73,9 +73,20 @@ TEST(ServerAddressTest, RefusesWhatIsNoServer) {
                                 "https://]:1"}) {
     const Outcome outcome = OutcomeOf([&] { ParseServerAddress(url, "test"); });
     EXPECT_EQ(outcome.kind, "ConfigError") << url;
-    EXPECT_EQ(outcome.message, "test: the server \"" + url +
+    EXPECT_EQ(outcome.message, "test: the server \"" + Printable(url) +
                                    "\" is not an http:// or https:// URL");
   }
+}
+
+TEST(ServerAddressTest, DoesNotQuoteAPassword) {
+  for (const std::string url :
+       {"https://u@h", "http://u:secret@h/a", "http://u:s/e@h", "u:s@h"}) {
+    const Outcome outcome = OutcomeOf([&] { ParseServerAddress(url, "test"); });
+    EXPECT_EQ(outcome.kind, "ConfigError") << url;
+    EXPECT_EQ(outcome.message,
+              "test: a server with a user name is not supported");
+  }
+  EXPECT_EQ(ParseServerAddress("http://h/a@b", "test").path, "/a@b");
 }
 
 }  // namespace

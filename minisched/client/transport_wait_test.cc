@@ -145,6 +145,14 @@ TEST(TransportDeadlineTest, HoldsForHeaders) {
   EXPECT_TRUE(server.AwaitOpenConnections(0));
 }
 
+TEST(TransportDeadlineTest, HoldsForAHeaderWithoutEnd) {
+  HttpServer server([](const ServerRequest&, ServerReply reply) {
+    reply.Raw("HTTP/1.1 200 OK\r\nX: y");
+  });
+  ExpectTimeout(ImpatientForAnswers(server.url()), "no response within 1 s");
+  EXPECT_TRUE(server.AwaitOpenConnections(0));
+}
+
 TEST(TransportDeadlineTest, HoldsForTheBody) {
   HttpServer server([](const ServerRequest&, ServerReply reply) {
     reply.Start();

@@ -11,6 +11,7 @@
 #include "minisched/api/extender.h"
 #include "minisched/api/json.h"
 #include "minisched/api/parse_error.h"
+#include "minisched/base/printable.h"
 #include "minisched/client/result.h"
 #include "minisched/config/extender_server.h"
 
@@ -21,6 +22,12 @@ using Json = nlohmann::json;
 
 // The highest score that an extender gives. Scores of plugins go to 100.
 constexpr std::int64_t kMaxExtenderPriority = 10;
+
+// Returns an extender's text as a part of one line that is not too long.
+std::string Shorten(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 1024;
+  return Printable(text.substr(0, kMaxBytes));
+}
 
 std::set<std::string> NamesOf(
     const std::vector<ExtenderManagedResource>& resources) {
@@ -114,10 +121,10 @@ tl::expected<Nodes, Status> Extender::Filter(const Pod& pod, const Nodes& nodes,
     left.insert(node->second);
   }
   for (const auto& [name, reason] : answer->failed_nodes) {
-    statuses.Set(name, {Code::kUnschedulable, reason});
+    statuses.Set(name, {Code::kUnschedulable, Shorten(reason)});
   }
   for (const auto& [name, reason] : answer->failed_and_unresolvable_nodes) {
-    statuses.Set(name, {Code::kUnschedulableAndUnresolvable, reason});
+    statuses.Set(name, {Code::kUnschedulableAndUnresolvable, Shorten(reason)});
   }
   Nodes result;
   for (const std::size_t i : left) result.push_back(nodes[i]);
@@ -263,7 +270,8 @@ std::string Extender::Arguments(const Pod& pod, const Nodes& nodes) const {
 
 tl::unexpected<Status> Extender::Error(const std::string& message) const {
   return tl::unexpected(
-      Status(Code::kError, fmt::format("extender \"{}\" {}", Name(), message)));
+      Status(Code::kError,
+             fmt::format("extender \"{}\" {}", Name(), Shorten(message))));
 }
 
 Extenders NewExtenders(const std::vector<ExtenderConfig>& configs,

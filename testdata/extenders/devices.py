@@ -8,6 +8,7 @@ import json
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+RESOURCE = "example.com/fpga"
 DEVICES = {"node-1": "fpga-a", "node-2": "fpga-a", "node-3": "fpga-b"}
 holders = {}  # the uid of the pod that each device is reserved for
 
@@ -18,10 +19,14 @@ def answer_filter(args):
     A scheduler decides about one pod at a time. So the device is in use when
     the next pod is filtered, even while the first pod's Binding is on its way.
     """
-    uid = args["Pod"]["metadata"]["uid"]
     nodes = args["NodeNames"]
+    if not any(RESOURCE in container.get("resources", {}).get("limits", {})
+               for container in args["Pod"]["spec"]["containers"]):
+        return {"NodeNames": nodes}
+    uid = args["Pod"]["metadata"]["uid"]
     free = [DEVICES[node] for node in nodes
             if holders.get(DEVICES[node], uid) == uid]
+    free.sort(key=lambda device: device not in holders)  # the pod's own first
     for device in free[:1]:
         holders[device] = uid
     allowed = [node for node in nodes if DEVICES[node] in free[:1]]

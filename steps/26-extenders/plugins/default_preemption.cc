@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "extender.h"
@@ -127,7 +128,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     return store.List(of_namespace);
   });
   std::vector<Candidate> candidates;
-  Status error;
+  std::set<std::string> errors;
   bool keeps_budgets = false;  // one of the candidates, at least
   for (const NodeInfo* node : nodes) {
     const std::string& name = node->node().metadata.name;
@@ -136,7 +137,7 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
                             handle_.nominator.NominatedPodsForNode(name));
     if (!candidate) {
       const Status& why = candidate.error();
-      if (!why.IsRejected()) error = Result(why.code(), why.Message());
+      if (!why.IsRejected()) errors.insert(why.Message());
       for (const std::string& reason : why.reasons()) ++reasons[reason];
       continue;
     }
@@ -145,7 +146,12 @@ tl::expected<std::vector<Candidate>, Status> DefaultPreemption::FindCandidates(
     if (keeps_budgets && candidates.size() >= wanted) break;
   }
   if (!candidates.empty()) return candidates;
-  if (!error.IsSuccess()) return tl::unexpected(error);
+  if (!errors.empty()) {
+    return tl::unexpected(Result(
+        Code::kError, errors.size() == 1
+                          ? *errors.begin()
+                          : fmt::format("[{}]", fmt::join(errors, ", "))));
+  }
   return tl::unexpected(Result(Code::kUnschedulable, FitMessage(all, reasons)));
 }
 
