@@ -1,1 +1,1 @@
-../../23-configuration/tests/handle_testing.h
+../../26-extenders/tests/handle_testing.h

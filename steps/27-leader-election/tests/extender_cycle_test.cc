@@ -1,0 +1,1 @@
+../../26-extenders/tests/extender_cycle_test.cc

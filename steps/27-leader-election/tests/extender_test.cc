@@ -1,0 +1,1 @@
+../../26-extenders/tests/extender_test.cc

@@ -1,0 +1,1 @@
+../../26-extenders/tests/extenders_scheduler_test.cc
