@@ -176,27 +176,36 @@ HttpRequest Client::ToHttp(Request request) const {
   return http;
 }
 
+bool Client::MaySend(const HttpRequest& request) const {
+  if (request.method == "GET") return true;
+  MutexLock lock(guard_mu_);
+  return !may_write_ || may_write_();
+}
+
 void Client::Start(Request request, Credentials::Send send,
                    std::stop_token stop, ClientCallback<HttpResponse> done) {
   const int retries = request.retries;
   const auto http =
       std::make_shared<const HttpRequest>(ToHttp(std::move(request)));
-  Call::Start({.executor = executor_,
-               .clock = clock_,
-               .limiter = limiter_,
-               .attempt =
-                   [this, http, send = std::move(send)](
-                       const std::stop_token& cancelled,
-                       ClientCallback<HttpResponse> sent) {
-                     credentials_->SendAsync(http, send, cancelled,
-                                             std::move(sent));
-                   },
-               .request = http,
-               .retries = retries,
-               .stop = std::move(stop),
-               .client_stop = destroyed_.get_token(),
-               .done = std::move(done),
-               .under_way = calls_.Begin()});
+  Call::Start(
+      {.executor = executor_,
+       .clock = clock_,
+       .limiter = limiter_,
+       .attempt =
+           [this, http, send = std::move(send)](
+               const std::stop_token& cancelled,
+               ClientCallback<HttpResponse> sent) {
+             if (!MaySend(*http)) {
+               return sent(tl::make_unexpected(ClientError(Cancelled())));
+             }
+             credentials_->SendAsync(http, send, cancelled, std::move(sent));
+           },
+       .request = http,
+       .retries = retries,
+       .stop = std::move(stop),
+       .client_stop = destroyed_.get_token(),
+       .done = std::move(done),
+       .under_way = calls_.Begin()});
 }
 
 void Client::SendAsync(Request request, std::stop_token stop,

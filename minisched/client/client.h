@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <stop_token>
@@ -19,6 +20,7 @@
 #include "minisched/api/pod.h"
 #include "minisched/base/clock.h"
 #include "minisched/base/executor.h"
+#include "minisched/base/mutex.h"
 #include "minisched/base/wait_group.h"
 #include "minisched/client/call.h"
 #include "minisched/client/credentials.h"
@@ -117,6 +119,16 @@ class Client {
 
   // Returns the clock that was passed to the constructor.
   Clock& clock() { return clock_; }
+
+  // Cancels each request that is not a GET unless `may_write` returns true when
+  // the client's rate limit allows the request, and when it is sent again. A
+  // check by the caller can be long ago then. `may_write` must not block, nor
+  // use the client. An empty function allows all. When this returns, the guard
+  // before is not called any more.
+  void GuardWrites(std::function<bool()> may_write) EXCLUDES(guard_mu_) {
+    MutexLock lock(guard_mu_);
+    may_write_ = std::move(may_write);
+  }
 
   // Runs the callbacks. Follows the client's clock.
   Executor& executor() { return executor_; }
@@ -386,6 +398,8 @@ class Client {
   void Refuse(const char* why, ClientCallback<std::string> callback);
 
   HttpRequest ToHttp(Request request) const;
+  // Returns true unless the guard of writes forbids the request.
+  bool MaySend(const HttpRequest& request) const EXCLUDES(guard_mu_);
   void Start(Request request, Credentials::Send send, std::stop_token stop,
              ClientCallback<HttpResponse> done);
   std::unique_ptr<HttpStream> OpenWatch(const ApiResource& resource,
@@ -396,6 +410,8 @@ class Client {
   Clock& clock_;
   RateLimiter limiter_;
   const std::unique_ptr<Credentials> credentials_;
+  mutable Mutex guard_mu_;
+  std::function<bool()> may_write_ GUARDED_BY(guard_mu_);
   std::stop_source destroyed_;  // stops all calls
   WaitGroup calls_;             // under way
   Executor executor_;           // last: its tasks use the others

@@ -114,6 +114,25 @@ TEST_F(ClientAsyncTest, AStormOf429HoldsUpNothingElse) {
   EXPECT_EQ(Requests(), 2002);
 }
 
+// A guard is asked when a request is sent, not when it begins to wait.
+TEST_F(ClientAsyncTest, AGuardCancelsTheWritesThatWait) {
+  Client& client = Start(Always(201, "{}"), /*qps=*/1, /*burst=*/1);
+  std::atomic<bool> may_write = true;
+  client.GuardWrites([&] { return may_write.load(); });
+  BindMany(3);
+  EXPECT_THAT(ends_.Await(1), ElementsAre("ok"));
+  clock_.AwaitSleepers(1);
+  may_write = false;
+  clock_.Advance(10s);
+  EXPECT_THAT(ends_.Await(3), ElementsAre("ok", "Cancelled", "Cancelled"));
+  EXPECT_EQ(Requests(), 1);
+  EXPECT_EQ(client.ServerVersion(), "");  // a GET
+  client.GuardWrites({});
+  Bind("last");
+  clock_.Advance(10s);
+  EXPECT_EQ(ends_.Await(4).back(), "ok");
+}
+
 TEST_F(ClientAsyncTest, APeerThatFallsSilentEndsEachCallAtItsDeadline) {
   answer_ = silence_;
   RestConfig config = ConfigFor(server_.url());

@@ -85,6 +85,7 @@ Scheduler::Scheduler(const AppContext& context, const SchedulerOptions& options,
                         return profiles_.contains(pod.spec.scheduler_name);
                       }),
       informers_(context.client, clock) {
+  client_.GuardWrites(is_leader_);
   // Extenders get whole objects, or the names of nodes.
   informers_.Add<Pod>(
       {.field_selector = kNotEnded, .keep_json = !extenders_.empty()});
@@ -135,6 +136,7 @@ Scheduler::~Scheduler() {
   binding_cycles_.WaitUntil(clock_, Clock::TimePoint::max());
   // The plugins' timers use waiting_pods_.
   executor_.Drain(Clock::TimePoint::max());
+  client_.GuardWrites({});
 }
 
 }  // namespace minisched

@@ -30,10 +30,11 @@ class LeadingSchedulerTest : public SchedulerTest {
   void MakeScheduler(const std::string& manifest) {
     StartServer(manifest);
     trace_ = std::make_unique<Trace>("minisched", clock_);
+    own_client_ = std::make_unique<Client>(server_->config());
     SchedulerOptions options;
     options.is_leader = [this] { return leads_after_-- > 0 || leads_; };
     leading_ = std::make_unique<Scheduler>(
-        AppContext{*client_, "minisched", *trace_, {}, metrics_}, options,
+        AppContext{*own_client_, "minisched", *trace_, {}, metrics_}, options,
         clock_);
   }
   // Runs Schedule() until StopLeading().
@@ -69,6 +70,7 @@ class LeadingSchedulerTest : public SchedulerTest {
   // How often is_leader() returns true before it returns `leads_`.
   std::atomic<int> leads_after_ = 0;
   std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Client> own_client_;
   std::unique_ptr<Scheduler> leading_;
   std::atomic<bool> released_ = false;  // what Schedule() has returned
   std::atomic<bool> ended_ = false;
@@ -149,8 +151,8 @@ TEST_F(LeadingSchedulerTest, WaitsForItsBindingsWhileItLeads) {
 // A program with leader election, on the real clock.
 class ElectedReplica {
  public:
-  explicit ElectedReplica(Client& client, bool elects = true)
-      : client_(client), thread_([this, elects] { Run(elects); }) {}
+  explicit ElectedReplica(const RestConfig& config, bool elects = true)
+      : client_(config), thread_([this, elects] { Run(elects); }) {}
 
   // Returns the error of the program, or "".
   std::string StopAndAwaitEnd() {
@@ -187,7 +189,7 @@ class ElectedReplica {
     }
   }
 
-  Client& client_;
+  Client client_;
   HealthChecks health_;
   std::string error_;
   std::stop_source stop_;
@@ -210,9 +212,9 @@ class ReplicasTest : public SchedulerTest {
 
 TEST_F(ReplicasTest, SendOneBindingAPod) {
   StartServer(NodeYaml("node-1"));
-  ElectedReplica first(*client_);
+  ElectedReplica first(server_->config());
   const std::string holder = AwaitHolder();
-  ElectedReplica second(*client_);
+  ElectedReplica second(server_->config());
   AwaitThat([&] { return !second.Health("/readyz").empty(); });
   for (int i = 0; i < 40; ++i) CreatePod("a-" + std::to_string(i));
   EXPECT_EQ(first.StopAndAwaitEnd(), "");
@@ -225,7 +227,7 @@ TEST_F(ReplicasTest, SendOneBindingAPod) {
 
 TEST_F(ReplicasTest, ALostLeaseEndsTheProgram) {
   StartServer(NodeYaml("node-1"));
-  ElectedReplica replica(*client_);
+  ElectedReplica replica(server_->config());
   AwaitHolder();
   Lease lease = *client_->List<Lease>().items.at(0);
   lease.spec.holder_identity = "other";
@@ -235,7 +237,7 @@ TEST_F(ReplicasTest, ALostLeaseEndsTheProgram) {
 
 TEST_F(ReplicasTest, HaveHealthChecks) {
   StartServer(NodeYaml("node-1"));
-  ElectedReplica replica(*client_);
+  ElectedReplica replica(server_->config());
   AwaitHolder();
   EXPECT_EQ(replica.Health("/readyz"),
             "[+]leaderElection ok\n[+]shutdown ok\n[+]sched-handler-sync ok\n"
@@ -249,7 +251,7 @@ TEST_F(ReplicasTest, HaveHealthChecks) {
 
 TEST_F(ReplicasTest, WithoutElectionThereIsNoLease) {
   StartServer(NodeYaml("node-1") + PodYaml("a"));
-  ElectedReplica replica(*client_, /*elects=*/false);
+  ElectedReplica replica(server_->config(), /*elects=*/false);
   AwaitPlaces(1);
   EXPECT_EQ(replica.Health("/healthz"), "[+]ping ok\nhealthz check passed\n");
   EXPECT_EQ(replica.Health("/readyz"),
