@@ -1,4 +1,4 @@
-# The image of one step: docker build --build-arg STEP=26 -t minisched:26 .
+# The image of one step: docker build --build-arg STEP=27 -t minisched:27 .
 # docs/reference/in-a-cluster.md explains how to run it.
 
 FROM debian:12-slim AS build
