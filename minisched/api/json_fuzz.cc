@@ -1,7 +1,7 @@
 // Fuzzes the objects of minisched/api as JSON. The first line of the input is a
 // type: "Pod", "PodList" or "PodEvent" (a line of a watch); "Node", "NodeList"
-// or "NodeEvent"; "Binding", "Event", "Status", "Budget", "Lease", "Volume", "Claim"
-// or "StorageClass". The rest is the JSON.
+// or "NodeEvent"; "Binding", "Event", "Status", "Budget", "Lease", "Volume",
+// "Claim" or "StorageClass". The rest is the JSON.
 
 #include <map>
 #include <string_view>
