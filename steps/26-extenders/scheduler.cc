@@ -243,7 +243,7 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassFilters(
     const Status status = profile.framework.RunFilterPluginsWithNominatedPods(
         state, pod, *node, queue_.nominator().NominatedPodsForNode(name));
     if (status.IsSuccess()) {
-      state.report().Fits(name);
+      if (extenders_.empty()) state.report().Fits(name);
       feasible.push_back(node);
     } else if (status.IsRejected()) {
       diagnosis.node_to_status.Set(name, status);
@@ -278,6 +278,8 @@ tl::expected<Nodes, Status> Scheduler::FindNodesThatPassExtenders(
   if (nodes.size() < allowed_by_plugins) {
     diagnosis.unschedulable_plugins.insert(kExtenderName);
   }
+  if (extenders_.empty()) return nodes;
+  for (const NodeInfo* n : nodes) state.report().Fits(n->node().metadata.name);
   return nodes;
 }
 

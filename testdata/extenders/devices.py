@@ -26,6 +26,7 @@ def answer_filter(args):
     uid = args["Pod"]["metadata"]["uid"]
     free = [DEVICES[node] for node in nodes
             if holders.get(DEVICES[node], uid) == uid]
+    free.sort(key=lambda device: device not in holders)  # the pod's own first
     for device in free[:1]:
         holders[device] = uid
     allowed = [node for node in nodes if DEVICES[node] in free[:1]]
