@@ -65,7 +65,7 @@ Task<> Scheduler::RunBindingCycle(PodAttempt attempt) {
     HandleBindingCycleError(attempt, {.status = prepared});
     co_return;
   }
-  if (!IsLeader()) co_return;  // the next leader tries the pod
+  if (!CheckLeader()) co_return;  // the next leader tries the pod
   const Status bound = co_await Bind(attempt, stop);
   if (!bound.IsSuccess()) {
     HandleBindingCycleError(attempt, {.status = bound});

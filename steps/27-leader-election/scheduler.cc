@@ -71,7 +71,7 @@ bool Scheduler::Schedule(const std::stop_token& stop) {
   const std::stop_callback close(stop, [this] {
     queue_.Close();
     extender_calls_.request_stop();
-    IsLeader();
+    CheckLeader();
   });
   const std::jthread flush(
       [this](const std::stop_token& done) { queue_.Run(done); });
@@ -93,7 +93,7 @@ bool Scheduler::Schedule(const std::stop_token& stop) {
   return !requests_.stop_requested();
 }
 
-bool Scheduler::IsLeader() {
+bool Scheduler::CheckLeader() {
   if (is_leader_()) return true;
   requests_.request_stop();
   return false;
@@ -105,7 +105,7 @@ const Profile& Scheduler::ProfileForPod(const Pod& pod) const {
 
 bool Scheduler::ScheduleOne(const std::stop_token& stop) {
   const auto info = trace_.Paced([this] { return queue_.Pop(); }, stop);
-  if (!info || !IsLeader()) return false;
+  if (!info || !CheckLeader()) return false;
   if (SkipPodSchedule(*info)) return true;
   const Framework& framework = ProfileForPod(*info->pod).framework;
   PodAttempt attempt{.under_way = binding_cycles_.Begin(),

@@ -107,7 +107,7 @@ class Scheduler {
   const Profile& ProfileForPod(const Pod& pod) const;
   // Returns true if this is the leader. Otherwise cancels the Bindings under
   // way: another replica may bind the same pods. Thread-safe.
-  bool IsLeader();
+  bool CheckLeader();
   // Pops the next pod, blocking until there is one, selects a node for it, and
   // begins its binding cycle. Returns false once the queue is closed, `stop`
   // asks to stop, or this is no longer the leader. Throws Cancelled.
