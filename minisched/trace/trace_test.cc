@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 using ::testing::SizeIs;
 
 class TraceTest : public ::testing::Test {
@@ -90,15 +90,17 @@ TEST_F(TraceTest, MovedRecordsThePodAndItsMove) {
 }
 
 TEST_F(TraceTest, MovedCallsTheObserver) {
-  std::vector<std::pair<Place, std::string>> moves;
-  Trace trace("minisched", clock_, {},
-              [&moves](Place place, const std::string& event) {
-                moves.emplace_back(place, event);
-              });
+  std::vector<std::tuple<std::string, Place, std::string>> moves;
+  Trace trace(
+      "minisched", clock_, {},
+      [&moves](const Pod& pod, Place place, const minisched::Move& move) {
+        moves.emplace_back(pod.metadata.name, place, move.event);
+      });
   trace.Moved(TracedPod("a"), Place::kActive, {.event = "UnscheduledPodAdd"});
   trace.Moved(TracedPod("a"), Place::kInFlight);
-  EXPECT_THAT(moves, ElementsAre(Pair(Place::kActive, "UnscheduledPodAdd"),
-                                 Pair(Place::kInFlight, "")));
+  EXPECT_THAT(moves,
+              ElementsAre(std::tuple("a", Place::kActive, "UnscheduledPodAdd"),
+                          std::tuple("a", Place::kInFlight, "")));
 }
 
 TEST_F(TraceTest, ReturnsTheLastRecordOfEachPod) {

@@ -87,7 +87,7 @@ TEST(SchedulerStopTest, RunWaitsForTheHandlerThatRuns) {
   std::promise<void> bound;
   std::atomic<bool> disk_is_full = false;
   Trace trace("minisched", clock, {},
-              [&](Place place, const std::string& /*event*/) {
+              [&](const auto&, Place place, const auto&) {
                 if (disk_is_full) throw std::runtime_error("disk full");
                 if (place == Place::kBound) bound.set_value();
               });

@@ -318,9 +318,10 @@ class BindingCycleTest : public ::testing::Test {
   std::function<void(Place)> on_moved_ = [](Place) {};
   std::unique_ptr<Scheduler> scheduler_;
   std::stop_source stop_;
-  Trace trace_{"minisched", clock_, {}, [this](Place place, const auto&) {
-                 on_moved_(place);
-               }};
+  Trace trace_{
+      "minisched", clock_, {}, [this](const auto&, Place place, const auto&) {
+        on_moved_(place);
+      }};
 
  private:
   TraceReader reader_{trace_};
