@@ -134,6 +134,8 @@ LeaderElector::End LeaderElector::Run(const std::stop_token& stop,
     });
     finished = lead(leading.get_token());
   }
+  // The work may have found out first that its time is over.
+  if (!finished && !stop.stop_requested()) lost = true;
   if (!lost && finished) Release();
   Record("stopped leading");
   return lost ? End::kLost : End::kStopped;
@@ -184,6 +186,9 @@ bool LeaderElector::Renew(const std::stop_token& done) {
       const StopAt limit(client_.executor(), deadline, done);
       TryAcquireOrRenew(limit.token());
       if (done.stop_requested()) return true;
+      // The machine may have been suspended during the request. Then the work
+      // may have ended at the deadline, so this renewal comes too late.
+      if (clock_.BootNow() >= lead_until) lead_until_ = kNever;
     }
     if (!HoldsLease()) {
       spdlog::error("lost the lease {} to {}", lock_.Describe(), GetLeader());

@@ -48,7 +48,8 @@ class LeaderElector {
  public:
   // Does the work of the leader on the thread of Run(). Must end soon after
   // `stop` asks to stop. Returns true if all of its work has ended, so that the
-  // Lease can be released. Otherwise the others wait until the Lease ends.
+  // Lease can be released. Otherwise the others wait until the Lease ends. If
+  // it returns false before `stop` asks to stop, the Lease counts as lost.
   using Lead = std::function<bool(const std::stop_token& stop)>;
   enum class End {
     kStopped,  // the caller asked to stop

@@ -251,6 +251,17 @@ TEST_F(LeaderElectorRunTest, StopsAfterASuspension) {
   EXPECT_EQ(Holder(), "a");
 }
 
+TEST_F(LeaderElectorRunTest, WorkThatEndsByItselfHasLostTheLease) {
+  FakeClock clock;
+  LeaderElector elector(
+      server_.config(),
+      {.resource_name = "scheduler", .resource_namespace = "default"}, "a",
+      "minisched", clock);
+  EXPECT_EQ(elector.Run({}, [](const std::stop_token&) { return false; }),
+            End::kLost);
+  EXPECT_EQ(Holder(), "a");
+}
+
 TEST_F(LeaderElectorRunTest, StopsWhenItSeesAnotherHolder) {
   Replica a(server_.config(), "a");
   a.AwaitLead();
@@ -361,6 +372,23 @@ TEST(LeaderElectorCutOffTest, AServerThatHangsDoesNotHoldItUp) {
   a.clock().AwaitDeadline(start + kDeadline);
   a.clock().Advance(kDeadline - kRetry);
   EXPECT_EQ(a.AwaitEnd(), End::kLost);
+}
+
+// The machine is suspended during a renewal. The work may have ended since
+// then.
+TEST(LeaderElectorCutOffTest, ARenewalAfterTheDeadlineIsTooLate) {
+  std::atomic<FakeClock*> clock = nullptr;
+  LeaseServer server([&](const std::string& operation, int) {
+    if (operation == "update") clock.load()->Suspend(kDeadline - kRetry);
+    return 0;
+  });
+  Replica a(server.config(), "a");
+  a.AwaitLead();
+  clock = &a.clock();
+  a.AwaitSleep();
+  a.clock().Advance(kRetry);
+  EXPECT_EQ(a.AwaitEnd(), End::kLost);
+  EXPECT_EQ(server.lease().spec.holder_identity, "a");
 }
 
 // The response to the first request comes when the deadline has passed.

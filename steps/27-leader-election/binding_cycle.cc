@@ -121,7 +121,7 @@ void Scheduler::FinishBindingCycle(PodAttempt& attempt) {
 void Scheduler::HandleBindingCycleError(PodAttempt& attempt,
                                         const SchedulingFailure& failure) {
   // A cancelled Binding is not a failure: the next scheduler tries the pod.
-  if (requests_.stop_requested()) return;
+  if (!CheckLeader()) return;
   UnreserveAndForget(attempt);
   WakeOtherPods(attempt);
   RequeueAndReport(attempt, failure);

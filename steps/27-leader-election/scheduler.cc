@@ -94,7 +94,7 @@ bool Scheduler::Schedule(const std::stop_token& stop) {
 }
 
 bool Scheduler::CheckLeader() {
-  if (is_leader_()) return true;
+  if (!requests_.stop_requested() && is_leader_()) return true;
   requests_.request_stop();
   return false;
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "minisched/api/lease.h"
@@ -122,6 +123,23 @@ TEST_F(LeadingSchedulerTest, SendsNoBindingAfterTheLease) {
   }
   EXPECT_FALSE(StopLeading());
   EXPECT_EQ(CountBindings(), 0);
+}
+
+// The Lease ends while the Binding waits in the client, whose guard refuses it.
+TEST_F(LeadingSchedulerTest, ARefusedBindingIsNotAFailure) {
+  MakeScheduler(NodeYaml("node-1") + PodYaml("a"));
+  ASSERT_TRUE(leading_->Start({}));
+  leads_after_ = 2;  // when the pod is popped, and before its Binding
+  leads_ = false;
+  Lead();
+  while (leads_after_ > -2) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_FALSE(StopLeading());
+  EXPECT_EQ(CountBindings(), 0);
+  const auto records = trace_->LastOfEachPod();
+  ASSERT_EQ(records.size(), 1);
+  EXPECT_EQ(std::get<PodRecord>(records[0]->state).place, Place::kAssumed);
 }
 
 // No time passes: a scheduler that is only asked to stop waits five seconds.
