@@ -19,9 +19,9 @@ namespace minisched::scenario {
 // scheduler. The destructor stops them. Not thread-safe.
 class Programs {
  public:
-  // Starts none yet. With `free_ports`, each program gets a free port instead
-  // of the one in the scenario, so that several players don't disturb each
-  // other. The programs' output goes to files in `directory`. Throws
+  // Starts no program yet. With `free_ports`, each program gets a free port
+  // instead of the one in the scenario, so that several players don't disturb
+  // each other. The programs' output goes to files in `directory`. Throws
   // CannotPlay. `scenario` must outlive the object.
   Programs(const Scenario& scenario, const std::filesystem::path& directory,
            bool free_ports);

@@ -151,7 +151,7 @@ struct SchedulerStep {
 struct Program {
   std::string name;
   std::string command;  // of a shell, in the directory of the scenario's file
-  int port;             // where extenders of `config` have their URL
+  int port;             // of the program's URL in `config`
 };
 
 // Starts or stops one of the scenario's programs.

@@ -62,7 +62,7 @@ class JsonPlace {
 
   const nlohmann::json& value() const { return value_; }
 
-  // FromJson()'s argument. Only the whole document has it.
+  // The argument of FromJson(). False for parts of the document.
   bool keep_json() const { return keep_json_; }
 
   // Returns the member of that name, or nullptr if it is absent or null.
@@ -86,7 +86,7 @@ class JsonPlace {
 };
 
 // Parses a document. Throws ParseError if it isn't JSON. If there is a
-// `filter`, parses only the values for which it returns true.
+// `filter`, keeps only the values for which it returns true.
 nlohmann::json ParseJson(
     std::string_view text,
     const nlohmann::json::parser_callback_t& filter = nullptr);

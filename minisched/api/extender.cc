@@ -151,8 +151,8 @@ class GoReader {
   }
 };
 
-// A filter of ParseJson(): of the nodes of an ExtenderFilterResult, keeps
-// metadata.name. The response may have thousands of whole nodes.
+// A filter for ParseJson(), which keeps only metadata.name of the nodes in an
+// ExtenderFilterResult. The response may have thousands of whole nodes.
 bool IsNeeded(int depth, nlohmann::json::parse_event_t event,
               const nlohmann::json& parsed) {
   constexpr int kNodeDepth = 4;  // {"Nodes": {"items": [{

@@ -5,11 +5,12 @@
 // ExtenderPreemptionResult and ExtenderBindingResult as Go's encoding/json
 // reads them for kube-scheduler: it ignores the case of a field's name and
 // unknown fields, and null leaves the default, even as an element of a list or
-// a map. Unlike Go's Decoder, it throws ParseError if anything but white space
-// follows the JSON value, or if a string is not valid Unicode; and it accepts
-// nodes that are malformed apart from metadata.name. If an object has a field's
-// name in several cases, FromJson() prefers the exact name, where Go takes the
-// last one.
+// a map. Different from Go's Decoder:
+// - It throws ParseError if anything but white space follows the JSON value, or
+//   if a string is not valid Unicode.
+// - It accepts nodes that are malformed apart from metadata.name.
+// - If an object has a field's name in several cases, it prefers the exact
+//   name. Go takes the last one.
 
 #pragma once
 

@@ -12,10 +12,10 @@ namespace minisched {
 
 // The types of coordination.k8s.io/v1. All fields of the spec are modelled, so
 // that an update loses none. A field that is set to "" or 0 differs from an
-// absent one: a Lease that was released has an empty holder.
+// absent field: a released Lease has the holder "".
 struct LeaseSpec {
   std::optional<std::string> holder_identity;
-  // How long the others must wait, after they have seen the Lease change.
+  // How long the others must wait after they have seen the Lease change.
   std::optional<std::int32_t> lease_duration_seconds;
   // When the holder got the Lease, and when it last renewed the Lease, by the
   // holder's clock.

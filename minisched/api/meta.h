@@ -14,8 +14,8 @@ namespace minisched {
 // The types of meta/v1. Plain values: an absent field is an empty string, an
 // empty container, zero, false or nullopt. Only the fields that schedulers and
 // their clients use are modelled. Other fields that the server sends are
-// ignored and never sent back. Of the metadata, these are fields that an update
-// keeps: the server sets them, or takes them from the stored object.
+// ignored and never sent back. An update of an object loses none of its other
+// metadata: the server sets these fields, or takes them from the stored object.
 
 struct OwnerReference {
   std::string api_version;

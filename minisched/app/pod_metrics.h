@@ -13,9 +13,9 @@
 
 namespace minisched {
 
-// Derives the metrics of pods' ways from their moves, so that a scheduler that
-// reports its moves need not count anything for them. Thread-safe; the callers
-// may hold locks.
+// Counts metrics of pods by their moves, so that a scheduler that reports moves
+// to the trace need not count them itself. Thread-safe; the callers may hold
+// locks.
 class PodMetrics {
  public:
   // `metrics` and `clock` must outlive the object.
@@ -31,7 +31,8 @@ class PodMetrics {
     std::string profile;
     std::optional<Clock::TimePoint> queued;  // when it was active first
     std::optional<Clock::TimePoint> popped;  // set while it is in flight
-    // Those that rejected or hold the pod, until it is popped.
+    // The plugins that have rejected the pod, or hold it back. Empty once the
+    // pod is popped.
     std::vector<std::string> plugins;
   };
 

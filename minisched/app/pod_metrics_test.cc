@@ -70,8 +70,8 @@ TEST_F(PodMetricsTest, CountsMovesToTheQueues) {
           name + R"({event="UnscheduledPodUpdate",queue="active"} 1)"));
 }
 
-// The time before the gates are removed doesn't count, that of all attempts
-// does.
+// The time before the gates are removed doesn't count. The time of all attempts
+// counts.
 TEST_F(PodMetricsTest, MeasuresAPodFromTheQueueToItsBinding) {
   Move(Place::kGated);
   clock_.Advance(milliseconds(5000));

@@ -28,8 +28,8 @@ class FakeClock final : public Clock {
   // Advances all times and wakes the sleepers whose deadline has come.
   void Advance(Duration duration) EXCLUDES(mu_);
 
-  // Lets time pass as a suspended machine does: Now() and the sleepers stand
-  // still.
+  // Lets time pass as while a machine is suspended: BootNow() and WallNow()
+  // advance, and Now() and the sleepers stand still.
   void Suspend(Duration duration) EXCLUDES(mu_);
 
   // Changes the time of day alone, as an administrator does.

@@ -120,11 +120,12 @@ class Client {
   // Returns the clock that was passed to the constructor.
   Clock& clock() { return clock_; }
 
-  // Cancels each request that is not a GET unless `may_write` returns true when
-  // the client's rate limit allows the request, and when it is sent again. A
-  // check by the caller can be long ago then. `may_write` must not block, nor
-  // use the client. An empty function allows all. When this returns, the guard
-  // before is not called any more.
+  // Calls `may_write` immediately before a request other than GET is sent, or
+  // sent again, and cancels the request if it returns false. The caller can't
+  // check this: after its check, the request may wait for the rate limit.
+  // `may_write` must not block, and must not use the client. An empty function
+  // allows all requests. Once GuardWrites() has returned, the previous
+  // `may_write` is not called any more.
   void GuardWrites(std::function<bool()> may_write) EXCLUDES(guard_mu_) {
     MutexLock lock(guard_mu_);
     may_write_ = std::move(may_write);
@@ -398,7 +399,7 @@ class Client {
   void Refuse(const char* why, ClientCallback<std::string> callback);
 
   HttpRequest ToHttp(Request request) const;
-  // Returns true unless the guard of writes forbids the request.
+  // Returns false if GuardWrites() forbids the request.
   bool MaySend(const HttpRequest& request) const EXCLUDES(guard_mu_);
   void Start(Request request, Credentials::Send send, std::stop_token stop,
              ClientCallback<HttpResponse> done);

@@ -18,7 +18,7 @@ namespace minisched {
 // and cause a warning. The same holds for --kubeconfig if the file has
 // clientConnection.kubeconfig. The flags of leader election override the file.
 // Without --config, the flags change the default configuration. The Lease then
-// has the scheduler's name, because schedulers of different pods must not wait
+// has the scheduler's name, so that schedulers with different names don't wait
 // for each other.
 class ConfigurationFlags {
  public:

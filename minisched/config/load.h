@@ -54,7 +54,7 @@ LoadedConfiguration LoadConfiguration(
 
 // Returns the configuration without a file: that of a file without fields, for
 // the pods of scheduler "minisched", and without leader election. Throws
-// ConfigurationError if `change` makes it wrong.
+// ConfigurationError if `change` makes it invalid.
 KubeSchedulerConfiguration DefaultConfiguration(
     const SchedulerFeatures& features,
     const ConfigurationChange& change = [](auto&) {});

@@ -15,7 +15,7 @@ namespace minisched::http {
 struct Request {
   std::string method;  // "GET"
   std::string path;    // decoded: "/api/v1/pods"
-  // Decoded. Of a parameter that is repeated, the first value.
+  // Decoded. Has the first value of a parameter that is repeated.
   std::map<std::string, std::string> query;
   std::multimap<std::string, std::string> repeated_query;  // the other values
   std::map<std::string, std::string> headers;  // names in lower case

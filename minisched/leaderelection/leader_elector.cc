@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How much longer than a retry period the wait for the next try can be, so that
+// The longest wait for the next try, in retry periods. Waits are random, so
 // replicas that have started together try at different times.
 constexpr double kJitterFactor = 1.2;
 
@@ -251,7 +251,7 @@ bool LeaderElector::TryAcquireOrRenew(const std::stop_token& stop) {
 
 bool LeaderElector::AcquireOrRenew(const std::stop_token& stop) {
   const auto now = clock_.BootNow();
-  // The fast path of the leader: hopes that nobody has changed the Lease.
+  // The fast path of the leader: assumes that nobody has changed the Lease.
   if (lock_.is_known() && HoldsLease() && now < LeaseEnd()) {
     LeaseSpec last;
     {

@@ -19,7 +19,7 @@
 
 namespace minisched {
 
-// Elects one leader among the replicas of a program: the one that holds a
+// Elects one leader among the replicas of a program: the replica that holds a
 // Lease. Follows client-go tools/leaderelection/leaderelection.go.
 //
 // The leader renews the Lease every retry period. The others take the Lease
@@ -28,9 +28,9 @@ namespace minisched {
 //
 // A leader stops leading at its own deadline: it may lead for the renew
 // deadline, which is shorter than the duration of the Lease, from the start of
-// its last successful request. The machine's suspension counts too. IsLeader()
-// checks this deadline, so it returns false in time even if the program was
-// stopped or the server doesn't respond.
+// its last successful request. The time of a suspension of the machine counts,
+// too. IsLeader() checks this deadline, so it returns false in time even if the
+// program was paused or the server doesn't respond.
 //
 // Different from client-go:
 // - The Lease is released only when the work of the leader has ended.
@@ -38,15 +38,16 @@ namespace minisched {
 //   retry period later, and can end after the Lease.
 // - A leader that sees another holder stops at once. In client-go, it stops at
 //   the renew deadline.
-// - A Lease that others took is tried again after 1 to 1.2 retry periods, and
-//   when it ends. In client-go, after 1 to 2.2 periods. So a takeover takes at
-//   most the duration and two retry periods, from the last renewal.
+// - While another replica holds the Lease, the next try comes after 1 to 1.2
+//   retry periods, or when the Lease ends. In client-go, it comes after 1 to
+//   2.2 periods. So a takeover comes at most the duration and two retry periods
+//   after the last renewal.
 // - A duration of a fraction of a second is rounded up in the Lease. client-go
 //   rounds down, so that the others may take over too early.
 // - The strategy of a Lease (coordinated leader election) is kept.
 class LeaderElector {
  public:
-  // Does the work of the leader on the thread of Run(). Must end soon after
+  // Does the work of the leader on the thread of Run(). Must return soon after
   // `stop` asks to stop. Returns true if all of its work has ended, so that the
   // Lease can be released. Otherwise the others wait until the Lease ends. If
   // it returns false before `stop` asks to stop, the Lease counts as lost.
@@ -67,15 +68,15 @@ class LeaderElector {
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
-  // Blocks until the Lease is acquired, then calls `lead` and renews the Lease
+  // Blocks until the Lease is acquired, then calls `lead`, and renews the Lease
   // meanwhile. Asks `lead` to stop when `stop` does, or when the Lease is lost.
   // After `lead` has returned true, releases the Lease unless it is lost.
   // Returns kStopped without a call of `lead` if `stop` asks to stop before the
-  // Lease is acquired. Passes exceptions of `lead` on. Not thread-safe.
+  // Lease is acquired. Throws what `lead` throws. Not thread-safe.
   End Run(const std::stop_token& stop, const Lead& lead);
 
-  // Returns true until the deadline of the leader. Ask immediately before each
-  // step that only a leader may take: it costs little. Thread-safe.
+  // Returns true until the deadline of the leader. Call it immediately before
+  // each action that only a leader may take: it costs little. Thread-safe.
   bool IsLeader() const {
     return clock_.BootNow().time_since_epoch().count() < lead_until_;
   }
@@ -83,9 +84,8 @@ class LeaderElector {
   // Returns the identity of the holder that was last seen, or "". Thread-safe.
   std::string GetLeader() const EXCLUDES(mu_);
 
-  // A check for HealthChecks. Returns an error if Run() still leads although
-  // the Lease ended more than `tolerated` ago, because the work does not stop.
-  // Thread-safe.
+  // A check for HealthChecks. Returns an error if `lead` still runs although
+  // the Lease ended more than `tolerated` ago. Thread-safe.
   std::optional<std::string> Check(
       Clock::Duration tolerated = std::chrono::seconds(20)) const;
 
@@ -98,27 +98,27 @@ class LeaderElector {
   bool Acquire(const std::stop_token& stop);
   // Returns false if the Lease is lost, true if `done` asks to stop.
   bool Renew(const std::stop_token& done);
-  // Gives up the Lease if it is ours. Returns false if that fails.
+  // Releases the Lease if it is ours. Returns false if that fails.
   bool Release() EXCLUDES(mu_);
 
   // Acquires or renews the Lease with one or two requests. Returns false, and
-  // logs errors, if the Lease can't be had now.
+  // logs errors, if this is not possible now.
   bool TryAcquireOrRenew(const std::stop_token& stop) EXCLUDES(mu_);
   bool AcquireOrRenew(const std::stop_token& stop) EXCLUDES(mu_);
-  // Writes the Lease with us as the holder, which was read as `old`.
+  // Writes the Lease with us as the holder. `old` is the spec that it replaces.
   void Take(const LeaseSpec& old, Clock::TimePoint now,
             const std::stop_token& stop) EXCLUDES(mu_);
   void SetRenewed(LeaseSpec spec, Clock::TimePoint now) EXCLUDES(mu_);
-  // Returns true if the spec is not the last one that was seen.
+  // Records that the spec was seen. Returns true if it has changed.
   bool Observe(const LeaseSpec& spec) EXCLUDES(mu_);
 
   // Returns a spec with us as the holder, without a history.
   LeaseSpec NewSpec() const;
   bool IsHolder(const LeaseSpec& spec) const;
   bool HoldsLease() const EXCLUDES(mu_);
-  // Returns when the Lease ends that was last seen, by BootNow().
+  // Returns when the last seen Lease ends, by BootNow().
   Clock::TimePoint LeaseEnd() const EXCLUDES(mu_);
-  // Returns when to try again to acquire the Lease, by Now().
+  // Returns the time of the next try to acquire the Lease, by Now().
   Clock::TimePoint NextTry() const EXCLUDES(mu_);
   void Record(const std::string& what);
 

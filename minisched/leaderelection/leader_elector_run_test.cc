@@ -219,7 +219,7 @@ TEST_F(LeaderElectorRunTest, StopsWhileItWaits) {
   EXPECT_EQ(Holder(), "a");
 }
 
-// Nobody compares times of day.
+// No replica compares times of day.
 TEST_F(LeaderElectorRunTest, AJumpOfTheTimeOfDayHasNoEffect) {
   Replica a(server_.config(), "a");
   a.AwaitLead();
@@ -327,7 +327,7 @@ TEST_F(LeaderElectorRunTest, RecordsEventsOfTheLease) {
               UnorderedElementsAre("a became leader", "a stopped leading"));
 }
 
-// The leader is cut off, and knows by its own clock when to stop.
+// The leader is cut off, and stops by its own clock.
 TEST(LeaderElectorCutOffTest, StopsAtTheRenewDeadline) {
   LeaseServer server([](const std::string& operation, int n) {
     return operation == "create" || (operation == "get" && n == 1) ? 0 : 500;

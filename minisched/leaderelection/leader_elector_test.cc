@@ -1,5 +1,5 @@
 // The cases of client-go's tools/leaderelection/leaderelection_test.go. Where a
-// case there fails a call with context.Canceled, the server fails it.
+// case there fails a call with context.Canceled, the server refuses it here.
 
 #include "minisched/leaderelection/leader_elector.h"
 

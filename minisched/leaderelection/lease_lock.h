@@ -12,7 +12,7 @@
 namespace minisched {
 
 // The Lease of an election on the server, and its last known version. The calls
-// block and throw what Client throws. Not thread-safe. Follows client-go
+// block, and throw what Client throws. Not thread-safe. Follows client-go
 // tools/leaderelection/resourcelock/leaselock.go.
 class LeaseLock {
  public:
@@ -31,7 +31,7 @@ class LeaseLock {
 
   // Returns "namespace/name".
   std::string Describe() const;
-  // Returns the Lease as the object of an event.
+  // Returns the reference to the Lease for an event.
   ObjectReference Reference() const;
 
  private:

@@ -11,9 +11,9 @@
 
 namespace minisched {
 
-// The checks of a program's health by which the kubelet decides whether to
-// restart a container (/livez), and whether it gets requests (/readyz). Follows
-// apiserver pkg/server/healthz/healthz.go. Thread-safe.
+// The health checks of a program. By their results, the kubelet decides whether
+// to restart the container (/livez), and whether the pod is ready (/readyz).
+// Follows apiserver pkg/server/healthz/healthz.go. Thread-safe.
 //
 //   GET /readyz                   "ok", or 500 with a line for each check
 //   GET /readyz?verbose           a line for each check
@@ -33,17 +33,17 @@ class HealthChecks {
   // Returns why the check fails, or nullopt. Must not block.
   using Check = std::function<std::optional<std::string>()>;
   enum class Path { kLivez, kReadyz, kHealthz };
-  // A check in use. It ends when the registration is destroyed.
+  // An added check. The destructor removes it.
   using Registration = std::unique_ptr<const Entry, Remove>;
 
   HealthChecks() = default;
   HealthChecks(const HealthChecks&) = delete;
   HealthChecks& operator=(const HealthChecks&) = delete;
 
-  // Returns an object whose checks no server asks for.
+  // Returns an object that no server uses, so its checks never run.
   static HealthChecks& Unserved();
 
-  // Adds a check behind the others of its path. The registration must not
+  // Adds a check after the others of its path. The registration must not
   // outlive this object. When the registration has been destroyed, `check` does
   // not run any more.
   [[nodiscard]] Registration Add(Path path, const std::string& name,

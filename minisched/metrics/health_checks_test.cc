@@ -62,8 +62,8 @@ TEST_F(HealthChecksTest, ReportsEachCheck) {
   EXPECT_EQ(Get("/readyz/"), "404 404 page not found\n");
 }
 
-// The answer is public, so it withholds the reason, which the path of the one
-// check has.
+// The response of all checks withholds the reason of a failure. The path of the
+// one check has it.
 TEST_F(HealthChecksTest, AFailedCheckIsReported) {
   const auto first = Add(Path::kReadyz, "leaderElection");
   const auto second = Add(Path::kReadyz, "shutdown", "process ends");

@@ -56,8 +56,8 @@ class Metrics {
   void SchedulingAlgorithmDuration(Duration duration);
   void PodSchedulingSliDuration(int attempts, Duration duration);
 
-  // Adds to the pods of scheduler_unschedulable_pods that the plugin has
-  // rejected or holds.
+  // Adds `pods`, which may be negative, to scheduler_unschedulable_pods: the
+  // pods that the plugin has rejected or holds back.
   void AddUnschedulablePods(const std::string& profile,
                             const std::string& plugin, int pods);
 

@@ -115,8 +115,8 @@ class Scheduler {
   // node.
   Nodes EvaluateNominatedNode(const CycleState& state, const Pod& pod,
                               Diagnosis& diagnosis) const;
-  // Returns those of the nodes that the extenders allow. Each gets the nodes
-  // that the one before it has left.
+  // Returns the nodes that the extenders allow. Each extender gets the nodes
+  // that the previous one has left.
   tl::expected<Nodes, Status> FindNodesThatPassExtenders(
       const CycleState& state, const Pod& pod, Nodes nodes,
       Diagnosis& diagnosis) const;
@@ -132,7 +132,7 @@ class Scheduler {
   // Returns the scores of the nodes, or the first error.
   tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
       CycleState& state, const Pod& pod, const Nodes& nodes) const;
-  // Adds the scores by the extenders, except for those that fail.
+  // Adds the scores of the extenders, except for those that fail.
   void AddExtenderScores(const CycleState& state, const Pod& pod,
                          const Nodes& nodes,
                          std::vector<PluginNodeScores>& scores) const;
@@ -164,8 +164,8 @@ class Scheduler {
   // and meanwhile waits on Permit. Returns what Permit returns.
   Task<Status> NominateAndWait(const PodAttempt& attempt);
   Task<Status> Nominate(const PodAttempt& attempt);
-  // Binds the pod with the first extender that is interested and can, or else
-  // with the Bind plugins.
+  // Binds the pod with the first extender that binds pods and is interested in
+  // this one, or else with the Bind plugins.
   Task<Status> Bind(PodAttempt& attempt, std::stop_token stop);
   void FinishBindingCycle(PodAttempt& attempt);
   void HandleBindingCycleError(PodAttempt& attempt,

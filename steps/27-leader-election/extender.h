@@ -19,38 +19,38 @@
 
 namespace minisched {
 
-// A program that decides about nodes that the plugins allow, and is asked over
-// HTTP. Thread-safe. Follows kube-scheduler's extender.go.
+// Calls a program over HTTP, which rejects nodes, scores them, checks victims,
+// or binds pods. Thread-safe. Follows kube-scheduler's extender.go.
 class Extender {
  public:
   // `stop` cancels the calls of scheduling cycles, which then throw Cancelled.
   // Throws ConfigError if the URL or a certificate can't be used.
   Extender(ExtenderConfig config, std::stop_token stop);
 
-  // The extender's URL.
+  // Returns the extender's URL.
   const std::string& Name() const { return config_.url_prefix; }
-  // True if the pod is scheduled even if the extender fails.
+  // Returns true if the scheduler goes on when the extender fails.
   bool is_ignorable() const { return config_.ignorable; }
   bool is_filter() const { return !config_.filter_verb.empty(); }
   bool is_prioritizer() const { return !config_.prioritize_verb.empty(); }
   bool is_binder() const { return !config_.bind_verb.empty(); }
   bool supports_preemption() const { return !config_.preempt_verb.empty(); }
 
-  // Returns true if the extender wants to be asked about the pod: it manages no
-  // resources, or one that the pod requests.
+  // Returns true if the extender must be asked about the pod: it manages no
+  // resources, or one that the pod requests or has a limit for.
   bool IsInterested(const Pod& pod) const;
 
   // Each of the following calls sends one request. All but Bind() block until
-  // the answer. An error of the call, or in the answer, is a status whose
+  // the response. An error of the call, or in the response, is a status whose
   // message names the URL.
 
-  // Returns those of the nodes that the extender allows, and puts its reasons
-  // against the others into `statuses`.
+  // Returns the nodes that the extender allows, and puts its reasons against
+  // the others into `statuses`.
   tl::expected<Nodes, Status> Filter(const Pod& pod, const Nodes& nodes,
                                      NodeToStatus& statuses) const;
 
-  // Returns the nodes' scores, with the extender's weight. Nodes that the
-  // answer doesn't have get 0.
+  // Returns the nodes' scores, with the extender's weight. The score of a node
+  // that is not in the response is 0.
   tl::expected<PluginNodeScores, Status> Prioritize(const Pod& pod,
                                                     const Nodes& nodes) const;
 
@@ -67,7 +67,7 @@ class Extender {
 
  private:
   HttpRequest RequestOf(const std::string& verb, std::string arguments) const;
-  // Sends a request, and returns its answer as a T, or an error.
+  // Sends a request, and returns the response as a T, or an error.
   template <class T>
   tl::expected<T, Status> Call(const std::string& verb,
                                std::string arguments) const;
@@ -76,7 +76,7 @@ class Extender {
                                  const HttpResponse& response) const;
   // Returns the JSON of a call about the pod and the nodes.
   std::string Arguments(const Pod& pod, const Nodes& nodes) const;
-  // Returns an error whose message begins with the extender's URL.
+  // Returns an error whose message names the extender's URL.
   tl::unexpected<Status> Error(const std::string& message) const;
 
   const ExtenderConfig config_;

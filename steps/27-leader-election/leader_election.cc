@@ -56,7 +56,7 @@ void RunElected(const AppContext& context, SchedulerOptions options) {
   const Checks checks = AddChecks(context, scheduler, elector);
   if (!elector) return scheduler.Run(context.stop);
 
-  // A replica that stands by has the cluster in its memory, so that it can
+  // A replica that stands by has the cluster in its cache, so that it can
   // schedule at once.
   const bool delay = configuration.delay_cache_until_active;
   if (!delay && !scheduler.Start(context.stop)) return;

@@ -7,8 +7,8 @@ namespace minisched {
 
 // Runs a scheduler until context.stop asks to stop. With leader election, the
 // scheduler only reads the cluster until it holds the Lease, and releases the
-// Lease when its last Binding has ended. Adds the checks of the scheduler's
-// health. Throws std::runtime_error if it loses the Lease.
+// Lease when its last Binding has ended. Adds the health checks of the
+// scheduler. Throws std::runtime_error if it loses the Lease.
 void RunElected(const AppContext& context, SchedulerOptions options);
 
 }  // namespace minisched

@@ -80,17 +80,17 @@ class Scheduler {
   // Cancels the Bindings under way, and waits for their callbacks.
   ~Scheduler();
 
-  // Runs Start() and Schedule().
+  // Calls Start() and, if it succeeds, Schedule().
   void Run(std::stop_token stop);
   // Fills the cache and the queue from the API server, and keeps them up to
   // date until `stop` asks to stop. Blocks until they have all objects. Returns
-  // false if `stop` asks to stop before. Schedules nothing.
+  // false if `stop` asks to stop before this. Schedules nothing.
   bool Start(std::stop_token stop);
   // Schedules pods until `stop` asks to stop, then waits for the Bindings under
-  // way, for at most five seconds. If this is no longer the leader, cancels
-  // them instead. Logs each pod that fails, and tries the pod again after its
-  // backoff. A pod that was rejected also waits for an event in the cluster.
-  // Returns true if no Binding is left, and none was cancelled.
+  // way, for at most five seconds. If this is no longer the leader, cancels the
+  // Bindings instead. Logs each pod that fails, and tries the pod again after
+  // its backoff. A pod that was rejected also waits for an event in the
+  // cluster. Returns true if no Binding is left, and none was cancelled.
   bool Schedule(const std::stop_token& stop);
 
   // Returns true if Start() has returned true. Thread-safe.
@@ -132,8 +132,8 @@ class Scheduler {
   // node.
   Nodes EvaluateNominatedNode(const CycleState& state, const Pod& pod,
                               Diagnosis& diagnosis) const;
-  // Returns those of the nodes that the extenders allow. Each gets the nodes
-  // that the one before it has left.
+  // Returns the nodes that the extenders allow. Each extender gets the nodes
+  // that the previous one has left.
   tl::expected<Nodes, Status> FindNodesThatPassExtenders(
       const CycleState& state, const Pod& pod, Nodes nodes,
       Diagnosis& diagnosis) const;
@@ -149,7 +149,7 @@ class Scheduler {
   // Returns the scores of the nodes, or the first error.
   tl::expected<std::vector<PluginNodeScores>, Status> PrioritizeNodes(
       CycleState& state, const Pod& pod, const Nodes& nodes) const;
-  // Adds the scores by the extenders, except for those that fail.
+  // Adds the scores of the extenders, except for those that fail.
   void AddExtenderScores(const CycleState& state, const Pod& pod,
                          const Nodes& nodes,
                          std::vector<PluginNodeScores>& scores) const;
@@ -181,8 +181,8 @@ class Scheduler {
   // and meanwhile waits on Permit. Returns what Permit returns.
   Task<Status> NominateAndWait(const PodAttempt& attempt);
   Task<Status> Nominate(const PodAttempt& attempt);
-  // Binds the pod with the first extender that is interested and can, or else
-  // with the Bind plugins.
+  // Binds the pod with the first extender that binds pods and is interested in
+  // this one, or else with the Bind plugins.
   Task<Status> Bind(PodAttempt& attempt, std::stop_token stop);
   void FinishBindingCycle(PodAttempt& attempt);
   void HandleBindingCycleError(PodAttempt& attempt,

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 RESOURCE = "example.com/fpga"
 DEVICES = {"node-1": "fpga-a", "node-2": "fpga-a", "node-3": "fpga-b"}
-holders = {}  # the uid of the pod that each device is reserved for
+holders = {}  # by device, the uid of the pod for which it is reserved
 
 
 def answer_filter(args):
@@ -36,7 +36,7 @@ def answer_filter(args):
 
 
 def answer_preempt(args):
-    """Keeps the pods that hold a device: to load its program takes hours."""
+    """Keeps the pods that hold a device: loading its program takes hours."""
     return {"NodeNameToMetaVictims": {
         node: victims
         for node, victims in args["NodeNameToMetaVictims"].items()

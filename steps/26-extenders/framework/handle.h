@@ -45,7 +45,7 @@ struct Handle {
   const Cache& cache;
   // Runs the other plugins.
   const Framework& framework;
-  // The programs that are asked too.
+  // The extenders, in the order in which they are asked.
   const std::vector<std::unique_ptr<const Extender>>& extenders;
   // The pods that are nominated to nodes.
   const Nominator& nominator;

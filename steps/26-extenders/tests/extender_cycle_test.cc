@@ -120,7 +120,7 @@ TEST_F(SchedulerWithExtendersTest, Test7) {
   Score(one_, kNode1Prioritizer);
   StartWithNode2({Scores(one_, 1)}, 20);
   EXPECT_EQ(Schedule(), "node2");
-  // 10 · 10 · 21 more than 90 · 20.
+  // 10 · 10 · 21 is more than 90 · 20.
   StartWithNode2({Scores(one_, 21)}, 20);
   EXPECT_EQ(Schedule(), "node1");
 }
@@ -162,7 +162,7 @@ TEST_F(SchedulerWithExtendersTest, Test11) {
   EXPECT_THAT(one_.calls(), IsEmpty());
 }
 
-// An extender that scores, but fails, is as one with no scores at all.
+// If prioritize fails, the extender gives no scores.
 TEST_F(SchedulerWithExtendersTest, ScoresThatFailDoNotCount) {
   Allow(one_, {"node1", "node2"});
   for (const char* answer :
@@ -235,7 +235,7 @@ TEST_F(SchedulerWithExtendersTest, ANodeWithoutAReasonIsNotAvailable) {
   EXPECT_THAT(FailureFor(), HasSubstr("0/2 nodes are available:"));
 }
 
-// Plugins and extenders that have rejected a pod are what events are for.
+// An event of the plugin or of the extenders wakes the pod.
 TEST_F(SchedulerWithExtendersTest, ARejectedPodWaitsForEventsOfExtenders) {
   AddNodes({"small"}, 1);
   cluster_.Add(NewPodOf("web", {.cpu = 2}));
@@ -249,7 +249,7 @@ TEST_F(SchedulerWithExtendersTest, ARejectedPodWaitsForEventsOfExtenders) {
               UnorderedElementsAre("Extender", "NodeResourcesFit"));
 }
 
-// An error isn't a rejection: no event helps, so only time does.
+// An error isn't a rejection: the pod waits only for time, not for an event.
 TEST_F(SchedulerWithExtendersTest, APodWhoseExtenderFailsWaitsForABackoff) {
   cluster_.Add(NewPodOf("web"));
   one_.Answers("filter", "", 500);
@@ -286,7 +286,7 @@ TEST_F(NominatedNodeTest, ExtendersCanRejectIt) {
               ElementsAre(ElementsAre("node2"), ElementsAre("node1", "node2")));
 }
 
-// As upstream, the extender has a second chance.
+// As upstream, the scheduler calls the extender again, with all nodes.
 TEST_F(NominatedNodeTest, AnErrorMakesTheSchedulerTryAllNodes) {
   one_.Decides("filter", [](const std::string& arguments) -> std::string {
     return NamesOf(arguments).size() == 1 ? "{" : R"({"NodeNames":["node1"]})";

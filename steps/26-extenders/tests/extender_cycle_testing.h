@@ -22,7 +22,7 @@
 
 namespace minisched {
 
-// A scheduler that doesn't run, and programs that it asks.
+// A scheduler that doesn't run, with extenders.
 class ExtenderCycleTest : public ::testing::Test {
  protected:
   void AddNodes(const std::vector<std::string>& names, int cpu = 4) {

@@ -268,7 +268,7 @@ TEST_F(ExtenderPreemptionTest, ANodeNeedsVictims) {
 }
 
 // Preemption runs only the plugins. On a node that only an extender rejects,
-// they need no victim, which is an error, as it is upstream.
+// they find no victim. This is an error, as upstream.
 TEST_F(ExtenderPreemptionTest, PreemptionOnlyTriesNodesThatCanBeResolved) {
   one_.Answers("filter",
                R"({"FailedAndUnresolvableNodes":{"node1":"no licence"},)"

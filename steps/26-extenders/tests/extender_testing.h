@@ -105,7 +105,7 @@ class FakeExtender {
   HttpServer server_;
 };
 
-// Returns the object as an informer reads it that keeps the JSON.
+// Returns the object as an informer with keep_json reads it.
 template <class T>
 std::shared_ptr<const T> Whole(const std::string& json) {
   return FromJson<ObjectList<T>>(R"({"items":[)" + json + "]}", true)
@@ -156,7 +156,7 @@ class ExtenderTest : public ::testing::Test {
     }
     return text;
   }
-  // Returns the result of Filter() after the answer.
+  // Returns the result of Filter() after this response.
   std::string FilterWith(const std::string& answer,
                          const ExtenderConfig& config = {}) {
     fake_.Answers("filter", answer);

@@ -193,7 +193,7 @@ TEST_F(ExtendersSchedulerTest, ThePluginsBindThePodsOfNoInterest) {
   EXPECT_THAT(fake_.calls(), ::testing::IsEmpty());
 }
 
-// Otherwise, the call would end after an hour.
+// Without the stop, the call would end after an hour.
 TEST_F(ExtendersSchedulerTest, StopEndsACallThatHangs) {
   for (const char* verb : {"filter", "prioritize", "preempt"}) {
     FakeExtender fake;

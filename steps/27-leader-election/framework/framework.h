@@ -36,7 +36,7 @@ struct QueueingHintFunction {
   ClusterEventWithHint registered;
 };
 
-// Stands for the plugin's name if an extender has rejected a node.
+// The plugin name that stands for all extenders in rejections and events.
 inline constexpr std::string_view kExtenderName = "Extender";
 
 // Holds the plugins by extension point, and runs them. Follows kube-scheduler's

@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A scheduler with two phases, which is the leader as long as `leads`.
+// A scheduler that is the leader while `leads_` is true.
 class LeadingSchedulerTest : public SchedulerTest {
  protected:
   void MakeScheduler(const std::string& manifest) {
@@ -142,7 +142,7 @@ TEST_F(LeadingSchedulerTest, ARefusedBindingIsNotAFailure) {
   EXPECT_EQ(std::get<PodRecord>(records[0]->state).place, Place::kAssumed);
 }
 
-// No time passes: a scheduler that is only asked to stop waits five seconds.
+// The clock stands still, so a wait for five seconds would not end.
 TEST_F(LeadingSchedulerTest, CancelsItsBindingsAfterTheLease) {
   MakeScheduler(NodeYaml("node-1") + PodYaml("a"));
   HangBindings();
@@ -211,7 +211,7 @@ class ElectedReplica {
   HealthChecks health_;
   std::string error_;
   std::stop_source stop_;
-  std::jthread thread_;  // last: uses the others
+  std::jthread thread_;  // last: it uses the other members
 };
 
 class ReplicasTest : public SchedulerTest {
