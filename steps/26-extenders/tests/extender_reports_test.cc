@@ -28,7 +28,7 @@ class ExtenderReportsTest : public ::testing::Test {
   ExtenderReportsTest() {
     for (const char* name : {"a", "b", "c"}) cluster_.Add(NewNodeOf(name, 4));
     Pod pod;
-    pod.metadata = {.namespace_name = "default", .name = "web", .uid = "web"};
+    pod.metadata = {.name = "web", .namespace_name = "default", .uid = "web"};
     pod.metadata.resource_version = "1";
     pod.spec.scheduler_name = "minisched";
     cluster_.Add(pod);
