@@ -273,9 +273,9 @@ Extenders NewExtenders(const std::vector<ExtenderConfig>& configs,
   for (const ExtenderConfig& config : configs) {
     extenders.push_back(std::make_unique<const Extender>(config, stop));
   }
-  std::ranges::stable_partition(extenders, [](const auto& extender) {
-    return !extender->is_ignorable();
-  });
+  std::stable_partition(
+      extenders.begin(), extenders.end(),
+      [](const auto& extender) { return !extender->is_ignorable(); });
   return extenders;
 }
 
